@@ -34,26 +34,7 @@ ROUNDING = 1e-7
 
 
 def as_real(numbers: Any, copy: bool = False) -> Any:
-    """An array of doubles, sparse if it was given sparse.
-
-    Whole numbers become doubles before anything is computed, because theirs wrap around.
-
-    Parameters
-    ----------
-    numbers : array_like, sparse array or number
-    copy : bool, default False
-        Whether what is returned must not share memory with what was given.
-
-    Raises
-    ------
-    DataTypeError
-        If numbers are complex, or none at all.
-
-    Examples
-    --------
-    >>> as_real([[1, 2]])
-    array([[1., 2.]])
-    """
+    """An array of doubles, sparse if it was given sparse."""
     if type(numbers) is np.ndarray and numbers.dtype == float and not copy:
         return numbers  # as most are; what follows takes longer than a small product
     if isinstance(numbers, Real):  # also whole numbers too long for an array
@@ -75,25 +56,7 @@ def as_real(numbers: Any, copy: bool = False) -> Any:
 
 
 def own_rows(matrix: Any) -> sp.csr_array:
-    """A copy of a matrix with every entry once and in order.
-
-    Entries that were stored in parts are added here, so that everybody reads the same sum.
-    Products of SciPy would do it in place in their operands, also in those of a caller, and in
-    those of a matrix that has its indices in common with another one.
-
-    Raises
-    ------
-    DataTypeError
-        As `as_real`.
-    ShapeError
-        If it is no matrix.
-
-    Examples
-    --------
-    >>> parts = sp.csr_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1))
-    >>> own_rows(parts).data
-    array([3.])
-    """
+    """A copy of a matrix with every entry once and in order."""
     given = as_real(matrix)
     if given.ndim != 2:
         raise ShapeError(f"a matrix has two dimensions; this one has shape {given.shape}.")
@@ -110,23 +73,7 @@ def own_rows(matrix: Any) -> sp.csr_array:
 def rows_as_they_are(
     data: Array, indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]
 ) -> sp.csr_array:
-    """A sparse matrix of arrays that are known to be one.
-
-    SciPy takes 25 microseconds to check them, fifteen times as long as to keep them, and a program
-    of some variables has dozens.
-
-    Parameters
-    ----------
-    data, indices, indptr : arrays
-        As SciPy has them.
-    shape : tuple of int
-
-    Examples
-    --------
-    >>> rows_as_they_are(np.ones(1), np.array([1]), np.array([0, 0, 1]), (2, 3)).toarray()
-    array([[0., 0., 0.],
-           [0., 1., 0.]])
-    """
+    """A sparse matrix of arrays that are known to be one."""
     found = shallow_copy(_NOTHING)
     kind = np.int32 if max(*shape, data.size) <= _LARGEST_INDEX else np.int64
     found._shape = shape
@@ -136,13 +83,7 @@ def rows_as_they_are(
 
 
 def as_whole(what: str, number: Any) -> int:
-    """A number of things as an int, whose products do not wrap around.
-
-    Raises
-    ------
-    DataTypeError
-        If it is not whole.
-    """
+    """A number of things as an int, whose products do not wrap around."""
     if not isinstance(number, Integral):
         raise DataTypeError(f"{what} must be a whole number; it is {number!r}.")
     return int(number)
@@ -155,25 +96,13 @@ _NOT_ZERO = re.compile(r"[-+]?[0._]*[1-9]")
 
 
 def is_admissible(numbers: Any) -> NDArray[np.bool_]:
-    """Whether each number is zero or of a size in the range; False for nan and infinity.
-
-    Examples
-    --------
-    >>> is_admissible([0.0, -1e-30, 1e300, 1e-320, np.nan]).tolist()
-    [True, True, False, False, False]
-    """
+    """Whether each number is zero or of a size in the range; False for nan and infinity."""
     size = np.abs(np.asarray(numbers, dtype=float))
     return np.asarray((size == 0.0) | ((size >= SMALLEST) & (size <= LARGEST)))
 
 
 def is_written_admissibly(word: str) -> bool:
-    """Whether the number that a word writes is admissible, as written and not as it is read.
-
-    Examples
-    --------
-    >>> [is_written_admissibly(word) for word in ("0.00", "1e-30", "1e-400", "1e400")]
-    [True, True, False, False]
-    """
+    """Whether the number that a word writes is admissible, as written and not as it is read."""
     value = float(word)
     vanished = value == 0.0 and _NOT_ZERO.match(word.strip()) is not None
     return not vanished and bool(is_admissible(value))
@@ -184,23 +113,7 @@ _LARGEST, _SMALLEST = 1e140, 1e-140
 
 
 def require_squares(values: Array, name: str = "X") -> None:
-    """Refuse entries whose squares double precision does not hold.
-
-    Parameters
-    ----------
-    values : array
-        ``nan`` counts as nothing.
-    name : str, default "X"
-        What messages call it.
-
-    Raises
-    ------
-    DataError
-
-    Examples
-    --------
-    >>> require_squares(np.array([1e-300, 2.0, np.nan]))
-    """
+    """Refuse entries whose squares double precision does not hold."""
     largest = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
     if largest > _LARGEST or 0.0 < largest < _SMALLEST:
         raise DataError(
@@ -210,62 +123,27 @@ def require_squares(values: Array, name: str = "X") -> None:
 
 
 def largest(numbers: Any) -> float:
-    """The largest size of numbers, dense or sparse; 0 where there are none.
-
-    Examples
-    --------
-    >>> largest([1.0, -2.0]), largest([])
-    (2.0, 0.0)
-    """
+    """The largest size of numbers, dense or sparse; 0 where there are none."""
     entries = numbers.data if sp.issparse(numbers) else np.asarray(numbers)
     return float(np.max(np.abs(entries), initial=0.0))
 
 
 def places_of_rows(matrix: sp.csr_array, rows: Index) -> Index:
-    """Where the entries of some rows are stored, row by row.
-
-    Examples
-    --------
-    >>> places_of_rows(sp.csr_array(np.ones((3, 2))), np.array([2, 0]))
-    array([4, 5, 0, 1])
-    """
+    """Where the entries of some rows are stored, row by row."""
     counts = np.diff(matrix.indptr)[rows]
     before = np.cumsum(counts) - counts
     return np.arange(np.sum(counts)) + np.repeat(matrix.indptr[rows] - before, counts)
 
 
 def from_places(entries: Iterable[tuple[int, int, Any]], shape: tuple[int, int]) -> sp.csr_array:
-    """A sparse array of a few numbers, or fractions, at their rows and columns.
-
-    Examples
-    --------
-    >>> from_places([(0, 1, 2.0)], (1, 2)).toarray()
-    array([[0., 2.]])
-    """
+    """A sparse array of a few numbers, or fractions, at their rows and columns."""
     known = list(entries)
     data = np.array([float(value) for _, _, value in known])
     return sp.csr_array((data, ([i for i, _, _ in known], [j for _, j, _ in known])), shape=shape)
 
 
 def placed(blocks: Iterable[tuple[int, int, sp.sparray]], shape: tuple[int, int]) -> sp.csr_array:
-    """The matrix that has these blocks and zeros elsewhere.
-
-    SciPy's ``block_array`` makes a matrix of zeros for every block that is missing, which takes
-    seconds of a program with hundreds of groups of rows and as many variables.
-
-    Parameters
-    ----------
-    blocks : iterable of (row, column, sparse array)
-        Where the first entry of each is.
-    shape : pair of int
-
-    Examples
-    --------
-    >>> one = sp.csr_array([[1.0, 2.0]])
-    >>> placed([(0, 1, one), (1, 0, one)], (2, 3)).toarray()
-    array([[0., 1., 2.],
-           [1., 2., 0.]])
-    """
+    """The matrix that has these blocks and zeros elsewhere."""
     rows, columns, numbers = (
         [np.zeros(0, dtype=np.int64)],
         [np.zeros(0, dtype=np.int64)],
@@ -281,15 +159,7 @@ def placed(blocks: Iterable[tuple[int, int, sp.sparray]], shape: tuple[int, int]
 
 
 def seem_distances(X: Any) -> bool:
-    """Whether an array has the form of a matrix of distances, some of which may be nan.
-
-    Examples
-    --------
-    >>> seem_distances(np.array([[0, 1, np.nan], [1, 0, 2], [np.nan, 2, 0]]))
-    True
-    >>> seem_distances(np.array([[0, 1, np.nan], [1, 0, 2], [3, 4, 0]]))
-    False
-    """
+    """Whether an array has the form of a matrix of distances, some of which may be nan."""
     if getattr(X, "ndim", 0) != 2 or X.shape[0] != X.shape[1] or not hasattr(X, "diagonal"):
         return False
     apart, known = ~np.eye(len(X), dtype=bool), np.isfinite(X)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
     DoubtfulColumnWarning,
     RowNumbersWarning,
@@ -33,15 +34,13 @@ _MAY_COUNT = re.compile(r"key|index|.*[ _.-]n[or]", re.IGNORECASE)
 # Fewer rows may be counted by chance, by a column that has a name.
 _COUNTED = 10
 # Numbers that stand for what is not known in files of measurements.
-_CODES = (
-    *(-1e30, 1e30, -1e20, 1e20, -99999.0, 99999.0, -9999.0, 9999.0, -999.0, 999.0, -200.0, -99.0),
-)
+_CODES = (-1e30, 1e30, -1e20, 1e20, -99999, 99999, -9999, 9999, -999, 999, -200, -99)
 # A code that occurs at least so often may lie nearer: half a range of the other entries away.
 _OFTEN = 3
 # Names of columns whose whole numbers between these are years.
 _YEAR, _YEARS = re.compile(r"(.*_)?years?", re.IGNORECASE), (1000.0, 3000.0)
-# The first and the last day that whole numbers of eight digits are taken for.
-_DAYS = (19000101, 21001231)
+# Dates without marks, by the number of their digits.
+_FORMATS = {6: "%Y%m", 8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 # Names of columns whose whole numbers of six digits are months.
 _OF_MONTHS = re.compile(r"month|monat|mois|mes\b|mese|date|datum|period|yyyymm", re.IGNORECASE)
 # Spreads of columns that differ more than this leave the narrow ones without a say.
@@ -56,31 +55,12 @@ _ROUNDED = 1e-14
 
 
 def is_named_as_id(name: str) -> bool:
-    """Whether a column has no name, or one that columns of ids have.
-
-    Examples
-    --------
-    >>> [name for name in ("", "CustomerID", "order_no", "zip", "acid") if is_named_as_id(name)]
-    ['', 'CustomerID', 'order_no', 'zip']
-    >>> [name for name in ("Kunden-Nr", "Nr", "Matricule", "narrow") if is_named_as_id(name)]
-    ['Kunden-Nr', 'Nr', 'Matricule']
-    """
+    """Whether a column has no name, or one that columns of ids have."""
     return bool(UNNAMED.fullmatch(name) or _NAMES_OF_IDS.fullmatch(name))
 
 
 def column_of_ids(name: str, entries: Sequence[str]) -> bool:
-    """Return whether a column is called as ids are, and its entries are words or whole numbers.
-
-    Names such as ``key`` or ``index`` may also be those of a quantity, unless no two entries are
-    alike.
-
-    Examples
-    --------
-    >>> column_of_ids("id", ["1", "1"]), column_of_ids("key", ["1", "1"])
-    (True, False)
-    >>> column_of_ids("id", ["1.5", "2"])
-    False
-    """
+    """Return whether a column is called as ids are, and its entries are words or whole numbers."""
     if not is_named_as_id(name):
         return False
     if len(set(entries)) < len(entries) and (not name or _MAY_COUNT.fullmatch(name)):
@@ -89,15 +69,7 @@ def column_of_ids(name: str, entries: Sequence[str]) -> bool:
 
 
 def counts_rows(name: object, column: ArrayLike) -> bool:
-    """Whether a column of whole numbers is 0, ..., n - 1 or 1, ..., n, and not by chance.
-
-    Examples
-    --------
-    >>> counts_rows("t", np.arange(1, 21)), counts_rows("t", [0, 1, 2])
-    (True, False)
-    >>> counts_rows("Unnamed: 0", [0, 1, 2]), counts_rows("Unnamed: 0", [0, 2, 1])
-    (True, False)
-    """
+    """Whether a column of whole numbers is 0, ..., n - 1 or 1, ..., n, and not by chance."""
     entries = np.asarray(column)
     n = len(entries)
     least = 2 if UNNAMED.fullmatch(str(name)) else _COUNTED
@@ -109,8 +81,7 @@ def counts_rows(name: object, column: ArrayLike) -> bool:
 def are_dates(name: object, column: ArrayLike) -> bool:
     """Whether all known entries are days of 1900 to 2100 without marks between, as 20240131 is.
 
-    A time of day may follow (20240131235959). Months (202401) are told by the name of the column,
-    or by ten rows of several years.
+    A time of day may follow. Months (202401) need a name that says so, or ten rows of some years.
 
     Examples
     --------
@@ -123,46 +94,19 @@ def are_dates(name: object, column: ArrayLike) -> bool:
     known = entries[~np.isnan(entries)]
     if not known.size or (known != np.round(known)).any() or (np.abs(known) >= 1e15).any():
         return False
-    numbers = known.astype(np.int64)
-    for digits in (14, 12):
-        if (numbers >= 10 ** (digits - 1)).all():
-            return _are_days(numbers // 10 ** (digits - 8)) and _are_times(numbers, digits)
-    many = numbers.size >= 10 and len(set((numbers // 100).tolist())) > 1
-    if (numbers < 10**6).all() and (many or _OF_MONTHS.search(str(name))):
-        return _are_days(100 * numbers + 1)
-    return _are_days(numbers)
-
-
-def _are_times(numbers: Index, digits: int) -> bool:
-    seconds = numbers % 10 ** (digits - 8) * (1 if digits == 14 else 100)
-    hours, minutes = seconds // 10000, seconds // 100 % 100
-    return bool(((hours < 24) & (minutes < 60) & (seconds % 100 < 60)).all())
-
-
-def _are_days(days: Index) -> bool:
-    if not ((days >= _DAYS[0]) & (days <= _DAYS[1])).all():
+    words = known.astype(np.int64).astype(str)
+    digits = len(words[0])
+    if digits not in _FORMATS or any(len(word) != digits for word in words):
         return False
-    year, month, day = days // 10000, days // 100 % 100, days % 100
-    if not ((month >= 1) & (month <= 12) & (day >= 1)).all():
+    years = len({word[:4] for word in words})
+    if digits == 6 and not (_OF_MONTHS.search(str(name)) or (known.size >= 10 and years > 1)):
         return False
-    months = 12 * (year - 1970) + month - 1
-    first, after = (k.astype("datetime64[M]").astype("datetime64[D]") for k in (months, months + 1))
-    return bool((day <= (after - first).astype(int)).all())
+    days = pd.to_datetime(words, format=_FORMATS[digits], errors="coerce")
+    return bool(days.notna().all() and (days.year >= 1900).all() and (days.year <= 2100).all())
 
 
 def sentinels(column: ArrayLike) -> list[float]:
-    """Return the numbers that seem to stand for missing values in a column.
-
-    They are -200, numbers of nines, and 1e20 and 1e30 with either sign, further from all other
-    entries than these are from each other.
-
-    Examples
-    --------
-    >>> sentinels([12.5, 30.1, -999.0, 21.0]), sentinels([990.0, 999.0, 1004.0])
-    ([-999.0], [])
-    >>> sentinels([12.5, -1e30, 30.1, -99.0, 21.0])
-    [-1e+30, -99.0]
-    """
+    """Return the numbers that seem to stand for missing values in a column."""
     entries = np.asarray(column, dtype=float)
     entries = entries[np.isfinite(entries)]
     found = []
@@ -180,22 +124,12 @@ def sentinels(column: ArrayLike) -> list[float]:
 
 
 def doubts(name: object, column: ArrayLike) -> str:
-    """Return why a column of numbers may not be a coordinate; empty if nothing speaks against it.
-
-    It may hold codes of missing values, see `sentinels`. Whole numbers of a column called a year
-    are years, those that are days without marks between (20240131) dates, and distinct ones in a
-    column called as ids are, ids.
+    """Return why a column of numbers may not be a coordinate; empty without a reason.
 
     Examples
     --------
     >>> doubts("pressure", [12.5, 30.1, -999.0, 21.0, -999.0])
     "column 'pressure' holds -999 twice, far from its other entries (12.5 to 30.1), ..."
-    >>> doubts("year", [1999, 2003, 2011])
-    "column 'year' holds years, 1999 to 2011"
-    >>> doubts("when", [20240131, 20240201])
-    "column 'when' holds dates, 20240131 to 20240201"
-    >>> doubts("depth", [990.0, 999.0, 1004.0]), doubts("years", [0.5, 3.0])
-    ('', '')
     >>> doubts("CustomerID", [1007, 1002, 1031])
     "column 'CustomerID' is called as ids are, and no two of its whole numbers are alike"
     """
@@ -225,23 +159,7 @@ def _times(count: int) -> str:
 
 
 def warn_of_columns(X: Any) -> None:
-    """Warn of columns of a data frame that count its rows, and of those with `doubts`.
-
-    Warns
-    -----
-    RowNumbersWarning, DoubtfulColumnWarning
-        Naming them. Frames of one column, and arrays, whose columns have no names, pass.
-
-    Examples
-    --------
-    >>> import pandas, warnings
-    >>> frame = pandas.DataFrame({"Unnamed: 0": range(20), "x": np.cos(range(20))})
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_of_columns(frame)
-    >>> print(str(caught[0].message).partition(",")[0])
-    column 'Unnamed: 0' counts the rows
-    """
+    """Warn of columns of a data frame that count its rows, and of those with `doubts`."""
     columns = getattr(X, "columns", ())
     if len(columns) < 2 or len(set(columns)) < len(columns):
         return
@@ -256,25 +174,14 @@ def warn_of_columns(X: Any) -> None:
         elif X[name].dtype.kind in "iuf" and (words := doubts(name, X[name])):
             warn(
                 f"{words}, and is taken for a coordinate. Leave it out with "
-                f"X.drop(columns={name!r}), or what is not known with X.replace(NUMBER, "
+                f"X.drop(columns={name!r}), or missing values with X.replace(NUMBER, "
                 "numpy.nan).dropna(); if it is a coordinate, pass X.to_numpy().",
                 DoubtfulColumnWarning,
             )
 
 
 def unlike(X: Array, names: Sequence[object]) -> str:
-    """In words, two columns of which one has no say beside the other; empty if there are none.
-
-    Their ranges and their standard deviations are a hundredfold apart. Either alone may be: of
-    counts that are nearly all zero, or by one entry far out.
-
-    Examples
-    --------
-    >>> print(unlike(np.array([[0.0, 1.0], [1000.0, 2.0], [500.0, 0.0]]), ["income", "children"]))
-    column 'income' is spread 500 times as widely as 'children' (408 and 0.816), ...
-    >>> unlike(np.eye(3), ["a", "b", "c"])
-    ''
-    """
+    """Return in words two columns whose ranges and spreads differ a hundredfold; else empty."""
     if not len(X) or not np.isfinite(X).all():
         return ""
     spreads, ranges = X.std(axis=0), np.ptp(X, axis=0)
@@ -287,24 +194,12 @@ def unlike(X: Array, names: Sequence[object]) -> str:
         return ""
     return (
         f"column {names[wide]!r} is spread {ratio:.0f} times as widely as {names[narrow]!r} "
-        f"({spreads[wide]:.3g} and {spreads[narrow]:.3g}), which so has no say in who is near whom"
+        f"({spreads[wide]:.3g} and {spreads[narrow]:.3g}), which hardly changes distances"
     )
 
 
 def lone(X: Array) -> str:
-    """In words, a column beside which all others together have no say; empty if there is none.
-
-    They hold less than a millionth of the squared distances, as no table of pixels has it. Columns
-    that are constant but for rounding do not count.
-
-    Examples
-    --------
-    >>> X = np.column_stack([np.arange(4.0), np.arange(4.0) ** 2])
-    >>> print(lone(X * [1e9, 1.0]))
-    column 0 is spread so widely (1.12e+09) that the other 1, spread 3.5 at most, ...
-    >>> lone(X), lone(X * [1e9, 0.0])
-    ('', '')
-    """
+    """Return in words a column that makes up all squared distances but a millionth; else empty."""
     if X.ndim != 2 or not len(X) or X.shape[1] < 2 or not np.isfinite(X).all():
         return ""
     spreads = X.std(axis=0)
@@ -315,38 +210,29 @@ def lone(X: Array) -> str:
         return ""
     return (
         f"column {widest} is spread so widely ({spreads[widest]:.3g}) that the other {others.size},"
-        f" spread {others.max():.3g} at most, have no say in who is near whom"
+        f" spread {others.max():.3g} at most, hardly change distances"
     )
 
 
-_SCALE = (
-    "If they have units of their own, scale them first, as sklearn.pipeline.make_pipeline("
-    "sklearn.preprocessing.StandardScaler(), ...) does; if not, "
-)
-
-
 def warn_of_unlike_columns(X: Any) -> None:
-    """Warn of columns that have no say in distances beside others.
+    """Warn of columns that hardly change distances beside others.
 
-    Warns
-    -----
-    UnlikeColumnsWarning
-        Of a data frame naming a pair, as of `unlike`. Columns of an array may be pixels, or in one
-        unit by intent: of these only where one column is all there is, see `lone`.
+    Columns of an array may be pixels, or in one unit on purpose: there `lone` must hold.
     """
     names = list(getattr(X, "columns", ()))
-    if issparse(X) or len(names) == 1:
+    if issparse(X) or len(names) == 1 or getattr(getattr(X, "dtype", None), "kind", "") == "c":
         return
     try:
-        table = np.asarray(X)
-        if table.dtype.kind == "c":
-            return  # Refused by others.
-        table = table.astype(float)
+        table = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
-        return  # No numbers; others refuse them, and say why.
+        return  # not numbers, which the checks of data refuse
     alone = lone(table)
-    if names and (words := unlike(table, names)):
-        way = "pass X.to_numpy()" if not alone else "filter this warning out"
-        warn(f"{words}. {_SCALE}{way}.", UnlikeColumnsWarning)
-    elif alone and not names:
-        warn(f"{alone}. {_SCALE}filter this warning out.", UnlikeColumnsWarning)
+    words = unlike(table, names) if names else alone
+    if words:
+        way = "pass X.to_numpy()" if names and not alone else "filter this warning out"
+        warn(
+            f"{words}. If they have units of their own, scale them first, as sklearn.pipeline."
+            "make_pipeline(sklearn.preprocessing.StandardScaler(), ...) does; if not, "
+            f"{way}.",
+            UnlikeColumnsWarning,
+        )

@@ -1,4 +1,4 @@
-"""How long work may go on: one clock, one deadline that is handed down, and operations counted."""
+"""How long work may go on: deadlines, and operations counted."""
 
 from __future__ import annotations
 
@@ -29,92 +29,41 @@ class TimeUpError(ArithmeticError):
 
 
 def as_float(number: Any) -> float:
-    """As a float; infinite where it is an integer beyond all of them."""
+    """Convert a number to a float; integers beyond the range of floats become infinite."""
     try:
         return float(number)
     except OverflowError:
         return inf if number > 0 else -inf
 
 
-def seconds_of(time_limit: object) -> float | None:
-    """A limit as a number of seconds; None where there is none, or one that nobody lives to see.
-
-    Parameters
-    ----------
-    time_limit : object
-        As it was given.
-
-    Raises
-    ------
-    DataTypeError
-        It is no number.
-    DataError
-        It is below zero, or nan.
-
-    Examples
-    --------
-    >>> seconds_of(5), seconds_of(None), seconds_of(10**400)
-    (5.0, None, None)
-    """
+def seconds_of(time_limit: object, words: str = "or None for no limit") -> float | None:
+    """Return a time limit in seconds; None where there is none, or one beyond ten years."""
     if time_limit is None:
         return None
     is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
     seconds = as_float(time_limit) if is_number else -inf
     if not seconds >= 0.0:
         kind = DataError if is_number else DataTypeError
-        raise kind(
-            f"time_limit={time_limit!r} is no number of seconds: pass 0 or more, or None for no "
-            "limit."
-        )
+        raise kind(f"time_limit={time_limit!r} is no number of seconds: pass 0 or more, {words}.")
     return seconds if seconds <= LONGEST else None
 
 
-def limit_of(time_limit: float | str | None, patience: float | None) -> float | None:
-    """Seconds that the time limit of an estimator stands for.
-
-    Parameters
-    ----------
-    time_limit : float, "auto" or None
-    patience : float or None
-        What "auto" stands for.
-
-    Raises
-    ------
-    DataTypeError, DataError
-        It is another word, or no number of seconds; see `seconds_of`.
-
-    Examples
-    --------
-    >>> limit_of("auto", 60.0), limit_of("auto", None), limit_of(5.0, 60.0)
-    (60.0, None, 5.0)
-    """
-    if not isinstance(time_limit, str):
-        return seconds_of(time_limit)
-    if time_limit != "auto":
-        raise DataTypeError(
-            f"time_limit={time_limit!r} is no number of seconds: pass 0 or more, or None for no "
-            'limit, or "auto".'
-        )
-    return patience
+def limit_of(time_limit: float | str | None, default: float | None) -> float | None:
+    """Return the time limit of an estimator in seconds, where "auto" means the default."""
+    if time_limit == "auto" and isinstance(time_limit, str):
+        return default
+    return seconds_of(time_limit, 'or None for no limit, or "auto"')
 
 
 class Deadline:
-    """What is spent of a number of seconds, and what is left; without a number nothing ends.
-
-    Whoever hands work down hands down the same deadline, a `sooner` one for a share of the time,
-    or a `later` one for what may come after. Without seconds it is a stopwatch.
+    """A time limit that is passed down to all parts of the work; without seconds, a stopwatch.
 
     Parameters
     ----------
     seconds : float, optional
-        From now on.
+        From now on; no limit by default.
     since : Deadline, optional
-        From when that one began.
-
-    Raises
-    ------
-    DataError
-        What was given is no such number; see `seconds_of`.
+        Count from when that one began.
 
     Examples
     --------
@@ -149,63 +98,37 @@ class Deadline:
         return self.ahead == 0.0
 
     def require(self) -> None:
-        """Refuse to begin anything when nothing is left.
-
-        Raises
-        ------
-        TimeUpError
-        """
+        """Raise a `TimeUpError` when nothing is left."""
         if self.is_over():
             raise TimeUpError("the time was up")
 
     def sooner(self, seconds: float) -> Deadline:
-        """One for work that gets so many seconds from now on, and no more than is left."""
+        """A deadline so many seconds from now, and no later than this one."""
         return Deadline(self.left(max(0.0, seconds)))
 
     def later(self, seconds: float) -> Deadline:
-        """One for work that may go on for so many seconds after this one."""
+        """A deadline so many seconds after this one."""
         return Deadline(self.seconds + seconds, since=self)
 
     def excuse(self, seconds: float) -> None:
-        """Leave out of account, for all who hold it, a wait that is nobody's work.
-
-        What was made of it by then, by `sooner`, by `later` or since it began, stays as it is.
-        """
+        """Do not count a wait, such as for a worker; deadlines made from this one stay."""
         self._begin += seconds
 
 
-# Of whoever sets none: nothing ends. It is no stopwatch, since everybody holds it.
+# The deadline of work without a limit. It is no stopwatch, since all share it.
 ENDLESS = Deadline()
 
 
 @dataclass(eq=False)
 class Effort:
-    """Operations spent on a proof so far, and when it has to end.
-
-    Attributes
-    ----------
-    deadline : Deadline
-    steps : int
-    operations : float
-    """
+    """Operations spent on a proof so far, and when it has to end."""
 
     deadline: Deadline = ENDLESS
     steps: int = 0
     operations: float = 0.0
 
     def spend(self, operations: float = 0.0) -> None:
-        """Count a step that is about to be made.
-
-        Parameters
-        ----------
-        operations : float, default 0
-            None for steps whose number is limited already.
-
-        Raises
-        ------
-        EffortSpentError
-            If all steps together take too long, or this one longer than is left of the time.
-        """
+        """Count a step that is about to be made."""
         self.steps += 1
         self.operations += operations
         if self.operations > MOST_OPERATIONS:
@@ -215,25 +138,7 @@ class Effort:
         self.foresee(operations)
 
     def foresee(self, operations: float) -> None:
-        """Refuse a step that does not fit into the time left, without counting it.
-
-        Parameters
-        ----------
-        operations : float
-            Of those that go on as fast as in a sparse factorization that fills in.
-
-        Raises
-        ------
-        EffortSpentError
-
-        Examples
-        --------
-        >>> Effort(Deadline(60.0)).foresee(1e9)
-        >>> Effort(Deadline(0.0)).foresee(1e9)
-        Traceback (most recent call last):
-            ...
-        sdpdr.base.deadline.EffortSpentError: the time was up after 0 steps
-        """
+        """Refuse a step that does not fit into the time left, without counting it."""
         ahead = self.deadline.ahead
         if ahead == 0.0:
             raise EffortSpentError(f"the time was up after {max(self.steps - 1, 0)} steps")
@@ -245,11 +150,5 @@ class Effort:
 
 
 def in_seconds(seconds: float | None) -> str:
-    """Seconds to two digits, as people write them.
-
-    Examples
-    --------
-    >>> in_seconds(0.48797), in_seconds(119.8)
-    ('0.49', '120')
-    """
+    """Seconds to two digits, as people write them."""
     return f"{float(f'{seconds or 0.0:.2g}'):g}"

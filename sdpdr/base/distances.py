@@ -21,42 +21,7 @@ _UNITS = 16.0
 
 
 def squared_distances(D: Any, *, squared: bool, at_least: int = 3) -> Array:
-    """Matrix of SQUARED distances of shape (n, n) from precomputed distances.
-
-    Unknown distances are infinite in the result, so that no search finds them.
-
-    Parameters
-    ----------
-    D : array_like or sparse array of shape (n, n)
-        Symmetric, non-negative, zero on the diagonal, up to the rounding of its data type, which is
-        removed. NaN and inf stand for unknown distances, and so do the entries that a sparse array
-        does not store (a stored zero is a distance of zero, as in the graphs of
-        ``sklearn.neighbors.KNeighborsTransformer``). One of D[i, j] and D[j, i] is enough.
-    squared : bool
-        Whether the entries are squared distances already.
-    at_least : int, default 3
-        Fewest points allowed.
-
-    Raises
-    ------
-    DataError
-        D is not such a matrix, or no distance of a point is known; the message names the first
-        entry at fault. Or D is a frame whose columns are called as its rows, in another order.
-
-    Warns
-    -----
-    SquaredDistancesWarning
-        Plain distances break the triangle inequality, as squared ones do.
-
-    Examples
-    --------
-    >>> squared_distances([[0, 1, 2], [1, 0, 1], [2, 1, 0]], squared=False)[0]
-    array([0., 1., 4.])
-    >>> squared_distances([[0, 1, np.nan], [np.nan, 0, 1], [np.nan, 1, 0]], squared=False)
-    array([[ 0.,  1., inf],
-           [ 1.,  0.,  1.],
-           [inf,  1.,  0.]])
-    """
+    """Matrix of SQUARED distances of shape (n, n) from precomputed distances."""
     array = _square(D, at_least)
     known = np.isfinite(array)
     largest = float(np.abs(array).max(initial=0.0, where=known))
@@ -110,15 +75,7 @@ def _square(D: Any, at_least: int) -> Array:
 
 
 def with_unknown(D: Any) -> Array:
-    """Dense distances of a square sparse array, infinite where it stores none.
-
-    Examples
-    --------
-    >>> with_unknown(sp.csr_array(([2.0, 0.0], ([0, 1], [1, 2])), shape=(3, 3)))
-    array([[ 0.,  2., inf],
-           [inf,  0.,  0.],
-           [inf, inf,  0.]])
-    """
+    """Dense distances of a square sparse array, infinite where it stores none."""
     entries = sp.coo_array(own_rows(D))
     array = np.full(entries.shape, np.inf)
     np.fill_diagonal(array, 0.0)
@@ -127,21 +84,11 @@ def with_unknown(D: Any) -> Array:
 
 
 def require_not_condensed(D: Any) -> None:
-    """Refuse a vector of the distances of all pairs, as `scipy.spatial.distance.pdist` returns it.
-
-    Raises
-    ------
-    DataError
-
-    Examples
-    --------
-    >>> require_not_condensed([3.0, 4.0, 5.0])
-    Traceback (most recent call last):
-    sdpdr.errors.DataError: the distances are a vector of 3 numbers, ...
-    """
+    """Refuse a vector of the distances of all pairs, as SciPy's ``pdist`` returns it."""
     if sp.issparse(D):
         return
-    shape = np.shape(D) if hasattr(D, "shape") or _is_flat(D) else ()
+    flat = isinstance(D, (list, tuple)) and all(np.isscalar(value) for value in D)
+    shape = np.shape(D) if hasattr(D, "shape") or flat else ()
     size = int(np.prod(shape, dtype=np.int64))
     if size < 2 or max(shape) != size:
         return
@@ -154,20 +101,8 @@ def require_not_condensed(D: Any) -> None:
     )
 
 
-def _is_flat(values: Any) -> bool:
-    return isinstance(values, (list, tuple)) and all(np.isscalar(value) for value in values)
-
-
 def precision_of(D: Any) -> float:
-    """Machine precision of the numbers passed: of single precision if they were computed in it.
-
-    Numbers with a fraction that are all single-precision numbers count as such whatever holds them.
-
-    Examples
-    --------
-    >>> precision_of([[0.0, 0.1], [0.1, 0.0]]) < 1e-15 < 1e-8 < precision_of(np.float32([0.1]))
-    True
-    """
+    """Machine precision of the numbers passed: of single precision if they were computed in it."""
     single, double = (float(np.finfo(kind).eps) for kind in (np.float32, np.float64))
     kinds = [D.dtype] if hasattr(D, "dtype") else list(getattr(D, "dtypes", ()))
     if kinds and all(kind in (np.float32, np.float16) for kind in kinds):
@@ -185,19 +120,7 @@ def precision_of(D: Any) -> float:
 
 
 def require_one_order(D: Any) -> None:
-    """Refuse a frame of distances whose columns are called as its rows, in another order.
-
-    Raises
-    ------
-    DataError
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> require_one_order(pd.DataFrame([[0, 2], [2, 0]], ["Ulm", "Kiel"], ["Kiel", "Ulm"]))
-    Traceback (most recent call last):
-    sdpdr.errors.DataError: row 0 of the distances is called 'Ulm' and column 0 'Kiel', ...
-    """
+    """Refuse a frame of distances whose columns are called as its rows, in another order."""
     rows, columns = getattr(D, "index", None), getattr(D, "columns", None)
     if rows is None or columns is None or len(rows) != len(columns) or rows.equals(columns):
         return
@@ -213,28 +136,7 @@ def require_one_order(D: Any) -> None:
 
 
 def warn_if_squared(distances: Array) -> None:
-    """Warn of plain distances that break the triangle inequality by more than they were rounded by.
-
-    Parameters
-    ----------
-    distances : array of shape (n, n)
-        Symmetric, infinite where they are not known, not all zero.
-
-    Warns
-    -----
-    SquaredDistancesWarning
-
-    Examples
-    --------
-    >>> import warnings
-    >>> cities = np.array([[0.0, 34.0, 47.0], [34.0, 0.0, 12.0], [47.0, 12.0, 0.0]])
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_if_squared(cities)
-    ...     warn_if_squared(cities**2)
-    >>> [str(warning.message)[:57] for warning in caught]
-    ['the precomputed distances break the triangle inequality: ']
-    """
+    """Warn of distances that break the triangle inequality by more than rounding explains."""
     # Seen from the most central point about half of all pairs lie at an obtuse angle, and each
     # of them breaks the triangle inequality when lengths are squared: one pivot is enough.
     known = np.isfinite(distances)
@@ -266,22 +168,7 @@ def _unit_of(lengths: Array, largest: float) -> float:
 
 
 def warn_of_seeming_distances(X: Any) -> None:
-    """Warn of points whose coordinates have the form of a matrix of distances.
-
-    Warns
-    -----
-    SeemingDistancesWarning
-        X is dense, square, symmetric and nowhere negative, and zero on its diagonal alone.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_of_seeming_distances(np.array([[0, 1, 3], [1, 0, 2], [3, 2, 0]]))
-    >>> print(str(caught[0].message).partition(":")[0])
-    X is square and symmetric with zeros on its diagonal, as distances are
-    """
+    """Warn of points whose coordinates have the form of a matrix of distances."""
     if seem_distances(X):
         warn(
             "X is square and symmetric with zeros on its diagonal, as distances are: its rows are "

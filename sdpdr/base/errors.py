@@ -70,13 +70,7 @@ class DisconnectedGraphError(DataError):
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """The name that one may have meant, whatever its capitals; empty if there is none.
-
-    Examples
-    --------
-    >>> nearest_name("WIDTH", ["depth", "width"]), nearest_name("mass", ["depth", "width"])
-    ('width', '')
-    """
+    """The name that one may have meant, whatever its capitals; empty if there is none."""
     names = sorted(known)
     same = [other for other in names if other.strip().casefold() == name.strip().casefold()]
     near = same or get_close_matches(name, names, n=1, cutoff=0.5)
@@ -290,43 +284,14 @@ del _kind
 
 
 def require_packages(what: str, extra: str, *packages: str) -> None:
-    """Refuse to begin what needs optional packages of which some are not installed.
-
-    Raises
-    ------
-    PackageMissingError
-
-    Examples
-    --------
-    >>> require_packages("roots", "roots", "math", "yggdrasil")
-    Traceback (most recent call last):
-    ...
-    sdpdr.errors.PackageMissingError: roots need yggdrasil: pip install "sdpdr[roots]"
-    """
+    """Refuse to begin what needs optional packages of which some are not installed."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise PackageMissingError(f'{what} need {", ".join(missing)}: pip install "sdpdr[{extra}]"')
 
 
 def warn(message: str, kind: type[Warning]) -> None:
-    """``warnings.warn``, seen from the nearest caller outside of the package and scikit-learn.
-
-    As ``skip_file_prefixes`` does from Python 3.12 on.
-
-    Parameters
-    ----------
-    message : str
-    kind : type
-        Of the warning.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn("look here", UserWarning)
-    >>> caught[0].filename.startswith(_OWN)
-    False
-    """
+    """``warnings.warn``, seen from the nearest caller outside of the package and scikit-learn."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _is_between(frame):
         frame, level = frame.f_back, level + 1

@@ -1,8 +1,9 @@
-"""What is taken from scikit-learn: its checks of data, with our errors, and a base class."""
+"""scikit-learn's checks of data with our errors, base classes, and weights of samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import MethodType
 from typing import Any
 
@@ -10,14 +11,23 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.validation import _num_samples, validate_data
 
-from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows, seem_distances
+from sdpdr.base.arrays import (
+    ALLOWED,
+    LARGEST,
+    SMALLEST,
+    Array,
+    Matrix,
+    is_admissible,
+    own_rows,
+    seem_distances,
+)
 from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
-from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.parameters import require_kinds
-from sdpdr.base.rows import named, numbered
+from sdpdr.base.rows import named, numbered, rows_of
 
 # Beyond, squares overflow.
 _SQUARABLE = 1e150
@@ -39,7 +49,7 @@ _ADVICE = {
 
 
 def _require_unique_names(X: Any) -> None:
-    """As scikit-learn does from 1.9 on."""
+    """Refuse repeated column names, as scikit-learn does from 1.9 on."""
     columns = getattr(X, "columns", ())
     if len(set(columns)) < len(columns):
         raise DataError(
@@ -49,19 +59,7 @@ def _require_unique_names(X: Any) -> None:
 
 
 def require_no_times(X: Any, name: str = "X") -> None:
-    """Refuse dates and durations, which NumPy joins to no numbers, and counts in ns where alone.
-
-    Raises
-    ------
-    DataTypeError
-        Naming columns of a frame.
-
-    Examples
-    --------
-    >>> require_no_times(pd.DataFrame({"x": [1.0], "t": pd.to_datetime(["2020-01-01"])}))
-    Traceback (most recent call last):
-    sdpdr.errors.DataTypeError: column 't' of X holds dates or durations. ...
-    """
+    """Refuse dates and durations, which NumPy joins to no numbers, and counts in ns where alone."""
     if isinstance(X, pd.DataFrame):
         timed = [k for k, kind in enumerate(X.dtypes) if kind.kind in "mM"]
         if not timed:
@@ -81,16 +79,7 @@ def require_no_times(X: Any, name: str = "X") -> None:
 
 
 def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True) -> Matrix:
-    """Data as a C-ordered float array of two dimensions, all numbers finite.
-
-    Sparse data, where they are taken, become a csr_array of their own, every entry once and none
-    of them zero. Where ``finite`` is false, NaN and infinities of dense data stay as they are.
-
-    Raises
-    ------
-    DataError, DataTypeError
-        In scikit-learn's words, and what to do.
-    """
+    """Data as a C-ordered float array of two dimensions, all numbers finite."""
     _require_unique_names(X)
     require_no_times(X)
     try:
@@ -123,18 +112,7 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
 
 
 def as_numbers(name: str, value: Any) -> Array:
-    """Numbers of any shape, in any container, of which some may be NaN or infinite.
-
-    Raises
-    ------
-    DataError, DataTypeError
-        The value called ``name`` is complex or sparse, or not all numbers.
-
-    Examples
-    --------
-    >>> as_numbers("y", pd.Series([1, None], dtype="Int64"))
-    array([ 1., nan])
-    """
+    """Numbers of any shape, in any container, of which some may be NaN or infinite."""
     require_no_times(value, name)
     try:
         found = check_array(
@@ -154,20 +132,7 @@ def as_numbers(name: str, value: Any) -> Array:
 
 
 def refused(X: Any, error: Exception) -> DataError:
-    """What to raise of data that scikit-learn's check refused: its words, and what to do.
-
-    Parameters
-    ----------
-    X : object
-        As it was passed.
-    error : TypeError or ValueError
-        Of scikit-learn.
-
-    Examples
-    --------
-    >>> refused([["a"]], ValueError("could not convert string to float: 'a'"))
-    DataError("could not convert ... text or other objects. Columns that are not numbers: 0.")
-    """
+    """Make an error from that of scikit-learn's check: its message, and what to do."""
     kind = DataTypeError if isinstance(error, TypeError) else DataError
     if X is None:
         return DataTypeError("X is None, so there are no data: pass an array of numbers.")
@@ -182,7 +147,7 @@ def refused(X: Any, error: Exception) -> DataError:
 
 
 def _advice(X: Any, words: str) -> str:
-    if _is_of_missing(words):
+    if "NaN" in words or "infinity" in words:
         return _where_missing(X)
     advice = next((advice for key, advice in _ADVICE.items() if key in words), "")
     text = _of_text(X) if advice == _NUMBERS_ONLY else ""
@@ -190,24 +155,22 @@ def _advice(X: Any, words: str) -> str:
 
 
 def _where_missing(X: Any) -> str:
-    numbers = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
+    numbers = check_array(X, accept_sparse="coo", dtype=np.float64, ensure_all_finite=False)
     if sp.issparse(numbers):
-        entries = numbers.tocoo()
-        unknown = ~np.isfinite(entries.data)
-        rows, columns = np.unique(entries.row[unknown]), np.unique(entries.col[unknown])
+        unknown = ~np.isfinite(numbers.data)
+        rows, columns = np.unique(numbers.row[unknown]), np.unique(numbers.col[unknown])
     else:
-        unknown = ~np.isfinite(numbers)
-        rows, columns = (np.flatnonzero(unknown.any(axis=axis)) for axis in (1, 0))
-        if seem_distances(numbers):
-            return (
-                f"Rows that are not finite: {numbered(rows)}. X is square and symmetric with zeros "
-                "on its diagonal, as distances are. If it holds distances, of which some are not "
-                "known, pass metric='precomputed' (where a method takes that), or take "
-                "sdpdr.DistanceCompletion."
-            )
+        rows, columns = (np.unique(places) for places in np.nonzero(~np.isfinite(numbers)))
+    where = f"Rows that are not finite: {numbered(rows)}."
+    if not sp.issparse(numbers) and seem_distances(numbers):
+        return (
+            f"{where} X is square and symmetric with zeros on its diagonal, as distances are. If "
+            "it holds distances, of which some are not known, pass metric='precomputed' (where a "
+            "method takes that), or take sdpdr.DistanceCompletion."
+        )
     return (
-        f"Rows that are not finite: {numbered(rows)}. Their columns: {named(columns, X)}. Drop "
-        "those rows or columns, or fill them in, with sklearn.impute for instance."
+        f"{where} Their columns: {named(columns, X)}. Drop those rows or columns, or fill them in, "
+        "with sklearn.impute for instance."
     )
 
 
@@ -234,15 +197,7 @@ def _is_of_missing(words: str) -> bool:
 
 
 def as_precise(values: Any, X: Any) -> Array:
-    """Values in single precision if all of X is, as scikit-learn's manifold methods return them.
-
-    Computed is in double precision throughout.
-
-    Examples
-    --------
-    >>> as_precise([0.5], np.ones((2, 2), dtype=np.float32)).dtype
-    dtype('float32')
-    """
+    """Values in single precision if all of X is, as scikit-learn's manifold methods return them."""
     kinds = [X.dtype] if hasattr(X, "dtype") else list(getattr(X, "dtypes", ()))
     single = bool(kinds) and all(kind == np.float32 for kind in kinds)
     return np.asarray(values, dtype=np.float32 if single else np.float64)
@@ -252,7 +207,7 @@ class Named(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor has this
 ):
-    """What returns places: names for their columns, frames on demand, the precision of the data."""
+    """Base of transformers: names of output columns, frames on demand, precision of the data."""
 
     embedding_: Array
 
@@ -284,27 +239,17 @@ class Embedding(Named, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
 
 class Provided:
-    """A decorator of methods that an instance has under a condition; else it says what lacks.
+    """A decorator of methods that an instance has unless ``require`` raises an AttributeError.
 
-    As ``sklearn.utils.metaestimators.available_if``, which puts words of its own in place of ours.
-
-    Parameters
-    ----------
-    require : callable
-        Given the instance; raises an ``AttributeError`` where it has no such method.
+    ``sklearn.utils.metaestimators.available_if`` would replace the words of that error.
     """
 
-    def __init__(self, require: Callable[[Any], None]) -> None:
-        self.require = require
+    def __init__(self, require: Callable[[Any], None], method: Any = None) -> None:
+        self.require, self.method = require, method
 
     def __call__(self, method: Callable[..., Any]) -> Any:
         """The method as an attribute that is there under the condition."""
-        return _ProvidedMethod(self.require, method)
-
-
-class _ProvidedMethod:
-    def __init__(self, require: Callable[[Any], None], method: Callable[..., Any]) -> None:
-        self.require, self.method = require, method
+        return Provided(self.require, method)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
         if instance is None:
@@ -335,24 +280,7 @@ class Reconstructing(Transformer):
 
 
 def checked(estimator: Any, X: Any, *, by_distance: bool = False, **options: Any) -> Any:
-    """``sklearn.utils.validation.validate_data`` of numbers; what it refuses is a `DataError`.
-
-    Its words are kept, since other libraries look for them. Where the estimator goes by Euclidean
-    distances (``by_distance``), units of columns matter: of the array that is returned nobody can
-    tell any more that it was a frame.
-
-    Raises
-    ------
-    DataTypeError
-        The data are sparse where they must not be, or no numbers.
-    DataError
-        They are not finite, of another shape than in the fit, or too few.
-
-    Warns
-    -----
-    RowNumbersWarning, DoubtfulColumnWarning, UnlikeColumnsWarning
-        In a fit of a data frame; see `sdpdr.base.columns`.
-    """
+    """``sklearn.utils.validation.validate_data`` of numbers; what it refuses is a `DataError`."""
     if options.get("reset", True):
         require_kinds(estimator)
         _require_unique_names(X)
@@ -369,13 +297,7 @@ def checked(estimator: Any, X: Any, *, by_distance: bool = False, **options: Any
 
 
 def note_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
-    """Set ``n_features_in_`` and ``feature_names_in_`` from data that are checked; or compare.
-
-    Raises
-    ------
-    DataError, DataTypeError
-        New data have other columns than those of the fit, or names of different kinds.
-    """
+    """Set ``n_features_in_`` and ``feature_names_in_`` from data that are checked; or compare."""
     if reset:
         require_kinds(estimator)
         _require_unique_names(X)
@@ -383,3 +305,59 @@ def note_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     except (TypeError, ValueError) as error:
         raise refused(X, error) from None
+
+
+def checked_weights(value: Any, X: Any) -> Array | None:
+    """Weights of the rows of X, 0 or more; None where all are one, or none are given."""
+    if value is None:
+        return None
+    try:
+        n = _num_samples(X)
+    except TypeError as error:
+        raise refused(X, error) from None
+    try:
+        weights = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise DataTypeError("sample_weight must hold numbers, one for each row of X.") from None
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ShapeError(
+            f"sample_weight must have shape ({n},), one number for each row of X; it has "
+            f"{weights.shape}."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
+    if wrong.size:
+        raise DataError(
+            f"sample_weight holds {weights[wrong[0]]:g} (rows {numbered(wrong)}): weights must be "
+            "0 or more, and finite."
+        )
+    largest = float(weights.max(initial=0.0))
+    if n and not largest:
+        raise DataError("all weights of samples are zero, so there are no data.")
+    if n and not SMALLEST <= largest <= LARGEST:
+        raise DataError(
+            f"the largest sample_weight is {largest:g}; it must be from {SMALLEST:g} to "
+            f"{LARGEST:g}, so that sums of weights are numbers. Divide all by their largest."
+        )
+    return None if np.all(weights == 1.0) else weights
+
+
+@contextmanager
+def weighing(
+    X: Any, y: Any, sample_weight: Any, *, pairwise: bool = False
+) -> Iterator[tuple[Any, Any, Array | None]]:
+    """Samples that weigh anything, their targets and weights; messages name them as passed."""
+    weights = checked_weights(sample_weight, X)
+    if weights is None or weights.all():
+        yield X, y, weights
+        return
+    n = weights.size
+    if y is not None and _num_samples(y) != n:
+        raise ShapeError(f"X has {n} rows, y has {_num_samples(y)}: pass one for each row.")
+    rows = np.flatnonzero(weights)
+    part = _safe_indexing(X, rows)
+    if pairwise:
+        part = _safe_indexing(part if hasattr(part, "shape") else np.asarray(part), rows, axis=1)
+    with rows_of(rows):
+        yield part, None if y is None else _safe_indexing(y, rows), weights[rows]

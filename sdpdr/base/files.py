@@ -23,11 +23,7 @@ _STANDARD = range(3)
 
 
 def occupy_standard() -> None:
-    """Open those of the first three that are closed, on nothing.
-
-    What is opened next would get their numbers otherwise, and whoever starts a process puts its
-    own input and output there.
-    """
+    """Open those of the first three that are closed, on nothing."""
     for number in _STANDARD:
         if not _is_open(number):
             # The lowest number that is free, which is this one.
@@ -53,35 +49,12 @@ def write_file(path: str | os.PathLike[str], write: Writer) -> None:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text in UTF-8, whole or not at all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_text(Path(folder, "a.txt"), "all of it")
-    ...     Path(folder, "a.txt").read_text(), len(list(Path(folder).iterdir()))
-    ('all of it', 1)
-    """
+    """Write a text in UTF-8, whole or not at all."""
     write_file(path, lambda beside: beside.write_text(text, encoding="utf-8"))
 
 
 def write_files(files: Mapping[Path, Writer]) -> None:
-    """Write every file beside its place; when all are written, move all into place.
-
-    Parameters
-    ----------
-    files : mapping from path to callable
-        The callable is given the path to write to, which has the suffix of the path asked for. A
-        link is followed; its target is replaced, whatever that is called. What is not a plain
-        file, such as a pipe or a device, is written to directly.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be written; all the old files then stay as they were. It names the file
-        that was asked for.
-    """
+    """Write every file beside its place; when all are written, move all into place."""
     places = {path: Path(os.path.realpath(path)) for path in files}
     beside = {path: _beside(path, place) for path, place in places.items()}
     with undone_when_asked_to_end():
@@ -102,21 +75,13 @@ def write_files(files: Mapping[Path, Writer]) -> None:
 
 
 def undone_when_asked_to_end() -> AbstractContextManager[None]:
-    """Let SIGTERM and SIGHUP raise `SystemExit` meanwhile, so that ``finally`` is obeyed.
-
-    Their default ends a process at once. See `when_asked_to_end`.
-    """
+    """Let SIGTERM and SIGHUP raise `SystemExit` meanwhile, so that ``finally`` is obeyed."""
     return when_asked_to_end(_leave)
 
 
 @contextmanager
 def when_asked_to_end(handle: Callable[[int, FrameType | None], NoReturn]) -> Iterator[None]:
-    """Handle SIGTERM and SIGHUP meanwhile.
-
-    The default is put back afterwards, since a handler of ours has to wait for native code to
-    return. Nothing is done outside the main thread, where Python sets no handlers, nor to the
-    handlers of somebody else.
-    """
+    """Handle SIGTERM and SIGHUP meanwhile."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -14,28 +14,13 @@ PACKAGE = __name__.partition(".")[0]
 
 
 def import_as(places: Mapping[str, str]) -> None:
-    """Let ``import sdpdr.name`` import ``sdpdr.place``, one module under two names.
-
-    Where files lie follows how the package is built, and public names follow how it is used.
-
-    Parameters
-    ----------
-    places : mapping from str to str
-        Both without the name of the package.
-
-    Examples
-    --------
-    >>> import sdpdr.methods
-    >>> sdpdr.methods is sdpdr.families.methods
-    True
-    """
-    full = {f"{PACKAGE}.{name}": f"{PACKAGE}.{place}" for name, place in places.items()}
-    sys.meta_path.insert(0, _Finder(full))
+    """Let ``import sdpdr.name`` import ``sdpdr.place``, one module under two names."""
+    sys.meta_path.insert(0, _Rooms(places))
 
 
-# Classes of `importlib.abc` would be bases of these two; to import that takes longer than all else.
-class _Finder:
-    """Knows public names; asked first, so that no file is imported twice under two names."""
+# To import its base classes, of `importlib.abc`, takes longer than all else.
+class _Rooms:
+    """Finds rooms by their public names; asked first, so that no file is imported twice."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
         self.places = places
@@ -43,44 +28,31 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        room, _, inside = name.removeprefix(f"{PACKAGE}.").partition(".")
-        place = self.places.get(f"{PACKAGE}.{room}")
-        if place is None or not name.startswith(f"{PACKAGE}."):
+        package, _, rest = name.partition(".")
+        room, _, inside = rest.partition(".")
+        if package != PACKAGE or room not in self.places:
             return None
         if inside:
-            words = f"{PACKAGE}.{room} gathers names; its modules are imported where they lie:"
-            raise ModuleNotFoundError(f"{words} {place}.{inside}", name=name)
-        return ModuleSpec(name, _Elsewhere(place))  # type: ignore[arg-type]  # no base
-
-
-class _Elsewhere:
-    """Hands over a module that has a place of its own, and keeps what it says of itself."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
+            raise ModuleNotFoundError(
+                f"{PACKAGE}.{room} gathers names; its modules are imported where they lie: "
+                f"{PACKAGE}.{self.places[room]}.{inside}",
+                name=name,
+            )
+        return ModuleSpec(name, self)  # type: ignore[arg-type]  # no base
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = import_module(self.place)
-        self.own = module.__spec__
+        module = import_module(f"{PACKAGE}.{self.places[spec.name.rpartition('.')[2]]}")
+        spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.own
+        """Give back the specification under which the module was imported."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
 
 
 def names(room: Mapping[str, object]) -> list[str]:
-    """What is public of a room that gathers names: all that it has, other than modules.
-
-    Parameters
-    ----------
-    room : mapping from str to object
-        Its ``vars()``; what it imports for itself begins with an underscore.
-
-    Examples
-    --------
-    >>> names({"Gram": int, "gram": ast, "_names": names})
-    ['Gram']
-    """
+    """Public names of a room that gathers names, from its ``vars()``."""
     return sorted(
         name
         for name, one in room.items()
@@ -89,16 +61,7 @@ def names(room: Mapping[str, object]) -> list[str]:
 
 
 def no_such_name(name: str, public: Iterable[str], places: Mapping[str, str]) -> AttributeError:
-    """An error that says where a name lies, or which one is meant; nothing is imported for it.
-
-    Parameters
-    ----------
-    name : str
-        What the package was asked for.
-    public : iterable of str
-        Names that it has, some of which are rooms.
-    places : mapping from str to str
-        Of `import_as`.
+    """Return an error that says where a name lies, or which one is meant; it imports nothing.
 
     Examples
     --------
@@ -120,10 +83,9 @@ def _pointer(name: str, known: Mapping[str, str]) -> str:
     exact = [full for full, last in known.items() if last == name]
     if exact:
         return f"; it is {' or '.join(exact)}."
-    lowered = [last.lower() for last in known.values()]
-    near = get_close_matches(name.lower(), lowered, n=1)
-    meant = (full for full, last in known.items() if last.lower() in near)
-    return "".join(f"; did you mean {full}?" for full in sorted(meant, key=len)[:1]) or "."
+    near = get_close_matches(name.lower(), [last.lower() for last in known.values()], n=1)
+    meant = [full for full, last in known.items() if last.lower() in near]
+    return f"; did you mean {min(meant, key=len)}?" if meant else "."
 
 
 @cache
@@ -137,7 +99,7 @@ def _whereabouts(public: tuple[str, ...], places: tuple[tuple[str, str], ...]) -
 
 
 def _names_of(place: str) -> Iterator[str]:
-    """What a room says that it has: classes, and what it lists or imports under the same name."""
+    """Names in the source of a room: classes, ``__all__``, and what it imports to be public."""
     from pathlib import Path
 
     path = Path(__file__).parents[1].joinpath(*place.split("."))

@@ -24,7 +24,7 @@ from sdpdr.base.rows import listed
 UNKNOWN = -1
 """What stands for a label that is not known, as in scikit-learn."""
 # What ``str`` and NumPy make of a missing value; no class has such a name.
-_MISSING_AS_TEXT = {"nan", "<na>", "nat"}
+_BLANK = {"", "nan", "<na>", "nat"}
 # Names that often stand for a label that is not known, but may be classes.
 _DOUBTFUL = {
     "?", "-", ".", "na", "n/a", "#n/a", "none", "null", "unknown", "missing", "unlabeled",
@@ -45,8 +45,6 @@ def absent(y: ArrayLike) -> np.ndarray:
     --------
     >>> absent(["a", "", " "]), absent([0.0, np.nan]), absent([None, -1])
     (array([False,  True,  True]), array([False,  True]), array([ True, False]))
-    >>> absent(np.array(["cat", np.nan])), absent(np.ma.masked_equal([0, 9], 9))
-    (array([False,  True]), array([False,  True]))
     """
     labels = _unmasked(y)
     missing = np.asarray(pd.isna(labels), dtype=bool)
@@ -65,20 +63,15 @@ def marked(y: ArrayLike) -> np.ndarray:
     (array([False,  True]), array([False, False]), array([False,  True]))
     """
     labels = _unmasked(y).tolist()
-    beside_words = any(isinstance(each, str) and _is_word(each) for each in labels)
-    return np.array([_is_mark(each, beside_words) for each in labels], dtype=bool)
+    marks: tuple[object, ...] = (UNKNOWN,)
+    if any(isinstance(each, str) and _is_word(each) for each in labels):
+        marks = (UNKNOWN, "-1", "-1.0")
+    stripped = (each.strip() if isinstance(each, str) else each for each in labels)
+    return np.array([isinstance(k, Real | str) and k in marks for k in stripped], dtype=bool)
 
 
 def unknown(y: ArrayLike) -> np.ndarray:
-    """Which labels are not known: those that are `absent` and, beside these or two classes, -1.
-
-    Of two classes without anything missing one may be called -1.
-
-    Examples
-    --------
-    >>> unknown([0, 1, -1]), unknown([1, -1, 1]), unknown(["a", None, "b"])
-    (array([False, False,  True]), array([False, False, False]), array([False,  True, False]))
-    """
+    """Which labels are not known: those `absent` and, beside these or more than two values, -1."""
     labels, missing = _unmasked(y), absent(y)
     if labels.dtype.kind in "iufO" and not missing.any() and len(set(labels.tolist())) <= 2:
         return missing
@@ -89,13 +82,6 @@ def encoded(y: ArrayLike) -> tuple[Any, Index]:
     """The distinct labels, and the position of each label among them, -1 where it is not known.
 
     Here -1 is always a label that is not known, even beside one class only.
-
-    Examples
-    --------
-    >>> encoded(["b", None, "a"])
-    (array(['a', 'b'], dtype=object), array([ 1, -1,  0]))
-    >>> encoded([3, -1, 3])
-    (array([3]), array([ 0, -1,  0]))
     """
     labels = _unmasked(y)
     if labels.ndim != 1:
@@ -107,13 +93,7 @@ def encoded(y: ArrayLike) -> tuple[Any, Index]:
 
 
 def labels_of_samples(y: Any, n: int) -> Any:
-    """Labels of n samples as scikit-learn's classifiers take them.
-
-    Raises
-    ------
-    DataError, DataTypeError
-        There are more or fewer, or they are no labels.
-    """
+    """Labels of n samples as scikit-learn's classifiers take them."""
     labels = as_vector(y)
     if labels.size != n:
         raise DataError(
@@ -124,6 +104,15 @@ def labels_of_samples(y: Any, n: int) -> Any:
     warn_of_many(labels)
     warn_of_signs(labels)
     return labels
+
+
+def _is_word(label: str) -> bool:
+    """Whether text is neither blank nor a number."""
+    try:
+        float(label)
+    except ValueError:
+        return not _is_blank(label)
+    return False
 
 
 def _unmasked(y: ArrayLike) -> np.ndarray:
@@ -145,39 +134,11 @@ def _text(label: object) -> str:
 
 
 def _is_blank(label: object) -> bool:
-    if not isinstance(label, str | bytes):
-        return False
-    return _text(label).strip().casefold() in {"", *_MISSING_AS_TEXT}
-
-
-def _is_mark(label: object, beside_words: bool) -> bool:
-    if isinstance(label, str) and beside_words:
-        return label.strip() in ("-1", "-1.0")
-    return isinstance(label, Real) and label == UNKNOWN
-
-
-def _is_word(label: str) -> bool:
-    """Whether text is neither blank nor a number."""
-    try:
-        float(label)
-    except ValueError:
-        return not _is_blank(label)
-    return False
+    return isinstance(label, str | bytes) and _text(label).strip().casefold() in _BLANK
 
 
 def distinct(labels: ArrayLike, what: str = "labels") -> tuple[np.ndarray, np.ndarray]:
-    """The distinct labels, ascending, and the position of each label among them.
-
-    Raises
-    ------
-    DataTypeError
-        They have no order, as words beside numbers.
-
-    Examples
-    --------
-    >>> distinct(["b", "a", "b"])
-    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
-    """
+    """The distinct labels, ascending, and the position of each label among them."""
     given = np.asarray(labels)
     try:
         return np.unique(given, return_inverse=True)
@@ -190,21 +151,7 @@ def distinct(labels: ArrayLike, what: str = "labels") -> tuple[np.ndarray, np.nd
 
 
 def as_vector(y: Any) -> np.ndarray:
-    """Labels in one dimension; a column is made one, with scikit-learn's warning.
-
-    Where an unknown label became text, or is masked, None takes its place.
-
-    Raises
-    ------
-    DataError, DataTypeError
-
-    Examples
-    --------
-    >>> as_vector(["a", "b"])
-    array(['a', 'b'], dtype='<U1')
-    >>> as_vector(np.array(["cat", -1, "dog"])).tolist()
-    ['cat', None, 'dog']
-    """
+    """Labels in one dimension; a column is made one, with scikit-learn's warning."""
     try:
         y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else y
         labels = np.asarray(column_or_1d(y, warn=True))
@@ -219,24 +166,7 @@ def as_vector(y: Any) -> np.ndarray:
 
 
 def require_classes(y: ArrayLike) -> None:
-    """Refuse numbers with fractions and times, which are measured and are no classes.
-
-    Parameters
-    ----------
-    y : array_like of shape (n,)
-        Some may be `absent`. Whole numbers are classes, as floats too.
-
-    Raises
-    ------
-    DataError
-
-    Examples
-    --------
-    >>> require_classes([0.0, 1.0, 2.0, np.nan])
-    >>> require_classes([0.5, 1.25, 0.75])
-    Traceback (most recent call last):
-    sdpdr.errors.DataError: Unknown label type: continuous. y holds numbers with fractions ...
-    """
+    """Refuse numbers with fractions and times, which are measured and are no classes."""
     labels = np.asarray(y)
     if labels.dtype.kind in "biuUS":
         return
@@ -259,13 +189,7 @@ def require_classes(y: ArrayLike) -> None:
 
 
 def warn_of_many(y: np.ndarray) -> None:
-    """Warn of whole numbers more than half of which are others, as where something is measured.
-
-    Warns
-    -----
-    DoubtfulColumnWarning
-        Twenty labels or fewer are none to judge by, which scikit-learn holds, too.
-    """
+    """Warn of whole numbers more than half of which are others, as where something is measured."""
     known = y[~unknown(y)]
     count = len(set(known.tolist()))
     if known.dtype.kind in "iuf" and known.size > _FEW and count > known.size / 2:
@@ -278,12 +202,7 @@ def warn_of_many(y: np.ndarray) -> None:
 
 
 def require_known(y: Any, instead: str) -> None:
-    """Refuse labels that are `absent` or infinite; ``instead`` says what to do.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse labels that are `absent` or infinite; ``instead`` says what to do."""
     labels = np.asarray(y)
     numbers = labels.dtype.kind in "fc"
     gone = ~np.isfinite(labels) if numbers else absent(labels)
@@ -294,12 +213,7 @@ def require_known(y: Any, instead: str) -> None:
 
 
 def warn_of_mark(y: np.ndarray, who: str) -> None:
-    """Warn of -1 beside two classes or more from 0 on, where it is taken for a class.
-
-    Warns
-    -----
-    DoubtfulColumnWarning
-    """
+    """Warn of -1 beside two classes or more from 0 on, where it is taken for a class."""
     warn_of_doubtful_names(y)
     if y.ndim == 1 and y.dtype.kind in "iuf" and y.min() == UNKNOWN and unknown(y).any():
         warn(
@@ -311,16 +225,7 @@ def warn_of_mark(y: np.ndarray, who: str) -> None:
 
 
 def warn_of_signs(y: np.ndarray, way: str = _GAPS) -> None:
-    """Warn of -1, taken for a label that is not known, where it looks like a sign.
-
-    That is beside 0 and 1 alone, or with smaller numbers still, and about as often as the classes
-    occur. Of few labels among many samples, few gaps, or twenty labels in all, nothing is said.
-    ``way`` tells how to ask for labels that are not known, without these words.
-
-    Warns
-    -----
-    DoubtfulColumnWarning
-    """
+    """Warn of -1, taken for a label that is not known, where it looks like a sign."""
     warn_of_doubtful_names(y)
     gone = unknown(y) & marked(y)
     labels = y[~unknown(y)].tolist()
@@ -335,34 +240,13 @@ def warn_of_signs(y: np.ndarray, way: str = _GAPS) -> None:
         warn(
             f"y holds -1 in {count} samples, about as often as its classes {others}, and -1 is a "
             "label that is not known. If it is a class, give it another name, with "
-            f"numpy.where(y == -1, {_free_name(labels)}, y). If not, say so: {way}.",
+            f"numpy.where(y == -1, {int(max(labels)) + 1}, y). If not, say so: {way}.",
             DoubtfulColumnWarning,
         )
 
 
-def _free_name(labels: list[Any]) -> int:
-    """A whole number above all labels."""
-    return int(max(labels)) + 1
-
-
 def warn_of_doubtful_names(y: np.ndarray) -> None:
-    """Warn of classes whose name often stands for a label that is not known.
-
-    Warns
-    -----
-    DoubtfulColumnWarning
-        Of "?", "NA", "unlabeled" and the like; and of "-1" as text among other numbers as text, of
-        which there are more than two.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_of_doubtful_names(np.array(["cat", "?", "dog"]))
-    >>> str(caught[0].message)[:60]
-    "y holds '?' in 1 samples, which is taken for a class. If it "
-    """
+    """Warn of classes whose name often stands for a label that is not known."""
     if y.ndim != 1 or y.dtype.kind not in "OUS":
         return
     counts = Counter(

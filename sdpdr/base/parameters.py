@@ -24,30 +24,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def require_kinds(estimator: Any) -> None:
-    """Refuse values of an estimator's parameters that are of no kind that was declared.
-
-    Flags have to be flags. Of other parameters only what is no number, no name and no callable is
-    refused here: whoever reads them says more.
-
-    Parameters
-    ----------
-    estimator : dataclass
-        Kinds are the annotations of its fields; those that name other types take anything.
-
-    Raises
-    ------
-    DataTypeError
-    DataError
-        The time limit is below zero, or nan.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> require_kinds(sdpdr.SOPCA(center=True))
-    >>> sdpdr.SOPCA(center="yes").fit([[1.0, 2.0], [3.0, 5.0]])
-    Traceback (most recent call last):
-    sdpdr.errors.DataTypeError: center='yes' will not do: pass True or False or None.
-    """
+    """Refuse values of an estimator's parameters that are of no kind that was declared."""
     for field in (each for each in fields(estimator) if each.init):
         value, kinds = getattr(estimator, field.name), str(field.type).split(" | ")
         if field.name == "time_limit":
@@ -64,24 +41,12 @@ def require_kinds(estimator: Any) -> None:
 
 
 def seconds_for(estimator: Any) -> float | None:
-    """Seconds of an estimator's time limit, of which "auto" is the default of its class.
-
-    Raises
-    ------
-    DataTypeError, DataError
-        It is another word, or no number of seconds.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> seconds_for(sdpdr.SOPCA(time_limit="auto")), seconds_for(sdpdr.SOPCA(time_limit=5))
-    (None, 5.0)
-    """
+    """Seconds of an estimator's time limit, of which "auto" is the default of its class."""
     return limit_of(estimator.time_limit, type(estimator).time_limit)
 
 
 def _refuse_array(field: Any, value: object) -> None:
-    """Of a parameter that is a name by default, and other things that its class does not list."""
+    """Refuse an array where a name is expected and the annotation lists no arrays."""
     takes = any(word in str(field.type) for word in ("Array", "Sequence"))
     if isinstance(field.default, str) and isinstance(value, np.ndarray) and not takes:
         raise DataTypeError(
@@ -89,33 +54,8 @@ def _refuse_array(field: Any, value: object) -> None:
         )
 
 
-def flag_or_word(name: str, value: object, words: Collection[str]) -> bool | str:
-    """Value of the argument called ``name`` as True or False, or as one of some words.
-
-    Raises
-    ------
-    DataTypeError
-
-    Examples
-    --------
-    >>> [flag_or_word("orthonormal", value, ("auto",)) for value in (np.True_, "auto")]
-    [True, 'auto']
-    """
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, str) and value in words:
-        return value
-    *first, last = ["True", "False", *map(repr, words)]
-    raise DataTypeError(f"{name}={value!r} is not {', '.join(first)} or {last}.")
-
-
 def require_kernel(value: object, known: Collection[str]) -> None:
-    """Refuse what is neither the name of a kernel that is known nor a function.
-
-    Raises
-    ------
-    UnknownNameError, DataTypeError
-    """
+    """Refuse what is neither the name of a kernel that is known nor a function."""
     if callable(value):
         return
     if not isinstance(value, str):
@@ -125,12 +65,7 @@ def require_kernel(value: object, known: Collection[str]) -> None:
 
 
 def options_of(name: str, value: object) -> dict[str, Any]:
-    """Value of the argument called ``name``, options by name or None, as a dict.
-
-    Raises
-    ------
-    DataTypeError
-    """
+    """Value of the argument called ``name``, options by name or None, as a dict."""
     if value is not None and not isinstance(value, Mapping):
         raise DataTypeError(f"{name}={value!r} are no options: pass a dict of names and values.")
     return dict(value or {})

@@ -1,21 +1,17 @@
-"""Progress of work: a line on the terminal, elsewhere nothing.
-
-A command opens a `Log`, so that an interruption can say what was going on.
-"""
+"""Progress of work: a line on the terminal, elsewhere nothing; and a log for interruptions."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from enum import Enum
-from functools import partial
+from time import monotonic
 from typing import Any, TextIO, TypeAlias
 
 from rich.console import Console
-
-from sdpdr.base.deadline import Deadline
+from rich.status import Status
 
 Progress: TypeAlias = Callable[[Mapping[str, Any]], None]
 Count: TypeAlias = Callable[[int], None]
@@ -34,16 +30,13 @@ class Advised(Enum):
 
 
 def has_terminal(stream: TextIO | None = None) -> bool:
-    """Whether somebody is looking: at a stream, or at the errors of this process.
-
-    A daemon has no streams at all.
-    """
+    """Whether a stream, by default standard error, is a terminal; a daemon has no streams."""
     stream = sys.stderr if stream is None else stream
     return stream is not None and stream.isatty()
 
 
 class Log:
-    """What a command is doing, for the message after an interruption.
+    """What is being done, for the message after an interruption, and the line that shows it.
 
     Examples
     --------
@@ -55,10 +48,13 @@ class Log:
 
     def __init__(self) -> None:
         self.doing = ""
+        self.line: Status | None = None
 
     def now(self, words: str) -> None:
-        """Note what is done from here on."""
+        """Note and show what is done from here on."""
         self.doing = words
+        if self.line is not None:
+            self.line.update(words)
 
     def __enter__(self) -> Log:
         self._token = _LOG.set(self)
@@ -68,9 +64,7 @@ class Log:
         _LOG.reset(self._token)
 
 
-_LOG: ContextVar[Log | None] = ContextVar("the log of a command", default=None)
-# What shows the words of the solve that is being carried out, if anything does.
-_SHOW: ContextVar[Callable[[str], None] | None] = ContextVar("what shows words", default=None)
+_LOG: ContextVar[Log | None] = ContextVar("the log of the work at hand", default=None)
 
 
 def working(words: str) -> None:
@@ -80,103 +74,69 @@ def working(words: str) -> None:
         log.now(words)
 
 
+enter_phase = working
+
+
 @contextmanager
 def _display(progress: bool | None, words: str) -> Iterator[Callable[[str], None] | None]:
-    """Where words about work go that is being done: terminal, log, or nowhere, which is None."""
+    """Yield what shows or notes words about the work at hand; None where nothing does."""
     log = None if progress is False else _LOG.get()
-    log = Log() if log is None else log
-    before = log.doing
-    log.now(words)
-    if has_terminal() if progress is None else progress:
-        with Console(stderr=True).status(words) as status:
-
-            def show(latest: str) -> None:
-                status.update(latest)
-                log.now(latest)
-
-            yield show
-    else:
-        yield log.now if log is _LOG.get() else None
-    # After an exception the words stay, to tell what was interrupted.
-    log.now(before)
-
-
-@contextmanager
-def _shown_by(show: Callable[[str], None] | None) -> Iterator[None]:
-    """Let further phases of a solve be told to whoever shows its progress."""
-    token = _SHOW.set(show)
+    shown = has_terminal() if progress is None else progress
+    if shown and log is None:
+        log = Log()
+    token = _LOG.set(log)
     try:
-        yield
+        if log is None:
+            yield None
+            return
+        before, line = log.doing, log.line
+        log.now(words)
+        opened = shown and line is None
+        with Console(stderr=True).status(words) if opened else nullcontext(line) as log.line:
+            try:
+                yield log.now
+            finally:
+                log.line = line
+        # After an exception the words stay, to tell what was interrupted.
+        log.now(before)
     finally:
-        _SHOW.reset(token)
-
-
-def enter_phase(words: str) -> None:
-    """Tell whoever shows the progress of the solve at hand what is done from here on.
-
-    Examples
-    --------
-    >>> with Log() as log, show_progress(None, "lowrank"):
-    ...     print(log.doing)
-    ...     enter_phase("proving: what lowrank found")
-    ...     print(log.doing)
-    solving: lowrank
-    proving: what lowrank found
-    """
-    show = _SHOW.get()
-    if show is not None:
-        show(words)
+        _LOG.reset(token)
 
 
 @contextmanager
 def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progress | None]:
-    """Yield a function to report iterations to.
+    """Yield a function to report iterations to, or None.
 
-    Parameters
-    ----------
-    progress : bool or callable, optional
-        A callable is passed on; True and False force the display; by default it shows on a
-        terminal only, and a log notes it.
-    what : str
-        What is being done.
+    A callable is passed on; True and False force the display; by default it shows on a terminal
+    only, and the log notes it.
     """
     if callable(progress):
-        with _shown_by(None):
+        with _display(False, ""):
             yield progress
         return
-    with _display(progress, f"solving: {what}") as show, _shown_by(show):
-        if show is None:
-            yield None
-            return
+    with _display(progress, f"solving: {what}") as show:
         proved = ""
 
         def report(record: Mapping[str, Any]) -> None:
             nonlocal proved
             if record.get("bound") is not None:
+                gap = record.get("gap")
                 proved = f", bound {record['bound']:.6g}"
-                if record.get("gap") is not None:
-                    proved += f", gap {record['gap']:.1e}"
+                proved += "" if gap is None else f", gap {gap:.1e}"
+            assert show is not None
             show(
                 f"solving: {what}, iteration {record['iteration']}, "
                 f"value {record['value']:.6g}{proved}, {record['seconds']:.1f} s"
             )
 
-        yield report
+        yield None if show is None else report
 
 
 @contextmanager
 def show_count(progress: Progress | bool | None, what: str, total: int) -> Iterator[Count]:
-    """Yield a function to be told how many more pieces of the work are done.
+    """Yield a function that is told how many more pieces of the work are done.
 
-    Parameters
-    ----------
-    progress : bool or callable, optional
-        As for `show_progress`; a callable receives records with the keys ``what``, ``done``,
-        ``total`` and ``seconds``.
-    what : str
-        What is being done.
-    total : int
-        How many pieces there are.
+    A callable receives records with the keys ``what``, ``done``, ``total`` and ``seconds``.
 
     Examples
     --------
@@ -186,23 +146,16 @@ def show_count(progress: Progress | bool | None, what: str, total: int) -> Itera
     2 of 5
     5 of 5
     """
-    clock, done = Deadline(), 0
-    report: Progress | None = progress if callable(progress) else None
+    begin, done = monotonic(), 0
+    with nullcontext() if callable(progress) else _display(progress, what) as show:
 
-    def count(more: int) -> None:
-        nonlocal done
-        done += more
-        if report is not None:
-            report({"what": what, "done": done, "total": total, "seconds": clock.spent})
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            seconds = monotonic() - begin
+            if callable(progress):
+                progress({"what": what, "done": done, "total": total, "seconds": seconds})
+            elif show is not None:
+                show(f"{what}: {100 * done // max(total, 1)} %, {seconds:.1f} s")
 
-    if callable(progress):
         yield count
-        return
-    with _display(progress, what) as show:
-        report = None if show is None else partial(_show_share, show)
-        yield count
-
-
-def _show_share(show: Callable[[str], None], record: Mapping[str, Any]) -> None:
-    share = 100 * record["done"] // max(record["total"], 1)
-    show(f"{record['what']}: {share} %, {record['seconds']:.1f} s")

@@ -38,33 +38,12 @@ def _called(how: _Calling) -> Iterator[None]:
 
 
 def rows_from(first: int, columns: Sequence[str] = ()) -> AbstractContextManager[None]:
-    """Messages number rows of data from here on; the rows of a file are counted from one.
-
-    Parameters
-    ----------
-    first : int
-    columns : sequence of str, optional
-        Names of the columns.
-
-    Examples
-    --------
-    >>> with rows_from(1):
-    ...     numbered([0, 4])
-    '1, 5'
-    """
+    """Messages number rows of data from here on; the rows of a file are counted from one."""
     return _called(_Calling(first, None, columns))
 
 
 def rows_like(X: object) -> AbstractContextManager[None]:
-    """Messages name rows of a frame by its index, unless that only counts them.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> with rows_like(pd.DataFrame({"x": [1.0, 2.0]}, index=["Oslo", "Rome"])):
-    ...     numbered([1])
-    "'Rome'"
-    """
+    """Messages name rows of a frame by its index, unless that only counts them."""
     how = _CALLING.get()
     if not isinstance(X, pd.DataFrame | pd.Series) or X.index.equals(pd.RangeIndex(len(X))):
         return _called(how)
@@ -72,16 +51,7 @@ def rows_like(X: object) -> AbstractContextManager[None]:
 
 
 def rows_of(sample: Index) -> AbstractContextManager[None]:
-    """Messages about rows of a sample give their numbers in the data that it was drawn from.
-
-    Of a sample of a sample, too.
-
-    Examples
-    --------
-    >>> with rows_from(1), rows_of(np.array([10, 20, 30])):
-    ...     numbered([0, 2])
-    '11, 31'
-    """
+    """Messages about rows of a sample give their numbers in the data that it was drawn from."""
     how = _CALLING.get()
     return _called(replace(how, rows=sample if how.rows is None else how.rows[sample]))
 
@@ -96,28 +66,13 @@ def numbered(rows: ArrayLike) -> str:
 
 
 def named(columns: Index, X: object) -> str:
-    """Columns of data in words: by name where they have any, else by number.
-
-    Examples
-    --------
-    >>> named(np.array([0, 2]), np.zeros((3, 3)))
-    '0, 2'
-    >>> with rows_from(1, ["age", "height", "weight"]):
-    ...     named(np.array([0, 2]), np.zeros((3, 3)))
-    "'age', 'weight'"
-    """
+    """Columns of data in words: by name where they have any, else by number."""
     names = list(getattr(X, "columns", _CALLING.get().columns))
     return listed([repr(names[k]) for k in columns]) if names else listed(columns)
 
 
 def counted(n: int, noun: str) -> str:
-    """A number of things, in words.
-
-    Examples
-    --------
-    >>> counted(1, "dimension"), counted(2, "dimension"), counted(2, "class"), counted(3, "entry")
-    ('1 dimension', '2 dimensions', '2 classes', '3 entries')
-    """
+    """A number of things, in words."""
     if n == 1:
         return f"1 {noun}"
     if noun.endswith("y"):

@@ -23,64 +23,15 @@ from sdpdr.linalg.spectral import fix_signs
 _REACH = 1e3
 
 
-def reconstruction_basis(
-    graph: NeighborGraph,
-    landmarks: ArrayLike,
-    regularization: float = 1e-3,
-    iterations: int = 4,
-) -> Array:
-    r"""All points as weighted sums of landmarks, by way of their neighbours.
-
-    With W the `reconstruction_weights` and :math:`\Phi = (I - W)^T (I - W)`, column a of Q
-    minimises :math:`q^T \Phi q` among the vectors that are one at landmark a and zero at all
-    others, so that Q X_landmarks fills in what lies between in the smoothest way.
-
-    Neighbours are those either way round, not each point's own k as in locally linear embedding.
-    A point that is among no other's k could then be put wherever its own residual vanishes and
-    would say nothing of the others: of 400 points of a swiss roll with k = 6, errors grow from
-    0.6 % of its size to 1.6 % with 30 landmarks, and from 3.5 % to 35 % with 12.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Every component needs a landmark.
-    landmarks : array_like of int, shape (l,)
-        Distinct nodes, for instance from `sdpdr.graphs.landmarks`.
-    regularization, iterations : optional
-        Of the weights.
-
-    Returns
-    -------
-    ndarray of shape (n, l)
-        Q, with row sums one and the identity in the rows of the landmarks.
-
-    Raises
-    ------
-    DataError
-        Landmarks are repeated or out of range, or a component has none.
-
-    References
-    ----------
-    Weinberger, Packer and Saul, "Nonlinear dimensionality reduction by semidefinite programming
-    and kernel matrix factorization", AISTATS 2005; Tong thesis 2.2.4.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> reconstruction_basis(graphs.path([1.0, 1.0, 1.0, 1.0]), [0, 4]).round(2)
-    array([[1.  , 0.  ],
-           [0.88, 0.12],
-           [0.5 , 0.5 ],
-           [0.12, 0.88],
-           [0.  , 1.  ]])
-    """
+def reconstruction_basis(graph: NeighborGraph, landmarks: ArrayLike) -> Array:
+    r"""All points as weighted sums of landmarks, by way of their neighbours."""
     chosen = _checked_landmarks(graph, landmarks)
     basis = np.zeros((graph.n, len(chosen)))
     basis[chosen, np.arange(len(chosen))] = 1.0
     others = np.setdiff1d(np.arange(graph.n), chosen)
     if not others.size:
         return basis
-    weights = reconstruction_weights(graph, regularization, iterations)
+    weights = reconstruction_weights(graph)
     residual = csr_array(eye_array(graph.n) - weights)
     free, fixed = residual[:, others], residual[:, chosen]
     normal = LdlFactor(free.T @ free)
@@ -91,11 +42,7 @@ def reconstruction_basis(
 
 
 def _tamed(graph: NeighborGraph, basis: Array) -> Array:
-    """The basis with means of neighbours in place of rows that reach far beyond the landmarks.
-
-    A few points that hang on the others by one edge may turn about it freely without any
-    residual, and what they are given then is noise.
-    """
+    """The basis with means of neighbours in place of rows that reach far beyond the landmarks."""
     reach = np.abs(basis).sum(axis=1)
     wild = ~(reach <= _REACH)
     if not wild.any() or wild.all():
@@ -110,7 +57,7 @@ def _tamed(graph: NeighborGraph, basis: Array) -> Array:
 
 
 def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
-    chosen = validate.distinct_numbers("landmarks", landmarks, graph.n, "nodes")
+    chosen = validate.numbers("landmarks", landmarks, graph.n, "nodes", distinct=True)
     empty = np.setdiff1d(graph.components, graph.components[chosen])
     if empty.size:
         node = int(np.flatnonzero(graph.components == empty[0])[0])
@@ -127,42 +74,8 @@ _NEIGHBORS = 8
 _POINTS = 50_000
 
 
-def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0, coarse: int = _COARSE) -> Array:
-    """Reconstruction basis of a random sample, carried to all points by local weights.
-
-    Between far landmarks the smoothest function that the weights of very many points allow is
-    badly determined: errors of a step add up over hundreds of them. On a sample the steps are
-    few; every other point is then reconstructed from the points of the sample nearest to it.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Made from points with coordinates.
-    count : int
-        Number of landmarks, at most ``coarse``.
-    seed : int, default 0
-    coarse : int, default 10000
-        Size of the sample.
-
-    Returns
-    -------
-    ndarray of shape (n, count)
-        With row sums one.
-
-    Raises
-    ------
-    DataError
-        The graph knows no coordinates.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sdpdr import graphs
-    >>> graph = graphs.knn(np.random.default_rng(0).random((300, 2)), n_neighbors=6)
-    >>> basis = coarse_basis(graph, 5, coarse=100)
-    >>> basis.shape, bool(np.allclose(basis.sum(axis=1), 1.0))
-    ((300, 5), True)
-    """
+def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
+    """Reconstruction basis of a random sample, carried to all points by local weights."""
     from sklearn.neighbors import NearestNeighbors  # here, since it takes long to import
 
     if not has_coordinates(graph):
@@ -170,7 +83,7 @@ def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0, coarse: int = 
     space = graph.provenance.space
     assert isinstance(space, Euclidean)
     points = space.X
-    sample = np.sort(np.random.default_rng(seed).permutation(graph.n)[:coarse])
+    sample = np.sort(np.random.default_rng(seed).permutation(graph.n)[:_COARSE])
     k = min(_NEIGHBORS, sample.size - 1)
     skeleton = knn(points[sample], n_neighbors=k, connect="mst")
     small = reconstruction_basis(skeleton, landmarks(skeleton, count, seed))
@@ -197,9 +110,7 @@ _SMALL = 200
 _SHIFT = 1e-9
 
 
-def laplacian_basis(
-    graph: NeighborGraph, count: int, weights: ArrayLike | None = None, seed: int = 0
-) -> Array:
+def laplacian_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
     r"""Bottom eigenvectors of the Laplacian, the constant left out.
 
     Parameters
@@ -208,8 +119,6 @@ def laplacian_basis(
         Connected.
     count : int
         How many, from 1 to n - 1.
-    weights : array_like of shape (m,), optional
-        Positive weights of the edges; ones by default.
     seed : int, default 0
         Of the vector that the Lanczos iteration starts from.
 
@@ -243,7 +152,7 @@ def laplacian_basis(
             f"count={count} eigenvectors: a graph with {graph.n} nodes has {graph.n - 1} besides "
             "the constant one."
         )
-    laplacian = graph.laplacian(weights)
+    laplacian = graph.laplacian()
     if graph.n <= _SMALL or 4 * count > graph.n:
         vectors = np.linalg.eigh(laplacian.toarray())[1][:, 1 : count + 1]
         return fix_signs(vectors)

@@ -25,30 +25,17 @@ from sdpdr.graphs.space import Space, make_space
 
 # Up to this many points an error message may take the time to search for a way out.
 ADVICE_POINTS = 2000
-# Between two parts of a graph that was not made by a number of neighbours.
+# Edges between two parts of a graph that was not made by a number of neighbours.
 BRIDGES = 6
+# Relative difference up to which two squared lengths of one edge are taken for the same number.
+SAME_LENGTH = 1e-9
 
 
-def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
-    """Space of the distinct points, and for each original point its place in it.
+def merge_duplicates(space: Space, duplicates: str = "merge") -> tuple[Space, Index]:
+    """Space of the distinct points, in their order, and the place of each original point in it.
 
     Points at distance zero leave a model without interior, and points at the distance of rounding
-    nearly so. One of them stands for all: the first. Distinct points keep their order.
-
-    Parameters
-    ----------
-    space : Space
-    duplicates : {"merge", "error"}
-
-    Raises
-    ------
-    DataError
-        There are duplicates and ``duplicates="error"``.
-
-    Warns
-    -----
-    DuplicatePointsWarning
-        There are duplicates and they were merged.
+    nearly so.
     """
     validate.choice("duplicates", duplicates, ("merge", "error"))
     same = space.representatives()
@@ -56,17 +43,17 @@ def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
     if len(nodes) == space.n:
         return space, index
     copies = np.flatnonzero(same != np.arange(space.n))
-    one = len(copies) == 1
-    repeat = "repeats" if one else "repeat"
+    repeat, them, were = "repeat", "them", "They were"
+    if len(copies) == 1:
+        repeat, them, were = "repeats", "it", "It was"
     found = f"{len(copies)} of {space.n} points {repeat} an earlier one: {numbered(copies)}."
     if duplicates == "error":
-        them = "it" if one else "them"
         raise DataError(
             f"{found} Drop {them}, or pass duplicates='merge' to merge and count {them}."
         )
     warn(
-        f"{found} {'It was' if one else 'They were'} merged; graph.counts says how often each "
-        "point occurs and graph.index where each row of X went.",
+        f"{found} {were} merged; graph.counts says how often each point occurs and graph.index "
+        "where each row of X went.",
         DuplicatePointsWarning,
     )
     return space.take(nodes), index
@@ -80,22 +67,10 @@ def finish(
     connect: str,
     way_out: Callable[[], str],
 ) -> NeighborGraph:
-    """Graph whose edges are the neighbourhoods, either way round, then connected as asked.
+    """Graph of the neighbourhoods of distinct points, either way round, connected as requested.
 
-    Parameters
-    ----------
-    space : Space
-        The distinct points.
-    index : ndarray of shape (n_original,)
-        Place of each original point among them.
-    provenance : Provenance
-        Of the graph, with the neighbourhoods.
-    angles : bool
-        Whether to add every pair inside a neighbourhood.
-    connect : {"error", "bridges", "mst", "largest", "none"}
-    way_out : callable
-        Says how to choose the neighbourhoods so that the graph is connected. Called only for
-        the message of an error, on few enough points.
+    ``way_out`` says how to choose the neighbourhoods so that the graph is connected. It is called
+    only for the message of an error, on few enough points.
     """
     graph = NeighborGraph.of_points(upper_pairs(provenance.neighborhoods), index, provenance)
     return connected(graph.with_cliques() if angles else graph, space, connect, way_out)
@@ -104,7 +79,7 @@ def finish(
 def connected(
     graph: NeighborGraph, space: Space, connect: str, way_out: Callable[[], str]
 ) -> NeighborGraph:
-    """The graph, its parts joined or dropped as asked (see `finish`)."""
+    """The graph, its parts joined or dropped as requested (see `finish`)."""
     validate.choice("connect", connect, ("error", "bridges", "mst", "largest", "none"))
     if connect == "none" or graph.is_connected:
         return graph
@@ -148,10 +123,6 @@ def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
     return graph.with_edges(added)
 
 
-# Relative difference up to which two squared lengths of one edge are taken for the same number.
-SAME_LENGTH = 1e-9
-
-
 def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     """Graph of edges in any order and either direction; repeated ones are kept once.
 
@@ -193,14 +164,12 @@ def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     return NeighborGraph(n, distinct, kept, provenance=Provenance("from_edges"))
 
 
-def complete(
-    X: ArrayLike, *, metric: str = "euclidean", squared: bool = False, duplicates: str = "merge"
-) -> NeighborGraph:
+def complete(X: ArrayLike, *, metric: str = "euclidean", squared: bool = False) -> NeighborGraph:
     """Graph of all pairs of points, or of all whose precomputed distance is known.
 
     Parameters
     ----------
-    X, metric, squared, duplicates
+    X, metric, squared
         As for `sdpdr.graphs.knn`; two points are enough.
 
     Examples
@@ -208,7 +177,7 @@ def complete(
     >>> complete([[0.0], [1.0], [3.0]]).sqdist
     array([1., 9., 4.])
     """
-    space, index = merge_duplicates(make_space(X, metric, squared=squared, at_least=2), duplicates)
+    space, index = merge_duplicates(make_space(X, metric, squared=squared, at_least=2))
     edges = np.column_stack(np.triu_indices(space.n, 1))
     known = edges[space.known(*edges.T)]
     return NeighborGraph.of_points(known, index, Provenance("complete", space=space))
@@ -227,8 +196,8 @@ def path(lengths: ArrayLike) -> NeighborGraph:
     return _drawn("path", {}, len(lengths) + 1, np.column_stack([start, start + 1]), lengths)
 
 
-def cycle(n: int, length: float = 1.0) -> NeighborGraph:
-    """Cycle of n >= 3 nodes whose edges all have the PLAIN length given.
+def cycle(n: int) -> NeighborGraph:
+    """Cycle of n >= 3 nodes whose edges all have length 1.
 
     Examples
     --------
@@ -239,7 +208,7 @@ def cycle(n: int, length: float = 1.0) -> NeighborGraph:
     """
     n = validate.positive_integer("n", n, at_least=3)
     edges = np.column_stack([np.arange(n), np.roll(np.arange(n), -1)])
-    return _drawn("cycle", {"n": n, "length": length}, n, edges, np.full(n, length))
+    return _drawn("cycle", {"n": n}, n, edges, np.ones(n))
 
 
 def grid(rows: int, columns: int, spacing: float = 1.0) -> NeighborGraph:
@@ -263,5 +232,9 @@ def grid(rows: int, columns: int, spacing: float = 1.0) -> NeighborGraph:
 def _drawn(
     name: str, options: Mapping[str, object], n: int, edges: Index, lengths: ArrayLike
 ) -> NeighborGraph:
-    graph = from_edges(n, edges, np.square(lengths))
+    plain = np.asarray(lengths, dtype=float)
+    wrong = np.flatnonzero(~(plain > 0.0))
+    if wrong.size:
+        raise DataError(f"length {wrong[0]} is {plain[wrong[0]]:g}: lengths must be positive.")
+    graph = from_edges(n, edges, np.square(plain))
     return replace(graph, provenance=Provenance(name, options))

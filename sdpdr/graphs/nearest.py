@@ -15,11 +15,9 @@ from sdpdr.base.progress import Progress, show_count
 from sdpdr.graphs.build import finish, merge_duplicates
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs
-from sdpdr.graphs.search import ALGORITHMS, BLOCK, blocks
+from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
 from sdpdr.linalg.walks import connected_components, spanning_forest
-
-SYMMETRIZE = ("union", "mutual")
 
 
 def knn(
@@ -32,7 +30,6 @@ def knn(
     angles: bool = False,
     duplicates: str = "merge",
     connect: str = "error",
-    algorithm: str = "auto",
     progress: Progress | bool | None = None,
 ) -> NeighborGraph:
     r"""Graph that joins each point to its k nearest others.
@@ -45,9 +42,7 @@ def knn(
     order differ by no more than the distance at which two points are the same. That is
     :math:`4 \cdot 2^{-52} \sum_j \max_i |X_{ij}|` over the columns that vary, 1e-12 on the unit
     sphere of ``"cosine"``, and :math:`4 \cdot 2^{-52}` of the longest of precomputed distances. So
-    points that are moved, turned, or kept sparse or dense have the same graph. Numbers in single
-    precision are read as what they are: 0.1 there is not 0.1 in double precision, and what was
-    equally far before it was rounded to seven digits may be so no longer.
+    points that are moved, turned, or kept sparse or dense have the same graph.
 
     Parameters
     ----------
@@ -73,13 +68,7 @@ def knn(
         What to do with a graph of several components: raise; add the ``n_neighbors`` shortest
         edges between every two of them, with a warning (of more than thirty components, between
         those that a minimum spanning tree joins); add that tree's edges only, on which parts turn
-        as on hinges; keep the largest; or return it as it is. Of edges equally long those with the
-        smaller indices are added.
-    algorithm : {"auto", "kd_tree", "brute"}, default "auto"
-        Of `sklearn.neighbors.NearestNeighbors`; all give the same graph. ``"auto"`` takes a k-d
-        tree for up to 8 columns and brute force for more, where a tree is faster only if points lie
-        near a surface of few dimensions; sparse data always take brute force, and a precomputed
-        matrix is read in full.
+        as on hinges; keep the largest; or return it as it is.
     progress : bool or callable, optional
         A callable is told how many points are done; True and False force a line of progress; by
         default it shows on a terminal only.
@@ -120,88 +109,46 @@ def knn(
     >>> knn(X, n_neighbors=4).m
     249
     """
-    validate.choice("symmetrize", symmetrize, SYMMETRIZE)
-    validate.choice("algorithm", algorithm, ALGORITHMS)
+    validate.choice("symmetrize", symmetrize, ("union", "mutual"))
     space, index = merge_duplicates(make_space(X, metric, squared=squared), duplicates)
     k = validate.n_neighbors(n_neighbors, space.n)
     options: dict[str, object] = {
         "n_neighbors": k, "symmetrize": symmetrize, "angles": angles, "connect": connect
     }  # fmt: skip
     with show_count(progress, f"{k} nearest neighbours of {space.n} points", space.n) as count:
-        table = space.nearest(k, algorithm, count)
-    near = from_table(table)
+        near = from_table(space.nearest(k, count))
     if symmetrize == "mutual":
         near = csr_array(near.multiply(near.T))
     provenance = Provenance("knn", options, space.fresh(), near)
 
     def way_out() -> str:
-        return f"take n_neighbors={smallest_k(space, symmetrize)}, the smallest that connects"
+        if symmetrize == "mutual":
+            return "take a larger n_neighbors"
+        return f"take n_neighbors={smallest_k(space)}, the smallest that connects"
 
     return finish(space, index, provenance, angles, connect, way_out)
 
 
-def smallest_connecting_k(
-    X: ArrayLike, *, symmetrize: str = "union", metric: str = "euclidean", squared: bool = False
-) -> int:
-    """Smallest number of neighbours that makes the graph of `knn` connected.
+def smallest_k(space: Space) -> int:
+    """Smallest number of neighbours whose graph of distinct points is connected.
 
-    Duplicate points count once. The number of neighbours looked up is doubled until they
-    connect all; what is connected already is treated as one, so that memory grows with the pairs of
-    neighbours between parts and not with n times the number.
-
-    Parameters
-    ----------
-    X, symmetrize, metric, squared
-        As for `knn`.
-
-    Examples
-    --------
-    >>> smallest_connecting_k([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    3
+    The number looked up is doubled until all are connected. Pairs inside a part are left out, so
+    that memory grows with the pairs between parts and not with n times the number.
     """
-    validate.choice("symmetrize", symmetrize, SYMMETRIZE)
-    space = make_space(X, metric, squared=squared)
-    return smallest_k(space.take(np.unique(space.representatives())), symmetrize)
-
-
-def smallest_k(space: Space, symmetrize: str) -> int:
-    """The same for a space of distinct points."""
     space.require_joined()
     n, k = space.n, 1
     forest = csr_array((n, n))
-    while True:
+    while forest.nnz < n - 1:
         labels = np.asarray(connected_components(forest)[1], dtype=np.int64)
-        joining = joining_ranks(_ranks_between(space, k, labels), symmetrize)
-        forest = spanning_forest(forest + joining)
-        if forest.nnz == n - 1:
-            return int(forest.data.max())
+        found = []
+        for rows in blocks(np.arange(n), max(1, BLOCK // k)):
+            table = space.nearest(k, rows=rows)
+            row, rank = np.nonzero(labels[table] != labels[rows, None])
+            found.append(np.column_stack([rows[row], table[row, rank], rank + 1]))
+        i, j, ranks = np.concatenate(found).T
+        forest = spanning_forest(forest + csr_array((ranks.astype(float), (i, j)), shape=(n, n)))
         k = min(2 * k, n - 1)
-
-
-def joining_ranks(ranks: csr_array, symmetrize: str) -> csr_array:
-    """For each pair the least k for which it is an edge, in one triangle at least.
-
-    Parameters
-    ----------
-    ranks : sparse array of shape (n, n)
-        At i, j, which neighbour of i is j, from one.
-    symmetrize : {"union", "mutual"}
-    """
-    if symmetrize == "union":
-        return ranks
-    both = csr_array(ranks.multiply(ranks.T > 0.0))
-    return csr_array(both.maximum(both.T))
-
-
-def _ranks_between(space: Space, k: int, labels: Index) -> csr_array:
-    """Ranks of the k nearest of each point that are in another part."""
-    found = []
-    for rows in blocks(np.arange(space.n), max(1, BLOCK // k)):
-        table = space.nearest(k, rows=rows)
-        row, rank = np.nonzero(labels[table] != labels[rows, None])
-        found.append(np.column_stack([rows[row], table[row, rank], rank + 1]))
-    i, j, ranks = np.concatenate(found).T
-    return csr_array((ranks.astype(float), (i, j)), shape=(space.n, space.n))
+    return int(forest.data.max(initial=1.0))
 
 
 def radius(
@@ -211,7 +158,6 @@ def radius(
     metric: str = "euclidean",
     squared: bool = False,
     angles: bool = False,
-    duplicates: str = "merge",
     connect: str = "error",
 ) -> NeighborGraph:
     """Graph that joins all points at distance at most ``radius`` (the epsilon-ball graph).
@@ -222,7 +168,7 @@ def radius(
     radius : float
         A PLAIN length, also when ``squared=True`` says that the precomputed ones are squared.
         Distances that agree with it to rounding, as `sdpdr.graphs.knn` says, are at most as long.
-    metric, squared, angles, duplicates, connect
+    metric, squared, angles, connect
         As for `sdpdr.graphs.knn`.
 
     Returns
@@ -246,42 +192,17 @@ def radius(
            [1, 2]])
     """
     length = validate.positive_number("radius", radius)
-    space, index = merge_duplicates(make_space(X, metric, squared=squared), duplicates)
+    space, index = merge_duplicates(make_space(X, metric, squared=squared))
     near = from_pairs(space.n, space.pairs_within(length))
     options = {"radius": length, "angles": angles, "connect": connect}
     provenance = Provenance("radius", options, space.fresh(), near)
 
     def way_out() -> str:
-        return f"take radius={_longest_link(space)!r}, the smallest that connects"
+        tree = shortest_links(space, np.arange(space.n))
+        longest = float(np.sqrt(space.sqdist(*tree.T).max()))
+        return f"take radius={longest!r}, the smallest that connects"
 
     return finish(space, index, provenance, angles, connect, way_out)
-
-
-def smallest_connecting_radius(
-    X: ArrayLike, *, metric: str = "euclidean", squared: bool = False
-) -> float:
-    """Smallest radius that makes the graph of `radius` connected, a PLAIN length.
-
-    It is the longest edge of a minimum spanning tree of the points.
-
-    Parameters
-    ----------
-    X, metric, squared
-        As for `radius`.
-
-    Examples
-    --------
-    >>> smallest_connecting_radius([[0.0], [1.0], [2.5]])
-    1.5
-    """
-    space = make_space(X, metric, squared=squared)
-    return _longest_link(space.take(np.unique(space.representatives())))
-
-
-def _longest_link(space: Space) -> float:
-    space.require_joined()
-    tree = shortest_links(space, np.arange(space.n))
-    return float(np.sqrt(space.sqdist(*tree.T).max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,9 +237,8 @@ def furthest_pairs(
     """For each point the one furthest from it, exactly.
 
     The distance to a fixed point is a convex function, so the furthest point is a vertex of the
-    convex hull. In up to five dimensions the hull is computed once and its vertices are thinned
-    out on ever smaller boxes, which costs little more than sorting; in more, hulls have too many
-    facets, and the cost is one product of the data with its transpose, block by block.
+    convex hull. In up to five dimensions only these vertices are compared; in more, hulls have too
+    many facets, and the cost is one product of the data with its transpose, block by block.
 
     Parameters
     ----------
@@ -344,21 +264,17 @@ def furthest_pairs(
     >>> pairs.edges, pairs.multiplicity
     (array([[0, 2], [1, 2]]), array([2, 1]))
     """
-    space = _space_of(X, metric, squared)
-    with show_count(progress, "furthest points", space.n) as count:
-        furthest = space.furthest(count)
-    here = np.arange(space.n)
-    edges, position = sorted_pairs(np.column_stack([here, furthest]))
-    multiplicity = np.bincount(position)
-    return FurthestPairs(edges, space.sqdist(*edges.T), multiplicity, furthest)
-
-
-def _space_of(X: ArrayLike | NeighborGraph, metric: str, squared: bool) -> Space:
-    if not isinstance(X, NeighborGraph):
-        return make_space(X, metric, squared=squared, at_least=2)
-    if X.provenance.space is None:
+    space = X.provenance.space if isinstance(X, NeighborGraph) else None
+    if space is not None:
+        space = space.fresh()
+    elif isinstance(X, NeighborGraph):
         raise DataError(
             f"the graph made by {X.provenance} does not know its points, so the furthest ones "
             "cannot be found. Pass the points themselves."
         )
-    return X.provenance.space.fresh()
+    else:
+        space = make_space(X, metric, squared=squared, at_least=2)
+    with show_count(progress, "furthest points", space.n) as count:
+        furthest = space.furthest(count)
+    edges, position = sorted_pairs(np.column_stack([np.arange(space.n), furthest]))
+    return FurthestPairs(edges, space.sqdist(*edges.T), np.bincount(position), furthest)

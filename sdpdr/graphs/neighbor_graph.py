@@ -11,16 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import LARGEST, SMALLEST, Array, Index, is_admissible
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed, numbered
-from sdpdr.graphs.admitted import (
-    checked_counts,
-    checked_edges,
-    checked_index,
-    checked_sqdist,
-    fixed,
-)
 from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
 from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import linked_parts, members
@@ -39,12 +32,11 @@ class Provenance:
     method : str
         Name of the function that made it.
     options : mapping
-        What that function was told.
+        What was passed to it.
     space : Space, optional
         Where lengths of further pairs can be had; ``None`` when only the edges are known.
     neighborhoods : sparse array of bool, optional
-        Entry (i, j) is true when j lies in the neighbourhood of i. Directed: j may be near i
-        without i being near j. ``None`` means the edges themselves.
+        Entry (i, j) is true when j lies in the neighbourhood of i; by default the edges themselves.
     """
 
     method: str = "edges"
@@ -114,31 +106,22 @@ class NeighborGraph:
 
     def __post_init__(self) -> None:
         n = validate.positive_integer("n", self.n)
-        edges = checked_edges(n, self.edges)
+        edges = _checked_edges(n, self.edges)
         counts = np.asarray(self.counts)
         index = np.asarray(self.index)
         checked = {
             "n": n,
-            "edges": fixed(edges),
-            "sqdist": fixed(checked_sqdist(self.sqdist, len(edges))),
-            "counts": fixed(checked_counts(n, counts if counts.size else np.ones(n, int))),
-            "index": fixed(checked_index(n, index if index.size else np.arange(n))),
+            "edges": _fixed(edges),
+            "sqdist": _fixed(_checked_sqdist(self.sqdist, len(edges))),
+            "counts": _fixed(_checked_counts(n, counts if counts.size else np.ones(n, int))),
+            "index": _fixed(_checked_index(n, index if index.size else np.arange(n))),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     @classmethod
     def of_points(cls, edges: Index, index: Index, provenance: Provenance) -> NeighborGraph:
-        """Edges between points, as long as these are apart.
-
-        Parameters
-        ----------
-        edges : ndarray of shape (m, 2)
-        index : ndarray of shape (n_original,)
-            Node of each original point.
-        provenance : Provenance
-            With the space of the nodes.
-        """
+        """Edges between the points of the provenance's space, as long as these are apart."""
         space = provenance.space
         assert space is not None
         sqdist = space.sqdist(*edges.T)
@@ -165,7 +148,7 @@ class NeighborGraph:
     @cached_property
     def components(self) -> Index:
         """Label of the connected component of each node, shape (n,)."""
-        return fixed(linked_parts(self.n, self.edges))
+        return _fixed(linked_parts(self.n, self.edges))
 
     @property
     def n_components(self) -> int:
@@ -178,13 +161,7 @@ class NeighborGraph:
         return self.n_components == 1
 
     def adjacency(self, weights: ArrayLike | None = None) -> csr_array:
-        """Symmetric sparse matrix W of shape (n, n) with W_ij the weight of the edge (i, j).
-
-        Parameters
-        ----------
-        weights : array_like of shape (m,), optional
-            Default: ones.
-        """
+        """Symmetric sparse matrix of shape (n, n) of the weights of edges, by default ones."""
         values = np.ones(self.m) if weights is None else np.asarray(weights, dtype=float)
         if values.shape != (self.m,):
             raise ShapeError(
@@ -205,7 +182,6 @@ class NeighborGraph:
         Returns
         -------
         csr_array of shape (n, n)
-            Symmetric, with row sums zero.
         """
         W = self.adjacency(weights)
         return csr_array(diags_array(W.sum(axis=1)) - W)
@@ -213,19 +189,7 @@ class NeighborGraph:
     def require_connected(
         self, advice: str = "take more neighbours, or connect='mst' or connect='largest'"
     ) -> NeighborGraph:
-        """Return the graph itself, or say how it falls apart.
-
-        Parameters
-        ----------
-        advice : str, optional
-            What to do, as the end of the message.
-
-        Raises
-        ------
-        DisconnectedGraphError
-            With the sizes of the components, some of the points in the small ones, and the
-            nodes of each as the attribute ``components``, largest first.
-        """
+        """Return the graph itself, or raise a `DisconnectedGraphError` with the advice."""
         if self.is_connected:
             return self
         parts = self._parts()
@@ -239,7 +203,7 @@ class NeighborGraph:
         )
 
     def lengths(self, places: Array) -> Array:
-        """What places of the nodes, shape (n, r), are apart along the edges: PLAIN, shape (m,)."""
+        """PLAIN lengths of the edges, shape (m,), for coordinates of the nodes, shape (n, r)."""
         i, j = self.edges.T
         return np.linalg.norm(places[i] - places[j], axis=1)
 
@@ -252,19 +216,6 @@ class NeighborGraph:
 
     def weighed(self, sample_weight: ArrayLike) -> NeighborGraph:
         """Nodes that count by the weights of their samples, in place of how many there are.
-
-        Parameters
-        ----------
-        sample_weight : array_like of shape (n_original,)
-            Positive, but for samples that were dropped.
-
-        Returns
-        -------
-        NeighborGraph
-
-        Raises
-        ------
-        DataError, ShapeError
 
         Examples
         --------
@@ -290,19 +241,11 @@ class NeighborGraph:
         return self.subgraph(np.sort(self._parts()[0]))
 
     def subgraph(self, nodes: ArrayLike) -> NeighborGraph:
-        """Graph on some of the nodes, which become 0, 1, ... in the order given.
+        """Graph on some distinct nodes, which become 0, 1, ... in the order given.
 
-        Parameters
-        ----------
-        nodes : array_like of int
-            Distinct nodes. In ``index`` the points of all others get -1.
-
-        Raises
-        ------
-        DataError
-            A node is repeated or out of range, or there is none.
+        In ``index`` the points of all others get -1.
         """
-        nodes = validate.distinct_numbers("nodes", nodes, self.n, "numbers")
+        nodes = validate.numbers("nodes", nodes, self.n, "nodes", distinct=True)
         # One place more than there are nodes, so that the mark -1 finds itself at the end.
         place = np.full(self.n + 1, -1)
         place[nodes] = np.arange(len(nodes))
@@ -320,12 +263,7 @@ class NeighborGraph:
         )
 
     def with_edges(self, pairs: ArrayLike) -> NeighborGraph:
-        """Add edges, with their lengths taken from the data the graph was made from.
-
-        Parameters
-        ----------
-        pairs : array_like of int, shape (p, 2)
-            Pairs of nodes in any order; those that are edges already change nothing.
+        """Add pairs of nodes as edges, with their lengths taken from the data of the graph.
 
         Raises
         ------
@@ -342,18 +280,16 @@ class NeighborGraph:
             )
         added = validate.pairs("pairs", pairs)
         edges, position = sorted_pairs(np.vstack([self.edges, added]))
-        sqdist = space.sqdist(*checked_edges(self.n, edges).T)
+        sqdist = space.sqdist(*_checked_edges(self.n, edges).T)
         sqdist[position[: self.m]] = self.sqdist
         return replace(self, edges=edges, sqdist=sqdist)
 
     def with_cliques(self) -> NeighborGraph:
-        r"""Add an edge between any two points of one neighbourhood.
+        """Add an edge between any two points of one neighbourhood.
 
-        Keeping these lengths keeps the angles between the edges at each point. Pairs whose
-        precomputed distance is not known get none. With A the
+        Keeping these lengths keeps the angles between the edges at each point. With A the
         directed neighbourhood matrix the edges are the off-diagonal pattern of
-        :math:`A^T A + A + A^T`; for a graph that was not made from directed neighbourhoods, A
-        is its adjacency matrix.
+        :math:`A^T A + A + A^T`. Pairs whose precomputed distance is not known get none.
 
         Raises
         ------
@@ -362,8 +298,8 @@ class NeighborGraph:
 
         References
         ----------
-        Tong thesis 2.2.4; Weinberger and Saul, "Unsupervised learning of image
-        manifolds by semidefinite programming", IJCV 70 (2006).
+        Tong thesis 2.2.4; Weinberger and Saul, "Unsupervised learning of image manifolds by
+        semidefinite programming", IJCV 70 (2006).
         """
         near = self.provenance.neighborhoods
         pairs = clique_pairs(from_pairs(self.n, self.edges) if near is None else near)
@@ -372,3 +308,67 @@ class NeighborGraph:
 
     def _parts(self) -> list[Index]:
         return sorted(members(self.components), key=len, reverse=True)
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    """A copy that cannot be written to."""
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _checked_edges(n: int, edges: ArrayLike) -> Index:
+    """Pairs (i, j) of n nodes, i < j, sorted and distinct."""
+    array = validate.pairs("edges", edges)
+    i, j = array.T
+    _refuse((array < 0).any(axis=1) | (array >= n).any(axis=1), array, f"leaves 0 to {n - 1}")
+    _refuse(i == j, array, "is a loop: an edge joins two different nodes")
+    ahead = (i[1:] > i[:-1]) | ((i[1:] == i[:-1]) & (j[1:] > j[:-1]))
+    _refuse(
+        (i > j) | ~np.append(True, ahead),
+        array,
+        "is not in its place: edges must be (i, j) with i < j, sorted and distinct. "
+        "graphs.from_edges does that for you",
+    )
+    return array
+
+
+def _refuse(wrong: ArrayLike, edges: np.ndarray, fault: str) -> None:
+    if np.any(wrong):
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(f"edge {row}, ({edges[row, 0]}, {edges[row, 1]}), {fault}.")
+
+
+def _checked_sqdist(sqdist: ArrayLike, m: int) -> Array:
+    """SQUARED lengths of m edges, positive and finite."""
+    array = np.asarray(sqdist, dtype=float)
+    if array.shape != (m,):
+        raise ShapeError(f"sqdist has shape {array.shape} but there are {m} edges: pass one each.")
+    wrong = np.flatnonzero(~((array > 0) & is_admissible(array)))
+    if wrong.size:
+        raise DataError(
+            f"edge {wrong[0]} has squared length {array[wrong[0]]}; it must be positive and "
+            f"finite, from {SMALLEST:g} to {LARGEST:g}. Merge points that coincide, and rescale "
+            "data whose squares are beyond."
+        )
+    return array
+
+
+def _checked_counts(n: int, counts: np.ndarray) -> np.ndarray:
+    """How much each of n nodes counts, whole numbers or floats."""
+    if counts.shape != (n,):
+        raise ShapeError(f"counts has shape {counts.shape} but there are {n} nodes: pass one each.")
+    if counts.dtype.kind not in "iuf" or not (np.isfinite(counts) & (counts > 0)).all():
+        raise DataError("counts must be positive numbers: each node is some point.")
+    return counts.astype(float if counts.dtype.kind == "f" else np.int64)
+
+
+def _checked_index(n: int, index: np.ndarray) -> Index:
+    """The node of each original point, one of n or -1."""
+    whole = index.ndim == 1 and index.dtype.kind in "iu"
+    if not whole or index.min() < -1 or index.max() >= n:
+        raise DataError(
+            f"index must hold, for each original point, its node from 0 to {n - 1}, or -1 where "
+            "the point was dropped."
+        )
+    return index.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Pairs of neighbours, and the shortest edges that join what is apart."""
+"""Pairs of neighbours, and the shortest edges that join the parts of a set of points."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ def from_table(table: Index, values: ArrayLike = True) -> csr_array:
 
 def from_pairs(n: int, pairs: Index) -> csr_array:
     """Symmetric matrix of the pairs (i, j), shape (p, 2)."""
-    i, j = pairs.T
-    half = csr_array((np.ones(len(pairs), dtype=bool), (i, j)), shape=(n, n))
+    half = csr_array((np.ones(len(pairs), dtype=bool), tuple(pairs.T)), shape=(n, n))
     return csr_array(half + half.T)
 
 
@@ -39,11 +38,7 @@ def upper_pairs(matrix: csr_array) -> Index:
 
 
 def clique_pairs(matrix: csr_array) -> Index:
-    r"""Every pair inside a neighbourhood {i} + N(i), N(i) = {j : A[i, j]}.
-
-    The off-diagonal pattern of :math:`A^T A + A + A^T`. The side matters: two points share a
-    neighbourhood when some third one points at both, which is a product over the rows of A.
-    """
+    r"""Every pair inside a neighbourhood {i} + N(i): the pattern of :math:`A^T A + A + A^T`."""
     return upper_pairs(matrix.T @ matrix + matrix)
 
 
@@ -79,39 +74,12 @@ def first_forest(pairs: Index) -> Index:
     return np.sort(spanning_forest(ranks).data.astype(np.int64) - 1)
 
 
-# Neighbours of each point looked up beforehand. Edges of a minimum spanning tree are so short that
-# these hold nearly all of them: of a swiss roll of 100,000 points all but a few hundred.
-NEARBY = 8
-# A search through all points is put off while at least this share of the parts can do without.
-ENOUGH = 0.1
-
-
 def shortest_links(space: Space, labels: Index) -> Index:
-    """Edges of least total length that connect the parts of a set of points.
+    """Edges of least total length, shape (parts - 1, 2), that connect the parts of a set of points.
 
-    Borůvka's method: every part chooses the shortest edge that leaves it, and the parts joined
-    become one. Edges are compared by length (`sdpdr.graphs.search` says what is equal), then by
-    their smaller and their larger end, so that no two are equal: the result is unique, and the
-    edges chosen form no cycle. Of lengths that make a chain, each equal to the next and the ends
-    not, they may; then the longest edge of the cycle is left out. A part whose shortest edge is not
-    known without a search waits while others can go on. O(n) memory for points in few dimensions.
-
-    Parameters
-    ----------
-    space : Space
-    labels : ndarray of shape (n,)
-        Part of each point, numbered from 0. With ``arange(n)`` the result is a minimum spanning
-        tree of the points.
-
-    Returns
-    -------
-    ndarray of shape (parts - 1, 2)
-        Pairs (i, j), i < j, sorted.
-
-    References
-    ----------
-    March, Ram and Gray, "Fast Euclidean minimum spanning tree: algorithm, analysis, and
-    applications", KDD 2010 (the same with two trees walked together).
+    Borůvka's method: every part but the largest, which would take longest to search, chooses the
+    shortest edge that leaves it, and the parts joined become one. Edges equally long are ordered
+    by their smaller and their larger end, so the result is unique.
 
     Examples
     --------
@@ -122,38 +90,29 @@ def shortest_links(space: Space, labels: Index) -> Index:
            [2, 3]])
     """
     links = [np.empty((0, 2), dtype=np.int64)]
-    parts = int(labels.max()) + 1
-    here = np.arange(space.n)
-    ends = space.nearest(min(NEARBY, space.n - 1)) if parts == space.n > 1 else here[:, None]
-    sqdist = space.sqdist(here[:, None], ends)
-    while parts > 1:
-        chosen = _without_cycles(space, labels, _chosen(space, labels, ends, sqdist))
-        links.append(chosen)
-        labels = linked_parts(parts, labels[chosen])[labels]
-        parts = int(labels.max()) + 1
+    while (parts := int(labels.max()) + 1) > 1:
+        rows = np.flatnonzero(labels != np.bincount(labels).argmax())
+        ends, length = _nearest_outside(space, labels, rows)
+        best = np.full(parts, np.inf)
+        np.minimum.at(best, labels[rows], length)
+        kept = at_most(length, best[labels[rows]], space.tolerance)
+        pairs = np.sort(np.column_stack([rows, ends]), axis=1)[kept]
+        part = labels[rows][kept]
+        order = np.lexsort((*pairs.T[::-1], part))
+        chosen = sorted_pairs(pairs[order[np.unique(part[order], return_index=True)[1]]])[0]
+        # Lengths that make a chain of equals may close a cycle, of which the longest edge goes.
+        chosen = chosen[np.argsort(space.sqdist(*chosen.T), kind="stable")]
+        links.append(chosen[first_forest(labels[chosen])])
+        labels = linked_parts(parts, labels[links[-1]])[labels]
     return sorted_pairs(np.concatenate(links))[0]
 
 
 def bridges(space: Space, labels: Index, each: int) -> Index:
-    """Short edges that hold the parts of a set of points where they lie.
+    """Short edges, shape (m, 2), that hold the parts of a set of points where they lie.
 
     Of the smaller of two parts the ``each`` points nearest to the other are joined to what is
-    nearest to them there. Of pairs of equal length (`sdpdr.graphs.search` says what is equal) the
-    one with the smaller indices comes first. Every part is joined to every other while they are at
-    most `PARTS`; of more, those that `shortest_links` joins.
-
-    Parameters
-    ----------
-    space : Space
-    labels : ndarray of shape (n,)
-        Part of each point, numbered from 0.
-    each : int
-        Edges between two parts.
-
-    Returns
-    -------
-    ndarray of shape (m, 2)
-        Pairs (i, j), i < j, sorted.
+    nearest to them there. Every part is joined to every other while they are at most `PARTS`; of
+    more, those that `shortest_links` joins.
 
     Examples
     --------
@@ -165,62 +124,17 @@ def bridges(space: Space, labels: Index, each: int) -> Index:
     """
     parts = int(labels.max()) + 1
     if parts <= PARTS:
-        pairs = np.column_stack(np.triu_indices(parts, 1))
+        joined = np.column_stack(np.triu_indices(parts, 1))
     else:
-        pairs = sorted_pairs(labels[shortest_links(space, labels)])[0]
+        joined = sorted_pairs(labels[shortest_links(space, labels)])[0]
     own, found = members(labels), []
-    for pair in pairs:
+    for pair in joined:
         near, far = sorted((own[p] for p in pair), key=len)
-        ends = space.nearest_between(near, far)
-        found.append(_shortest(space, np.column_stack([near, ends]), each))
+        pairs = sorted_pairs(np.column_stack([near, space.nearest_between(near, far)]))[0]
+        length = _away(space, *pairs.T)
+        first = ranked(length[None], space.tolerance)[0][0, :each]
+        found.append(pairs[first[np.isfinite(length[first])]])
     return sorted_pairs(np.concatenate(found))[0]
-
-
-def _shortest(space: Space, pairs: Index, each: int) -> Index:
-    """The shortest of some pairs whose lengths are known, of equals the first."""
-    pairs, _ = sorted_pairs(pairs)
-    length = _away(space, *pairs.T)
-    first = ranked(length[None], space.tolerance)[0][0, :each]
-    return pairs[first[np.isfinite(length[first])]]
-
-
-def _chosen(space: Space, labels: Index, ends: Index, sqdist: Array) -> Index:
-    """Shortest edge out of each part for which it is known; some are. Pairs (i, j), i < j.
-
-    Of each point ``ends`` holds others, nearest first. Where all are in its own part, what is
-    outside is no nearer than the last of them, and is looked up, to be kept, if it matters.
-    """
-    here = np.arange(space.n)
-    # The largest part, which would take longest to search, can wait for the others to join it.
-    others = labels != np.bincount(labels).argmax()
-    for has_looked in (False, True):
-        outside = labels[ends] != labels[:, None]
-        live = outside.any(axis=1)
-        column = np.where(live, outside.argmax(axis=1), -1)
-        length = sqdist[here, column]
-        best = np.full(labels.max() + 1, np.inf)
-        np.minimum.at(best, labels[live], length[live])
-        # The last of a point's list may be longer, by a tie, than others that are not in it.
-        doubtful = ~live & at_most(length, best[labels], 2.0 * space.tolerance)
-        sure = np.bincount(labels[doubtful], minlength=len(best)) == 0
-        if has_looked or sure.mean() >= ENOUGH:
-            break
-        rows = np.flatnonzero(doubtful & others)
-        found, away = _nearest_outside(space, labels, rows)
-        ends[rows], sqdist[rows] = found[:, None], away[:, None]
-    equal = at_most(length, best[labels], space.tolerance)
-    shortest = np.flatnonzero(live & sure[labels] & equal)
-    pairs = np.sort(np.column_stack([shortest, ends[shortest, column[shortest]]]), axis=1)
-    part = labels[shortest]
-    order = np.lexsort((*pairs.T[::-1], part))
-    _, first = np.unique(part[order], return_index=True)
-    return sorted_pairs(pairs[order[first]])[0]
-
-
-def _without_cycles(space: Space, labels: Index, pairs: Index) -> Index:
-    """Of edges between parts those that join them, the shorter first, without a cycle."""
-    pairs = pairs[np.argsort(space.sqdist(*pairs.T), kind="stable")]
-    return np.asarray(pairs[first_forest(labels[pairs])])
 
 
 def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, Array]:
@@ -236,10 +150,9 @@ def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, A
         one = (labels >> digit) & 1
         for side in (0, 1):
             here = np.flatnonzero(one[rows] == side)
-            there = np.flatnonzero(one != side)
             if here.size == 0:
                 continue
-            found = space.nearest_between(rows[here], there)
+            found = space.nearest_between(rows[here], np.flatnonzero(one != side))
             length = _away(space, rows[here], found)
             equal = at_most(length, best[here], space.tolerance) & (found < end[here])
             closer = equal | ~at_most(best[here], length, space.tolerance)

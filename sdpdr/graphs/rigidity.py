@@ -28,8 +28,7 @@ class Rigidity:
     order : int
         Order n - 1 - p of the matrices M with K = V M V^T.
     free : int
-        Number of entries of M that the lengths of the edges leave undecided; zero if there is
-        one such K only, that of the data.
+        Number of entries of M that the lengths leave undecided; zero if K is that of the data.
     """
 
     null: Array

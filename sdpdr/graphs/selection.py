@@ -14,7 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.base.rows import listed
-from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_k
+from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
@@ -24,8 +24,7 @@ RULES = ("connected", "rate", "reconstruct", "label", "density")
 K_MAX = 15
 # Share by which the error of means may exceed its least, of 0, 1, 2, 3, 5, 7 and 10 %. Of 160 rolls
 # of 300 to 600 points 46 have edges between layers by 3 %, 41 by the least error itself, and 86 by
-# six neighbours; on rolls of other seeds more by 5 %. Of 46 other sets pictures are more faithful
-# than by the least error on 13, less so on one.
+# six neighbours; on rolls of other seeds more by 5 %.
 _LEVEL = 0.03
 
 
@@ -76,31 +75,24 @@ def choose_k(
     *,
     k_max: int | None = None,
     dimension: int = 2,
-    factor: float = 1.0,
-    symmetrize: str = "union",
     metric: str = "euclidean",
-    squared: bool = False,
 ) -> ChoiceOfK:
     r"""Choose the number of neighbours of a graph.
 
     With :math:`N_k(i)` the k nearest of the n distinct points, the rules are
 
-    - ``"connected"``: the smallest k whose graph is connected. Fewer is no option for any method
-      that spreads points apart, so every other rule takes at least as many.
-    - ``"rate"``: :math:`c\, n^{1/(d+1)}`, rounded. It says how k should *grow* with n and is proved
-      for another method (local tangent space alignment); the constant is anybody's guess.
+    - ``"connected"``: the smallest k whose graph is connected; no rule takes fewer.
+    - ``"rate"``: :math:`n^{1/(d+1)}`, rounded. It says how k should *grow* with n and is proved
+      for another method (local tangent space alignment); the constant one is a guess.
     - ``"reconstruct"``: the k where the leave-one-out error of the mean of the neighbours,
       :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`, is least, and on from there as long
       as it stays within 3 % of that: where it is level, more neighbours cost nothing.
     - ``"label"``: the most points whose label is that of most of their neighbours (of equally many,
-      the one that comes nearest). The share of points with any neighbour of their class is told.
+      the one that comes nearest), beside the share of points with any neighbour of their class.
     - ``"density"``: the largest leave-one-out likelihood of a Gaussian density estimate in d
       dimensions, :math:`\prod_i \frac1{n-1} \sum_{j \ne i} (2\pi h_j^2)^{-d/2}
       e^{-|x_i - x_j|^2 / 2h_j^2}`, where :math:`h_j` is the distance of :math:`x_j` to its k-th
-      neighbour. Often it has several peaks, the first at k = 1. It takes time :math:`n^2 k`.
-
-    Of equal scores the least k is taken by all other rules, since more neighbours sooner join what
-    is far along the manifold.
+      neighbour. It takes time :math:`n^2 k`.
 
     Parameters
     ----------
@@ -112,9 +104,7 @@ def choose_k(
         Numbers from 1 to this are tried; by default 15, or n - 1 if there are fewer points.
     dimension : int, default 2
         d, of the manifold, for ``"rate"`` and ``"density"``.
-    factor : float, default 1
-        c, for ``"rate"``.
-    symmetrize, metric, squared
+    metric
         As for `sdpdr.graphs.knn`.
 
     Returns
@@ -125,10 +115,6 @@ def choose_k(
     ------
     DataError
         X cannot be used, ``k_max`` is out of range, labels are missing or not known.
-    ShapeError
-        There is not one label for each point.
-    UnknownNameError
-        For another rule.
 
     References
     ----------
@@ -155,35 +141,40 @@ def choose_k(
     The error of means is least at k = 3, but the graph is connected from k = 4 on only.
     """
     validate.choice("rule", rule, RULES)
-    validate.choice("symmetrize", symmetrize, SYMMETRIZE)
-    everything = make_space(X, metric, squared=squared)
+    everything = make_space(X, metric)
     labels = _checked_labels(y, everything.n) if rule == "label" else None
     nodes = np.unique(everything.representatives())
     space = everything.take(nodes)
     limit = min(_checked_limit(k_max, space.n), space.fewest)
     dimension = validate.positive_integer("dimension", dimension)
-    factor = validate.positive_number("factor", factor)
 
     table = space.nearest(limit)
-    connecting = smallest_k(space, symmetrize)
-    scores = {"parts": _parts(table, symmetrize)}
+    connecting = smallest_k(space)
+    scores = {"parts": _parts(table)}
     if rule == "connected":
-        best, what = connecting, "The graph is connected"
+        best, reason = connecting, f"The graph is connected from k = {connecting} on."
     elif rule == "rate":
-        best = min(max(1, round(factor * space.n ** (1.0 / (dimension + 1)))), space.n - 1)
-        what = f"The rate {factor:g} n^(1/{dimension + 1}) is"
+        best = min(max(1, round(space.n ** (1.0 / (dimension + 1)))), space.n - 1)
+        reason = f"The rate n^(1/{dimension + 1}) is {best}"
     elif rule == "reconstruct":
-        scores["error of means"] = _mean_errors(space, table)
-        errors = scores["error of means"]
-        least, best = _first_best(-errors), _last_level(errors)
-        what = f"The error of means is least at k = {least}"
-        what += f", and within {_LEVEL:.0%} of that up to k = {best}" if best > least else ""
+        errors = scores["error of means"] = _mean_errors(space, table)
+        least = int(np.argmin(errors)) + 1
+        higher = np.flatnonzero(errors[least - 1 :] > (1.0 + _LEVEL) * errors[least - 1])
+        best = least + int(higher[0]) - 1 if higher.size else limit
+        reason = f"The error of means is least at k = {least}"
+        reason += f", and within {_LEVEL:.0%} of that up to k = {best}" if best > least else ""
     elif labels is not None:
         scores["right votes"], scores["any of class"] = _votes(labels[nodes], table)
-        best, what = _first_best(scores["right votes"]), "Votes are right most often"
+        best = int(np.argmax(scores["right votes"])) + 1
+        reason = f"Votes are right most often at k = {best}"
     else:
         scores["log-likelihood"] = _log_likelihoods(space, table, dimension)
-        best, what = _first_best(scores["log-likelihood"]), "The likelihood is largest"
+        best = int(np.argmax(scores["log-likelihood"])) + 1
+        reason = f"The likelihood is largest at k = {best}"
+    if rule != "connected":
+        reason += ", the last one tried" if rule != "rate" and best == limit > 1 else ""
+        connected = f"the graph is connected from k = {connecting} on"
+        reason += f", but {connected} only." if connecting > best else f"; {connected}."
     return ChoiceOfK(
         n_neighbors=max(best, connecting),
         rule=rule,
@@ -191,18 +182,12 @@ def choose_k(
         connecting=connecting,
         k=np.arange(1, limit + 1),
         scores=scores,
-        reason=_reason(what, rule, best, connecting, limit),
+        reason=reason,
     )
 
 
 def as_asked(n_neighbors: int | str, X: ArrayLike, *, metric: str = "euclidean") -> int:
-    """A number of neighbours as it was passed, or with ``"auto"`` as `choose_k` chooses it.
-
-    Raises
-    ------
-    UnknownNameError
-        It is another word.
-    """
+    """A number of neighbours as it was passed, or with ``"auto"`` as `choose_k` chooses it."""
     if not isinstance(n_neighbors, str):
         return n_neighbors
     if n_neighbors != "auto":
@@ -211,29 +196,6 @@ def as_asked(n_neighbors: int | str, X: ArrayLike, *, metric: str = "euclidean")
         # The search that follows warns of the same data again.
         simplefilter("ignore")
         return choose_k(X, metric=metric).n_neighbors
-
-
-def _reason(what: str, rule: str, best: int, connecting: int, limit: int) -> str:
-    if rule == "connected":
-        return f"{what} from k = {best} on."
-    place = {"rate": f" {best}", "reconstruct": ""}
-    found = what + place.get(rule, f" at k = {best}")
-    if rule != "rate" and best == limit > 1:
-        found += ", the last one tried"
-    if connecting > best:
-        return f"{found}, but the graph is connected from k = {connecting} on only."
-    return f"{found}; the graph is connected from k = {connecting} on."
-
-
-def _first_best(scores: Array) -> int:
-    return int(np.argmax(scores)) + 1
-
-
-def _last_level(errors: Array) -> int:
-    """The k up to which errors stay level after their least."""
-    least = int(np.argmin(errors))
-    higher = np.flatnonzero(errors[least:] > (1.0 + _LEVEL) * errors[least])
-    return least + int(higher[0]) if higher.size else len(errors)
 
 
 def _checked_limit(k_max: int | None, n: int) -> int:
@@ -259,20 +221,16 @@ def _checked_labels(y: ArrayLike | None, n: int) -> np.ndarray:
     return np.unique(given.astype(str), return_inverse=True)[1]
 
 
-def _parts(table: Index, symmetrize: str) -> Array:
+def _parts(table: Index) -> Array:
     """Connected components of the graph of k neighbours, for every k."""
     n, limit = table.shape
     k = np.arange(1.0, limit + 1.0)
-    forest = spanning_forest(joining_ranks(from_table(table, k), symmetrize))
-    joined = np.sort(forest.data)
+    joined = np.sort(spanning_forest(from_table(table, k)).data)
     return (n - np.searchsorted(joined, k, side="right")).astype(float)
 
 
 def _mean_errors(space: Space, table: Index) -> Array:
-    r"""Sum of squared distances to the mean of the k nearest, for every k.
-
-    From distances alone: :math:`\tfrac1k \sum_j d_{ij} - \tfrac1{2k^2} \sum_{jl} d_{jl}`.
-    """
+    """Sum of squared distances to the mean of the k nearest, for every k, from distances alone."""
     n, limit = table.shape
     k = np.arange(1, limit + 1)
     errors = np.zeros(limit)

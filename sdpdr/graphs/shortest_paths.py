@@ -28,11 +28,6 @@ def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
     ndarray of shape (s, n)
         PLAIN lengths: sums of ``sqrt(graph.sqdist)``; infinite between components.
 
-    Raises
-    ------
-    DataError
-        A source is not a node.
-
     References
     ----------
     Tong thesis 2.2.1; Tenenbaum, de Silva and Langford, "A global geometric framework for
@@ -61,40 +56,8 @@ def routing_weights(
 
     For points whose squared distance :math:`q_e` across each edge is known, the inequality of
     Cauchy and Schwarz along the shortest path p from s to j, of length g, reads
-
-    .. math:: |y_s - y_j|^2 \le \Big(\sum_{e \in p} \sqrt{d_e}\Big)
-              \Big(\sum_{e \in p} \frac{q_e}{\sqrt{d_e}}\Big) = g \sum_{e \in p}
-              \frac{q_e}{\sqrt{d_e}} .
-
-    Summed over all j, weighted by how many points each stands for, and over the sources s, the
-    right side is :math:`\sum_e w_e q_e`, divided here by the number of sources. With every node
-    a source :math:`\tfrac12 w` makes the Laplacian bound every variance, and
-    :math:`\tfrac12 d^T w` is the bound that Isomap's distances give; a sample of sources comes
-    near it. Every node is reached by a path, so L(w) is connected.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Connected.
-    sources : array_like of int, shape (s,)
-    mass : array_like of shape (n,), optional
-        How much each node weighs; how many points it stands for by default.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-
-    References
-    ----------
-    Sun, Boyd, Xiao and Diaconis, SIAM Review 48(4), 2006, on the dual; Diaconis and Stroock,
-    "Geometric bounds for eigenvalues of Markov chains", Annals of Applied Probability 1 (1991),
-    on paths that bound eigenvalues.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> routing_weights(graphs.path([1.0, 1.0]), [0, 1, 2]) / 2
-    array([1., 1.])
+    :math:`|y_s - y_j|^2 \le g \sum_{e \in p} q_e / \sqrt{d_e}`. Summed over all j, weighted by
+    their mass, and averaged over the sources s, the right side is :math:`\sum_e w_e q_e`.
     """
     nodes = np.asarray(sources).ravel()
     weight = np.asarray(graph.counts if mass is None else mass, dtype=float)
@@ -113,11 +76,7 @@ def routing_weights(
 
 
 def _carried(before: Index, amount: Array) -> Array:
-    r"""Sum of the amounts of all nodes behind each node of a tree, itself included.
-
-    With A the map of amounts to the nodes before, all powers of A below the k-th add up to
-    :math:`(I + A)(I + A^2)(I + A^4) \dots`: jumps of doubled length.
-    """
+    """Sum of the amounts of all nodes behind each node of a tree, by jumps of doubled length."""
     total, jump = amount, before
     while (inside := np.flatnonzero(jump >= 0)).size:
         total = total + np.bincount(jump[inside], total[inside], minlength=len(total))
@@ -127,17 +86,16 @@ def _carried(before: Index, amount: Array) -> Array:
     return total
 
 
-def landmarks(graph: NeighborGraph | int, count: int, seed: int = 0) -> Index:
+def landmarks(graph: NeighborGraph, count: int, seed: int = 0) -> Index:
     """Nodes that represent all others; fewer of them are the first ones of more.
 
-    On a graph the first is drawn at random and each further one lies as far along the graph as
-    possible from all before it, so that ``count`` of them cover the graph within twice the
-    smallest radius possible. For a mere number of points they are drawn at random.
+    The first is drawn at random and each further one lies as far along the graph as possible from
+    all before it, so that ``count`` of them cover the graph within twice the smallest radius
+    possible.
 
     Parameters
     ----------
-    graph : NeighborGraph or int
-        A graph, or the number n of points.
+    graph : NeighborGraph
     count : int
         How many, from 1 to n.
     seed : int, default 0
@@ -163,18 +121,15 @@ def landmarks(graph: NeighborGraph | int, count: int, seed: int = 0) -> Index:
     >>> landmarks(graphs.path([1, 1, 1, 1]), 3)
     array([4, 0, 2])
     """
-    rng = np.random.default_rng(seed)
-    n = graph.n if isinstance(graph, NeighborGraph) else validate.positive_integer("n", graph)
+    n = graph.n
     count = validate.positive_integer("count", count)
     if count > n:
         raise DataError(f"count={count} landmarks of {n} points: choose at most {n}.")
-    if not isinstance(graph, NeighborGraph):
-        return rng.permutation(n)[:count]
-    chosen = [int(rng.integers(n))]
+    chosen = [int(np.random.default_rng(seed).integers(n))]
     lengths = short_indices(graph.adjacency(np.sqrt(graph.sqdist)))
     nearest = np.full(n, np.inf)
     while len(chosen) < count:
-        # What lies further away than any node does from the landmarks before gains nothing.
+        # Nodes further away than any node is from the landmarks so far need no look.
         reach = float(nearest.max())
         found = dijkstra(lengths, directed=True, indices=chosen[-1], limit=reach)
         nearest = np.minimum(nearest, found)

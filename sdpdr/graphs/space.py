@@ -1,10 +1,7 @@
-"""The sources of distances, points dense or sparse and a precomputed matrix, behind one face.
+"""Sources of distances behind one interface: points, dense or sparse, and a precomputed matrix.
 
-Everything the graphs need of the data is asked of a `Space`: lengths of given pairs, nearest
-points, pairs within a radius, which points are the same. All lengths are SQUARED.
-
-The cosine of two rows is a matter of lengths as well: between rows scaled to length one the squared
-length is twice one less the cosine. So ``metric="cosine"`` is the space of the directions.
+All lengths are SQUARED. ``metric="cosine"`` is the space of rows scaled to length one, where the
+squared length is twice one less the cosine.
 """
 
 from __future__ import annotations
@@ -22,49 +19,118 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import ROUNDING, Array, Index, Matrix
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.distances import precision_of, squared_distances, warn_of_seeming_distances
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.progress import Count
-from sdpdr.base.rows import numbered
-from sdpdr.graphs.extremes import furthest_points
-from sdpdr.graphs.precomputed import Precomputed, shared
-from sdpdr.graphs.search import BLOCK, UNITS, Located, blocks, pairs_within, search_among
+from sdpdr.base.rows import listed, numbered
+from sdpdr.graphs.furthest import HULL_FEATURES, furthest_points
+from sdpdr.graphs.search import BLOCK, at_most, blocks, first_of, nearest_table, pairs_within
+from sdpdr.linalg.walks import connected_components, members
 
 METRICS = ("euclidean", "cosine", "precomputed")
 # Directions of parallel rows differ by rounding; so near to each other they are one.
 PARALLEL = 1e-12
+# Copies of a row may differ by this many units in the last place of the largest entry of a column.
+UNITS = 4.0
 _ONE_POINT = {
     "cosine": "all {} rows are parallel, so metric='cosine' sees one point. Pass "
     "metric='euclidean'.",
     "euclidean": "all {} points agree to rounding, so there is no geometry to keep. Subtract what "
     "their entries have in common before it takes all digits.",
 }
-
 _VANISHED = "distances between the points vanish when they are squared: rescale the data."
 
 P = TypeVar("P", bound="Points")
 
 
 @dataclass(frozen=True, eq=False)
-class Points(Located):
-    """Points with coordinates, an ndarray or csr_array of shape (n, D)."""
+class Points:
+    """Points with coordinates X of shape (n, D); see `Euclidean` and `Sparse`.
 
-    def nearest(
-        self,
-        k: int,
-        algorithm: str = "auto",
-        count: Count | None = None,
-        rows: Index | None = None,
-    ) -> Index:
-        """Table of the k nearest other points of each row, nearest first; by default of all.
+    ``tolerance`` is the PLAIN distance up to which two points are the same, and the difference up
+    to which two lengths are equal.
+    """
 
-        Of points equally far the one with the smaller index comes first, and a point is never
-        its own neighbour, even among duplicates. The algorithm makes no difference to the table
-        (see `sdpdr.graphs.search` for both); ``count`` is told how many points are done.
-        """
-        rows = np.arange(self.n) if rows is None else rows
-        return search_among(self, np.arange(self.n), algorithm).table(
-            rows, k, others=True, count=count
-        )
+    X: Any
+    tolerance: float = 0.0
+
+    takes_trees: ClassVar[bool]
+    # Numbers gathered at once to be subtracted.
+    gathered: ClassVar[int]
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return int(self.X.shape[0])
+
+    @property
+    def terms(self) -> int:
+        """Largest number of terms in a length or an inner product."""
+        return int(self.X.shape[1])
+
+    @property
+    def centered(self) -> Any:
+        """The points as inner products take them."""
+        return self.X
+
+    @cached_property
+    def norms(self) -> Array:
+        """Lengths of the centred points, shape (n,)."""
+        squares = self.centered * self.centered
+        return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+
+    @property
+    def rounding(self) -> float:
+        """Bound on the relative error of a sum over the features."""
+        return float(8.0 * (self.terms + 8) * np.finfo(float).eps)
+
+    def doubt(self, rows: Index, sqdist: Array) -> Array:
+        """Bound on the error of squared lengths computed by inner products."""
+        norm = self.norms[rows]
+        return self.rounding * (np.square(norm) + np.square(norm + np.sqrt(sqdist)))
+
+    def sqdist(self, first: Index, second: Index) -> Array:
+        """Sums of squared differences: equal lengths come out equal, short ones exact."""
+        shape = np.broadcast_shapes(np.shape(first), np.shape(second))
+        i, j = (np.broadcast_to(index, shape).ravel() for index in (first, second))
+        sqdist = np.empty(i.size)
+        step = max(1, self.gathered // self.terms)
+        for at in range(0, i.size, step):
+            difference = self.X[i[at : at + step]] - self.X[j[at : at + step]]
+            sqdist[at : at + step] = self._squares(difference)
+        return sqdist.reshape(shape)
+
+    def _squares(self, difference: Any) -> Array:
+        raise NotImplementedError
+
+    def products(self, rows: Index) -> Array:
+        """Inner products of some centred points with all, shape (r, n)."""
+        found = self.centered[rows] @ self.centered.T
+        return np.asarray(found.toarray() if issparse(found) else found)
+
+    def nearest(self, k: int, count: Count | None = None, rows: Index | None = None) -> Index:
+        """Table of the k nearest other points of each row, by default of all, nearest first."""
+        everyone = np.arange(self.n)
+        sources = everyone if rows is None else rows
+        return nearest_table(self, sources, everyone, k, others=True, count=count)
+
+    def nearest_between(self, sources: Index, targets: Index) -> Index:
+        """Nearest target of each source; targets are ascending, and none of them is a source."""
+        return nearest_table(self, sources, targets, 1)[:, 0]
+
+    def furthest(self, count: Count | None = None) -> Index:
+        """Point furthest from each point; what rounding cannot tell apart is equally far."""
+        furthest, everyone = np.empty(self.n, dtype=np.int64), np.arange(self.n)
+        size = np.square(self.norms)
+        for part in blocks(everyone, max(1, BLOCK // self.n), count):
+            length = size - 2.0 * self.products(part)
+            top = length.max(axis=1)
+            doubt = self.doubt(part, np.maximum(top + size[part], 0.0))
+            furthest[part] = (length >= (top - 2.0 * doubt)[:, None]).argmax(axis=1)
+        return furthest
+
+    def pairs_within(self, radius: float) -> Index:
+        """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
+        return pairs_within(self, radius)
 
     @property
     def fewest(self) -> int:
@@ -77,21 +143,6 @@ class Points(Located):
 
     def require_joined(self) -> None:
         """Refuse points between which no chain of known distances leads; here all are known."""
-
-    def nearest_between(self, sources: Index, targets: Index) -> Index:
-        """Nearest target of each source, of equals the one with the smallest index.
-
-        The targets are in ascending order, and none of them is a source.
-        """
-        return search_among(self, targets).table(sources, 1)[:, 0]
-
-    def furthest(self, count: Count | None = None) -> Index:
-        """Point furthest from each point, of equals the one with the smallest index."""
-        return furthest_points(self, count)
-
-    def pairs_within(self, radius: float) -> Index:
-        """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
-        return pairs_within(self, radius)
 
     def representatives(self) -> Index:
         """For each point the first one that is the same, shape (n,)."""
@@ -118,58 +169,45 @@ class Points(Located):
         return replace(self, X=self.X[nodes])
 
     def fresh(self: P) -> P:
-        """The same points without the copies that searches keep for the next one."""
+        """The same points without the arrays that searches cache."""
         return replace(self)
 
 
 class Euclidean(Points):
     """Points whose coordinates are a dense array."""
 
+    takes_trees = True
+    gathered = 1 << 17  # 1 MB, so that they stay in the cache
+
+    @cached_property
+    def centered(self) -> Any:
+        """The points moved to their mean, since inner products lose digits far from the origin."""
+        return self.X - self.X.mean(axis=0)
+
     def sqdist_to_all(self, rows: Index | None = None) -> Array:
         """Squared distances of some points, by default of all, to all; shape (r, n)."""
         return np.asarray(cdist(self.X if rows is None else self.X[rows], self.X, "sqeuclidean"))
+
+    def _squares(self, difference: Any) -> Array:
+        return np.asarray(np.einsum("ij,ij->i", difference, difference))
+
+    def furthest(self, count: Count | None = None) -> Index:
+        """See `Points.furthest`."""
+        if self.X.shape[1] > HULL_FEATURES:
+            return super().furthest(count)
+        return furthest_points(self.X, self.tolerance, count)
 
 
 class Sparse(Points):
     """Points whose coordinates are the rows of a csr_array: never dense, and so never centred."""
 
-    X: Any
-
-    takes_trees: ClassVar[bool] = False
-    gathered: ClassVar[int] = BLOCK
-
-    @property
-    def centered(self) -> Any:
-        """The points as they are: their mean is as good as dense."""
-        return self.X
+    takes_trees = False
+    gathered = BLOCK
 
     @property
     def terms(self) -> int:
-        """See `Located.terms`."""
+        """See `Points.terms`."""
         return 2 * max(1, int(np.diff(self.X.indptr).max()))
-
-    @cached_property
-    def norms(self) -> Array:
-        """See `Located.norms`."""
-        return np.sqrt(np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel())
-
-    def products(self, rows: Index) -> Array:
-        """See `Located.products`."""
-        return np.asarray((self.X[rows] @ self.X.T).toarray())
-
-    def furthest(self, count: Count | None = None) -> Index:
-        """See `Euclidean.furthest`; what rounding cannot tell apart is equal.
-
-        Rows without a common column are all at the same angle, and may be nearly all rows.
-        """
-        furthest = np.empty(self.n, dtype=np.int64)
-        size = np.square(self.norms)
-        for part in blocks(np.arange(self.n), max(1, BLOCK // self.n), count):
-            length = size - 2.0 * self.products(part)
-            top = length.max(axis=1)
-            doubt = self.doubt(part, np.maximum(top + size[part], 0.0))
-            furthest[part] = np.argmax(length >= (top - 2.0 * doubt)[:, None], axis=1)
-        return furthest
 
     def sqdist_to_all(self, rows: Index | None = None) -> Array:
         """See `Euclidean.sqdist_to_all`."""
@@ -183,42 +221,153 @@ class Sparse(Points):
         return np.asarray(difference.multiply(difference).sum(axis=1))
 
 
+@dataclass(frozen=True, eq=False)
+class Precomputed:
+    """Points known by a symmetric matrix of SQUARED distances, infinite where one is not known.
+
+    ``rounding`` is relative to the longest: by how much distances of points at one place differ.
+    Methods are those of `Points`.
+    """
+
+    matrix: Array
+    rounding: float = ROUNDING
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.matrix)
+
+    @cached_property
+    def tolerance(self) -> float:
+        """See `Points`."""
+        longest = self.matrix[np.isfinite(self.matrix)].max()
+        return float(UNITS * np.finfo(float).eps * np.sqrt(longest))
+
+    def sqdist(self, i: Index, j: Index) -> Array:
+        """Entries of the matrix; a `DataError` where one is not known."""
+        found = np.asarray(self.matrix[i, j])
+        wrong = np.argwhere(np.isinf(found))
+        if wrong.size:
+            place = tuple(wrong[0])
+            ends = [int(np.broadcast_to(end, found.shape)[place]) for end in (i, j)]
+            raise DataError(
+                f"the distance of points {numbered(ends)} is needed here, but it is not "
+                "known (NaN or inf in the precomputed distances). Complete the distances first, "
+                "with sdpdr.DistanceCompletion().fit(D).distances_."
+            )
+        return found
+
+    def sqdist_to_all(self, rows: Index | None = None) -> Array:
+        """See `Euclidean.sqdist_to_all`; entries must be known."""
+        everyone = np.arange(self.n)
+        return self.sqdist((everyone if rows is None else rows)[:, None], everyone)
+
+    def known(self, i: Index, j: Index) -> np.ndarray:
+        """Whether distances are known."""
+        return np.isfinite(self.matrix[i, j])
+
+    @property
+    def fewest(self) -> int:
+        """Least number of other points to which a point has a known distance."""
+        return int(np.isfinite(self.matrix).sum(axis=1).min()) - 1
+
+    def require_joined(self) -> None:
+        """Raise a `DisconnectedGraphError` where known distances fall into several parts."""
+        _, labels = connected_components(csr_array(np.isfinite(self.matrix)))
+        if labels.max() == 0:
+            return
+        parts = sorted(members(labels), key=len, reverse=True)
+        sizes = listed([len(part) for part in parts])
+        raise DisconnectedGraphError(
+            f"the known distances fall into {len(parts)} parts of {sizes} points, which no "
+            "distance joins; the smallest has the points "
+            f"{numbered(np.sort(parts[-1]))}. Give distances between the parts (more neighbours, "
+            "if they are a graph of neighbours), or connect='largest' to keep the largest.",
+            parts,
+        )
+
+    def nearest(self, k: int, count: Count | None = None, rows: Index | None = None) -> Index:
+        """See `Points.nearest`; a point is its own neighbour in places without a known distance."""
+        rows = np.arange(self.n) if rows is None else rows
+        table = np.empty((len(rows), k), dtype=np.int64)
+        for places in blocks(np.arange(len(rows)), max(1, BLOCK // self.n), count):
+            part = rows[places]
+            block = self.matrix[part]
+            block[np.arange(len(part)), part] = np.inf
+            near = first_of(block, k, self.tolerance)
+            unknown = np.isinf(np.take_along_axis(block, near, axis=1))
+            table[places] = np.where(unknown, part[:, None], near)
+        return table
+
+    def nearest_between(self, sources: Index, targets: Index) -> Index:
+        """See `Points.nearest_between`."""
+        between = self.matrix[np.ix_(sources, targets)]
+        least = between.min(axis=1, keepdims=True)
+        return targets[at_most(between, least, self.tolerance).argmax(axis=1)]
+
+    def furthest(self, count: Count | None = None) -> Index:
+        """See `Points.furthest`."""
+        known = np.where(np.isinf(self.matrix), 0.0, self.matrix)
+        return at_most(known.max(axis=1, keepdims=True), known, self.tolerance).argmax(axis=1)
+
+    def pairs_within(self, radius: float) -> Index:
+        """See `Points.pairs_within`."""
+        return np.argwhere(np.triu(np.sqrt(self.matrix) <= radius + self.tolerance, 1))
+
+    def representatives(self) -> Index:
+        """See `Points.representatives`; points at distance zero must agree on all others."""
+        zero = self.matrix <= self.tolerance**2
+        _, labels = connected_components(csr_array(zero))
+        _, first = np.unique(labels, return_index=True)
+        same = first[labels]
+        lengths = np.sqrt(np.where(np.isinf(self.matrix), np.nan, self.matrix))
+        error = np.fmax.reduce(np.abs(lengths - lengths[same]), axis=1, initial=0.0)
+        wrong = np.flatnonzero(error > self.rounding * np.nanmax(lengths))
+        if wrong.size:
+            group = np.flatnonzero(same == same[wrong[0]])
+            i, j = (group[end] for end in np.nonzero(np.triu(zero[np.ix_(group, group)], 1)))
+            apart = np.fmax.reduce(np.abs(lengths[i] - lengths[j]), axis=1, initial=0.0)
+            worst = int(apart.argmax())
+            raise DataError(
+                f"the precomputed distances contradict themselves: points {numbered(i[worst])} "
+                f"and {numbered(j[worst])} are at distance 0 but differ by {apart[worst]:.3g} in "
+                "their distance to another point. Give distinct points a positive distance; where "
+                "none is known, NaN rather than 0."
+            )
+        return np.asarray(same, dtype=np.int64)
+
+    def take(self, nodes: Index) -> Precomputed:
+        """Restrict to some of the points, in the order given."""
+        return Precomputed(self.matrix[np.ix_(nodes, nodes)], self.rounding)
+
+    def fresh(self) -> Precomputed:
+        """The same points."""
+        return self
+
+
+def _shared(matrix: Array) -> Array:
+    """Distances known of one of several points at distance zero are known of all."""
+    _, labels = connected_components(csr_array(matrix == 0.0))
+    for part in np.flatnonzero(np.bincount(labels) > 1):
+        same = np.flatnonzero(labels == part)
+        known = np.where(np.isinf(matrix[same]), matrix[same].min(axis=0), matrix[same])
+        matrix[same], matrix[:, same] = known, known.T
+    return matrix
+
+
 Space: TypeAlias = Euclidean | Sparse | Precomputed
 
 
 def make_space(
     X: ArrayLike, metric: str = "euclidean", *, squared: bool = False, at_least: int = 3
 ) -> Space:
-    """Space of the points X, or of the precomputed distances X.
-
-    Parameters
-    ----------
-    X : array_like or sparse array of shape (n, D), or (n, n) for precomputed distances
-    metric : {"euclidean", "cosine", "precomputed"}
-        With ``"cosine"`` the points are the directions of the rows, none of them zero.
-    squared : bool, default False
-        Whether precomputed distances are squared. NaN and inf among them are not known.
-    at_least : int, default 3
-        Fewest points allowed.
-
-    Raises
-    ------
-    DataError
-        See `sdpdr.base.checks`.
-    UnknownNameError
-        The metric is none of the three.
-
-    Warns
-    -----
-    SeemingDistancesWarning
-        Points look like precomputed distances.
-    """
+    """Space of the points X, or of the precomputed distances X, which may be squared."""
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
         sqdist = squared_distances(X, squared=squared, at_least=at_least)
         # Rounding of squares that vanish is the square root of it in lengths.
         rounding = max(ROUNDING, 4.0 * float(np.sqrt(precision_of(X))))
-        return Precomputed(shared(sqdist) if np.isinf(sqdist).any() else sqdist, rounding)
+        return Precomputed(_shared(sqdist) if np.isinf(sqdist).any() else sqdist, rounding)
     if squared:
         raise DataError(
             f"squared=True describes precomputed distances, but metric={metric!r}. "
@@ -227,27 +376,20 @@ def make_space(
     points = validate.points(X, at_least=at_least, sparse=True)
     if not issparse(points):
         warn_of_seeming_distances(points)
-    if metric == "euclidean":
-        warn_of_unlike_columns(X)
     if metric == "cosine":
-        return _as_space(directions(points), PARALLEL, metric)
-    return _as_space(points, UNITS * np.finfo(float).eps * _size(points), metric)
+        points, tolerance = directions(points), PARALLEL
+    else:
+        warn_of_unlike_columns(X)
+        tolerance = UNITS * np.finfo(float).eps * _size(points)
+    space = (Sparse if issparse(points) else Euclidean)(points, tolerance)
+    if space.sqdist(np.zeros(1, int), np.arange(space.n)).max() <= tolerance**2:
+        vanished = tolerance > 0.0 and tolerance**2 == 0.0
+        raise DataError(_VANISHED if vanished else _ONE_POINT[metric].format(space.n))
+    return space
 
 
 def directions(X: Matrix) -> Matrix:
-    """Rows scaled to length one, dense or sparse as they are.
-
-    Raises
-    ------
-    DataError
-        A row is zero, or all rows are parallel.
-
-    Examples
-    --------
-    >>> directions(np.array([[3.0, 4.0], [0.0, 2.0]]))
-    array([[0.6, 0.8],
-           [0. , 1. ]])
-    """
+    """Rows scaled to length one, dense or sparse as they are; none of them may be zero."""
     X = csr_array(X) if issparse(X) else X
     largest = abs(X).max(axis=1)
     largest = largest.toarray() if issparse(largest) else largest
@@ -269,12 +411,3 @@ def _size(points: Matrix) -> float:
     ends = (points.min(axis=0), points.max(axis=0))
     low, high = (end.toarray().ravel() if issparse(end) else end for end in ends)
     return float(np.maximum(-low, high)[low < high].sum())
-
-
-def _as_space(points: Matrix, tolerance: float, metric: str) -> Euclidean | Sparse:
-    kind = Sparse if issparse(points) else Euclidean
-    space = kind(points, tolerance)
-    if space.sqdist(np.zeros(1, int), np.arange(space.n)).max() <= tolerance**2:
-        vanished = tolerance > 0.0 and tolerance**2 == 0.0
-        raise DataError(_VANISHED if vanished else _ONE_POINT[metric].format(space.n))
-    return space

@@ -1,4 +1,4 @@
-"""Steps between nodes that carry the label of an action, and the pairs that move alike."""
+"""Steps between nodes that carry the label of an action, and what actions do to an embedding."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import orthogonal_procrustes
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Index
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.graphs.build import connected
 from sdpdr.graphs.nearest import knn
@@ -54,13 +55,7 @@ class Transitions:
         return np.column_stack([self.place[other], other])
 
     def of(self, name: Hashable) -> tuple[Index, Index]:
-        """Places before and after the steps of one action.
-
-        Raises
-        ------
-        DataError
-            There is no such action.
-        """
+        """Places before and after the steps of one action."""
         if name not in self.names:
             known = ", ".join(repr(a) for a in self.names)
             raise DataError(f"there is no action {name!r}, only {known}.")
@@ -79,7 +74,7 @@ class Transitions:
         Returns
         -------
         before, after : arrays of int, shape (m, 2)
-            No row follows from the others: links that would close a cycle of pairs are left out.
+            No constraint follows from the others: links that would close a cycle are left out.
         """
         chosen = None if near is None else self._pairs(np.unique(self._keys(np.asarray(near))))
         found = [np.empty((0, 2), dtype=np.int64)], [np.empty((0, 2), dtype=np.int64)]
@@ -96,19 +91,10 @@ class Transitions:
         return before[kept], after[kept]
 
     def chains(self, edges: ArrayLike) -> tuple[Index, Index]:
-        """The pairs that actions link to given ones, and the chain that each belongs to.
+        """The pairs that actions link to some edges, and the chain that each belongs to.
 
-        Parameters
-        ----------
-        edges : array_like of int, shape (m, 2)
-
-        Returns
-        -------
-        pairs : array of int, shape (p, 2)
-            The edges, in their order, as pairs of places; then all others linked to them.
-        chain : array of int, shape (p,)
-            All pairs of a chain must be equally long. Chain -1 holds places paired with
-            themselves, of length zero.
+        All pairs of a chain must be equally long. The edges come first, in their order; chain -1
+        holds places paired with themselves, of length zero.
         """
         own = self._keys(np.asarray(edges, dtype=np.int64).reshape(-1, 2))
         fresh = np.unique(own[own >= 0])
@@ -213,13 +199,7 @@ def transitions(
 
 
 def step_starts(states: int, lengths: Sequence[int] | None) -> Index:
-    """The states that have a next one in their sequence.
-
-    Raises
-    ------
-    DataError
-        Lengths that are not positive whole numbers, or do not add up.
-    """
+    """The states that have a next one in their sequence."""
     if lengths is None:
         return np.arange(states - 1)
     sizes = [validate.positive_integer(f"lengths[{k}]", size) for k, size in enumerate(lengths)]
@@ -355,3 +335,167 @@ def sequences(
     space = graph.provenance.space
     assert space is not None
     return connected(graph, space, connect, lambda: "take more neighbours")
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    r"""A rigid motion, :math:`y \mapsto R\,y + c`, that comes closest to an action.
+
+    Attributes
+    ----------
+    rotation : array of shape (d, d)
+        R, orthogonal.
+    shift : array of shape (d,)
+        c.
+    residual : float
+        Root mean square distance of the points after a step from where the motion takes them.
+    """
+
+    rotation: Array
+    shift: Array
+    residual: float
+
+    def __call__(self, Y: ArrayLike) -> Array:
+        """Points, as rows, after the motion."""
+        return np.asarray(np.asarray(Y, dtype=float) @ self.rotation.T + self.shift)
+
+
+def motions(steps: Transitions, Y: ArrayLike) -> dict[Hashable, Motion]:
+    """The rigid motion of each action, by orthogonal Procrustes.
+
+    Parameters
+    ----------
+    steps : Transitions
+    Y : array_like of shape (n, d)
+        Points of the nodes. With all columns of an Action Respecting Embedding, residuals are
+        zero up to the accuracy of the solver; with few, as small as the columns left out.
+
+    Returns
+    -------
+    dict from label to Motion
+        An action seen once, or at points on a line, has many motions; this is one of them.
+
+    References
+    ----------
+    Schönemann, "A generalized solution of the orthogonal Procrustes problem", Psychometrika 31,
+    1966.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> steps = graphs.transitions(graphs.path([1.0, 1.0]), "RR")
+    >>> motions(steps, [[0.0], [1.0], [2.0]])["R"].shift
+    array([1.])
+    """
+    points, found = _points(steps, Y), {}
+    for name in steps.names:
+        before, after = (points[k] for k in steps.of(name))
+        here, there = before.mean(axis=0), after.mean(axis=0)
+        rotation, _ = orthogonal_procrustes(after - there, before - here)
+        away = (after - there) - (before - here) @ rotation.T
+        residual = float(np.sqrt(np.mean(np.sum(np.square(away), axis=1))))
+        found[name] = Motion(rotation, there - rotation @ here, residual)
+    return found
+
+
+def action_error(steps: Transitions, Y: ArrayLike) -> float:
+    """Largest change of a distance by an action, relative to the mean length of a step.
+
+    Zero, up to the accuracy of the solver, where all pairs of steps of equal actions move rigidly.
+
+    Parameters
+    ----------
+    steps : Transitions
+    Y : array_like of shape (n, d)
+        All columns of an embedding of the nodes.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> steps = graphs.transitions(graphs.path([1.0, 1.0]), "RR")
+    >>> action_error(steps, [[0.0], [1.0], [2.0]]), action_error(steps, [[0.0], [1.0], [4.0]])
+    (0.0, 1.0)
+    """
+    points, worst = _points(steps, Y), 0.0
+    for name in steps.names:
+        before, after = (points[k] for k in steps.of(name))
+        for k in range(len(before) - 1):
+            rest = np.linalg.norm(before[k + 1 :] - before[k], axis=1)
+            moved = np.linalg.norm(after[k + 1 :] - after[k], axis=1)
+            worst = max(worst, float(np.max(np.abs(moved - rest))))
+    return worst / _mean_step(steps, points)
+
+
+def step_variation(steps: Transitions, Y: ArrayLike) -> float:
+    """Standard deviation of the lengths of equal actions' steps, over the mean length of all.
+
+    Parameters
+    ----------
+    steps : Transitions
+    Y : array_like of shape (n, d)
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> steps = graphs.transitions(graphs.path([1.0, 1.0]), "RR")
+    >>> step_variation(steps, [[0.0], [1.0], [2.0]]), step_variation(steps, [[0.0], [1.0], [4.0]])
+    (0.0, 0.5)
+    """
+    points = _points(steps, Y)
+    spread = [length - length.mean() for length in _step_lengths(steps, points)]
+    size = float(np.sqrt(np.mean(np.square(np.concatenate(spread)))))
+    return size / _mean_step(steps, points)
+
+
+def position_fit(Y: ArrayLike, positions: ArrayLike) -> float:
+    """Share of the variance of true positions that an affine map of the embedding explains.
+
+    The :math:`R^2` of the regression of the positions on the coordinates, at most 1.
+
+    Parameters
+    ----------
+    Y : array_like of shape (n, d)
+    positions : array_like of shape (n,) or (n, p)
+
+    Examples
+    --------
+    >>> position_fit([[0.0], [1.0], [2.0]], [5.0, 4.0, 3.0])
+    1.0
+    """
+    points, truth = np.asarray(Y, dtype=float), np.asarray(positions, dtype=float)
+    truth = truth.reshape(len(truth), -1) if truth.ndim else truth
+    if points.ndim != 2 or truth.ndim != 2 or len(points) != len(truth):
+        raise ShapeError(
+            f"Y has shape {points.shape} and positions {np.shape(positions)}; pass as many of one "
+            "as of the other, in rows."
+        )
+    centred = truth - truth.mean(axis=0)
+    total = float(np.sum(np.square(centred)))
+    if total == 0.0:
+        raise DataError("all positions are the same, so there is nothing to explain.")
+    coordinates = points - points.mean(axis=0)
+    solved = np.linalg.lstsq(coordinates, centred, rcond=None)[0]
+    return 1.0 - float(np.sum(np.square(coordinates @ solved - centred))) / total
+
+
+def _points(steps: Transitions, Y: ArrayLike) -> Array:
+    points = np.asarray(Y, dtype=float)
+    if points.ndim != 2 or len(points) != steps.n:
+        raise ShapeError(
+            f"Y has shape {points.shape}; pass a row for each of the {steps.n} nodes of the graph."
+        )
+    if not steps.names:
+        raise DataError("there are no labelled steps to look at.")
+    return points
+
+
+def _step_lengths(steps: Transitions, points: Array) -> list[Array]:
+    pairs = (steps.of(name) for name in steps.names)
+    return [np.linalg.norm(points[after] - points[before], axis=1) for before, after in pairs]
+
+
+def _mean_step(steps: Transitions, points: Array) -> float:
+    mean = float(np.mean(np.concatenate(_step_lengths(steps, points))))
+    if mean == 0.0:
+        raise DataError("no step moves a point: the embedding is a single place.")
+    return mean

@@ -32,10 +32,8 @@ def edge_weights(
     ``"cosine"``  :math:`\max(0,\ x_i \cdot x_j / (|x_i| |x_j|))`
     ============  ==========================================================================
 
-    Every estimator that weighs edges asks here. The bandwidth :math:`\sigma` is a PLAIN length. The
-    rule where none is given: :math:`\sigma^2` is the median of the squared lengths of the edges, so
-    that the weight of the median edge is :math:`e^{-1/2}` in any unit. Lengths are those of the
-    graph; one made with ``metric="cosine"`` has :math:`d_{ij}^2 = 2 - 2\cos_{ij}`.
+    Lengths are those of the graph; one made with ``metric="cosine"`` has
+    :math:`d_{ij}^2 = 2 - 2\cos_{ij}`.
 
     Parameters
     ----------
@@ -43,7 +41,8 @@ def edge_weights(
     weights : {"binary", "heat", "cosine"}, default "binary"
         ``"cosine"`` is for graphs of points.
     bandwidth : float, optional
-        :math:`\sigma`, for ``"heat"`` alone.
+        :math:`\sigma`, a PLAIN length, for ``"heat"`` alone. By default :math:`\sigma^2` is the
+        median of the squared lengths of the edges.
 
     Returns
     -------
@@ -55,7 +54,6 @@ def edge_weights(
     DataError
         A bandwidth without heat; cosines of a graph that knows lengths alone, or of a point at the
         origin.
-    UnknownNameError
 
     References
     ----------
@@ -66,8 +64,6 @@ def edge_weights(
     --------
     >>> from sdpdr import graphs
     >>> graph = graphs.knn([[1.0, 0.0], [1.0, 1.0], [0.0, 3.0]], 1)
-    >>> graph.sqdist
-    array([1., 5.])
     >>> edge_weights(graph, "heat", bandwidth=1.0).round(3)
     array([0.607, 0.082])
     >>> edge_weights(graph, "cosine").round(3)
@@ -98,13 +94,7 @@ def _cosines(graph: NeighborGraph) -> Array:
 
 
 def space_of_weights(graph: NeighborGraph, weights: str) -> Any:
-    """Where points are the nearer the more an edge between them weighs: on a sphere, of cosines.
-
-    Raises
-    ------
-    DataError
-        Cosines of a graph that knows lengths alone, or of a point at the origin.
-    """
+    """Where points are the nearer the more an edge between them weighs: on a sphere, of cosines."""
     space = graph.provenance.space
     if weights != "cosine":
         return space
@@ -116,73 +106,22 @@ def space_of_weights(graph: NeighborGraph, weights: str) -> Any:
     return type(space)(directions(space.X))
 
 
+# Directions in which neighbours spread less than this share of the whole are ignored.
+_RIDGE = 1e-3
 # Entries of local matrices held at once: 64 MB.
 _BLOCK = 1 << 23
 
 
 def reconstruction_weights(
-    graph: NeighborGraph,
-    regularization: float = 1e-3,
-    iterations: int = 4,
-    *,
-    directed: bool = False,
+    graph: NeighborGraph, *, iterations: int = 4, directed: bool = False
 ) -> csr_array:
-    r"""Weights W with which the neighbours of each point reproduce it best.
+    r"""Weights W, row sums one, with which the neighbours of each point reproduce it best.
 
-    Row i minimises :math:`|x_i - \sum_j W_{ij} x_j|^2 + r\, \operatorname{tr}(C_i) |W_i|^2` over
-    the neighbours j of i in the graph, subject to :math:`\sum_j W_{ij} = 1`, which is
-    :math:`W_i \propto (C_i + r \operatorname{tr}(C_i) I)^{-1} \mathbf 1` with C_i the Gram matrix
-    of the neighbours seen from i. Its entries come from the points; where the graph knows its
-    own edges alone, distances between neighbours are those of shortest paths within the
-    neighbourhood.
-
-    Weights so regularised pull every point a little towards the mean of its neighbours, in all
-    directions. Each further iteration regularises the difference from the weights before, which
-    lowers that error to a power of r along the manifold, where neighbours spread widely, and
-    leaves alone what bends away from it, which should not be reproduced.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Without isolated nodes.
-    regularization : float, default 1e-3
-        r, positive: directions in which neighbours spread less than this share of the whole are
-        ignored.
-    iterations : int, default 4
-        Locally linear embedding has one.
-    directed : bool, default False
-        Whether a point has only its own neighbours, those that were searched for it, as in
-        locally linear embedding; otherwise also the points that have it for one. Edges beyond
-        the neighbourhoods count where they join parts that these leave apart. Without effect on
-        a graph that knows edges alone.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        With row sums one and entries on edges of the graph alone, which may be negative.
-
-    Raises
-    ------
-    DataError
-        A node has no neighbour, or a number is not positive.
-
-    References
-    ----------
-    Roweis and Saul, "Nonlinear dimensionality reduction by locally linear embedding", Science
-    290 (2000); Tong thesis 2.2.4; iterations: King and Chillingworth, "Approximation of
-    generalized inverses by iterated regularization", Numerical Functional Analysis and
-    Optimization 1 (1979).
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> reconstruction_weights(graphs.path([1.0, 1.0])).toarray().round(3) + 0.0
-    array([[0. , 1. , 0. ],
-           [0.5, 0. , 0.5],
-           [0. , 1. , 0. ]])
+    Row i is :math:`W_i \propto (C_i + r \operatorname{tr}(C_i) I)^{-1} \mathbf 1` with C_i the Gram
+    matrix of the neighbours seen from i. Each further iteration regularises the difference from the
+    weights before, which lowers the pull towards the mean along the manifold (King and
+    Chillingworth 1979). Locally linear embedding has one, and ``directed`` neighbours.
     """
-    regularization = validate.positive_number("regularization", regularization)
-    iterations = validate.positive_integer("iterations", iterations)
     if (graph.degree == 0).any():
         alone = listed(np.flatnonzero(graph.degree == 0))
         raise DataError(f"nodes without neighbours cannot be reconstructed: {alone}.")
@@ -190,7 +129,7 @@ def reconstruction_weights(
     weights = pattern.copy()
     for nodes, places in _by_degree(pattern):
         local = _local_gram(graph, pattern, nodes, places)
-        weights.data[places] = best_weights(local, regularization, iterations)
+        weights.data[places] = best_weights(local, iterations)
     return weights
 
 
@@ -233,10 +172,10 @@ def _local_gram(graph: NeighborGraph, pattern: csr_array, nodes: Index, places: 
     return np.asarray(gram - low[:, None, None] * np.eye(gram.shape[1]))
 
 
-def best_weights(local: Array, regularization: float = 1e-3, iterations: int = 4) -> Array:
+def best_weights(local: Array, iterations: int = 4) -> Array:
     """Weights (p, k) of sum one from the Gram matrices (p, k, k) of neighbours."""
     count, k = local.shape[:2]
-    ridge = regularization * np.trace(local, axis1=1, axis2=2)[:, None, None]
+    ridge = _RIDGE * np.trace(local, axis1=1, axis2=2)[:, None, None]
     matrix = local + ridge * np.eye(k)
     even = np.linalg.solve(matrix, np.ones((count, k, 1)))
     weights = np.zeros((count, k, 1))

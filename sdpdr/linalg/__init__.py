@@ -1,12 +1,6 @@
 """Structured linear maps on symmetric matrices, their spectra and sparse factorizations."""
 
 from sdpdr.base.gather import names as _names
-from sdpdr.linalg.cliques import CliqueCost as CliqueCost
-from sdpdr.linalg.cliques import CliqueTree as CliqueTree
-from sdpdr.linalg.cliques import clique_tree as clique_tree
-from sdpdr.linalg.cliques import merge_cliques as merge_cliques
-from sdpdr.linalg.completion import complete_max_det as complete_max_det
-from sdpdr.linalg.completion import complete_min_rank as complete_min_rank
 from sdpdr.linalg.maps import BilinearForms as BilinearForms
 from sdpdr.linalg.maps import Combined as Combined
 from sdpdr.linalg.maps import Diagonal as Diagonal

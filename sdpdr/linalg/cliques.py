@@ -13,6 +13,12 @@ entry of an overlap costs a row. Merging the clique C with its neighbour D saves
 that of the overlap, and pays for the union; the pair that saves most is merged until none saves
 anything.
 
+Completions walk the clique tree from its roots to its leaves. With U what a clique shares with its
+parent, R the rest of it and P all indices met before, the one of largest determinant sets
+X_PR = X_PU X_UU^+ X_UR. The one of least rank keeps a factor Y of what it has met, X = Y Y^T: the
+clique's own factor [F_U; F_R] is turned by the orthogonal matrix Q that brings F_U onto Y_U
+(Schönemann 1966), and Y_R = F_R Q.
+
 References
 ----------
 Grone, Johnson, Sá, Wolkowicz, Positive definite completions of partial Hermitian matrices, Linear
@@ -31,33 +37,17 @@ from functools import cached_property
 
 import numpy as np
 import qdldl
+import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Index
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.svec import svec_index, svec_pairs, svec_size
 
 
 @dataclass(frozen=True, eq=False)
 class CliqueTree:
-    """Maximal cliques of a chordal graph, joined in trees; parents come before children.
-
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    cliques : tuple of arrays of int
-        Sorted vertices of each clique.
-    parent : array of int
-        Number of each clique's parent, -1 for the root of a tree.
-
-    Examples
-    --------
-    >>> tree = clique_tree(4, [(0, 1), (1, 2), (2, 3)])
-    >>> sorted(c.tolist() for c in tree.cliques)
-    [[0, 1], [1, 2], [2, 3]]
-    >>> tree.n_overlaps
-    2
-    """
+    """Maximal cliques of a chordal graph, joined in trees; parents come before children."""
 
     n: int
     cliques: tuple[Index, ...]
@@ -65,7 +55,7 @@ class CliqueTree:
 
     @cached_property
     def separators(self) -> tuple[Index, ...]:
-        """What each clique shares with its parent; empty for roots."""
+        """Overlap of each clique with its parent; empty for roots."""
         return tuple(
             np.intersect1d(c, self.cliques[p], assume_unique=True) if p >= 0 else c[:0]
             for c, p in zip(self.cliques, self.parent.tolist(), strict=True)
@@ -91,11 +81,7 @@ class CliqueTree:
 
     @cached_property
     def rank(self) -> Index:
-        """Place of each vertex in an order from the roots to the leaves.
-
-        A clique's overlap with its parent comes before the rest of it; of vertices with one home,
-        those in most cliques come first.
-        """
+        """Place of each vertex in an order from the roots to the leaves."""
         count = np.bincount(np.concatenate(self.cliques), minlength=self.n)
         rank = np.empty(self.n, dtype=np.int64)
         rank[np.lexsort((-count, self.home))] = np.arange(self.n)
@@ -122,36 +108,7 @@ class CliqueTree:
 
 
 def clique_tree(n: int, pairs: Sequence[tuple[int, int]] | Index) -> CliqueTree:
-    """Chordal extension of a pattern by approximate minimum degree, as a clique tree.
-
-    Parameters
-    ----------
-    n : int
-        Order of the matrix.
-    pairs : array_like of int, shape (p, 2)
-        Entries that are not zero, each in one triangle at least; the diagonal is implied.
-
-    Returns
-    -------
-    CliqueTree
-
-    Notes
-    -----
-    The order and the filled pattern are those of the sparse factorization (Amestoy, Davis, Duff,
-    SIAM J. Matrix Anal. Appl. 17(4), 1996) that certificates use. Column j of the factor, with its
-    later neighbours, is a maximal clique unless it is all that a child in the elimination tree
-    has beside itself.
-
-    Examples
-    --------
-    A cycle of five needs two chords:
-
-    >>> tree = clique_tree(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])
-    >>> tree.sizes.tolist()
-    [3, 3, 3]
-    >>> tree.pattern().size - 5 - 5
-    2
-    """
+    """Chordal extension of a pattern by approximate minimum degree, as a clique tree."""
     order, filled = _eliminate(n, np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
     starts, below = filled.indptr, filled.indices
     counts = np.diff(starts)
@@ -222,27 +179,9 @@ REACH = 4
 
 @dataclass(frozen=True)
 class CliqueCost:
-    r"""What a clique of order k and an overlap of order s cost an iteration of a solver.
+    """Cost of a clique of order k and an overlap of order s in an iteration of a solver.
 
-    Parameters
-    ----------
-    overhead : float, default 8
-        Added to the order of every clique, for what a block costs whatever its size.
-    overlap : float, default 1
-        The price of an overlap's rows: ``overlap * (s (s + 1) / 2)^power``.
-    power : float, default 1
-
-    Notes
-    -----
-    A clique costs (k + overhead)^3, the order of an eigenvalue decomposition or a factorization.
-    Without overhead and with ``overlap=0`` two neighbours of c and d nodes merge where
-    c^3 + d^3 exceeds the cube of the size of their union: the rule of Garstka, Cannon, Goulart,
-    A clique graph based merging strategy for decomposable SDPs, arXiv 1911.05615.
-
-    Examples
-    --------
-    >>> CliqueCost(overhead=0.0, overlap=0.0).clique(2)
-    8.0
+    A clique costs (k + overhead)^3, an overlap ``overlap * (s (s + 1) / 2)^power``.
     """
 
     overhead: float = 8.0
@@ -264,30 +203,7 @@ class CliqueCost:
 
 
 def merge_cliques(tree: CliqueTree, cost: CliqueCost | None = None) -> CliqueTree:
-    """Merge neighbours in a clique tree while that saves cost, the best pair first.
-
-    Parameters
-    ----------
-    tree : CliqueTree
-    cost : CliqueCost, optional
-
-    Returns
-    -------
-    CliqueTree
-
-    Notes
-    -----
-    Neighbours are a child and its parent, and two children of which one's separator contains the
-    other's: the latter may hang below the former just as well. Of many siblings, those next to
-    each other in the elimination are tried.
-
-    Examples
-    --------
-    >>> from sdpdr.linalg.cliques import clique_tree
-    >>> path = clique_tree(4, [(0, 1), (1, 2), (2, 3)])
-    >>> [c.tolist() for c in merge_cliques(path, CliqueCost(overhead=8.0)).cliques]
-    [[0, 1, 2, 3]]
-    """
+    """Merge neighbours in a clique tree while that saves cost, the best pair first."""
     merging = _Merging(tree, cost or CliqueCost())
     merging.run()
     return merging.result()
@@ -368,3 +284,57 @@ class _Merging:
                 self._propose(k, other)
             elif self._shared[other] <= self._shared[k]:
                 self._propose(other, k)
+
+
+# Eigenvalues below this fraction of the largest one in any clique are rounding.
+NOISE = 1e-14
+
+
+def complete_max_det(tree: CliqueTree, blocks: Sequence[Array]) -> Array:
+    """The positive semidefinite completion of largest determinant."""
+    _check(tree, blocks)
+    matrix = np.zeros((tree.n, tree.n))
+    met = np.zeros(tree.n, dtype=bool)
+    for clique, shared, block in zip(tree.cliques, tree.separators, blocks, strict=True):
+        own = np.isin(clique, shared, invert=True)
+        rest = clique[own]
+        before = np.flatnonzero(met)
+        if shared.size:
+            steps = sl.lstsq(block[~own][:, ~own], block[~own][:, own], cond=NOISE)[0]
+            cross = matrix[np.ix_(before, shared)] @ steps
+            matrix[np.ix_(before, rest)] = cross
+            matrix[np.ix_(rest, before)] = cross.T
+            matrix[np.ix_(shared, rest)] = block[~own][:, own]
+            matrix[np.ix_(rest, shared)] = block[own][:, ~own]
+        matrix[np.ix_(rest, rest)] = block[own][:, own]
+        met[rest] = True
+    return matrix
+
+
+def complete_min_rank(tree: CliqueTree, blocks: Sequence[Array]) -> Array:
+    """A factor of a positive semidefinite completion of least rank."""
+    _check(tree, blocks)
+    spectra = [np.linalg.eigh(block) for block in blocks]
+    largest = max((w[-1] for w, _ in spectra), default=0.0)
+    rank = max((int(np.sum(w > NOISE * largest)) for w, _ in spectra), default=0)
+    factor = np.zeros((tree.n, rank))
+    for clique, shared, (w, v) in zip(tree.cliques, tree.separators, spectra, strict=True):
+        own = np.isin(clique, shared, invert=True)
+        first = max(0, clique.size - rank)
+        alone = np.zeros((clique.size, rank))
+        alone[:, : clique.size - first] = v[:, first:] * np.sqrt(np.maximum(w[first:], 0.0))
+        if shared.size:
+            left, _, right = np.linalg.svd(alone[~own].T @ factor[shared])
+            alone = alone @ (left @ right)
+        factor[clique[own]] = alone[own]
+    return factor
+
+
+def _check(tree: CliqueTree, blocks: Sequence[Array]) -> None:
+    orders = [block.shape for block in blocks]
+    expected = [(c.size, c.size) for c in tree.cliques]
+    if orders != expected:
+        raise ShapeError(
+            f"a completion needs one block for every clique, of orders "
+            f"{[k for k, _ in expected]}; it was given shapes {orders}."
+        )

@@ -30,17 +30,7 @@ _NOTHING, _TOGETHER = 1e-14, 256
 
 @dataclass(frozen=True, eq=False)
 class BlockColumns:
-    """Columns in the rows of one matrix, in the order of ``svec``.
-
-    Attributes
-    ----------
-    order : int
-    at : array of int
-        Those that are not zero.
-    seen : array of int
-        Its rows, of which none is zero.
-    rows : sparse array of shape (len(at), len(seen))
-    """
+    """Columns in the rows of one matrix, in the order of ``svec``."""
 
     order: int
     at: Index
@@ -49,7 +39,7 @@ class BlockColumns:
 
     @classmethod
     def of(cls, order: int, part: sp.csr_array) -> BlockColumns:
-        """Of the rows of a matrix."""
+        """Make the columns from the rows of a matrix."""
         seen = np.flatnonzero(np.diff(part.indptr))
         used = np.zeros(part.shape[1], dtype=bool)
         used[part.indices] = True
@@ -82,15 +72,7 @@ class BlockColumns:
 
     @cached_property
     def low(self) -> tuple[Array, Array] | None:
-        r"""Vectors b of all columns; where sums of squares are less work than all else.
-
-        In units that leave of every :math:`\lambda_k` a sign, which is that of the k-th vectors of
-        all columns. Columns that have no such vector have zeros.
-
-        Returns
-        -------
-        (array of shape (k, p, n), array of shape (k,)) or None
-        """
+        r"""Vectors b of all columns; where sums of squares are less work than all else."""
         p, n = self.at.size, self.order
         least = min(self._by_entries, self._by_scaling)
         # Every column takes one vector at least.
@@ -171,14 +153,7 @@ class BlockColumns:
 
 
 def _factored(i: Index, j: Index, entries: Array, n: int) -> tuple[Array, Array]:
-    """Eigenvalues that are not zero of a matrix given by entries in ``svec``, and vectors as rows.
-
-    Examples
-    --------
-    >>> values, vectors = _factored(np.array([0, 0, 2]), np.array([0, 2, 2]), np.ones(3), 4)
-    >>> values.round(6), vectors.shape
-    (array([0.292893, 1.707107]), (2, 4))
-    """
+    """Non-zero eigenvalues of a matrix given by entries in ``svec``, and eigenvectors as rows."""
     support, place = np.unique(np.concatenate([i, j]), return_inverse=True)
     row, column = place[: i.size], place[i.size :]
     small = np.zeros((support.size, support.size))

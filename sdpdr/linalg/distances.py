@@ -29,36 +29,14 @@ _TRIES, _MORE = 6, 10.0
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """Which points coincide, and which pairs of the others are equally far apart.
-
-    Attributes
-    ----------
-    place : array of int, shape (n,)
-        For every point a number of its place, from 0 on.
-    kind : array of int, shape (p, p)
-        For every pair of places a number of their distance, from 0 on; -1 on the diagonal.
-    """
+    """Which points coincide, and which pairs of the others are equally far apart."""
 
     place: Index
     kind: Index
 
     @classmethod
     def of(cls, n: int, zero: Index, before: Index, after: Index) -> Alike:
-        """From pairs of points that coincide, and pairs as far apart as others.
-
-        Parameters
-        ----------
-        n : int
-        zero : array of int, shape (m, 2)
-        before, after : arrays of int, shape (k, 2)
-
-        Examples
-        --------
-        >>> ends = np.array([[0, 1]]), np.array([[1, 2]])
-        >>> alike = Alike.of(3, np.zeros((0, 2), dtype=int), *ends)
-        >>> bool(alike.kind[0, 1] == alike.kind[1, 2] != alike.kind[0, 2])
-        True
-        """
+        """From pairs of points that coincide, and pairs as far apart as others."""
         while True:
             place = _parts(n, zero)
             p = int(place.max(initial=-1)) + 1
@@ -95,30 +73,14 @@ def lengths_between(gram: Array) -> Array:
 
 
 def about_centre(lengths: Array, weights: Array) -> Array:
-    """The Gram matrix of points with squared distances, whose centre is the origin.
-
-    Examples
-    --------
-    >>> about_centre(np.array([[0.0, 4.0], [4.0, 0.0]]), np.ones(2))
-    array([[ 1., -1.],
-           [-1.,  1.]])
-    """
+    """The Gram matrix of points with squared distances, whose centre is the origin."""
     weights = weights / weights.sum()
     mean = lengths @ weights
     return np.asarray(-0.5 * (lengths - mean[:, None] - mean[None, :] + weights @ mean))
 
 
 def raised(lengths: Array) -> Array | None:
-    """The distances, all raised by as little as makes them distances of points; None if in vain.
-
-    That the result holds distances of points is proved with all rounding accounted for.
-
-    Examples
-    --------
-    >>> D = np.array([[0.0, 1.0, 4.1], [1.0, 0.0, 1.0], [4.1, 1.0, 0.0]])
-    >>> bool(raised(D)[0, 1] > 1.0)
-    True
-    """
+    """The distances, all raised by as little as makes them distances of points; None if in vain."""
     n = len(lengths)
     if not np.isfinite(lengths).all():
         return None
@@ -138,11 +100,7 @@ def raised(lengths: Array) -> Array | None:
 
 
 def _are_of_points(lengths: Array) -> bool:
-    """Whether it is proved that distances are those of points.
-
-    What is subtracted from all of a row and of a column is nothing to vectors orthogonal to the
-    ones, however it was rounded; so only the subtraction counts.
-    """
+    """Whether it is proved that distances are those of points."""
     ones = np.ones((len(lengths), 1))
     mean = lengths.mean(axis=0)
     centre = float(mean.mean())
@@ -152,20 +110,7 @@ def _are_of_points(lengths: Array) -> bool:
 
 
 def mean_product(cost: Array, lengths: Array, weights: Array) -> tuple[float, float]:
-    """The inner product of a matrix with the Gram matrix of points, and a bound on its rounding.
-
-    Parameters
-    ----------
-    cost, lengths : arrays of shape (n, n)
-    weights : array of shape (n,)
-        Of the centre.
-
-    Examples
-    --------
-    >>> value, error = mean_product(np.eye(2), np.array([[0.0, 4.0], [4.0, 0.0]]), np.ones(2))
-    >>> value, error < 1e-13
-    (2.0, True)
-    """
+    """The inner product of a matrix with the Gram matrix of points, and a bound on its rounding."""
     n = len(lengths)
     u = weights / weights.sum()
     turned = _centred(_centred(cost, u, -1.0).T, u, -1.0)

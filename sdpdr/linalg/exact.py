@@ -78,12 +78,7 @@ def vector_row_over_root(linear_map: VectorMap, e: int) -> Vector | None:
 
 
 def matrix_row_over_root(linear_map: LinearMap, e: int, keep: Mask) -> Symmetric | None:
-    r"""Row e of a map that yields a ``svec``, over :math:`\sqrt 2`.
-
-    At a place beside the diagonal, whose entry comes times :math:`\sqrt 2`. Entries beside the
-    diagonal of the variable come times the same, so that nothing of it is left; in floating point
-    that is so for numbers of few digits, and None where there are others.
-    """
+    r"""Row e of a map that yields a ``svec``, over :math:`\sqrt 2`."""
     if not isinstance(linear_map, SvecMap) and linear_map.n > SMALL:
         return None
     stored = linear_map.matrix()[[e]]
@@ -107,10 +102,7 @@ def _has_few_digits(numbers: Array) -> bool:
 
 
 def matrix_row(linear_map: LinearMap, e: int, keep: Mask) -> Symmetric | None:
-    """The matrix of row e with the rows and columns outside ``keep`` left out.
-
-    None where its numbers are not known exactly, or too many.
-    """
+    """The matrix of row e with the rows and columns outside ``keep`` left out."""
     if isinstance(linear_map, Stacked):
         for part in linear_map.maps:
             if e < part.m:
@@ -192,19 +184,7 @@ def _sparse_row(matrix: sp.csr_array, e: int, keep: Mask | None = None) -> Vecto
 
 
 def range_of(matrix: Symmetric) -> list[Vector] | None:
-    r"""Columns that span the range of a positive semidefinite matrix; None if it is not one.
-
-    The elimination :math:`W = \sum_k d_k l_k l_k^T` either ends with d > 0, which proves it, or
-    meets a negative pivot or a zero pivot in a row that is not zero, which disproves it.
-
-    Examples
-    --------
-    >>> one = Fraction(1)
-    >>> range_of({(0, 0): one, (0, 1): -one, (1, 1): one})
-    [{0: Fraction(1, 1), 1: Fraction(-1, 1)}]
-    >>> range_of({(0, 0): one, (0, 1): 2 * one, (1, 1): one}) is None
-    True
-    """
+    r"""Columns that span the range of a positive semidefinite matrix; None if it is not one."""
     scale = whole(matrix.values())
     # Whole numbers are many times faster than fractions; each row is kept up to a factor > 0.
     rows: dict[int, dict[int, int]] = {}
@@ -252,22 +232,7 @@ Term: TypeAlias = tuple[int, int, int, Number]
 def exact_terms(
     linear_map: LinearMap | VectorMap, rows: Sequence[int] | None = None
 ) -> Iterator[Term]:
-    """The terms of the rows of a map, without rounding; one entry may appear several times.
-
-    Parameters
-    ----------
-    linear_map : LinearMap or VectorMap
-        Of a vector, entry j is (j, j).
-    rows : sequence of int, optional
-        Which rows; all by default.
-
-    Examples
-    --------
-    >>> from sdpdr.linalg.maps import SquaredEdgeLengths
-    >>> terms = exact_terms(SquaredEdgeLengths(2, [[0, 1]]))
-    >>> [(i, j, int(p), int(q)) for _, i, j, (p, q) in terms]
-    [(0, 0, 1, 0), (0, 1, -1, 0), (0, 1, -1, 0), (1, 1, 1, 0)]
-    """
+    """The terms of the rows of a map, without rounding; one entry may appear several times."""
     wanted = range(linear_map.m) if rows is None else rows
     if isinstance(linear_map, Stacked):
         starts = np.cumsum([0, *(a.m for a in linear_map.maps)])
@@ -295,13 +260,7 @@ def exact_terms(
 
 
 def sign(number: Number) -> int:
-    """The sign of p + q sqrt 2.
-
-    Examples
-    --------
-    >>> sign((Fraction(-7, 5), Fraction(1))), sign((Fraction(-3, 2), Fraction(1)))
-    (1, -1)
-    """
+    """The sign of p + q sqrt 2."""
     p, q = number
     if p >= 0 and q >= 0:
         return int(p > 0 or q > 0)

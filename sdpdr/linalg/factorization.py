@@ -24,18 +24,7 @@ BACKENDS = ("auto", "mkl", "qdldl")
 
 
 class SymmetricFactor(ABC):
-    """Factors of symmetric matrices that share one pattern.
-
-    Parameters
-    ----------
-    upper : csc_array or csr_array of shape (n, n)
-        Upper triangle with sorted indices and every diagonal entry present. Its pattern is
-        analysed once; its numbers may be anything. PARDISO reads rows and qdldl columns: numbers
-        in the other order are put in theirs at each factorization.
-    pairs : bool, default True
-        Whether pivots may be 2 by 2 where the library has them. Matrices that are definite but
-        for a few eigenvalues do without, a fifth faster.
-    """
+    """Factors of symmetric matrices that share one pattern."""
 
     backend: str
 
@@ -44,18 +33,7 @@ class SymmetricFactor(ABC):
 
     @abstractmethod
     def factorize(self, data: Array) -> int:
-        """Factor the matrix with these numbers; the number of its negative eigenvalues.
-
-        Parameters
-        ----------
-        data : array of shape (nnz,)
-            In the order of the pattern.
-
-        Returns
-        -------
-        int
-            -1 where the matrix is singular to working precision and has no inertia to speak of.
-        """
+        """Factor the matrix with these numbers; the number of its negative eigenvalues."""
 
     @abstractmethod
     def solve(self, right: Array) -> Array:
@@ -73,12 +51,7 @@ class SymmetricFactor(ABC):
 
 @cache
 def require_sound_qdldl() -> None:
-    """Refuse a build that was made for another NumPy, whose factors are nonsense without a word.
-
-    Raises
-    ------
-    PackageMissingError
-    """
+    """Refuse a build that was made for another NumPy, whose factors are nonsense without a word."""
     matrix = sp.csc_matrix(np.array([[2.0, 1.0], [0.0, 2.0]]))
     lower, pivots, order = qdldl.Solver(matrix, True).factors()
     if not np.allclose(np.sort(pivots), [1.5, 2.0]) or sorted(order) != [0, 1] or lower.nnz != 1:
@@ -141,32 +114,7 @@ class _Mkl(SymmetricFactor):
 def symmetric_factor(
     upper: sp.csc_array | sp.csr_array, backend: str = "auto", *, pairs: bool = True
 ) -> SymmetricFactor:
-    """Prepare the factorization of matrices on one pattern.
-
-    Parameters
-    ----------
-    upper : csc_array or csr_array of shape (n, n)
-        See `SymmetricFactor`.
-    backend : {"auto", "mkl", "qdldl"}, default "auto"
-        Which library; "auto" takes ``mkl`` where it is installed.
-    pairs : bool, default True
-        See `SymmetricFactor`.
-
-    Raises
-    ------
-    UnknownNameError, PackageMissingError
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> A = np.array([[2.0, 1.0], [1.0, -3.0]])
-    >>> upper = sp.csc_array(np.triu(A))
-    >>> factor = symmetric_factor(upper)
-    >>> factor.factorize(upper.data)
-    1
-    >>> (A @ factor.solve(np.array([1.0, 2.0]))).round(12).tolist()
-    [1.0, 2.0]
-    """
+    """Prepare the factorization of matrices on one pattern."""
     if backend not in BACKENDS:
         raise UnknownNameError("factorization backend", backend, BACKENDS)
     if backend == "mkl" and not mkl.available():

@@ -28,18 +28,7 @@ _WIDE, _DENSE = 400, 8000
 
 
 class LdlFactor:
-    """A sparse factorization P^T A P = L D L^T of a symmetric nonsingular matrix.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n, n)
-
-    Raises
-    ------
-    ArithmeticError
-        If a pivot is no larger than rounding, that is, when the matrix is singular to working
-        precision, or if it holds numbers that are not finite.
-    """
+    """A sparse factorization P^T A P = L D L^T of a symmetric nonsingular matrix."""
 
     def __init__(self, matrix: Matrix) -> None:
         require_sound_qdldl()
@@ -66,17 +55,11 @@ class LdlFactor:
 
     @property
     def has_grown(self) -> bool:
-        """Whether rounding of the factors reaches half the digits of the matrix.
-
-        A small pivot does that to a matrix with eigenvalues of both signs; it may swallow one.
-        """
+        """Whether rounding of the factors reaches half the digits of the matrix."""
         return bool(np.max(self.error_bound(), initial=0.0) > _GROWN * self._size)
 
     def error_bound(self) -> Array:
-        r"""Row sums of a bound on :math:`|A - P \hat L \hat D \hat L^T P^T|`; shape (n,).
-
-        See `sdpdr.linalg.verified` for the theorem.
-        """
+        r"""Row sums of a bound on :math:`|A - P \hat L \hat D \hat L^T P^T|`; shape (n,)."""
         lower = abs(sp.csr_array(self._lower))
         n = lower.shape[0]
         ones = np.ones(n)
@@ -89,29 +72,7 @@ class LdlFactor:
 
 
 def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
-    r"""Whether x^T A x > 0 for every x != 0 orthogonal to the columns of ``null``.
-
-    With M = A and U the p columns, the bordered matrix [[M, U], [U^T, 0]] has exactly p negative
-    eigenvalues if and only if M is positive on the complement of U. They are counted as those of
-    M plus those of the Schur complement -U^T M^{-1} U, so that M stays sparse. Columns that M
-    kills, as a Laplacian kills the vector of ones, are grounded: rows and columns of M go in
-    their place. What rounding could decide counts as not positive.
-
-    Parameters
-    ----------
-    matrix : sparse array or Outer of shape (n, n)
-    null : array or sparse array of shape (n, p), optional
-        With linearly independent columns.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> path = sp.csr_array(np.array([[1.0, -1.0], [-1.0, 1.0]]))
-    >>> is_positive_on(path - 1.9 * sp.eye_array(2), np.ones((2, 1)))
-    True
-    >>> is_positive_on(path - 2.1 * sp.eye_array(2), np.ones((2, 1)))
-    False
-    """
+    r"""Whether x^T A x > 0 for every x != 0 orthogonal to the columns of ``null``."""
     columns: Array = sp.csr_array((matrix.shape[0], 0) if null is None else null).toarray()
     raised = np.zeros((matrix.shape[0], 0))
     if isinstance(matrix, Outer) and not matrix.stays_apart:
@@ -128,28 +89,7 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
 
 
 class RestrictedFactor:
-    """A factorization of A that knows its form on the vectors orthogonal to some columns.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n, n)
-        A.
-    columns : array of shape (n, p)
-        U, linearly independent.
-    raised : array of shape (n, q), optional
-        Columns F of a term F F^T that the form has besides. Its border is the negative identity
-        in place of zeros, and each column counts as one of U does. `solve` does not know of it.
-
-    Raises
-    ------
-    ArithmeticError
-        If A is singular to working precision.
-
-    Attributes
-    ----------
-    is_positive : bool
-        Whether x^T A x > 0 for all x != 0 with U^T x = 0.
-    """
+    """A factorization of A that knows its form on the vectors orthogonal to some columns."""
 
     def __init__(self, matrix: Matrix, columns: Array, raised: Array | None = None) -> None:
         corner = np.zeros(columns.shape[1])
@@ -183,10 +123,7 @@ class RestrictedFactor:
         self.is_positive = negative == p and bool(np.all(np.abs(spectrum) > rounding))
 
     def solve(self, right: Array) -> Array:
-        """The x orthogonal to the columns with A x = right up to a combination of them.
-
-        Only where `is_positive` holds.
-        """
+        """The x orthogonal to the columns with A x = right up to a combination of them."""
         x = self._factor.solve(np.ravel(right))
         if self._columns.shape[1] == 0:
             return x
@@ -248,11 +185,7 @@ class _LargeFactor:
 def _grounded(
     matrix: sp.csr_array, columns: Array, raised: Array
 ) -> tuple[sp.csr_array, Array, Array]:
-    """Matrix without a row and a column for each of the columns that it kills, and the others.
-
-    The form does not change along the columns killed, so points may be moved along them until
-    some coordinates vanish; the others are made orthogonal to them, so as not to notice.
-    """
+    """Matrix without a row and a column for each of the columns that it kills, and the others."""
     size = abs(matrix) @ np.abs(columns)
     killed = np.all(np.abs(matrix @ columns) <= 1e-13 * size, axis=0)
     if not killed.any():
@@ -268,12 +201,7 @@ def _grounded(
 def _grounded_by_ones(
     matrix: sp.csr_array, columns: Array, raised: Array
 ) -> tuple[sp.csr_array, Array, Array]:
-    """The same of a Laplacian, whose points are centred by other weights than ones.
-
-    Points may be moved by the vector of ones until the first coordinate vanishes, in place of one
-    combination u of the columns; those left are orthogonal to ones, so as not to notice, and what
-    ``raised`` would notice is made up for by u, along which the points are zero.
-    """
+    """Ground a Laplacian whose points are centred by other weights than ones."""
     n, p = columns.shape
     ones = np.ones(n)
     sums = columns.T @ ones
@@ -288,18 +216,7 @@ def _grounded_by_ones(
 def _grounded_at_hub(
     matrix: sp.csr_array, columns: Array, raised: Array
 ) -> tuple[sp.csr_array, Array, Array]:
-    r"""The same of a Laplacian less a multiple of the one column u, without its largest point.
-
-    Where :math:`A 1 = -a u` with :math:`a > 0`, points that u centres are some whose hub is at the
-    origin, moved, and their form is theirs plus :math:`a (u^T y)^2 / u^T 1`. Centred, the leaves of
-    a hub are eliminated one by one, each by a pivot that almost vanishes, since each is almost an
-    eigenvector of its own, and all of them into the row of the hub.
-
-    Raises
-    ------
-    ArithmeticError
-        Where the matrix is no such Laplacian.
-    """
+    """Ground a Laplacian less a multiple of its one column at the node of largest diagonal."""
     if not np.isfinite(matrix.data).all():
         raise ArithmeticError("the matrix is not finite")
     n, p = columns.shape

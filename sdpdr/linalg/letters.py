@@ -19,29 +19,7 @@ Words = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Letters:
-    """Gives each array of a formula a letter: the same array, the same letter.
-
-    Attributes
-    ----------
-    where : dict from letter to array
-        What the letters of the formula stand for: arrays, or maps whose rows are meant.
-    rows : array of int or None
-        The rows of the arrays that are meant; all by default.
-    taken : frozenset of str
-        Letters that mean something else, such as variables.
-    known : dict from letter to array
-        What letters stand for elsewhere in the same formula.
-
-    Examples
-    --------
-    >>> letters = Letters()
-    >>> letters.places([0, 1]), letters.places([5, 7]), letters.places([0, 1])
-    ('i', 'j', 'i')
-    >>> letters.places([4, 4]), letters.numbers([0.5, 2.0]), letters.numbers([3.0])
-    ('4', 'b_e', '3')
-    >>> sorted(letters.where)
-    ['b', 'i', 'j']
-    """
+    """Gives each array of a formula a letter: the same array, the same letter."""
 
     where: dict[str, Any] = field(default_factory=dict)
     rows: Index | None = None
@@ -125,13 +103,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def subscripted(name: str, *places: str) -> Words:
-    """A name with indices.
-
-    Examples
-    --------
-    >>> subscripted("K", "i", "j"), subscripted("K", "0", "j")[0]
-    (('K_ij', 'K_{ij}'), 'K_0,j')
-    """
+    """A name with indices."""
     if not places:
         return name, name
     index = ("" if all(p.isalpha() for p in places) else ",").join(places)
@@ -139,13 +111,7 @@ def subscripted(name: str, *places: str) -> Words:
 
 
 def times(factor: str, words: Words) -> Words:
-    """A multiple; sums get parentheses, one and minus one are not written.
-
-    Examples
-    --------
-    >>> times("2", ("K_ij", "K_{ij}"))[0], times("-1", ("a + b", "a + b"))[0]
-    ('2 K_ij', '−(a + b)')
-    """
+    """A multiple; sums get parentheses, one and minus one are not written."""
     if factor == "1":
         return words
     plain, latex = (closed(part) for part in words)
@@ -157,25 +123,13 @@ def times(factor: str, words: Words) -> Words:
 
 
 def summed(parts: Iterable[Words]) -> Words:
-    """A sum; what begins with a minus is subtracted.
-
-    Examples
-    --------
-    >>> summed([("a", "a"), ("−b", "-b")])
-    ('a − b', 'a - b')
-    """
+    """A sum; what begins with a minus is subtracted."""
     plain, latex = (" + ".join(part) for part in zip(*parts, strict=True))
     return plain.replace("+ −", "− "), latex.replace("+ -", "- ")
 
 
 def closed(words: str) -> str:
-    """Words in parentheses, if they are a sum.
-
-    Examples
-    --------
-    >>> closed("a + b"), closed("2 (a + b)"), closed("|a + b|")
-    ('(a + b)', '2 (a + b)', '|a + b|')
-    """
+    """Words in parentheses, if they are a sum."""
     depth, within = 0, False
     for k, letter in enumerate(words):
         depth += (letter in "({[⟨") - (letter in ")}]⟩")

@@ -30,24 +30,7 @@ _WHOLE = 2.0**12
 
 
 def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> Matrix:
-    """The sum of ``|y_e| |A_e|``, entry by entry; a vector for a map on vectors.
-
-    The data are those that the map stores: the vectors of forms, the matrix of an inner product,
-    the coordinates in ``svec`` of anything else.
-
-    Parameters
-    ----------
-    linear_map : LinearMap or VectorMap
-    multipliers : array of shape (m,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sdpdr.linalg.maps import SquaredEdgeLengths
-    >>> adjoint_magnitude(SquaredEdgeLengths(2, [[0, 1]]), np.array([-3.0])).toarray()
-    array([[3., 3.],
-           [3., 3.]])
-    """
+    """The sum of ``|y_e| |A_e|``, entry by entry; a vector for a map on vectors."""
     y = np.abs(multipliers)
     if isinstance(linear_map, VectorMap):
         return abs(linear_map.matrix()).T @ y
@@ -55,20 +38,7 @@ def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> 
 
 
 def diagonal_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> Array:
-    """The diagonal of `adjoint_magnitude`, which forms of long vectors fill; a vector for vectors.
-
-    Parameters
-    ----------
-    linear_map : LinearMap or VectorMap
-    multipliers : array of shape (m,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sums = BilinearForms(np.ones((1, 3)), np.ones((1, 3)))
-    >>> diagonal_magnitude(sums, np.array([-3.0]))
-    array([3., 3., 3.])
-    """
+    """The diagonal of `adjoint_magnitude`, which forms of long vectors fill."""
     if isinstance(linear_map, VectorMap):
         return np.asarray(adjoint_magnitude(linear_map, multipliers))
     return _adjoint_diagonal(of_sizes(linear_map), np.abs(multipliers))
@@ -89,33 +59,12 @@ def _adjoint_diagonal(linear_map: LinearMap, y: Array) -> Array:
 
 
 def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
-    """Sizes of the terms that make up ``matrix()``, entry by entry; sparse of the same shape.
-
-    Where terms cancel, an entry is smaller than the rounding errors of what it is a sum of.
-
-    Parameters
-    ----------
-    linear_map : LinearMap
-
-    Examples
-    --------
-    >>> from sdpdr.linalg.maps import Trace
-    >>> row_magnitudes(Trace(2) - Trace(2)).toarray()
-    array([[2., 0., 2.]])
-    """
+    """Sizes of the terms that make up ``matrix()``, entry by entry; sparse of the same shape."""
     return of_sizes(linear_map).matrix()
 
 
 def of_sizes(linear_map: LinearMap) -> LinearMap:
-    """The map that stores the sizes of the numbers that a map stores.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> difference = BilinearForms(np.array([[1.0, -1.0]]), np.array([[1.0, -1.0]]))
-    >>> of_sizes(difference).apply_factor(np.array([[2.0], [3.0]]))
-    array([25.])
-    """
+    """The map that stores the sizes of the numbers that a map stores."""
     if isinstance(linear_map, Combined):
         return Combined(abs(linear_map.weights), of_sizes(linear_map.inner))
     if isinstance(linear_map, Stacked):
@@ -132,14 +81,7 @@ def of_sizes(linear_map: LinearMap) -> LinearMap:
 
 
 def least_share(linear_map: LinearMap) -> float:
-    """What cancellation leaves of the terms of an entry at least; one where nothing cancels.
-
-    Examples
-    --------
-    >>> from sdpdr.linalg.maps import Trace
-    >>> round(least_share(3.0 * Trace(2) - 2.0 * Trace(2)), 3)
-    0.2
-    """
+    """Smallest ratio of an entry to the sum of the sizes of its terms; 1 without cancellation."""
     sizes = row_magnitudes(linear_map)
     left = abs(sp.csr_array(linear_map.matrix()))
     shares = np.ones(sizes.nnz)
@@ -200,19 +142,7 @@ def adjoint_terms(linear_map: LinearMap | VectorMap) -> int:
 
 
 def row_terms(linear_map: LinearMap) -> int:
-    """Largest number of rounded operations behind one entry of ``matrix()``.
-
-    Parameters
-    ----------
-    linear_map : LinearMap
-
-    Examples
-    --------
-    >>> from sdpdr.linalg.maps import SquaredEdgeLengths
-    >>> path = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
-    >>> bool(row_terms(np.ones((1, 2)) @ path) > row_terms(path))
-    True
-    """
+    """Largest number of rounded operations behind one entry of ``matrix()``."""
     if isinstance(linear_map, Combined):
         longest = int(np.max(np.diff(linear_map.weights.indptr), initial=0))
         return longest + row_terms(linear_map.inner)
@@ -224,23 +154,14 @@ def row_terms(linear_map: LinearMap) -> int:
 
 
 def _longest_column(matrix: sp.csr_array) -> int:
-    """Of entries stored; counted without a vector as long as the matrix is wide."""
+    """Most entries stored in a column, counted without a vector as long as the matrix is wide."""
     if matrix.nnz == 0:
         return 0
     return int(np.max(np.unique(matrix.indices, return_counts=True)[1]))
 
 
 def row_extents(linear_map: LinearMap | VectorMap) -> Array:
-    """A number for each row that is about its largest entry in size, and at least that.
-
-    Zero, nan and infinity are told exactly; nothing is squared.
-
-    Examples
-    --------
-    >>> from sdpdr.linalg.maps import SquaredEdgeLengths
-    >>> row_extents(1e-200 * SquaredEdgeLengths(2, [[0, 1]]))
-    array([1.e-200])
-    """
+    """A number for each row that is about its largest entry in size, and at least that."""
     if isinstance(linear_map, VectorMap):
         return largest_of_rows(linear_map.matrix())
     return by_rows(linear_map, _extents)
@@ -257,18 +178,7 @@ def _extents(linear_map: LinearMap) -> Array:
 
 
 def largest_of_rows(matrix: Matrix) -> Array:
-    """The largest size of an entry of every row; SciPy's own takes long for small matrices.
-
-    Parameters
-    ----------
-    matrix : array or sparse array of shape (m, n)
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> largest_of_rows(sp.csr_array(np.array([[1.0, -3.0], [0.0, 0.0]]))).tolist()
-    [3.0, 0.0]
-    """
+    """The largest size of an entry of every row; SciPy's own takes long for small matrices."""
     if not sp.issparse(matrix):
         return np.asarray(np.max(np.abs(matrix), axis=1, initial=0.0))
     rows = sp.csr_array(matrix)

@@ -31,25 +31,7 @@ def available() -> bool:
 
 
 class Pardiso:
-    """Factors of symmetric matrices on one pattern.
-
-    Parameters
-    ----------
-    indptr, indices : arrays of int
-        Upper triangle by rows, every diagonal entry present.
-    pairs : bool
-        Whether pivots may be 2 by 2.
-
-    Raises
-    ------
-    MemoryError
-        When the analysis does not fit.
-
-    References
-    ----------
-    Schenk and Gärtner, Solving unsymmetric sparse systems of linear equations with PARDISO,
-    Future Generation Computer Systems 20 (2004).
-    """
+    """Factors of symmetric matrices on one pattern."""
 
     def __init__(self, indptr: _Numbers, indices: _Numbers, pairs: bool = True) -> None:
         self.n = len(indptr) - 1
@@ -83,13 +65,7 @@ class Pardiso:
         return had_factors
 
     def factorize(self, data: Array) -> int:
-        """Number of negative eigenvalues; -1 where the matrix is singular.
-
-        Raises
-        ------
-        MemoryError
-            When the factor does not fit.
-        """
+        """Number of negative eigenvalues; -1 where the matrix is singular."""
         self._take_over()
         self._data = np.ascontiguousarray(data, dtype=float)
         if not self._analysed:
@@ -115,15 +91,8 @@ class Pardiso:
 
     def _call(self, phase: int, right: Array | None = None, solution: Array | None = None) -> bool:
         """Run a phase; whether it failed for numerical reasons."""
-        error = _pardiso(
-            self._handle,
-            self.n,
-            phase,
-            self._parameters,
-            (self._data, self._indptr, self._indices),
-            right,
-            solution,
-        )
+        matrix = (self._data, self._indptr, self._indices)
+        error = _pardiso(self._handle, self.n, phase, self._parameters, matrix, right, solution)
         if error == _OUT_OF_MEMORY:
             raise MemoryError("the sparse factor does not fit into memory.")
         if error and phase == _ANALYSE:
@@ -132,16 +101,13 @@ class Pardiso:
 
 
 class _Forked:
-    """What a fork leaves of MKL: its threads stay behind, and the child would wait for them."""
+    """State after a fork, which MKL's threads do not survive: the child would wait for them."""
 
     at_risk, generation = False, 0
 
     @classmethod
     def begin_again(cls) -> None:
-        """In a forked process, where MKL has computed before: compute without threads.
-
-        Factors that were computed with threads are of no use without, and are computed again.
-        """
+        """In a forked process, where MKL has computed before: compute without threads."""
         cls.generation += 1
         library = _library() if cls.at_risk else None
         if library is not None:
@@ -178,25 +144,25 @@ def _pardiso(
     phase: int,
     parameters: _Numbers,
     matrix: tuple[Array, _Numbers, _Numbers],
-    right: Array | None,
-    solution: Array | None,
+    right: Array | None = None,
+    solution: Array | None = None,
 ) -> int:
     library = _library()
     assert library is not None
     _Forked.at_risk = True
-    error = ctypes.c_int32(0)
+    one, error = ctypes.byref(ctypes.c_int32(1)), ctypes.c_int32(0)
     library.pardiso(
         _address(handle),
-        _integer(1),
-        _integer(1),
-        _integer(_SYMMETRIC_INDEFINITE),
-        _integer(phase),
-        _integer(n),
+        one,  # factors kept
+        one,  # of which this one is meant
+        ctypes.byref(ctypes.c_int32(_SYMMETRIC_INDEFINITE)),
+        ctypes.byref(ctypes.c_int32(phase)),
+        ctypes.byref(ctypes.c_int32(n)),
         *(_address(part) for part in matrix),
         None,
-        _integer(1),
+        one,  # right sides
         _address(parameters),
-        _integer(0),
+        ctypes.byref(ctypes.c_int32(0)),  # prints nothing
         _address(right),
         _address(solution),
         ctypes.byref(error),
@@ -208,12 +174,8 @@ def _release(
     handle: _Numbers, n: int, parameters: _Numbers, indptr: _Numbers, indices: _Numbers
 ) -> None:
     """Give the memory of the factors back."""
-    _pardiso(handle, n, _RELEASE, parameters, (np.zeros(1), indptr, indices), None, None)
+    _pardiso(handle, n, _RELEASE, parameters, (np.zeros(1), indptr, indices))
 
 
 def _address(array: _Numbers | None) -> ctypes.c_void_p | None:
     return None if array is None else array.ctypes.data_as(ctypes.c_void_p)
-
-
-def _integer(value: int) -> ctypes._Pointer[ctypes.c_int32]:
-    return ctypes.pointer(ctypes.c_int32(value))

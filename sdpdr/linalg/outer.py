@@ -16,23 +16,7 @@ _DENSE = 1000
 
 
 class Outer:
-    r"""The symmetric matrix :math:`S + F \operatorname{diag}(c) F^T`, never multiplied out.
-
-    Parameters
-    ----------
-    sparse : sparse array of shape (n, n)
-        S.
-    columns : array of shape (n, q)
-        F.
-    weights : array of shape (q,)
-        c, none of them zero.
-
-    Examples
-    --------
-    >>> matrix = Outer(sp.csr_array((2, 2)), np.array([[1.0], [2.0]]), np.array([-1.0]))
-    >>> matrix @ np.array([1.0, 1.0]), matrix.diagonal()
-    (array([-3., -6.]), array([-1., -4.]))
-    """
+    r"""The symmetric matrix :math:`S + F \operatorname{diag}(c) F^T`, never multiplied out."""
 
     # NumPy and SciPy must leave sums and products to the methods below.
     __array_ufunc__ = None
@@ -45,10 +29,7 @@ class Outer:
 
     @property
     def stays_apart(self) -> bool:
-        """Whether its inertia is told by borders: where none adds, and in large matrices.
-
-        With columns that add, S alone may be singular where the sum is not, and dense is surer.
-        """
+        """Whether its inertia is told by borders: where none adds, and in large matrices."""
         return self.shape[0] > _DENSE or bool(np.all(self.weights < 0.0))
 
     def lowered(self) -> tuple[Outer, Array]:
@@ -58,14 +39,7 @@ class Outer:
         return Outer(self.sparse, self.columns[:, ~raised], self.weights[~raised]), columns
 
     def bordered(self) -> sp.csr_array:
-        r"""A sparse matrix of order n + q, with a negative eigenvalue more for each positive c.
-
-        .. math:: \begin{pmatrix} S & F \\ F^T & -\operatorname{diag}(1/c) \end{pmatrix}
-
-        has this matrix as its Schur complement. Its inverse, applied to vectors padded with zeros,
-        is that of this matrix. The border is brought to the size of S, so that no pivot drowns in
-        rounding.
-        """
+        r"""A sparse matrix of order n + q, with a negative eigenvalue more for each positive c."""
         if not self.weights.size:
             return self.sparse
         size = float(np.abs(self.sparse.diagonal()).max()) or 1.0

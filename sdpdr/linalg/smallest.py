@@ -32,13 +32,7 @@ _APART = 1e-9
 
 
 def lu(matrix: sp.csc_array, **options: Any) -> spl.SuperLU:
-    """Sparse LU factorization, with the options of SciPy's ``splu``.
-
-    Raises
-    ------
-    ArithmeticError
-        If the matrix is singular to the last bit.
-    """
+    """Sparse LU factorization, with the options of SciPy's ``splu``."""
     try:
         return spl.splu(matrix, **options)
     except RuntimeError as error:
@@ -51,35 +45,7 @@ _REFINEMENTS = 2
 
 
 def bordered_lu(matrix: sp.csc_array, n: int) -> Callable[[Array], Array]:
-    """Solve with a symmetric sparse matrix whose rows and columns from n on may be full.
-
-    A full row that is eliminated early fills all that is left, and where its entries are as large
-    as the diagonal, it is taken for a pivot early. Made small, it waits until a diagonal entry
-    vanishes, as the last one does of a Laplacian beside its border of ones. What the milder choice
-    of pivots loses, residuals give back.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (N, N)
-    n : int
-        Order of the leading part, at most N.
-
-    Returns
-    -------
-    callable
-        From right-hand sides of shape (N,) or (N, k) to solutions.
-
-    Raises
-    ------
-    ArithmeticError
-        If the matrix is singular to the last bit.
-
-    Examples
-    --------
-    >>> path = np.array([[1.0, -1.0, 1.0], [-1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
-    >>> bordered_lu(sp.csc_array(path), 2)(np.array([1.0, -1.0, 0.0])).round(12).tolist()
-    [0.5, -0.5, 0.0]
-    """
+    """Solve with a symmetric sparse matrix whose rows and columns from n on may be full."""
     scale = np.ones(matrix.shape[0])
     if n < matrix.shape[0]:
         size = max(float(np.abs(matrix.diagonal()[:n]).max()), np.finfo(float).tiny)
@@ -104,16 +70,7 @@ def bordered_lu(matrix: sp.csc_array, n: int) -> Callable[[Array], Array]:
 
 
 def lowest_eigenpairs(matrix: Array, count: int) -> tuple[Array, Array]:
-    """The lowest eigenvalues of a dense symmetric matrix in order, and their vectors.
-
-    Where the method that finds a few of them gives up, as it does on some matrices, all are found.
-
-    Examples
-    --------
-    >>> values, vectors = lowest_eigenpairs(np.diag([2.0, 1.0, 3.0]), 2)
-    >>> values.tolist(), vectors.shape
-    ([1.0, 2.0], (3, 2))
-    """
+    """The lowest eigenvalues of a dense symmetric matrix in order, and their vectors."""
     try:
         values, vectors = sl.eigh(matrix, subset_by_index=[0, count - 1])
     except np.linalg.LinAlgError:
@@ -127,35 +84,7 @@ def smallest_eigenvalue(
     mass: Matrix | None = None,
     near: float | None = None,
 ) -> tuple[float, Array]:
-    """Smallest eigenvalue of ``matrix x = t mass x`` among x orthogonal to ``null``.
-
-    Dense up to a few hundred rows; beyond that by shifted Lanczos iteration on the sparse
-    matrix. A Ritz value lies *above* the true one, so it estimates and does not prove:
-    `sdpdr.linalg.inertia.is_positive_on` proves.
-
-    Parameters
-    ----------
-    matrix : array, sparse array or Outer of shape (n, n)
-        Symmetric.
-    null : array or sparse array of shape (n, p), optional
-        Directions left out.
-    mass : array, sparse array or Outer of shape (n, n), optional
-        Positive definite on what is left; the identity by default.
-    near : float, optional
-        A number other than zero that the eigenvalue is probably close to, to save factorizations.
-
-    Returns
-    -------
-    value : float
-        Infinite where ``null`` leaves nothing.
-    vector : array of shape (n,)
-
-    Raises
-    ------
-    ArithmeticError
-        If the mass is not positive definite to working precision, numbers are not finite, or
-        dense matrices would be too large.
-    """
+    """Smallest eigenvalue of ``matrix x = t mass x`` among x orthogonal to ``null``."""
     n = matrix.shape[0]
     if isinstance(mass, Outer) and sp.issparse(matrix):
         matrix = Outer(matrix, np.zeros((n, 0)), np.zeros(0))
@@ -174,30 +103,7 @@ def smallest_eigenvalue(
 def smallest_eigenvalues(
     matrix: sp.csr_array | Outer, null: Matrix, count: int
 ) -> tuple[Array, Array]:
-    """Several of the smallest eigenvalues of a sparse matrix among x orthogonal to ``null``.
-
-    Like `smallest_eigenvalue` they estimate, and do not prove.
-
-    Parameters
-    ----------
-    matrix : sparse array or Outer of shape (n, n)
-        Symmetric. Columns of `Outer` are factored beside the sparse part.
-    null : array or sparse array of shape (n, p)
-    count : int
-        At most as many as there are.
-
-    Returns
-    -------
-    values : array of shape (k,)
-        Ascending; k <= count.
-    vectors : array of shape (n, k)
-
-    Examples
-    --------
-    >>> diagonal = sp.diags_array([3.0, -1.0, 2.0, 5.0], format="csr")
-    >>> smallest_eigenvalues(diagonal, np.zeros((4, 0)), 2)[0].round(9)
-    array([-1.,  2.])
-    """
+    """Several of the smallest eigenvalues of a sparse matrix among x orthogonal to ``null``."""
     n, columns = matrix.shape[0], sp.csr_array(null)
     identity = sp.eye_array(n, format="csr")
     if isinstance(matrix, Outer):
@@ -281,11 +187,7 @@ def _inverted_apart(
 def _shift_below(
     matrix: Matrix, mass: Matrix, null: sp.csr_array
 ) -> tuple[float, RestrictedFactor | None]:
-    """A number just below the smallest eigenvalue of the pencil, or just below zero.
-
-    The closer the shift, the faster Lanczos; inertia tells which side of it the eigenvalue is. With
-    it comes the factorization there, where one was made that can solve.
-    """
+    """A number just below the smallest eigenvalue of the pencil, or just below zero."""
     scale = float(np.max(np.abs(matrix.diagonal()) / np.abs(mass.diagonal()).clip(1e-300)))
     shift, above = -1e-10 * max(scale, 1e-300), 0.0
     while True:
@@ -323,10 +225,7 @@ def _first(values: Array, vectors: Array) -> tuple[float, Array]:
 def _inverse_on(
     shifted: Matrix, null: sp.csr_array, factor: RestrictedFactor | None
 ) -> tuple[Callable[[Array], Array], Array]:
-    """The inverse of a matrix on the complement of ``null``, and columns that it leaves to do.
-
-    A factorization that is given is one beside no columns.
-    """
+    """The inverse of a matrix on the complement of ``null``, and columns that it leaves to do."""
     n, p = null.shape
     if factor is not None:
         return factor.solve, np.zeros((n, 0))
@@ -361,11 +260,7 @@ def _inverted(
     tolerances: tuple[float, ...],
     count: int = 1,
 ) -> tuple[Array, Array]:
-    """Lanczos iteration with a given inverse of ``matrix - shift mass`` on the complement.
-
-    The shift itself, which is a lower bound, where rounding or a tight cluster at
-    the low end defeats it.
-    """
+    """Lanczos iteration with a given inverse of ``matrix - shift mass`` on the complement."""
     n = matrix.shape[0]
     q = np.linalg.qr(null)[0]
 

@@ -15,10 +15,7 @@ _ROUNDING = 10.0 * np.finfo(float).eps
 
 
 def fix_signs(vectors: Array) -> Array:
-    """Columns with the sign that makes the entry of largest size positive (first one on ties).
-
-    Entries within a relative 1e-9 of the largest count as ties, so that rounding decides nothing.
-    """
+    """Columns with the sign that makes the entry of largest size positive (first one on ties)."""
     size = np.abs(vectors)
     first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), axis=0)
     signs = np.sign(vectors[first, np.arange(vectors.shape[1])])
@@ -53,28 +50,7 @@ def project_psd(matrix: Array) -> Array:
 
 
 def form_root(matrix: Array) -> tuple[Array, float]:
-    """A matrix R with R^T R = P for a positive semidefinite P, whatever the units of its rows.
-
-    In units in which the diagonal is one, small eigenvalues are as exact as large ones.
-
-    Parameters
-    ----------
-    matrix : array of shape (n, n)
-        P, symmetric.
-
-    Returns
-    -------
-    root : array of shape (rank, n)
-    least : float
-        The smallest eigenvalue in these units, relative to the largest entry and the order: below
-        zero by more than rounding if P is not positive semidefinite.
-
-    Examples
-    --------
-    >>> root, least = form_root(np.diag([1e20, 1.0]))
-    >>> (root.T @ root).diagonal().tolist()
-    [1e+20, 1.0]
-    """
+    """A matrix R with R^T R = P for a positive semidefinite P, whatever the units of its rows."""
     units = np.sqrt(np.abs(np.diag(matrix)))
     units[units == 0.0] = 1.0
     scaled = (matrix + matrix.T) / 2.0 / np.outer(units, units)

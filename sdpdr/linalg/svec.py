@@ -77,10 +77,7 @@ def smat(vector: ArrayLike) -> Array:
 
 @lru_cache(maxsize=8)
 def _layout(n: int) -> tuple[Index, Index, Array]:
-    """Places of ``svec`` in the matrix and the other way, and the scale of every entry.
-
-    Making them anew costs more than what uses them.
-    """
+    """Places of ``svec`` in the matrix and the other way, and the scale of every entry."""
     column, row = np.tril_indices(n)
     scale = np.where(row == column, 1.0, SQRT2)
     places = np.empty((n, n), dtype=np.int64)
@@ -92,23 +89,13 @@ def _layout(n: int) -> tuple[Index, Index, Array]:
 
 
 def unscaled(scaled: Array) -> Array:
-    r"""Doubles a with fewest digits whose products with :math:`\sqrt 2` round to those given.
-
-    Entries of a matrix from those of its ``svec``, without change by rounding there and back; nan
-    where no double has such a product.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> unscaled(np.sqrt(2.0) * np.array([0.1, -3.0]))
-    array([ 0.1, -3. ])
-    """
+    r"""Doubles a with fewest digits whose products with :math:`\sqrt 2` round to those given."""
     distinct, where = np.unique(scaled, return_inverse=True)
     return np.array([_unscaled(x) for x in distinct.tolist()], dtype=float)[where]
 
 
 def near_unscaled(scaled: Array) -> Array:
-    """The same, and quotients where there is no such double."""
+    """Doubles from `unscaled`, and quotients where there is no such double."""
     found = unscaled(scaled)
     return np.where(np.isnan(found), scaled / SQRT2, found)
 
@@ -130,29 +117,14 @@ def order_of(size: int) -> int:
 
 
 def selection(places: ArrayLike, size: int, weights: ArrayLike = 1.0) -> sp.csr_array:
-    """Sparse (m, size) matrix whose row e picks the number at ``places[e]``, times a weight.
-
-    Examples
-    --------
-    >>> selection([2, 0], 3, [1.0, 0.5]).toarray()
-    array([[0. , 0. , 1. ],
-           [0.5, 0. , 0. ]])
-    """
+    """Sparse (m, size) matrix whose row e picks the number at ``places[e]``, times a weight."""
     place = np.asarray(places, dtype=np.int64)
     picked = np.broadcast_to(np.asarray(weights, dtype=float), place.shape)
     return sp.csr_array((picked, (np.arange(place.size), place)), shape=(place.size, size))
 
 
 def selected(matrix: Matrix) -> Index | None:
-    """Which column each row of a sparse matrix of zeros and single ones picks, -1 where none.
-
-    None for any other matrix.
-
-    Examples
-    --------
-    >>> selected(selection([2, 0], 3)).tolist()
-    [2, 0]
-    """
+    """Which column each row of a sparse matrix of zeros and single ones picks, -1 where none."""
     if not sp.issparse(matrix):
         return None
     rows = own_rows(matrix)
@@ -167,23 +139,7 @@ def selected(matrix: Matrix) -> Index | None:
 def slopes(
     rows: sp.csr_array, factor: Array, pairs: tuple[Index, Index] | None = None
 ) -> sp.csr_array:
-    """Derivative of rows on R R^T by the entries of R, row by row; shape (m, n r).
-
-    Parameters
-    ----------
-    rows : sparse array with m rows
-        In coordinates as of ``svec``.
-    factor : array of shape (n, r)
-        R.
-    pairs : tuple of arrays of int, optional
-        The places of columns in the matrix; those of ``svec`` by default.
-
-    Examples
-    --------
-    >>> whole = sp.csr_array(svec(np.ones((2, 2)))[None, :])
-    >>> slopes(whole, np.array([[1.0], [2.0]])).toarray()
-    array([[6., 6.]])
-    """
+    """Derivative of rows on R R^T by the entries of R, row by row; shape (m, n r)."""
     n, r = factor.shape
     entries = rows.tocoo()
     i, j = svec_pairs(entries.col) if pairs is None else (end[entries.col] for end in pairs)

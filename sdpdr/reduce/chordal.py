@@ -32,8 +32,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg import VectorMap
-from sdpdr.linalg.cliques import CliqueCost, CliqueTree
-from sdpdr.linalg.completion import complete_max_det, complete_min_rank
+from sdpdr.linalg.cliques import CliqueCost, CliqueTree, complete_max_det, complete_min_rank
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.point import (
     Factor,

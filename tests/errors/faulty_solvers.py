@@ -42,14 +42,17 @@ def honest(sdp: SDP) -> Outcome:
     return Clarabel(tol=1e-8).run(sdp)
 
 
-def with_values(outcome: Outcome, change) -> Outcome:
-    values = {name: change(value) for name, value in outcome.point.values.items()}
-    return replace(outcome, point=Point(values, outcome.point.duals))
+def spoiled(name, *, values=None, duals=None, alone=False, **said):
+    """A solver that changes an honest answer: its numbers, or what it says of them."""
 
+    def run(self, sdp: SDP, progress=None) -> Outcome:
+        outcome = honest(sdp)
+        point = outcome.point
+        changed = {k: values(v) if values else v for k, v in point.values.items()}
+        told = {k: duals(y) if duals else y for k, y in point.duals.items()}
+        return replace(outcome, point=Point(changed, {} if alone else told), **said)
 
-def with_duals(outcome: Outcome, change) -> Outcome:
-    duals = {label: change(dual) for label, dual in outcome.point.duals.items()}
-    return replace(outcome, point=Point(outcome.point.values, duals))
+    return type(name, (Faulty,), {"run": run, "__module__": __name__})
 
 
 # -- those that fail --------------------------------------------------------------------------
@@ -165,12 +168,6 @@ class Garbles(Faulty):
         return Unreadable()
 
 
-class PostsGarbled(Stubborn):
-    def run(self, sdp, progress=None):
-        post(Unreadable())
-        return super().run(sdp)
-
-
 class Unreadable:
     def __reduce__(self):
         return refuse, ()
@@ -188,78 +185,31 @@ class EndsTheForkServer(Faulty):
         time.sleep(FOR_EVER)
 
 
-# -- those that return numbers which are none -------------------------------------------------
+# -- those that lie, or return numbers that are none -------------------------------------------
 
-
-class NanValues(Faulty):
-    def run(self, sdp, progress=None):
-        return with_values(honest(sdp), lambda value: np.full_like(value, np.nan))
-
-
-class InfiniteMultipliers(Faulty):
-    def run(self, sdp, progress=None):
-        return with_duals(honest(sdp), lambda dual: np.full_like(dual, np.inf))
-
-
-# -- those that lie ---------------------------------------------------------------------------
-
-
-class Shrinks(Faulty):
-    """A feasible point 10 % short of the optimum, said to be optimal."""
-
-    def run(self, sdp, progress=None):
-        return with_values(honest(sdp), lambda value: 0.9 * value)
-
-
-class Stretches(Faulty):
-    """A point 10 % beyond every limit, said to be optimal."""
-
-    def run(self, sdp, progress=None):
-        return with_values(honest(sdp), lambda value: 1.1 * value)
-
-
-class FlatMultipliers(Faulty):
-    """The right point with multipliers that prove little."""
-
-    def run(self, sdp, progress=None):
-        return with_duals(honest(sdp), np.ones_like)
-
-
-class NegativeMultipliers(Faulty):
-    """The right point with multipliers that prove nothing."""
-
-    def run(self, sdp, progress=None):
-        return with_duals(honest(sdp), np.negative)
-
-
-class Boasts(Faulty):
-    """The right point, with a value that it has not."""
-
-    def run(self, sdp, progress=None):
-        outcome = honest(sdp)
-        return replace(outcome, claim=Claim("optimal", -1e9))
-
-
-class Modest(Faulty):
-    """The right answer, said to be a failure."""
-
-    def run(self, sdp, progress=None):
-        return replace(honest(sdp), verdict=Verdict.FAILED, claim=Claim("gave up"))
-
-
-class CriesInfeasible(Faulty):
-    """The right answer, said not to exist."""
-
-    def run(self, sdp, progress=None):
-        return replace(honest(sdp), verdict=Verdict.INFEASIBLE, claim=Claim("infeasible"))
-
-
-class ShrinksAlone(Shrinks):
-    """The same, without multipliers."""
-
-    def run(self, sdp, progress=None):
-        outcome = super().run(sdp)
-        return replace(outcome, point=Point(outcome.point.values))
+InfiniteMultipliers = spoiled("InfiniteMultipliers", duals=lambda y: np.full_like(y, np.inf))
+# A feasible point 10 % short of the optimum, and one 10 % beyond every limit.
+Shrinks = spoiled("Shrinks", values=lambda v: 0.9 * v)
+ShrinksAlone = spoiled("ShrinksAlone", values=lambda v: 0.9 * v, alone=True)
+Stretches = spoiled("Stretches", values=lambda v: 1.1 * v)
+# Multipliers that prove little, and nothing.
+FlatMultipliers = spoiled("FlatMultipliers", duals=np.ones_like)
+NegativeMultipliers = spoiled("NegativeMultipliers", duals=np.negative)
+Boasts = spoiled("Boasts", claim=Claim("optimal", -1e9))
+Modest = spoiled("Modest", verdict=Verdict.FAILED, claim=Claim("gave up"))
+CriesInfeasible = spoiled("CriesInfeasible", verdict=Verdict.INFEASIBLE, claim=Claim("infeasible"))
+ShrinksAndCriesInfeasible = spoiled(
+    "ShrinksAndCriesInfeasible",
+    values=lambda v: 0.9 * v,
+    verdict=Verdict.INFEASIBLE,
+    claim=Claim("infeasible"),
+)
+ShrinksAndCriesUnbounded = spoiled(
+    "ShrinksAndCriesUnbounded",
+    values=lambda v: 0.9 * v,
+    verdict=Verdict.UNBOUNDED,
+    claim=Claim("unbounded"),
+)
 
 
 class CriesInfeasibleAlone(Faulty):
@@ -267,18 +217,6 @@ class CriesInfeasibleAlone(Faulty):
 
     def run(self, sdp, progress=None):
         return Outcome(Point(), Verdict.INFEASIBLE, Claim("infeasible"))
-
-
-class ShrinksAndCriesInfeasible(Shrinks):
-    def run(self, sdp, progress=None):
-        verdict, claim = Verdict.INFEASIBLE, Claim("infeasible")
-        return replace(super().run(sdp), verdict=verdict, claim=claim)
-
-
-class ShrinksAndCriesUnbounded(Shrinks):
-    def run(self, sdp, progress=None):
-        verdict, claim = Verdict.UNBOUNDED, Claim("unbounded")
-        return replace(super().run(sdp), verdict=verdict, claim=claim)
 
 
 class Nonsense(Faulty):

@@ -157,7 +157,7 @@ write_file(sys.argv[1], write)
 """
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 def test_a_process_killed_while_it_writes_leaves_the_old_file(tmp_path, name):
     place = tmp_path / "a.txt"
     place.write_text("old")

@@ -15,9 +15,9 @@ from sdpdr.errors import (
     DuplicatePointsWarning,
     UnknownNameError,
 )
+from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import shortest_links
-from sdpdr.graphs.precomputed import Precomputed
-from sdpdr.graphs.space import Euclidean, make_space
+from sdpdr.graphs.space import Euclidean, Precomputed, make_space
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_error_names_sizes_points_and_the_way_out(clusters):
     message = str(caught.value)
     assert "3 components, of sizes 30, 20, 5" in message
     assert "0, 1, 2" in message
-    k = graphs.smallest_connecting_k(clusters)
+    k = smallest_k(make_space(clusters))
     assert f"n_neighbors={k}," in message
     assert "connect='mst'" in message
     assert "connect='largest'" in message
@@ -104,12 +104,11 @@ def test_links_are_the_first_of_equals(seed, n, dim, parts, step):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
-def test_smallest_connecting_radius_of_the_swiss_roll(metric):
+def test_a_radius_error_names_the_smallest_radius_that_connects(metric):
     X, _ = datasets.swiss_roll(20, seed=0)
     data = X if metric == "euclidean" else squareform(pdist(X))
-    assert graphs.smallest_connecting_radius(data, metric=metric) == pytest.approx(
-        11.66105, abs=1e-5
-    )
+    with pytest.raises(DisconnectedGraphError, match=r"take radius=11\.66104"):
+        graphs.radius(data, 3.0, metric=metric)
 
 
 def test_radius_graph_equals_brute_force():
@@ -119,12 +118,6 @@ def test_radius_graph_equals_brute_force():
     assert np.array_equal(graphs.radius(X, 9.0, connect="none").edges, expected)
     same = graphs.radius(D**2, 9.0, metric="precomputed", squared=True, connect="none")
     assert np.array_equal(same.edges, expected)
-
-
-def test_radius_error_names_the_radius_that_connects(clusters):
-    length = graphs.smallest_connecting_radius(clusters)
-    with pytest.raises(DisconnectedGraphError, match=f"radius={length!r}"):
-        graphs.radius(clusters, 3.0)
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])

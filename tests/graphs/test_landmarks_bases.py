@@ -7,6 +7,7 @@ import pytest
 
 from sdpdr import datasets, graphs
 from sdpdr.errors import DataError, DisconnectedGraphError
+from sdpdr.graphs import bases
 from sdpdr.graphs.bases import laplacian_basis, reconstruction_basis
 from sdpdr.graphs.shortest_paths import routing_weights
 from sdpdr.graphs.weighing import reconstruction_weights
@@ -26,7 +27,7 @@ def relative_error(basis, points, chosen):
 
 def test_one_iteration_gives_the_weights_of_locally_linear_embedding():
     points = datasets.swiss_roll(120, 0)[0]
-    weights = reconstruction_weights(ROLL, 1e-3, iterations=1).toarray()
+    weights = reconstruction_weights(ROLL, iterations=1).toarray()
     for i in (0, 7, 100):
         near = np.flatnonzero(weights[i])
         steps = points[near] - points[i]
@@ -37,14 +38,9 @@ def test_one_iteration_gives_the_weights_of_locally_linear_embedding():
         np.testing.assert_allclose(weights[i, near], solved / solved.sum(), rtol=1e-8)
 
 
-def test_iterations_bring_the_plane_back_from_landmarks():
+def test_the_plane_comes_back_from_landmarks():
     chosen = graphs.landmarks(FLAT, 12)
-    errors = [
-        relative_error(reconstruction_basis(FLAT, chosen, iterations=k), PLANE, chosen)
-        for k in (1, 2, 4)
-    ]
-    assert errors[0] > errors[1] > errors[2]
-    assert errors[2] < 1e-3
+    assert relative_error(reconstruction_basis(FLAT, chosen), PLANE, chosen) < 1e-3
 
 
 @pytest.mark.parametrize("graph", [ROLL, without_points(ROLL)], ids=["points", "lengths"])
@@ -75,16 +71,16 @@ def test_eigenvectors_are_orthonormal_centred_and_the_smoothest(n):
     np.testing.assert_allclose(np.diag(basis.T @ laplacian @ basis), exact, rtol=1e-8)
 
 
-def test_a_sample_carries_the_plane_to_all_points():
+def test_a_sample_carries_the_plane_to_all_points(monkeypatch):
+    monkeypatch.setattr(bases, "_COARSE", 200)
     points = np.random.default_rng(1).random((600, 2))
     graph = graphs.knn(points, n_neighbors=6)
-    basis = graphs.coarse_basis(graph, 10, coarse=200)
+    basis = bases.coarse_basis(graph, 10)
     np.testing.assert_allclose(basis.sum(axis=1), 1.0, atol=1e-12)
     fit = basis @ np.linalg.lstsq(basis, points)[0]
     assert np.abs(fit - points).max() < 0.02
-    np.testing.assert_array_equal(basis, graphs.coarse_basis(graph, 10, coarse=200))
     with pytest.raises(DataError, match="knows no coordinates"):
-        graphs.coarse_basis(without_points(graph), 10)
+        bases.coarse_basis(without_points(graph), 10)
 
 
 def test_routed_weights_of_a_path_are_the_optimal_multipliers():
@@ -102,10 +98,8 @@ TWO = graphs.NeighborGraph(4, [[0, 1], [2, 3]], [1.0, 1.0])
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: reconstruction_weights(ROLL, 0.0), DataError, "regularization=0.0"),
-        (lambda: reconstruction_weights(ROLL, iterations=0), DataError, "iterations=0"),
         (lambda: reconstruction_basis(ROLL, [0, 0]), DataError, "distinct nodes"),
-        (lambda: reconstruction_basis(ROLL, [ROLL.n]), DataError, "from 0 to"),
+        (lambda: reconstruction_basis(ROLL, [ROLL.n]), DataError, r"nodes, 0\.\.119"),
         (lambda: reconstruction_basis(TWO, [0]), DataError, "have no landmark, the one of node 2"),
         (lambda: laplacian_basis(ROLL, ROLL.n), DataError, "besides the constant one"),
         (lambda: laplacian_basis(TWO, 1), DisconnectedGraphError, "2 components"),

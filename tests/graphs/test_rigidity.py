@@ -43,7 +43,7 @@ def test_relations_that_give_way_are_not_rigid():
         assert "Flat" not in repr(methods.mvu(with_angles(30, 4), "inequality"))
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_angles_kept_exactly():
     """The notes' oracle, where plain interior-point codes lose digits or fail.
 

@@ -8,12 +8,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from sdpdr import datasets, graphs
-from sdpdr.errors import UnknownNameError
 from sdpdr.graphs import search
-from sdpdr.graphs.search import Located, pairs_within
 from sdpdr.graphs.space import Euclidean
 
-EXACT = ("kd_tree", "brute")
 # Two values in each of many features: ties everywhere, in dimensions for trees and for brute force.
 cubes = arrays(np.float64, st.tuples(st.integers(4, 40), st.integers(1, 14)),
                elements=st.integers(0, 1).map(float))  # fmt: skip
@@ -25,18 +22,11 @@ def stable_table(X, k):
     return np.argsort(sqdist, axis=1, kind="stable")[:, :k]
 
 
-def curved(n, features, seed=0):
-    """Points near a surface of two dimensions in many features."""
-    rng = np.random.default_rng(seed)
-    return np.tanh(rng.standard_normal((n, 2)) @ rng.standard_normal((2, features)))
-
-
 @given(X=cubes, data=st.data())
 @settings(max_examples=8)
-@pytest.mark.parametrize("algorithm", EXACT)
-def test_every_search_breaks_ties_by_index(algorithm, X, data):
+def test_every_search_breaks_ties_by_index(X, data):
     k = data.draw(st.integers(1, len(X) - 1))
-    assert np.array_equal(Euclidean(X).nearest(k, algorithm), stable_table(X, k))
+    assert np.array_equal(Euclidean(X).nearest(k), stable_table(X, k))
 
 
 @given(seed=st.integers(0, 10_000), features=st.sampled_from([1, 3, 12]))
@@ -52,7 +42,7 @@ def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):
 @settings(max_examples=6)
 def test_pairs_within_a_radius_equal_brute_force(X, radius):
     expected = np.argwhere(np.triu(squareform(pdist(X)) <= radius, 1))
-    found = pairs_within(Located(X), radius)
+    found = Euclidean(X).pairs_within(radius)
     assert np.array_equal(found[np.lexsort(found.T[::-1])], expected)
 
 
@@ -63,13 +53,6 @@ def test_progress_counts_every_point_once(metric, monkeypatch):
     seen = []
     data = X if metric == "euclidean" else squareform(pdist(X))
     graphs.knn(data, 4, metric=metric, progress=seen.append)
-    graphs.furthest_pairs(X, progress=seen.append)
     done = [record["done"] for record in seen]
     assert done[-1] == 60
-    assert done.count(60) == 2
     assert all(record["total"] == 60 for record in seen)
-
-
-def test_unknown_algorithms_offer_the_nearest():
-    with pytest.raises(UnknownNameError, match="Did you mean 'brute'"):
-        graphs.knn(curved(10, 2), 2, algorithm="brutal")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdpdr.errors import ShapeError
-from sdpdr.linalg import (
+from sdpdr.linalg.cliques import (
     CliqueCost,
     clique_tree,
     complete_max_det,

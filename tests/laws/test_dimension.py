@@ -5,8 +5,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import sdpdr
-from sdpdr import graphs, methods
 from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.linalg import intrinsic_dimension
 
@@ -37,14 +35,6 @@ def test_rounding_errors_change_nothing(values):
     noisy = [*values, 1e-10, 0.0, -1e-10]
     for rule in ("gap", "rank"):
         assert intrinsic_dimension(noisy, rule=rule) == intrinsic_dimension(values, rule=rule)
-
-
-def test_a_path_has_one_dimension_and_points_in_space_three():
-    line = sdpdr.solve(methods.mvu(graphs.path([1, 2, 0.5])))
-    assert line.intrinsic_dimension() == line.intrinsic_dimension(rule="rank") == 1
-    X = np.random.default_rng(0).standard_normal((10, 3))
-    cloud = sdpdr.solve(methods.mvu(graphs.complete(X)))
-    assert cloud.intrinsic_dimension(0.999) == cloud.intrinsic_dimension(rule="rank") == 3
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_laws_in_another_basis(name, basis):
 def test_rows_taken_are_those_rows(name):
     linear_map = MAPS[name]()
     every = np.arange(linear_map.m)
-    for rows in (every[::2], every[::-1], np.repeat(every, 2), every[:0]):
+    for rows in (every[::-2], np.repeat(every, 2), every[:0]):
         taken = linear_map.take(rows)
         expected = linear_map.matrix()[rows].toarray()
         np.testing.assert_allclose(taken.matrix().toarray(), expected, atol=1e-12)

@@ -31,7 +31,7 @@ def exactly(array):
     return [Fraction(float(x)) for x in np.ravel(array)]
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(a=st.lists(NUMBERS, min_size=1, max_size=8), b=st.lists(NUMBERS, min_size=8, max_size=8))
 def test_products_and_their_errors_are_exact(a, b):
     a, b = np.array(a), np.array(b[: len(a)])
@@ -40,7 +40,7 @@ def test_products_and_their_errors_are_exact(a, b):
         assert p + e == x * y
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(a=st.lists(NUMBERS, min_size=1, max_size=8), b=st.lists(NUMBERS, min_size=8, max_size=8))
 def test_an_inner_product_lies_in_its_enclosure(a, b):
     a, b = np.array(a), np.array(b[: len(a)])
@@ -154,7 +154,7 @@ def test_a_factorization_knows_its_own_error(seed):
 
 
 @settings(
-    max_examples=60,
+    max_examples=30,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -140,7 +140,7 @@ def factorizes(matrix):
     return True
 
 
-@pytest.mark.parametrize("n", [2, 3, 8, 50])
+@pytest.mark.parametrize("n", [2, 50])
 def test_a_laplacian_is_positive_away_from_ones_exactly_when_connected(n):
     path = sp.diags_array(
         [np.r_[1.0, np.full(n - 2, 2.0), 1.0], -np.ones(n - 1), -np.ones(n - 1)], offsets=[0, 1, -1]
@@ -156,9 +156,8 @@ def test_a_laplacian_is_positive_away_from_ones_exactly_when_connected(n):
     assert is_positive_on(two_paths, each @ np.array([[1.0, 1.0], [1.0, -1.0]]))
 
 
-@pytest.mark.parametrize("margin", [1e-4, 1e-7, 1e-10])
-def test_the_second_eigenvalue_of_a_path_is_told_sharply(margin):
-    n = 100
+def test_the_second_eigenvalue_of_a_path_is_told_sharply():
+    n, margin = 100, 1e-10
     path = sp.diags_array(
         [np.r_[1.0, np.full(n - 2, 2.0), 1.0], -np.ones(n - 1), -np.ones(n - 1)], offsets=[0, 1, -1]
     )

@@ -9,17 +9,16 @@ import pytest
 
 from sdpdr.errors import NotAcceptedError, UnknownNameError
 from sdpdr.linalg import (
-    CliqueCost,
     InnerProduct,
     Products,
     SquaredEdgeLengths,
     SvecMap,
     Trace,
     VectorMap,
-    clique_tree,
     svec,
     svec_index,
 )
+from sdpdr.linalg.cliques import CliqueCost, clique_tree
 from sdpdr.program import (
     SDP,
     Lmi,

@@ -116,7 +116,7 @@ needs_ipopt = pytest.mark.skipif(not Ipopt.availability().usable, reason="IPOPT 
     [
         (graphs.cycle(12), 12 / (4 * np.sin(np.pi / 12) ** 2)),
         (graphs.path(np.ones(11)), 12 * (12**2 - 1) / 12),
-        (graphs.cycle(30, length=2.0), 4 * 30 / (4 * np.sin(np.pi / 30) ** 2)),
+        (graphs.cycle(30), 30 / (4 * np.sin(np.pi / 30) ** 2)),
     ],
     ids=["ring of 12", "path of 12", "ring of 30"],
 )

@@ -12,9 +12,10 @@ from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError, warn
 from sdpdr.base.labels import UNKNOWN, distinct, require_classes
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.graphs import NeighborGraph, Provenance, edge_weights, geodesics, reconstruction_weights
+from sdpdr.graphs import NeighborGraph, Provenance, edge_weights, geodesics
 from sdpdr.graphs.pairs import upper_pairs
 from sdpdr.graphs.space import make_space
+from sdpdr.graphs.weighing import reconstruction_weights
 
 METRICS = ("euclidean", "cosine")
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.estimators import Transformer, as_precise, checked
+from sdpdr.base.estimators import Transformer, as_precise, checked, weighing
 from sdpdr.base.labels import (
     UNKNOWN,
     as_vector,
@@ -24,7 +24,6 @@ from sdpdr.base.labels import (
     warn_of_mark,
     warn_of_signs,
 )
-from sdpdr.base.weights import weighing
 from sdpdr.families.regress.classes import class_responses
 from sdpdr.families.regress.linear import linear_embedding
 from sdpdr.families.regress.responses import (

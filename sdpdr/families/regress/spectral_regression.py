@@ -14,10 +14,9 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import Provided, Transformer, as_precise, checked
+from sdpdr.base.estimators import Provided, Transformer, as_precise, checked, weighing
 from sdpdr.base.labels import UNKNOWN, warn_of_mark, warn_of_signs
 from sdpdr.base.parameters import require_kernel
-from sdpdr.base.weights import weighing
 from sdpdr.families.regress.kernel import (
     WIDTHS,
     KernelMapping,

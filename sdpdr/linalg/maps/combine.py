@@ -35,16 +35,7 @@ def _formed_once(form: Callable[[Any], sp.csr_array]) -> Callable[[Any], sp.csr_
 
 
 def combined_rows(weights: sp.csr_array, rows: sp.csr_array) -> sp.csr_array:
-    """The product of two sparse matrices, of which the second has more columns than entries.
-
-    SciPy reserves memory for each column, however empty: 3 GB for matrices of order 20,000.
-
-    Examples
-    --------
-    >>> wide = sp.csr_array(([2.0], [10**12], [0, 1]), shape=(1, 10**13))
-    >>> combined_rows(sp.csr_array([[3.0]]), wide).data
-    array([6.])
-    """
+    """The product of two sparse matrices, of which the second has more columns than entries."""
     present, place = np.unique(rows.indices, return_inverse=True)
     if present.size == 0:
         return sp.csr_array((weights.shape[0], rows.shape[1]))
@@ -75,7 +66,7 @@ class Stacked(LinearMap):
 
     @property
     def n_entries(self) -> int:
-        """Those of all maps."""
+        """Sum over all maps."""
         return sum(a.n_entries for a in self.maps)
 
     @_formed_once
@@ -110,7 +101,7 @@ class Stacked(LinearMap):
         return Stacked([a.take(part - start) for a, part, start in taken if part.size])
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
-        """Those of every part."""
+        """Null vectors of all maps."""
         parts = zip(self.maps, self._split(np.asarray(rhs, dtype=float)), strict=True)
         return sp.hstack([a.null_vectors(b) for a, b in parts], format="csr")
 
@@ -130,7 +121,7 @@ class Summed(LinearMap):
 
     @property
     def n_entries(self) -> int:
-        """Those of all maps."""
+        """Sum over all maps."""
         return sum(a.n_entries for a in self.maps)
 
     @_formed_once
@@ -190,7 +181,7 @@ class Combined(LinearMap):
 
     @property
     def n_entries(self) -> int:
-        """Those of A, each as often as its row is used."""
+        """Entries of A, each as often as its row is used."""
         used = int(np.max(np.bincount(self.weights.indices), initial=0))
         return used * self.inner.n_entries
 
@@ -229,7 +220,7 @@ class Combined(LinearMap):
         return super().pattern()
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
-        """Those of the inner map, where all of its rows are told."""
+        """Null vectors of the inner map, where all of its rows are determined."""
         if self.told is None:
             return sp.csr_array((self.n, 0))
         return self.inner.null_vectors(rhs[self.told] / self.weights.data[self._first(self.told)])
@@ -282,24 +273,7 @@ def by_rows(
     added: Callable[[list[NDArray[Any]]], NDArray[Any]] = lambda parts: np.asarray(sum(parts)),
     combined: Callable[[sp.csr_array, NDArray[Any]], NDArray[Any]] = lambda w, x: abs(w) @ x,
 ) -> NDArray[Any]:
-    """Numbers of all rows of a map, from those of the maps it is made of.
-
-    Parameters
-    ----------
-    linear_map : LinearMap
-    leaf : callable
-        Of maps that are not made of others.
-    added : callable, optional
-        Of sums, from a list of what their parts have; a bound on sizes by default.
-    combined : callable, optional
-        Of combinations, from weights and what the rows combined have.
-
-    Examples
-    --------
-    >>> from sdpdr.linalg.maps import Trace
-    >>> by_rows(Stacked([2.0 * Trace(3), Trace(3)]), lambda part: np.ones(part.m)).tolist()
-    [2.0, 1.0]
-    """
+    """Numbers of all rows of a map, from those of the maps it is made of."""
     if isinstance(linear_map, (Stacked, Summed)):
         parts = [by_rows(part, leaf, added, combined) for part in linear_map.maps]
         return np.concatenate(parts) if isinstance(linear_map, Stacked) else added(parts)

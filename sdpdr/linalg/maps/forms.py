@@ -21,12 +21,7 @@ _LARGE, _FEW, _DENSE = 200, 0.1, 0.1
 
 
 def within(pairs: Any, n: int, what: str) -> Index:
-    """Pairs of places 0..n-1, shape (m, 2), as a copy.
-
-    Raises
-    ------
-    DataTypeError, ShapeError
-    """
+    """Pairs of places 0..n-1, shape (m, 2), as a copy."""
     given = np.asarray(pairs)
     if given.size and given.dtype.kind not in "iu":
         raise DataTypeError(f"places are whole numbers; these are {given.dtype}.")
@@ -172,7 +167,7 @@ class _AtPlaces(BilinearForms):
     _at: Index
 
     def congruence(self, basis: Matrix) -> LinearMap:
-        """Of the same kind again where all places become places."""
+        """A map of the same kind where each place becomes a place."""
         places = selected(basis)
         if places is None or np.any(places[self._at] < 0):
             return super().congruence(basis)

@@ -94,7 +94,7 @@ class SvecMap(LinearMap):
         return self._natural is not None
 
     def congruence(self, basis: Matrix) -> LinearMap:
-        """As of any map; to choose among points, or units of powers of two, rounds no entry."""
+        """Map in the new basis; selections of points and powers of two round no entry."""
         units = _powers_of_two(basis)
         if units is not None:
             return self._in_units(units)

@@ -169,11 +169,7 @@ class LinearMap(ABC):
 
 
 def _combination(rows: sp.csr_array, multipliers: Array) -> tuple[Index, Array]:
-    """Places and numbers of the combination of rows that are not zero.
-
-    Where rows are nearly empty, no vector with a number for every column is made: of a matrix of
-    order 10,000 it would hold fifty million.
-    """
+    """Places and numbers of the combination of rows that are not zero."""
     if rows.nnz > _FULL * rows.shape[1]:
         combined = np.asarray(rows.T @ multipliers)
         index = np.flatnonzero(combined)

@@ -36,7 +36,7 @@ class InnerProduct(LinearMap):
 
     @property
     def n_entries(self) -> int:
-        """Those of C."""
+        """Number of entries of C."""
         c = self.coefficients
         return int(c.nnz) if sp.issparse(c) else self.n**2
 

@@ -57,8 +57,8 @@ class LandmarkSolver(Solver):
     r"""Optimises over K = Q L Q^T and proves how much that loses (options as in `Solver`).
 
     Rows join a small program as they are broken, until the point satisfies all of them. The
-    bound is one of the whole program: its multipliers carry shortest paths through the graph
-    (see `sdpdr.graphs.routing_weights`), and the usual certificate scales them.
+    bound is one of the whole program: its multipliers carry shortest paths through the graph,
+    and the usual certificate scales them.
 
     Parameters
     ----------

@@ -17,9 +17,8 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import limit_of
 from sdpdr.base.errors import DataError, DataTypeError, LostLengthsWarning, UncertifiedWarning, warn
-from sdpdr.base.estimators import as_precise, note_columns
+from sdpdr.base.estimators import as_precise, note_columns, weighing
 from sdpdr.base.parameters import require_kinds
-from sdpdr.base.weights import weighing
 from sdpdr.families.regress.maps import KINDS
 from sdpdr.families.unfold.estimators.placing import Placing
 from sdpdr.graphs import NeighborGraph, knn

@@ -127,8 +127,7 @@ def _joined(known: Array, added: Array, k: int) -> tuple[NeighborGraph, Index]:
     k = validate.n_neighbors(k, len(known) + 1)
     everything = Euclidean(np.vstack([known, added]))
     own = np.arange(len(known), everything.n)
-    # A tree would take longer to be built than few points to be searched for.
-    ends = everything.nearest(k, "brute", rows=own)
+    ends = everything.nearest(k, rows=own)
     edges, _ = sorted_pairs(np.column_stack([np.repeat(own, k), ends.ravel()]))
     used = np.unique(edges[edges < len(known)])
     nodes = np.append(used, own)

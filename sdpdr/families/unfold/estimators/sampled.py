@@ -17,11 +17,10 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.distances import warn_of_seeming_distances
 from sdpdr.base.errors import DataError, SampledWarning, UnlikeColumnsWarning, warn
-from sdpdr.base.estimators import as_precise, note_columns
+from sdpdr.base.estimators import as_precise, checked_weights, note_columns, weighing
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, rows_of
-from sdpdr.base.weights import checked_weights, weighing
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 
 # A roll of so many points is certified in three seconds; noise in many dimensions takes the minute.
