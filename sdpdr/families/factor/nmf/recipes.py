@@ -363,13 +363,14 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
     k = number_of_components(k, V.shape, "k")
     if V.shape[0] > V.shape[1]:  # the smaller side takes the matrix inequality
         V = V.T
-    n = sum(V.shape)
+    rows, columns = V.shape
+    n = rows + columns
     blocks = (
-        LowRankBall(*V.shape, k),
+        LowRankBall(rows, columns, k),
         Gram(n, "Q"),
         TraceAtMost(n, 2.0 * np.sqrt(k), gram="Q"),
         NonNegative(n, gram="Q"),
-        SameCorner(*V.shape),
+        SameCorner(rows, columns),
         Overlap(V),
     )
     return Model(blocks, name="nmf_overlap", maximize=True)
