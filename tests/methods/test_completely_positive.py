@@ -53,14 +53,6 @@ def test_level_one_separates(A, value, solver, form):
     assert copositivity(M + 1e-5 * np.eye(len(A)))
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("c", [2.0, 2.2])
-def test_nothing_separates_completely_positive_matrices(c):
-    solution = sdpdr.solve(methods.copositive_cut(cycle(5, c)), "clarabel", "cvxpy")
-    assert abs(solution.value) < 1e-6
-    assert solution.bound > -1e-5
-
-
 @pytest.mark.integration
 def test_level_zero_sees_doubly_nonnegative_matrices_only():
     for A in (cycle(5, 1.8), cycle(5, PHI)):

@@ -45,18 +45,6 @@ def test_values_are_those_computed_elsewhere(V, trace, dnn, cones):
         assert 2.0 * solution.bound == pytest.approx(value, rel=2e-6)
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize(
-    "solver",
-    ["lowrank", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("cvxopt", "sdpa", "scs"))],
-)
-def test_every_solver_finds_the_value_of_the_square(solver):
-    solution = sdpdr.solve(methods.nmf_dnn(SQUARE), solver, tol=1e-6)
-    assert solution.value == pytest.approx(4.0 * np.sqrt(2.0), rel=5e-6)
-    assert solution.bound <= 4.0 * np.sqrt(2.0) * (1.0 + 1e-12)
-    assert solution.bound == pytest.approx(4.0 * np.sqrt(2.0), rel=5e-6)
-
-
 def test_the_value_is_a_norm_below_every_factorization():
     for seed in range(2):
         rng = np.random.default_rng(seed)
@@ -136,24 +124,6 @@ def test_errors_that_the_program_proves(V, k, error):
     assert proved == pytest.approx(error, abs=2e-6)
     tail = np.linalg.norm(np.linalg.svd(V)[1][k:]) / norm
     assert proved >= tail - 1e-6
-
-
-@pytest.mark.nightly
-def test_more_components_explain_more_and_sides_may_be_exchanged():
-    V = np.random.default_rng(1).random((4, 3)) ** 3
-    values = [overlap(V, k).value for k in (1, 2, 3)]
-    assert np.all(np.diff(values) >= -1e-6)
-    assert overlap(V.T, 2).value == pytest.approx(values[1], rel=1e-6)
-
-
-@pytest.mark.nightly
-def test_no_factorization_explains_more():
-    rng = np.random.default_rng(0)
-    V = rng.random((4, 5)) * (rng.random((4, 5)) < 0.6)
-    most = overlap(V, 2).bound
-    for _ in range(500):
-        Z = rng.random((4, 2)) ** 3 @ rng.random((2, 5)) ** 3
-        assert np.sum(V * Z) / np.linalg.norm(Z) <= most
 
 
 def test_without_signs_it_is_the_bound_of_eckart_and_young():

@@ -67,7 +67,7 @@ def test_no_factors_from_the_cones_of_a_node_have_less_than_its_bound():
     for seed in range(2):
         rng = np.random.default_rng(seed)
         V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
-        search = _Cones(V, 2, seed)
+        search = _Cones(V, 2)
         _, node = search.root()
         for _ in range(25):
             bound, node = list(search.children(node))[rng.integers(2)]
@@ -137,8 +137,6 @@ def test_another_search_cannot_be_continued():
         lambda: cone_search(V3, 2, start=cones),
         lambda: cone_search(CLOSED, 1, start=cones),
         lambda: cone_search(CLOSED, 2, start=boxes),
-        lambda: box_search(SMALL, 1, 0.1, 10.0, start=cones),
-        lambda: box_search(SMALL, 1, 0.2, 10.0, start=boxes),
     ):
         with pytest.raises(DataError, match="cannot be continued as this"):
             search()

@@ -19,7 +19,7 @@ from sdpdr.base.progress import Progress
 from sdpdr.families.factor.isometric.factorize import IsometricStatus, isometric_factors
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer, hoyer, project
-from sdpdr.graphs import FurthestPairs, knn
+from sdpdr.graphs import knn
 
 
 @dataclass(eq=False, repr=False)
@@ -38,7 +38,7 @@ class IsoNMF(FactorTransformer):
     n_neighbors : int, default 3
         Two points are neighbours if either is among the other's nearest. If there are fewer other
         points, all are taken, with a ``FewPointsWarning``.
-    objective : {"none", "furthest"} or FurthestPairs, default "none"
+    objective : {"none", "furthest"}, default "none"
         Whether points are pulled away from those furthest from them; needs a connected graph.
     pull : float, optional
         Weight of the pull, see `sdpdr.nonnegative.isometric_factors`.
@@ -107,7 +107,7 @@ class IsoNMF(FactorTransformer):
     n_components: int = 2
     _: KW_ONLY
     n_neighbors: int = 3
-    objective: Literal["none", "furthest"] | FurthestPairs = "none"
+    objective: Literal["none", "furthest"] = "none"
     pull: float | None = None
     product: Literal["penalty", "constraint"] = "penalty"
     connect: str = "none"

@@ -14,13 +14,13 @@ from scipy.optimize import minimize
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError, InfeasibleError
+from sdpdr.base.errors import InfeasibleError
 from sdpdr.base.progress import Advised, Progress, show_progress
 from sdpdr.families.factor.isometric.recipe import rows_of_nodes
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
 from sdpdr.families.factor.nonnegative.projection import coordinate_descent
 from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
-from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics
+from sdpdr.graphs import NeighborGraph, furthest_pairs, geodesics
 from sdpdr.linalg import SquaredEdgeLengths
 
 PRODUCTS = ("penalty", "constraint")
@@ -124,7 +124,7 @@ def isometric_factors(
     n_components: int,
     *,
     product: Literal["penalty", "constraint"] = "penalty",
-    objective: Literal["none", "furthest"] | FurthestPairs = "none",
+    objective: Literal["none", "furthest"] = "none",
     pull: float | None = None,
     tol: float = 1e-4,
     max_iter: int = 50,
@@ -157,9 +157,9 @@ def isometric_factors(
         k, from 1 to min(n, m).
     product : {"penalty", "constraint"}, default "penalty"
         The form of :math:`V = WH`. As a constraint it is rarely feasible.
-    objective : {"none", "furthest"} or FurthestPairs, default "none"
-        The pairs to be spread: none, those furthest apart among the rows of X, or others. They
-        need a connected graph; those of few nearest neighbours rarely are, on real data.
+    objective : {"none", "furthest"}, default "none"
+        The pairs to be spread: none, or those furthest apart among the rows of X. They need a
+        connected graph; those of few nearest neighbours rarely are, on real data.
     pull : float, optional
         :math:`\beta`. Default: 1e-3, or 1 if the product is a constraint.
     tol : float, default 1e-4
@@ -208,7 +208,8 @@ def isometric_factors(
     validate.choice("product", product, PRODUCTS)
     validate.positive_number("tol", tol)
     validate.positive_integer("max_iter", max_iter)
-    exact, pairs = product == "constraint", _pairs(V, graph, objective)
+    validate.choice("objective", objective, OBJECTIVES)
+    exact = product == "constraint"
     counted = V if graph.masses is None else np.sqrt(graph.masses)[:, None] * V
     tail = eckart_young_bound(counted, k) / float(np.linalg.norm(counted))
     if exact and tail > tol:
@@ -220,12 +221,16 @@ def isometric_factors(
     unit = float(np.sqrt(np.mean(graph.sqdist))) if graph.m else 1.0
     lagrangian = Lagrangian(V / unit, replace(graph, sqdist=graph.sqdist / unit**2))
     beta = longest = 0.0
-    if pairs is not None:
+    if objective == "furthest":
+        graph.require_connected(
+            "take more neighbours, connect='mst' or connect='largest', or objective='none'"
+        )
+        furthest = furthest_pairs(V, progress=False).furthest
         beta = (1.0 if exact else _PULL) if pull is None else validate.non_negative("pull", pull)
-        ends, place = np.unique(pairs.furthest, return_inverse=True)
+        ends, place = np.unique(furthest, return_inverse=True)
         paths = geodesics(graph, ends)[place, np.arange(graph.n)]
         longest = float(np.sum(graph.counts * paths**2))
-        between = np.column_stack([np.arange(graph.n), pairs.furthest])
+        between = np.column_stack([np.arange(graph.n), furthest])
         laplacian = SquaredEdgeLengths(graph.n, between).adjoint(graph.counts.astype(float))
         scaled = beta * unit**2 / longest if longest else 0.0
         lagrangian = replace(lagrangian, pairs=laplacian, pull=scaled)
@@ -237,23 +242,6 @@ def isometric_factors(
         unit * W, H.copy(), status, **search.measures(x), rec_bound=tail, bound=bound,
         history=search.history,
     )  # fmt: skip
-
-
-def _pairs(V: Array, graph: NeighborGraph, objective: str | FurthestPairs) -> FurthestPairs | None:
-    if not isinstance(objective, FurthestPairs):
-        validate.choice("objective", objective, OBJECTIVES)
-        if objective == "none":
-            return None
-    graph.require_connected(
-        "take more neighbours, connect='mst' or connect='largest', or objective='none'"
-    )
-    found = furthest_pairs(V, progress=False) if isinstance(objective, str) else objective
-    if found.furthest.size != graph.n:
-        raise DataError(
-            f"the furthest pairs are of {found.furthest.size} points, but the graph has {graph.n} "
-            "nodes. Find them with graphs.furthest_pairs(X)."
-        )
-    return found
 
 
 def _start(X: Array, k: int, seed: int) -> Array:

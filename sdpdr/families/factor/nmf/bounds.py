@@ -167,7 +167,7 @@ def nmf_bound(
     solver : str or Solver, default "auto"
         For the program. "auto" is ``"clarabel"`` up to 40 rows and columns, then ``"scs"``.
     seed : int, default 0
-        Of the search, and of the descents that find a factorization if none is given.
+        Of the descents that find a factorization if none is given.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def nmf_bound(
             offer(*_near(core, inner, Z))
     few = side <= _SIDE and inner <= _COMPONENTS and inner * (side - 1) <= _COORDINATES
     if method == "cones" or (method == "auto" and apart() and small and few):
-        found = cone_search(core, inner, tol=tol, max_nodes=10**7, time_limit=time_limit, seed=seed)
+        found = cone_search(core, inner, tol=tol, max_nodes=10**7, time_limit=time_limit)
         add("cones", found.lower, f"{found.argument}, which ended {found.status.name}")
         if given is None:
             offer(found.W, found.H)

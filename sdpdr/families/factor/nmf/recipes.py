@@ -34,7 +34,6 @@ def nmf_lift(
     X: ArrayLike,
     n_components: int,
     *,
-    observed: ArrayLike | None = None,
     error: float | None = None,
     sparsity: float | None = None,
     dnn: bool = False,
@@ -58,8 +57,6 @@ def nmf_lift(
         Nonnegative; ``nan`` where an entry is missing.
     n_components : int
         k, from 1 to min(n, m).
-    observed : array_like of bool, shape (n, m), optional
-        False where an entry is missing, as if it were ``nan``.
     error : float, optional
         Allow :math:`|V - X|_F \le \epsilon` over the known entries, in place of V = X.
     sparsity : float, optional
@@ -93,7 +90,7 @@ def nmf_lift(
     >>> round(sdpdr.solve(model).value, 5), round(2 * float(np.linalg.norm(X, "nuc")), 5)
     (11.6619, 11.6619)
     """
-    V = partial_matrix(X, observed)
+    V = partial_matrix(X)
     k = number_of_components(n_components, V.shape)
     lift = FactorLift(k, *V.shape)
     known = np.argwhere(~np.isnan(V))

@@ -40,7 +40,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import Advised, Progress, show_progress
+from sdpdr.base.progress import Advised
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
 from sdpdr.families.factor.nonnegative.truncation import (
@@ -48,9 +48,6 @@ from sdpdr.families.factor.nonnegative.truncation import (
     closed_form,
     eckart_young_bound,
 )
-
-# Nodes between two reports of progress.
-_REPORT = 100
 
 
 class SearchStatus(Advised):
@@ -113,8 +110,6 @@ def cone_search(
     max_nodes: int = 100_000,
     time_limit: float | None = None,
     start: GlobalSearch | None = None,
-    seed: int = 0,
-    progress: Progress | bool | None = None,
 ) -> GlobalSearch:
     r"""Enclose the least error of a nonnegative factorization with k components.
 
@@ -138,10 +133,6 @@ def cone_search(
         Seconds for this call.
     start : GlobalSearch, optional
         Continue this result of the same search.
-    seed : int, default 0
-        Of the local searches at the root.
-    progress : bool or callable, optional
-        By default on a terminal only. A callable receives a mapping every 100 nodes.
 
     Returns
     -------
@@ -166,7 +157,7 @@ def cone_search(
     """
     V = nonnegative_matrix(X)
     k = number_of_components(k, V.shape, "k")
-    return _Cones(V, k, seed).run(start, tol, max_nodes, time_limit, progress)
+    return _Cones(V, k).run(tol, max_nodes, time_limit, start)
 
 
 # Free entries of `box_search` beyond which there are too many boxes for any result.
@@ -182,8 +173,6 @@ def box_search(
     tol: float = 1e-3,
     max_nodes: int = 10_000,
     time_limit: float | None = None,
-    start: GlobalSearch | None = None,
-    progress: Progress | bool | None = None,
 ) -> GlobalSearch:
     r"""Enclose the least error of a factorization with entries in [low, high]. For tiny matrices.
 
@@ -200,7 +189,7 @@ def box_search(
         1 to min(N, m).
     low, high : float
         Limits on all other entries of W and H, 0 < low < high.
-    tol, max_nodes, time_limit, start, progress
+    tol, max_nodes, time_limit
         As for `cone_search`.
 
     Returns
@@ -235,7 +224,7 @@ def box_search(
             f"{free} entries are free, and box_search is for at most {_FREE}. Use cone_search, or "
             "sdpdr.nmf_bound for a bound on larger matrices."
         )
-    return _Boxes(V, k, low, high).run(start, tol, max_nodes, time_limit, progress)
+    return _Boxes(V, k, low, high).run(tol, max_nodes, time_limit)
 
 
 class _Search(ABC):
@@ -281,11 +270,10 @@ class _Search(ABC):
 
     def run(
         self,
-        start: GlobalSearch | None,
         tol: float,
         max_nodes: int,
         time_limit: float | None,
-        progress: Progress | bool | None,
+        start: GlobalSearch | None = None,
     ) -> GlobalSearch:
         """Split the node of least bound until the bounds meet or a limit is reached.
 
@@ -309,7 +297,7 @@ class _Search(ABC):
             search = copy.copy(start.search)
             search.heap, search.seen = search.heap.copy(), search.seen.copy()
         try:
-            status = search._ended(tol, search.split + max_nodes, Deadline(time_limit), progress)
+            status = search._ended(tol, search.split + max_nodes, Deadline(time_limit))
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
         upper = float(np.sqrt(search.upper))
@@ -319,23 +307,13 @@ class _Search(ABC):
             *search.factors(), upper, lower, search.norm, status, search.split, words, search
         )
 
-    def _ended(
-        self, tol: float, last: int, deadline: Deadline, progress: Progress | bool | None
-    ) -> SearchStatus:
-        with show_progress(progress, self.question) as report:
-            while self.heap and self.heap[0][0] < self._cut(tol):
-                if self.split >= last:
-                    return SearchStatus.NODE_LIMIT
-                if deadline.is_over():
-                    return SearchStatus.TIME_LIMIT
-                if report is not None and self.split % _REPORT == 0:
-                    upper, lower = np.sqrt(self.upper), np.sqrt(min(self.bound(), self.upper))
-                    report({
-                        "iteration": self.split, "value": upper / self.norm,
-                        "bound": lower / self.norm, "gap": (upper - lower) / self.norm,
-                        "seconds": deadline.spent,
-                    })  # fmt: skip
-                self._split(tol)
+    def _ended(self, tol: float, last: int, deadline: Deadline) -> SearchStatus:
+        while self.heap and self.heap[0][0] < self._cut(tol):
+            if self.split >= last:
+                return SearchStatus.NODE_LIMIT
+            if deadline.is_over():
+                return SearchStatus.TIME_LIMIT
+            self._split(tol)
         return SearchStatus.CLOSED
 
     def _cut(self, tol: float) -> float:
@@ -375,8 +353,8 @@ class _Cones(_Search):
     A node is the sorted tuple of the simplices of all components.
     """
 
-    def __init__(self, V: Array, k: int, seed: int) -> None:
-        self.transposed, self.seed = V.shape[0] > V.shape[1], seed
+    def __init__(self, V: Array, k: int) -> None:
+        self.transposed = V.shape[0] > V.shape[1]
         V = V.T if self.transposed else V
         super().__init__(V, k, f"cone_search for {k} components", eckart_young_bound(V, k))
         n = len(V)
@@ -398,7 +376,7 @@ class _Cones(_Search):
         return f"distances from the cones of {self.split} split nodes"
 
     def root(self) -> tuple[float, tuple[int, ...]]:
-        V, k, rng = self.V, self.k, np.random.default_rng(self.seed)
+        V, k, rng = self.V, self.k, np.random.default_rng(0)
         self.offer(*(closed_form(V, k) or alternate(V, clipped_svd(V, k)[0], _ROUNDS)))
         for _ in range(_STARTS):
             self.offer(*alternate(V, rng.dirichlet(np.ones(len(V)), k).T, _ROUNDS))
