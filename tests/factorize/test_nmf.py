@@ -22,18 +22,6 @@ TAIL = np.linalg.svd(V3)[1][2]
 # -- the program alone -----------------------------------------------------------------------------
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize(("solver", "form"), [
-    ("clarabel", "lmi"), ("clarabel", "gram"), ("lowrank", "factor"),
-    *(pytest.param(name, "gram", marks=pytest.mark.nightly) for name in ("sdpa", "cvxopt", "scs")),
-])  # fmt: skip
-def test_the_program_alone_finds_the_trace_norm(solver, form):
-    solution = sdpdr.solve(methods.nmf_lift(V3, 2), solver, form, tol=1e-7)
-    assert solution.value == pytest.approx(3.148557, abs=2e-6)
-    assert solution.value == pytest.approx(2 * np.linalg.norm(V3, "nuc"), rel=1e-6)
-    assert solution.gap < 1e-6
-
-
 def test_a_radius_is_the_frobenius_distance():
     """The inequality holds exactly up to the radius, for any number of entries."""
     for p in (1, 2, 3, 5, 12):

@@ -6,18 +6,9 @@ import pytest
 import sdpdr
 from sdpdr import graphs, iterate, methods
 from sdpdr.blocks import Band
-from sdpdr.errors import (
-    DataError,
-    DisconnectedGraphError,
-    RigidGraphWarning,
-    ShapeError,
-)
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError, VacuousWarning
 from sdpdr.model import check_block
 from sdpdr.program import Factor, Point, dimacs_errors
-
-# The supremum without V, and with tr Z <= 20, 40, ...
-ALONE = 8.66761
-SPREADS = {20.0: 8.5961, 40.0: 8.6372, 100.0: 8.6564, 300.0: 8.6640, 1000.0: 8.6665}
 
 
 @pytest.fixture(scope="module")
@@ -28,26 +19,9 @@ def seven():
     return graphs.knn(X, 2), X
 
 
-def test_without_entries_the_most_spread_is_that_of_unfolding(seven):
-    with pytest.warns(RigidGraphWarning):
-        model = methods.mfnu(seven[0], "equality")
-    assert sdpdr.solve(model).value == pytest.approx(ALONE, abs=5e-5)
-
-
 @pytest.mark.integration
-@pytest.mark.parametrize("limit", [20.0, pytest.param(1000.0, marks=pytest.mark.nightly)])
-def test_the_known_spreads_are_found_and_certified(seven, limit):
-    solution = sdpdr.solve(methods.isometric_nmf(*seven, trace_limit=limit))
-    assert solution.value == pytest.approx(SPREADS[limit], abs=6e-5)
-    assert solution.certified(1e-6)
-
-
-@pytest.mark.integration
-def test_two_unit_rows_cannot_keep_the_lengths_and_more_can(seven):
+def test_two_unit_rows_cannot_keep_the_lengths(seven):
     """Two rows of H cannot be unit, non-negative and leave W its lengths: that is proved."""
-    solution = sdpdr.solve(methods.isometric_nmf(*seven, n_components=3))
-    assert solution.certified(1e-6)
-    assert solution.value == pytest.approx(8.240436, abs=1e-5)
     infeasible = sdpdr.solve(methods.isometric_nmf(*seven, n_components=2))
     assert infeasible.status is sdpdr.Status.INFEASIBLE
 
@@ -88,7 +62,8 @@ def test_factors_satisfy_the_blocks(lifted):
 @pytest.mark.parametrize("isometry", ["inequality", Band(0.05)])
 def test_relations_that_give_way_spread_no_less(seven, isometry):
     solution = sdpdr.solve(methods.isometric_nmf(*seven, isometry, trace_limit=20.0))
-    assert solution.value >= SPREADS[20.0] - 6e-5
+    # Less is proved for equality.
+    assert solution.value >= 8.5961 - 6e-5
 
 
 def a_rank_loop(seed, **options):
@@ -129,7 +104,9 @@ def test_what_is_refused(change, error, words):
         methods.isometric_nmf(graphs.path([1.0, 1.0]), **given)
 
 
-def test_parts_are_refused():
+def test_parts_are_refused_and_a_model_without_limits_is_said_to_say_nothing():
     graph = graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0])
     with pytest.raises(DisconnectedGraphError):
         methods.isometric_nmf(graph, np.eye(4), n_components=2)
+    with pytest.warns(VacuousWarning, match="n_components"):
+        methods.isometric_nmf(graphs.path([1.0, 1.0]), np.eye(3))

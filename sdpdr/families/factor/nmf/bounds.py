@@ -234,9 +234,10 @@ def nmf_bound(
         for factors in _candidates(core, inner, seed):
             offer(*factors)
     add("eckart_young", eckart_young_bound(V, components), "the singular values beyond the first k")
-    small = not sp.issparse(V) and sum(core.shape) <= _PROGRAM
+    dense = not sp.issparse(V)
+    small = dense and sum(core.shape) <= _PROGRAM
     if method == "auto" and apart() and not small:
-        advice = "takes X.toarray()" if sp.issparse(V) else "solves it anyway"
+        advice = "solves it anyway" if dense else "takes X.toarray()"
         left_out = (
             f"; the program was left out, since {sum(core.shape)} rows and columns are more than "
             f"{_PROGRAM} (method='overlap' {advice})"
@@ -250,7 +251,7 @@ def nmf_bound(
         if Z is not None and given is None:
             offer(*_near(core, inner, Z))
     few = side <= _SIDE and inner <= _COMPONENTS and inner * (side - 1) <= _COORDINATES
-    if method == "cones" or (method == "auto" and apart() and small and few):
+    if method == "cones" or (method == "auto" and apart() and dense and few):
         found = cone_search(core, inner, tol=tol, max_nodes=10**7, time_limit=time_limit)
         add("cones", found.lower, f"{found.argument}, which ended {found.status.name}")
         if given is None:
@@ -258,7 +259,7 @@ def nmf_bound(
     assert best is not None
     name = max(parts, key=lambda name: parts[name])
     argument = f"{name}: {proofs[name]}{left_out}"
-    if sp.issparse(V) and not parts[name]:
+    if not dense and not parts[name]:
         argument = "no bound is known: singular values take a dense matrix of too large an order"
     # By rounding, a factorization that attains the bound may seem to beat it.
     lower = min(parts[name], upper)
