@@ -22,9 +22,8 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("solver", ["auto", pytest.param("lift", marks=pytest.mark.integration)])
-def test_every_solver_factors_what_can_be_factored(solver):
-    model = sdpdr.NMF(2, solver=solver)
+def test_what_can_be_factored_is_factored():
+    model = sdpdr.NMF(2)
     W = model.fit_transform(EXACT)
     assert model.status_ is IterationStatus.RANK_REACHED
     assert min(W.min(), model.components_.min()) >= 0.0
@@ -98,11 +97,10 @@ def test_a_closer_bound_may_be_asked_for(monkeypatch):
     assert asked == ["overlap"]
 
 
-@pytest.mark.parametrize("solver", ["auto", pytest.param("lift", marks=pytest.mark.nightly)])
-def test_what_is_missing_is_filled_in(solver):
+def test_what_is_missing_is_filled_in():
     gaps = np.random.default_rng(0).random(EXACT.shape) < 0.25
     X = np.where(gaps, np.nan, EXACT)
-    model = sdpdr.NMF(2, solver=solver)
+    model = sdpdr.NMF(2)
     W = model.fit_transform(X)
     np.testing.assert_allclose(model.inverse_transform(W), EXACT, atol=1e-7)
     np.testing.assert_allclose(model.transform(X), W, atol=1e-9)
@@ -120,7 +118,6 @@ def test_new_rows_are_fitted_without_negative_weights():
 @pytest.mark.parametrize(
     ("options", "X", "error", "words"),
     [
-        ({"solver": "mu"}, V3, UnknownNameError, "lift"),
         ({"n_components": 4}, V3, DataError, "out of range"),
         ({"starts": 0}, V3, DataError, "starts"),
         ({}, -V3, DataError, "Negative values in data"),

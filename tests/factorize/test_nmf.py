@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import check_block, methods
+from sdpdr import check_block
 from sdpdr.blocks import Close, FactorLift, HoyerSparsity, SmallProducts
 from sdpdr.datasets import random_nonnegative
 from sdpdr.errors import DataError, ModelError, SolveFailedError, UnknownNameError
@@ -12,10 +12,8 @@ from sdpdr.factorize import nmf
 from sdpdr.iterate import IterationStatus, Schur, Trailing
 from sdpdr.linalg import smat, svec
 from sdpdr.model.affine import evaluate
-from sdpdr.nonnegative import hoyer
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.3]])
-VS = np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
 TAIL = np.linalg.svd(V3)[1][2]
 
 
@@ -94,21 +92,6 @@ def test_planted_factorizations_are_found_and_exact(n, k, density):
 
 
 @pytest.mark.nightly
-def test_without_a_factorization_the_trace_norm_is_least():
-    """Excess 2 sigma_3, and factors at the error of Eckart and Young."""
-    found = nmf(V3, 2, starts=1)
-    assert found.status is IterationStatus.STALLED
-    assert found.excess == pytest.approx(0.080509, abs=1e-6)
-    assert found.excess == pytest.approx(2.0 * TAIL, rel=1e-5)
-    assert found.errors[-1] == pytest.approx(0.030549, abs=1e-6)
-    assert found.error == pytest.approx(TAIL / np.linalg.norm(V3), rel=1e-9)
-    # Within a start the excess never rises.
-    excesses = [r.excess for r in found.history]
-    assert len(excesses) > 2
-    assert np.all(np.diff(excesses) <= 1e-5)
-
-
-@pytest.mark.nightly
 def test_an_error_of_nearly_the_least_is_met_and_a_smaller_one_is_not():
     found = nmf(V3, 2, error=1.001 * TAIL)
     assert found.status is IterationStatus.RANK_REACHED
@@ -116,16 +99,6 @@ def test_an_error_of_nearly_the_least_is_met_and_a_smaller_one_is_not():
     assert found.error * np.linalg.norm(V3) <= 1.001 * TAIL * (1 + 1e-8)
     found = nmf(V3, 2, error=0.9 * TAIL, starts=1, patience=1, stall=5e-2)
     assert found.status is IterationStatus.STALLED
-
-
-@pytest.mark.nightly
-def test_the_slack_matrix_of_the_square_has_four_terms_and_not_three():
-    assert nmf(VS, 4).status is IterationStatus.RANK_REACHED
-    stalled = nmf(VS, 3, starts=1, patience=2, stall=1e-2)
-    assert stalled.status is IterationStatus.STALLED
-    best = np.sqrt(2.0 - np.sqrt(2.0)) / np.sqrt(8.0)
-    assert best - 1e-9 <= stalled.error < 0.36
-    assert stalled.excess > 0.5
 
 
 @pytest.mark.integration
@@ -136,33 +109,6 @@ def test_missing_entries_are_filled_in():
     assert found.status is IterationStatus.RANK_REACHED
     W, H = found.factors()
     np.testing.assert_allclose(W @ H, X, atol=1e-6)
-
-
-@pytest.mark.nightly
-def test_factors_have_the_sparsity_that_is_required():
-    rng = np.random.default_rng(2)
-    W = np.array([[0.8, 0.0], [0.0, 0.5], [0.3, 0.0], [0.0, 0.1], [0.1, 0.0]])
-    X = W / np.linalg.norm(W) @ rng.random((2, 4))
-    s = float(hoyer(W, axis=None))
-    found = nmf(X, 2, sparsity=s)
-    assert found.status is IterationStatus.RANK_REACHED
-    assert float(hoyer(found.W, axis=None)) == pytest.approx(s, abs=1e-3)
-    # In one program columns are equal, whatever is required.
-    one = FactorLift(2, 5, 4).read(sdpdr.solve(methods.nmf_lift(X, 2, sparsity=s)).gram())[0]
-    assert float(hoyer(one, axis=None)) < 0.3
-
-
-@pytest.mark.nightly
-def test_weights_of_a_random_point_break_the_symmetry_of_small_cones():
-    """With weights 2W, 2H of the last point, a few programs factor a matrix of rank two."""
-    rng = np.random.default_rng(0)
-    X = rng.random((3, 2)) @ rng.random((2, 3))
-    W, H = rng.random((3, 2)), rng.random((2, 3))
-    for _ in range(3):
-        model = methods.nmf_products(X, 2, left=2.0 * W, right=2.0 * H)
-        values = sdpdr.solve(model, "clarabel").values
-        W, H = values["W"].reshape(3, 2), values["H"].reshape(3, 2).T
-    np.testing.assert_allclose(W @ H, X, atol=1e-5)
 
 
 # -- what it may say -------------------------------------------------------------------------------

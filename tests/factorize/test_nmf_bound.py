@@ -28,22 +28,6 @@ def fitted(V, k, seed=0):
     return nmf.fit_transform(V), nmf.components_
 
 
-@pytest.mark.nightly
-def test_three_components_of_the_square():
-    """The rank is three and Eckart and Young prove nothing; the others do."""
-    square = sdpdr.nmf_bound(SQUARE, k=3, method="overlap")
-    best = np.sqrt(2.0 - np.sqrt(2.0)) / np.sqrt(8.0)
-    assert square.parts["eckart_young"] == 0.0
-    assert square.lower / square.norm == pytest.approx(0.126004, abs=2e-6)
-    for seconds in (0.2, 1.0, 5.0, 25.0):  # until something is proved, on a busy machine as well
-        search = sdpdr.nmf_bound(SQUARE, k=3, method="cones", time_limit=seconds)
-        assert search.upper / search.norm == pytest.approx(best, abs=1e-6)
-        assert search.lower / search.norm <= best
-        if search.lower > 0.0:
-            break
-    assert "TIME_LIMIT" in search.argument
-
-
 def test_one_program_proves_the_best_of_a_matrix_that_eckart_and_young_do_not():
     W, H = fitted(CLOSED, 2)
     found = sdpdr.nmf_bound(CLOSED, W, H)
@@ -193,21 +177,6 @@ def test_scaled_rows_and_columns_need_as_many():
 
 
 # -- wrong input -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("X", "words"),
-    [
-        ([[1.0, 2.0], [3.0, -1.0]], r"X\[1, 1\] = -1"),
-        ([[1.0, np.nan], [3.0, 1.0]], "NaN"),
-        ([[0.0, 0.0], [0.0, 0.0]], "zero"),
-    ],
-)
-def test_matrices_that_cannot_be_factored_are_named(X, words):
-    with pytest.raises(DataError, match=words):
-        sdpdr.nmf_bound(X, k=1)
-    with pytest.raises(DataError, match=words):
-        nonnegative_rank_bound(X)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from sdpdr.families.factor.nonnegative.copositive import (
 )
 from sdpdr.families.factor.nonnegative.dominant import (
     components,
-    dominant_factor,
     has_triangle,
     scaled_dominant_factor,
     small_rank_factor,
@@ -31,10 +30,6 @@ from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
 from sdpdr.nonnegative import Refutation, copositivity, horn_matrix, symmetric_nmf
 
 PHI = (1.0 + np.sqrt(5.0)) / 2.0
-SECOND = np.array(
-    [[1, 1, 0, 0, 1], [1, 2, 1, 0, 0], [0, 1, 2, 1, 0], [0, 0, 1, 1, 1], [1, 0, 0, 1, 6]], float
-)
-DOMINANT = np.array([[3, 1, 0, 1], [1, 4, 2, 1], [0, 2, 3, 0.5], [1, 1, 0.5, 2.5]])
 
 
 def cycle(n: int, c: float) -> np.ndarray:
@@ -172,13 +167,6 @@ def test_bound_on_the_cp_rank():
 
 
 # -- written down ----------------------------------------------------------------------------------
-
-
-def test_diagonally_dominant_oracle():
-    B = dominant_factor(DOMINANT)
-    assert B.shape == (4, 7)
-    assert np.min(B) >= 0.0
-    np.testing.assert_allclose(B @ B.T, DOMINANT, atol=5e-16)
 
 
 def test_scales_are_found_whatever_they_are():

@@ -1,7 +1,5 @@
 """Isometric factors: gradients, curves, bounds, how the search ends, what is refused."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -11,8 +9,6 @@ from sdpdr import graphs
 from sdpdr.errors import DataError, InfeasibleError, ShapeError, UnknownNameError
 from sdpdr.families.factor.isometric.factorize import Lagrangian, Multipliers
 from sdpdr.nonnegative import IsometricStatus, hoyer, isometric_factors
-
-FACES = Path(__file__).parents[3] / "shared" / "data" / "cbcl_faces_19x19.npz"
 
 
 @pytest.mark.parametrize("counted", [False, True])
@@ -46,17 +42,6 @@ def curve():
     W = np.column_stack([1 + np.cos(3 * t), 1 + np.sin(3 * t), t])
     X = W @ np.random.default_rng(1).random((3, 8))
     return X, graphs.knn(X, 3)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("pull", [1e-2, None])
-def test_curve_as_a_constraint(curve, pull):
-    objective = "none" if pull is None else "furthest"
-    found = isometric_factors(
-        *curve, 3, product="constraint", objective=objective, pull=pull, max_iter=25
-    )
-    assert found.dist < 5e-3
-    assert found.rec < 5e-3
 
 
 @pytest.mark.integration
@@ -171,12 +156,3 @@ def test_sparsity_is_one_of_a_single_entry_and_none_of_equal_ones_in_any_unit():
     assert np.isnan(hoyer([0.0, 0.0]))
     with pytest.raises(DataError):
         hoyer([np.nan, 1.0])
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not FACES.exists(), reason="the CBCL faces may not be redistributed")
-def test_faces_keep_distances_at_almost_no_loss():
-    X = np.load(FACES)["X"][:150].reshape(150, -1) / 255.0
-    found = isometric_factors(X, graphs.knn(X, 3, connect="none"), 25, max_iter=5)
-    assert found.dist < 5e-3
-    assert found.rec < 0.071

@@ -54,7 +54,7 @@ class CompletelyPositive(
     gamma : float, optional
         Of kernels that take it; scikit-learn's default is one over the number of features.
     starts : int, default 5
-        Random starts; without ``n_components``, of the iteration.
+        Random starts; without ``n_components``, for each number of columns tried.
     tol : float, default 1e-8
         Residual up to which A counts as factored.
     time_limit : float or None, default 10.0

@@ -14,7 +14,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Advised
-from sdpdr.families.factor.completely_positive.recipes import copositive_cut, cp_lift
+from sdpdr.families.factor.completely_positive.recipes import copositive_cut
 from sdpdr.families.factor.nonnegative.copositive import (
     LARGEST,
     PROOFS,
@@ -38,9 +38,7 @@ from sdpdr.families.factor.nonnegative.dominant import (
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
 from sdpdr.families.factor.nonnegative.least_squares import polish_square
 from sdpdr.linalg.svec import smat
-from sdpdr.program import Factor, as_dense
-from sdpdr.solvers.base import Solver
-from sdpdr.solving.iterate.convex import ConvexIteration
+from sdpdr.program import as_dense
 from sdpdr.solving.solve import solve
 
 # How a factor was found, by name.
@@ -51,11 +49,8 @@ FOUND = {
     "search": "found by search",
     "parts": "blocks found in different ways",
 }
-# Gap relative to the trace below which the factor of a program is polished during the iteration,
-# and the steps of that polish.
-_NEAR, _BRIEF = 2e-2, 30
-# Steps of the polish of a draw or an iteration, and of the best one for some number of columns, of
-# which there are fewer where they would take more than this number of operations.
+# Steps of the polish of a start, and of the best one for some number of columns, of which there are
+# fewer if they would take more than this number of operations.
 _USUAL, _LONG, _OPERATIONS = 300, 3000, 2e9
 # Eigenvalues below this share of the largest count as zero.
 _RANK = 1e-9
@@ -121,13 +116,10 @@ def completely_positive(
     X: ArrayLike,
     n_components: int | None = None,
     *,
-    starts: int = 3,
-    draws: int = 10,
+    starts: int = 10,
     certificate: bool = True,
     tol: float = 1e-8,
-    max_iter: int = 40,
     seed: int = 0,
-    solver: str | Solver = "auto",
     time_limit: float | None = None,
 ) -> CpFactorization:
     r"""Factor a symmetric matrix as :math:`A = B B^T` with :math:`B \ge 0`, or prove it impossible.
@@ -140,10 +132,9 @@ def completely_positive(
     3. No three rows joined by nonzero entries, and not dominant after scaling: not completely
        positive.
     4. Five rows that are not completely positive by Horn's matrix, whatever the order.
-    5. ``draws`` random factors, polished by least squares, and a certificate of the program
-       `sdpdr.methods.copositive_cut`, made exact, up to order 15.
-    6. For each number k of columns, draws again and then ``starts`` runs of convex iteration on
-       `sdpdr.methods.cp_lift`, each polished; the best of either for longer.
+    5. For each number k of columns, ``starts`` random factors, polished by least squares, and the
+       best of them for longer. After the first k and up to order 15, a certificate of the program
+       `sdpdr.methods.copositive_cut`, made exact.
 
     If any number of columns is allowed, disconnected blocks of A are decided one by one.
 
@@ -154,20 +145,14 @@ def completely_positive(
     n_components : int, optional
         k. By default the rank r of A, then r + 1, r + 3, r + 7 and so on up to a number that always
         suffices; since zero columns can be added, the last one contains all others.
-    starts : int, default 3
-        Runs of the iteration for each k; 0 for none.
-    draws : int, default 10
+    starts : int, default 10
         Random factors to polish for each k; 0 for none.
     certificate : bool, default True
         Whether to search for a copositive certificate (steps 4 and 5).
     tol : float, default 1e-8
         A residual up to which B counts as a factor, :math:`|A - B B^T|_F / |A|_F` at unit diagonal;
         also the distance from A, in the same measure, that a certificate must prove.
-    max_iter : int, default 40
-        Programs in each run.
     seed : int, default 0
-    solver : str or Solver, default "auto"
-        Of the iteration.
     time_limit : float, optional
         Seconds for everything.
 
@@ -199,12 +184,9 @@ def completely_positive(
     A = symmetric_matrix(X)
     search = _Search(
         validate.positive_integer("starts", starts, at_least=0),
-        validate.positive_integer("draws", draws, at_least=0),
         certificate,
         validate.positive_number("tol", tol),
-        validate.positive_integer("max_iter", max_iter),
         seed,
-        solver,
         Deadline(time_limit),
     )
     obvious = obvious_certificate(A, tol)
@@ -244,12 +226,9 @@ class _Search:
     """The options of `completely_positive`."""
 
     starts: int
-    draws: int
     certificate: bool
     tol: float
-    max_iter: int
     seed: int
-    solver: str | Solver
     deadline: Deadline
 
     def decide(self, A: Array, n_components: int | None) -> CpFactorization:
@@ -273,20 +252,18 @@ class _Search:
             return _refuted(found, best, least)
         certify = self.certificate and not known and len(A) <= LARGEST
         for k in columns:
-            rng = np.random.default_rng([self.seed, k])
-            for climb in (False, True):
-                B, residual = self._best_of(unit, k, rng, climb)
-                if residual < least:
-                    best, least = root[:, None] * B, residual
-                if least <= self.tol:
-                    return CpFactorization(CpStatus.CP, best, least, "search", holds=True)
-                if self.deadline.is_over():
-                    break
-                if certify:
-                    found = _program_certificate(A, self.tol, self.deadline)
-                    if found is not None:
-                        return _refuted(found, best, least)
-                    certify = False
+            B, residual = self._best_of(unit, k)
+            if residual < least:
+                best, least = root[:, None] * B, residual
+            if least <= self.tol:
+                return CpFactorization(CpStatus.CP, best, least, "search", holds=True)
+            if self.deadline.is_over():
+                break
+            if certify:
+                found = _program_certificate(A, self.tol, self.deadline)
+                if found is not None:
+                    return _refuted(found, best, least)
+                certify = False
         return CpFactorization(
             CpStatus.UNDECIDED,
             best,
@@ -303,45 +280,24 @@ class _Search:
                 return confirmed(found, A)
         return horn_certificate(A, self.tol, self.seed, self.deadline) if self.certificate else None
 
-    def _best_of(
-        self, unit: Array, k: int, rng: np.random.Generator, climb: bool
-    ) -> tuple[Array, float]:
-        """The best factor of several random ones, polished, or of iterations from them."""
+    def _best_of(self, unit: Array, k: int) -> tuple[Array, float]:
+        """The best of several random factors, polished, and its residual."""
         best, least = np.zeros((len(unit), k)), 1.0
-        count = self.starts if climb else self.draws
-        for _ in range(count):
+        rng = np.random.default_rng([self.seed, k])
+        for _ in range(self.starts):
             if least <= self.tol or self.deadline.is_over():
                 return best, least
             # Rows are about as long as those of a factor.
-            B = rng.random((len(unit), k)) * np.sqrt(2.0 / k)
-            B = self._polished(unit, self._climbed(unit, B) if climb else B, _USUAL)
+            B = self._polished(unit, rng.random((len(unit), k)) * np.sqrt(2.0 / k), _USUAL)
             if (residual := square_residual(unit, B)) < least:
                 best, least = B, residual
-        if count and least > self.tol:
+        if self.starts and least > self.tol:
             best = self._polished(unit, best, int(min(_LONG, _OPERATIONS / best.size**3)))
             least = square_residual(unit, best)
         return best, least
 
     def _polished(self, unit: Array, B: Array, steps: int) -> Array:
         return polish_square(unit, B, max_iter=max(steps, _USUAL), stop=self.deadline.is_over)
-
-    def _climbed(self, unit: Array, start: Array) -> Array:
-        """The factor of the convex iteration, which ends where a polish succeeds."""
-        k = start.shape[1]
-        iteration = ConvexIteration(
-            cp_lift(unit, k), k, direction="schur", start=Factor(np.vstack([np.eye(k), start])),
-            max_iter=self.max_iter, solver=self.solver, seed=self.seed,
-            time_limit=self.deadline.left(), progress=False,
-        )  # fmt: skip
-        state, B = iteration.init(), np.zeros_like(start)
-        while not iteration.done(state) and not self.deadline.is_over():
-            state = iteration.step(state)
-            if state.best is not None:
-                B = np.maximum(as_dense(state.gram())[k:, :k], 0.0)
-            near = 1.0 - float(np.sum(B**2)) / len(unit) <= _NEAR
-            if near and square_residual(unit, polish_square(unit, B, max_iter=_BRIEF)) <= self.tol:
-                break
-        return B
 
 
 def _columns(n: int, rank: int, requested: int | None) -> tuple[int, ...]:

@@ -26,8 +26,8 @@ def cp_lift(X: ArrayLike, n_components: int) -> Model:
 
     A has a nonnegative factor with k columns exactly if some feasible Z has rank k, and exactly if
     :math:`|B|_F^2` reaches tr A. With :math:`\langle B_t, B\rangle` of the last step as the
-    objective, convex iteration raises :math:`|B|_F^2` (`sdpdr.factorize.completely_positive`). The
-    trace of Z is constant, so it cannot serve as the first objective. The optimum along ones is
+    objective, `sdpdr.iterate.ConvexIteration` with ``direction="schur"`` raises :math:`|B|_F^2`.
+    The trace of Z is constant, so it cannot serve as the first objective. The optimum along ones is
     :math:`(k\, \mathbf 1^T A \mathbf 1)^{1/2}`, which a B of equal columns attains.
 
     Parameters

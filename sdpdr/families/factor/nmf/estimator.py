@@ -13,7 +13,6 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix, require_squares
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.factor.nmf.bounds import check_method, nmf_bound
-from sdpdr.families.factor.nmf.factorize import nmf
 from sdpdr.families.factor.nonnegative.inputs import (
     norm_of,
     number_of_components,
@@ -29,7 +28,6 @@ from sdpdr.families.factor.nonnegative.projection import (
 )
 from sdpdr.solving.iterate.records import IterationStatus
 
-SOLVERS = ("auto", "lift")
 # Entries of both factors up to which they are polished, by dense systems of that order.
 _POLISHED = 1500
 # Relative errors of a converged descent, and of an unfinished one, up to which an exact
@@ -48,20 +46,16 @@ class NMF(FactorTransformer):
 
     Used like `sklearn.decomposition.NMF`, for the Frobenius norm. Two things are added: small
     matrices that *have* a factorization of the rank are factored to rounding, and a lower bound
-    says what no factorization can beat.
+    says what no factorization can beat. Coordinate descent begins from ``"nndsvda"`` and random
+    factors. The best start is run to its end, and polished if its error is so small that an exact
+    factorization may be near. With missing entries, the descent is over the known ones.
 
     Parameters
     ----------
     n_components : int, optional
         k. By default 2, or fewer if X has fewer rows or columns.
-    solver : {"auto", "lift"}, default "auto"
-        ``"auto"`` is scikit-learn's coordinate descent, from ``"nndsvda"`` and random factors. The
-        best start is run to its end, and polished if its error is so small that an exact
-        factorization may be near. With missing entries, the descent is over the known ones.
-        ``"lift"`` is `sdpdr.factorize.nmf`, convex iteration on semidefinite programs of order
-        n + m + k: it finds an exact factorization about as often, a hundred times slower.
     starts : int, default 5
-        Number of starts. The lift makes none after one that fits exactly.
+        Number of starts.
     tol : float, default 1e-6
         Relative error at which the factorization counts as exact.
     max_iter : int, default 1000
@@ -80,8 +74,7 @@ class NMF(FactorTransformer):
     reconstruction_err_ : float
         :math:`|X - WH|_F` over the known entries.
     status_ : IterationStatus
-        ``RANK_REACHED`` if that is at most ``tol`` times :math:`|X|_F`, else how the lift ended,
-        or ``SETTLED``.
+        ``RANK_REACHED`` if that is at most ``tol`` times :math:`|X|_F`, else ``SETTLED``.
     bound_ : float
         No W, H of that rank has a smaller error; 0 if entries are missing, or if sparse data have
         more than 4000 rows and columns.
@@ -92,7 +85,7 @@ class NMF(FactorTransformer):
     argument_ : str
         The proof of the bound, in words.
     n_iter_ : int
-        Programs of the lift, or the number of starts.
+        The number of starts.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -117,7 +110,6 @@ class NMF(FactorTransformer):
 
     n_components: int | None = None
     _: KW_ONLY
-    solver: str = "auto"
     starts: int = 5
     tol: float = 1e-6
     max_iter: int = 1000
@@ -134,7 +126,6 @@ class NMF(FactorTransformer):
             store are zero, and known.
         y : ignored
         """
-        validate.choice("solver", self.solver, SOLVERS)
         check_method("bound", self.bound, X)
         validate.positive_integer("starts", self.starts)
         validate.positive_integer("max_iter", self.max_iter)
@@ -150,20 +141,14 @@ class NMF(FactorTransformer):
             require_nonnegative(V)
         else:
             V = partial_matrix(V)
-        seed, status = validate.seed(self.random_state), IterationStatus.SETTLED
-        if self.solver == "lift":
-            found = nmf(V, k, starts=self.starts, tol=self.tol, seed=seed)
-            (_, H), status = found.factors(), found.status
-            self.n_iter_ = len(found.history)
-        else:
-            H = nonnegative_factors(V, k, self.starts, self.tol, self.max_iter, seed)[1]
-            self.n_iter_ = self.starts
-        self.components_, self.n_components_ = H, k
+        seed = validate.seed(self.random_state)
+        _, H = nonnegative_factors(V, k, self.starts, self.tol, self.max_iter, seed)
+        self.components_, self.n_components_, self.n_iter_ = H, k, self.starts
         W = coordinates(V, H)
         self.reconstruction_err_ = residual(V, W, H)
         self.norm_gap_ = self.reconstruction_err_ / norm_of(V)
         exact = self.norm_gap_ <= self.tol
-        self.status_ = IterationStatus.RANK_REACHED if exact else status
+        self.status_ = IterationStatus.RANK_REACHED if exact else IterationStatus.SETTLED
         self.bound_, self.gap_ = 0.0, 1.0
         self.argument_ = "no bound is known where entries are missing"
         if is_complete(V):
@@ -189,13 +174,12 @@ class NMF(FactorTransformer):
 
     def _checked(self, X: Any, **options: Any) -> Matrix:
         finite = True if sp.issparse(X) else "allow-nan"
-        sparse = "csr" if self.solver == "auto" else False
-        return checked(self, X, accept_sparse=sparse, ensure_all_finite=finite, **options)
+        return checked(self, X, accept_sparse="csr", ensure_all_finite=finite, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = self.solver == "auto"
+        tags.input_tags.sparse = True
         return tags
 
 
