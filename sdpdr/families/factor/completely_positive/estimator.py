@@ -46,9 +46,9 @@ class CompletelyPositive(
     affinity : str or callable, default "auto"
         How A is made of X: ``"precomputed"`` if X is A, ``"knn"`` for clusters of points, else a
         kernel of scikit-learn such as ``"rbf"``, ``"linear"`` or ``"cosine"``, or a function of two
-        rows. ``"knn"``: neighbours weigh one, both ways half, rows and columns are divided by the
-        roots of their sums, as for normalised cuts. ``"auto"``: ``"precomputed"`` if X
-        has as many columns as rows, else ``"knn"``.
+        rows. ``"knn"``: mutual neighbours have the weight one, others one half, and rows and
+        columns are divided by the square roots of their sums, as for normalised cuts. ``"auto"``:
+        ``"precomputed"`` if X has as many columns as rows, else ``"knn"``.
     n_neighbors : int, default 10
         For ``"knn"``; the point itself is the first.
     gamma : float, optional
@@ -58,8 +58,8 @@ class CompletelyPositive(
     tol : float, default 1e-8
         Residual up to which A counts as factored.
     time_limit : float or None, default 10.0
-        Seconds, without ``n_components``; the search among all factors has no end of its own that
-        one would live to see. Where it is over, the status is ``UNDECIDED``. "auto" is the default.
+        Seconds, without ``n_components``. If the time is over, the status is ``UNDECIDED``; "auto"
+        is the default.
     random_state : int, RandomState or Generator, default 0
 
     Attributes

@@ -266,7 +266,7 @@ class Multipliers:
 
 @dataclass(frozen=True, eq=False)
 class Lagrangian:
-    r"""Augmented Lagrangian of isometric nonnegative factors.
+    r"""Augmented Lagrangian of isometric nonnegative factors, with its gradient.
 
     .. math::
 
@@ -275,18 +275,8 @@ class Lagrangian:
         + \tfrac{\sigma_1}2 |r|^2 + \tfrac{\sigma_2}2 \sum_i c_i |R_i|^2,
 
     with :math:`r_e = |w_i - w_j|^2 - d_e` for every edge e = ij, R = WH - V with rows
-    :math:`R_i`, counts c of the nodes, and :math:`L_F` the Laplacian of pairs to be spread. With
-    :math:`q = \sigma_1 r - \lambda`, :math:`Q = \sigma_2 \operatorname{diag}(c) R - M` and
-    L(q) the Laplacian of the graph with weights q,
-
-    .. math::
-
-        \frac{\partial\mathcal L}{\partial W} = 2 L(q) W - 2\beta L_F W + Q H^T, \qquad
-        \frac{\partial\mathcal L}{\partial H} = W^T Q .
-
-    In (4.87) of the thesis the sum over l belongs inside the parentheses. The printed gradients
-    (4.88)-(4.89) multiply the terms of M and :math:`\sigma_2` by W or H where the other factor
-    belongs, twice over for :math:`\sigma_2`.
+    :math:`R_i`, counts c of the nodes, and :math:`L_F` the Laplacian of pairs to be spread: (4.87)
+    of the thesis, corrected.
     """
 
     X: Array
@@ -305,7 +295,7 @@ class Lagrangian:
 
     @cached_property
     def counts(self) -> Array | float:
-        """C as a column, or one."""
+        """Counts of the nodes as a column, or one."""
         return 1.0 if self.graph.masses is None else self.graph.masses[:, None]
 
     def split(self, x: Array) -> tuple[Array, Array]:

@@ -7,12 +7,10 @@ Let Z have nonnegative rank k and length one. For any B, and any symmetric :math
     \langle V, Z\rangle \le \Big(\sum_{l \le k} \sigma_l(V - B)^2\Big)^{1/2}
     + \sqrt k\, \lambda_{\max}\!\left(\begin{pmatrix} 0 & B \\ B^T & 0 \end{pmatrix} + N\right) .
 
-The first term bounds :math:`\langle V - B, Z\rangle` because Z has rank k. For the second, take
-:math:`Z = \sum_l w_l h_l^T` with :math:`|w_l| = |h_l|`, and :math:`Q = \sum_l z_l z_l^T`,
-:math:`z_l = (w_l, h_l)`. Then :math:`Q \ge 0`, so :math:`2\langle B, Z\rangle` is at most the inner
-product of Q with the matrix in brackets, and so at most its largest eigenvalue times
-:math:`\operatorname{tr} Q = 2 \sum_l |w_l||h_l| \le 2\sqrt k (\sum_l |w_l|^2|h_l|^2)^{1/2} \le
-2 \sqrt k\,|Z|_F`; the last step, because the components have nonnegative inner products.
+The first term bounds :math:`\langle V - B, Z\rangle`. The second one bounds
+:math:`\langle B, Z\rangle`, since Z is the corner of a nonnegative positive semidefinite matrix of
+trace at most :math:`2 \sqrt k`: the sum of :math:`z_l z_l^T` over components
+:math:`z_l = (w_l, h_l)` of equal lengths, whose inner products are nonnegative.
 """
 
 from __future__ import annotations

@@ -66,11 +66,9 @@ def copositivity(M: ArrayLike) -> Copositivity:
     r"""Decide whether a matrix of order 15 or less is copositive, by Kaplan's criterion.
 
     M is copositive exactly if no principal submatrix has an eigenvector v > 0 with a negative
-    eigenvalue. For a multiple eigenvalue, or nearly equal ones, a solver returns an arbitrary basis
-    of the eigenspace. So the whole span of the eigenvectors of negative eigenvalues is searched
-    for a positive vector, by nonnegative least squares: one that is found is a witness
-    :math:`x^T M x < 0` whatever the eigenvalues are, and if there is none there is no such
-    eigenvector. The test is about M + shift I, so rounding below the shift does not matter.
+    eigenvalue. Of a multiple eigenvalue a solver returns any basis, so the span of all eigenvectors
+    of negative eigenvalues is searched for a positive vector, by nonnegative least squares. The
+    test is about M + shift I, so rounding below the shift does not matter.
 
     Parameters
     ----------
@@ -338,12 +336,10 @@ _SIGNS = np.array([horn_matrix()[np.ix_(back, back)] for back in np.argsort(_ORD
 def horn_certificate(A: Array, tol: float, seed: int, deadline: Deadline) -> Refutation | None:
     r"""A proof by five rows that a doubly nonnegative matrix is not completely positive, or None.
 
-    With Horn's copositive matrix H, its rows and columns in any order, and any d > 0, every
-    completely positive A has :math:`d^T (H \circ A)\, d \ge 0` at any five rows (M. Hall and
-    M. Newman, 1963). Where no fewer rows have a negative value, the least one over
-    :math:`\sum d_i = 1` lies inside the simplex, where :math:`(H \circ A)\, d` is constant. So some
-    d has a negative value exactly if the solution of :math:`(H \circ A)\, x = -\mathbf 1` is
-    positive, and then d = x. Beyond 40 rows, sets of five are drawn at random.
+    With Horn's matrix H, its rows in any order, the least value of :math:`d^T (H \circ A)\, d` over
+    the simplex, if it is negative at five rows and at no fewer, lies inside (M. Hall and M. Newman,
+    1963). So some d > 0 has a negative value exactly if :math:`(H \circ A)\, d = -\mathbf 1` has a
+    positive solution. Beyond 40 rows, sets of five are drawn at random.
     """
     unit, _ = unit_scaled(A)
     for sets in _sets(len(A), seed):
@@ -413,10 +409,8 @@ def multiplier_matrix(M: Array, parts: Array) -> Array:
 def lowered(M: Array) -> Array:
     r"""A copositive matrix with entries above :math:`(M_{ii} M_{jj})^{1/2}` lowered to that.
 
-    It remains copositive. With one such entry lowered, :math:`u = e_i / M_{ii}^{1/2} -
-    e_j / M_{jj}^{1/2}` has :math:`u^T M u = 0`, so the form is linear along u; its least value on
-    the part of a line that is not negative is at an end, where :math:`x_i x_j = 0` and the entry
-    does not count.
+    It stays copositive: along :math:`u = e_i / M_{ii}^{1/2} - e_j / M_{jj}^{1/2}` the form is then
+    linear, and least at an end, where :math:`x_i x_j = 0` and the entry does not count.
     """
     root = np.sqrt(np.maximum(np.diag(M), 0.0))
     return np.asarray(np.minimum(M, np.outer(root, root)))

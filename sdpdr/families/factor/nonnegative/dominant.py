@@ -102,11 +102,8 @@ def triangle_free_certificate(A: Array) -> Refutation | None:
 
     With d > 0 the eigenvector of the least eigenvalue :math:`\lambda < 0` of the comparison matrix
     and S = -1 where :math:`a_{ij} \ne 0`, +1 elsewhere and on the diagonal,
-    :math:`M_{ij} = d_i S_{ij} d_j` has :math:`\langle M, A\rangle = d^T M(A) d = \lambda`
-    (J. Drew, C. Johnson and R. Loewy, Linear and Multilinear Algebra 37, 1994). S is copositive by
-    the theorem of Motzkin and Straus (Canadian Journal of Mathematics 17, 1965), that
-    :math:`2 \sum_{i \sim j} x_i x_j \le (1 - 1/\omega) (\sum x_i)^2` in a graph without cliques of
-    more than :math:`\omega = 2` vertices.
+    :math:`M_{ij} = d_i S_{ij} d_j` has :math:`\langle M, A\rangle = \lambda` (Drew, Johnson and
+    Loewy, 1994). S is copositive by the theorem of Motzkin and Straus (1965).
     """
     for rows in components(A):
         part = A[np.ix_(rows, rows)]
