@@ -86,9 +86,8 @@ def test_rows_of_zeros_belong_nowhere():
     assert found.memberships_[1].sum() == 0.0
 
 
-@pytest.mark.parametrize(
-    ("estimator", "X", "error", "words"),
-    [
+def test_matrices_and_parameters_without_meaning_are_refused_in_words():
+    for estimator, X, error, words in [
         (CompletelyPositive(2, affinity="precomputed"), np.ones((3, 2)), DataError, "square"),
         (CompletelyPositive(2), np.triu(np.ones((3, 3))), DataError, "symmetric"),
         (CompletelyPositive(4), np.eye(3), DataError, "out of range"),
@@ -96,11 +95,9 @@ def test_rows_of_zeros_belong_nowhere():
         (CompletelyPositive(affinity="rbff"), np.eye(3), UnknownNameError, "rbf"),
         (CompletelyPositive(affinity=3), np.eye(3), DataError, "function of two rows"),
         (CompletelyPositive(starts=0, n_components=1), np.eye(3), DataError, "starts"),
-    ],
-)
-def test_matrices_and_parameters_without_meaning_are_refused_in_words(estimator, X, error, words):
-    with pytest.raises(error, match=words):
-        estimator.fit(X)
+    ]:
+        with pytest.raises(error, match=words):
+            estimator.fit(X)
 
 
 def test_affinities_of_neighbours_are_those_of_normalised_cuts():

@@ -89,19 +89,16 @@ def test_unfinished_search_warns(data):
         IsoNMF(n_components=2, max_iter=1).fit(data)
 
 
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
+def test_what_is_refused(data):
+    for change, error in [
         ({"n_components": 7}, DataError),
         ({"n_components": 0}, DataError),
         ({"n_neighbors": 0}, DataError),
         ({"objective": "closest"}, UnknownNameError),
         ({"connect": "some"}, UnknownNameError),
-    ],
-)
-def test_what_is_refused(data, change, error):
-    with pytest.raises(error):
-        IsoNMF(**change).fit(data)
+    ]:
+        with pytest.raises(error):
+            IsoNMF(**change).fit(data)
 
 
 def test_what_is_refused_later(data, found):

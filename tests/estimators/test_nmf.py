@@ -115,18 +115,15 @@ def test_new_rows_are_fitted_without_negative_weights():
     assert model.transform(-EXACT).max() == 0.0
 
 
-@pytest.mark.parametrize(
-    ("options", "X", "error", "words"),
-    [
+def test_wrong_arguments_are_named():
+    for options, X, error, words in [
         ({"n_components": 4}, V3, DataError, "out of range"),
         ({"starts": 0}, V3, DataError, "starts"),
         ({}, -V3, DataError, "Negative values in data"),
         ({"bound": "best"}, V3, UnknownNameError, "eckart_young"),
-    ],
-)
-def test_wrong_arguments_are_named(options, X, error, words):
-    with pytest.raises(error, match=words):
-        sdpdr.NMF(**options).fit(X)
+    ]:
+        with pytest.raises(error, match=words):
+            sdpdr.NMF(**options).fit(X)
 
 
 def test_products_of_another_width_are_refused():

@@ -57,9 +57,8 @@ def check(A, found):
 # -- decided without a search ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("A", "status", "proof"),
-    [
+def test_what_theorems_decide_needs_no_search():
+    for A, status, proof in [
         (cycle(5, 1.5), CpStatus.NOT_CP, "eigenvalue"),
         (cycle(5, PHI), CpStatus.NOT_CP, "no triangle"),
         (cycle(5, 1.95), CpStatus.NOT_CP, "no triangle"),
@@ -71,14 +70,15 @@ def check(A, found):
         (np.array([[-1.0]]), CpStatus.NOT_CP, "entry"),
         (np.array([[4.0]]), CpStatus.CP, "rank"),
         (product(7, 2, 1.0, 0), CpStatus.CP, "rank"),
-        (np.outer([1.0, 10.0, 3.0], [1.0, 10.0, 3.0]) * (np.eye(3) + 1), CpStatus.CP,
-         "scaled dominant"),
-    ],
-)  # fmt: skip
-def test_what_theorems_decide_needs_no_search(A, status, proof):
-    found = completely_positive(A, starts=0)
-    assert (found.status, found.proof) == (status, proof)
-    check(A, found)
+        (
+            np.outer([1.0, 10.0, 3.0], [1.0, 10.0, 3.0]) * (np.eye(3) + 1),
+            CpStatus.CP,
+            "scaled dominant",
+        ),
+    ]:
+        found = completely_positive(A, starts=0)
+        assert (found.status, found.proof) == (status, proof)
+        check(A, found)
 
 
 def test_parts_are_decided_one_by_one():
@@ -99,13 +99,13 @@ def test_parts_are_decided_one_by_one():
 # -- certificates ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [np.ones(5), np.array([1e3, 1.0, 1e-2, 1.0, 10.0])])
-def test_a_certificate_of_five_rows(scale):
-    A = scale[:, None] * HARD * scale
-    found = completely_positive(A, starts=0)
-    assert (found.status, found.proof) == (CpStatus.NOT_CP, "five places")
-    check(A, found)
-    assert found.certificate.value == pytest.approx(-0.9 / 1.82, abs=1e-5)
+def test_a_certificate_of_five_rows():
+    for scale in [np.ones(5), np.array([1e3, 1.0, 1e-2, 1.0, 10.0])]:
+        A = scale[:, None] * HARD * scale
+        found = completely_positive(A, starts=0)
+        assert (found.status, found.proof) == (CpStatus.NOT_CP, "five places")
+        check(A, found)
+        assert found.certificate.value == pytest.approx(-0.9 / 1.82, abs=1e-5)
 
 
 @pytest.mark.integration
@@ -233,9 +233,8 @@ def test_without_time_nothing_is_decided():
     assert "proves nothing" in found.status.advice
 
 
-@pytest.mark.parametrize(
-    ("X", "options", "error", "words"),
-    [
+def test_what_is_refused():
+    for X, options, error, words in [
         (HARD, {"n_components": 2}, DataError, "rank 5"),
         (HARD, {"n_components": 12}, DataError, "more than 11"),
         (HARD, {"n_components": 0}, DataError, "at least 1"),
@@ -245,8 +244,6 @@ def test_without_time_nothing_is_decided():
         ([[np.nan]], {}, DataError, "NaN"),
         (np.zeros((2, 2)), {}, DataError, "nothing to factor"),
         *((HARD, {name: -1}, DataError, name) for name in ("starts", "tol")),
-    ],
-)
-def test_what_is_refused(X, options, error, words):
-    with pytest.raises(error, match=words):
-        completely_positive(X, **options)
+    ]:
+        with pytest.raises(error, match=words):
+            completely_positive(X, **options)

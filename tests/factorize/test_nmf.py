@@ -46,16 +46,13 @@ def least_outside(cone, trace, Z, block):
     return float(evaluate(trace.lhs, {"Z": Z, "T": T})[0] - trace.rhs[0])
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
+def test_blocks_keep_the_laws():
+    for block in [
         Close(5, [[0, 3], [1, 4], [2, 4]], [1.0, 2.0, 3.0], 0.5),
         HoyerSparsity(FactorLift(2, 3, 2), 0.4),
         SmallProducts(2, 2, 1),
-    ],
-)
-def test_blocks_keep_the_laws(block):
-    assert "compilers: standard form and cvxpy agree" in check_block(block)
+    ]:
+        assert "compilers: standard form and cvxpy agree" in check_block(block)
 
 
 def test_the_excess_lies_between_multiples_of_the_eigenvalue_tail():
@@ -101,7 +98,7 @@ def test_an_error_of_nearly_the_least_is_met_and_a_smaller_one_is_not():
     assert found.status is IterationStatus.STALLED
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_missing_entries_are_filled_in():
     X, _ = random_nonnegative(6, 5, rank=2, seed=4)
     seen = np.random.default_rng(0).random(X.shape) >= 0.2
@@ -128,9 +125,8 @@ def test_limits_end_it_with_what_there_is():
         found.factors()
 
 
-@pytest.mark.parametrize(
-    ("X", "k", "options", "error", "words"),
-    [
+def test_wrong_arguments_are_named():
+    for X, k, options, error, words in [
         (-V3, 2, {}, DataError, r"X\[0, 0\]"),
         (V3, 4, {}, DataError, "n_components=4 is out of range"),
         (V3, 0, {}, DataError, "n_components"),
@@ -139,8 +135,6 @@ def test_limits_end_it_with_what_there_is():
         (V3, 2, {"sparsity": 2.0}, ModelError, "sparsity"),
         (V3, 2, {"starts": 0}, DataError, "starts"),
         (V3, 2, {"direction": "fantop"}, UnknownNameError, "direction"),
-    ],
-)
-def test_wrong_arguments_are_named(X, k, options, error, words):
-    with pytest.raises(error, match=words):
-        nmf(X, k, **options)
+    ]:
+        with pytest.raises(error, match=words):
+            nmf(X, k, **options)

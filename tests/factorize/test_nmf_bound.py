@@ -179,9 +179,8 @@ def test_scaled_rows_and_columns_need_as_many():
 # -- wrong input -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "words"),
-    [
+def test_arguments_that_are_wrong_are_named():
+    for arguments, options, error, words in [
         ((np.ones((3, 2)), np.ones((3, 2))), {}, ShapeError, r"needs W of shape \(3, k\).*compone"),
         ((np.ones((4, 2)), np.ones((2, 3))), {}, ShapeError, r"\(4, 2\)"),
         ((np.ones((3, 2)), np.ones((2, 3)), 1), {}, ShapeError, "k=1, but W and H have 2"),
@@ -193,8 +192,6 @@ def test_scaled_rows_and_columns_need_as_many():
         ((), {"k": 4}, DataError, "k=4 is out of range"),
         ((), {"k": 2, "method": "overlaps"}, UnknownNameError, "overlap"),
         ((), {"k": 2, "time_limit": 0.0}, DataError, "time_limit"),
-    ],
-)
-def test_arguments_that_are_wrong_are_named(arguments, options, error, words):
-    with pytest.raises(error, match=words):
-        sdpdr.nmf_bound(V3, *arguments, **options)
+    ]:
+        with pytest.raises(error, match=words):
+            sdpdr.nmf_bound(V3, *arguments, **options)

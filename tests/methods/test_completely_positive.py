@@ -18,12 +18,14 @@ def cycle(n: int, c: float) -> np.ndarray:
     return c * np.eye(n) + shift + shift.T
 
 
-@pytest.mark.parametrize(
-    "block",
-    [Copositive(3), Copositive(1), SplitCopositive(3), Along(FactorLift(2, 3), np.eye(3, 2))],
-)
-def test_blocks_keep_the_laws(block):
-    check_block(block)
+def test_blocks_keep_the_laws():
+    for block in [
+        Copositive(2),
+        Copositive(1),
+        SplitCopositive(2),
+        Along(FactorLift(2, 3), np.eye(3, 2)),
+    ]:
+        check_block(block)
 
 
 # -- the cut --------------------------------------------------------------------------------

@@ -44,18 +44,18 @@ def test_relaxations_bound_every_factorization():
     assert spread <= most.bound + 1e-6
 
 
-@pytest.mark.parametrize("lifted", [False, True])
-def test_factors_satisfy_the_blocks(lifted):
-    W, H, X, graph = a_factorization()
-    B = np.vstack([W, H.T])
-    model = methods.isometric_nmf(graph, X, n_components=2)
-    if lifted:
-        B, model = np.vstack([np.eye(2), B]), methods.isometric_nmf_lift(graph, X, 2)
-    sdp = model.to_sdp()
-    multipliers = {rows.label: np.zeros(rows.m) for rows in sdp.rows}
-    assert dimacs_errors(sdp, Point({"Z": Factor(B)}, multipliers)).primal() < 1e-9
-    for block in model.blocks:
-        assert "every law holds" in check_block(block)
+def test_factors_satisfy_the_blocks():
+    for lifted in [False, True]:
+        W, H, X, graph = a_factorization()
+        B = np.vstack([W, H.T])
+        model = methods.isometric_nmf(graph, X, n_components=2)
+        if lifted:
+            B, model = np.vstack([np.eye(2), B]), methods.isometric_nmf_lift(graph, X, 2)
+        sdp = model.to_sdp()
+        multipliers = {rows.label: np.zeros(rows.m) for rows in sdp.rows}
+        assert dimacs_errors(sdp, Point({"Z": Factor(B)}, multipliers)).primal() < 1e-9
+        for block in model.blocks:
+            assert "every law holds" in check_block(block)
 
 
 @pytest.mark.nightly
@@ -88,20 +88,17 @@ def test_a_rank_loop_finds_factors_that_keep_entries_and_lengths(seed):
     assert min(W.min(), H.min()) >= -1e-6
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "words"),
-    [
+def test_what_is_refused():
+    for change, error, words in [
         ({"X": -np.ones((3, 2))}, DataError, "Negative"),
         ({"X": np.ones((4, 2))}, ShapeError, "4 rows but the graph 3 nodes"),
         ({"trace_limit": 1.0}, DataError, "twice the sum of the singular values"),
         ({"trace_limit": -1.0}, DataError, "trace_limit"),
         ({"n_components": 3}, DataError, "n_components=3"),
-    ],
-)
-def test_what_is_refused(change, error, words):
-    given = {"X": np.array([[1.0, 0.0], [2.0, 1.0], [2.0, 3.0]]), "n_components": 2, **change}
-    with pytest.raises(error, match=words):
-        methods.isometric_nmf(graphs.path([1.0, 1.0]), **given)
+    ]:
+        given = {"X": np.array([[1.0, 0.0], [2.0, 1.0], [2.0, 3.0]]), "n_components": 2, **change}
+        with pytest.raises(error, match=words):
+            methods.isometric_nmf(graphs.path([1.0, 1.0]), **given)
 
 
 def test_parts_are_refused_and_a_model_without_limits_is_said_to_say_nothing():

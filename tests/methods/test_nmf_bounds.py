@@ -109,47 +109,39 @@ def test_any_multipliers_bound_the_overlap():
 # -- blocks and wrong input -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
+def test_blocks_obey_the_laws():
+    for block in [
         blocks.SlicedProducts(V3, 2),
         blocks.Envelope(SQUARE[:3, :2]),
         blocks.LowRankBall(2, 3, 2),
         blocks.SameCorner(2, 3),
         blocks.Overlap(V3),
-    ],
-    ids=lambda block: block.label,
-)
-def test_blocks_obey_the_laws(block):
-    assert "every law holds" in check_block(block)
+    ]:
+        assert "every law holds" in check_block(block)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
+def test_matrices_that_cannot_be_factored_are_named():
+    for make in [
         methods.nmf_dnn,
         methods.nmf_cones,
         lambda X: methods.nmf_shor(X, 1),
         lambda X: methods.nmf_overlap(X, 1),
-    ],
-    ids=["dnn", "cones", "shor", "overlap"],
-)
-def test_matrices_that_cannot_be_factored_are_named(make):
-    for X, words in (
-        ([[1.0, 2.0], [3.0, -1.0]], r"X\[1, 1\] = -1"),
-        ([[1.0, np.nan], [3.0, 1.0]], "NaN"),
-        ([[0.0, 0.0], [0.0, 0.0]], "zero"),
-        ([1.0, 2.0], "2D array"),
-    ):
-        with pytest.raises(DataError, match=words):
-            make(X)
+    ]:
+        for X, words in (
+            ([[1.0, 2.0], [3.0, -1.0]], r"X\[1, 1\] = -1"),
+            ([[1.0, np.nan], [3.0, 1.0]], "NaN"),
+            ([[0.0, 0.0], [0.0, 0.0]], "zero"),
+            ([1.0, 2.0], "2D array"),
+        ):
+            with pytest.raises(DataError, match=words):
+                make(X)
 
 
-@pytest.mark.parametrize("make", [methods.nmf_shor, methods.nmf_overlap])
-def test_numbers_of_components_out_of_range_are_named(make):
-    with pytest.raises(DataError, match="k=4 is out of range: a 3 x 3"):
-        make(V3, 4)
-    with pytest.raises(DataError, match="k=0"):
-        make(V3, 0)
-    with pytest.raises(DataTypeError, match=r"k=1\.5"):
-        make(V3, 1.5)
+def test_numbers_of_components_out_of_range_are_named():
+    for make in [methods.nmf_shor, methods.nmf_overlap]:
+        with pytest.raises(DataError, match="k=4 is out of range: a 3 x 3"):
+            make(V3, 4)
+        with pytest.raises(DataError, match="k=0"):
+            make(V3, 0)
+        with pytest.raises(DataTypeError, match=r"k=1\.5"):
+            make(V3, 1.5)

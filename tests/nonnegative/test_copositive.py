@@ -91,10 +91,10 @@ def test_a_multiple_eigenvalue_hides_no_witness():
     assert _positive_in(other) is None
 
 
-@pytest.mark.parametrize("M", [np.ones((2, 3)), np.eye(16)])
-def test_kaplan_says_what_it_cannot_do(M):
-    with pytest.raises(DataError, match="square|principal submatrices"):
-        copositivity(M)
+def test_kaplan_says_what_it_cannot_do():
+    for M in [np.ones((2, 3)), np.eye(16)]:
+        with pytest.raises(DataError, match="square|principal submatrices"):
+            copositivity(M)
 
 
 def test_inexact_multipliers_are_made_exact():
@@ -116,9 +116,8 @@ def test_inexact_multipliers_are_made_exact():
 # -- signs and eigenvalues -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("A", "proof", "value"),
-    [
+def test_negative_entries_and_eigenvalues_are_certificates():
+    for A, proof, value in [
         ([[2.0, -1.0], [-1.0, 2.0]], "entry", -2.0),
         (cycle(5, 1.5), "eigenvalue", 1.5 - PHI),
         (cycle(5, PHI - 1e-6), "eigenvalue", -1e-6),
@@ -126,15 +125,13 @@ def test_inexact_multipliers_are_made_exact():
         ([[0.0, 1e-7], [1e-7, 1.0]], "eigenvalue", None),
         ([[1.0, 0.0, 0.0], [0.0, 1e-12, 2e-12], [0.0, 2e-12, 1e-12]], "eigenvalue", None),
         ([[1.0, 0.0, 0.0], [0.0, 1e-12, -5e-13], [0.0, -5e-13, 1e-12]], "entry", None),
-    ],
-)
-def test_negative_entries_and_eigenvalues_are_certificates(A, proof, value):
-    found = obvious_certificate(np.array(A))
-    assert found.proof == proof
-    assert found.value < 0.0
-    assert value is None or found.value == pytest.approx(value)
-    assert found.holds_against(A)
-    assert not found.holds_against(np.eye(len(A)))
+    ]:
+        found = obvious_certificate(np.array(A))
+        assert found.proof == proof
+        assert found.value < 0.0
+        assert value is None or found.value == pytest.approx(value)
+        assert found.holds_against(A)
+        assert not found.holds_against(np.eye(len(A)))
 
 
 def test_rounding_is_no_certificate():
@@ -145,20 +142,17 @@ def test_rounding_is_no_certificate():
         assert obvious_certificate(matrix) is None
 
 
-@pytest.mark.parametrize(
-    ("X", "words"),
-    [
+def test_what_is_no_symmetric_matrix():
+    for X, words in [
         (np.ones((2, 3)), "square"),
         ([[1.0, 2.0], [0.0, 1.0]], r"X\[0, 1\] = 2, X\[1, 0\] = 0"),
         ([[1.0, np.nan], [np.nan, 1.0]], "NaN"),
         ([[np.inf]], "infinity"),
         (np.zeros((3, 3)), "nothing to factor"),
         ([1.0, 2.0], "2D"),
-    ],
-)
-def test_what_is_no_symmetric_matrix(X, words):
-    with pytest.raises(DataError, match=words):
-        symmetric_matrix(X)
+    ]:
+        with pytest.raises(DataError, match=words):
+            symmetric_matrix(X)
 
 
 def test_bound_on_the_cp_rank():
@@ -206,16 +200,16 @@ def test_components_and_triangles():
 # -- without a triangle ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("c", [PHI, 1.8, 1.95])
-def test_odd_cycles_are_refuted_below_two(c):
-    A = cycle(5, c)
-    found = triangle_free_certificate(A)
-    assert found.value == pytest.approx(c - 2.0)
-    np.testing.assert_allclose(5.0 * found.matrix, horn_matrix(), atol=1e-12)
-    assert found.holds_against(A)
-    # How far: to the nearest matrix known to be completely positive, it is at least that.
-    assert found.distance <= np.linalg.norm(A - cycle(5, 2.0))
-    assert found.least_gap == pytest.approx(5.0 * (2.0 - c) * PHI / 2.0)
+def test_odd_cycles_are_refuted_below_two():
+    for c in [PHI, 1.8, 1.95]:
+        A = cycle(5, c)
+        found = triangle_free_certificate(A)
+        assert found.value == pytest.approx(c - 2.0)
+        np.testing.assert_allclose(5.0 * found.matrix, horn_matrix(), atol=1e-12)
+        assert found.holds_against(A)
+        # How far: to the nearest matrix known to be completely positive, it is at least that.
+        assert found.distance <= np.linalg.norm(A - cycle(5, 2.0))
+        assert found.least_gap == pytest.approx(5.0 * (2.0 - c) * PHI / 2.0)
 
 
 def test_a_false_certificate_does_not_hold():

@@ -126,9 +126,8 @@ def test_whatever_ends_the_search_the_best_factors_are_returned(curve):
     assert np.isfinite(found.W).all()
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "words"),
-    [
+def test_what_is_refused(curve):
+    for change, error, words in [
         ({"X": -np.ones((30, 8))}, DataError, r"X\[0, 0\] = -1"),
         ({"X": np.ones((29, 8))}, ShapeError, "29 rows but the graph 30 nodes"),
         ({"n_components": 9}, DataError, "n_components=9 is out of range"),
@@ -138,12 +137,10 @@ def test_whatever_ends_the_search_the_best_factors_are_returned(curve):
         ({"objective": "farthest"}, UnknownNameError, "furthest"),
         ({"objective": "furthest", "pull": -1.0}, DataError, "pull"),
         ({"tol": 0.0}, DataError, "tol"),
-    ],
-)
-def test_what_is_refused(curve, change, error, words):
-    given = {"X": curve[0], "graph": curve[1], "n_components": 3, **change}
-    with pytest.raises(error, match=words):
-        isometric_factors(**given)
+    ]:
+        given = {"X": curve[0], "graph": curve[1], "n_components": 3, **change}
+        with pytest.raises(error, match=words):
+            isometric_factors(**given)
 
 
 def test_sparsity_is_one_of_a_single_entry_and_none_of_equal_ones_in_any_unit():

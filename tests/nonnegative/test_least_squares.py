@@ -89,9 +89,8 @@ def test_missing_entries_are_read_and_left_out_of_the_norm():
     assert X[0, 2] == 4.0
 
 
-@pytest.mark.parametrize(
-    ("X", "observed", "error", "words"),
-    [
+def test_matrices_that_cannot_be_factored_are_refused():
+    for X, observed, error, words in [
         ([[1.0, -2.0]], None, DataError, r"X\[0, 1\] = -2"),
         ([[1.0, np.inf]], None, DataError, "infinity"),
         ([[0.0, 0.0]], None, DataError, "all entries of X are zero"),
@@ -99,8 +98,6 @@ def test_missing_entries_are_read_and_left_out_of_the_norm():
         ([[np.nan, np.nan], [2.0, 1.0]], None, DataError, "row 0 of X"),
         ([[1.0, 2.0]], [[True]], ShapeError, r"observed has shape \(1, 1\)"),
         ([1.0, 2.0], None, DataError, "2D"),
-    ],
-)
-def test_matrices_that_cannot_be_factored_are_refused(X, observed, error, words):
-    with pytest.raises(error, match=words):
-        partial_matrix(X, observed)
+    ]:
+        with pytest.raises(error, match=words):
+            partial_matrix(X, observed)
