@@ -22,8 +22,9 @@ from tables import write_table
 
 from sdpdr.base.arrays import Array
 from sdpdr.errors import DuplicatePointsWarning
+from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
 from sdpdr.graphs import NeighborGraph, knn
-from sdpdr.nonnegative import hoyer, isometric_factors, singular_tail
+from sdpdr.nonnegative import hoyer, isometric_factors
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 # Reconstruction error, sparsity and error of distances in the thesis, per cent.
@@ -125,7 +126,7 @@ def classic(name: str, X: Array, k: int, iterations: int) -> Line:
     off = np.linalg.norm(np.sum(steps**2, axis=1) - graph.sqdist)
     return Line(
         name, "NMF", np.linalg.norm(V - W @ H) / np.linalg.norm(V),
-        singular_tail(V, k) / np.linalg.norm(V), off / np.linalg.norm(graph.sqdist),
+        eckart_young_bound(V, k) / np.linalg.norm(V), off / np.linalg.norm(graph.sqdist),
         _sparsity(W, H), time.process_time() - begin, f"{nmf.n_iter_} iterations",
     )  # fmt: skip
 

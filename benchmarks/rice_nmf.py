@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 import sdpdr
 from sdpdr.factorize import nmf
-from sdpdr.nonnegative import singular_tail
+from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
 
 DATA = Path(__file__).parents[1] / "../shared/data/rice.png"
 CROPS = {"100:140, 100:140": (100, 140, 100, 140), "90:150, 90:150": (90, 150, 90, 150)}
@@ -51,7 +51,7 @@ def row(name: str, X: np.ndarray, k: int, starts: int) -> list[str]:
     return [
         name,
         f"{X.shape[0]} x {X.shape[1]}",
-        percent(singular_tail(X, k) / norm),
+        percent(eckart_young_bound(X, k) / norm),
         percent(model.reconstruction_err_ / norm),
         f"coordinate descent, best of {starts}, polished",
         f"{seconds:.2g}",
@@ -67,7 +67,7 @@ def lifted(name: str, X: np.ndarray, k: int, programs: int) -> list[str]:
     return [
         name,
         f"{X.shape[0]} x {X.shape[1]}",
-        percent(singular_tail(X, k) / np.linalg.norm(X)),
+        percent(eckart_young_bound(X, k) / np.linalg.norm(X)),
         percent(found.error),
         f"convex iteration, {len(found.history)} programs ({percent(least)} before the polish)",
         f"{seconds:.2g}",

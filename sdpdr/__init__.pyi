@@ -20,8 +20,8 @@ from .families.factor.completely_positive.estimator import CompletelyPositive as
 from .families.factor.isometric.estimator import IsoNMF as IsoNMF
 from .families.factor.mmmf.estimators import MMMF as MMMF
 from .families.factor.mmmf.estimators import RatingMMMF as RatingMMMF
+from .families.factor.nmf.bounds import nmf_bound as nmf_bound
 from .families.factor.nmf.estimator import NMF as NMF
-from .families.factor.nmf.nmf_bound import nmf_bound as nmf_bound
 from .families.factor.polynomial.estimator import PolynomialFactorization as PolynomialFactorization
 from .families.metric.estimators import GhodsiMetric as GhodsiMetric
 from .families.metric.estimators import XingMetric as XingMetric

@@ -3,19 +3,18 @@
 from sdpdr.base.gather import names as _names
 from sdpdr.families.factor.completely_positive.recipes import copositive_cut as copositive_cut
 from sdpdr.families.factor.completely_positive.recipes import cp_lift as cp_lift
-from sdpdr.families.factor.completely_positive.recipes import cut_of as cut_of
 from sdpdr.families.factor.isometric.recipe import isometric_nmf as isometric_nmf
 from sdpdr.families.factor.isometric.recipe import isometric_nmf_lift as isometric_nmf_lift
 from sdpdr.families.factor.mmmf.entries import Signs as Signs
 from sdpdr.families.factor.mmmf.entries import observed_signs as observed_signs
 from sdpdr.families.factor.mmmf.recipe import mmmf as mmmf
 from sdpdr.families.factor.mmmf.recipe import mmmf_dual as mmmf_dual
-from sdpdr.families.factor.nmf.bounds import nmf_cones as nmf_cones
-from sdpdr.families.factor.nmf.bounds import nmf_dnn as nmf_dnn
-from sdpdr.families.factor.nmf.bounds import nmf_overlap as nmf_overlap
-from sdpdr.families.factor.nmf.bounds import nmf_shor as nmf_shor
+from sdpdr.families.factor.nmf.recipes import nmf_cones as nmf_cones
+from sdpdr.families.factor.nmf.recipes import nmf_dnn as nmf_dnn
 from sdpdr.families.factor.nmf.recipes import nmf_lift as nmf_lift
+from sdpdr.families.factor.nmf.recipes import nmf_overlap as nmf_overlap
 from sdpdr.families.factor.nmf.recipes import nmf_products as nmf_products
+from sdpdr.families.factor.nmf.recipes import nmf_shor as nmf_shor
 from sdpdr.families.factor.polynomial.recipe import (
     polynomial_factorization as polynomial_factorization,
 )

@@ -1,7 +1,5 @@
 """IsoNMF: scikit-learn's checks, what it reports, points merged, dropped and new."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -29,33 +27,29 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)
-    return rng.random((40, 3)) @ rng.random((3, 6))
+    return rng.random((20, 3)) @ rng.random((3, 6))
 
 
 @pytest.fixture(scope="module")
 def found(data):
     """An estimator, and what fitting it returned."""
-    learned = IsoNMF(n_components=3)
+    learned = IsoNMF(n_components=3, tol=1e-2)
     return learned, learned.fit_transform(data)
 
 
-@pytest.fixture(scope="module")
-def fitted(found):
-    return found[0]
-
-
-@pytest.mark.nightly
 def test_what_is_reported(data, found):
     fitted, W = found
     H, graph = fitted.components_, fitted.graph_
-    assert (W.shape, H.shape) == ((40, 3), (3, 6))
+    assert (W.shape, H.shape) == ((20, 3), (3, 6))
     assert min(W.min(), H.min()) >= 0.0
-    assert fitted.reconstruction_err_ == pytest.approx(np.linalg.norm(data - W @ H))
+    lost = np.linalg.norm(data - W @ H)
+    assert fitted.reconstruction_err_ == pytest.approx(lost)
+    assert fitted.score(data) == pytest.approx(1.0 - (lost / np.linalg.norm(data)) ** 2, abs=1e-12)
     assert fitted.reconstruction_err_ >= fitted.bound_
     steps = W[graph.edges[:, 0]] - W[graph.edges[:, 1]]
     off = np.linalg.norm(np.sum(steps**2, axis=1) - graph.sqdist) / np.linalg.norm(graph.sqdist)
     assert fitted.edge_error_ == pytest.approx(off, rel=1e-6)
-    assert fitted.edge_error_ <= 1e-4
+    assert fitted.edge_error_ <= 1e-2
     assert fitted.sparsity_["W"] == pytest.approx(np.mean(hoyer(W, axis=0)))
     assert fitted.sparsity_["H"] == pytest.approx(np.mean(hoyer(H, axis=1)))
     assert fitted.status_ is IsometricStatus.SETTLED
@@ -64,42 +58,30 @@ def test_what_is_reported(data, found):
     assert fitted.get_feature_names_out().tolist() == ["isonmf0", "isonmf1", "isonmf2"]
 
 
-def test_new_points_by_least_squares(data, fitted):
+def test_points_of_the_fit_have_the_rows_found_and_new_ones_those_of_least_squares(data, found):
+    fitted, W = found
+    np.testing.assert_array_equal(fitted.transform(data[::-1]), W[::-1])
     new = 1.1 * data[:5]
     W = fitted.transform(new)
-    assert W.shape == (5, 3)
     assert W.min() >= 0.0
     slopes = (W @ fitted.components_ - new) @ fitted.components_.T
     np.testing.assert_allclose(np.minimum(W, slopes), 0.0, atol=1e-8)
     np.testing.assert_allclose(fitted.inverse_transform(W), W @ fitted.components_)
 
 
-def test_points_of_the_fit_have_the_rows_found(data, found):
-    learned, W = found
-    np.testing.assert_array_equal(learned.transform(data[::-1]), W[::-1])
-    lost = np.linalg.norm(data - learned.inverse_transform(W))
-    assert lost == pytest.approx(learned.reconstruction_err_)
-    share = 1.0 - (lost / np.linalg.norm(data)) ** 2
-    assert learned.score(data) == pytest.approx(share, abs=1e-12)
-
-
-def test_dropped_points_are_placed_as_new_ones(data):
-    far = np.vstack([data, data[:4] + 50.0])
-    iso = IsoNMF(n_components=3, tol=1e-2, connect="largest")
-    with pytest.warns(DroppedPointsWarning):
-        W = iso.fit_transform(far)
-    np.testing.assert_allclose(W[40:], iso.transform(far[40:]))
-
-
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_parts_may_stay_apart_unless_points_are_pulled(data):
     far = np.vstack([data, data[:4] + 50.0])
-    assert IsoNMF(n_components=3, tol=1e-2).fit(far).graph_.n_components == 2
+    assert IsoNMF(n_components=3, max_iter=1).fit(far).graph_.n_components == 2
     with pytest.raises(DisconnectedGraphError):
         IsoNMF(n_components=2, objective="furthest").fit(far)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        iso = IsoNMF(n_components=2, objective="furthest", connect="mst", max_iter=3).fit(far)
+    iso = IsoNMF(n_components=2, objective="furthest", connect="mst", max_iter=1).fit(far)
     assert iso.result_.spread > 0.0
+    # Dropped points are placed as new ones.
+    iso = IsoNMF(n_components=3, max_iter=1, connect="largest")
+    with pytest.warns(DroppedPointsWarning):
+        W = iso.fit_transform(far)
+    np.testing.assert_allclose(W[20:], iso.transform(far[20:]))
 
 
 def test_unfinished_search_warns(data):
@@ -107,22 +89,20 @@ def test_unfinished_search_warns(data):
         IsoNMF(n_components=2, max_iter=1).fit(data)
 
 
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
+def test_what_is_refused(data):
+    for change, error in [
         ({"n_components": 7}, DataError),
         ({"n_components": 0}, DataError),
         ({"n_neighbors": 0}, DataError),
         ({"objective": "closest"}, UnknownNameError),
         ({"connect": "some"}, UnknownNameError),
-    ],
-)
-def test_what_is_refused(data, change, error):
-    with pytest.raises(error):
-        IsoNMF(**change).fit(data)
+    ]:
+        with pytest.raises(error):
+            IsoNMF(**change).fit(data)
 
 
-def test_what_is_refused_later(data, fitted):
+def test_what_is_refused_later(data, found):
+    fitted, _ = found
     with pytest.raises(DataError, match="Negative"):
         fitted.transform(-data)
     with pytest.raises(ShapeError):

@@ -22,10 +22,8 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("solver", ["auto", "lift"])
-def test_every_solver_factors_what_can_be_factored(solver):
-    model = sdpdr.NMF(2, solver=solver)
+def test_what_can_be_factored_is_factored():
+    model = sdpdr.NMF(2)
     W = model.fit_transform(EXACT)
     assert model.status_ is IterationStatus.RANK_REACHED
     assert min(W.min(), model.components_.min()) >= 0.0
@@ -56,11 +54,10 @@ def test_a_rank_below_the_components_is_no_trouble():
 
 
 def test_it_is_never_worse_than_scikit_learns():
-    for seed in range(3):
+    for seed in range(2):
         X = np.random.default_rng(seed).random((25, 12))
         theirs = Theirs(3, init="nndsvda", tol=1e-8, max_iter=1000).fit(X)
         ours = sdpdr.NMF(3).fit(X)
-        assert ours.factorization_ is None
         assert ours.reconstruction_err_ <= theirs.reconstruction_err_ * (1.0 + 1e-9)
         assert 0.0 < ours.bound_ <= ours.reconstruction_err_
         assert 0.0 < ours.gap_ < 1.0
@@ -72,8 +69,8 @@ def refuse(*args, **options):
 
 def test_noise_is_not_polished(monkeypatch):
     """Its steps are dense systems of the order of both factors, and gain nothing there."""
-    monkeypatch.setattr("sdpdr.families.factor.nmf.starts.polish_factors", refuse)
-    X = np.random.default_rng(0).random((40, 30))
+    monkeypatch.setattr("sdpdr.families.factor.nmf.estimator.polish_factors", refuse)
+    X = np.random.default_rng(0).random((20, 15))
     full = sdpdr.NMF(2).fit(X).reconstruction_err_
     theirs = Theirs(2, init="nndsvda", max_iter=1000).fit(X)
     assert full <= theirs.reconstruction_err_ * (1.0 + 1e-9)
@@ -100,18 +97,10 @@ def test_a_closer_bound_may_be_asked_for(monkeypatch):
     assert asked == ["overlap"]
 
 
-def test_the_lift_keeps_its_history():
-    model = sdpdr.NMF(2, solver="lift", starts=1, options={"max_iter": 2}).fit(V3)
-    assert model.status_ is IterationStatus.ITERATION_LIMIT
-    assert len(model.factorization_.history) == model.n_iter_ == 2
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("solver", ["lift", "auto"])
-def test_what_is_missing_is_filled_in(solver):
+def test_what_is_missing_is_filled_in():
     gaps = np.random.default_rng(0).random(EXACT.shape) < 0.25
     X = np.where(gaps, np.nan, EXACT)
-    model = sdpdr.NMF(2, solver=solver)
+    model = sdpdr.NMF(2)
     W = model.fit_transform(X)
     np.testing.assert_allclose(model.inverse_transform(W), EXACT, atol=1e-7)
     np.testing.assert_allclose(model.transform(X), W, atol=1e-9)
@@ -126,19 +115,15 @@ def test_new_rows_are_fitted_without_negative_weights():
     assert model.transform(-EXACT).max() == 0.0
 
 
-@pytest.mark.parametrize(
-    ("options", "X", "error", "words"),
-    [
-        ({"solver": "mu"}, V3, UnknownNameError, "lift"),
+def test_wrong_arguments_are_named():
+    for options, X, error, words in [
         ({"n_components": 4}, V3, DataError, "out of range"),
         ({"starts": 0}, V3, DataError, "starts"),
         ({}, -V3, DataError, "Negative values in data"),
         ({"bound": "best"}, V3, UnknownNameError, "eckart_young"),
-    ],
-)
-def test_wrong_arguments_are_named(options, X, error, words):
-    with pytest.raises(error, match=words):
-        sdpdr.NMF(**options).fit(X)
+    ]:
+        with pytest.raises(error, match=words):
+            sdpdr.NMF(**options).fit(X)
 
 
 def test_products_of_another_width_are_refused():

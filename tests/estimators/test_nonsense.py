@@ -26,7 +26,6 @@ UNREAD = {
     "CompletelyPositive": {"n_neighbors"},
     "IsoNMF": {"pull"},
     "MixedLabelPropagation": {"ridge", "share", "smoothness"},
-    "NMF": {"options"},
     "PolynomialFactorization": {"solver"},
     "SpectralRegression": {"gamma", "n_neighbors", "smoothing"},
 }  # fmt: skip

@@ -129,8 +129,6 @@ def test_faults_of_sparse_matrices_to_factor_are_named():
     X, _ = topics(120, 200)
     with pytest.raises(DataTypeError, match="bound='cones' is proved by dense"):
         NMF(2, bound="cones").fit(X)
-    with pytest.raises(DataTypeError, match=r"[Ss]parse"):
-        NMF(2, solver="lift").fit(X)
     with pytest.raises(DataError, match="all entries of X are zero"):
         NMF(2, starts=1).fit(sp.csr_array((900, 900)))
     wrong = sp.csr_array(X.toarray().repeat(8, axis=0))

@@ -16,14 +16,15 @@ from sdpdr.base.deadline import in_seconds
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
-from sdpdr.families.factor.completely_positive.factorize import completely_positive
-from sdpdr.families.factor.completely_positive.records import CpFactorization, CpStatus
-from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate, symmetric_matrix
-from sdpdr.families.factor.nonnegative.symmetric_nmf import (
+from sdpdr.families.factor.completely_positive.factorize import (
+    CpStatus,
+    completely_positive,
     eigenvalue_bound,
     square_residual,
     symmetric_nmf,
 )
+from sdpdr.families.factor.nonnegative.copositive import obvious_certificate
+from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
 
 
 @dataclass(eq=False, repr=False)
@@ -45,20 +46,20 @@ class CompletelyPositive(
     affinity : str or callable, default "auto"
         How A is made of X: ``"precomputed"`` if X is A, ``"knn"`` for clusters of points, else a
         kernel of scikit-learn such as ``"rbf"``, ``"linear"`` or ``"cosine"``, or a function of two
-        rows. ``"knn"``: neighbours weigh one, both ways half, rows and columns are divided by the
-        roots of their sums, as for normalised cuts. ``"auto"``: ``"precomputed"`` if X
-        has as many columns as rows, else ``"knn"``.
+        rows. ``"knn"``: mutual neighbours have the weight one, others one half, and rows and
+        columns are divided by the square roots of their sums, as for normalised cuts. ``"auto"``:
+        ``"precomputed"`` if X has as many columns as rows, else ``"knn"``.
     n_neighbors : int, default 10
         For ``"knn"``; the point itself is the first.
     gamma : float, optional
         Of kernels that take it; scikit-learn's default is one over the number of features.
     starts : int, default 5
-        Random starts; without ``n_components``, of the iteration.
+        Random starts; without ``n_components``, for each number of columns tried.
     tol : float, default 1e-8
         Residual up to which A counts as factored.
     time_limit : float or None, default 10.0
-        Seconds, without ``n_components``; the search among all factors has no end of its own that
-        one would live to see. Where it is over, the status is ``UNDECIDED``. "auto" is the default.
+        Seconds, without ``n_components``. If the time is over, the status is ``UNDECIDED``; "auto"
+        is the default.
     random_state : int, RandomState or Generator, default 0
 
     Attributes
@@ -79,8 +80,6 @@ class CompletelyPositive(
         Of A: ``CP`` if the residual is within ``tol``, ``NOT_CP`` with a certificate, else
         ``UNDECIDED``.
     certificate_ : Refutation or None
-    factorization_ : CpFactorization or None
-        The search with all attempts, without ``n_components``.
     n_features_in_ : int
 
     Raises
@@ -139,12 +138,28 @@ class CompletelyPositive(
             validate.positive_number("gamma", self.gamma)
         A = self._affinity(X)
         self.affinity_matrix_ = A
-        self.factorization_: CpFactorization | None = None
+        seed = validate.seed(self.random_state)
         if self.n_components is None:
-            self._decide(A)
+            limit = seconds_for(self)
+            found = completely_positive(
+                A, starts=self.starts, tol=self.tol, seed=seed, time_limit=limit
+            )
+            B, self.status_, self.certificate_ = found.factor, found.status, found.certificate
         else:
-            self._approximate(A, self.n_components)
-        B = self.embedding_
+            B = symmetric_nmf(A, self.n_components, starts=self.starts, seed=seed).factor
+            self.status_, self.certificate_ = CpStatus.CP, None
+            if square_residual(A, B) > self.tol:
+                self.certificate_ = obvious_certificate(A, self.tol)
+                refuted = self.certificate_ is not None
+                self.status_ = CpStatus.NOT_CP if refuted else CpStatus.UNDECIDED
+        self.residual_, self.bound_ = square_residual(A, B), eigenvalue_bound(A, B.shape[1])
+        if self.n_components is None and found.timed_out and self.status_ is CpStatus.UNDECIDED:
+            warn(
+                f"the time limit of {in_seconds(limit)} s ended the search: {self.status_.name}. "
+                f"The best factor of {B.shape[1]} columns, of a residual of {self.residual_:.1e}, "
+                "is returned. Raise time_limit, or pass None.",
+                UncertifiedWarning,
+            )
         sums = B.sum(axis=1)
         used = sums > 0.0
         shares = np.where(used[:, None], B / np.where(used, sums, 1.0)[:, None], 0.0)
@@ -172,7 +187,8 @@ class CompletelyPositive(
             )
         chosen = self.affinity
         if named and chosen == "auto":
-            chosen = "precomputed" if _is_square(X) else "knn"
+            shape = np.shape(X)
+            chosen = "precomputed" if len(shape) == 2 and shape[0] == shape[1] else "knn"
         if named and chosen == "precomputed":
             A = symmetric_matrix(X)
             note_columns(self, X)
@@ -187,40 +203,3 @@ class CompletelyPositive(
             return symmetric_matrix(joined / np.outer(root, root))
         options = {"gamma": self.gamma, "filter_params": True} if named else {}
         return symmetric_matrix(pairwise_kernels(points, metric=chosen, **options))
-
-    def _decide(self, A: Array) -> None:
-        found = completely_positive(
-            A,
-            starts=self.starts,
-            tol=self.tol,
-            seed=validate.seed(self.random_state),
-            time_limit=seconds_for(self),
-            progress=False,
-        )
-        self.factorization_ = found
-        self.embedding_, self.residual_ = found.factor, square_residual(A, found.factor)
-        self.status_, self.certificate_ = found.status, found.certificate
-        self.bound_ = eigenvalue_bound(A, found.n_components)
-        if found.timed_out and found.status is CpStatus.UNDECIDED:
-            warn(
-                f"the time limit of {in_seconds(seconds_for(self))} s ended the search: "
-                f"{found.status.name}. The best factor of {found.n_components} columns, of a "
-                f"residual of {self.residual_:.1e}, is returned. Raise time_limit, or pass None.",
-                UncertifiedWarning,
-            )
-
-    def _approximate(self, A: Array, k: int) -> None:
-        found = symmetric_nmf(A, k, starts=self.starts, seed=validate.seed(self.random_state))
-        self.embedding_, self.residual_, self.bound_ = found.factor, found.residual, found.bound
-        self.certificate_ = obvious_certificate(A, self.tol)
-        if self.residual_ <= self.tol:
-            self.status_, self.certificate_ = CpStatus.CP, None
-        elif self.certificate_ is not None:
-            self.status_ = CpStatus.NOT_CP
-        else:
-            self.status_ = CpStatus.UNDECIDED
-
-
-def _is_square(X: Any) -> bool:
-    shape = np.shape(X)
-    return len(shape) == 2 and shape[0] == shape[1]

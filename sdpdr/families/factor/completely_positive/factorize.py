@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import minimize
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import Progress, show_progress
-from sdpdr.families.factor.completely_positive.programs import (
-    copositive_certificate,
-    cp_iteration,
-    random_factor,
+from sdpdr.base.progress import Advised
+from sdpdr.families.factor.completely_positive.recipes import copositive_cut
+from sdpdr.families.factor.nonnegative.copositive import (
+    LARGEST,
+    PROOFS,
+    Refutation,
+    certified,
+    confirmed,
+    horn_certificate,
+    multiplier_matrix,
+    obvious_certificate,
+    unit_scaled,
 )
-from sdpdr.families.factor.completely_positive.records import CpAttempt, CpFactorization, CpStatus
-from sdpdr.families.factor.nonnegative.copositive import Refutation, confirmed
 from sdpdr.families.factor.nonnegative.dominant import (
     components,
     dominant_factor,
@@ -29,45 +35,92 @@ from sdpdr.families.factor.nonnegative.dominant import (
     small_rank_factor,
     triangle_free_certificate,
 )
-from sdpdr.families.factor.nonnegative.horn import horn_certificate
-from sdpdr.families.factor.nonnegative.polish import polish_square
-from sdpdr.families.factor.nonnegative.symmetric import (
-    UnitScaled,
-    cp_rank_bound,
-    numerical_rank,
-    obvious_certificate,
-    symmetric_matrix,
-    without_rounding,
-)
-from sdpdr.families.factor.nonnegative.symmetric_nmf import square_residual, unit_residual
+from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
+from sdpdr.families.factor.nonnegative.least_squares import polish_square
+from sdpdr.linalg.svec import smat
 from sdpdr.program import as_dense
-from sdpdr.solvers.base import Solver
+from sdpdr.solving.solve import solve
 
-# Order up to which the certificate of level one is requested: its program has a matrix for each
-# row.
-LARGEST_CUT = 15
-# Gap relative to the trace below which the factor of a program is polished during the iteration,
-# and the steps of that polish.
-_NEAR, _BRIEF = 2e-2, 30
-# Steps of the polish of a draw or an iteration, and of the best one for some number of columns, of
-# which there are fewer where they would take more than this number of operations.
+# How a factor was found, by name.
+FOUND = {
+    "rank": "rank two at most",
+    "dominant": "diagonally dominant",
+    "scaled dominant": "diagonally dominant after scaling",
+    "search": "found by search",
+    "parts": "blocks found in different ways",
+}
+# Steps of the polish of a start, and of the best one for some number of columns, of which there are
+# fewer if they would take more than this number of operations.
 _USUAL, _LONG, _OPERATIONS = 300, 3000, 2e9
+# Eigenvalues below this share of the largest count as zero.
+_RANK = 1e-9
+
+
+class CpStatus(Advised):
+    """The answer; the value of each member explains it."""
+
+    CP = "A nonnegative factor was found; it fits to `residual`."
+    NOT_CP = (
+        "There is none with any number of columns: `certificate` holds a copositive matrix whose "
+        "inner product with the matrix is negative."
+    )
+    UNDECIDED = (
+        "Neither a factor of the requested size nor a proof that there is none was found, which "
+        "proves nothing. Allow more columns (`n_components`), more `starts` or more time."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CpFactorization:
+    r"""A factor, a certificate, or neither.
+
+    Attributes
+    ----------
+    status : CpStatus
+    factor : array of shape (n, k)
+        B >= 0: the factor, or the best one found, also for a refuted matrix if any was tried.
+    residual : float
+        :math:`|D (A - B B^T) D|_F / |D A D|_F` with :math:`D = \operatorname{diag}(A)^{-1/2}`:
+        independent of the scaling of rows.
+    proof : str
+        How the factor was found, or why the certificate holds; empty if undecided.
+    certificate : Refutation or None
+        If the matrix is refuted.
+    holds : bool or None
+        Whether A is completely positive with any number of columns, if known: a factor with more
+        columns than requested may be known, and up to order four all doubly nonnegative matrices
+        are completely positive.
+    timed_out : bool
+        Whether a time limit ended the search.
+    """
+
+    status: CpStatus
+    factor: Array
+    residual: float
+    proof: str = ""
+    certificate: Refutation | None = None
+    holds: bool | None = None
+    timed_out: bool = False
+
+    def __repr__(self) -> str:
+        if self.status is CpStatus.CP:
+            words = f"{FOUND[self.proof]}, {self.factor.shape[1]} columns"
+            return f"CpFactorization(CP: {words}, residual {self.residual:.1e})"
+        if self.certificate is not None:
+            words = f"{PROOFS[self.proof]}, <M, A> = {self.certificate.value:.6g}"
+            return f"CpFactorization(NOT_CP: {words})"
+        return f"CpFactorization(UNDECIDED: best residual {self.residual:.1e})"
 
 
 def completely_positive(
     X: ArrayLike,
-    n_components: int | tuple[int, int] | None = None,
+    n_components: int | None = None,
     *,
-    starts: int = 3,
-    draws: int = 10,
+    starts: int = 10,
     certificate: bool = True,
     tol: float = 1e-8,
-    max_iter: int = 40,
     seed: int = 0,
-    solver: str | Solver = "auto",
-    form: str = "auto",
     time_limit: float | None = None,
-    progress: Progress | bool | None = None,
 ) -> CpFactorization:
     r"""Factor a symmetric matrix as :math:`A = B B^T` with :math:`B \ge 0`, or prove it impossible.
 
@@ -78,12 +131,10 @@ def completely_positive(
     2. Rank two at most, diagonal dominance, and dominance after scaling: B can be written down.
     3. No three rows joined by nonzero entries, and not dominant after scaling: not completely
        positive.
-    4. Five rows that are not completely positive by Horn's matrix, whatever the order
-       (`sdpdr.nonnegative.horn_certificate`).
-    5. ``draws`` random factors, polished by least squares, and a copositive certificate
-       (`copositive_certificate`), up to order 15.
-    6. For each number k of columns, draws again and then ``starts`` runs of `cp_iteration`, each
-       polished; the best of either for longer.
+    4. Five rows that are not completely positive by Horn's matrix, whatever the order.
+    5. For each number k of columns, ``starts`` random factors, polished by least squares, and the
+       best of them for longer. After the first k and up to order 15, a certificate of the program
+       `sdpdr.methods.copositive_cut`, made exact.
 
     If any number of columns is allowed, disconnected blocks of A are decided one by one.
 
@@ -91,28 +142,19 @@ def completely_positive(
     ----------
     X : array_like of shape (n, n)
         A, symmetric.
-    n_components : int or (int, int), optional
-        k, or the first and last k to try one after the other. By default the rank r of A, then
-        r + 1, r + 3, r + 7 and so on up to the bound `sdpdr.nonnegative.cp_rank_bound`; since
-        zero columns can be added, the last one contains all others.
-    starts : int, default 3
-        Runs of the iteration for each k; 0 for none.
-    draws : int, default 10
+    n_components : int, optional
+        k. By default the rank r of A, then r + 1, r + 3, r + 7 and so on up to a number that always
+        suffices; since zero columns can be added, the last one contains all others.
+    starts : int, default 10
         Random factors to polish for each k; 0 for none.
     certificate : bool, default True
         Whether to search for a copositive certificate (steps 4 and 5).
     tol : float, default 1e-8
         A residual up to which B counts as a factor, :math:`|A - B B^T|_F / |A|_F` at unit diagonal;
         also the distance from A, in the same measure, that a certificate must prove.
-    max_iter : int, default 40
-        Programs in each run.
     seed : int, default 0
-    solver, form : see `sdpdr.solve`
-        Of the iteration.
     time_limit : float, optional
         Seconds for everything.
-    progress : bool or callable, optional
-        By default on a terminal only. A callable receives a mapping for each program and draw.
 
     Returns
     -------
@@ -140,225 +182,147 @@ def completely_positive(
     CpFactorization(NOT_CP: an eigenvalue is negative, <M, A> = -1)
     """
     A = symmetric_matrix(X)
-    search = CpSearch(
-        starts=validate.positive_integer("starts", starts, at_least=0),
-        draws=validate.positive_integer("draws", draws, at_least=0),
-        certificate=certificate,
-        tol=validate.positive_number("tol", tol),
-        max_iter=validate.positive_integer("max_iter", max_iter),
-        seed=seed,
-        solver=solver,
-        form=form,
-        deadline=Deadline(time_limit),
+    search = _Search(
+        validate.positive_integer("starts", starts, at_least=0),
+        certificate,
+        validate.positive_number("tol", tol),
+        seed,
+        Deadline(time_limit),
     )
     obvious = obvious_certificate(A, tol)
     if obvious is not None:
-        return CpFactorization.refuted(A, confirmed(obvious, A))
-    A = without_rounding(A)
-    columns = columns_to_try(A, n_components)
-    with show_progress(progress, "completely positive factorization") as report:
-        search.report = report
-        if n_components is None:
-            return _joined(
-                A, [(rows, search.decide(A[np.ix_(rows, rows)])) for rows in components(A)]
-            )
-        kept = np.flatnonzero(np.diag(A) > 0.0)
-        found = search.decide(A[np.ix_(kept, kept)], columns)
-        return found if kept.size == len(A) else _joined(A, [(kept, found)])
-
-
-def _joined(A: Array, parts: Sequence[tuple[Index, CpFactorization]]) -> CpFactorization:
-    """The answer for a block-diagonal matrix from the answers for its blocks."""
-    widths = [part.factor.shape[1] for _, part in parts]
-    B, ends = np.zeros((len(A), sum(widths))), np.cumsum(widths)
-    for (rows, part), end in zip(parts, ends, strict=True):
-        B[rows, end - part.factor.shape[1] : end] = part.factor
-    proofs = {part.proof for _, part in parts}
-    whole = CpFactorization(
-        CpStatus.CP,
-        B,
-        unit_residual(A, B),
-        proofs.pop() if len(proofs) == 1 else "parts",
-        holds=True,
-        attempts=tuple(a for _, part in parts for a in part.attempts),
-        timed_out=any(part.timed_out for _, part in parts),
-    )
-    for rows, part in parts:
+        return _refuted(confirmed(obvious, A), np.zeros((len(A), 0)), 1.0)
+    used = np.diag(A) > 0.0
+    A = np.where(used[:, None] & used, np.maximum(A, 0.0), 0.0)
+    blocks = components(A) if n_components is None else [np.flatnonzero(used)]
+    parts = [search.decide(A[np.ix_(rows, rows)], n_components) for rows in blocks]
+    factors = [np.zeros((len(A), part.factor.shape[1])) for part in parts]
+    for rows, part, factor in zip(blocks, parts, factors, strict=True):
+        factor[rows] = part.factor
+    B = np.hstack(factors)
+    residual = unit_residual(A, B)
+    for rows, part in zip(blocks, parts, strict=True):
         if part.certificate is not None:
-            found = part.certificate.within(rows, len(A))
-            return replace(
-                whole, status=part.status, proof=part.proof, certificate=found, holds=False
-            )
-    if any(part.status is CpStatus.UNDECIDED for _, part in parts):
-        holds = True if all(part.holds for _, part in parts) else None
-        return replace(whole, status=CpStatus.UNDECIDED, proof="", holds=holds)
-    return whole
+            return _refuted(part.certificate.within(rows, len(A)), B, residual)
+    undecided = any(part.status is CpStatus.UNDECIDED for part in parts)
+    proofs = {part.proof for part in parts}
+    return CpFactorization(
+        CpStatus.UNDECIDED if undecided else CpStatus.CP,
+        B,
+        residual,
+        "" if undecided else proofs.pop() if len(proofs) == 1 else "parts",
+        holds=True if all(part.holds for part in parts) else None,
+        timed_out=any(part.timed_out for part in parts),
+    )
+
+
+def _refuted(certificate: Refutation, factor: Array, residual: float) -> CpFactorization:
+    proof = certificate.proof
+    return CpFactorization(CpStatus.NOT_CP, factor, residual, proof, certificate, holds=False)
 
 
 @dataclass
-class CpSearch:
-    """The options of a search for a factor, and the number of reports so far."""
+class _Search:
+    """The options of `completely_positive`."""
 
     starts: int
-    draws: int
     certificate: bool
     tol: float
-    max_iter: int
     seed: int
-    solver: str | Solver
-    form: str
     deadline: Deadline
-    report: Progress | None = None
-    reported: int = 0
 
-    def decide(self, A: Array, columns: tuple[int, ...] | None = None) -> CpFactorization:
+    def decide(self, A: Array, n_components: int | None) -> CpFactorization:
         """Decide on a matrix without empty rows."""
-        written = self._written(A, columns)
-        if isinstance(written, CpFactorization):
-            return written
+        unit, root = unit_scaled(A)
+        values = np.linalg.eigvalsh(unit)
+        rank = int(np.sum(values > _RANK * values[-1]))
+        columns = _columns(len(A), rank, n_components)
         # Up to order four, doubly nonnegative matrices are completely positive.
-        known = written or len(A) <= 4
-        if not known:
-            certificate = self._certificate(A)
-            if certificate is not None:
-                return CpFactorization.refuted(A, certificate)
-        return self.search(A, columns or columns_to_try(A, None), True if known else None)
-
-    def _written(self, A: Array, columns: tuple[int, ...] | None) -> CpFactorization | bool:
-        """A factor in closed form; or whether there is one, with more columns than allowed."""
-        wide = False
-        for proof, B in _closed_forms(A):
-            if not unit_residual(A, B) <= self.tol:
+        known = len(A) <= 4
+        for proof, B in _closed_forms(A, rank):
+            residual = unit_residual(A, B)
+            if residual > self.tol:
                 continue
-            if columns is None or B.shape[1] <= columns[-1]:
-                missing = 0 if columns is None else max(columns[0] - B.shape[1], 0)
-                B = np.pad(B, ((0, 0), (0, missing)))
-                return CpFactorization.of(A, CpStatus.CP, (), B, proof=proof, holds=True)
-            wide = True
-        return wide
-
-    def _certificate(self, A: Array) -> Refutation | None:
-        """A certificate that needs no program."""
-        if not has_triangle(A):
-            unit = UnitScaled.of(A).matrix
-            clear = triangle_free_certificate(unit)
-            if clear is not None and clear.is_beyond(self.tol, unit):
-                found = triangle_free_certificate(A)
-                if found is not None:
-                    return confirmed(found, A)
-        if not self.certificate:
-            return None
-        return horn_certificate(A, tol=self.tol, seed=self.seed, deadline=self.deadline)
-
-    def search(self, A: Array, columns: tuple[int, ...], holds: bool | None) -> CpFactorization:
-        """Search for factors, and for a certificate after the first draws."""
-        attempts: list[CpAttempt] = []
-        for attempt in self.attempts(A, columns, certify=self.certificate and holds is None):
-            if isinstance(attempt, Refutation):
-                return CpFactorization.refuted(A, attempt, attempts)
-            attempts.append(attempt)
-            if attempt.residual <= self.tol:
-                return CpFactorization.of(
-                    A, CpStatus.CP, attempts, attempt.factor, proof="search", holds=True
-                )
-        over = self.deadline.is_over()
-        return CpFactorization.of(A, CpStatus.UNDECIDED, attempts, holds=holds, timed_out=over)
-
-    def attempts(
-        self, A: Array, columns: tuple[int, ...], certify: bool
-    ) -> Iterator[CpAttempt | Refutation]:
-        """Attempts in turn, until the time is over."""
-        unit = UnitScaled.of(A)
+            if n_components is None or B.shape[1] <= n_components:
+                B = np.pad(B, ((0, 0), (0, max((n_components or 0) - B.shape[1], 0))))
+                return CpFactorization(CpStatus.CP, B, residual, proof, holds=True)
+            known = True
+        best, least = np.zeros((len(A), 0)), 1.0
+        if not known and (found := self._written_certificate(A, unit)) is not None:
+            return _refuted(found, best, least)
+        certify = self.certificate and not known and len(A) <= LARGEST
         for k in columns:
-            rng = np.random.default_rng([self.seed, k])
-            for attempt, count in ((self.draw, self.draws), (self.climb, self.starts)):
-                tried = []
-                for number in range(count):
-                    if self.deadline.is_over():
-                        return
-                    tried.append(attempt(unit, k, number, rng))
-                    yield tried[-1]
-                if certify and len(A) <= LARGEST_CUT and not self.deadline.is_over():
-                    left = self.deadline.left()
-                    found = copositive_certificate(A, tol=self.tol, time_limit=left)
-                    if found is not None:
-                        yield found
-                        return
-                certify = False
-                if tried and not self.deadline.is_over():
-                    yield self._longer(unit, min(tried, key=lambda a: a.residual))
-
-    def draw(self, unit: UnitScaled, k: int, draw: int, rng: np.random.Generator) -> CpAttempt:
-        """Polish a random factor."""
-        factor, residual = self._polished(unit, random_factor(unit.matrix, k, rng))
-        self._report(k, residual)
-        return CpAttempt(k, "draw", draw, factor, residual)
-
-    def climb(self, unit: UnitScaled, k: int, start: int, rng: np.random.Generator) -> CpAttempt:
-        """Run the iteration at unit diagonal, and polish its factors where they are near."""
-        A, root = unit.matrix, unit.root[:, None]
-        iteration = cp_iteration(
-            A, k, random_factor(A, k, rng), self.seed,
-            max_iter=self.max_iter, solver=self.solver, form=self.form, progress=False,
-            time_limit=self.deadline.left(),
-        )  # fmt: skip
-        state, B = iteration.init(), np.zeros((len(A), k))
-        while not iteration.done(state) and not self.deadline.is_over():
-            state = iteration.step(state)
-            if state.best is not None:
-                B = np.maximum(as_dense(state.gram())[k:, :k], 0.0)
-            self._report(k, square_residual(A, B))
-            near = 1.0 - float(np.sum(B**2)) / len(A) <= _NEAR
-            if near and square_residual(A, polish_square(A, B, max_iter=_BRIEF)) <= self.tol:
+            B, residual = self._best_of(unit, k)
+            if residual < least:
+                best, least = root[:, None] * B, residual
+            if least <= self.tol:
+                return CpFactorization(CpStatus.CP, best, least, "search", holds=True)
+            if self.deadline.is_over():
                 break
-        factor, residual = self._polished(unit, B)
-        missing = float(np.sum(root**2) - np.sum((root * B) ** 2))
-        return CpAttempt(
-            k, "iteration", start, factor, residual, missing, state.status, tuple(state.rows())
+            if certify:
+                found = _program_certificate(A, self.tol, self.deadline)
+                if found is not None:
+                    return _refuted(found, best, least)
+                certify = False
+        return CpFactorization(
+            CpStatus.UNDECIDED,
+            best,
+            least,
+            holds=True if known else None,
+            timed_out=self.deadline.is_over(),
         )
 
-    def _longer(self, unit: UnitScaled, attempt: CpAttempt) -> CpAttempt:
-        """Continue the polish of an attempt; its programs are not listed again."""
-        steps = int(max(_USUAL, min(_LONG, _OPERATIONS / attempt.factor.size**3)))
-        factor, residual = self._polished(unit, attempt.factor / unit.root[:, None], steps)
-        self._report(attempt.n_components, residual)
-        return replace(attempt, factor=factor, residual=residual, history=())
+    def _written_certificate(self, A: Array, unit: Array) -> Refutation | None:
+        """A certificate that needs no program."""
+        if not has_triangle(A):
+            clear, found = triangle_free_certificate(unit), triangle_free_certificate(A)
+            if clear is not None and clear.is_beyond(self.tol, unit) and found is not None:
+                return confirmed(found, A)
+        return horn_certificate(A, self.tol, self.seed, self.deadline) if self.certificate else None
 
-    def _polished(self, unit: UnitScaled, B: Array, steps: int = _USUAL) -> tuple[Array, float]:
-        """A factor of the matrix itself from one of it at unit diagonal, and its residual."""
-        found = polish_square(unit.matrix, B, max_iter=steps, stop=self.deadline.is_over)
-        return unit.root[:, None] * found, square_residual(unit.matrix, found)
+    def _best_of(self, unit: Array, k: int) -> tuple[Array, float]:
+        """The best of several random factors, polished, and its residual."""
+        best, least = np.zeros((len(unit), k)), 1.0
+        rng = np.random.default_rng([self.seed, k])
+        for _ in range(self.starts):
+            if least <= self.tol or self.deadline.is_over():
+                return best, least
+            # Rows are about as long as those of a factor.
+            B = self._polished(unit, rng.random((len(unit), k)) * np.sqrt(2.0 / k), _USUAL)
+            if (residual := square_residual(unit, B)) < least:
+                best, least = B, residual
+        if self.starts and least > self.tol:
+            best = self._polished(unit, best, int(min(_LONG, _OPERATIONS / best.size**3)))
+            least = square_residual(unit, best)
+        return best, least
 
-    def _report(self, k: int, residual: float) -> None:
-        if self.report is not None:
-            spent = self.deadline.spent
-            self.report(
-                {"iteration": self.reported, "n_components": k, "value": residual, "seconds": spent}
-            )
-        self.reported += 1
+    def _polished(self, unit: Array, B: Array, steps: int) -> Array:
+        return polish_square(unit, B, max_iter=max(steps, _USUAL), stop=self.deadline.is_over)
 
 
-def columns_to_try(A: Array, requested: int | tuple[int, int] | None) -> tuple[int, ...]:
-    """The numbers of columns to try; the rank is counted at unit diagonal."""
-    rank = numerical_rank(UnitScaled.of(A).matrix)
-    most = cp_rank_bound(len(A), rank)
+def _columns(n: int, rank: int, requested: int | None) -> tuple[int, ...]:
+    r"""The numbers of columns to try, from the rank to one that always suffices.
+
+    That is r(r+1)/2 - 1 for rank r from two on (Berman and Shaked-Monderer, 2003), n up to order
+    four, and n(n+1)/2 - 4 from five on (Shaked-Monderer, Bomze, Jarre and Schachinger, 2013).
+    """
+    by_rank = rank if rank <= 2 else rank * (rank + 1) // 2 - 1
+    most = min(by_rank, n if n <= 4 else n * (n + 1) // 2 - 4)
     if requested is None:
         steps = [rank + 2**j - 1 for j in range(most.bit_length() + 1)]
         return (*(k for k in steps if k < most), most)
-    low, high = requested if isinstance(requested, tuple) else (requested, requested)
-    low, high = (validate.positive_integer("n_components", k) for k in (low, high))
-    if not rank <= low <= high <= most:
+    k = validate.positive_integer("n_components", requested)
+    if not rank <= k <= most:
         raise DataError(
-            f"n_components={requested} is out of range: X has rank {rank}, so no factor has fewer "
-            f"columns, and no completely positive matrix of order {len(A)} and that rank needs "
+            f"n_components={k} is out of range: X has rank {rank}, so no factor has fewer "
+            f"columns, and no completely positive matrix of order {n} and that rank needs "
             f"more than {most}. Pass {rank} to {most}."
         )
-    return tuple(range(low, high + 1))
+    return (k,)
 
 
-def _closed_forms(A: Array) -> Iterator[tuple[str, Array]]:
+def _closed_forms(A: Array, rank: int) -> Iterator[tuple[str, Array]]:
     """Factors in closed form, and their names among the proofs."""
-    rank = numerical_rank(UnitScaled.of(A).matrix)
     if rank <= 2:
         yield "rank", small_rank_factor(A, rank)
     if is_dominant(A):
@@ -366,3 +330,144 @@ def _closed_forms(A: Array) -> Iterator[tuple[str, Array]]:
     scaled = scaled_dominant_factor(A)
     if scaled is not None:
         yield "scaled dominant", scaled
+
+
+def _program_certificate(A: Array, tol: float, deadline: Deadline) -> Refutation | None:
+    """A certificate by `copositive_cut` at unit diagonal, whose multipliers are made exact."""
+    solution = solve(
+        copositive_cut(unit_scaled(A)[0]),
+        "clarabel",
+        "cvxpy",
+        tol=tol,
+        time_limit=deadline.left(),
+        progress=False,
+    )
+    if not solution.values:
+        return None
+    M = smat(np.asarray(solution.values["M"]))
+    parts = np.array([as_dense(solution.values[f"P{i}"]) for i in range(len(M))])
+    return certified("multipliers", multiplier_matrix(M, parts), A, tol)
+
+
+# -- the nearest B B' ------------------------------------------------------------------------------
+
+# Entries of B up to which it is polished, by dense systems of that order.
+_DENSE = 600
+# Iterations and gradient of L-BFGS-B.
+_STEPS, _SLOPE = 2000, 1e-9
+# Rounding errors of eigenvalues, for every row of a matrix, relative to its norm.
+_ROUNDINGS = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricNMF:
+    """A nonnegative factor, and how much better another might fit.
+
+    Attributes
+    ----------
+    factor : array of shape (n, k)
+        B, columns by decreasing length.
+    residual : float
+        :math:`|A - B B^T|_F / |A|_F`.
+    bound : float
+        No matrix with k columns, of whatever signs, has a smaller residual.
+    """
+
+    factor: Array
+    residual: float
+    bound: float
+
+    def __repr__(self) -> str:
+        k = self.factor.shape[1]
+        return f"SymmetricNMF(k={k}: residual {self.residual:.4g}, at least {self.bound:.4g})"
+
+
+def symmetric_nmf(
+    X: ArrayLike, n_components: int, *, starts: int = 5, seed: int = 0
+) -> SymmetricNMF:
+    r"""Fit :math:`B B^T` to a symmetric matrix, :math:`B \ge 0` with k columns.
+
+    .. math:: \min_{B \ge 0} |A - B B^T|_F
+
+    from random starts, by a quasi-Newton method with bounds; small factors are then polished to
+    rounding. The minimum found is local. It is proved that no B with k columns has a smaller error
+    than the root of the sum of squares of the eigenvalues other than the k largest positive ones.
+    Unlike `sdpdr.factorize.completely_positive` this takes any k and any symmetric A. If A is an
+    affinity, rows of B are soft memberships in k clusters.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, n)
+        A.
+    n_components : int
+        k, from 1 to n.
+    starts : int, default 5
+    seed : int, default 0
+
+    Returns
+    -------
+    SymmetricNMF
+
+    Raises
+    ------
+    DataError
+        A is not square, not symmetric or not finite, or k is out of range.
+
+    References
+    ----------
+    D. Kuang, S. Yun and H. Park, "SymNMF: nonnegative low-rank approximation of a similarity matrix
+    for graph clustering", Journal of Global Optimization 62, 2015.
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.0], [0.1, 0.0, 1.0]])
+    >>> symmetric_nmf(A, 2)
+    SymmetricNMF(k=2: residual 0.04398, at least 0.04385)
+    """
+    A = symmetric_matrix(X)
+    n, k = len(A), validate.positive_integer("n_components", n_components)
+    if k > n:
+        raise DataError(f"n_components={k} is out of range: X has order {n}. Pass 1 to {n}.")
+    rng, mean = np.random.default_rng(seed), float(np.mean(np.maximum(A, 0.0)))
+    ends = [
+        _descended(A, 2.0 * np.sqrt(mean / k) * rng.random((n, k)))
+        for _ in range(validate.positive_integer("starts", starts))
+    ]
+    B = min(ends, key=lambda B: square_residual(A, B))
+    B = B[:, np.argsort(-np.linalg.norm(B, axis=0), kind="stable")]
+    return SymmetricNMF(B, square_residual(A, B), eigenvalue_bound(A, k))
+
+
+def square_residual(A: Array, B: Array) -> float:
+    r"""The distance :math:`|A - B B^T|_F / |A|_F`."""
+    return float(np.linalg.norm(A - B @ B.T) / np.linalg.norm(A))
+
+
+def unit_residual(A: Array, B: Array) -> float:
+    """The same of both at unit diagonal, so that short rows count as much as long ones."""
+    root = np.sqrt(np.where(np.diag(A) > 0.0, np.diag(A), 1.0))
+    return square_residual(A / np.outer(root, root), B / root[:, None])
+
+
+def eigenvalue_bound(A: Array, k: int) -> float:
+    r"""A lower bound on the residual of every :math:`B B^T` with k columns, by Eckart and Young."""
+    values = np.linalg.eigvalsh(A)
+    values[len(A) - k :] = np.minimum(values[len(A) - k :], 0.0)
+    rounding = _ROUNDINGS * len(A) * np.finfo(float).eps
+    return float(max(np.linalg.norm(values) / np.linalg.norm(A) - rounding, 0.0))
+
+
+def _descended(A: Array, B: Array) -> Array:
+    scale = float(np.linalg.norm(A))
+
+    def value(x: Array) -> tuple[float, Array]:
+        factor = x.reshape(B.shape)
+        away = factor @ factor.T - A
+        return float(np.sum(away**2)) / (4.0 * scale**2), (away @ factor).ravel() / scale**2
+
+    options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "gtol": _SLOPE, "ftol": 1e-15}
+    bounds = [(0.0, None)] * B.size
+    found = minimize(
+        value, B.ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    ).x.reshape(B.shape)
+    return polish_square(A, found) if B.size <= _DENSE else found

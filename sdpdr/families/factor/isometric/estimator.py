@@ -16,11 +16,10 @@ from sdpdr.base.errors import warn
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
 from sdpdr.base.progress import Progress
-from sdpdr.families.factor.isometric.factorize import isometric_factors
-from sdpdr.families.factor.isometric.search import IsometricStatus
+from sdpdr.families.factor.isometric.factorize import IsometricStatus, isometric_factors
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer, hoyer, project
-from sdpdr.graphs import FurthestPairs, knn
+from sdpdr.graphs import knn
 
 
 @dataclass(eq=False, repr=False)
@@ -39,7 +38,7 @@ class IsoNMF(FactorTransformer):
     n_neighbors : int, default 3
         Two points are neighbours if either is among the other's nearest. If there are fewer other
         points, all are taken, with a ``FewPointsWarning``.
-    objective : {"none", "furthest"} or FurthestPairs, default "none"
+    objective : {"none", "furthest"}, default "none"
         Whether points are pulled away from those furthest from them; needs a connected graph.
     pull : float, optional
         Weight of the pull, see `sdpdr.nonnegative.isometric_factors`.
@@ -108,7 +107,7 @@ class IsoNMF(FactorTransformer):
     n_components: int = 2
     _: KW_ONLY
     n_neighbors: int = 3
-    objective: Literal["none", "furthest"] | FurthestPairs = "none"
+    objective: Literal["none", "furthest"] = "none"
     pull: float | None = None
     product: Literal["penalty", "constraint"] = "penalty"
     connect: str = "none"
@@ -122,14 +121,12 @@ class IsoNMF(FactorTransformer):
         """Find the factors of X and return W, shape (n, k)."""
         points = nonnegative_matrix(X)
         note_columns(self, X)
-        seed = validate.seed(self.random_state)
         search = partial(knn, points, connect=self.connect, progress=False)
         graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
-        nodes = np.empty(graph.n, dtype=np.int64)
-        here = np.flatnonzero(graph.index >= 0)[::-1]
-        nodes[graph.index[here]] = here
-        self.result_ = isometric_factors(
-            points[nodes],
+        here = graph.index >= 0
+        _, nodes = np.unique(np.where(here, graph.index, graph.n), return_index=True)
+        found = isometric_factors(
+            points[nodes[: graph.n]],
             graph,
             self.n_components,
             product=self.product,
@@ -137,17 +134,25 @@ class IsoNMF(FactorTransformer):
             pull=self.pull,
             tol=self.tol,
             max_iter=self.max_iter,
-            seed=seed,
+            seed=validate.seed(self.random_state),
             time_limit=seconds_for(self),
             progress=self.progress,
         )
-        self.graph_, self.components_ = graph, self.result_.H
-        W = np.empty((len(points), len(self.components_)))
-        W[here] = self.result_.W[graph.index[here]]
-        dropped = graph.index < 0
-        if dropped.any():
-            W[dropped] = project(self.components_.T, points[dropped].T).T
-        self._describe(points, W)
+        self.result_, self.graph_, self.components_ = found, graph, found.H
+        W = np.empty((len(points), len(found.H)))
+        W[here] = found.W[graph.index[here]]
+        if not here.all():
+            W[~here] = project(found.H.T, points[~here].T).T
+        self.status_, self.n_iter_ = found.status, len(found.history)
+        self.history_, self.edge_error_ = found.history, found.dist
+        self.reconstruction_err_ = float(np.linalg.norm(points - W @ found.H))
+        self.bound_ = found.rec_bound * float(np.linalg.norm(points[here]))
+        self.sparsity_ = {
+            "W": float(np.nanmean(hoyer(W, axis=0))),
+            "H": float(np.nanmean(hoyer(found.H, axis=1))),
+        }
+        if found.status is not IsometricStatus.SETTLED:
+            warn(f"{found.status.name}: {found.status.advice}", ConvergenceWarning)
         self._found = dict(zip(map(bytes, points), W, strict=True))
         return as_precise(W, X)
 
@@ -163,17 +168,3 @@ class IsoNMF(FactorTransformer):
         for row, point in zip(W, map(bytes, points), strict=True):
             row[:] = self._found.get(point, row)
         return as_precise(W, X)
-
-    def _describe(self, points: Array, W: Array) -> None:
-        """Set the attributes that grade the factors."""
-        found = self.result_
-        self.status_, self.n_iter_ = found.status, len(found.history)
-        self.history_, self.edge_error_ = found.rows(), found.dist
-        self.reconstruction_err_ = float(np.linalg.norm(points - W @ self.components_))
-        self.bound_ = found.rec_bound * float(np.linalg.norm(points[self.graph_.index >= 0]))
-        self.sparsity_ = {
-            "W": float(np.nanmean(hoyer(W, axis=0))),
-            "H": float(np.nanmean(hoyer(self.components_, axis=1))),
-        }
-        if found.status is not IsometricStatus.SETTLED:
-            warn(f"{found.status.name}: {found.status.advice}", ConvergenceWarning)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError, VacuousWarning, warn
-from sdpdr.families.factor.nmf.bounds import own_blocks
+from sdpdr.families.factor.nmf.recipes import own_blocks
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.graphs import NeighborGraph, furthest_pairs
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import FactorLift, Gram, Isometry, Known, NonNegative, Relation, Spread
-from sdpdr.model.blocks.entries import LeastTrace, TraceAtMost
-
-Objective = Literal["furthest", "trace"]
-OBJECTIVES = ("furthest", "trace")
+from sdpdr.model.blocks.entries import TraceAtMost
 
 
 def isometric_nmf(
@@ -27,7 +22,6 @@ def isometric_nmf(
     X: ArrayLike,
     isometry: Relation = "equality",
     *,
-    objective: Objective = "furthest",
     trace_limit: float | None = None,
     n_components: int | None = None,
 ) -> Model:
@@ -40,10 +34,11 @@ def isometric_nmf(
         Z \ge 0,\quad |w_i - w_j|^2 \;(=, \le)\; d_{ij},
 
     where :math:`|w_i - w_j|^2` stands for
-    :math:`\mathcal W_{ii} + \mathcal W_{jj} - 2 \mathcal W_{ij}`. For factors :math:`V = W H` with
-    the lengths of the graph, :math:`\mathcal W = W W^T` and :math:`\mathcal H = H^T H` are
-    feasible. Completely positive matrices, for which the converse holds, are replaced by positive
-    semidefinite ones with nonnegative entries.
+    :math:`\mathcal W_{ii} + \mathcal W_{jj} - 2 \mathcal W_{ij}` and f(i) is the point furthest
+    from i in V. For factors :math:`V = W H` with the lengths of the graph,
+    :math:`\mathcal W = W W^T` and :math:`\mathcal H = H^T H` are feasible. Completely positive
+    matrices, for which the converse holds, are replaced by positive semidefinite ones with
+    nonnegative entries.
 
     Unless :math:`\mathcal W` and :math:`\mathcal H` are bounded, V has no effect: the supremum is
     that of `mfnu`, whatever V is.
@@ -55,9 +50,6 @@ def isometric_nmf(
     X : array_like of shape (n, m)
         V, nonnegative: a row for each node.
     isometry : {"equality", "inequality"}, Band or Slack, default "equality"
-    objective : {"furthest", "trace"}, default "furthest"
-        Spread each point from the one furthest from it in X; or minimize tr Z, which is bounded
-        without limits, and at most :math:`|W|_F^2 + |H|_F^2` for any factors.
     trace_limit : float, optional
         :math:`\operatorname{tr} Z \le \tau`.
     n_components : int, optional
@@ -77,12 +69,11 @@ def isometric_nmf(
         The number of rows of V is not the number of nodes of the graph.
     DisconnectedGraphError
         Components of the graph may drift apart without limit.
-    UnknownNameError
 
     Warns
     -----
     VacuousWarning
-        The spread is the objective and nothing is bounded.
+        Nothing is bounded.
 
     References
     ----------
@@ -97,23 +88,38 @@ def isometric_nmf(
     9.0
     """
     V = rows_of_nodes(graph, X)
-    validate.choice("objective", objective, OBJECTIVES)
+    graph.require_connected()
+    if trace_limit is None and n_components is None:
+        warn(
+            "nothing limits the products of H, so X has no effect on the optimum, which is that of "
+            "methods.mfnu. Pass n_components (unit rows of H) or trace_limit.",
+            VacuousWarning,
+        )
     order = sum(V.shape)
     corner = np.argwhere(np.ones(V.shape)) + np.array([0, len(V)])
+    furthest = furthest_pairs(V, progress=False).furthest
+    pairs, place = sorted_pairs(np.column_stack([np.arange(graph.n), furthest]))
     blocks: list[Block] = [
         Gram(order, "Z"),
         Known(order, corner, V.ravel()),
         NonNegative(order, own_blocks(*V.shape), "Z"),
-        Isometry(placed(graph, order), isometry, "Z"),
-        LeastTrace(order, gram="Z") if objective == "trace" else _spread(graph, V, order),
+        Isometry(_placed(graph, order), isometry, "Z"),
+        Spread(order, pairs, np.bincount(place, graph.counts).astype(float), "Z"),
     ]
-    if objective == "furthest" and trace_limit is None and n_components is None:
-        warn(
-            "nothing limits the products of H, so X does not bear on the optimum, which is that of "
-            "methods.mfnu. Pass n_components (unit rows of H) or trace_limit.",
-            VacuousWarning,
-        )
-    return Model((*blocks, *_limits(V, trace_limit, n_components)), name="isometric_nmf")
+    if trace_limit is not None:
+        least = 2.0 * float(np.linalg.norm(V, "nuc"))
+        if validate.positive_number("trace_limit", trace_limit) < least:
+            raise DataError(
+                f"no Z has a trace of {trace_limit:g}: twice the sum of the singular values of X, "
+                f"{least:.6g}, is the least with X in its corner. Raise trace_limit."
+            )
+        blocks.append(TraceAtMost(order, trace_limit, gram="Z"))
+    if n_components is not None:
+        k = number_of_components(n_components, V.shape)
+        left = (np.arange(order) < V.shape[0]).astype(float)
+        blocks.append(TraceAtMost(order, float(np.sum(V**2)), left, "Z"))
+        blocks.append(TraceAtMost(order, float(k), 1.0 - left, "Z"))
+    return Model(tuple(blocks), name="isometric_nmf")
 
 
 def isometric_nmf_lift(
@@ -153,7 +159,6 @@ def isometric_nmf_lift(
 
     Examples
     --------
-    >>> import numpy as np
     >>> import sdpdr
     >>> from sdpdr import graphs, iterate
     >>> W = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
@@ -169,12 +174,12 @@ def isometric_nmf_lift(
         lift,
         Known(lift.order, lift.product(), V.ravel()),
         NonNegative(lift.order, np.vstack([lift.left(), lift.right()]), "Z"),
-        Isometry(placed(graph, lift.order, k), isometry, "Z"),
+        Isometry(_placed(graph, lift.order, k), isometry, "Z"),
     )
     return Model(blocks, name="isometric_nmf_lift")
 
 
-def placed(graph: NeighborGraph, order: int, first: int = 0) -> NeighborGraph:
+def _placed(graph: NeighborGraph, order: int, first: int = 0) -> NeighborGraph:
     """A graph whose nodes are rows of a larger matrix, from row ``first`` on."""
     return NeighborGraph(order, graph.edges + first, graph.sqdist)
 
@@ -188,29 +193,3 @@ def rows_of_nodes(graph: NeighborGraph, X: ArrayLike) -> Array:
             "Where points were merged or dropped, graph.index says which row became which node."
         )
     return V
-
-
-def _spread(graph: NeighborGraph, V: Array, order: int) -> Block:
-    """Each point pulled away from the furthest one."""
-    graph.require_connected()
-    furthest = furthest_pairs(V, progress=False).furthest
-    pairs, place = sorted_pairs(np.column_stack([np.arange(graph.n), furthest]))
-    return Spread(order, pairs, np.bincount(place, graph.counts).astype(float), "Z")
-
-
-def _limits(V: Array, trace_limit: float | None, n_components: int | None) -> list[Block]:
-    order, least = sum(V.shape), 2.0 * float(np.linalg.norm(V, "nuc"))
-    found: list[Block] = []
-    if trace_limit is not None:
-        if validate.positive_number("trace_limit", trace_limit) < least:
-            raise DataError(
-                f"no Z has a trace of {trace_limit:g}: twice the sum of the singular values of X, "
-                f"{least:.6g}, is the least with X in its corner. Raise trace_limit."
-            )
-        found.append(TraceAtMost(order, trace_limit, gram="Z"))
-    if n_components is not None:
-        k = number_of_components(n_components, V.shape)
-        left = (np.arange(order) < V.shape[0]).astype(float)
-        found.append(TraceAtMost(order, float(np.sum(V**2)), left, "Z"))
-        found.append(TraceAtMost(order, float(k), 1.0 - left, "Z"))
-    return found

@@ -1,46 +1,449 @@
-"""Convex programs that bound nonnegative factorizations from below."""
+r"""Lower bounds on the error of nonnegative factorizations, and on the nonnegative rank.
+
+Let Z have nonnegative rank k and length one. For any B, and any symmetric :math:`N \ge 0`,
+
+.. math::
+
+    \langle V, Z\rangle \le \Big(\sum_{l \le k} \sigma_l(V - B)^2\Big)^{1/2}
+    + \sqrt k\, \lambda_{\max}\!\left(\begin{pmatrix} 0 & B \\ B^T & 0 \end{pmatrix} + N\right) .
+
+The first term bounds :math:`\langle V - B, Z\rangle`. The second one bounds
+:math:`\langle B, Z\rangle`, since Z is the corner of a nonnegative positive semidefinite matrix of
+trace at most :math:`2 \sqrt k`: the sum of :math:`z_l z_l^T` over components
+:math:`z_l = (w_l, h_l)` of equal lengths, whose inner products are nonnegative.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Index
-from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
-from sdpdr.model import Model
-from sdpdr.model.blocks import Gram, Known, LeastTrace, NonNegative, TraceAtMost
-from sdpdr.model.blocks.factor_norms import product_pairs
-from sdpdr.model.blocks.nonnegative import (
-    Envelope,
-    LowRankBall,
-    Overlap,
-    SameCorner,
-    SlicedProducts,
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.families.factor.nmf.recipes import nmf_dnn, nmf_overlap
+from sdpdr.families.factor.nonnegative.branch_and_bound import cone_search
+from sdpdr.families.factor.nonnegative.inputs import (
+    checked_matrix,
+    nonnegative_matrix,
+    norm_of,
+    number_of_components,
+    require_nonnegative,
+    residual,
 )
+from sdpdr.families.factor.nonnegative.projection import alternate, coordinate_descent
+from sdpdr.families.factor.nonnegative.truncation import (
+    clipped_svd,
+    closed_form,
+    eckart_young_bound,
+)
+from sdpdr.program import as_dense
+from sdpdr.solvers.base import Solver, unless_configured
+from sdpdr.solving.solve import solve
+
+METHODS = ("auto", "eckart_young", "overlap", "cones")
+# Rows and columns together up to which "auto" solves the program, and an exact method is used.
+_PROGRAM, _EXACT = 60, 40
+# Smaller side, components, and coordinates to branch over, up to which "auto" searches.
+_SIDE, _COMPONENTS, _COORDINATES = 4, 3, 9
+# Rounds of alternation, and entries of a matrix up to which they take negligible time.
+_ROUNDS, _SMALL = 50, 2500
+# Iterations of scikit-learn's descent, and random starts of it on small matrices.
+_DESCENTS, _STARTS = 2000, 8
+# Errors below this share of the norm count as zero.
+_ZERO = 1e-9
 
 
-def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
-    r"""The doubly nonnegative program, a lower bound on the size of every factorization.
+@dataclass(frozen=True, eq=False)
+class NMFBound:
+    """A proved lower bound on the error of nonnegative factorizations of a matrix.
 
-    .. math::
+    Attributes
+    ----------
+    lower : float
+        No factorization with k components has a smaller :math:`|X - WH|_F`.
+    upper : float
+        The error of the factorization given, or of the best one found.
+    norm : float
+        :math:`|X|_F`, to divide both by.
+    n_components : int
+        k.
+    argument : str
+        The proof of the lower bound in words, and what was left out.
+    parts : mapping of str to float
+        The lower bound of each method that was used.
+    W, H : array
+        The factorization whose error is ``upper``.
+    """
 
-        \nu(V) = \min\ \tfrac12 \operatorname{tr} Z \quad\text{s.t.}\quad
-        Z = \begin{pmatrix} \mathcal W & V \\ V^T & \mathcal H \end{pmatrix} \succeq 0,
-        \quad Z \ge 0 .
+    lower: float
+    upper: float
+    norm: float
+    n_components: int
+    argument: str
+    parts: Mapping[str, float]
+    W: Array
+    H: Array
 
-    For every :math:`V = \sum_l w_l h_l^T` with :math:`w_l, h_l \ge 0`, of any number of terms,
-    :math:`\nu(V) \le \sum_l |w_l| |h_l|`. Without :math:`Z \ge 0` the value is the trace norm.
+    @property
+    def gap(self) -> float:
+        """The share of the error that another factorization might save, at most; 0 to 1.
+
+        An error below 1e-9 of the norm counts as zero. Near an exact factorization any remaining
+        error gives a gap near one; ``norm_gap`` is the same amount relative to the matrix.
+        """
+        return (self.upper - self.lower) / max(self.upper, _ZERO * self.norm)
+
+    @property
+    def norm_gap(self) -> float:
+        """The error that another factorization might save, relative to the norm of the matrix."""
+        return (self.upper - self.lower) / self.norm
+
+    @property
+    def relative(self) -> tuple[float, float]:
+        """Both errors, relative to the norm."""
+        return self.lower / self.norm, self.upper / self.norm
+
+    def __repr__(self) -> str:
+        lower, upper = self.relative
+        return (
+            f"NMFBound(k={self.n_components}: relative error at least {lower:.6g}, here "
+            f"{upper:.6g}, gap {self.gap:.1e} of the error, {self.norm_gap:.1e} of the norm)"
+        )
+
+
+def nmf_bound(
+    X: ArrayLike,
+    W: ArrayLike | None = None,
+    H: ArrayLike | None = None,
+    k: int | None = None,
+    *,
+    method: str = "auto",
+    tol: float = 1e-4,
+    time_limit: float = 10.0,
+    solver: str | Solver = "auto",
+    seed: int = 0,
+) -> NMFBound:
+    r"""Bound the error of all nonnegative factorizations :math:`X \approx W H` with k components.
+
+    Pass any factorization, from any software, to see how far it is from the best at most. There are
+    three proofs:
+
+    ``eckart_young``
+        The singular values beyond the first k. Any size, one decomposition; sparse matrices with at
+        most 4000 rows or columns.
+    ``overlap``
+        One semidefinite program (`sdpdr.methods.nmf_overlap`), whose multipliers give a bound by an
+        eigenvalue and singular values, however inaccurate they are. Never worse than the first.
+        It has two matrices of order n + m: seconds for 60 rows and columns, a minute for 150.
+    ``cones``
+        Branch and bound (`sdpdr.nonnegative.cone_search`), for a smaller side of at most 4.
+
+    Parameters
+    ----------
+    X : array_like or sparse array of shape (n, m)
+        Nonnegative.
+    W : array_like of shape (n, k), optional
+    H : array_like of shape (k, m), optional
+        A factorization in the orientation of scikit-learn: ``W = nmf.fit_transform(X)``,
+        ``H = nmf.components_``.
+    k : int, optional
+        1 to min(n, m); needed if no factorization is given.
+    method : {"auto", "eckart_young", "overlap", "cones"}, default "auto"
+        "auto" tries the three in order, as far as the size permits, until the bounds meet. The
+        first is always used, and it alone takes sparse matrices of more than 60 rows and columns.
+    tol : float, default 1e-4
+        Bounds that differ by at most this share of the norm of X meet.
+    time_limit : float, default 10
+        Seconds for the solver and for the search, each.
+    solver : str or Solver, default "auto"
+        For the program. "auto" is ``"clarabel"`` up to 40 rows and columns, then ``"scs"``.
+    seed : int, default 0
+        Of the descents that find a factorization if none is given.
+
+    Returns
+    -------
+    NMFBound
+
+    Raises
+    ------
+    DataError
+        An entry of X, W or H is negative or not finite, X is zero, k is out of range or missing,
+        or only one of W and H is given.
+    ShapeError
+        The shapes of X, W, H and k do not fit.
+    UnknownNameError
+        For a method that is none of these.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import NMF
+    >>> X = np.array([[0.9, 0.6, 0.0], [1.0, 0.0, 0.4], [0.0, 0.0, 0.7]])
+    >>> nmf = NMF(2, init="nndsvda", tol=1e-10, max_iter=10_000)
+    >>> W = nmf.fit_transform(X)
+    >>> found = nmf_bound(X, W, nmf.components_)
+    >>> [round(float(error), 4) for error in found.relative], found.gap < 1e-4
+    ([0.2509, 0.2509], True)
+    >>> round(found.parts["eckart_young"] / found.norm, 4)
+    0.226
+    """
+    check_method("method", method, X)
+    V = checked_matrix(X, accept_sparse="csr")
+    require_nonnegative(V)
+    if sp.issparse(V):
+        V = V.toarray() if sum(V.shape) <= _PROGRAM else sp.csr_array(V)
+    validate.positive_number("tol", tol)
+    validate.positive_number("time_limit", time_limit)
+    given = _factors(V, W, H, k)
+    if given is None and k is None:
+        raise DataError("give k, the number of components, or a factorization W, H.")
+    components = number_of_components(given[0].shape[1] if given else k, V.shape, "k")
+    # The best factors of zero rows and columns are zero.
+    rows, columns = (np.unique(at) for at in V.nonzero())
+    core = V[rows][:, columns]
+    inner, side, norm = min(components, *core.shape), min(core.shape), norm_of(V)
+    best, upper = given, residual(V, *given) if given else np.inf
+    parts: dict[str, float] = {}
+    proofs: dict[str, str] = {}
+    left_out = ""
+
+    def offer(W: Array, H: Array) -> None:
+        """Keep factors of the core if they are the best so far."""
+        nonlocal best, upper
+        error = residual(core, W, H)
+        if error < upper:
+            left, right = np.zeros((V.shape[0], components)), np.zeros((components, V.shape[1]))
+            left[rows, :inner], right[:inner, columns] = W, H
+            best, upper = (left, right), error
+
+    def add(name: str, lower: float, proof: str) -> None:
+        parts[name], proofs[name] = max(0.0, lower), proof
+
+    def apart() -> bool:
+        return bool(upper - max(parts.values()) > tol * norm)
+
+    if given is None:
+        for factors in _candidates(core, inner, seed):
+            offer(*factors)
+    add("eckart_young", eckart_young_bound(V, components), "the singular values beyond the first k")
+    dense = not sp.issparse(V)
+    small = dense and sum(core.shape) <= _PROGRAM
+    if method == "auto" and apart() and not small:
+        advice = "solves it anyway" if dense else "takes X.toarray()"
+        left_out = (
+            f"; the program was left out, since {sum(core.shape)} rows and columns are more than "
+            f"{_PROGRAM} (method='overlap' {advice})"
+        )
+    # One component is the leading singular pair, and the first bound is exact.
+    if method == "overlap" or (method == "auto" and apart() and small and inner > 1):
+        lower, proof, Z = _overlap(core, inner, solver, time_limit)
+        add("overlap", lower, proof)
+        if not lower:
+            left_out += f"; {proof}"
+        if Z is not None and given is None:
+            offer(*_near(core, inner, Z))
+    few = side <= _SIDE and inner <= _COMPONENTS and inner * (side - 1) <= _COORDINATES
+    if method == "cones" or (method == "auto" and apart() and dense and few):
+        found = cone_search(core, inner, tol=tol, max_nodes=10**7, time_limit=time_limit)
+        add("cones", found.lower, f"{found.argument}, which ended {found.status.name}")
+        if given is None:
+            offer(found.W, found.H)
+    assert best is not None
+    name = max(parts, key=lambda name: parts[name])
+    argument = f"{name}: {proofs[name]}{left_out}"
+    if not dense and not parts[name]:
+        argument = "no bound is known: singular values take a dense matrix of too large an order"
+    # By rounding, a factorization that attains the bound may seem to beat it.
+    lower = min(parts[name], upper)
+    return NMFBound(lower, upper, norm, components, argument, MappingProxyType(parts), *best)
+
+
+def check_method(name: str, method: str, X: Any) -> None:
+    """Refuse unknown methods, and sparse data for methods that take a dense matrix."""
+    validate.choice(name, method, METHODS)
+    if sp.issparse(X) and method in ("overlap", "cones"):
+        raise DataTypeError(
+            f"X is sparse, and {name}={method!r} is proved by dense programs. Pass "
+            f"{name}='eckart_young', or X.toarray() if X is small."
+        )
+
+
+def _near(V: Array, k: int, Z: Array) -> tuple[Array, Array]:
+    """Factors of V that begin from those of a matrix Z near V."""
+    W, _ = closed_form(Z, k) or clipped_svd(Z, k)
+    return alternate(V, W, _ROUNDS if V.size <= _SMALL else 0)
+
+
+def _candidates(V: Matrix, k: int, seed: int) -> Iterator[tuple[Array, Array]]:
+    """Factors in closed form, else of several starts, and the matrix itself if k is enough."""
+    dense = not sp.issparse(V)
+    if dense and (exact := closed_form(V, k)) is not None:
+        yield exact
+        return
+    if dense:
+        yield _near(V, k, V)
+    for start in range(1 + (_STARTS if np.prod(V.shape) <= _SMALL else 0)):
+        init = "random" if start else "nndsvda"
+        yield coordinate_descent(V, k, init=init, seed=seed + start, tol=1e-6, steps=_DESCENTS)
+    if dense and k == min(V.shape):
+        n, m = V.shape
+        yield (np.eye(n), V) if n <= m else (V, np.eye(m))
+
+
+def _overlap(
+    V: Array, k: int, solver: str | Solver, time_limit: float
+) -> tuple[float, str, Array | None]:
+    """The bound of the program, from multipliers of any accuracy, its proof, and the Z it found."""
+    n, m = V.shape
+    if n > m:
+        lower, proof, Z = _overlap(V.T, k, solver, time_limit)
+        return lower, proof, None if Z is None else Z.T
+    norm = float(np.linalg.norm(V))
+    # The bound loses far less than the tolerance of the multipliers.
+    small = n + m <= _EXACT
+    unit, tol = V / norm, 1e-8 if small else 1e-4
+    if solver == "auto":
+        solver = "clarabel" if small else "scs"
+    solution = solve(
+        nmf_overlap(unit, k),
+        solver,
+        tol=unless_configured(solver, tol),
+        time_limit=time_limit,
+        progress=False,
+    )
+    nothing = np.array([np.nan])
+    corner, signs = (
+        solution.duals.get(label, nothing) for label in ("same_corner", "non_negative")
+    )
+    if not (np.isfinite(corner).all() and np.isfinite(signs).all()):
+        return 0.0, f"{solution.solver} gave no multipliers ({solution.status.name})", None
+    N = np.zeros((n + m, n + m))
+    i, j = np.triu_indices(n + m, 1)
+    N[i, j] = N[j, i] = signs
+    overlap = overlap_bound(unit, k, corner.reshape(n, m), N)
+    # |V - s Z|^2 >= |V|^2 - <V, Z>^2 for every scale s.
+    square = (1.0 - overlap) * (1.0 + overlap) - 8.0 * np.finfo(float).eps
+    Z = np.zeros(0)
+    if "P" in solution.values:
+        Z = np.maximum(as_dense(solution.values["P"])[:n, n:], 0.0)
+    proof = f"multipliers of the program from {solution.solver}"
+    near = Z if Z.any() and np.isfinite(Z).all() else None
+    return norm * float(np.sqrt(max(0.0, square))), proof, near
+
+
+def overlap_bound(V: Array, k: int, B: Array, N: Array) -> float:
+    r"""A bound on :math:`\langle V, Z\rangle` over Z of nonnegative rank k and length one.
+
+    B has the shape of V and N is symmetric of order n + m; its negative entries count as zero. The
+    rounding error is added. With both zero it is the bound of Eckart and Young.
+    """
+    values = np.linalg.svd(V - B, compute_uv=False)
+    n, m = V.shape
+    bracket = np.block([[np.zeros((n, n)), B], [B.T, np.zeros((m, m))]]) + np.maximum(N, 0.0)
+    largest = max(0.0, float(np.linalg.eigvalsh(bracket)[-1]))
+    # Eigenvalues and singular values are off by a small multiple of the rounding of the norms.
+    error = 4.0 * (n + m) * np.finfo(float).eps
+    error *= float(values[0]) + np.sqrt(k) * float(np.linalg.norm(bracket))
+    return float(np.linalg.norm(values[:k]) + np.sqrt(k) * largest + error)
+
+
+def _factors(
+    V: Matrix, W: ArrayLike | None, H: ArrayLike | None, k: int | None
+) -> tuple[Array, Array] | None:
+    if W is None and H is None:
+        return None
+    if W is None or H is None:
+        raise DataError("give both W and H, or neither and k: a factorization has two factors.")
+    left, right = checked_matrix(W, "W"), checked_matrix(H, "H")
+    for name, factor in (("W", left), ("H", right)):
+        if np.any(factor < 0.0):
+            i, j = np.argwhere(factor < 0.0)[0]
+            raise DataError(
+                f"{name}[{i}, {j}] = {factor[i, j]:g}: the bound is on factorizations without "
+                "negative entries only. Clip this one at zero first."
+            )
+    if (len(left), right.shape[1]) != V.shape or left.shape[1] != len(right):
+        raise ShapeError(
+            f"X of shape {V.shape} needs W of shape ({V.shape[0]}, k) and H of shape "
+            f"(k, {V.shape[1]}); they have {left.shape} and {right.shape}. scikit-learn's H is "
+            "components_."
+        )
+    if k is not None and k != left.shape[1]:
+        raise ShapeError(f"k={k}, but W and H have {left.shape[1]} components; leave k out.")
+    return left, right
+
+
+# -- the nonnegative rank --------------------------------------------------------------------------
+
+# The ratio is rounded up to an integer, so rounding errors must not lift it above one.
+_ROUNDING = 1e-12
+# Rounds of scaling that balance rows and columns.
+_SCALINGS = 200
+
+
+@dataclass(frozen=True)
+class RankBound:
+    """Proved bounds on the number of nonnegative components that a matrix needs.
+
+    Attributes
+    ----------
+    lower : int
+        No factorization V = W H with nonnegative factors has fewer components.
+    ratio : float
+        The proved bound of the doubly nonnegative program, before it is rounded up.
+    rank : int
+        The numerical rank.
+    fooling : int
+        Number of entries of which no two lie in one positive rectangle: each needs a component of
+        its own.
+    upper : int
+        The smaller side, which is always enough.
+    argument : str
+        The proof of ``lower``.
+    """
+
+    lower: int
+    ratio: float
+    rank: int
+    fooling: int
+    upper: int
+    argument: str
+
+    def __repr__(self) -> str:
+        return (
+            f"RankBound(at least {self.lower}, at most {self.upper}: rank {self.rank}, program "
+            f"{self.ratio:.6g}, fooling set {self.fooling})"
+        )
+
+
+def nonnegative_rank_bound(X: ArrayLike, *, solver: str | Solver = "auto") -> RankBound:
+    r"""A proved lower bound on the number of nonnegative components that a matrix needs.
+
+    With :math:`\nu` the value of `sdpdr.methods.nmf_dnn`, every exact factorization with k
+    components has
+
+    .. math:: k \ge \frac{\nu(V)^2}{|V|_F^2},
+
+    because :math:`\nu(V) \le \sum_l |w_l||h_l| \le \sqrt k\, (\sum_l |w_l|^2|h_l|^2)^{1/2} \le
+    \sqrt k\,|V|_F`. The bound on :math:`\nu` is proved, with all rounding accounted for. Scaling
+    rows and columns changes the ratio but not the nonnegative rank, so the matrix is tried as it is
+    and with rows and columns of equal lengths. The rank and a fooling set are two further bounds.
 
     Parameters
     ----------
     X : array_like of shape (N, m)
-        V, not negative.
-    nonnegative : bool, default True
-        Ask for :math:`Z \ge 0`.
+        V, nonnegative.
+    solver : str or Solver, default "auto"
 
     Returns
     -------
-    Model
+    RankBound
 
     Raises
     ------
@@ -49,176 +452,68 @@ def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
 
     References
     ----------
-    Vasiloglou thesis, (1.42)-(1.44), with the joint matrix in the cone; Fawzi and Parrilo, "Lower
-    bounds on nonnegative rank via nonnegative nuclear norms", Mathematical Programming 153, 2015.
+    Fawzi and Parrilo, "Lower bounds on nonnegative rank via nonnegative nuclear norms",
+    Mathematical Programming 153, 2015; Fiorini, Kaibel, Pashkovich and Theis, "Combinatorial bounds
+    on nonnegative rank and extended formulations", Discrete Mathematics 313, 2013. Vasiloglou
+    thesis, section 4.1.1.1.
 
     Examples
     --------
-    >>> nmf_dnn([[1.0, 0.0], [1.0, 2.0]])
-    Gram + Known + NonNegative + LeastTrace
+    The slack matrix of a square has rank three, and needs four components.
+
+    >>> nonnegative_rank_bound([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
+    RankBound(at least 4, at most 4: rank 3, program 4, fooling set 4)
     """
     V = nonnegative_matrix(X)
-    n = sum(V.shape)
-    model = Model(
-        (Gram(n, "Z"), Known(n, product_pairs(V.shape), V.ravel())), "nmf_dnn", maximize=False
-    )
-    if nonnegative:
-        model = model + NonNegative(n, own_blocks(*V.shape), gram="Z")
-    return model + LeastTrace(n, np.full(n, 0.5), gram="Z")
+    ratio = max(_ratio(V, solver), _ratio(_balanced(V), solver))
+    rank = int(np.linalg.matrix_rank(V, rtol=4.0 * max(V.shape) * np.finfo(float).eps))
+    fooling = len(fooling_set(V))
+    found = {
+        "the doubly nonnegative program": int(np.ceil(ratio * (1.0 - _ROUNDING))),
+        "a fooling set": fooling,
+        "the rank": rank,
+    }
+    argument = max(found, key=lambda name: found[name])
+    return RankBound(found[argument], ratio, rank, fooling, min(V.shape), argument)
 
 
-def nmf_shor(X: ArrayLike, k: int) -> Model:
-    r"""The lift of all entries of both factors to one matrix, of order (N + m) k.
+def _ratio(V: Array, solver: str | Solver) -> float:
+    """The squared bound on the norm over the squared length."""
+    unit = V / np.linalg.norm(V)
+    solution = solve(nmf_dnn(unit), solver, tol=unless_configured(solver, 1e-8), rigorous=True)
+    if solution.bound is None:
+        return 1.0
+    return max(1.0, solution.bound**2 / float(np.sum(unit * unit)))
 
-    .. math::
 
-        \min\ \tfrac12 \operatorname{tr} Z \quad\text{s.t.}\quad
-        \textstyle\sum_l Z_{(i,l),(j,l)} = V_{ij}, \quad Z \succeq 0, \quad Z \ge 0 .
+def _balanced(V: Array) -> Array:
+    """Rows and columns scaled to equal lengths, as far as the zeros permit."""
+    scaled = V / np.linalg.norm(V)
+    for _ in range(_SCALINGS):
+        for axis in (0, 1):
+            lengths = np.linalg.norm(scaled, axis=axis, keepdims=True)
+            scaled = scaled / np.where(lengths > 0.0, lengths, 1.0)
+    return np.asarray(scaled)
 
-    Its value is that of `nmf_dnn` for every k, at k\ :sup:`2` times the size, so it is of interest
-    for study only: the k slices on the diagonal add up to a feasible matrix of `nmf_dnn`, and such
-    a matrix may be put into one slice.
 
-    Parameters
-    ----------
-    X : array_like of shape (N, m)
-        V, not negative.
-    k : int
-        1 to min(N, m).
+def fooling_set(V: Array) -> Index:
+    r"""Entries (i, j) with :math:`V_{ij} > 0` of which no two lie in one positive rectangle.
 
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    DataError
-        As `nmf_dnn`, and if k is out of range.
-
-    References
-    ----------
-    Vasiloglou thesis, (2.46)-(2.50).
-
-    Examples
-    --------
-    >>> nmf_shor([[1.0, 0.0], [1.0, 2.0]], k=2).size()["matrices"]
-    {'Z': 8}
+    For any two of them :math:`V_{ij'} V_{i'j} = 0`. A component :math:`w h^T \le V` that were
+    positive at both would be positive at (i, j') and (i', j) too. The set is grown greedily from
+    every entry in turn; a larger one may exist.
     """
-    V = nonnegative_matrix(X)
-    products = SlicedProducts(V, number_of_components(k, V.shape, "k"))
-    n = products.order
-    every = np.column_stack(np.triu_indices(n, 1))
-    blocks = (
-        Gram(n, "Z"),
-        products,
-        NonNegative(n, every, gram="Z"),
-        LeastTrace(n, np.full(n, 0.5), gram="Z"),
-    )
-    return Model(blocks, name="nmf_shor", maximize=False)
-
-
-def nmf_cones(X: ArrayLike) -> Model:
-    r"""The small cones, one for each entry of the matrix, in closed form.
-
-    .. math::
-
-        \min\ \tfrac12 \Big(m \sum_i a_i + N \sum_j b_j\Big) \quad\text{s.t.}\quad
-        a_i b_j \ge V_{ij}^2, \quad a, b \ge 0 .
-
-    The printed program has N m blocks of order 2k for the rows of W and the columns of H; for every
-    k its value is this one. :math:`\sqrt{a_i b_j}` is the tightest matrix of rank one above V: the
-    cones know nothing of each other but the lengths of the rows. The value over :math:`\sqrt{N m}`
-    is a lower bound on that of `nmf_dnn`, and equals it for matrices of rank one.
-
-    Parameters
-    ----------
-    X : array_like of shape (N, m)
-        V, not negative.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    DataError
-        As `nmf_dnn`.
-
-    References
-    ----------
-    Vasiloglou thesis, (2.51)-(2.54).
-
-    Examples
-    --------
-    >>> nmf_cones([[1.0, 0.0], [1.0, 2.0]]).size()["scalars"]
-    4
-    """
-    return Model((Envelope(nonnegative_matrix(X)),), name="nmf_cones", maximize=False)
-
-
-def nmf_overlap(X: ArrayLike, k: int) -> Model:
-    r"""How much of a matrix a nonnegative factorization with k components can explain, at most.
-
-    .. math::
-
-        c(V) = \max\ \langle V, Z\rangle \quad\text{s.t.}\quad
-        |Z|_{(k)} \le 1, \quad \nu(Z) \le \sqrt k .
-
-    The first is the hull of the matrices of rank k and length one (`LowRankBall`), the second the
-    norm of `nmf_dnn`. Every :math:`Z = W H / |W H|_F` with k nonnegative components obeys both,
-    and :math:`|V - WH|_F^2 \ge |V|_F^2 - c(V)^2`. Without the second row this is the bound of
-    Eckart and Young.
-
-    Parameters
-    ----------
-    X : array_like of shape (N, m)
-        V, not negative.
-    k : int
-        1 to min(N, m).
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    DataError
-        As `nmf_dnn`, and if k is out of range.
-
-    See Also
-    --------
-    sdpdr.nmf_bound : solves it, and draws the conclusion.
-
-    Examples
-    --------
-    >>> nmf_overlap([[1.0, 0.0], [1.0, 2.0]], k=1).size()["matrices"]
-    {'P': 4, 'Q': 4}
-    """
-    V = nonnegative_matrix(X)
-    k = number_of_components(k, V.shape, "k")
-    if V.shape[0] > V.shape[1]:  # the smaller side takes the matrix inequality
-        V = V.T
-    rows, columns = V.shape
-    n = rows + columns
-    blocks = (
-        LowRankBall(rows, columns, k),
-        Gram(n, "Q"),
-        TraceAtMost(n, 2.0 * np.sqrt(k), gram="Q"),
-        NonNegative(n, gram="Q"),
-        SameCorner(rows, columns),
-        Overlap(V),
-    )
-    return Model(blocks, name="nmf_overlap", maximize=True)
-
-
-def own_blocks(n: int, m: int) -> Index:
-    """Pairs of places above the diagonal in the two blocks beside the corner.
-
-    Examples
-    --------
-    >>> own_blocks(1, 2).tolist()
-    [[1, 2]]
-    """
-    i, j = np.triu_indices(n + m, 1)
-    own = (i < n) == (j < n)
-    return np.column_stack([i[own], j[own]])
+    positive = V > 0.0
+    entries = np.argwhere(positive)
+    # Those in sparse rows and columns are in conflict with the fewest others.
+    crowd = positive.sum(axis=1)[entries[:, 0]] + positive.sum(axis=0)[entries[:, 1]]
+    i, j = entries[np.argsort(crowd, kind="stable")].T
+    apart = ~(positive[np.ix_(i, j)] & positive[np.ix_(i, j)].T)
+    best: list[int] = []
+    for first in range(len(i)):
+        chosen, free = [first], apart[first].copy()
+        while free.any():
+            chosen.append(int(np.argmax(free)))
+            free &= apart[chosen[-1]]
+        best = max(best, chosen, key=len)
+    return np.column_stack([i[best], j[best]])

@@ -1,11 +1,11 @@
-"""Nonnegative factorization as a matrix of low rank, and by small cones, one for each product."""
+"""Nonnegative factorization as semidefinite programs: lifts of the factors, and lower bounds."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ShapeError
 from sdpdr.families.factor.nonnegative.inputs import (
     nonnegative_matrix,
@@ -13,19 +13,29 @@ from sdpdr.families.factor.nonnegative.inputs import (
     partial_matrix,
 )
 from sdpdr.model import Block, Model
-from sdpdr.model.blocks.entries import Close, LeastTrace, NonNegative
+from sdpdr.model.blocks.entries import Close, LeastTrace, NonNegative, TraceAtMost
+from sdpdr.model.blocks.factor_norms import product_pairs
+from sdpdr.model.blocks.gram import Gram
 from sdpdr.model.blocks.lift import FactorLift, Known
-from sdpdr.model.blocks.nonnegative import HoyerSparsity, ProductSums, Scalarised, SmallProducts
+from sdpdr.model.blocks.nonnegative import (
+    Envelope,
+    HoyerSparsity,
+    LowRankBall,
+    Overlap,
+    ProductSums,
+    SameCorner,
+    Scalarised,
+    SlicedProducts,
+    SmallProducts,
+)
 
 
 def nmf_lift(
     X: ArrayLike,
     n_components: int,
     *,
-    observed: ArrayLike | None = None,
     error: float | None = None,
     sparsity: float | None = None,
-    nonnegative: bool = True,
     dnn: bool = False,
 ) -> Model:
     r"""Nonnegative matrix factorization, but for the rank.
@@ -37,26 +47,22 @@ def nmf_lift(
         \end{pmatrix} \succeq 0, \quad V = X, \quad W, H \ge 0 .
 
     X = W H with k nonnegative terms exactly if some feasible Z has rank k. Alone, the program
-    knows nothing of k: its optimum is :math:`2 |X|_*`, twice the trace norm (with ``dnn`` a lower
+    does not depend on k: its optimum is :math:`2 |X|_*`, twice the trace norm (with ``dnn`` a lower
     bound of :math:`2 \sum_l |w_l| |h_l|` over factorizations with any number of terms).
-    `sdpdr.factorize.nmf` presses it towards the rank.
+    `sdpdr.factorize.nmf` lowers the rank.
 
     Parameters
     ----------
     X : array_like of shape (n, m)
-        Non-negative; ``nan`` where an entry is not known.
+        Nonnegative; ``nan`` where an entry is missing.
     n_components : int
         k, from 1 to min(n, m).
-    observed : array_like of bool, shape (n, m), optional
-        False where an entry is not known, as if it were ``nan``.
     error : float, optional
         Allow :math:`|V - X|_F \le \epsilon` over the known entries, in place of V = X.
     sparsity : float, optional
         Hoyer's measure of W in [0, 1], see `sdpdr.blocks.HoyerSparsity`.
-    nonnegative : bool, default True
-        Keep W and H from having negative entries.
     dnn : bool, default False
-        Keep all other entries of Z from it too, which fills the matrix.
+        Require all other entries of Z to be nonnegative too, which fills the matrix.
 
     Returns
     -------
@@ -65,8 +71,8 @@ def nmf_lift(
     Raises
     ------
     DataError
-        A negative entry (its place is named), nothing but zeros, a row or column without known
-        entries, or k out of range.
+        A negative entry (the message names it), only zeros, a row or column without known entries,
+        or k out of range.
     ModelError
         An error that is not positive, or a sparsity outside [0, 1].
 
@@ -84,26 +90,25 @@ def nmf_lift(
     >>> round(sdpdr.solve(model).value, 5), round(2 * float(np.linalg.norm(X, "nuc")), 5)
     (11.6619, 11.6619)
     """
-    known = partial_matrix(X, observed)
-    k = number_of_components(n_components, known.shape)
-    lift = FactorLift(k, *known.shape)
-    places = known.positions()
-    pairs = k + places + np.array([0, known.shape[0]])
-    values = known.values[tuple(places.T)]
-    blocks: list[Block] = [lift]
-    if error is None:
-        blocks.append(Known(lift.order, pairs, values, lift.gram))
-    else:
-        blocks.append(Close(lift.order, pairs, values, error, lift.gram))
-    if nonnegative:
-        signs = np.vstack([lift.left(), lift.right()])
-        blocks.append(NonNegative(lift.order, signs, lift.gram))
+    V = partial_matrix(X)
+    k = number_of_components(n_components, V.shape)
+    lift = FactorLift(k, *V.shape)
+    known = np.argwhere(~np.isnan(V))
+    pairs, values = k + known + np.array([0, len(V)]), V[tuple(known.T)]
+    signs = np.vstack([lift.left(), lift.right()])
+    blocks: list[Block] = [
+        lift,
+        Known(lift.order, pairs, values, lift.gram)
+        if error is None
+        else Close(lift.order, pairs, values, error, lift.gram),
+        NonNegative(lift.order, signs, lift.gram),
+    ]
     if dnn:
         others = k + np.column_stack(np.triu_indices(lift.order - k, 1))
         blocks.append(NonNegative(lift.order, others, lift.gram))
     if sparsity is not None:
         blocks.append(HoyerSparsity(lift, sparsity))
-    below = np.r_[np.zeros(k), np.ones(sum(known.shape))]
+    below = np.r_[np.zeros(k), np.ones(sum(V.shape))]
     blocks.append(LeastTrace(lift.order, below, lift.gram))
     return Model(tuple(blocks), name="nmf_lift", maximize=False)
 
@@ -133,7 +138,7 @@ def nmf_products(
     Parameters
     ----------
     X : array_like of shape (n, m)
-        Non-negative.
+        Nonnegative.
     n_components : int
         k, from 1 to min(n, m).
     left : array_like of shape (n, k) or number, default 0
@@ -162,14 +167,11 @@ def nmf_products(
     >>> sdpdr.solve(model, tol=1e-7).certified(1e-5)
     True
     """
-    matrix = nonnegative_matrix(X)
-    k = number_of_components(n_components, matrix.shape)
-    n, m = matrix.shape
-    blocks = (
-        SmallProducts(n, m, k),
-        ProductSums(matrix, k),
-        Scalarised(_weights("left", left, (n, k)), _weights("right", right, (k, m))),
-    )
+    V = nonnegative_matrix(X)
+    k = number_of_components(n_components, V.shape)
+    n, m = V.shape
+    weights = Scalarised(_weights("left", left, (n, k)), _weights("right", right, (k, m)))
+    blocks = (SmallProducts(n, m, k), ProductSums(V, k), weights)
     return Model(blocks, name="nmf_products", maximize=False)
 
 
@@ -178,3 +180,201 @@ def _weights(name: str, given: ArrayLike | float, shape: tuple[int, int]) -> Arr
         return np.broadcast_to(np.asarray(given, dtype=float), shape).copy()
     except ValueError:
         raise ShapeError(f"{name} must have shape {shape}; it has {np.shape(given)}.") from None
+
+
+def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
+    r"""The doubly nonnegative program, a lower bound on the size of every factorization.
+
+    .. math::
+
+        \nu(V) = \min\ \tfrac12 \operatorname{tr} Z \quad\text{s.t.}\quad
+        Z = \begin{pmatrix} \mathcal W & V \\ V^T & \mathcal H \end{pmatrix} \succeq 0,
+        \quad Z \ge 0 .
+
+    For every :math:`V = \sum_l w_l h_l^T` with :math:`w_l, h_l \ge 0`, of any number of terms,
+    :math:`\nu(V) \le \sum_l |w_l| |h_l|`. Without :math:`Z \ge 0` the value is the trace norm.
+
+    Parameters
+    ----------
+    X : array_like of shape (N, m)
+        V, nonnegative.
+    nonnegative : bool, default True
+        Require :math:`Z \ge 0`.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        An entry is negative or not finite, or all are zero.
+
+    References
+    ----------
+    Vasiloglou thesis, (1.42)-(1.44), with the joint matrix in the cone; Fawzi and Parrilo, "Lower
+    bounds on nonnegative rank via nonnegative nuclear norms", Mathematical Programming 153, 2015.
+
+    Examples
+    --------
+    >>> nmf_dnn([[1.0, 0.0], [1.0, 2.0]])
+    Gram + Known + NonNegative + LeastTrace
+    """
+    V = nonnegative_matrix(X)
+    n = sum(V.shape)
+    model = Model(
+        (Gram(n, "Z"), Known(n, product_pairs(V.shape), V.ravel())), "nmf_dnn", maximize=False
+    )
+    if nonnegative:
+        model = model + NonNegative(n, own_blocks(*V.shape), gram="Z")
+    return model + LeastTrace(n, np.full(n, 0.5), gram="Z")
+
+
+def nmf_shor(X: ArrayLike, k: int) -> Model:
+    r"""The lift of all entries of both factors to one matrix, of order (N + m) k.
+
+    .. math::
+
+        \min\ \tfrac12 \operatorname{tr} Z \quad\text{s.t.}\quad
+        \textstyle\sum_l Z_{(i,l),(j,l)} = V_{ij}, \quad Z \succeq 0, \quad Z \ge 0 .
+
+    Its value is that of `nmf_dnn` for every k, at k\ :sup:`2` times the size, so it is of interest
+    for study only: the k slices on the diagonal add up to a feasible matrix of `nmf_dnn`, and such
+    a matrix may be put into one slice.
+
+    Parameters
+    ----------
+    X : array_like of shape (N, m)
+        V, nonnegative.
+    k : int
+        1 to min(N, m).
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        As `nmf_dnn`, and if k is out of range.
+
+    References
+    ----------
+    Vasiloglou thesis, (2.46)-(2.50).
+
+    Examples
+    --------
+    >>> nmf_shor([[1.0, 0.0], [1.0, 2.0]], k=2).size()["matrices"]
+    {'Z': 8}
+    """
+    V = nonnegative_matrix(X)
+    products = SlicedProducts(V, number_of_components(k, V.shape, "k"))
+    n = products.order
+    blocks = (
+        Gram(n, "Z"),
+        products,
+        NonNegative(n, np.column_stack(np.triu_indices(n, 1)), gram="Z"),
+        LeastTrace(n, np.full(n, 0.5), gram="Z"),
+    )
+    return Model(blocks, name="nmf_shor", maximize=False)
+
+
+def nmf_cones(X: ArrayLike) -> Model:
+    r"""The small cones, one for each entry of the matrix, in closed form.
+
+    .. math::
+
+        \min\ \tfrac12 \Big(m \sum_i a_i + N \sum_j b_j\Big) \quad\text{s.t.}\quad
+        a_i b_j \ge V_{ij}^2, \quad a, b \ge 0 .
+
+    The printed program has N m blocks of order 2k for the rows of W and the columns of H; for every
+    k its value is this one. :math:`\sqrt{a_i b_j}` is the tightest matrix of rank one above V: the
+    cones share nothing but the lengths of the rows. The value over :math:`\sqrt{N m}`
+    is a lower bound on that of `nmf_dnn`, and equals it for matrices of rank one.
+
+    Parameters
+    ----------
+    X : array_like of shape (N, m)
+        V, nonnegative.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        As `nmf_dnn`.
+
+    References
+    ----------
+    Vasiloglou thesis, (2.51)-(2.54).
+
+    Examples
+    --------
+    >>> nmf_cones([[1.0, 0.0], [1.0, 2.0]]).size()["scalars"]
+    4
+    """
+    return Model((Envelope(nonnegative_matrix(X)),), name="nmf_cones", maximize=False)
+
+
+def nmf_overlap(X: ArrayLike, k: int) -> Model:
+    r"""How much of a matrix a nonnegative factorization with k components can explain, at most.
+
+    .. math::
+
+        c(V) = \max\ \langle V, Z\rangle \quad\text{s.t.}\quad
+        |Z|_{(k)} \le 1, \quad \nu(Z) \le \sqrt k .
+
+    The first is the hull of the matrices of rank k and length one (`LowRankBall`), the second the
+    norm of `nmf_dnn`. Every :math:`Z = W H / |W H|_F` with k nonnegative components satisfies both,
+    and :math:`|V - WH|_F^2 \ge |V|_F^2 - c(V)^2`. Without the second constraint this is the bound
+    of Eckart and Young.
+
+    Parameters
+    ----------
+    X : array_like of shape (N, m)
+        V, nonnegative.
+    k : int
+        1 to min(N, m).
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        As `nmf_dnn`, and if k is out of range.
+
+    See Also
+    --------
+    sdpdr.nmf_bound : solves it, and draws the conclusion.
+
+    Examples
+    --------
+    >>> nmf_overlap([[1.0, 0.0], [1.0, 2.0]], k=1).size()["matrices"]
+    {'P': 4, 'Q': 4}
+    """
+    V = nonnegative_matrix(X)
+    k = number_of_components(k, V.shape, "k")
+    if V.shape[0] > V.shape[1]:  # the smaller side takes the matrix inequality
+        V = V.T
+    rows, columns = V.shape
+    n = rows + columns
+    blocks = (
+        LowRankBall(rows, columns, k),
+        Gram(n, "Q"),
+        TraceAtMost(n, 2.0 * np.sqrt(k), gram="Q"),
+        NonNegative(n, gram="Q"),
+        SameCorner(rows, columns),
+        Overlap(V),
+    )
+    return Model(blocks, name="nmf_overlap", maximize=True)
+
+
+def own_blocks(n: int, m: int) -> Index:
+    """Pairs of places above the diagonal in the two blocks beside the corner."""
+    i, j = np.triu_indices(n + m, 1)
+    own = (i < n) == (j < n)
+    return np.column_stack([i[own], j[own]])

@@ -1,4 +1,4 @@
-r"""Copositive matrices, :math:`x^T M x \ge 0` for all :math:`x \ge 0`.
+r"""Copositive matrices, :math:`x^T M x \ge 0` for all :math:`x \ge 0`, and what they refute.
 
 If :math:`A = B B^T` with B nonnegative, then
 :math:`\langle M, A\rangle = \sum_l b_l^T M b_l \ge 0` for every copositive M. A copositive M with
@@ -7,16 +7,19 @@ If :math:`A = B B^T` with B nonnegative, then
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice, permutations
+from math import comb
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index, as_real
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
+from sdpdr.families.factor.nonnegative.inputs import SYMMETRIC
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 # Order up to which all principal submatrices are tested: there are 32,767 of them.
@@ -25,6 +28,7 @@ LARGEST = 15
 # solver: rounding, and errors of interior-point methods.
 _SHIFTS = (1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
+# Proofs that the matrix of a certificate is copositive, by name.
 PROOFS: Mapping[str, str] = MappingProxyType(
     {
         "entry": "an entry is negative",
@@ -34,18 +38,18 @@ PROOFS: Mapping[str, str] = MappingProxyType(
         "multipliers": "M is copositive by the multipliers of level one",
     }
 )
-"""Proofs that the matrix of a certificate is copositive, by name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Copositivity:
-    r"""The answer of a copositivity test.
+    r"""The answer of a copositivity test, which is also its truth value.
 
     Attributes
     ----------
     holds : bool
         Whether M + shift I is copositive.
     shift : float
+        1e-12 times the largest entry.
     witness : array of shape (n,) or None
         If not, x >= 0 of sum one with :math:`x^T M x < -s |x|^2` for the shift s.
     """
@@ -58,22 +62,18 @@ class Copositivity:
         return self.holds
 
 
-def copositivity(M: ArrayLike, shift: float | None = None) -> Copositivity:
+def copositivity(M: ArrayLike) -> Copositivity:
     r"""Decide whether a matrix of order 15 or less is copositive, by Kaplan's criterion.
 
     M is copositive exactly if no principal submatrix has an eigenvector v > 0 with a negative
-    eigenvalue. For a multiple eigenvalue, or nearly equal ones, a solver returns an arbitrary basis
-    of the eigenspace. So the whole span of the eigenvectors of negative eigenvalues is searched
-    for a positive vector, by nonnegative least squares: one that is found is a witness
-    :math:`x^T M x < 0` whatever the eigenvalues are, and if there is none there is no such
-    eigenvector. The test is about M + shift I, so rounding below the shift does not matter.
+    eigenvalue. Of a multiple eigenvalue a solver returns any basis, so the span of all eigenvectors
+    of negative eigenvalues is searched for a positive vector, by nonnegative least squares. The
+    test is about M + shift I, so rounding below the shift does not matter.
 
     Parameters
     ----------
     M : array_like of shape (n, n)
         Symmetric.
-    shift : float, optional
-        1e-12 times the largest entry by default.
 
     Returns
     -------
@@ -105,8 +105,7 @@ def copositivity(M: ArrayLike, shift: float | None = None) -> Copositivity:
             f"the test takes all principal submatrices, 2^n of them, for n up to {LARGEST}; M "
             f"has order {n}."
         )
-    if shift is None:
-        shift = _SHIFTS[0] * float(np.max(np.abs(matrix)))
+    shift = _SHIFTS[0] * float(np.max(np.abs(matrix)))
     for order in range(1, n + 1):
         rows = np.array(list(combinations(range(n), order)))
         parts = matrix[rows[:, :, None], rows[:, None, :]]
@@ -119,6 +118,23 @@ def copositivity(M: ArrayLike, shift: float | None = None) -> Copositivity:
                 witness[rows[which]] = x
                 return Copositivity(False, shift, witness)
     return Copositivity(True, shift)
+
+
+def _positive_in(span: Array) -> Array | None:
+    """A nonnegative vector of sum one in the span of orthonormal columns, or None.
+
+    By Stiemke's lemma there is a positive one unless some y >= 0, y != 0, is orthogonal to all
+    columns. Least squares for such a y either succeed, or their residual makes the vector.
+    """
+    n, p = span.shape
+    target = np.r_[np.zeros(p), 1.0]
+    system = np.vstack([span.T, np.ones(n)])
+    y, away = nonnegative_least_squares(system, target)
+    if away <= np.sqrt(np.finfo(float).eps) / n:
+        return None
+    x = np.maximum(-span @ (target - system @ y)[:p], 0.0)
+    total = float(np.sum(x))
+    return x / total if total > 0.0 else None
 
 
 def horn_matrix() -> Array:
@@ -147,7 +163,7 @@ class Refutation:
         No completely positive matrix is closer to A than this, in the Frobenius norm:
         :math:`-\langle M, A\rangle / |M|_F`.
     proof : str
-        A key of `PROOFS`: the proof that M is copositive.
+        Why M is copositive: "entry", "eigenvalue", "no triangle", "five places" or "multipliers".
     kaplan : bool
         Whether `copositivity` has confirmed it, independently of that.
     """
@@ -202,11 +218,12 @@ class Refutation:
         """
         matrix = np.asarray(A, dtype=float)
         rows = np.flatnonzero(self.matrix.any(axis=0))
-        where = np.ix_(rows, rows)
-        M, part = self.matrix[where], matrix[where]
         if not rows.size:
             return False
-        units = _units(M, part)
+        where = np.ix_(rows, rows)
+        M, part = self.matrix[where], matrix[where]
+        own, largest = np.diag(part), np.max(np.abs(M), axis=0)
+        units = np.sqrt(np.where(own > 0.0, own, 1.0 / np.where(largest > 0.0, largest, 1.0)))
         test = copositivity(M * np.outer(units, units))
         found = Refutation.of(self.proof, M + test.shift * np.diag(units**-2), part)
         return test.holds and found.is_beyond(tol, matrix)
@@ -227,8 +244,7 @@ def confirmed(certificate: Refutation, A: Array) -> Refutation:
         return certificate
     for share in _SHIFTS:
         shift = share * float(np.max(np.abs(M)))
-        moved = M + 2.0 * shift * np.eye(len(M))
-        found = Refutation.of(certificate.proof, moved, A)
+        found = Refutation.of(certificate.proof, M + 2.0 * shift * np.eye(len(M)), A)
         if found.value >= 0.0:
             break
         if found.holds_against(A):
@@ -236,27 +252,147 @@ def confirmed(certificate: Refutation, A: Array) -> Refutation:
     return certificate
 
 
-def multiplier_certificate(M: Array, parts: Array, A: Array) -> Refutation:
-    r"""The certificate of a matrix at level one, made exact.
+# -- at unit diagonal ------------------------------------------------------------------------------
+
+
+def unit_scaled(A: Array) -> tuple[Array, Array]:
+    """A matrix at unit diagonal, and the square roots of its own.
+
+    Rows without a positive diagonal entry become zero, with the root one.
+    """
+    used = np.diag(A) > 0.0
+    root = np.sqrt(np.where(used, np.diag(A), 1.0))
+    return np.where(used[:, None] & used, A / np.outer(root, root), 0.0), root
+
+
+def certified(
+    proof: str, M: Array, A: Array, tol: float, rows: Index | None = None
+) -> Refutation | None:
+    """The certificate against A of an M that is copositive, at unit diagonal, in some rows of A.
+
+    None if it proves less than the distance ``tol`` times the norm of these rows at unit diagonal.
+    """
+    rows = np.arange(len(A)) if rows is None else rows
+    unit, root = unit_scaled(A[np.ix_(rows, rows)])
+    found = Refutation.of(proof, M, unit)
+    if found.is_beyond(tol, unit):
+        found = confirmed(found, unit)
+    if not found.is_beyond(tol, unit):
+        return None
+    own = Refutation.of(proof, found.matrix / np.outer(root, root), A[np.ix_(rows, rows)])
+    return replace(own, kaplan=found.kaplan).within(rows, len(A))
+
+
+def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
+    r"""A certificate that a symmetric matrix is not doubly nonnegative; None if it is.
+
+    A negative entry is found by :math:`M = E_{ij} + E_{ji}`, a negative eigenvalue by
+    :math:`M = v v^T` of its eigenvector; both count below -``tol`` times the norm. The matrix
+    itself is tested, then the one at unit diagonal, so that no row is too short to count.
+    """
+    found = _negative(A, tol)
+    if found is not None:
+        return Refutation.of(*found, A)
+    used = np.diag(A) > 0.0
+    kept, empty = np.flatnonzero(used), np.flatnonzero(~used)
+    beside = np.abs(A[np.ix_(empty, kept)])
+    if np.max(beside, initial=0.0) > SYMMETRIC * float(np.max(A)):
+        row, column = np.unravel_index(int(np.argmax(beside)), beside.shape)
+        v = np.zeros(len(A))
+        # Beside a zero a_ii, 2 v_i a_ij + a_jj = -a_jj for v_j = 1 and v_i = -a_jj / a_ij.
+        v[empty[row]] = -A[kept[column], kept[column]] / A[empty[row], kept[column]]
+        v[kept[column]] = 1.0
+        return Refutation.of("eigenvalue", np.outer(v, v), A)
+    unit, root = unit_scaled(A)
+    found = _negative(unit, tol)
+    return None if found is None else Refutation.of(found[0], found[1] / np.outer(root, root), A)
+
+
+def _negative(A: Array, tol: float) -> tuple[str, Array] | None:
+    """The name of the proof that a matrix has something negative, and its M."""
+    least = -tol * float(np.linalg.norm(A))
+    i, j = np.unravel_index(int(np.argmin(A)), A.shape)
+    if A[i, j] < least:
+        M = np.zeros_like(A)
+        M[i, j] = M[j, i] = 1.0
+        return "entry", M
+    values, vectors = np.linalg.eigh(A)
+    if values[0] < least:
+        return "eigenvalue", np.outer(vectors[:, 0], vectors[:, 0])
+    return None
+
+
+# -- five rows -------------------------------------------------------------------------------------
+
+# Sets of five indices that are tested at once, and in all: those of 40 indices.
+_BLOCK, _SETS = 5_000, 700_000
+# A determinant that rounding may have made negative, at unit diagonal.
+_ROUNDING = 1e-13
+# The twelve cycles through five indices, and Horn's matrix in these orders.
+_ORDERS = np.array([(0, *rest) for rest in permutations(range(1, 5)) if rest[0] < rest[-1]])
+_SIGNS = np.array([horn_matrix()[np.ix_(back, back)] for back in np.argsort(_ORDERS, axis=1)])
+
+
+def horn_certificate(A: Array, tol: float, seed: int, deadline: Deadline) -> Refutation | None:
+    r"""A proof by five rows that a doubly nonnegative matrix is not completely positive, or None.
+
+    With Horn's matrix H, its rows in any order, the least value of :math:`d^T (H \circ A)\, d` over
+    the simplex, if it is negative at five rows and at no fewer, lies inside (M. Hall and M. Newman,
+    1963). So some d > 0 has a negative value exactly if :math:`(H \circ A)\, d = -\mathbf 1` has a
+    positive solution. Beyond 40 rows, sets of five are drawn at random.
+    """
+    unit, _ = unit_scaled(A)
+    for sets in _sets(len(A), seed):
+        if deadline.is_over():
+            return None
+        if (best := _best(unit, sets)) is not None:
+            rows, M = best
+            if (found := certified("five places", M, A, tol, rows)) is not None:
+                return found
+    return None
+
+
+def _sets(n: int, seed: int) -> Iterator[Index]:
+    """Blocks of sets of five indices: all of them, or random ones."""
+    if comb(n, 5) <= _SETS:
+        every = combinations(range(n), 5)
+        while block := list(islice(every, _BLOCK)):
+            yield np.array(block)
+        return
+    rng = np.random.default_rng(seed)
+    for _ in range(_SETS // _BLOCK):
+        yield np.argpartition(rng.random((_BLOCK, n)), 5, axis=1)[:, :5]
+
+
+def _best(unit: Array, sets: Index) -> tuple[Index, Array] | None:
+    """Five indices, and the scaled Horn matrix there with the least value, if it is negative."""
+    forms = _SIGNS * unit[sets[:, :, None], sets[:, None, :]][:, None]
+    # A form with its least value inside the simplex has exactly one negative eigenvalue.
+    which, order = np.nonzero(np.linalg.det(forms) < -_ROUNDING)
+    if not which.size:
+        return None
+    chosen = forms[which, order]
+    d = np.linalg.solve(chosen, -np.ones((len(chosen), 5, 1)))[:, :, 0]
+    good = np.flatnonzero(np.all(d > 0.0, axis=1))
+    if not good.size:
+        return None
+    values = -np.sum(d[good], axis=1) / np.sum(d[good] ** 2, axis=1)
+    best = good[np.argmin(values)]
+    scales = d[best] / np.max(d[best])
+    return sets[which[best]], scales[:, None] * _SIGNS[order[best]] * scales
+
+
+# -- multipliers of a program ----------------------------------------------------------------------
+
+
+def multiplier_matrix(M: Array, parts: Array) -> Array:
+    r"""A copositive matrix from one of level one with its parts :math:`P_i`, all up to errors.
 
     With :math:`N^i = M - P_i`,
-
-    .. math::
-
-        \Bigl(\sum_i x_i\Bigr) x^T M x = \sum_i x_i\, x^T P_i x + \sum_{ijk} N^i_{jk} x_i x_j x_k ,
-
-    so M is copositive if all :math:`P_i` are positive semidefinite and the cubic has no negative
-    coefficient. A solver leaves small violations: :math:`\delta`, the most negative eigenvalue, and
-    :math:`\epsilon`, the most negative coefficient relative to that of :math:`(\sum x_i)^3`. The
-    identity then proves :math:`M + \delta I + \epsilon \mathbf 1 \mathbf 1^T` copositive.
-
-    Parameters
-    ----------
-    M : array of shape (n, n)
-    parts : array of shape (n, n, n)
-        The matrices :math:`P_i`.
-    A : array of shape (n, n)
-        The matrix to be refuted.
+    :math:`(\sum_i x_i)\, x^T M x = \sum_i x_i\, x^T P_i x + \sum_{ijk} N^i_{jk} x_i x_j x_k`. With
+    :math:`\delta`, the most negative eigenvalue of the parts, and :math:`\epsilon`, the most
+    negative coefficient of the cubic relative to that of :math:`(\sum x_i)^3`, this proves
+    :math:`M + \delta I + \epsilon \mathbf 1 \mathbf 1^T` copositive.
     """
     n = len(M)
     rest = M - parts
@@ -267,53 +403,14 @@ def multiplier_certificate(M: Array, parts: Array, A: Array) -> Refutation:
     epsilon = max(0.0, -float(np.min(mean)))
     # Rounding of the eigenvalues and of the sums.
     slack = 16.0 * n * np.finfo(float).eps * float(np.max(np.abs(parts)) + np.max(np.abs(M)))
-    moved = M + (delta + slack) * np.eye(n) + (epsilon + slack)
-    return Refutation.of("multipliers", lowered(moved), A)
+    return lowered(M + (delta + slack) * np.eye(n) + (epsilon + slack))
 
 
 def lowered(M: Array) -> Array:
-    r"""The matrix with entries above :math:`(M_{ii} M_{jj})^{1/2}` lowered to that.
+    r"""A copositive matrix with entries above :math:`(M_{ii} M_{jj})^{1/2}` lowered to that.
 
-    The matrix remains copositive. With one such entry lowered, :math:`u = e_i / M_{ii}^{1/2} -
-    e_j / M_{jj}^{1/2}` has :math:`u^T M u = 0`, so the form is linear along u; its least value on
-    the part of a line that is not negative is at an end, where :math:`x_i x_j = 0` and the entry
-    does not count.
-
-    Parameters
-    ----------
-    M : array of shape (n, n)
-        Copositive.
-
-    Examples
-    --------
-    >>> lowered(np.array([[1.0, 9.0], [9.0, 4.0]]))
-    array([[1., 2.],
-           [2., 4.]])
+    It stays copositive: along :math:`u = e_i / M_{ii}^{1/2} - e_j / M_{jj}^{1/2}` the form is then
+    linear, and least at an end, where :math:`x_i x_j = 0` and the entry does not count.
     """
     root = np.sqrt(np.maximum(np.diag(M), 0.0))
     return np.asarray(np.minimum(M, np.outer(root, root)))
-
-
-def _units(M: Array, A: Array) -> Array:
-    """Scales in which A has a unit diagonal; for zero rows of A, scales in which M is not large."""
-    own, largest = np.diag(A), np.max(np.abs(M), axis=0)
-    return np.asarray(
-        np.sqrt(np.where(own > 0.0, own, 1.0 / np.where(largest > 0.0, largest, 1.0)))
-    )
-
-
-def _positive_in(span: Array) -> Array | None:
-    """A nonnegative vector of sum one in the span of orthonormal columns, or None.
-
-    By Stiemke's lemma there is a positive one unless some y >= 0, y != 0, is orthogonal to all
-    columns. Least squares for such a y either succeed, or their residual makes the vector.
-    """
-    n, p = span.shape
-    target = np.r_[np.zeros(p), 1.0]
-    system = np.vstack([span.T, np.ones(n)])
-    y, away = nonnegative_least_squares(system, target)
-    if away <= np.sqrt(np.finfo(float).eps) / n:
-        return None
-    x = np.maximum(-span @ (target - system @ y)[:p], 0.0)
-    total = float(np.sum(x))
-    return x / total if total > 0.0 else None

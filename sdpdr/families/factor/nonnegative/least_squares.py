@@ -1,9 +1,9 @@
-"""Least squares over nonnegative unknowns, linear and nonlinear."""
+"""Least squares over nonnegative unknowns: linear, and for the equations X = W H and A = B B'."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import scipy.linalg as sl
@@ -16,32 +16,10 @@ _OPTIMAL, _NEARLY = 1e-9, 1e-7
 
 
 def nonnegative_least_squares(matrix: Array, target: Array) -> tuple[Array, float]:
-    r"""The minimizer of :math:`\|A y - b\|` over :math:`y \ge 0`, and the least distance.
+    r"""The minimizer of :math:`|A y - b|` over :math:`y \ge 0`, and the least distance.
 
-    SciPy's `nnls` is checked by its optimality condition, :math:`A^T (b - A y) \le 0`: the one of
+    SciPy's `nnls` is checked by the optimality condition :math:`A^T (b - A y) \le 0`: the one of
     SciPy 1.15 can stop too early without an error. Where the check fails, a slower method runs.
-
-    Parameters
-    ----------
-    matrix : array of shape (m, n)
-    target : array of shape (m,)
-
-    Returns
-    -------
-    y : array of shape (n,)
-    distance : float
-
-    Raises
-    ------
-    ArithmeticError
-        If neither method reaches an optimum.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, distance = nonnegative_least_squares(np.eye(2), np.array([1.0, -2.0]))
-    >>> y.tolist(), distance
-    ([1.0, 0.0], 2.0)
     """
     try:
         y = nnls(matrix, target)[0]
@@ -64,110 +42,128 @@ def _is_optimal(matrix: Array, target: Array, y: Array, tol: float) -> bool:
     return bool(np.all(inwards <= allowed) and abs(inwards @ y) <= tol * size**2)
 
 
+def polish_factors(
+    X: Array, W: Array, H: Array, *, max_iter: int = 200, idle: float = 1e-15
+) -> tuple[Array, Array]:
+    r"""Nonnegative factors nearby that minimize :math:`|WH - X|_F` over the known entries.
+
+    Where an exact factorization is near, the error falls quadratically to rounding; elsewhere to a
+    stationary point. ``idle`` is the relative decrease of the squared error that ends the fit.
+    """
+    (n, m), k = X.shape, W.shape[1]
+    mask = (~np.isnan(X)).astype(float)
+    values = np.where(mask > 0.0, X, 0.0)
+
+    def split(x: Array) -> tuple[Array, Array]:
+        return x[: n * k].reshape(n, k), x[n * k :].reshape(m, k).T
+
+    def residuals(x: Array) -> Array:
+        W, H = split(x)
+        return mask * (W @ H - values)
+
+    def slopes(x: Array, rest: Array) -> tuple[Array, Array]:
+        W, H = split(x)
+        top = np.einsum("ij,lj,qj->ilq", mask, H, H, optimize=True)
+        low = np.einsum("ij,il,iq->jlq", mask, W, W, optimize=True)
+        squares = sl.block_diag(*top, *low)
+        cross = np.einsum("ij,lj,iq->iljq", mask, H, W).reshape(n * k, m * k)
+        squares[: n * k, n * k :], squares[n * k :, : n * k] = cross, cross.T
+        return np.concatenate([(rest @ H.T).ravel(), (rest.T @ W).ravel()]), squares
+
+    W, H = balanced(np.maximum(W, 0.0), np.maximum(H, 0.0))
+    start = np.concatenate([W.ravel(), H.T.ravel()])
+    least = _EXACT * float(np.linalg.norm(values))
+    return balanced(*split(_fit(residuals, slopes, start, least, max_iter, idle=idle)))
+
+
+def polish_square(
+    A: Array, B: Array, *, max_iter: int = 100, stop: Callable[[], bool] | None = None
+) -> Array:
+    r"""A nonnegative B nearby that minimizes :math:`|B B^T - A|_F`.
+
+    B is determined up to orthogonal matrices that keep it nonnegative, so the derivative never has
+    full rank; the damping takes care of that.
+    """
+    n, k = B.shape
+
+    def residuals(x: Array) -> Array:
+        B = x.reshape(n, k)
+        return B @ B.T - A
+
+    def slopes(x: Array, rest: Array) -> tuple[Array, Array]:
+        B = x.reshape(n, k)
+        # The matrix of D -> 2 (D B' + B D') B: entry ((i, l), (j, q)) of D -> B D' B is B_iq B_jl.
+        own, cross = np.kron(np.eye(n), B.T @ B), np.einsum("iq,jl->iljq", B, B)
+        return 2.0 * (rest @ B).ravel(), 2.0 * (own + cross.reshape(x.size, x.size))
+
+    least = _EXACT * float(np.linalg.norm(A))
+    return _fit(residuals, slopes, np.maximum(B, 0.0).ravel(), least, max_iter, stop).reshape(n, k)
+
+
+def balanced(W: Array, H: Array) -> tuple[Array, Array]:
+    """The same product with columns of W as long as the rows of H; empty pairs become zero."""
+    w, h = np.linalg.norm(W, axis=0), np.linalg.norm(H, axis=1)
+    used = (w > 0.0) & (h > 0.0)
+    root = np.sqrt(np.divide(h, w, out=np.zeros_like(w), where=used))
+    back = np.sqrt(np.divide(w, h, out=np.zeros_like(w), where=used))
+    return W * root, H * back[:, None]
+
+
+# Error relative to the norm of the matrix that ends a fit.
+_EXACT = 1e-14
 # Damping relative to the largest diagonal entry of J'J: first, least, most; and its factors after
 # accepted and refused steps.
 _FIRST, _LEAST, _MOST = 1e-3, 1e-13, 1e12
 _EASE, _TIGHTEN = 0.2, 4.0
 # Decrease, relative to the gradient's prediction, below which a step is refused.
 _ENOUGH = 1e-4
-# Relative decrease of the squares that is lost in their rounding.
-_IDLE = 1e-15
 # Unknowns below this share of the largest may be treated as being at zero.
 _NEAR = 1e-2
 
-
-class ResidualMap(Protocol):
-    """A vector of functions f of the unknowns, with derivative J."""
-
-    def residuals(self, x: Array) -> Array:
-        """Values f(x), of any shape."""
-
-    def gradient(self, x: Array, residuals: Array) -> Array:
-        """The vector J^T f."""
-
-    def squares(self, x: Array) -> Array:
-        """The matrix J^T J."""
+Residuals: TypeAlias = Callable[[Array], Array]
+Slopes: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 
-def fit_nonnegative(
-    problem: ResidualMap,
+def _fit(
+    residuals: Residuals,
+    slopes: Slopes,
     x: Array,
     least: float,
     max_iter: int,
     stop: Callable[[], bool] | None = None,
-    idle: float = _IDLE,
-) -> tuple[Array, int]:
+    idle: float = 1e-15,
+) -> Array:
     r"""A local minimizer of :math:`|f(x)|^2` over :math:`x \ge 0`, by Levenberg and Marquardt.
 
-    Unknowns near zero that the gradient keeps there take no part in a step, and those that a step
-    makes negative become zero. Where f vanishes nearby, the residuals fall quadratically to
-    rounding.
-
-    Parameters
-    ----------
-    problem : ResidualMap
-    x : array of shape (p,)
-        Where to begin; nonnegative.
-    least : float
-        Norm of the residuals that ends the fit.
-    max_iter : int
-        Linear systems to solve at most.
-    stop : callable, optional
-        Called before each of them; a true answer ends the fit.
-    idle : float, default 1e-15
-        Relative decrease of the squares that ends the fit.
-
-    Returns
-    -------
-    x : array of shape (p,)
-    steps : int
-        Linear systems solved.
-
-    References
-    ----------
-    C. Kanzow, N. Yamashita and M. Fukushima, "Levenberg-Marquardt methods with strong local
-    convergence properties for solving nonlinear equations with convex constraints", Journal of
-    Computational and Applied Mathematics 172, 2004.
-
-    Examples
-    --------
-    >>> class Square:
-    ...     def residuals(self, x):
-    ...         return x**2 - 4.0
-    ...     def gradient(self, x, residuals):
-    ...         return 2.0 * x * residuals
-    ...     def squares(self, x):
-    ...         return np.diag(4.0 * x**2)
-    >>> fit_nonnegative(Square(), np.array([3.0]), 1e-12, 50)[0].round(9)
-    array([2.])
+    ``slopes`` returns :math:`J^T f` and :math:`J^T J`. Unknowns near zero that the gradient keeps
+    there take no part in a step, and those that a step makes negative become zero (C. Kanzow,
+    N. Yamashita and M. Fukushima, Journal of Computational and Applied Mathematics 172, 2004).
     """
-    residuals = problem.residuals(x)
-    size = float(np.sum(residuals**2))
-    damping, steps, fresh = _FIRST, 0, True
-    while steps < max_iter and size > least**2 and damping < _MOST:
-        if stop is not None and stop():
+    rest = residuals(x)
+    size = float(np.sum(rest**2))
+    damping, fresh = _FIRST, True
+    for _ in range(max_iter):
+        if size <= least**2 or damping >= _MOST or (stop is not None and stop()):
             break
         if fresh:
-            gradient, squares = problem.gradient(x, residuals), problem.squares(x)
+            gradient, squares = slopes(x, rest)
             scale = float(np.max(np.diag(squares)))
             slope = float(np.linalg.norm(gradient[(x > 0.0) | (gradient < 0.0)]))
         if not (scale > 0.0 and slope > 0.0):
             break
-        steps += 1
         moved = _moved(x, gradient, squares, damping * scale, slope / scale)
-        after = problem.residuals(moved)
+        after = residuals(moved)
         smaller = float(np.sum(after**2))
-        predicted = float(gradient @ (x - moved))
-        fresh = smaller < size and size - smaller >= _ENOUGH * predicted
+        fresh = smaller < size and size - smaller >= _ENOUGH * float(gradient @ (x - moved))
         if not fresh:
             damping *= _TIGHTEN
             continue
         settled = size - smaller <= idle * size
-        x, residuals, size = moved, after, smaller
+        x, rest, size = moved, after, smaller
         damping = max(damping * _EASE, _LEAST)
         if settled:
             break
-    return x, steps
+    return x
 
 
 def _moved(x: Array, gradient: Array, squares: Array, damping: float, slope: float) -> Array:

@@ -1,10 +1,4 @@
-r"""Projections onto cones of nonnegative vectors, with a proof of the distance.
-
-The distance of v from the cone of the columns of G is bounded from below by every y with
-:math:`G^T y \le 0`: for x in the cone, :math:`|v - x|^2 \ge 2 y^T (v - x) - |y|^2 \ge
-2 y^T v - |y|^2`. The residual of the least-squares fit is such a y up to rounding, and subtracting
-a multiple of the vector of ones makes it one, because the columns are nonnegative.
-"""
+r"""Projections onto cones of nonnegative vectors, and the base class of estimators of factors."""
 
 from __future__ import annotations
 
@@ -18,93 +12,45 @@ from sklearn import decomposition
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import Reconstructing
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 
 def project(generators: Array, points: Array) -> Array:
-    """Nonnegative coefficients of the nearest points of a cone.
-
-    Parameters
-    ----------
-    generators : array of shape (n, p)
-        As columns.
-    points : array of shape (n, m)
-        As columns.
-
-    Returns
-    -------
-    array of shape (p, m)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> project(np.array([[1.0], [0.0]]), np.array([[2.0, -1.0], [1.0, 0.0]]))
-    array([[2., 0.]])
-    """
+    """Coefficients (p, m) of the points of a cone nearest to points (n, m); generators (n, p)."""
     return np.column_stack([nonnegative_least_squares(generators, point)[0] for point in points.T])
 
 
-def coordinates(X: Any, components: Array) -> Array:
+def coordinates(X: Matrix, components: Array) -> Array:
     r"""Coordinates of rows by nonnegative least squares over their known entries, shape (n, k).
 
-    With :math:`H^T = Q R` a row x of a sparse matrix has the coordinates of
-    :math:`\min_{w \ge 0} |R w - Q^T x|`, R of the order of the components, and the same for all
-    rows: one product X Q serves them.
-
-    Parameters
-    ----------
-    X : array of shape (n, m), or sparse
-        ``nan`` where an entry is not known.
-    components : array of shape (k, m)
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> X = sp.csr_array([[2.0, 2.0], [0.0, 3.0]])
-    >>> coordinates(X, np.array([[1.0, 1.0]])).round(6)
-    array([[2. ],
-           [1.5]])
+    With :math:`H^T = Q R` a sparse row x has those of :math:`\min_{w \ge 0} |R w - Q^T x|`, where R
+    has order k, so one product X Q serves all rows.
     """
     if not sp.issparse(X):
-        known, solved = ~np.isnan(X), nonnegative_least_squares
-        parts = zip(X, known, strict=True)
-        return np.asarray([solved(components[:, here].T, row[here])[0] for row, here in parts])
+        known = ~np.isnan(X)
+        fits = [
+            nonnegative_least_squares(components[:, here].T, row[here])[0]
+            for here, row in zip(known, X, strict=True)
+        ]
+        return np.asarray(fits)
     Q, R = np.linalg.qr(components.T)
     inside = X @ Q
     # The part outside the span cannot be fitted, but its size says which errors are small.
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() - np.sum(inside**2, axis=1)
     targets = np.column_stack([inside, np.sqrt(np.maximum(squares, 0.0))])
-    matrix = np.vstack([R, np.zeros(R.shape[1])])
-    return np.asarray([nonnegative_least_squares(matrix, row)[0] for row in targets])
+    return project(np.vstack([R, np.zeros(R.shape[1])]), targets.T).T
 
 
-def squared_distances(generators: Array, points: Array, coefficients: Array | None = None) -> Array:
-    """Lower bounds on the squared distances of points from a cone, tight up to rounding.
+def squared_distances(generators: Array, points: Array, coefficients: Array) -> Array:
+    r"""Lower bounds on the squared distances of points from a cone, tight for the nearest points.
 
-    Parameters
-    ----------
-    generators : array of shape (n, p)
-        As columns; nonnegative, and each with the sum one.
-    points : array of shape (n, m)
-        As columns.
-    coefficients : array of shape (p, m), optional
-        Of the nearest points, or of others; then the bounds hold but are not tight.
-
-    Returns
-    -------
-    array of shape (m,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> squared_distances(np.eye(2)[:, :1], np.array([[2.0, 0.0], [1.0, 3.0]]))
-    array([1., 9.])
+    Every y with :math:`G^T y \le 0` proves :math:`|v - x|^2 \ge 2 y^T v - |y|^2` for all x in the
+    cone. The residual of the fit is such a y after a multiple of the vector of ones is subtracted,
+    because the generators are nonnegative and have the sum one.
     """
-    if coefficients is None:
-        coefficients = project(generators, points)
     rest = points - generators @ coefficients
     rest = rest - np.maximum(generators.T @ rest, 0.0).max(axis=0)
     bounds = 2.0 * np.sum(rest * points, axis=0) - np.sum(rest * rest, axis=0)
@@ -112,24 +58,7 @@ def squared_distances(generators: Array, points: Array, coefficients: Array | No
 
 
 def alternate(V: Array, W: Array, steps: int) -> tuple[Array, Array]:
-    """W and H after alternating exact least squares; the error never rises.
-
-    Parameters
-    ----------
-    V : array of shape (n, m)
-    W : array of shape (n, k)
-        To begin from.
-    steps : int
-        Rounds; H is fitted once even for none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> V = np.outer([1.0, 2.0], [3.0, 1.0])
-    >>> W, H = alternate(V, np.ones((2, 1)), steps=1)
-    >>> bool(np.allclose(W @ H, V))
-    True
-    """
+    """W and H after alternating exact least squares; the error never rises."""
     H = project(W, V)
     for _ in range(steps):
         W = project(H.T, V.T).T
@@ -138,24 +67,11 @@ def alternate(V: Array, W: Array, steps: int) -> tuple[Array, Array]:
 
 
 def coordinate_descent(
-    X: Any, k: int, *, init: str, seed: int, tol: float = 1e-4, steps: int = 200, **begin: Array
+    X: Matrix, k: int, *, init: str, seed: int, tol: float = 1e-4, steps: int = 200, **begin: Array
 ) -> tuple[Array, Array]:
-    """Factors by scikit-learn's coordinate descent, converged or not.
+    """Factors by scikit-learn's coordinate descent; ``init="custom"`` begins from W and H.
 
-    Its function is called, and not its estimator, whose answers `sklearn.config_context` may turn
-    into data frames.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n, m)
-    k : int
-    init : {"nndsvda", "random", "custom"}
-    seed : int
-    tol : float, default 1e-4
-        Relative decrease of the projected gradient.
-    steps : int, default 200
-    **begin
-        W and H, for ``init="custom"``.
+    Its function is called and not its estimator, which may answer with data frames.
     """
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         # Unconverged factors are welcome: other starts follow, and a bound grades them.

@@ -14,7 +14,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.families.factor.nmf.starts import Starts
+from sdpdr.families.factor.nmf.estimator import nonnegative_factors
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, partial_matrix
 from sdpdr.families.factor.polynomial.factorize import ARGUMENT, PolynomialFactors, result_of
 from sdpdr.families.factor.polynomial.fit import (
@@ -101,7 +101,7 @@ def _scaled(fit: Fit, V: Array, nonnegative: bool) -> Fit:
 def _factors(theta: Array, k: int, nonnegative: bool) -> tuple[Array, Array]:
     """W of shape (N, k) and H of shape (m, k)."""
     if nonnegative and k > 1:
-        H, _ = Starts(partial_matrix(theta), k, _STARTS, 0.0, _STEPS, 0).descended()
+        _, H = nonnegative_factors(partial_matrix(theta), k, _STARTS, 0.0, _STEPS, 0)
         W = Misfit(theta, True).rows(H.T, np.ones(1))
         return W, H.T
     left, sizes, right = np.linalg.svd(theta, full_matrices=False)
