@@ -6,8 +6,6 @@ from sdpdr.families.factor.completely_positive.recipes import cp_lift as cp_lift
 from sdpdr.families.factor.completely_positive.recipes import cut_of as cut_of
 from sdpdr.families.factor.isometric.recipe import isometric_nmf as isometric_nmf
 from sdpdr.families.factor.isometric.recipe import isometric_nmf_lift as isometric_nmf_lift
-from sdpdr.families.factor.mmmf.entries import Signs as Signs
-from sdpdr.families.factor.mmmf.entries import observed_signs as observed_signs
 from sdpdr.families.factor.mmmf.recipe import mmmf as mmmf
 from sdpdr.families.factor.mmmf.recipe import mmmf_dual as mmmf_dual
 from sdpdr.families.factor.nmf.bounds import nmf_cones as nmf_cones
