@@ -14,7 +14,6 @@ from sdpdr.families.factor.completely_positive.records import CpStatus as CpStat
 from sdpdr.families.factor.mmmf.entries import ratings_from_frame as ratings_from_frame
 from sdpdr.families.factor.mmmf.factorization import margin_bound as margin_bound
 from sdpdr.families.factor.mmmf.factorization import mmmf as mmmf
-from sdpdr.families.factor.mmmf.factorization import mmmf_primal as mmmf_primal
 from sdpdr.families.factor.mmmf.program import MarginFactorization as MarginFactorization
 from sdpdr.families.factor.nmf.nmf import nmf as nmf
 from sdpdr.families.factor.nmf.nmf_bound import NMFBound as NMFBound

@@ -8,7 +8,7 @@ import sdpdr
 from sdpdr import blocks, methods
 from sdpdr.blocks import ProductLift
 from sdpdr.errors import DataError, DataTypeError, ShapeError, UncertifiedWarning, UnknownNameError
-from sdpdr.factorize import margin_bound, mmmf, mmmf_primal
+from sdpdr.factorize import margin_bound, mmmf
 from sdpdr.families.factor.mmmf.entries import observed_signs
 from sdpdr.families.factor.mmmf.factorization import program_of_signs
 from sdpdr.families.factor.mmmf.program import principal
@@ -325,22 +325,6 @@ def test_offsets_that_cost_next_to_nothing():
     assert found.gap <= 1e-3
 
 
-# -- from multipliers to the matrix ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("Y", "c", "value"), TRACE)
-def test_the_matrix_of_multipliers(Y, c, value):
-    Q = sdpdr.solve(methods.mmmf_dual(Y, c=c), "clarabel", tol=1e-9).values["Q"]
-    found = mmmf_primal(Y, Q, c=c)
-    assert 0.0 <= found.gap < 1e-4
-    assert found.value == pytest.approx(value, rel=1e-4)
-    assert found.is_zero == (c == 0.3)
-
-
-def test_weights_that_are_not_optimal_have_a_gap():
-    assert mmmf_primal(Y5, np.full(15, 0.45), c=0.5).gap > 1e-3
-
-
 # -- refusals -----------------------------------------------------------------------------------
 
 
@@ -385,8 +369,6 @@ def test_penalties_that_are_refused(options, words):
 def test_arguments_that_are_refused():
     with pytest.raises(ShapeError, match=r"Q must hold 9 weights.*it has shape \(8,\)"):
         margin_bound(Y3, np.ones(8))
-    with pytest.raises(DataError, match="no weight of Q is positive"):
-        mmmf_primal(Y3, np.zeros(9))
     with pytest.raises(UnknownNameError, match="Did you mean 'trace'"):
         methods.mmmf(Y3, norm="traces")
     with pytest.raises(DataTypeError):

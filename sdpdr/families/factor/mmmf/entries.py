@@ -40,12 +40,10 @@ class Observed:
 
 def observed_signs(X: Any, y: Any = None) -> Observed:
     """Signs of a matrix, 1 and -1 where one was observed and 0 or NaN elsewhere, or of pairs."""
-    if isinstance(X, Observed):
-        return X
     if are_pairs(X, y):
         found = _of_pairs(X, y)
     else:
-        entries = _sparse(X, finite=False)
+        entries = own_rows(_checked(X, finite=False)).tocoo()
         if (X.dtype if sp.issparse(X) else np.asarray(X).dtype).kind == "b":
             raise DataTypeError(
                 "X holds truth values, of which False is 0 and would count as not observed. Pass "
@@ -71,8 +69,6 @@ def observed_signs(X: Any, y: Any = None) -> Observed:
 
 def read_ratings(X: Any, y: Any = None) -> Observed:
     """Ratings: stored entries of a sparse matrix, entries that are not NaN, or values of pairs."""
-    if isinstance(X, Observed):
-        return X
     if are_pairs(X, y):
         return _of_pairs(X, y)
     if sp.issparse(X):
@@ -81,7 +77,7 @@ def read_ratings(X: Any, y: Any = None) -> Observed:
                 "X is sparse in blocks (BSR), whose zeros may be ratings or padding. Pass the CSR "
                 "or COO matrix that it was made of."
             )
-        entries = _sparse(X)
+        entries = own_rows(_checked(X)).tocoo()
         found = _where(entries, np.ones(entries.data.size, dtype=bool))
     else:
         matrix = _checked(X, finite="allow-nan")
@@ -147,7 +143,7 @@ def are_pairs(X: Any, y: Any) -> bool:
 
     A table of two columns with missing values or fractions is a table, whatever y is.
     """
-    if y is None or isinstance(X, Observed) or sp.issparse(X):
+    if y is None or sp.issparse(X):
         return False
     try:
         numbers = np.asarray(X, dtype=float)
@@ -200,11 +196,6 @@ def _where(entries: Any, seen: Any) -> Observed:
     shape = (int(entries.shape[0]), int(entries.shape[1]))
     rows, columns = (part[seen].astype(np.intp) for part in (entries.row, entries.col))
     return Observed(shape, rows, columns, entries.data[seen])
-
-
-def _sparse(X: Any, finite: Any = True) -> sp.coo_array:
-    """Entries row by row, those at one position added up."""
-    return own_rows(_checked(X, finite)).tocoo()
 
 
 def _checked(X: Any, finite: Any = True) -> Any:

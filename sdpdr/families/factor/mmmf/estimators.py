@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,24 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline, limit_of
-from sdpdr.base.errors import (
-    DataError,
-    ShapeError,
-    UnobservedWarning,
-    WeakSeparationWarning,
-    warn,
-)
+from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
 from sdpdr.base.estimators import Transformer, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import listed
+from sdpdr.families.factor.mmmf import entries as read
 from sdpdr.families.factor.mmmf.descent import FOLDED, folded, least_penalty
-from sdpdr.families.factor.mmmf.entries import (
-    Observed,
-    are_pairs,
-    observed_signs,
-    positions,
-    read_ratings,
-)
+from sdpdr.families.factor.mmmf.entries import Observed
 from sdpdr.families.factor.mmmf.factorization import factorized
 from sdpdr.families.factor.mmmf.losses import Hinge, Loss, SquaredLoss
 from sdpdr.families.factor.mmmf.program import MarginFactorization, Program, principal
@@ -66,7 +55,6 @@ class _Completion:
     time_limit: float | str | None = "auto"
 
     c_: float = field(init=False)
-    ridge_: float = field(init=False)
     factorization_: MarginFactorization = field(init=False)
 
     @abstractmethod
@@ -74,15 +62,16 @@ class _Completion:
         """Entries in the form in which `fit` takes them."""
 
     @abstractmethod
+    def _learn(self, entries: Observed) -> None:
+        """Set attributes that the loss needs, and refuse entries that are all equal."""
+
+    @abstractmethod
     def _loss(self, values: Array) -> Loss:
         """Loss of entries."""
 
     @abstractmethod
-    def _labels(self, scores: Array, error: float = 0.0) -> Any:
+    def _labels(self, scores: Array, error: float = 0.0) -> Array:
         """Predictions from scores that are known up to an error."""
-
-    def _learn(self, entries: Observed) -> None:
-        """Set attributes that the loss needs."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Complete a matrix.
@@ -105,27 +94,22 @@ class _Completion:
         entries = self._read(X, y)
         self._learn(entries)
         self.ridge_ = self._ridge(self.c is None)
-        if self.c is None:
-            least = least_penalty(Program(entries, self._loss(entries.values), 1.0, self.ridge_))
-            # If no penalty makes a matrix pay, any will do.
-            self.c_ = self._multiple * least if np.isfinite(least) else 1.0
-        else:
-            self.c_ = self.c
-        found = factorized(
-            self._program(entries), tol=self.tol, max_iter=self.max_iter, deadline=deadline
-        )
-        if not are_pairs(X, y):
+        least = self._least_penalty(entries, self.ridge_) if self.c is None else 1.0
+        # If no penalty makes a matrix pay, any will do.
+        default = self._multiple * least if np.isfinite(least) else 1.0
+        self.c_ = default if self.c is None else self.c
+        program = Program(entries, self._loss(entries.values), self.c_, self.ridge_)
+        found = factorized(program, tol=self.tol, max_iter=self.max_iter, deadline=deadline)
+        rows = np.setdiff1d(np.arange(entries.shape[0]), entries.rows)
+        columns = np.setdiff1d(np.arange(entries.shape[1]), entries.columns)
+        U, V = principal(found.U, found.V)
+        U[rows] = V[columns] = 0.0
+        self.factorization_, self.n_iter_ = replace(found, U=U, V=V), found.iterations
+        self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
+        self.U_, self.V_, self.user_offsets_, self.item_offsets_ = U, V, found.rows, found.columns
+        if not read.are_pairs(X, y):
             note_columns(self, X)
         self.n_features_in_ = entries.shape[1]
-        self.factorization_, self.n_iter_ = found, found.iterations
-        self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
-        self.U_, self.V_ = principal(found.U, found.V)
-        self.user_offsets_, self.item_offsets_ = found.rows, found.columns
-        rows, columns = (
-            np.setdiff1d(np.arange(n), seen)
-            for n, seen in zip(entries.shape, (entries.rows, entries.columns), strict=True)
-        )
-        self.U_[rows] = self.V_[columns] = 0.0
         if rows.size or columns.size:
             warn(
                 f"nothing was observed in {rows.size} rows ({listed(rows)}) and {columns.size} "
@@ -133,7 +117,7 @@ class _Completion:
                 "predict them.",
                 UnobservedWarning,
             )
-        if self.gap_ <= self.tol and not np.any(self.U_):
+        if self.gap_ <= self.tol and not np.any(U):
             only = "only offsets predict" if np.isfinite(self.ridge_) else "it predicts nothing"
             warn(
                 f"a loss with the penalty c = {self.c_:g} is so cheap that the best matrix is "
@@ -144,8 +128,8 @@ class _Completion:
 
     def decision_function(self, users: Any = None, items: ArrayLike | None = None) -> Array:
         """Scores f; arguments as for `predict`."""
-        check_is_fitted(self, "value_")
-        at = self._model()
+        check_is_fitted(self, "factorization_")
+        at = self.factorization_
         if users is None:
             return at.scores
         i, a = self._positions(users, items)
@@ -157,8 +141,8 @@ class _Completion:
         """Predict signs or ratings.
 
         A sign is 0 if its score is at most ``tol`` times the largest: symmetric data put entries on
-        zero exactly, and their computed sign is that of rounding. Under the hinge loss of ratings, a
-        score that lies on a threshold, within a thousandth of the margin (or of the largest
+        zero exactly, and their computed sign is that of rounding. Under the hinge loss of ratings,
+        a score that lies on a threshold, within a thousandth of the margin (or of the largest
         threshold), does not pass it: of two levels, the lower is predicted.
 
         Parameters
@@ -172,14 +156,14 @@ class _Completion:
         -------
         array of shape (m,) or (p, q)
         """
-        return np.asarray(self._labels(self.decision_function(users, items)))
+        return self._labels(self.decision_function(users, items))
 
     def fold_in(self, X: Any) -> Array:
         """Predict signs or ratings of all items for new users, from those of some.
 
-        Each user's factor and offset minimise the program in which all else is as it was fitted. The
-        kink of a hinge is rounded off over a width of 1e-4: scores were off by up to 1.7 times that
-        on planted signs, and signs within twice that of zero are predicted as 0.
+        Each user's factor and offset minimise the program in which all else is as it was fitted.
+        The kink of a hinge is rounded off over a width of 1e-4: scores were off by up to 1.7 times
+        that on planted signs, and signs within twice that of zero are predicted as 0.
 
         Parameters
         ----------
@@ -196,7 +180,7 @@ class _Completion:
             X has other columns than the fit; or the margin is hard, so factors of items need not
             have one for the signs of another user.
         """
-        return np.asarray(self._labels(self._folded(X).scores, 2.0 * FOLDED[-1]))
+        return self._labels(self._folded(X).scores, 2.0 * FOLDED[-1])
 
     def least_penalty(self, X: Any) -> float:
         """Penalty c below which M is zero, with the offsets that a fit at a given c has.
@@ -213,7 +197,10 @@ class _Completion:
         self._require_parameters()
         entries, probe = self._read(X), copy(self)
         probe._learn(entries)
-        return least_penalty(Program(entries, probe._loss(entries.values), 1.0, self._ridge(False)))
+        return probe._least_penalty(entries, self._ridge(False))
+
+    def _least_penalty(self, entries: Observed, ridge: float) -> float:
+        return least_penalty(Program(entries, self._loss(entries.values), 1.0, ridge))
 
     def _ridge(self, by_default: bool) -> float:
         """Penalty of offsets, of a fit whose c is chosen by default or given."""
@@ -222,33 +209,22 @@ class _Completion:
     def _require_parameters(self) -> None:
         require_kinds(self)
         validate.positive_integer("max_iter", self.max_iter)
-        limit_of(self.time_limit, _SECONDS)
         validate.positive_number("tol", self.tol)
-        ridge = np.inf if self.ridge is None else self.ridge
-        require_penalties(1.0 if self.c is None else self.c, ridge)
-
-    def _program(self, entries: Observed) -> Program:
-        return Program(entries, self._loss(entries.values), self.c_, self.ridge_)
-
-    def _model(self) -> MarginFactorization:
-        offsets = self.user_offsets_, self.item_offsets_
-        return MarginFactorization(self.U_, self.V_, *offsets, self.factorization_.thresholds)
+        limit_of(self.time_limit, _SECONDS)
+        require_penalties(1.0 if self.c is None else self.c, self._ridge(False))
 
     def _positions(self, users: Any, items: ArrayLike | None) -> tuple[Index, Index]:
         """Rows and columns of pairs, unknown ones in one position behind the last."""
-        if items is None:
-            pairs = positions("users", users)
-            if pairs.ndim != 2 or pairs.shape[1] != 2:
-                raise ShapeError(
-                    "users and items must be given one for one, or users be pairs of both, of "
-                    f"shape (m, 2); they have shape {pairs.shape}."
-                )
-            i, a = pairs.T
-        else:
-            i, a = np.atleast_1d(positions("users", users), positions("items", items))
-        if i.ndim > 1 or i.shape != a.shape:
+        i, a = read.positions("users", users), None
+        if items is not None:
+            i, a = np.atleast_1d(i, read.positions("items", items))
+        elif i.ndim == 2 and i.shape[1] == 2:
+            i, a = i.T
+        if a is None or i.ndim > 1 or i.shape != a.shape:
+            others = "" if a is None else f" and items {a.shape}"
             raise ShapeError(
-                f"{i.size} users and {a.size} items are no pairs. Pass as many of each."
+                f"users have shape {i.shape}{others}, which are no pairs. Pass as many of each, or "
+                "pairs of both, of shape (m, 2)."
             )
         p, q = len(self.U_), len(self.V_)
         unknown = int(np.sum(i >= p)), int(np.sum(a >= q))
@@ -263,9 +239,9 @@ class _Completion:
 
     def _held_back(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Predictions for the entries of X, and these."""
-        check_is_fitted(self, "value_")
+        check_is_fitted(self, "factorization_")
         entries, shape = self._read(X, y), (len(self.U_), len(self.V_))
-        if not are_pairs(X, y):
+        if not read.are_pairs(X, y):
             note_columns(self, X, reset=False)
             if entries.shape != shape:
                 raise ShapeError(
@@ -276,7 +252,7 @@ class _Completion:
 
     def _folded(self, X: Any) -> MarginFactorization:
         """Factors and offsets of new users, with fixed factors of items."""
-        check_is_fitted(self, "value_")
+        check_is_fitted(self, "factorization_")
         entries = self._read(X)
         note_columns(self, X, reset=False)
         if not np.isfinite(self.c_):
@@ -284,7 +260,8 @@ class _Completion:
                 "new users need a finite penalty c: with a hard margin, factors of items need not "
                 "have one for the signs of another user."
             )
-        return folded(self._program(entries), self._model())
+        program = Program(entries, self._loss(entries.values), self.c_, self.ridge_)
+        return folded(program, self.factorization_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # scikit-learn's base follows
@@ -344,7 +321,7 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     Warns
     -----
     UnobservedWarning
-        Rows or columns hold no observation; M is zero there, and their offsets are.
+        Rows or columns hold no observation, or were not seen in the fit.
     WeakSeparationWarning
         Slack is so cheap that the best matrix is zero.
     UncertifiedWarning
@@ -376,12 +353,10 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     _multiple = 2.0
 
-    X_: Array = field(init=False)
-
-    def fit(self, X: Any, y: Any = None) -> MMMF:  # noqa: D102  # inherited
-        super().fit(X, y)
-        self.X_ = self._model().scores
-        return self
+    @property
+    def X_(self) -> Array:
+        """Scores of all users and items."""
+        return self.factorization_.scores
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the signs of X, a matrix or pairs with ``y``, that are predicted."""
@@ -389,7 +364,7 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         return float(np.mean(predicted == signs))
 
     def _read(self, X: Any, y: Any = None) -> Observed:
-        return observed_signs(X, y)
+        return read.observed_signs(X, y)
 
     def _learn(self, entries: Observed) -> None:
         if self.c is None and np.ptp(entries.values) == 0.0:
@@ -421,15 +396,13 @@ class RatingMMMF(_Completion, Transformer):
 
     The squared loss is half the squared distance from the rating, less the mean of all. The hinge
     has a threshold :math:`\theta_t` between any two consecutive levels, and penalizes the margin by
-    which a score is on the wrong side of each. The squared loss is minimised by descent on factors
-    of M; the hinge by splitting, which needs p q numbers of memory. Both come with a bound on the
-    optimum from multipliers.
+    which a score is on the wrong side of each. Both come with a bound on the optimum from
+    multipliers; the hinge needs p q numbers of memory.
 
     Parameters
     ----------
     c : float, optional
         Penalty of the loss. By default three times the penalty below which M is zero.
-        ``GridSearchCV`` finds a better one, see Notes.
     loss : {"squared", "hinge"}, default "squared"
         Predictions are numbers between the least and largest rating, or levels.
     ridge : float, default 5
@@ -437,18 +410,11 @@ class RatingMMMF(_Completion, Transformer):
         many ratings. Infinite for none.
     tol : float, default 1e-2
         Relative gap at which to stop.
-    max_iter : int, default 5000
-        Rounds of descent, or steps of splitting.
-    time_limit : float, "auto" or None, default "auto"
-        Seconds; None for no limit. By default 60.
+    max_iter, time_limit
+        As for `MMMF`; the former counts rounds of descent, or steps of splitting.
 
     Attributes
     ----------
-    c_ : float
-        The penalty that was used.
-    U_, V_ : arrays of shape (p, k) and (q, k)
-        Factors of M.
-    user_offsets_, item_offsets_ : arrays of shape (p,) and (q,)
     mean_ : float
         Mean of the ratings.
     levels_ : array of shape (r,)
@@ -456,34 +422,25 @@ class RatingMMMF(_Completion, Transformer):
     thresholds_ : array of shape (r - 1,)
         Thresholds of the hinge, each in the middle of its best interval; empty for the squared
         loss.
-    value_, bound_, gap_ : float
-        Value of the program, lower bound of its optimum, and their relative difference.
-    factorization_ : MarginFactorization
-        All that was found, with its history.
+    c_, ridge_, U_, V_, user_offsets_, item_offsets_, value_, bound_, gap_, factorization_
+        As for `MMMF`.
     n_iter_, n_features_in_ : int
 
     Raises
     ------
-    DataError, ShapeError, UnknownNameError
+    DataError, UnknownNameError
 
     Warns
     -----
     FilledGapsWarning
         Most entries of a table are 0 and none is NaN, as if missing ratings were filled with 0.
-    UncertifiedWarning
-        The gap is larger than ``tol``.
-    UnobservedWarning
-        Users or items have no rating, or were not seen in the fit; the other side's offset is
-        all that their predictions have.
-    WeakSeparationWarning
-        The penalty is so low that M is zero, and only offsets predict.
+    UnobservedWarning, WeakSeparationWarning, UncertifiedWarning
+        As for `MMMF`.
 
     Notes
     -----
-    Cross-validation holds back ratings, not users, so pass pairs of positions and their ratings:
-    ``GridSearchCV(RatingMMMF(), {"c": [...]}, cv=KFold(5, shuffle=True)).fit(pairs, ratings)``
-    with multiples of `least_penalty` for c. `sdpdr.factorize.ratings_from_frame` makes a matrix of
-    a frame.
+    Cross-validation is as for `MMMF`. `sdpdr.factorize.ratings_from_frame` makes a matrix of a
+    frame.
 
     References
     ----------
@@ -531,7 +488,7 @@ class RatingMMMF(_Completion, Transformer):
             validate.positive_number("c", self.c)
 
     def _read(self, X: Any, y: Any = None) -> Observed:
-        return read_ratings(X, y)
+        return read.read_ratings(X, y)
 
     def _learn(self, entries: Observed) -> None:
         if np.ptp(entries.values) == 0.0:
@@ -539,8 +496,7 @@ class RatingMMMF(_Completion, Transformer):
                 f"ratings take 1 value, {entries.values[0]:g} alone; at least two are needed to "
                 "tell items apart. Missing ratings must be NaN."
             )
-        self.levels_ = np.unique(entries.values)
-        self.mean_ = float(np.mean(entries.values))
+        self.levels_, self.mean_ = np.unique(entries.values), float(np.mean(entries.values))
 
     def _loss(self, values: Array) -> Loss:
         if self.loss == "squared":

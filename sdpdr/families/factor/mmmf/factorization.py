@@ -1,16 +1,4 @@
-r"""Maximum-margin factorization of signs, with the bound that multipliers prove.
-
-For any matrix M, any :math:`0 \le Q \le c` and :math:`P = Q \circ Y` with spectral norm at most
-one,
-
-.. math::
-
-    |M| + c \sum_S \max(0, 1 - Y_{ia} M_{ia})
-    \ \ge\ \langle P, M \rangle + \sum_S Q_{ia} (1 - Y_{ia} M_{ia}) \ =\ \sum_S Q_{ia} ,
-
-since :math:`\langle P, M \rangle = \sum_S Q_{ia} Y_{ia} M_{ia}`. So any weights, scaled until they
-fit, prove a bound on the optimum, wherever they come from.
-"""
+"""Maximum-margin factorization of signs, with the bound that multipliers prove."""
 
 from __future__ import annotations
 
@@ -23,18 +11,13 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning, warn
+from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
 from sdpdr.families.factor.mmmf.descent import complete
 from sdpdr.families.factor.mmmf.entries import Observed, observed_signs
 from sdpdr.families.factor.mmmf.losses import Hinge
 from sdpdr.families.factor.mmmf.program import MarginFactorization, Program
 from sdpdr.families.factor.mmmf.recipe import require_penalties
 from sdpdr.families.factor.mmmf.splitting import split
-from sdpdr.linalg import BilinearForms
-from sdpdr.model import Model, Var, soften
-from sdpdr.model.blocks import Gram, LeastTrace, Margins
-from sdpdr.program.point import Factor
-from sdpdr.solving.solve import solve
 
 
 def mmmf(
@@ -110,78 +93,6 @@ def mmmf(
     return factorized(program, tol=tol, max_iter=limit, deadline=deadline)
 
 
-def mmmf_primal(X: Any, Q: ArrayLike, *, c: float = 1.0, tol: float = 1e-4) -> MarginFactorization:
-    r"""Matrix that belongs to multipliers of the trace-norm program.
-
-    At an optimum :math:`\langle Q \circ Y, M \rangle = |M|_{\mathrm{tr}}` with
-    :math:`|Q \circ Y|_2 \le 1`, so the singular vectors of M are among those of
-    :math:`Q \circ Y = U \Sigma V^T` with singular value one, :math:`M = U_1 S V_1^T` with
-    :math:`S \succeq 0`. What remains is the same program over S, whose order is small:
-
-    .. math:: \min_{S \succeq 0} \operatorname{tr} S + c \sum \max(0, 1 - Y_{ia} u_i^T S v_a) .
-
-    Parameters
-    ----------
-    X : array_like or sparse array of shape (p, q)
-        The signs.
-    Q : array_like of shape (m,) or (p, q)
-        Multipliers, as `sdpdr.methods.mmmf_dual` has them.
-    c : float, default 1
-    tol : float, default 1e-4
-        Singular values within this of the largest count as one.
-
-    Returns
-    -------
-    MarginFactorization
-        With the bound that Q proves, so its gap shows whether Q was optimal.
-
-    Raises
-    ------
-    DataError
-        As `mmmf`; or no weight is positive.
-    SolveFailedError
-        The small program has no answer: with a hard margin, multipliers that are not optimal.
-
-    Notes
-    -----
-    Tong thesis, after (2.27), calls this non-trivial, and possible for the hard margin. It needs
-    no more than this program for either.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import methods
-    >>> X = [[1, -1, 0, 1], [1, 0, -1, 1], [-1, 1, 1, 0]]
-    >>> dual = sdpdr.solve(methods.mmmf_dual(X, c=0.5), "clarabel", tol=1e-8)
-    >>> found = mmmf_primal(X, dual["Q"], c=0.5)
-    >>> round(found.value, 5), found.gap < 1e-6
-    (3.4641, True)
-    """
-    require_penalties(c)
-    signs = observed_signs(X)
-    weights = np.clip(_weights_of(signs, Q), 0.0, c)
-    if not np.any(weights):
-        raise DataError("no weight of Q is positive, so it says nothing about the matrix.")
-    program = program_of_signs(signs, c)
-    zero = replace(program.start(), bound=program.proof(weights).bound, multipliers=weights)
-    left, sizes, right = np.linalg.svd(
-        signs.spread(weights * signs.values).toarray(), full_matrices=False
-    )
-    # If slack is cheap, all weights are c and their norm is below one.
-    if sizes[0] < 1.0 - tol and np.all(weights >= c * (1.0 - tol)):
-        return program.valued(zero)
-    k = int(np.sum(sizes >= sizes[0] * (1.0 - tol)))
-    U, V = left[:, :k], right[:k].T
-    margins = Margins(BilinearForms(U[signs.rows], V[signs.columns]) @ Var("S"), signs.values)
-    loss = soften(margins, c) if np.isfinite(c) else margins
-    model = Model((Gram(k, "S"), LeastTrace(k, gram="S"), loss), name="mmmf_primal", maximize=False)
-    solution = solve(model, tol=1e-8)
-    if not solution.values:
-        solution.raise_for_status()
-    root = Factor.of(solution.values["S"]).factor
-    return program.scaled(replace(zero, U=U @ root, V=V @ root))
-
-
 def margin_bound(
     X: Any, Q: ArrayLike, *, c: float = 1.0, ridge: float = np.inf, rigorous: bool = False
 ) -> float:
@@ -217,8 +128,7 @@ def margin_bound(
 
     References
     ----------
-    Tong thesis, (2.27), for the multipliers of an optimal matrix. Srebro, Rennie, Jaakkola,
-    "Maximum-margin matrix factorization", NIPS, 2004.
+    Tong thesis, (2.27), for the multipliers of an optimal matrix.
 
     Examples
     --------

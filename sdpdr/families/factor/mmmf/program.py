@@ -136,8 +136,7 @@ class Program:
 
     def __init__(self, entries: Observed, loss: Loss, c: float, ridge: float = np.inf) -> None:
         self.entries, self.loss, self.c, self.ridge = entries, loss, c, ridge
-        self.i, self.a = entries.rows, entries.columns
-        self.has_offsets = bool(np.isfinite(ridge))
+        self.i, self.a, self.has_offsets = entries.rows, entries.columns, bool(np.isfinite(ridge))
 
     def start(self) -> MarginFactorization:
         """The zero matrix without offsets, with the best thresholds for it."""
@@ -150,25 +149,19 @@ class Program:
         p, q = self.entries.shape
         return np.bincount(self.i, weights, p), np.bincount(self.a, weights, q)
 
-    def offset_penalty(self, at: MarginFactorization) -> float:
-        """Half the squares of offsets times the ridge."""
-        squares = float(at.rows @ at.rows + at.columns @ at.columns)
-        return 0.5 * self.ridge * squares if self.has_offsets else 0.0
-
     def slopes(self, at: MarginFactorization, width: float) -> tuple[float, dict[str, Array]]:
         """Objective with a smoothed loss, and its gradients in all parts of a matrix."""
         scores = at.scores_at(self.i, self.a)
         total, slope, thresholds = self.loss.smooth(scores, at.thresholds, width)
-        G, ridge = self.entries.spread(self.c * slope), self.ridge if self.has_offsets else 0.0
-        rows, columns = self.sums(self.c * slope)
+        G, (rows, columns) = self.entries.spread(self.c * slope), self.sums(self.c * slope)
+        if self.has_offsets:
+            rows += self.c * self.ridge * at.rows
+            columns += self.c * self.ridge * at.columns
         size = 0.5 * float(np.sum(at.U**2) + np.sum(at.V**2))
-        return size + self.c * (total + self.offset_penalty(at)), {
-            "U": at.U + G @ at.V,
-            "V": at.V + G.T @ at.U,
-            "rows": rows + self.c * ridge * at.rows,
-            "columns": columns + self.c * ridge * at.columns,
-            "thresholds": self.c * thresholds,
-        }
+        return size + self.c * (total + self._offset_penalty(at)), {
+            "U": at.U + G @ at.V, "V": at.V + G.T @ at.U,
+            "rows": rows, "columns": columns, "thresholds": self.c * thresholds,
+        }  # fmt: skip
 
     def valued(self, at: MarginFactorization) -> MarginFactorization:
         """The same matrix with the best thresholds, and its value."""
@@ -177,10 +170,14 @@ class Program:
         loss = self.loss.value(scores, thresholds)
         value = float(np.linalg.norm(at.U) * np.linalg.norm(at.V))
         if np.isfinite(self.c):
-            value += self.c * (loss + self.offset_penalty(at))
+            value += self.c * (loss + self._offset_penalty(at))
         elif loss > 0.0:
             value = np.inf
         return replace(at, thresholds=thresholds, value=value)
+
+    def _offset_penalty(self, at: MarginFactorization) -> float:
+        squares = float(at.rows @ at.rows + at.columns @ at.columns)
+        return 0.5 * self.ridge * squares if self.has_offsets else 0.0
 
     def scaled(self, at: MarginFactorization) -> MarginFactorization:
         """The best multiple of a matrix under a hinge, with the given offsets, and its value."""

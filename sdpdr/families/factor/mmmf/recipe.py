@@ -114,8 +114,7 @@ def mmmf_dual(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
         |Q \circ X|_2 \le 1,\quad 0 \le Q_{ia} \le c .
 
     The constraint of the max-norm is :math:`|Q \circ X|_{\max}^* \le 1`. Any Q in the box, divided
-    by that norm if it exceeds one, proves a bound. `sdpdr.factorize.mmmf_primal` finds the matrix
-    that belongs to Q.
+    by that norm if it exceeds one, proves a bound (`sdpdr.factorize.margin_bound`).
 
     Parameters
     ----------

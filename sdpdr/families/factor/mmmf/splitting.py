@@ -68,62 +68,58 @@ class OffsetFit:
         return found[:p], found[p : p + q], float(found[-1]) if self._has_constant else 0.0
 
 
-class Splitting:
-    """The iteration; ``at`` is the matrix of the last step, ``weights`` its multipliers."""
-
-    def __init__(self, program: Program) -> None:
-        assert isinstance(program.loss, Hinge)
-        self.program, self.signs = program, program.loss.signs
-        # Multipliers have singular values up to one, and the observed entries are near one.
-        self.rho = float(np.sqrt(min(program.entries.shape) / program.i.size))
-        self.at, self.weights = program.start(), np.zeros(self.signs.shape)
-        self._has_thresholds = program.loss.n_thresholds > 0
-        self._Z, self._W = (np.zeros(program.entries.shape) for _ in range(2))
-        self._V = np.zeros(self.signs.shape)
-        self._F = self._V - self.at.thresholds if self._has_thresholds else self._V
-        # In least squares of both copies of an entry, the share of the margins.
-        weight = _MARGINS * self.signs.shape[1]
-        self._share = weight / (1.0 + weight)
-        self._factored()
-
-    def _factored(self) -> None:
-        penalty = self.program.c * self.program.ridge / (self.rho * self._share)
-        self._offsets = OffsetFit(self.program, penalty, self._has_thresholds)
-
-    def step(self) -> tuple[float, float]:
-        """Take one step, and return its primal and dual residuals, relative to their sizes."""
-        X, U, V = shrunk(self._Z - self._W, 1.0 / self.rho)
-        target, rho = self._F - self._V, _MARGINS * self.rho
-        self.weights = np.clip(rho * (1.0 - self.signs * target), 0.0, self.program.c)
-        S = target + self.signs * self.weights / rho
-        Z = _RELAXED * X + (1.0 - _RELAXED) * self._Z + self._W
-        W, margins = Z.copy(), _RELAXED * S + (1.0 - _RELAXED) * self._F + self._V
-        seen = self.program.i, self.program.a
-        self.at = replace(self.at, U=U, V=V)
-        Z[seen], F = self._joined(Z[seen], margins)
-        moved, missed = _length(Z - self._Z, F - self._F), _length(X - Z, S - F)
-        self._Z, self._F, self._W, self._V = Z, F, W - Z, margins - F
-        primal = missed / max(_length(Z, F), 1e-300)
-        return primal, moved / max(_length(self._W, self._V), 1e-300)
-
-    def _joined(self, entries: Array, margins: Array) -> tuple[Array, Array]:
-        """Entries of Z, and scores less thresholds, that fit both copies by least squares."""
-        means = np.mean(margins, axis=1)
-        rows, columns, constant = self._offsets.fit(means - entries)
-        added = rows[self.program.i] + columns[self.program.a]
-        entries = entries + self._share * (means - constant - added - entries)
-        self.at = replace(self.at, rows=rows, columns=columns)
-        if not self._has_thresholds:
-            return entries, (entries + added)[:, None]
-        thresholds = np.mean(means[:, None] - margins, axis=0) - constant
-        self.at = replace(self.at, thresholds=thresholds)
-        return entries, (entries + added)[:, None] - thresholds
-
-    def change_rho(self, factor: float) -> None:
-        """Change the step length."""
-        self.rho *= factor
-        self._W, self._V = self._W / factor, self._V / factor
-        self._factored()
+def split(
+    program: Program, *, tol: float, max_iter: int, deadline: Deadline
+) -> MarginFactorization:
+    """Take steps until value and bound agree, and return the best of both."""
+    assert isinstance(program.loss, Hinge)
+    T, seen, is_free = program.loss.signs, (program.i, program.a), program.loss.n_thresholds > 0
+    at, history = program.start(), []
+    best = program.valued(at)
+    Z, W = (np.zeros(program.entries.shape) for _ in range(2))
+    F, G = np.zeros(T.shape) - (at.thresholds if is_free else 0.0), np.zeros(T.shape)
+    # Multipliers have singular values up to one, and the observed entries are near one.
+    rho, fit = float(np.sqrt(min(Z.shape) / program.i.size)), None
+    # In least squares of both copies of an entry, the share of the margins.
+    share = _MARGINS * T.shape[1] / (1.0 + _MARGINS * T.shape[1])
+    wait = change_at = _ROUND
+    for count in range(1, max_iter + 1):
+        if fit is None:
+            fit = OffsetFit(program, program.c * program.ridge / (rho * share), is_free)
+        # The norm, and the margins.
+        X, U, V = shrunk(Z - W, 1.0 / rho)
+        target = F - G
+        Q = np.clip(_MARGINS * rho * (1.0 - T * target), 0.0, program.c)
+        S = target + T * Q / (_MARGINS * rho)
+        # Least squares of what joins them.
+        Z_last, F_last = Z, F
+        Z = _RELAXED * X + (1.0 - _RELAXED) * Z + W
+        margins = _RELAXED * S + (1.0 - _RELAXED) * F + G
+        W, means = Z.copy(), np.mean(margins, axis=1)
+        rows, columns, constant = fit.fit(means - Z[seen])
+        added = rows[program.i] + columns[program.a]
+        Z[seen] += share * (means - constant - added - Z[seen])
+        thresholds = (
+            np.mean(means[:, None] - margins, axis=0) - constant if is_free else np.zeros(1)
+        )
+        F = (Z[seen] + added)[:, None] - thresholds
+        W, G = W - Z, margins - F
+        at = MarginFactorization(U, V, rows, columns, thresholds if is_free else at.thresholds)
+        if count % _ROUND == 0 or count == max_iter or deadline.is_over():
+            best = best.better(program.scaled(at), program.proof(Q))
+            history.append(best.record(count, deadline))
+            if best.gap <= tol or deadline.is_over():
+                break
+        if count >= change_at:
+            primal = _length(X - Z, S - F) / max(_length(Z, F), 1e-300)
+            dual = _length(Z - Z_last, F - F_last) / max(_length(W, G), 1e-300)
+            ratio = primal / max(dual, 1e-300) if primal > 0.0 else 1.0
+            if ratio > _APART or ratio < 1.0 / _APART:
+                factor = _CHANGE if ratio > 1.0 else 1.0 / _CHANGE
+                rho, W, G, fit = rho * factor, W / factor, G / factor, None
+            wait = int(_PATIENCE * wait)
+            change_at = count + wait
+    return replace(best, history=tuple(history), iterations=count)
 
 
 def shrunk(target: Array, less: float) -> tuple[Array, Array, Array]:
@@ -141,25 +137,3 @@ def shrunk(target: Array, less: float) -> tuple[Array, Array, Array]:
 def _length(matrix: Array, margins: Array) -> float:
     squares = np.linalg.norm(matrix) ** 2 + _MARGINS * np.linalg.norm(margins) ** 2
     return float(np.sqrt(squares))
-
-
-def split(
-    program: Program, *, tol: float, max_iter: int, deadline: Deadline
-) -> MarginFactorization:
-    """Take steps until value and bound agree, and return the best of both."""
-    run, best, history = Splitting(program), program.valued(program.start()), []
-    wait = change_at = _ROUND
-    for count in range(1, max_iter + 1):
-        primal, dual = run.step()
-        if count % _ROUND == 0 or count == max_iter or deadline.is_over():
-            best = best.better(program.scaled(run.at), program.proof(run.weights))
-            history.append(best.record(count, deadline))
-            if best.gap <= tol or deadline.is_over():
-                break
-        if count >= change_at:
-            ratio = primal / max(dual, 1e-300) if primal > 0.0 else 1.0
-            if ratio > _APART or ratio < 1.0 / _APART:
-                run.change_rho(_CHANGE if ratio > 1.0 else 1.0 / _CHANGE)
-            wait = int(_PATIENCE * wait)
-            change_at = count + wait
-    return replace(best, history=tuple(history), iterations=count)
