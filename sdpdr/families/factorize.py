@@ -23,6 +23,5 @@ from sdpdr.families.factor.nmf.rank import nonnegative_rank_bound as nonnegative
 from sdpdr.families.factor.nmf.search import Factorization as Factorization
 from sdpdr.families.factor.polynomial.factorize import PolynomialFactors as PolynomialFactors
 from sdpdr.families.factor.polynomial.factorize import polynomial as polynomial
-from sdpdr.families.factor.polynomial.fit import misfit_bound as misfit_bound
 
 __all__ = _names(vars())

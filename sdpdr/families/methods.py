@@ -17,7 +17,6 @@ from sdpdr.families.factor.nmf.recipes import nmf_products as nmf_products
 from sdpdr.families.factor.polynomial.recipe import (
     polynomial_factorization as polynomial_factorization,
 )
-from sdpdr.families.factor.polynomial.recipe import polynomial_lift as polynomial_lift
 from sdpdr.families.metric.recipes import contrast as contrast
 from sdpdr.families.metric.recipes import ghodsi as ghodsi
 from sdpdr.families.metric.recipes import xing as xing

@@ -6,8 +6,7 @@ import pytest
 from sdpdr import factorize, graphs, methods, solve
 from sdpdr.blocks import FactorLift, Known, NonNegative
 from sdpdr.errors import DataError, InfeasibleError
-from sdpdr.factorize import misfit_bound
-from sdpdr.families.factor.polynomial.fit import Misfit, evaluate
+from sdpdr.families.factor.polynomial.fit import Misfit, evaluate, misfit_bound
 from sdpdr.iterate import ConvexIteration, IterationStatus, Schur
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Block, Equal, Model, Var
@@ -42,26 +41,25 @@ def test_both_lifts_find_the_factors_within_a_few_programs(lift):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("shape", "k", "c", "options"),
+    ("shape", "k", "c", "signed"),
     [
-        ((5, 4), 2, (1.0,), {}),
-        pytest.param((5, 4), 2, (1.0, 0.5), {}, marks=pytest.mark.nightly),
-        pytest.param((4, 3), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.nightly),
-        pytest.param((3, 2), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.nightly),
-        pytest.param((4, 3), 1, (1.0, -1.0), {}, marks=pytest.mark.nightly),
-        ((3, 2), 1, (1.0, -0.5), {}),
-        ((3, 2), 1, (0.0, 1.0), {}),
-        pytest.param((3, 2), 1, (1.0, 0.5), {"signed": True}, marks=pytest.mark.nightly),
-        ((5, 4), 2, (1.0,), {"signed": True}),
+        ((5, 4), 2, (1.0,), False),
+        ((5, 4), 2, (1.0, 0.5), False),
+        ((4, 3), 2, (1.0, 0.5, 0.3), False),
+        ((4, 3), 1, (1.0, -1.0), False),
+        ((3, 2), 1, (1.0, -0.5), False),
+        ((3, 2), 1, (0.0, 1.0), False),
+        ((3, 2), 1, (1.0, 0.5), True),
+        ((5, 4), 2, (1.0,), True),
     ],
 )
-def test_random_factors_are_found_and_polished_to_rounding(shape, k, c, options):
-    full, V = random_case(*shape, k, c, seed=1, **options)
-    found = factorize.polynomial(V, c, k, nonnegative="signed" not in options, restarts=2)
-    assert found.status is REACHED
+def test_random_factors_are_found_from_one_of_three_seeds_to_rounding(shape, k, c, signed):
+    full, V = random_case(*shape, k, c, seed=1, signed=signed)
+    runs = (factorize.polynomial(V, c, k, nonnegative=not signed, seed=seed) for seed in range(3))
+    found = next(run for run in runs if run.status is REACHED)
     assert found.error < 1e-12
     np.testing.assert_allclose(found.product(), full, atol=1e-9)
-    if "signed" not in options:
+    if not signed:
         assert found.W.min() >= 0.0
         assert found.H.min() >= 0.0
 
@@ -115,8 +113,8 @@ def test_where_no_exact_factors_exist_it_stalls_with_the_best_fit_and_a_bound():
 def test_no_factors_fit_better_than_the_bound(c, nonnegative):
     rng = np.random.default_rng(len(c))
     tried = 0
-    for _ in range(6):
-        n, m = rng.integers(2, 6, 2)
+    for _ in range(4):
+        n, m = rng.integers(2, 5, 2)
         V = 3 * rng.random((n, m)) - 0.3 * (rng.random() < 0.3)
         bound = misfit_bound(V, np.array(c), 1, nonnegative)
         if bound is None:
@@ -140,18 +138,15 @@ def test_for_a_linear_g_the_bound_is_that_of_eckart_and_young():
 
 
 @pytest.mark.parametrize("c", [[1.0, 0.0], [0.0], [], [1.0, np.nan]])
-def test_a_bound_is_of_coefficients_that_a_search_takes(c):
-    for bounded in (lambda: misfit_bound(V0, c, 1), lambda: factorize.polynomial(V0, c)):
-        with pytest.raises(DataError, match=r"the last one not zero \(leave it out then\)"):
-            bounded()
+def test_coefficients_that_are_refused(c):
+    with pytest.raises(DataError, match=r"the last one not zero \(leave it out then\)"):
+        factorize.polynomial(V0, c)
 
 
 @pytest.mark.nightly
 def test_a_regularized_program_proves_its_factors_nearly_optimal():
-    options = {"lift": "moments", "regularization": 0.05, "accuracy": 1e-8}
-    found = factorize.polynomial(V0, G0, **options)
+    found = factorize.polynomial(V0, G0, lift="moments", regularization=0.05)
     assert found.status is IterationStatus.SETTLED
-    assert found.solution is not None
     assert found.bound <= found.objective
     assert found.gap < 1e-6
     assert found.objective == pytest.approx(0.0951362, abs=1e-6)
@@ -256,23 +251,20 @@ def test_the_leave_one_out_mean_grows_with_the_trace():
 # -- faults --------------------------------------------------------------------------------------
 
 
-def test_entries_below_the_least_value_of_g_are_told_before_looping():
+def test_entries_below_the_least_value_of_g_have_no_factors():
     with pytest.raises(InfeasibleError, match="least value of g"):
-        factorize.polynomial([[-0.7, 1.0], [0.2, 0.3]], G0, nonnegative=False)
+        factorize.polynomial([[-0.7, 1.0]], G0, nonnegative=False)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"restarts": -1}, "restarts"), ({"tol": 0.0}, "tol"), ({"max_iter": 0}, "max_iter")],
-)
-def test_an_iteration_without_steps_or_starts_is_refused(options, words):
-    with pytest.raises(DataError, match=words):
-        factorize.polynomial(V0, G0, **options)
+def test_an_iteration_without_steps_is_refused():
+    for options in ({"tol": 0.0}, {"max_iter": 0}):
+        with pytest.raises(DataError, match=next(iter(options))):
+            factorize.polynomial(V0, G0, **options)
 
 
 def test_a_limit_is_a_status_with_the_best_factors_so_far():
     rng = np.random.default_rng(3)
-    found = factorize.polynomial(rng.random((4, 4)), (1.0,), 1, max_iter=2)
+    found = factorize.polynomial(rng.random((3, 3)), (1.0,), 1, max_iter=2)
     assert found.status is IterationStatus.ITERATION_LIMIT
     assert found.programs == 2
     assert found.bound <= found.misfit

@@ -55,7 +55,7 @@ def polynomial_factorization(
 
     in which ranks k of Z and 1 of all :math:`M^{ij}` make W and H exact factors. With
     ``lift="moments"`` a single matrix of rank one holds the products of monomials of W and H. No
-    rank, no restriction: the program alone says little. `sdpdr.factorize.polynomial` looks for
+    rank, no restriction: the program alone says little. `sdpdr.factorize.polynomial` searches for
     the ranks.
 
     With a ``regularization`` :math:`\lambda` the program is a relaxation with an optimum instead,
@@ -114,19 +114,14 @@ def polynomial_factorization(
     """
     V = known_entries(X)
     c = None if coefficients is None else checked_coefficients(coefficients)
-    misfit = regularization is not None
-    held = polynomial_lift(V, c, n_components, lift=lift, misfit=misfit, degree=degree)
+    held = lift_of(V, c, n_components, lift, regularization is not None, degree)
     return model_of(held, V, c, nonnegative, regularization)
 
 
 def model_of(
-    held: PolynomialLift,
-    V: Array,
-    c: Array | None,
-    nonnegative: bool,
-    regularization: float | None,
+    held: PolynomialLift, V: Array, c: Array | None, nonnegative: bool, regularization: float | None
 ) -> Model:
-    """The program over the matrices of `polynomial_lift`."""
+    """The program over the matrices of `lift_of`."""
     check_signs(V, c, nonnegative)
     blocks = held.blocks(nonnegative)
     targets = V[tuple(held.pairs.T)]
@@ -135,41 +130,21 @@ def model_of(
             blocks.append(Fits(held.sums(), np.full(held.n_components, float(held.n_rows))))
         blocks.append(Fits(held.fitted(c), targets))
         return Model(tuple(blocks), name="polynomial_factorization")
-    price = 0.5 * validate.positive_number("regularization", regularization) * held.size()
+    cost = 0.5 * validate.positive_number("regularization", regularization) * held.size()
     if isinstance(held, Moments):
         assert c is not None
-        price = price + 0.5 * held.misfits(c, targets)
+        cost = cost + 0.5 * held.misfits(c, targets)
         if held.n_components == 1:
-            price = _definite(price, held, targets, nonnegative)
+            cost = _definite(cost, held, targets, nonnegative)
     else:
         blocks.append(Fits(held.fitted(c), targets, squared=True))
-    return Model((*blocks, Costs(price)), name="polynomial_factorization")
+    return Model((*blocks, Costs(cost)), name="polynomial_factorization")
 
 
-def polynomial_lift(
-    V: Array,
-    coefficients: Array | None,
-    n_components: int = 1,
-    *,
-    lift: Lift = "layers",
-    misfit: bool = False,
-    degree: int = 2,
+def lift_of(
+    V: Array, coefficients: Array | None, n_components: int, lift: str, misfit: bool, degree: int
 ) -> PolynomialLift:
-    """The matrices of `polynomial_factorization`, to begin at factors and to read them off.
-
-    Parameters
-    ----------
-    V : array of shape (N, m)
-        Unknown entries are ``nan``.
-    coefficients : array of shape (D,), or None if unknown
-    n_components, lift, degree : see `polynomial_factorization`
-    misfit : bool, default False
-        For a regularization.
-
-    Returns
-    -------
-    Layers or Moments
-    """
+    """The matrices of `polynomial_factorization`, to begin at factors and to read them off."""
     validate.choice("lift", lift, ("layers", "moments"))
     k = number_of_components(n_components, V.shape)
     if coefficients is None and (lift == "moments" or misfit):
@@ -178,9 +153,9 @@ def polynomial_lift(
             "powers of t have a matrix of their own there."
         )
     D = _degree(degree) if coefficients is None else coefficients.size
-    # For one component the row of W that belongs to the largest entries of V is fixed. For several
-    # k rows could be the identity if no signs were asked for, but whichever they are, starts are
-    # then so unlike the factors that the iteration needs several times as many programs.
+    # For one component the row of W that belongs to the largest entries of V is fixed. For several,
+    # with signs free, k rows could be the identity, but starts are then so unlike the factors that
+    # the iteration needs several times as many programs.
     fixed = k == 1 and not misfit
     anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if fixed else None
     (N, m), pairs = V.shape, np.argwhere(~np.isnan(V))
@@ -215,27 +190,26 @@ def checked_coefficients(coefficients: Any) -> Array:
     return c
 
 
-def _definite(price: Affine, held: Moments, targets: Array, nonnegative: bool) -> Affine:
-    """The same price by positive definite matrices, where some are found: bounds become provable.
+def _definite(cost: Affine, held: Moments, targets: Array, nonnegative: bool) -> Affine:
+    """The same cost by positive definite matrices, if some are found: bounds become provable.
 
-    Of those tried, the one whose smallest eigenvalue is largest beside what it adds to the corner.
+    The smallest eigenvalue is as large as possible relative to what is added to the corner.
     """
 
     def matrix(expression: Affine) -> Any:
         return expression.maps[held.matrix.gram].adjoint(np.ones(1)) @ np.eye(held.matrix.order)
 
-    whole = matrix(price)
-    names = ("corner", "pure", "mixed", "sign")
+    whole, names = matrix(cost), ("corner", "pure", "mixed", "sign")
     parts = [matrix(held.nothing(**{name: 1.0})) for name in names]
-    size, found, most = float(targets @ targets), price, 0.0
+    size, found, most = float(targets @ targets), cost, 0.0
     signs = (0.1, 0.03, 0.01, 0.003, 1e-3, 3e-4, 1e-4) if nonnegative and held.signs else (0.0,)
     for corner, pure, sign in product((0.1, 1.0, 10.0), (0.3, 0.1, 0.03, 0.01, 0.003), signs):
         weights = (corner * size, pure, pure**2, sign)
-        mended = whole + sum(w * part for w, part in zip(weights, parts, strict=True))
-        least = float(np.linalg.eigvalsh(mended)[0])
+        shifted = whole + sum(w * part for w, part in zip(weights, parts, strict=True))
+        least = float(np.linalg.eigvalsh(shifted)[0])
         least = min(least, sign or least) / (1.0 + corner)
         if least > most:
-            found, most = price + held.nothing(*weights), least
+            found, most = cost + held.nothing(*weights), least
     return found
 
 
