@@ -15,7 +15,6 @@ from sdpdr import RatingMMMF
 from sdpdr.errors import (
     DataError,
     DataTypeError,
-    FilledGapsWarning,
     ShapeError,
     UncertifiedWarning,
     UnknownNameError,
@@ -227,19 +226,6 @@ def test_stored_zeros_are_ratings_and_two_items_with_missing_ratings_are_a_table
     X = np.array([[5.0, np.nan], [np.nan, 3.0], [4.0, 2.0], [1.0, 4.0]])
     for table in (X, np.nan_to_num(X, nan=2.5)):
         assert RatingMMMF(2.0).fit(table, [1.0, 2.0, 3.0, 4.0]).predict().shape == (4, 2)
-
-
-def test_missing_ratings_filled_with_zeros_are_reported():
-    R = np.where(np.arange(SMALL.size).reshape(SMALL.shape) % 2, SMALL, np.nan)
-    with pytest.warns(FilledGapsWarning, match="zeros count as the lowest rating") as caught:
-        RatingMMMF(1.0).fit(np.nan_to_num(R))
-    assert caught[0].filename == __file__
-
-
-def test_zeros_that_are_ratings_are_not(recwarn):
-    read_ratings(np.where(np.isnan(SMALL), np.nan, SMALL - np.nanmin(SMALL)))  # some are missing
-    read_ratings(np.where(np.isnan(SMALL), -1.0, 0.0))  # zero is not the lowest
-    assert not recwarn
 
 
 # -- ties ---------------------------------------------------------------------------------------

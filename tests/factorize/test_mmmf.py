@@ -110,23 +110,14 @@ def test_the_printed_hard_margin_is_met_by_zero():
 # -- properties of the optimum --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("Y", [Y3, planted(9, 7, 0.5, seed=3)])
-def test_zero_is_best_exactly_up_to_one_over_the_largest_singular_value(Y):
+def test_zero_is_best_exactly_up_to_one_over_the_largest_singular_value():
+    Y = planted(9, 7, 0.5, seed=3)
     edge = 1.0 / np.linalg.norm(Y, 2)
     below, above = mmmf(Y, c=0.999 * edge, tol=1e-9), mmmf(Y, c=1.01 * edge, tol=1e-9)
     assert below.is_zero
     assert below.value == pytest.approx(0.999 * edge * np.count_nonzero(Y))
     assert not above.is_zero
     assert above.value < 1.01 * edge * np.count_nonzero(Y) * (1.0 - 1e-9)
-
-
-def test_entries_without_observations_are_zero():
-    Y = np.zeros((5, 6))
-    Y[:3, :4] = Y3
-    found = mmmf(Y, c=0.5, tol=1e-9)
-    assert found.value == pytest.approx(2.0 * np.sqrt(3.0), rel=1e-8)
-    np.testing.assert_allclose(found.matrix[3:], 0.0, atol=1e-9)
-    np.testing.assert_allclose(found.matrix[:, 4:], 0.0, atol=1e-9)
 
 
 def test_a_hard_margin_is_met():
@@ -200,13 +191,13 @@ def test_any_weights_bound_any_matrix(c):
         assert 0.0 < proved <= plain <= best * (1.0 + 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_any_weights_bound_any_matrix_and_offsets(seed):
-    rng, Y = np.random.default_rng(seed), popular(seed=seed)
-    M, rows, columns = (rng.standard_normal(n) for n in (Y.shape, *Y.shape))
-    bound = margin_bound(Y, rng.random(Y.shape), c=0.4, ridge=RIDGE)
-    assert 0.0 < bound <= mmmf(Y, c=0.4, ridge=RIDGE, tol=1e-3).value
-    assert bound <= objective(Y, 0.3 * M, 0.4, rows, columns, RIDGE)
+def test_any_weights_bound_any_matrix_and_offsets():
+    for seed in range(3):
+        rng, Y = np.random.default_rng(seed), popular(seed=seed)
+        M, rows, columns = (rng.standard_normal(n) for n in (Y.shape, *Y.shape))
+        bound = margin_bound(Y, rng.random(Y.shape), c=0.4, ridge=RIDGE)
+        assert 0.0 < bound <= mmmf(Y, c=0.4, ridge=RIDGE, tol=1e-3).value
+        assert bound <= objective(Y, 0.3 * M, 0.4, rows, columns, RIDGE)
 
 
 def test_a_bound_does_not_depend_on_the_size_of_weights():
@@ -309,13 +300,6 @@ def test_values_and_balance_of_matrix_and_offsets():
     P[Y != 0.0] *= found.multipliers
     sums, offsets = np.append(P.sum(axis=1), P.sum(axis=0)), np.append(found.rows, found.columns)
     np.testing.assert_allclose(sums, 0.3 * RIDGE * offsets, atol=1e-4)
-
-
-def test_cheaper_offsets_lower_the_value_and_dear_ones_are_none():
-    Y = popular()
-    values = [mmmf(Y, c=0.3, ridge=ridge, tol=1e-5).value for ridge in (1.0, 10.0, 1e9, np.inf)]
-    assert np.all(np.diff(values) >= -1e-5 * values[-1])
-    assert values[-2] == pytest.approx(values[-1], rel=2e-5)
 
 
 def test_offsets_that_cost_next_to_nothing():

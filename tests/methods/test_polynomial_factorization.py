@@ -30,8 +30,8 @@ def best_fit(V, c, k, regularization, nonnegative=True, starts=8):
 # -- with a price on size ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("price", [0.5, 3.0])
-def test_moments_with_a_linear_g_keep_one_singular_value_and_prove_it(price):
+def test_moments_with_a_linear_g_keep_one_singular_value_and_prove_it():
+    price = 0.5
     expected = SIGMA @ SIGMA / 2 - max(SIGMA[0] - price, 0.0) ** 2 / 2
     model = methods.polynomial_factorization(V22, (1.0,), lift="moments", regularization=price)
     solution = sdpdr.solve(model, "clarabel", "lmi", tol=1e-8)
@@ -55,15 +55,8 @@ def test_moments_say_more_than_layers_and_layers_of_a_curved_g_nothing():
     assert values["moments", curved] == pytest.approx(0.374443, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    "c",
-    [
-        (1.0,),
-        pytest.param((1.0, -0.2), marks=pytest.mark.nightly),
-        pytest.param((1.0, 0.5), marks=pytest.mark.nightly),
-        pytest.param((0.5, 0.0, 0.1), marks=pytest.mark.nightly),
-    ],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("c", [(1.0, -0.2), (1.0, 0.5), (0.5, 0.0, 0.1)])
 def test_no_factors_beat_the_bound_and_the_best_known_ones_attain_it(c):
     model = methods.polynomial_factorization(V22, c, lift="moments", regularization=0.3)
     solution = sdpdr.solve(model, "clarabel", "lmi", tol=1e-8)
@@ -81,14 +74,6 @@ def test_with_signs_free_a_curved_g_keeps_a_gap():
     found = best_fit(V22, (1.0, 0.5), 1, 0.3, nonnegative=False)
     assert found == pytest.approx(0.960711, abs=1e-5)
     assert solution.bound == pytest.approx(0.0521, abs=1e-3)
-
-
-@pytest.mark.nightly
-def test_below_the_least_value_of_g_nothing_is_feasible():
-    model = methods.polynomial_factorization([[-0.7, 1.0]], (1.0, 0.5), nonnegative=False)
-    assert sdpdr.solve(model, "clarabel").status.name == "INFEASIBLE"
-    inside = methods.polynomial_factorization([[-0.4, 1.0]], (1.0, 0.5), nonnegative=False)
-    assert sdpdr.solve(inside, "clarabel").status.name == "SOLVED"
 
 
 # -- the scale -----------------------------------------------------------------------------------
@@ -136,7 +121,8 @@ def test_the_gauge_depends_on_signs_and_components(k, nonnegative, gauges):
         ([[1.0, np.nan]], {}, DataError, "column 1"),
         ([1.0, 2.0], {}, DataError, "matrix"),
         ([["a"]], {}, DataError, "X: "),
-        (V22, {"coefficients": (1.0, 0.0)}, DataError, "last one not zero"),
+        (V22, {"coefficients": (1.0, 0.0)}, DataError, r"last one not zero \(leave it out then\)"),
+        (V22, {"coefficients": [1.0, np.nan]}, DataError, "last one not zero"),
         (V22, {"coefficients": ()}, DataError, "coefficients"),
         (V22, {"coefficients": [1.0] * 9}, DataError, "degree 8"),
         (V22, {"n_components": 3}, DataError, "n_components=3"),
@@ -158,9 +144,9 @@ def test_a_negative_entry_is_fine_where_g_may_be_negative():
         assert model.to_sdp().rows
 
 
-@pytest.mark.parametrize("options", [{}, {"lift": "moments"}, {"regularization": 1.0}])
-def test_every_block_obeys_the_laws_and_the_model_prints(options):
-    model = methods.polynomial_factorization(V22, (1.0, 0.5), **options)
+@pytest.mark.parametrize("lift", ["layers", "moments"])
+def test_every_block_obeys_the_laws_and_the_model_prints(lift):
+    model = methods.polynomial_factorization(V22[:, :1], (1.0, 0.5), lift=lift, regularization=1.0)
     assert "rows" in model.describe()
     for block in model.blocks:
         check_block(block)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from sdpdr.base.arrays import Array, Index, own_rows, require_squares
-from sdpdr.base.errors import DataError, DataTypeError, FilledGapsWarning, ShapeError, warn
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.estimators import as_numbers, refused, require_no_times
 from sdpdr.base.rows import listed
 
@@ -81,7 +81,6 @@ def read_ratings(X: Any, y: Any = None) -> Observed:
         found = _where(entries, np.ones(entries.data.size, dtype=bool))
     else:
         matrix = _checked(X, finite="allow-nan")
-        _warn_of_filled_gaps(matrix)
         rows, columns = np.nonzero(~np.isnan(matrix))
         found = Observed(matrix.shape, rows, columns, matrix[rows, columns])
     if not found.values.size:
@@ -189,7 +188,7 @@ def _of_pairs(X: Any, y: Any) -> Observed:
             "as the last or the mean."
         )
     p, q = pairs.max(axis=0) + 1
-    return Observed((int(p), int(q)), *pairs.T, values)
+    return Observed((int(p), int(q)), pairs[:, 0], pairs[:, 1], values)
 
 
 def _where(entries: Any, seen: Any) -> Observed:
@@ -208,17 +207,3 @@ def _checked(X: Any, finite: Any = True) -> Any:
         raise refused(X, error) from None
     require_squares(matrix.data if sp.issparse(matrix) else matrix)
     return matrix
-
-
-def _warn_of_filled_gaps(matrix: Array) -> None:
-    """Warn if most entries are zeros that are below all other ratings."""
-    rated = matrix[matrix != 0.0]
-    if not 0 < rated.size < matrix.size / 2 or not np.min(rated) > 0.0:  # False for NaN
-        return
-    warn(
-        f"{1.0 - rated.size / matrix.size:.0%} of the entries of X are 0, none is missing, and all "
-        f"others are {np.min(rated):g} or more, so the zeros count as the lowest rating. If 0 "
-        "means not rated, leave fillna(0) out, or pass X.replace(0, numpy.nan) of a frame, "
-        "numpy.where(X == 0, numpy.nan, X) of an array.",
-        FilledGapsWarning,
-    )

@@ -70,7 +70,7 @@ class _Completion:
         """Loss of entries."""
 
     @abstractmethod
-    def _labels(self, scores: Array, error: float = 0.0) -> Array:
+    def _labels(self, scores: Array, error: float = 0.0) -> Any:
         """Predictions from scores that are known up to an error."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -140,10 +140,8 @@ class _Completion:
     def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
         """Predict signs or ratings.
 
-        A sign is 0 if its score is at most ``tol`` times the largest: symmetric data put entries on
-        zero exactly, and their computed sign is that of rounding. Under the hinge loss of ratings,
-        a score that lies on a threshold, within a thousandth of the margin (or of the largest
-        threshold), does not pass it: of two levels, the lower is predicted.
+        Signs whose scores are at most ``tol`` times the largest are 0. Of two levels of ratings,
+        the lower is predicted if the score lies on their threshold, within a thousandth.
 
         Parameters
         ----------
@@ -156,14 +154,14 @@ class _Completion:
         -------
         array of shape (m,) or (p, q)
         """
-        return self._labels(self.decision_function(users, items))
+        return np.asarray(self._labels(self.decision_function(users, items)))
 
     def fold_in(self, X: Any) -> Array:
         """Predict signs or ratings of all items for new users, from those of some.
 
         Each user's factor and offset minimise the program in which all else is as it was fitted.
-        The kink of a hinge is rounded off over a width of 1e-4: scores were off by up to 1.7 times
-        that on planted signs, and signs within twice that of zero are predicted as 0.
+        The kink of a hinge is rounded off over a width of 1e-4, and signs whose scores are within
+        twice that of zero are predicted as 0.
 
         Parameters
         ----------
@@ -180,7 +178,7 @@ class _Completion:
             X has other columns than the fit; or the margin is hard, so factors of items need not
             have one for the signs of another user.
         """
-        return self._labels(self._folded(X).scores, 2.0 * FOLDED[-1])
+        return np.asarray(self._labels(self._folded(X).scores, 2.0 * FOLDED[-1]))
 
     def least_penalty(self, X: Any) -> float:
         """Penalty c below which M is zero, with the offsets that a fit at a given c has.
@@ -380,7 +378,7 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     def _loss(self, values: Array) -> Loss:
         return Hinge(values[:, None])
 
-    def _labels(self, scores: Array, error: float = 0.0) -> Index:
+    def _labels(self, scores: Array, error: float = 0.0) -> Any:
         is_tie = np.abs(scores) <= max(self.tol * np.max(np.abs(self.X_), initial=0.0), error)
         return np.where(is_tie, 0.0, np.sign(scores)).astype(np.int64)
 
@@ -432,8 +430,6 @@ class RatingMMMF(_Completion, Transformer):
 
     Warns
     -----
-    FilledGapsWarning
-        Most entries of a table are 0 and none is NaN, as if missing ratings were filled with 0.
     UnobservedWarning, WeakSeparationWarning, UncertifiedWarning
         As for `MMMF`.
 

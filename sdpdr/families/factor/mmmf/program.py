@@ -141,13 +141,15 @@ class Program:
     def start(self) -> MarginFactorization:
         """The zero matrix without offsets, with the best thresholds for it."""
         p, q = self.entries.shape
-        none = [np.zeros(shape) for shape in ((p, 0), (q, 0), p, q)]
-        return MarginFactorization(*none, self.loss.best_thresholds(np.zeros(self.i.size)))
+        U, V, rows, columns = (np.zeros(shape) for shape in ((p, 0), (q, 0), p, q))
+        thresholds = self.loss.best_thresholds(np.zeros(self.i.size))
+        return MarginFactorization(U, V, rows, columns, thresholds)
 
     def sums(self, weights: Array) -> tuple[Array, Array]:
         """Sums of weights of entries over rows, and over columns."""
         p, q = self.entries.shape
-        return np.bincount(self.i, weights, p), np.bincount(self.a, weights, q)
+        rows, columns = np.bincount(self.i, weights, p), np.bincount(self.a, weights, q)
+        return rows.astype(float), columns.astype(float)
 
     def slopes(self, at: MarginFactorization, width: float) -> tuple[float, dict[str, Array]]:
         """Objective with a smoothed loss, and its gradients in all parts of a matrix."""

@@ -211,10 +211,10 @@ def polynomial(
     start = State(IterationStatus.RUNNING, (), directions, next(iter(ways)), start=0)
     state = iteration.run(start, is_met)
     if best is None:
-        kind = SolveFailedError
-        if state.status is IterationStatus.INFEASIBLE:
-            kind = InfeasibleError
-        raise kind(f"there are no factors: {state.status.name}. {state.status.advice}")
+        is_infeasible = state.status is IterationStatus.INFEASIBLE
+        raise (InfeasibleError if is_infeasible else SolveFailedError)(
+            f"there are no factors: {state.status.name}. {state.status.advice}"
+        )
     status = state.status
     if status is IterationStatus.RANK_REACHED and best.misfit > enough:
         status = IterationStatus.STALLED

@@ -127,9 +127,9 @@ class Misfit:
         if is_increasing(coefficients, low):
             raised[known] = [_inverse(coefficients, v) for v in raised[known]]
         found = np.zeros((len(self.V), H.shape[1]))
-        for row, v, theta, e in zip(found, self.V, raised, known, strict=True):
+        for w, v, theta, e in zip(found, self.V, raised, known, strict=True):
             begin = so.lsq_linear(H[e], theta[e], (low, np.inf)).x
-            row[:] = so.least_squares(
+            w[:] = so.least_squares(
                 lambda w, h, v: evaluate(coefficients, h @ w) - v,
                 np.maximum(begin, low),
                 lambda w, h, v: _slope(coefficients, h @ w)[:, None] * h,
