@@ -9,7 +9,7 @@ import sdpdr
 from sdpdr import check_block, methods
 from sdpdr.errors import DataError, ModelError, UnknownNameError
 from sdpdr.families.factor.polynomial.fit import Misfit
-from sdpdr.families.factor.polynomial.recipe import lift_of
+from sdpdr.families.factor.polynomial.recipe import parts_of
 
 V22 = np.array([[1.0, 2.0], [3.0, 4.0]])
 SIGMA = np.linalg.svd(V22)[1]
@@ -81,8 +81,7 @@ def test_with_signs_free_a_curved_g_keeps_a_gap():
 
 def test_without_the_gauge_scaled_factors_are_as_good_and_with_it_they_are_not():
     """W -> a W, H -> H / a changes no product: the gauge takes the family away."""
-    model = methods.polynomial_factorization(V32, (1.0, 0.5))
-    held = lift_of(V32, np.array([1.0, 0.5]), 1, "layers", False, 2)
+    _, _, held, model = parts_of(V32, (1.0, 0.5), 1, "layers", True, None, 2)
     W, H = np.array([[1.0], [0.5], [0.8]]), np.array([[0.7], [1.2]])
     rows = {label: r for r in model.to_sdp().rows for label in [r.label]}
     for a in (1.0, 2.0, 0.3):

@@ -23,8 +23,7 @@ from sdpdr.families.factor.polynomial.recipe import (
     check_signs,
     checked_coefficients,
     known_entries,
-    lift_of,
-    model_of,
+    parts_of,
 )
 from sdpdr.model.blocks.polynomial import PolynomialLift
 from sdpdr.program import Solution
@@ -170,10 +169,9 @@ def polynomial(
     (IterationStatus.RANK_REACHED, True, [0.7, 1.2])
     """
     deadline = Deadline(time_limit)
-    V = known_entries(X)
-    c = None if coefficients is None else checked_coefficients(coefficients)
-    held = lift_of(V, c, n_components, lift, regularization is not None, degree)
-    model = model_of(held, V, c, nonnegative, regularization)
+    V, c, held, model = parts_of(
+        X, coefficients, n_components, lift, nonnegative, regularization, degree
+    )
     later = deadline.later(_AFTER)
     squares = Misfit(V, nonnegative, c is None, held.anchors, regularization or 0.0, later)
     size = float(np.sqrt(np.nansum(V**2)))

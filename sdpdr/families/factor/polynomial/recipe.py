@@ -87,7 +87,7 @@ def polynomial_factorization(
         entry of W is 1; for k > 1 the columns of W have mean one if they are not negative. With
         signs free, nothing fixes the basis of the k columns.
     degree : int, default 2
-        D where the coefficients are unknown.
+        D of unknown coefficients.
 
     Returns
     -------
@@ -112,56 +112,51 @@ def polynomial_factorization(
     >>> polynomial_factorization([[0.945, 1.92], [0.41125, 0.78]], (1.0, 0.5), lift="moments")
     MomentMatrix + NonNegative + Fits
     """
-    V = known_entries(X)
+    return parts_of(X, coefficients, n_components, lift, nonnegative, regularization, degree)[-1]
+
+
+def parts_of(
+    X: ArrayLike, coefficients: Sequence[float] | None, n_components: int, lift: str,
+    nonnegative: bool, regularization: float | None, degree: int,
+) -> tuple[Array, Array | None, PolynomialLift, Model]:  # fmt: skip
+    """V and c, the matrices that hold the factors, and the program over them."""
+    V, is_exact = known_entries(X), regularization is None
     c = None if coefficients is None else checked_coefficients(coefficients)
-    held = lift_of(V, c, n_components, lift, regularization is not None, degree)
-    return model_of(held, V, c, nonnegative, regularization)
-
-
-def model_of(
-    held: PolynomialLift, V: Array, c: Array | None, nonnegative: bool, regularization: float | None
-) -> Model:
-    """The program over the matrices of `lift_of`."""
-    check_signs(V, c, nonnegative)
-    blocks = held.blocks(nonnegative)
-    targets = V[tuple(held.pairs.T)]
-    if regularization is None:
-        if held.anchors is None and nonnegative:
-            blocks.append(Fits(held.sums(), np.full(held.n_components, float(held.n_rows))))
-        blocks.append(Fits(held.fitted(c), targets))
-        return Model(tuple(blocks), name="polynomial_factorization")
-    cost = 0.5 * validate.positive_number("regularization", regularization) * held.size()
-    if isinstance(held, Moments):
-        assert c is not None
-        cost = cost + 0.5 * held.misfits(c, targets)
-        if held.n_components == 1:
-            cost = _definite(cost, held, targets, nonnegative)
-    else:
-        blocks.append(Fits(held.fitted(c), targets, squared=True))
-    return Model((*blocks, Costs(cost)), name="polynomial_factorization")
-
-
-def lift_of(
-    V: Array, coefficients: Array | None, n_components: int, lift: str, misfit: bool, degree: int
-) -> PolynomialLift:
-    """The matrices of `polynomial_factorization`, to begin at factors and to read them off."""
     validate.choice("lift", lift, ("layers", "moments"))
     k = number_of_components(n_components, V.shape)
-    if coefficients is None and (lift == "moments" or misfit):
+    if c is None and (lift == "moments" or not is_exact):
         raise ModelError(
             "unknown coefficients need lift='layers' and no regularization: their products with "
             "powers of t have a matrix of their own there."
         )
-    D = _degree(degree) if coefficients is None else coefficients.size
+    D = _degree(degree) if c is None else c.size
     # For one component the row of W that belongs to the largest entries of V is fixed. For several,
     # with signs free, k rows could be the identity, but starts are then so unlike the factors that
     # the iteration needs several times as many programs.
-    fixed = k == 1 and not misfit
-    anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if fixed else None
-    (N, m), pairs = V.shape, np.argwhere(~np.isnan(V))
+    is_fixed = k == 1 and is_exact
+    anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if is_fixed else None
+    pairs = np.argwhere(~np.isnan(V))
+    held: PolynomialLift
     if lift == "moments":
-        return Moments(N, m, pairs, k, D, anchors, misfit=misfit)
-    return Layers(N, m, pairs, k, D, anchors, unknown=coefficients is None)
+        held = Moments(*V.shape, pairs, k, D, anchors, misfit=not is_exact)
+    else:
+        held = Layers(*V.shape, pairs, k, D, anchors, unknown=c is None)
+    check_signs(V, c, nonnegative)
+    blocks, targets = held.blocks(nonnegative), V[tuple(pairs.T)]
+    if regularization is None:
+        if anchors is None and nonnegative:
+            blocks.append(Fits(held.sums(), np.full(k, float(len(V)))))
+        blocks.append(Fits(held.fitted(c), targets))
+    else:
+        cost = 0.5 * validate.positive_number("regularization", regularization) * held.size()
+        if isinstance(held, Moments):
+            assert c is not None
+            cost = cost + 0.5 * held.misfits(c, targets)
+            cost = _definite(cost, held, targets, nonnegative) if k == 1 else cost
+        else:
+            blocks.append(Fits(held.fitted(c), targets, squared=True))
+        blocks.append(Costs(cost))
+    return V, c, held, Model(tuple(blocks), name="polynomial_factorization")
 
 
 def known_entries(X: Any) -> Array:
