@@ -282,6 +282,8 @@ def test_offsets_of_a_step_are_ridge_regression(has_constant):
     best = np.linalg.solve(A.T @ A + ridge, A.T @ values)
     rows, columns, constant = OffsetFit(program, penalty, has_constant).fit(values)
     np.testing.assert_allclose([*rows, *columns, constant], best, atol=1e-10)
+    rows, columns, _ = OffsetFit(program, 1e-20, has_constant).fit(values)
+    assert np.isfinite([*rows, *columns]).all()
     rows, columns, constant = OffsetFit(program, np.inf, has_constant).fit(values)
     assert not rows.any()
     assert constant == pytest.approx(values.mean() if has_constant else 0.0)

@@ -6,7 +6,7 @@ import pytest
 from sdpdr import factorize, graphs, methods, solve
 from sdpdr.blocks import FactorLift
 from sdpdr.errors import DataError, InfeasibleError
-from sdpdr.families.factor.polynomial.fit import Misfit, evaluate, misfit_bound
+from sdpdr.families.factor.polynomial.fit import Misfit, _least_chord, evaluate, misfit_bound
 from sdpdr.iterate import ConvexIteration, IterationStatus, Schur
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Block, Equal, Model, Var
@@ -122,6 +122,17 @@ def test_no_factors_fit_better_than_the_bound(c, nonnegative):
             tried += 1
     increasing = c != (0.3, -0.1) and (nonnegative or c[-1] == 1.0 or len(c) == 3)
     assert (tried > 0) == increasing
+
+
+def test_no_chord_of_an_increasing_g_is_flatter_than_the_least():
+    rng = np.random.default_rng(0)
+    for c, low in (((1.0, 0.5), 0.0), ((0.5, -0.1, 0.2), -4.0), ((1.0, 0.0, 0.3), -4.0)):
+        for theta in rng.uniform(low, 3.0, 5):
+            t = np.linspace(low, 6.0, 501)
+            risen = evaluate(c, t) - evaluate(c, theta)
+            least = _least_chord(np.array(c), theta, low if low == 0.0 else -np.inf)
+            assert np.all(np.abs(risen) >= least * np.abs(t - theta) - 1e-12)
+            assert least == pytest.approx(np.min(risen / (t - theta)), rel=1e-3)
 
 
 def test_for_a_linear_g_the_bound_is_that_of_eckart_and_young():
