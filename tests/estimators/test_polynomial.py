@@ -117,7 +117,7 @@ class Looks(Deadline):
 
 
 def test_entries_that_can_be_met_are_met_to_rounding():
-    """Of the second draw, steps that gain little end at 7e-10."""
+    """Without the stage at rounding the second draw ends at 7e-10."""
     for seed, size in ((2, 1e3), (7, 1.0)):
         rng = np.random.default_rng(seed)
         n, m = rng.integers(4, 10), rng.integers(4, 8)

@@ -27,13 +27,13 @@ def best_fit(V, c, k, regularization, nonnegative=True, starts=8):
     )
 
 
-# -- with a price on size ------------------------------------------------------------------------
+# -- with a penalty on size ----------------------------------------------------------------------
 
 
 def test_moments_with_a_linear_g_keep_one_singular_value_and_prove_it():
-    price = 0.5
-    expected = SIGMA @ SIGMA / 2 - max(SIGMA[0] - price, 0.0) ** 2 / 2
-    model = methods.polynomial_factorization(V22, (1.0,), lift="moments", regularization=price)
+    penalty = 0.5
+    expected = SIGMA @ SIGMA / 2 - max(SIGMA[0] - penalty, 0.0) ** 2 / 2
+    model = methods.polynomial_factorization(V22, (1.0,), lift="moments", regularization=penalty)
     solution = sdpdr.solve(model, "clarabel", "lmi", tol=1e-8)
     assert solution.value == pytest.approx(expected, rel=1e-6)
     assert solution.bound == pytest.approx(expected, rel=1e-6)
@@ -41,22 +41,22 @@ def test_moments_with_a_linear_g_keep_one_singular_value_and_prove_it():
 
 @pytest.mark.nightly
 def test_moments_say_more_than_layers_and_layers_of_a_curved_g_nothing():
-    prices = {"regularization": 0.1}
+    options = {"regularization": 0.1}
     linear, curved = (1.0,), (1.0, 0.5)
     values = {
         (lift, c): sdpdr.solve(
-            methods.polynomial_factorization(V22, c, lift=lift, **prices), "clarabel", tol=1e-7
+            methods.polynomial_factorization(V22, c, lift=lift, **options), "clarabel", tol=1e-7
         ).value
         for lift, c in product(("layers", "moments"), (linear, curved))
     }
     assert values["layers", linear] < values["moments", linear] - 0.03
-    # Powers are free upwards: s = V / c_2 at t = 0 fits at no price.
+    # Powers are free upwards: s = V / c_2 at t = 0 fits at no cost.
     assert values["layers", curved] == pytest.approx(0.0, abs=1e-6)
     assert values["moments", curved] == pytest.approx(0.374443, abs=1e-5)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("c", [(1.0, -0.2), (1.0, 0.5), (0.5, 0.0, 0.1)])
+@pytest.mark.parametrize("c", [(1.0, -0.2), (1.0, 0.5)])
 def test_no_factors_beat_the_bound_and_the_best_known_ones_attain_it(c):
     model = methods.polynomial_factorization(V22, c, lift="moments", regularization=0.3)
     solution = sdpdr.solve(model, "clarabel", "lmi", tol=1e-8)

@@ -135,17 +135,17 @@ def parts_of(
     # the iteration needs several times as many programs.
     is_fixed = k == 1 and is_exact
     anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if is_fixed else None
-    pairs = np.argwhere(~np.isnan(V))
+    pairs, (N, m) = np.argwhere(~np.isnan(V)), V.shape
     held: PolynomialLift
     if lift == "moments":
-        held = Moments(*V.shape, pairs, k, D, anchors, misfit=not is_exact)
+        held = Moments(N, m, pairs, k, D, anchors, misfit=not is_exact)
     else:
-        held = Layers(*V.shape, pairs, k, D, anchors, unknown=c is None)
+        held = Layers(N, m, pairs, k, D, anchors, unknown=c is None)
     check_signs(V, c, nonnegative)
     blocks, targets = held.blocks(nonnegative), V[tuple(pairs.T)]
     if regularization is None:
         if anchors is None and nonnegative:
-            blocks.append(Fits(held.sums(), np.full(k, float(len(V)))))
+            blocks.append(Fits(held.sums(), np.full(k, float(N))))
         blocks.append(Fits(held.fitted(c), targets))
     else:
         cost = 0.5 * validate.positive_number("regularization", regularization) * held.size()
