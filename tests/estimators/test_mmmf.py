@@ -193,7 +193,7 @@ def test_uses_that_are_refused():
             model.predict(wrong)
     with pytest.raises(ShapeError, match=r"of shape \(m, 2\)"):
         model.predict([1, 2])
-    with pytest.raises(ShapeError, match=r"shape \(2,\) and items \(1,\)"):
+    with pytest.raises(ShapeError, match=r"shapes \[\(2,\), \(1,\)\] are no pairs"):
         model.predict([1, 2], [0])
     with pytest.raises(DataError, match="3 features"):
         model.score(Y3.T)

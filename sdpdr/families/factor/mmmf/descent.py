@@ -1,7 +1,7 @@
 """Descent on factors for the squared loss, and for new users and least penalties under any loss.
 
-Rounds of L-BFGS on the factors, of a bound, and of columns that pay, until value and bound agree.
-See ``program`` for the program.
+Each round takes steps of L-BFGS on the factors, computes a bound, and adds columns that lower the
+objective, until value and bound agree. See ``program`` for the program.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from sdpdr.families.factor.mmmf.program import (
 # Steps of L-BFGS in a round, columns that are added at once or as many as there are, and rounds
 # without a better gap after which the search ends.
 _STEPS, _MORE, _PATIENCE = 300, 20, 15
-# Widths of the parabola that rounds off the kink of a hinge where rows are folded in, each from
-# where the last ended. Scores were off by up to 1.7 of the last on planted signs, by 7 of a tenth
-# of it, where descent ends too early.
+# Widths of the parabola that rounds off the kink of a hinge for new rows, each from the end of the
+# last. On planted signs scores were off by up to 1.7 times the last width; by 7 times a tenth of
+# it, with which descent ends too early.
 FOLDED = (1e-2, 1e-3, 1e-4)
 _OFFSETS = ("rows", "columns")
 
@@ -106,8 +106,8 @@ def _grown(
     """New columns in the directions of the largest singular values above one."""
     room = min(max(_MORE, at.U.shape[1]), *proof.P.shape)
     left, sizes, right = randomized_svd(proof.P, room, n_iter=4, random_state=seed)
-    # A direction that does not pay must not come along: its best multiple with one that pays may
-    # be zero, where descent stays.
+    # A direction that does not lower the objective must not be added: its best multiple together
+    # with one that does may be zero, where descent stays.
     new = sizes > 1.0 + 0.1 * tol
     if not np.any(new):
         return at

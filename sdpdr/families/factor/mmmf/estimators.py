@@ -29,9 +29,6 @@ from sdpdr.families.factor.mmmf.recipe import require_penalties
 
 # Seconds of a fit if no limit is given.
 _SECONDS = 60.0
-# Penalty of offsets in signs. Of 17 families of signs 15 predicts better than 5 on ten, by up to
-# 1.3 points, and worse on five, by up to 0.5.
-_SIGN_RIDGE = 15.0
 # A score passes a threshold if it exceeds it by more than this, relative to the largest threshold
 # or to the margin of one. Scores on a threshold were computed within 2.3e-4 of it, by programs with
 # gaps of 1e-6 and less (8 to 18 users and items, three penalties, in several orders).
@@ -46,6 +43,9 @@ class _Completion:
     # MovieLens 100k, and in between the best of families with more and with less noise, from 1 to 8
     # (``docs/methods/mmmf.rst``).
     _multiple: ClassVar[float]
+    # Penalty of offsets in signs. Of 17 families of signs 15 predicts better than 5 on ten, by up
+    # to 1.3 points, and worse on five, by up to 0.5.
+    _default_ridge: ClassVar[float] = 15.0
 
     c: float | None = None
     _: KW_ONLY
@@ -59,7 +59,7 @@ class _Completion:
 
     @abstractmethod
     def _read(self, X: Any, y: Any = None) -> Observed:
-        """Entries in the form in which `fit` takes them."""
+        """Entries in the form that `fit` takes."""
 
     @abstractmethod
     def _learn(self, entries: Observed) -> None:
@@ -202,7 +202,9 @@ class _Completion:
 
     def _ridge(self, by_default: bool) -> float:
         """Penalty of offsets, of a fit whose c is chosen by default or given."""
-        return np.inf if self.ridge is None else self.ridge
+        if self.ridge is not None:
+            return self.ridge
+        return self._default_ridge if by_default else np.inf
 
     def _require_parameters(self) -> None:
         require_kinds(self)
@@ -213,17 +215,17 @@ class _Completion:
 
     def _positions(self, users: Any, items: ArrayLike | None) -> tuple[Index, Index]:
         """Rows and columns of pairs, unknown ones in one position behind the last."""
-        i, a = read.positions("users", users), None
-        if items is not None:
-            i, a = np.atleast_1d(i, read.positions("items", items))
-        elif i.ndim == 2 and i.shape[1] == 2:
-            i, a = i.T
-        if a is None or i.ndim > 1 or i.shape != a.shape:
-            others = "" if a is None else f" and items {a.shape}"
+        i = read.positions("users", users)
+        sides = [i] if items is None else [i, read.positions("items", items)]
+        if items is None and i.shape[1:] == (2,):
+            sides = list(i.T)
+        sides = [np.atleast_1d(side) for side in sides]
+        if len(sides) == 1 or sides[0].ndim > 1 or sides[0].shape != sides[1].shape:
             raise ShapeError(
-                f"users have shape {i.shape}{others}, which are no pairs. Pass as many of each, or "
-                "pairs of both, of shape (m, 2)."
+                f"users and items of shapes {[side.shape for side in sides]} are no pairs. Pass as "
+                "many of each, or pairs of both, of shape (m, 2)."
             )
+        i, a = sides
         p, q = len(self.U_), len(self.V_)
         unknown = int(np.sum(i >= p)), int(np.sum(a >= q))
         if any(unknown):
@@ -283,7 +285,7 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     ----------
     c : float, optional
         Penalty of a unit of slack; infinite for a hard margin. By default twice the penalty below
-        which M is zero. ``GridSearchCV`` finds a better one, see Notes.
+        which M is zero.
     ridge : float, optional
         :math:`\kappa`, the penalty of offsets in signs: an offset is drawn to zero as if by so many
         signs. By default 15 without a number for c, and infinite, for no offsets, with one.
@@ -371,9 +373,6 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
                 "signs of both kinds, or a number for c. An entry of 0 was not observed: if 0 and "
                 "1 are the kinds, pass 2 X - 1."
             )
-
-    def _ridge(self, by_default: bool) -> float:
-        return _SIGN_RIDGE if by_default and self.ridge is None else super()._ridge(by_default)
 
     def _loss(self, values: Array) -> Loss:
         return Hinge(values[:, None])
