@@ -145,7 +145,7 @@ def by_mmmf(known: np.ndarray) -> np.ndarray:
     total = np.zeros(known.shape)
     for threshold in (1.5, 2.5, 3.5, 4.5):
         signs = np.where(np.isnan(known), 0.0, np.where(known > threshold, 1.0, -1.0))
-        total += mmmf(signs, c=PRICE, norm="trace", tol=1e-2).matrix
+        total += mmmf(signs, c=PRICE, tol=1e-2).matrix
     return np.where(np.isnan(known), 3.0 + total / 2.0, known)
 
 

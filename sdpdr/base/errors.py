@@ -229,10 +229,6 @@ class DoubtfulColumnWarning(SdpdrWarning):
     """A column may not be what it is taken for: it holds years, or a code for what is missing."""
 
 
-class FilledGapsWarning(SdpdrWarning):
-    """Most ratings are zero and none is missing, as where gaps were filled."""
-
-
 class UnlikeColumnsWarning(SdpdrWarning):
     """Some columns are spread so widely that others have no say in distances."""
 

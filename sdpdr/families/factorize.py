@@ -7,11 +7,9 @@ from sdpdr.families.factor.completely_positive.factorize import (
     completely_positive as completely_positive,
 )
 from sdpdr.families.factor.mmmf.entries import ratings_from_frame as ratings_from_frame
-from sdpdr.families.factor.mmmf.factorization import MarginFactorization as MarginFactorization
 from sdpdr.families.factor.mmmf.factorization import margin_bound as margin_bound
 from sdpdr.families.factor.mmmf.factorization import mmmf as mmmf
-from sdpdr.families.factor.mmmf.factorization import mmmf_primal as mmmf_primal
-from sdpdr.families.factor.mmmf.norms import dual_norm as dual_norm
+from sdpdr.families.factor.mmmf.program import MarginFactorization as MarginFactorization
 from sdpdr.families.factor.nmf.bounds import NMFBound as NMFBound
 from sdpdr.families.factor.nmf.bounds import RankBound as RankBound
 from sdpdr.families.factor.nmf.bounds import nmf_bound as nmf_bound
@@ -20,6 +18,5 @@ from sdpdr.families.factor.nmf.factorize import Factorization as Factorization
 from sdpdr.families.factor.nmf.factorize import nmf as nmf
 from sdpdr.families.factor.polynomial.factorize import PolynomialFactors as PolynomialFactors
 from sdpdr.families.factor.polynomial.factorize import polynomial as polynomial
-from sdpdr.families.factor.polynomial.fit import misfit_bound as misfit_bound
 
 __all__ = _names(vars())

@@ -5,8 +5,6 @@ from sdpdr.families.factor.completely_positive.recipes import copositive_cut as 
 from sdpdr.families.factor.completely_positive.recipes import cp_lift as cp_lift
 from sdpdr.families.factor.isometric.recipe import isometric_nmf as isometric_nmf
 from sdpdr.families.factor.isometric.recipe import isometric_nmf_lift as isometric_nmf_lift
-from sdpdr.families.factor.mmmf.entries import Signs as Signs
-from sdpdr.families.factor.mmmf.entries import observed_signs as observed_signs
 from sdpdr.families.factor.mmmf.recipe import mmmf as mmmf
 from sdpdr.families.factor.mmmf.recipe import mmmf_dual as mmmf_dual
 from sdpdr.families.factor.nmf.recipes import nmf_cones as nmf_cones
@@ -18,7 +16,6 @@ from sdpdr.families.factor.nmf.recipes import nmf_shor as nmf_shor
 from sdpdr.families.factor.polynomial.recipe import (
     polynomial_factorization as polynomial_factorization,
 )
-from sdpdr.families.factor.polynomial.recipe import polynomial_lift as polynomial_lift
 from sdpdr.families.metric.recipes import contrast as contrast
 from sdpdr.families.metric.recipes import ghodsi as ghodsi
 from sdpdr.families.metric.recipes import xing as xing

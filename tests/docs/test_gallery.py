@@ -30,9 +30,9 @@ ELSEWHERE = {"NCMVU", "SPE", "Sammon", "GPLVM", "KernelEigenmaps", "RelevanceFee
 # Not methods: bases, steps and bounds within one, and what reads an answer.
 HELPERS = {
     "GramEmbedding", "GraphProjection", "LengthEmbedding", "insert",
-    "Side", "Signs", "contrast", "cut_of", "ellipsoid_of", "isometric", "kernel_sums",
-    "labelling_of", "mixed_label_bound", "mixed_label_step", "mixed_scale_step", "observed_signs",
-    "place", "polynomial_lift", "refine", "side_information",
+    "Side", "contrast", "cut_of", "ellipsoid_of", "isometric", "kernel_sums",
+    "labelling_of", "mixed_label_bound", "mixed_label_step", "mixed_scale_step",
+    "place", "refine", "side_information",
 }  # fmt: skip
 # Recipes behind an estimator or a function that a page calls.
 BEHIND = {

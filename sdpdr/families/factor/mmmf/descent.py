@@ -1,175 +1,139 @@
 """Descent on factors for the squared loss, and for new users and least penalties under any loss.
 
-Rounds of L-BFGS on the factors, of a bound, and of columns that pay, until value and bound agree.
-See ``program`` for the program.
+Each round takes steps of L-BFGS on the factors, computes a bound, and adds columns that lower the
+objective, until value and bound agree. See ``program`` for the program.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 from sklearn.utils.extmath import randomized_svd
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.families.factor.mmmf.norms import aligned, dual_norm, evened, principal
-from sdpdr.families.factor.mmmf.program import MORE, FactorModel, Program, Proof
+from sdpdr.families.factor.mmmf.losses import SquaredLoss
+from sdpdr.families.factor.mmmf.program import (
+    MarginFactorization,
+    Program,
+    Proof,
+    principal,
+    spectral_norm,
+)
 
-_STEPS = 300
-# Rounds without a better gap after which the search ends.
-_PATIENCE = 15
-# Share of the norm that new columns get.
-_NEW = 0.05
-# Widths of the parabola that rounds off the kink of a hinge where rows are folded in, each from
-# where the last ended. Scores were off by up to 1.7 of the last on planted signs, by 7 of a tenth
-# of it, where descent ends too early.
+# Steps of L-BFGS in a round, columns that are added at once or as many as there are, and rounds
+# without a better gap after which the search ends.
+_STEPS, _MORE, _PATIENCE = 300, 20, 15
+# Widths of the parabola that rounds off the kink of a hinge for new rows, each from the end of the
+# last. On planted signs scores were off by up to 1.7 times the last width; by 7 times a tenth of
+# it, with which descent ends too early.
 FOLDED = (1e-2, 1e-3, 1e-4)
+_OFFSETS = ("rows", "columns")
 
 
-def complete(
-    program: Program, *, tol: float, max_iter: int, deadline: Deadline
-) -> tuple[FactorModel, int]:
-    """Take rounds until value and bound agree, and return the best of both and the rounds taken.
+def descend(
+    program: Program,
+    at: MarginFactorization,
+    parts: tuple[str, ...],
+    width: float,
+    *,
+    ftol: float = 1e-14,
+    gtol: float = 1e-9,
+    steps: int = 50 * _STEPS,
+    deadline: Deadline = ENDLESS,
+) -> MarginFactorization:
+    """The least objective near a matrix over some of its parts, with a smoothed loss."""
+    # Units in which the curvature of offsets and thresholds is about one.
+    units: dict[str, Any] = {"U": 1.0, "V": 1.0}
+    units["thresholds"] = 1.0 / np.sqrt(program.c * program.i.size)
+    counts = program.sums(np.ones(program.i.size))
+    for name, n in zip(("rows", "columns"), counts, strict=True):
+        units[name] = 1.0 / np.sqrt(program.c * (n + program.ridge))
+    first = {k: getattr(at, k) for k in parts if program.has_offsets or k not in _OFFSETS}
+    x = np.concatenate([(part / units[k]).ravel() for k, part in first.items()] or [np.zeros(0)])
+    if not x.size:
+        return at
+    ends = np.cumsum([part.size for part in first.values()])[:-1]
 
-    Parameters
-    ----------
-    program : Program
-        Whose loss is smooth.
-    tol : float
-        Relative gap at which to stop.
-    max_iter : int
-        Rounds.
-    deadline : Deadline
-    """
-    point = program.start()
-    best, history = replace(point, value=np.inf), []
-    for _ in range(max_iter):
-        point = improved(program, point, 0.0, tol, deadline)
-        proof = program.proof(point, 0.0)
-        best = best.better(program.valued(point), proof)
-        history.append(best.record(deadline))
-        stalled = len(history) > _PATIENCE and best.gap > 0.99 * history[-_PATIENCE]["gap"]
-        if best.gap <= tol or deadline.is_over() or stalled:
-            break
-        point = _grown(program, point, proof, tol)
-    return replace(best, history=tuple(history)), len(history)
+    def decoded(x: Array) -> MarginFactorization:
+        pieces = zip(first.items(), np.split(x, ends), strict=True)
+        return replace(at, **{k: units[k] * piece.reshape(old.shape) for (k, old), piece in pieces})
 
-
-def improved(
-    program: Program, at: FactorModel, width: float, tol: float, deadline: Deadline
-) -> FactorModel:
-    """Minimum over factors with as many columns as there are, offsets and thresholds."""
-    p, q = program.entries.shape
-    n, has_factors, shared = p + q, at.U.shape[1] > 0, program.loss.n_thresholds
-    # Units in which the curvature of offsets and thresholds is about one. Without a ridge there
-    # are no offsets: their unit is zero.
-    unit = 1.0 / np.sqrt(program.c * (program.offsets.counts + program.ridge))
-    shared_unit = 1.0 / np.sqrt(program.c * program.i.size)
-
-    def decoded(x: Array) -> tuple[FactorModel, float, Array]:
-        head, offsets, thresholds = np.split(x, [x.size - n - shared, x.size - shared])
-        F, size = program.factors.decode(head, n) if has_factors else (np.zeros((n, 0)), 0.0)
-        rows, columns = program.offsets.sides(unit * offsets)
-        point = replace(at, U=F[:p], V=F[p:], rows=rows, columns=columns)
-        return replace(point, thresholds=shared_unit * thresholds), size, head
-
-    def value(x: Array) -> tuple[float, Array]:
-        point, size, head = decoded(x)
-        total, slope, sums, thresholds = program.slopes(point, width)
-        F = np.vstack([point.U, point.V])
-        factors = program.factors.pull(head, F, slope) if has_factors else head
-        return size + total, np.concatenate([factors, unit * sums, shared_unit * thresholds])
+    def objective(x: Array) -> tuple[float, Array]:
+        total, slopes = program.slopes(decoded(x), width)
+        return total, np.concatenate([(units[k] * slopes[k]).ravel() for k in first])
 
     def stop(_: Array) -> None:
         if deadline.is_over():
             raise StopIteration
 
-    head = program.factors.encode(np.vstack([at.U, at.V])) if has_factors else np.zeros(0)
-    offsets = at.offsets / np.where(unit > 0.0, unit, 1.0)
-    first = np.concatenate([head, offsets, at.thresholds / shared_unit])
-    options = {"maxiter": _STEPS, "ftol": 1e-5 * tol, "gtol": 0.0}
-    found = minimize(value, first, jac=True, method="L-BFGS-B", callback=stop, options=options)
-    point = decoded(found.x)[0]
-    U, V, size = principal(point.U, point.V, program.norm)
-    return replace(point, U=U, V=V, size=size)
+    options = {"maxiter": steps, "ftol": ftol, "gtol": gtol}
+    found = minimize(objective, x, jac=True, method="L-BFGS-B", callback=stop, options=options)
+    return decoded(found.x)
 
 
-def _grown(program: Program, at: FactorModel, proof: Proof, tol: float) -> FactorModel:
+def complete(
+    program: Program, *, tol: float, max_iter: int, deadline: Deadline
+) -> MarginFactorization:
+    """Take rounds until value and bound of a squared loss agree, and return the best of both."""
+    assert isinstance(program.loss, SquaredLoss)
+    at, best, history = program.start(), program.start(), []
+    for count in range(1, max_iter + 1):
+        at = descend(
+            program, at, ("U", "V", *_OFFSETS), 0.0,
+            ftol=1e-5 * tol, gtol=0.0, steps=_STEPS, deadline=deadline,
+        )  # fmt: skip
+        U, V = principal(at.U, at.V)
+        at = replace(at, U=U, V=V)
+        proof = program.proof(
+            program.c * (program.loss.targets - at.scores_at(program.i, program.a))
+        )
+        best = best.better(program.valued(at), proof)
+        history.append(best.record(count, deadline))
+        stalled = count > _PATIENCE and best.gap > 0.99 * history[-_PATIENCE]["gap"]
+        if best.gap <= tol or deadline.is_over() or stalled:
+            break
+        at = _grown(program, at, proof, tol, count)
+    return replace(best, history=tuple(history), iterations=count)
+
+
+def _grown(
+    program: Program, at: MarginFactorization, proof: Proof, tol: float, seed: int
+) -> MarginFactorization:
     """New columns in the directions of the largest singular values above one."""
-    if not np.any(proof.P.data):
-        # The gradient of the loss is zero, so no new column can lower the objective.
-        return at
-    k = at.U.shape[1]
-    if not k and program.norm == "max":
-        V = program.random.standard_normal((proof.P.shape[1], MORE))
-        return _sized(program, at, *aligned(proof.P, V))
-    sides = [np.ones(n) for n in proof.P.shape]
-    if proof.scales is not None:
-        sides = [evened(scale) ** -0.5 for scale in proof.scales]
-    scaled = sp.csr_array(sp.diags_array(sides[0]) @ proof.P @ sp.diags_array(sides[1]))
-    room = min(max(MORE, k), *scaled.shape)
-    left, sizes, right = randomized_svd(scaled, room, n_iter=4, random_state=program.random)
-    # A direction that does not pay must not come along: its best multiple with one that pays may
-    # be zero, where descent stays.
+    room = min(max(_MORE, at.U.shape[1]), *proof.P.shape)
+    left, sizes, right = randomized_svd(proof.P, room, n_iter=4, random_state=seed)
+    # A direction that does not lower the objective must not be added: its best multiple together
+    # with one that does may be zero, where descent stays.
     new = sizes > 1.0 + 0.1 * tol
     if not np.any(new):
         return at
-    U, V = sides[0][:, None] * left[:, new], sides[1][:, None] * right[new].T
-    if not k:
-        return _sized(program, at, U, V)
-    root = np.sqrt(_NEW * at.size / principal(U, V, program.norm)[2])
+    U, V = left[:, new], right[new].T
+    # The best multiple of the new columns: the objective is a parabola along it.
+    curvature = program.c * float(np.sum(replace(at, U=U, V=V).products(program.i, program.a) ** 2))
+    root = np.sqrt(float(np.sum(sizes[new] - 1.0)) / curvature)
     return replace(at, U=np.hstack([at.U, root * U]), V=np.hstack([at.V, root * V]))
 
 
-def _sized(program: Program, at: FactorModel, U: Array, V: Array) -> FactorModel:
-    """Factors of the best multiple of a product."""
-    norm = principal(U, V, program.norm)[2]
-
-    def value(t: float) -> float:
-        root = np.sqrt(t / norm)
-        return t + program.slopes(replace(at, U=root * U, V=root * V), 0.0)[0]
-
-    most = value(0.0)
-    root = np.sqrt(minimize_scalar(value, bounds=(0.0, most), method="bounded").x / norm)
-    return replace(at, U=root * U, V=root * V)
-
-
-def folded(program: Program, at: FactorModel) -> FactorModel:
-    """The best factors and offsets of new rows, those of the columns being what they are."""
-    n, k = program.entries.shape[0], at.V.shape[1]
-    unit = 1.0 / np.sqrt(program.c * (program.offsets.counts[:n] + program.ridge))
-    # The max-norm lets rows be as long as the longest of the fit, at no cost.
-    fixed = [] if program.norm == "trace" else [np.log(max(at.size, 1e-300))]
-
-    def decoded(x: Array) -> tuple[FactorModel, float, Array]:
-        head = np.append(x[:-n], fixed)
-        U, size = program.factors.decode(head, n)
-        return replace(at, U=U, rows=unit * x[-n:]), size, head
-
-    def value(x: Array, width: float) -> tuple[float, Array]:
-        point, size, head = decoded(x)
-        total, slope, sums, _ = program.slopes(point, width)
-        factors = program.factors.pull(head, point.U, slope[:n])[: x.size - n]
-        return size + total, np.append(factors, unit * sums[:n])
-
-    zero = program.factors.encode(np.zeros((n, k)))
-    x = np.append(zero[: zero.size - len(fixed)], np.zeros(n))
-    options = {"maxiter": 50 * _STEPS, "ftol": 1e-14, "gtol": 1e-9}
+def folded(program: Program, at: MarginFactorization) -> MarginFactorization:
+    """The best factors and offsets of new rows; those of the columns are fixed."""
+    p = program.entries.shape[0]
+    at = replace(at, U=np.zeros((p, at.V.shape[1])), rows=np.zeros(p))
     for width in FOLDED:
-        x = minimize(value, x, (width,), "L-BFGS-B", jac=True, options=options).x
-    return decoded(x)[0]
+        at = descend(program, at, ("U", "rows"), width)
+    return at
 
 
-def least_price(program: Program) -> float:
+def least_penalty(program: Program) -> float:
     """The penalty up to which the best matrix is zero; for a loss with a kink, about that.
 
     It is infinite where offsets and thresholds alone leave no loss.
     """
-    program = program.at_penalty(1.0 / program.i.size)
-    point = improved(program, program.start(), FOLDED[0], 1e-3, ENDLESS)
-    proof = program.proof(point, FOLDED[0])
-    size = dual_norm(proof.P, program.norm, proof.scales)
-    return program.c / size if size > 0.0 else np.inf
+    at = descend(program, program.start(), (*_OFFSETS, "thresholds"), FOLDED[0])
+    scores = at.scores_at(program.i, program.a)
+    slope = program.loss.smooth(scores, at.thresholds, FOLDED[0])[1]
+    size = spectral_norm(program.entries.spread(slope))
+    return 1.0 / size if size > 0.0 else np.inf

@@ -1,42 +1,277 @@
-"""Estimators of signs and of ratings by a matrix of small norm."""
+"""Estimators of signs and of ratings by a matrix of small trace norm."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from abc import abstractmethod
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError, UncertifiedWarning, WeakSeparationWarning, warn
-from sdpdr.base.estimators import Transformer, as_precise
-from sdpdr.families.factor.mmmf.completing import RatingEstimatorMixin
-from sdpdr.families.factor.mmmf.descent import FOLDED, complete, least_price
-from sdpdr.families.factor.mmmf.entries import Observed, Signs, observed_signs, read_ratings
-from sdpdr.families.factor.mmmf.factorization import MarginFactorization, mmmf
-from sdpdr.families.factor.mmmf.losses import Hinge, Loss, SignHinge, SquaredLoss
-from sdpdr.families.factor.mmmf.norms import dual_norm, principal
-from sdpdr.families.factor.mmmf.program import FactorModel, Program
+from sdpdr.base.deadline import Deadline, limit_of
+from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
+from sdpdr.base.estimators import Transformer, as_precise, note_columns
+from sdpdr.base.parameters import require_kinds
+from sdpdr.base.rows import listed
+from sdpdr.families.factor.mmmf import entries as read
+from sdpdr.families.factor.mmmf.descent import FOLDED, folded, least_penalty
+from sdpdr.families.factor.mmmf.entries import Observed
+from sdpdr.families.factor.mmmf.factorization import factorized
+from sdpdr.families.factor.mmmf.losses import Hinge, Loss, SquaredLoss
+from sdpdr.families.factor.mmmf.program import MarginFactorization, Program, principal
 from sdpdr.families.factor.mmmf.recipe import require_penalties
-from sdpdr.families.factor.mmmf.splitting import split
 
-LOSSES = ("squared", "hinge")
-# Penalties of offsets. Of 17 families of signs 15 predicts better than 5 on ten, by up to 1.3
-# points, and worse on five, by up to 0.5.
-RIDGE, SIGN_RIDGE = 5.0, 15.0
-# Penalties of fits without one, as multiples of the least at which the matrix is not zero: near the
-# best on MovieLens 100k, and in between the best of families with more and with less noise, from 1
-# to 8 (``docs/methods/mmmf.rst``).
-MULTIPLE, SIGN_MULTIPLE = 3.0, 2.0
+# Seconds of a fit if no limit is given.
+_SECONDS = 60.0
+# A score passes a threshold if it exceeds it by more than this, relative to the largest threshold
+# or to the margin of one. Scores on a threshold were computed within 2.3e-4 of it, by programs with
+# gaps of 1e-6 and less (8 to 18 users and items, three penalties, in several orders).
+_ON_THRESHOLD = 1e-3
 
 
 @dataclass(eq=False, repr=False)
-class MMMF(RatingEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    r"""Maximum-margin matrix factorization: signs completed by a matrix of least norm.
+class _Completion:
+    """Base of estimators that complete a matrix of users and items."""
+
+    # Default penalty as a multiple of the least at which the matrix is not zero: near the best on
+    # MovieLens 100k, and in between the best of families with more and with less noise, from 1 to 8
+    # (``docs/methods/mmmf.rst``).
+    _multiple: ClassVar[float]
+    # Penalty of offsets in signs. Of 17 families of signs 15 predicts better than 5 on ten, by up
+    # to 1.3 points, and worse on five, by up to 0.5.
+    _default_ridge: ClassVar[float] = 15.0
+
+    c: float | None = None
+    _: KW_ONLY
+    ridge: float | None = None
+    tol: float = 1e-6
+    max_iter: int = 5000
+    time_limit: float | str | None = "auto"
+
+    c_: float = field(init=False)
+    factorization_: MarginFactorization = field(init=False)
+
+    @abstractmethod
+    def _read(self, X: Any, y: Any = None) -> Observed:
+        """Entries in the form that `fit` takes."""
+
+    @abstractmethod
+    def _learn(self, entries: Observed) -> None:
+        """Set attributes that the loss needs, and refuse entries that are all equal."""
+
+    @abstractmethod
+    def _loss(self, values: Array) -> Loss:
+        """Loss of entries."""
+
+    @abstractmethod
+    def _labels(self, scores: Array, error: float = 0.0) -> Any:
+        """Predictions from scores that are known up to an error."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Complete a matrix.
+
+        Parameters
+        ----------
+        X : array_like or sparse array of shape (p, q), or pairs of shape (m, 2) with ``y``
+            Signs: 1 and -1 where one was observed, 0 or NaN where not. Ratings: a sparse array
+            whose stored entries are ratings, or a table with NaN where none was given. Or pairs of
+            row and column.
+        y : array_like of shape (m,), optional
+            The signs or ratings of the pairs. Not used if X holds them itself.
+
+        Returns
+        -------
+        self
+        """
+        self._require_parameters()
+        deadline = Deadline(limit_of(self.time_limit, _SECONDS))
+        entries = self._read(X, y)
+        self._learn(entries)
+        self.ridge_ = self._ridge(self.c is None)
+        least = self._least_penalty(entries, self.ridge_) if self.c is None else 1.0
+        # If no penalty makes a matrix pay, any will do.
+        default = self._multiple * least if np.isfinite(least) else 1.0
+        self.c_ = default if self.c is None else self.c
+        program = Program(entries, self._loss(entries.values), self.c_, self.ridge_)
+        found = factorized(program, tol=self.tol, max_iter=self.max_iter, deadline=deadline)
+        rows = np.setdiff1d(np.arange(entries.shape[0]), entries.rows)
+        columns = np.setdiff1d(np.arange(entries.shape[1]), entries.columns)
+        U, V = principal(found.U, found.V)
+        U[rows] = V[columns] = 0.0
+        self.factorization_, self.n_iter_ = replace(found, U=U, V=V), found.iterations
+        self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
+        self.U_, self.V_, self.user_offsets_, self.item_offsets_ = U, V, found.rows, found.columns
+        if not read.are_pairs(X, y):
+            note_columns(self, X)
+        self.n_features_in_ = entries.shape[1]
+        if rows.size or columns.size:
+            warn(
+                f"nothing was observed in {rows.size} rows ({listed(rows)}) and {columns.size} "
+                f"columns ({listed(columns)}). Offsets of the other side, if there are any, "
+                "predict them.",
+                UnobservedWarning,
+            )
+        if self.gap_ <= self.tol and not np.any(U):
+            only = "only offsets predict" if np.isfinite(self.ridge_) else "it predicts nothing"
+            warn(
+                f"a loss with the penalty c = {self.c_:g} is so cheap that the best matrix is "
+                f"zero, and {only}. Raise c.",
+                WeakSeparationWarning,
+            )
+        return self
+
+    def decision_function(self, users: Any = None, items: ArrayLike | None = None) -> Array:
+        """Scores f; arguments as for `predict`."""
+        check_is_fitted(self, "factorization_")
+        at = self.factorization_
+        if users is None:
+            return at.scores
+        i, a = self._positions(users, items)
+        U, V = (np.vstack([F, np.zeros(F.shape[1])]) for F in (at.U, at.V))
+        rows, columns = (np.append(offsets, 0.0) for offsets in (at.rows, at.columns))
+        return MarginFactorization(U, V, rows, columns).scores_at(i, a)
+
+    def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
+        """Predict signs or ratings.
+
+        Signs whose scores are at most ``tol`` times the largest are 0. Of two levels of ratings,
+        the lower is predicted if the score lies on their threshold, within a thousandth.
+
+        Parameters
+        ----------
+        users : array_like of shape (m,) or (m, 2), optional
+            Rows of users; or pairs of user and item. The whole matrix by default.
+        items : array_like of shape (m,), optional
+            Columns of items, one for each user.
+
+        Returns
+        -------
+        array of shape (m,) or (p, q)
+        """
+        return np.asarray(self._labels(self.decision_function(users, items)))
+
+    def fold_in(self, X: Any) -> Array:
+        """Predict signs or ratings of all items for new users, from those of some.
+
+        Each user's factor and offset minimise the program in which all else is as it was fitted.
+        The kink of a hinge is rounded off over a width of 1e-4, and signs whose scores are within
+        twice that of zero are predicted as 0.
+
+        Parameters
+        ----------
+        X : array_like or sparse array of shape (n, q)
+            As for `fit`, with a column for each item.
+
+        Returns
+        -------
+        array of shape (n, q)
+
+        Raises
+        ------
+        DataError
+            X has other columns than the fit; or the margin is hard, so factors of items need not
+            have one for the signs of another user.
+        """
+        return np.asarray(self._labels(self._folded(X).scores, 2.0 * FOLDED[-1]))
+
+    def least_penalty(self, X: Any) -> float:
+        """Penalty c below which M is zero, with the offsets that a fit at a given c has.
+
+        It is exact for the squared loss, and for signs without offsets; else it is approximate,
+        since the slope of the hinge jumps. It is infinite if offsets and thresholds meet all
+        margins.
+
+        Parameters
+        ----------
+        X : array_like or sparse array of shape (p, q)
+            As for `fit`.
+        """
+        self._require_parameters()
+        entries, probe = self._read(X), copy(self)
+        probe._learn(entries)
+        return probe._least_penalty(entries, self._ridge(False))
+
+    def _least_penalty(self, entries: Observed, ridge: float) -> float:
+        return least_penalty(Program(entries, self._loss(entries.values), 1.0, ridge))
+
+    def _ridge(self, by_default: bool) -> float:
+        """Penalty of offsets, of a fit whose c is chosen by default or given."""
+        if self.ridge is not None:
+            return self.ridge
+        return self._default_ridge if by_default else np.inf
+
+    def _require_parameters(self) -> None:
+        require_kinds(self)
+        validate.positive_integer("max_iter", self.max_iter)
+        validate.positive_number("tol", self.tol)
+        limit_of(self.time_limit, _SECONDS)
+        require_penalties(1.0 if self.c is None else self.c, self._ridge(False))
+
+    def _positions(self, users: Any, items: ArrayLike | None) -> tuple[Index, Index]:
+        """Rows and columns of pairs, unknown ones in one position behind the last."""
+        i = read.positions("users", users)
+        sides = [i] if items is None else [i, read.positions("items", items)]
+        if items is None and i.shape[1:] == (2,):
+            sides = list(i.T)
+        sides = [np.atleast_1d(side) for side in sides]
+        if len(sides) == 1 or sides[0].ndim > 1 or sides[0].shape != sides[1].shape:
+            raise ShapeError(
+                f"users and items of shapes {[side.shape for side in sides]} are no pairs. Pass as "
+                "many of each, or pairs of both, of shape (m, 2)."
+            )
+        i, a = sides
+        p, q = len(self.U_), len(self.V_)
+        unknown = int(np.sum(i >= p)), int(np.sum(a >= q))
+        if any(unknown):
+            warn(
+                f"of {i.size} pairs, the users of {unknown[0]} and the items of {unknown[1]} were "
+                "not in the fit. Offsets of the other side predict these. New users can be folded "
+                "in with fold_in.",
+                UnobservedWarning,
+            )
+        return np.minimum(i, p), np.minimum(a, q)
+
+    def _held_back(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """Predictions for the entries of X, and these."""
+        check_is_fitted(self, "factorization_")
+        entries, shape = self._read(X, y), (len(self.U_), len(self.V_))
+        if not read.are_pairs(X, y):
+            note_columns(self, X, reset=False)
+            if entries.shape != shape:
+                raise ShapeError(
+                    f"the matrix fitted has shape {shape}; this one has {entries.shape}. Pass "
+                    "pairs of positions as X and their values as y."
+                )
+        return self.predict(entries.rows, entries.columns), entries.values
+
+    def _folded(self, X: Any) -> MarginFactorization:
+        """Factors and offsets of new users, with fixed factors of items."""
+        check_is_fitted(self, "factorization_")
+        entries = self._read(X)
+        note_columns(self, X, reset=False)
+        if not np.isfinite(self.c_):
+            raise DataError(
+                "new users need a finite penalty c: with a hard margin, factors of items need not "
+                "have one for the signs of another user."
+            )
+        program = Program(entries, self._loss(entries.values), self.c_, self.ridge_)
+        return folded(program, self.factorization_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # scikit-learn's base follows
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    r"""Maximum-margin matrix factorization: signs completed by a matrix of least trace norm.
 
     .. math::
 
@@ -50,18 +285,15 @@ class MMMF(RatingEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     ----------
     c : float, optional
         Penalty of a unit of slack; infinite for a hard margin. By default twice the penalty below
-        which M is zero. ``GridSearchCV`` finds a better one, see Notes.
-    norm : {"trace", "max"}, default "trace"
+        which M is zero.
+    ridge : float, optional
+        :math:`\kappa`, the penalty of offsets in signs: an offset is drawn to zero as if by so many
+        signs. By default 15 without a number for c, and infinite, for no offsets, with one.
     tol : float, default 1e-6
         Relative gap at which to stop.
     max_iter : int, default 5000
     time_limit : float, "auto" or None, default "auto"
         Seconds; None for no limit. By default 60.
-    ridge : float, optional
-        :math:`\kappa`, the penalty of offsets in signs: an offset is drawn to zero as if by so many
-        signs. By default 15 without a number for c, and infinite, for no offsets, with one.
-    random_state : int or RandomState, default 0
-        Seed of random directions for the max-norm. The optimum does not depend on it.
 
     Attributes
     ----------
@@ -70,16 +302,14 @@ class MMMF(RatingEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     X_ : array of shape (p, q)
         Scores f, whose signs are the prediction.
     U_, V_ : arrays of shape (p, k) and (q, k)
-        Factors, :math:`M = U V^T`: users and items as points of one space.
+        Factors, :math:`M = U V^T`: users and items as points of one space. Rows without
+        observations are zero.
     user_offsets_, item_offsets_ : arrays of shape (p,) and (q,)
         b and d; zero if there are none.
-    slack_, Q_ : sparse arrays of shape (p, q)
-        Slack and multipliers of the observed signs. A multiplier of c marks a sign that is not met
-        with a full margin, one of 0 a sign that does not matter.
     value_, bound_, gap_ : float
-    unobserved_rows_, unobserved_columns_ : arrays of int
-        Rows and columns without observations; M is zero there, and their offsets are.
+        Value of the program, lower bound of its optimum, and their relative difference.
     factorization_ : MarginFactorization
+        As `sdpdr.factorize.mmmf` returns it, with multipliers and history.
     n_iter_, n_features_in_ : int
 
     Raises
@@ -87,13 +317,11 @@ class MMMF(RatingEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     DataError
         An entry is no sign, or none was observed; c or ridge is not positive, or there are offsets
         beside a hard margin; or c is left open, and all signs are equal.
-    UnknownNameError
-        The norm is neither.
 
     Warns
     -----
     UnobservedWarning
-        Rows or columns hold no observation.
+        Rows or columns hold no observation, or were not seen in the fit.
     WeakSeparationWarning
         Slack is so cheap that the best matrix is zero.
     UncertifiedWarning
@@ -103,7 +331,7 @@ class MMMF(RatingEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     -----
     Cross-validation holds back entries, not rows, so pass pairs of positions and their signs:
     ``GridSearchCV(MMMF(ridge=15.0), {"c": [...]}, cv=KFold(5, shuffle=True)).fit(pairs, signs)``
-    with multiples of `least_price` for c.
+    with multiples of `least_penalty` for c. For the max-norm, solve `sdpdr.methods.mmmf`.
 
     References
     ----------
@@ -123,191 +351,40 @@ class MMMF(RatingEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     (array([-1]), True)
     """
 
-    c: float | None = None
-    _: KW_ONLY
-    norm: str = "trace"
-    tol: float = 1e-6
-    max_iter: int = 5000
-    time_limit: float | str | None = "auto"
-    ridge: float | None = None
-    random_state: Any = 0
+    _multiple = 2.0
 
-    c_: float = field(init=False)
-    X_: Array = field(init=False)
-    factorization_: MarginFactorization = field(init=False)
-
-    def fit(self, X: Any, y: Any = None) -> MMMF:
-        """Complete a matrix of signs.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (p, q)
-            1 and -1 where a sign was observed, 0 or NaN where not; or, with ``y``, pairs of row and
-            column, shape (m, 2).
-        y : array_like of shape (m,), optional
-            The signs of the pairs. Not used if X holds the signs itself.
-
-        Returns
-        -------
-        self
-        """
-        self.require_parameters()
-        deadline = Deadline(self.seconds)
-        signs = observed_signs(X, y=y)
-        self.c_, self.ridge_ = self._penalties(signs)
-        found = mmmf(
-            signs, c=self.c_, norm=self.norm, tol=self.tol, max_iter=self.max_iter,
-            time_limit=deadline.left(), ridge=self.ridge_,
-        )  # fmt: skip
-        self._set_fitted(X, y, signs, found, "sign")
-        self.factorization_ = found
-        self.U_, self.V_ = found.U.copy(), found.V.copy()
-        self.U_[signs.empty_rows] = self.V_[signs.empty_columns] = 0.0
-        self.user_offsets_, self.item_offsets_ = np.split(found.offsets, [signs.shape[0]])
-        self.X_ = self._model().matrix
-        self.slack_ = signs.spread(found.slack)
-        self.Q_ = signs.spread(np.clip(found.multipliers, 0.0, self.c_))
-        self.n_iter_ = found.iterations
-        if found.is_zero and found.certified(self.tol):
-            only = "only offsets predict" if np.isfinite(self.ridge_) else "it predicts nothing"
-            _warn_of_zero(self.c_, only)
-        return self
-
-    def predict(self, users: Any = None, items: ArrayLike | None = None) -> Index:
-        """Predict signs; 0 if a score is at most ``tol`` times the largest.
-
-        Symmetric data put entries on zero exactly, and their computed sign is that of rounding.
-
-        Parameters
-        ----------
-        users : array_like of shape (m,) or (m, 2), optional
-            Rows of users; or pairs of user and item. The whole matrix by default.
-        items : array_like of shape (m,), optional
-            Columns of items, one for each user.
-
-        Returns
-        -------
-        array of int, shape (m,) or (p, q)
-        """
-        return self._signs_of(self.decision_function(users, items))
+    @property
+    def X_(self) -> Array:
+        """Scores of all users and items."""
+        return self.factorization_.scores
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Share of the signs held back that are predicted.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (p, q), or pairs of shape (m, 2) with ``y``
-            As for `fit`.
-        y : array_like of shape (m,), optional
-            The signs of the pairs.
-
-        Raises
-        ------
-        ShapeError
-            A matrix has another shape, or other names of columns.
-        """
+        """Share of the signs of X, a matrix or pairs with ``y``, that are predicted."""
         predicted, signs = self._held_back(X, y)
         return float(np.mean(predicted == signs))
 
-    def least_price(self, X: Any) -> float:
-        """Penalty c below which M is zero, with the offsets that a fit at a given c has.
+    def _read(self, X: Any, y: Any = None) -> Observed:
+        return read.observed_signs(X, y)
 
-        Without offsets it is exact for the trace norm, and that penalty or less for the max-norm;
-        with them it is approximate, since the slope of the hinge jumps, and infinite if they meet
-        all margins.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (p, q)
-            As for `fit`.
-        """
-        self.require_parameters()
-        return self._least_price(observed_signs(X), np.inf if self.ridge is None else self.ridge)
-
-    def fold_in(self, X: Any) -> Index:
-        """Predict signs of all items for new users, from those of some.
-
-        Each user's factor minimises the program in which items are as they were fitted, with the
-        kink of the hinge rounded off over a width of 1e-4. Scores were off by up to 1.7 times that
-        on planted signs; those within twice that are predicted as 0. With the max-norm the minimum
-        may leave free what was not observed.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (n, q)
-            Their signs, with a column for each item.
-
-        Returns
-        -------
-        array of int, shape (n, q)
-
-        Raises
-        ------
-        DataError
-            The margin is hard: factors of items need not have one for the signs of another user.
-        ShapeError
-            X has other columns than the fit.
-        """
-        return self._signs_of(self._folded(X).matrix, 2.0 * FOLDED[-1])
-
-    def require_parameters(self) -> None:
-        """Refuse parameters that suit no data.
-
-        Raises
-        ------
-        DataError, DataTypeError, UnknownNameError
-        """
-        super().require_parameters()
-        ridge = np.inf if self.ridge is None else self.ridge
-        require_penalties(1.0 if self.c is None else self.c, self.norm, ridge)
-        validate.positive_number("tol", self.tol)
-
-    def _penalties(self, signs: Signs) -> tuple[float, float]:
-        """Penalties of slack and of offsets, given or by default."""
-        if self.c is not None:
-            return self.c, np.inf if self.ridge is None else self.ridge
-        if np.ptp(signs.values) == 0.0:
+    def _learn(self, entries: Observed) -> None:
+        if self.c is None and np.ptp(entries.values) == 0.0:
             raise DataError(
-                f"all signs observed are {signs.values[0]:g}, so they tell nothing apart. Pass "
+                f"all signs observed are {entries.values[0]:g}, so they tell nothing apart. Pass "
                 "signs of both kinds, or a number for c. An entry of 0 was not observed: if 0 and "
                 "1 are the kinds, pass 2 X - 1."
             )
-        ridge = SIGN_RIDGE if self.ridge is None else self.ridge
-        return _default_penalty(SIGN_MULTIPLE, self._least_price(signs, ridge)), ridge
 
-    def _least_price(self, signs: Signs, ridge: float) -> float:
-        if np.isfinite(ridge):
-            return least_price(self._program(signs, 1.0, ridge))
-        return 1.0 / dual_norm(signs.matrix(), self.norm)
+    def _loss(self, values: Array) -> Loss:
+        return Hinge(values[:, None])
 
-    def _program(self, signs: Observed, c: float, ridge: float) -> Program:
-        return Program(signs, SignHinge(signs.values), self.norm, c, ridge, self.random_state)
-
-    def _entries(self, X: Any, y: Any = None) -> Signs:
-        return observed_signs(X, y=y)
-
-    def _program_of(self, entries: Observed) -> Program:
-        if not np.isfinite(self.c_):
-            raise DataError(
-                "new users need a finite penalty c: with a hard margin, factors of items need not "
-                "have one for the signs of another user."
-            )
-        return self._program(entries, self.c_, self.ridge_)
-
-    def _model(self) -> FactorModel:
-        U, V, size = principal(self.U_, self.V_, self.norm)
-        rows, columns = self.user_offsets_, self.item_offsets_
-        return FactorModel(U, V, rows, columns, np.zeros(0), size=size)
-
-    def _signs_of(self, values: Array, error: float = 0.0) -> Index:
-        blurred = self.tol * np.max(np.abs(self.X_), initial=0.0)
-        is_tie = np.abs(values) <= max(blurred, error)
-        return np.where(is_tie, 0.0, np.sign(values)).astype(np.int64)
+    def _labels(self, scores: Array, error: float = 0.0) -> Any:
+        is_tie = np.abs(scores) <= max(self.tol * np.max(np.abs(self.X_), initial=0.0), error)
+        return np.where(is_tie, 0.0, np.sign(scores)).astype(np.int64)
 
 
 @dataclass(eq=False, repr=False)
-class RatingMMMF(RatingEstimatorMixin, Transformer):
-    r"""Ratings completed by a matrix of small norm, with offsets and a proved gap.
+class RatingMMMF(_Completion, Transformer):
+    r"""Ratings completed by a matrix of small trace norm, with offsets and a proved gap.
 
     .. math::
 
@@ -316,37 +393,25 @@ class RatingMMMF(RatingEstimatorMixin, Transformer):
 
     The squared loss is half the squared distance from the rating, less the mean of all. The hinge
     has a threshold :math:`\theta_t` between any two consecutive levels, and penalizes the margin by
-    which a score is on the wrong side of each. The squared loss is minimised by descent on factors
-    of M; the hinge by splitting, which needs p q numbers of memory, and (p + q)^2 for the max-norm.
-    Both come with a bound on the optimum from multipliers.
+    which a score is on the wrong side of each. Both come with a bound on the optimum from
+    multipliers; the hinge needs p q numbers of memory.
 
     Parameters
     ----------
     c : float, optional
         Penalty of the loss. By default three times the penalty below which M is zero.
-        ``GridSearchCV`` finds a better one, see Notes.
     loss : {"squared", "hinge"}, default "squared"
         Predictions are numbers between the least and largest rating, or levels.
-    norm : {"trace", "max"}, default "trace"
     ridge : float, default 5
         :math:`\kappa`, the penalty of offsets in ratings: an offset is drawn to zero as if by so
         many ratings. Infinite for none.
     tol : float, default 1e-2
         Relative gap at which to stop.
-    max_iter : int, default 5000
-        Rounds of descent, or steps of splitting.
-    time_limit : float, "auto" or None, default "auto"
-        Seconds; None for no limit. By default 60.
-    random_state : int or RandomState, default 0
-        Seed of directions in which columns are added. The optimum does not depend on it.
+    max_iter, time_limit
+        As for `MMMF`; the former counts rounds of descent, or steps of splitting.
 
     Attributes
     ----------
-    c_ : float
-        The penalty that was used.
-    U_, V_ : arrays of shape (p, k) and (q, k)
-        Factors of M.
-    user_offsets_, item_offsets_ : arrays of shape (p,) and (q,)
     mean_ : float
         Mean of the ratings.
     levels_ : array of shape (r,)
@@ -354,33 +419,22 @@ class RatingMMMF(RatingEstimatorMixin, Transformer):
     thresholds_ : array of shape (r - 1,)
         Thresholds of the hinge, each in the middle of its best interval; empty for the squared
         loss.
-    value_, bound_, gap_ : float
-        Value of the program, lower bound of its optimum, and their relative difference.
-    completion_ : FactorModel
-    unobserved_rows_, unobserved_columns_ : arrays of int
+    c_, ridge_, U_, V_, user_offsets_, item_offsets_, value_, bound_, gap_, factorization_
+        As for `MMMF`.
     n_iter_, n_features_in_ : int
 
     Raises
     ------
-    DataError, ShapeError, UnknownNameError
+    DataError, UnknownNameError
 
     Warns
     -----
-    FilledGapsWarning
-        Most entries of a table are 0 and none is NaN, as if missing ratings were filled with 0.
-    UncertifiedWarning
-        The gap is larger than ``tol``.
-    UnobservedWarning
-        Users or items have no rating, or were not seen in the fit; the other side's offset is
-        all that their predictions have.
-    WeakSeparationWarning
-        The penalty is so low that M is zero, and only offsets predict.
+    UnobservedWarning, WeakSeparationWarning, UncertifiedWarning
+        As for `MMMF`.
 
     Notes
     -----
-    Cross-validation holds back ratings, not users, so pass pairs of positions and their ratings:
-    ``GridSearchCV(RatingMMMF(), {"c": [...]}, cv=KFold(5, shuffle=True)).fit(pairs, ratings)``
-    with multiples of `least_price` for c. `sdpdr.factorize.ratings_from_frame` makes a matrix of a
+    Cross-validation is as for `MMMF`. `sdpdr.factorize.ratings_from_frame` makes a matrix of a
     frame.
 
     References
@@ -401,212 +455,62 @@ class RatingMMMF(RatingEstimatorMixin, Transformer):
     array([5., 1.])
     """
 
-    c: float | None = None
+    _multiple = 3.0
+
     _: KW_ONLY
     loss: str = "squared"
-    norm: str = "trace"
-    ridge: float = RIDGE
+    ridge: float = 5.0
     tol: float = 1e-2
-    max_iter: int = 5000
-    time_limit: float | str | None = "auto"
-    random_state: Any = 0
 
-    c_: float = field(init=False)
-    completion_: FactorModel = field(init=False)
-
-    def fit(self, X: Any, y: Any = None) -> RatingMMMF:
-        """Complete ratings.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (p, q)
-            A sparse array whose stored entries are ratings; or a table with NaN where none was
-            given; or, with ``y``, pairs of row and column, shape (m, 2).
-        y : array_like of shape (m,), optional
-            The ratings of the pairs. Not used if X holds the ratings itself.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError
-            A pair is rated twice, or all ratings are equal.
-        """
-        self.require_parameters()
-        deadline = Deadline(self.seconds)
-        entries = _varying(read_ratings(X, y))
-        self.levels_ = np.unique(entries.values)
-        self.mean_ = float(np.mean(entries.values))
-        if self.c is None:
-            self.c_ = _default_penalty(MULTIPLE, self.least_price(entries))
-        else:
-            self.c_ = self.c
-        self._read = entries
-        program = self._program(entries, self.c_)
-        solve = complete if self.loss == "squared" else split
-        found, count = solve(program, tol=self.tol, max_iter=self.max_iter, deadline=deadline)
-        U, V, size = principal(found.U, found.V, self.norm)
-        self.completion_ = found
-        self.U_, self.V_, self.thresholds_ = U, V, found.thresholds
-        self.user_offsets_, self.item_offsets_ = found.rows, found.columns
-        self._size, self._loss, self.n_iter_ = size, program.loss, count
-        self._set_fitted(X, y, entries, found, "rating")
-        if not self.gap_ <= self.tol:
-            warn(
-                f"value and bound differ by {self.gap_:.1e}, not {self.tol:g}, after {count} "
-                "iterations. Raise max_iter or time_limit (None for none).",
-                UncertifiedWarning,
-            )
-        elif not self.U_.shape[1]:
-            _warn_of_zero(self.c_, "only offsets predict")
-        return self
-
-    def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
-        """Predict ratings.
-
-        A score that lies on a threshold, within a thousandth of the margin (or of the largest
-        threshold), does not pass it: of two levels, the lower is predicted. So what lies on one
-        is predicted alike however users and items are ordered, as far as the program leaves
-        nothing free: with the max-norm it may leave free what was not observed.
-
-        Parameters
-        ----------
-        users : array_like of shape (m,) or (m, 2), optional
-            Rows of users; or pairs of user and item. The whole matrix by default.
-        items : array_like of shape (m,), optional
-            Columns of items, one for each user.
-
-        Returns
-        -------
-        array of shape (m,) or (p, q)
-        """
-        scores = self.decision_function(users, items)
-        return self._loss.ratings(scores, self.thresholds_)
+    @property
+    def thresholds_(self) -> Array:
+        """Thresholds of the hinge."""
+        return self.factorization_.thresholds
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the root mean squared error of predictions, over ratings held back.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (p, q), or pairs of shape (m, 2) with ``y``
-            As for `fit`.
-        y : array_like of shape (m,), optional
-            The ratings of the pairs.
-
-        Raises
-        ------
-        ShapeError
-            A matrix has another shape, or other names of columns.
-        """
+        """Minus the root mean squared error over ratings, of a matrix or of pairs with ``y``."""
         predicted, ratings = self._held_back(X, y)
         return -float(np.sqrt(np.mean(np.square(predicted - ratings))))
 
-    def least_price(self, X: Any) -> float:
-        """Penalty c below which M is zero; approximate for the hinge, whose slope jumps.
-
-        Infinite if offsets and thresholds meet all margins, so that no penalty makes M pay.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (p, q)
-            As for `fit`.
-        """
-        self.require_parameters()
-        entries = _varying(read_ratings(X))
-        return least_price(self._program(entries, 1.0, entries))
-
     def transform(self, X: Any) -> Array:
-        """Factors of new users, with fixed factors of items.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (n, q)
-            Their ratings, with a column for each item.
-
-        Returns
-        -------
-        array of shape (n, k)
-        """
+        """Factors of new users, shape (n, k), with fixed factors of items; see `fold_in`."""
         return as_precise(self._folded(X).U, X)
 
-    def fold_in(self, X: Any) -> Array:
-        """Predict ratings of all items for new users, from those of some.
-
-        Each user's factor and offset minimise the program in which all else is as it was fitted.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (n, q)
-            Their ratings, with a column for each item.
-
-        Returns
-        -------
-        array of shape (n, q)
-        """
-        return self._loss.ratings(self._folded(X).matrix, self.thresholds_)
-
-    def require_parameters(self) -> None:
-        """Refuse parameters that suit no data.
-
-        Raises
-        ------
-        DataError, DataTypeError, UnknownNameError
-        """
-        super().require_parameters()
-        validate.choice("loss", self.loss, LOSSES)
-        validate.price("ridge", self.ridge)
-        validate.positive_number("tol", self.tol)
+    def _require_parameters(self) -> None:
+        super()._require_parameters()
+        validate.choice("loss", self.loss, ("squared", "hinge"))
         if self.c is not None:
             validate.positive_number("c", self.c)
 
-    def _program(self, entries: Observed, c: float, fitted: Observed | None = None) -> Program:
-        fitted = self._read if fitted is None else fitted
-        loss: Loss = SquaredLoss(entries.values, fitted.values)
-        if self.loss == "hinge":
-            loss = Hinge.of(entries.values, np.unique(fitted.values))
-        return Program(entries, loss, self.norm, c, self.ridge, self.random_state)
+    def _read(self, X: Any, y: Any = None) -> Observed:
+        return read.read_ratings(X, y)
 
-    def _entries(self, X: Any, y: Any = None) -> Observed:
-        return read_ratings(X, y)
+    def _learn(self, entries: Observed) -> None:
+        if np.ptp(entries.values) == 0.0:
+            raise DataError(
+                f"ratings take 1 value, {entries.values[0]:g} alone; at least two are needed to "
+                "tell items apart. Missing ratings must be NaN."
+            )
+        self.levels_, self.mean_ = np.unique(entries.values), float(np.mean(entries.values))
 
-    def _program_of(self, entries: Observed) -> Program:
-        return self._program(entries, self.c_)
+    def _loss(self, values: Array) -> Loss:
+        if self.loss == "squared":
+            return SquaredLoss(values - self.mean_)
+        unknown = np.setdiff1d(values, self.levels_)
+        if unknown.size:
+            raise DataError(
+                f"rating {unknown[0]:g} is none of the levels fitted, {listed(self.levels_)}. The "
+                "hinge loss needs one of these."
+            )
+        return Hinge(np.where(values[:, None] > self.levels_[:-1], 1.0, -1.0), is_free=True)
 
-    def _model(self) -> FactorModel:
-        found = self.completion_
-        offsets = found.rows, found.columns
-        return FactorModel(self.U_, self.V_, *offsets, self.thresholds_, size=self._size)
+    def _labels(self, scores: Array, error: float = 0.0) -> Array:
+        if self.loss == "squared":
+            return np.clip(scores + self.mean_, self.levels_[0], self.levels_[-1])
+        thresholds = self.thresholds_
+        blurred = _ON_THRESHOLD * max(1.0, float(np.max(np.abs(thresholds))))
+        return np.asarray(self.levels_[np.sum(scores[..., None] - thresholds > blurred, axis=-1)])
 
     @property
     def _n_features_out(self) -> int:
         return int(self.V_.shape[1])
-
-
-def _default_penalty(multiple: float, least: float) -> float:
-    """Penalty of a fit without one; any number if no penalty makes a matrix pay."""
-    return multiple * least if np.isfinite(least) else 1.0
-
-
-def _varying(entries: Observed) -> Observed:
-    """Ratings, not all of which are equal.
-
-    Raises
-    ------
-    DataError
-    """
-    if np.ptp(entries.values) > 0.0:
-        return entries
-    raise DataError(
-        f"ratings take 1 value, {entries.values[0]:g} alone; at least two are needed to tell "
-        "items apart. Missing ratings must be NaN."
-    )
-
-
-def _warn_of_zero(c: float, consequence: str) -> None:
-    warn(
-        f"a loss with the penalty c = {c:g} is so cheap that the best matrix is zero, and "
-        f"{consequence}. Raise c.",
-        WeakSeparationWarning,
-    )

@@ -6,239 +6,113 @@ that are linear in the scores, so any multipliers bound it from below (``program
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError
-from sdpdr.base.rows import listed
+from sdpdr.base.arrays import Array
 
-# A score passes a threshold if it exceeds it by more than this, relative to the largest threshold
-# or to the margin of one. Scores on a threshold were computed within 2.3e-4 of it, by programs with
-# gaps of 1e-6 and less (8 to 18 users and items, three penalties, in several orders).
-ON_THRESHOLD = 1e-3
+_EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True, eq=False)
-class LossMultipliers:
+class LinearTerms(NamedTuple):
     r"""Linear terms below the penalized loss.
 
     For any t from 0 to ``most`` the loss times its penalty is at least
     :math:`t\,\text{linear} - t^2\,\text{quadratic} - t \langle P, f \rangle`.
-
-    Attributes
-    ----------
-    weights : array of shape (m,)
-        P at the observed positions.
-    linear, quadratic, most : float
     """
 
-    weights: Array
+    P: Array
     linear: float
     quadratic: float
     most: float
 
 
-class Loss(ABC):
-    """A convex loss of scores and of thresholds that all entries share.
-
-    Attributes
-    ----------
-    n_thresholds : int
-    """
+class SquaredLoss:
+    r""":math:`\tfrac12 \sum (r_{ia} - f_{ia})^2` of targets r, whose multipliers are residuals."""
 
     n_thresholds = 0
 
-    @abstractmethod
-    def smooth(self, scores: Array, thresholds: Array, width: float) -> tuple[float, Array, Array]:
-        """Smooth lower approximation of the loss, and its gradients in scores and thresholds."""
-
-    @abstractmethod
-    def exact(self, scores: Array, thresholds: Array) -> float:
-        """Value of the loss."""
-
-    @abstractmethod
-    def multipliers(
-        self, scores: Array, thresholds: Array, width: float, c: float
-    ) -> LossMultipliers:
-        """Multipliers that the gradient of the smooth loss gives, at the penalty c."""
-
-    def best_thresholds(self, scores: Array) -> Array:
-        """Thresholds of least loss; of an interval of these, the middle."""
-        return np.zeros(0)
-
-    @abstractmethod
-    def ratings(self, scores: Array, thresholds: Array) -> Array:
-        """Ratings that scores predict."""
-
-
-class SquaredLoss(Loss):
-    r""":math:`\tfrac12 \sum (R_{ia} - \mu - f_{ia})^2` with the mean rating :math:`\mu`.
-
-    Parameters
-    ----------
-    values : array of shape (m,)
-        Ratings.
-    fitted : array, optional
-        Ratings whose mean and range count; these by default.
-    """
-
-    def __init__(self, values: Array, fitted: Array | None = None) -> None:
-        seen = values if fitted is None else fitted
-        self.mean = float(np.mean(seen))
-        self.low, self.high = float(np.min(seen)), float(np.max(seen))
-        self._wanted = values - self.mean
+    def __init__(self, targets: Array) -> None:
+        self.targets = targets
 
     def smooth(self, scores: Array, thresholds: Array, width: float) -> tuple[float, Array, Array]:
-        """Value of the loss, which is smooth, and its gradient."""
-        missed = scores - self._wanted
+        """Value of the loss, which is smooth, and its gradients in scores and thresholds."""
+        missed = scores - self.targets
         return 0.5 * float(missed @ missed), missed, thresholds
 
-    def exact(self, scores: Array, thresholds: Array) -> float:
+    def value(self, scores: Array, thresholds: Array) -> float:
         """Value of the loss."""
         return self.smooth(scores, thresholds, 0.0)[0]
-
-    def multipliers(
-        self, scores: Array, thresholds: Array, width: float, c: float
-    ) -> LossMultipliers:
-        """Residuals times their penalty."""
-        weights = c * (self._wanted - scores)
-        rounding = weights.size * float(np.finfo(float).eps)
-        return LossMultipliers(
-            weights,
-            float(weights @ self._wanted - rounding * (np.abs(weights) @ np.abs(self._wanted))),
-            float(weights @ weights) / (2.0 * c),
-            np.inf,
-        )
-
-    def ratings(self, scores: Array, thresholds: Array) -> Array:
-        """Scores plus the mean, clipped to the range of the ratings fitted."""
-        return np.clip(scores + self.mean, self.low, self.high)
-
-
-class Hinge(Loss):
-    r"""A margin for every threshold between two levels.
-
-    The loss is :math:`\sum_{ia} \sum_t \max(0, 1 - T_{iat} (f_{ia} - \theta_t))` with
-    :math:`T_{iat} = 1` where the rating lies above the threshold t, else -1.
-
-    Parameters
-    ----------
-    levels : array of int, shape (m,)
-        0 to n.
-    names : array of shape (n + 1,)
-        The ratings of these levels.
-
-    Attributes
-    ----------
-    signs : array of shape (m, n)
-        T.
-    """
-
-    def __init__(self, levels: Index, names: Array) -> None:
-        self.names, self.n_thresholds = names, names.size - 1
-        self.signs = np.where(levels[:, None] > np.arange(names.size - 1), 1.0, -1.0)
-
-    @classmethod
-    def of(cls, ratings: Array, names: Array) -> Hinge:
-        """Hinge of ratings, each of which is one of the levels.
-
-        Raises
-        ------
-        DataError
-            A rating is none of them.
-        """
-        ranks = np.minimum(np.searchsorted(names, ratings), names.size - 1)
-        unknown = np.flatnonzero(names[ranks] != ratings)
-        if unknown.size:
-            raise DataError(
-                f"rating {ratings[unknown[0]]:g} is none of the levels fitted, {listed(names)}. "
-                "The hinge loss needs one of these."
-            )
-        return cls(ranks, names)
-
-    def missed(self, scores: Array, thresholds: Array) -> Array:
-        """One minus the margins, shape (m, n)."""
-        return np.asarray(1.0 - self.signs * (scores[:, None] - thresholds))
-
-    def smooth(self, scores: Array, thresholds: Array, width: float) -> tuple[float, Array, Array]:
-        """Hinge with a parabola of this width in place of its kink."""
-        missed = self.missed(scores, thresholds)
-        weights = np.clip(missed / width, 0.0, 1.0)
-        total = float(np.sum(weights * (missed - 0.5 * width * weights)))
-        pulled = self.signs * weights
-        return total, -np.sum(pulled, axis=1), np.sum(pulled, axis=0)
-
-    def exact(self, scores: Array, thresholds: Array) -> float:
-        """Value of the loss."""
-        return float(np.sum(np.maximum(0.0, self.missed(scores, thresholds))))
-
-    def multipliers(
-        self, scores: Array, thresholds: Array, width: float, c: float
-    ) -> LossMultipliers:
-        """Weights from 0 to c, with equal sums on both sides of each threshold."""
-        return self.weighted(c * np.clip(self.missed(scores, thresholds) / width, 0.0, 1.0), c)
-
-    def weighted(self, weights: Array, c: float) -> LossMultipliers:
-        """Multipliers from weights of all margins, from 0 to c, shape (m, n)."""
-        weights = self._balanced(weights)
-        largest = float(np.max(weights, initial=0.0))
-        return LossMultipliers(
-            np.sum(self.signs * weights, axis=1),
-            float(np.sum(weights)),
-            0.0,
-            c / largest if largest > 0.0 else 1.0,
-        )
-
-    def _balanced(self, weights: Array) -> Array:
-        """Smaller weights with equal sums on both sides of each threshold, which is free."""
-        above = self.signs > 0.0
-        sums = [np.sum(np.where(side, weights, 0.0), axis=0) for side in (above, ~above)]
-        least = np.minimum(*sums)
-        shares = [least / np.where(total > 0.0, total, 1.0) for total in sums]
-        return np.asarray(weights * np.where(above, *shares))
-
-    def best_thresholds(self, scores: Array) -> Array:
-        """Middle of the interval where the loss is flat: it falls until each sign below is met."""
-        kinks = np.sort(scores[:, None] - self.signs, axis=0)
-        below = np.sum(self.signs < 0.0, axis=0)
-        each = np.arange(self.n_thresholds)
-        return np.asarray(0.5 * (kinks[below - 1, each] + kinks[below, each]))
-
-    def ratings(self, scores: Array, thresholds: Array) -> Array:
-        """Level above all thresholds that the score passes; a score on a threshold does not."""
-        blurred = ON_THRESHOLD * max(1.0, float(np.max(np.abs(thresholds), initial=0.0)))
-        passed = np.sum(scores[..., None] - thresholds > blurred, axis=-1)
-        return np.asarray(self.names[passed])
-
-
-class SignHinge(Hinge):
-    """The hinge of signs: one threshold, fixed at zero.
-
-    Parameters
-    ----------
-    values : array of shape (m,)
-        1 and -1.
-    """
-
-    def __init__(self, values: Array) -> None:
-        super().__init__((values > 0.0).astype(np.int64), np.array([-1.0, 1.0]))
-        self.n_thresholds = 0
-
-    def missed(self, scores: Array, thresholds: Array) -> Array:
-        """One minus the margins, shape (m, 1)."""
-        return np.asarray(1.0 - self.signs * scores[:, None])
-
-    def smooth(self, scores: Array, thresholds: Array, width: float) -> tuple[float, Array, Array]:
-        """Hinge with a parabola of this width in place of its kink."""
-        total, slope, _ = super().smooth(scores, thresholds, width)
-        return total, slope, np.zeros(0)
-
-    def _balanced(self, weights: Array) -> Array:
-        return weights
 
     def best_thresholds(self, scores: Array) -> Array:
         """No thresholds."""
         return np.zeros(0)
+
+    def terms(self, multipliers: Array, c: float) -> LinearTerms:
+        """Linear terms of any multipliers P at the penalty c."""
+        P, rounding = multipliers, multipliers.size * _EPS
+        linear = float(P @ self.targets - rounding * (np.abs(P) @ np.abs(self.targets)))
+        return LinearTerms(P, linear, float(P @ P) / (2.0 * c), np.inf)
+
+
+class Hinge:
+    r""":math:`\sum_{ia} \sum_t \max(0, 1 - T_{iat} (f_{ia} - \theta_t))` of signs T.
+
+    Parameters
+    ----------
+    signs : array of shape (m, n)
+        T: 1 where an entry lies above the threshold t, else -1.
+    is_free : bool
+        Whether thresholds are free; else there is one, fixed at zero.
+    """
+
+    def __init__(self, signs: Array, is_free: bool = False) -> None:
+        self.signs, self.n_thresholds = signs, signs.shape[1] if is_free else 0
+
+    def missed(self, scores: Array, thresholds: Array) -> Array:
+        """One minus the margins, shape (m, n)."""
+        level = thresholds if self.n_thresholds else 0.0
+        return np.asarray(1.0 - self.signs * (scores[:, None] - level))
+
+    def smooth(self, scores: Array, thresholds: Array, width: float) -> tuple[float, Array, Array]:
+        """Hinge with a parabola of this width in place of its kink, and its gradients."""
+        missed = self.missed(scores, thresholds)
+        weights = np.clip(missed / width, 0.0, 1.0)
+        total = float(np.sum(weights * (missed - 0.5 * width * weights)))
+        pulled = self.signs * weights
+        return total, -np.sum(pulled, axis=1), np.sum(pulled, axis=0)[: self.n_thresholds]
+
+    def value(self, scores: Array, thresholds: Array) -> float:
+        """Value of the loss."""
+        return float(np.sum(np.maximum(0.0, self.missed(scores, thresholds))))
+
+    def best_thresholds(self, scores: Array) -> Array:
+        """Middle of the interval of best thresholds: the loss falls until each sign below is met.
+
+        Each threshold has signs on both sides of it.
+        """
+        if not self.n_thresholds:
+            return np.zeros(0)
+        kinks = np.sort(scores[:, None] - self.signs, axis=0)
+        below, each = np.sum(self.signs < 0.0, axis=0), np.arange(self.n_thresholds)
+        return np.asarray(0.5 * (kinks[below - 1, each] + kinks[below, each]))
+
+    def terms(self, multipliers: Array, c: float) -> LinearTerms:
+        """Linear terms of multipliers Q from 0 to c, shape (m, n), before they are scaled.
+
+        Free thresholds need equal sums on both sides: the larger side is scaled down.
+        """
+        # Squares of tiny weights are zero. Any multiple of them has the same bound.
+        Q = multipliers / (float(np.max(multipliers)) or 1.0)
+        if self.n_thresholds:
+            above = self.signs > 0.0
+            sums = [np.sum(np.where(side, Q, 0.0), axis=0) for side in (above, ~above)]
+            shares = [np.minimum(*sums) / np.where(total > 0.0, total, 1.0) for total in sums]
+            Q = Q * np.where(above, *shares)
+        largest = float(np.max(Q))
+        most = c / largest if largest > 0.0 else 1.0
+        return LinearTerms(np.sum(self.signs * Q, axis=1), float(np.sum(Q)), 0.0, most)
+
+
+Loss: TypeAlias = SquaredLoss | Hinge

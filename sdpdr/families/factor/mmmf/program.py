@@ -2,10 +2,11 @@ r"""The convex program of a completion: its value, its slopes, and bounds from a
 
 .. math::
 
-    \min_{M, b, d, \theta}\ |M| + c\,\Bigl(\sum_S \ell(M_{ia} + b_i + d_a, \theta)
+    \min_{M, b, d, \theta}\ |M|_{\mathrm{tr}} + c\,\Bigl(\sum_S \ell(M_{ia} + b_i + d_a, \theta)
     + \tfrac{\kappa}{2} (|b|^2 + |d|^2)\Bigr)
 
-For any multipliers P of the loss whose dual norm is at most one,
+The trace norm of M is the least :math:`\tfrac12 (|U|^2 + |V|^2)` over :math:`M = U V^T`. For any
+multipliers P of the loss whose spectral norm is at most one,
 
 .. math::
 
@@ -17,66 +18,63 @@ with a proved gap, however it was found (``docs/methods/mmmf.rst``).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.mmmf.entries import Observed
-from sdpdr.families.factor.mmmf.losses import Hinge, Loss, LossMultipliers
-from sdpdr.families.factor.mmmf.norms import (
-    Factors,
-    MaxFactors,
-    TraceFactors,
-    aligned,
-    dual_norm,
-    factor_norm,
-)
-from sdpdr.families.factor.mmmf.offsets import Offsets
+from sdpdr.families.factor.mmmf.losses import Hinge, Loss
+from sdpdr.linalg.verified import is_verified_positive
 
-# Columns that are added at once: at least so many, or as many as there are.
-MORE = 20
 # The whole product is faster than so many times fewer of its entries, one by one.
 _DENSE = 30
+# Singular values relative to the largest that count as zero.
+_ZERO = 1e-9
+# Relative margins that a verified norm tries.
+_MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
 _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
-class FactorModel:
-    """A matrix given by factors, with offsets and thresholds, its value and a bound on the best.
+class MarginFactorization:
+    r"""A matrix :math:`M = U V^T` with offsets and thresholds, and its distance from the best.
 
     Attributes
     ----------
     U, V : arrays of shape (p, k) and (q, k)
     rows, columns : arrays of shape (p,) and (q,)
-        Offsets b and d.
+        Offsets b and d; zero if there are none.
     thresholds : array
-    value, bound : float
-    weights : array
-        Multipliers that prove the bound, in the form that the method has them.
-    scales : pair of arrays or None
-        Scales of rows and columns that the bound of a max-norm needs.
-    size : float
-        The norm that these factors prove.
+        Thresholds between levels of ratings under the hinge loss.
+    value : float
+        :math:`|M| + c\,(\sum \ell + \tfrac{\kappa}{2} (|b|^2 + |d|^2))`; ``inf`` if a hard margin
+        is not met.
+    bound : float
+        Proved: no matrix has a smaller value.
+    multipliers : array
+        One multiplier for each sign, which prove the bound (`margin_bound`). Under the hinge of
+        ratings, one for each rating and threshold; under the squared loss, penalized residuals.
     history : tuple of mappings
-        Value, bound, gap and seconds along the way.
+        Iteration, value, bound, gap and seconds along the way.
+    iterations : int
     """
 
     U: Array
     V: Array
     rows: Array
     columns: Array
-    thresholds: Array
+    thresholds: Array = field(default_factory=lambda: np.zeros(0))
     value: float = np.inf
     bound: float = 0.0
-    weights: Array = field(default_factory=lambda: np.zeros(0))
-    scales: tuple[Array, Array] | None = None
-    size: float = 0.0
-    history: tuple[dict[str, Any], ...] = ()
+    multipliers: Array = field(default_factory=lambda: np.zeros(0))
+    history: tuple[Mapping[str, Any], ...] = ()
+    iterations: int = 0
 
     @property
     def gap(self) -> float:
@@ -86,204 +84,167 @@ class FactorModel:
         return (self.value - self.bound) / self.value if self.value > 0.0 else 0.0
 
     @property
-    def offsets(self) -> Array:
-        """Offsets of rows before those of columns, shape (p + q,)."""
-        return np.concatenate([self.rows, self.columns])
+    def matrix(self) -> Array:
+        """M, shape (p, q)."""
+        return np.asarray(self.U @ self.V.T)
 
     @property
-    def matrix(self) -> Array:
+    def scores(self) -> Array:
         """M with its offsets, shape (p, q)."""
-        return np.asarray(self.U @ self.V.T + self.rows[:, None] + self.columns)
+        return np.asarray(self.matrix + self.rows[:, None] + self.columns)
 
-    def record(self, deadline: Deadline, **more: float) -> dict[str, Any]:
-        """An entry of the history."""
-        own = {"value": self.value, "bound": self.bound, "gap": self.gap}
-        return {**own, "columns": self.U.shape[1], "seconds": deadline.spent, **more}
-
-    def better(self, other: FactorModel, proof: Proof) -> FactorModel:
-        """The better value joined with the better bound."""
-        best = self
-        if other.value < best.value:
-            best = replace(other, bound=best.bound, weights=best.weights, scales=best.scales)
-        return best.proved(proof) if proof.bound > best.bound else best
-
-    def proved(self, proof: Proof) -> FactorModel:
-        """The same matrix with another bound."""
-        return replace(self, bound=proof.bound, weights=proof.weights, scales=proof.scales)
+    @property
+    def is_zero(self) -> bool:
+        """Whether M is zero, as it is if the loss is too cheap."""
+        return not np.any(self.U) or not np.any(self.V)
 
     def products(self, i: Any, a: Any) -> Array:
         """Entries of M at positions."""
         if len(self.U) * len(self.V) <= _DENSE * len(i):
-            return np.asarray((self.U @ self.V.T)[i, a])
+            return np.asarray(self.matrix[i, a])
         return np.einsum("ek,ek->e", self.U[i], self.V[a])
 
-    def scores(self, i: Any, a: Any) -> Array:
+    def scores_at(self, i: Any, a: Any) -> Array:
         """Entries of M with its offsets at positions."""
         return np.asarray(self.products(i, a) + self.rows[i] + self.columns[a])
 
+    def better(self, other: MarginFactorization, proof: Proof) -> MarginFactorization:
+        """The better value joined with the better bound."""
+        best = self
+        if other.value < best.value:
+            best = replace(other, bound=best.bound, multipliers=best.multipliers)
+        if proof.bound > best.bound:
+            best = replace(best, bound=proof.bound, multipliers=proof.multipliers)
+        return best
 
-@dataclass(frozen=True, eq=False)
-class Proof:
-    """A bound, the multipliers that prove it, and their matrix before it was scaled."""
+    def record(self, iteration: int, deadline: Deadline) -> dict[str, Any]:
+        """An entry of the history."""
+        own = {"value": self.value, "bound": self.bound, "gap": self.gap}
+        return {"iteration": iteration, **own, "seconds": deadline.spent}
+
+
+class Proof(NamedTuple):
+    """A bound, the multipliers that prove it, and their matrix before it is scaled."""
 
     bound: float
-    weights: Array
+    multipliers: Array
     P: sp.csr_array
-    scales: tuple[Array, Array] | None
 
 
 class Program:
-    """A completion program.
+    """A completion program: c is the penalty of the loss, ridge that of offsets, inf for none."""
 
-    Parameters
-    ----------
-    entries : Observed
-    loss : Loss
-    norm : {"trace", "max"}
-    c : float
-        Penalty of the loss.
-    ridge : float
-        Penalty of squared offsets; infinite for none.
-    random_state : int or RandomState, optional
-        For the search for directions, which only approximates singular vectors.
-    """
+    def __init__(self, entries: Observed, loss: Loss, c: float, ridge: float = np.inf) -> None:
+        self.entries, self.loss, self.c, self.ridge = entries, loss, c, ridge
+        self.i, self.a, self.has_offsets = entries.rows, entries.columns, bool(np.isfinite(ridge))
 
-    def __init__(
-        self,
-        entries: Observed,
-        loss: Loss,
-        norm: str,
-        c: float,
-        ridge: float,
-        random_state: Any = None,
-    ) -> None:
-        self._seed = validate.seed(random_state)
-        self.random = np.random.RandomState(self._seed)
-        self.entries, self.loss, self.norm, self.c, self.ridge = entries, loss, norm, c, ridge
-        self.factors: Factors = TraceFactors() if norm == "trace" else MaxFactors()
-        self.i, self.a = entries.places.T
-        self.offsets = Offsets(entries, ridge)
-
-    def at_penalty(self, c: float) -> Program:
-        """The same program at another penalty of the loss."""
-        return Program(self.entries, self.loss, self.norm, c, self.ridge, self._seed)
-
-    def start(self) -> FactorModel:
+    def start(self) -> MarginFactorization:
         """The zero matrix without offsets, with the best thresholds for it."""
-        (p, q), none = self.entries.shape, np.zeros
-        thresholds = self.loss.best_thresholds(none(self.i.size))
-        weights = none(self.i.size)
-        return FactorModel(
-            none((p, 0)), none((q, 0)), none(p), none(q), thresholds, weights=weights
-        )
+        p, q = self.entries.shape
+        U, V, rows, columns = (np.zeros(shape) for shape in ((p, 0), (q, 0), p, q))
+        thresholds = self.loss.best_thresholds(np.zeros(self.i.size))
+        return MarginFactorization(U, V, rows, columns, thresholds)
 
-    def slopes(self, at: FactorModel, width: float) -> tuple[float, Array, Array, Array]:
-        """Smoothed penalty, and its slopes in factors, offsets and thresholds."""
-        total, slope, thresholds = self.loss.smooth(at.scores(self.i, self.a), at.thresholds, width)
-        weights = self.c * slope
-        G = self.entries.spread(weights)
-        sums = self.offsets.sums(weights)
-        if self.offsets.exist:
-            total += self.offsets.cost(at.offsets)
-            sums = sums + self.c * self.ridge * at.offsets
-        return self.c * total, np.vstack([G @ at.V, G.T @ at.U]), sums, self.c * thresholds
+    def sums(self, weights: Array) -> tuple[Array, Array]:
+        """Sums of weights of entries over rows, and over columns."""
+        p, q = self.entries.shape
+        rows, columns = np.bincount(self.i, weights, p), np.bincount(self.a, weights, q)
+        return rows.astype(float), columns.astype(float)
 
-    def valued(self, at: FactorModel) -> FactorModel:
+    def slopes(self, at: MarginFactorization, width: float) -> tuple[float, dict[str, Array]]:
+        """Objective with a smoothed loss, and its gradients in all parts of a matrix."""
+        scores = at.scores_at(self.i, self.a)
+        total, slope, thresholds = self.loss.smooth(scores, at.thresholds, width)
+        G, (rows, columns) = self.entries.spread(self.c * slope), self.sums(self.c * slope)
+        if self.has_offsets:
+            rows += self.c * self.ridge * at.rows
+            columns += self.c * self.ridge * at.columns
+        size = 0.5 * float(np.sum(at.U**2) + np.sum(at.V**2))
+        return size + self.c * (total + self._offset_penalty(at)), {
+            "U": at.U + G @ at.V, "V": at.V + G.T @ at.U,
+            "rows": rows, "columns": columns, "thresholds": self.c * thresholds,
+        }  # fmt: skip
+
+    def valued(self, at: MarginFactorization) -> MarginFactorization:
         """The same matrix with the best thresholds, and its value."""
-        scores = at.scores(self.i, self.a)
+        scores = at.scores_at(self.i, self.a)
         thresholds = self.loss.best_thresholds(scores)
-        paid = self.penalty(scores, thresholds, at.offsets)
-        return replace(at, thresholds=thresholds, value=at.size + paid)
+        loss = self.loss.value(scores, thresholds)
+        value = float(np.linalg.norm(at.U) * np.linalg.norm(at.V))
+        if np.isfinite(self.c):
+            value += self.c * (loss + self._offset_penalty(at))
+        elif loss > 0.0:
+            value = np.inf
+        return replace(at, thresholds=thresholds, value=value)
 
-    def penalty(self, scores: Array, thresholds: Array, offsets: Array) -> float:
-        """Penalty of loss and offsets; infinite where a hard margin is missed."""
-        loss = self.loss.exact(scores, thresholds)
-        if not np.isfinite(self.c):
-            return float("inf") if loss > 0.0 else 0.0
-        return self.c * (loss + self.offsets.cost(offsets))
+    def _offset_penalty(self, at: MarginFactorization) -> float:
+        squares = float(at.rows @ at.rows + at.columns @ at.columns)
+        return 0.5 * self.ridge * squares if self.has_offsets else 0.0
 
-    def scaled(self, at: FactorModel) -> FactorModel:
-        """The best multiple of a matrix under a hinge, its offsets being what they are."""
+    def scaled(self, at: MarginFactorization) -> MarginFactorization:
+        """The best multiple of a matrix under a hinge, with the given offsets, and its value."""
         assert isinstance(self.loss, Hinge)
-        added = self.offsets.added(at.offsets)
-        products = at.products(self.i, self.a)
+        products, added = at.products(self.i, self.a), at.rows[self.i] + at.columns[self.a]
         thresholds = self.loss.best_thresholds(products + added)
         margins = (self.loss.signs * products[:, None]).ravel()
         missed = self.loss.missed(added, thresholds).ravel()
-        size = factor_norm(at.U, at.V, self.norm)
-        scale = _best_scale(margins, missed, size, self.c)
-        root = np.sqrt(scale)
-        at = replace(at, U=root * at.U, V=root * at.V, size=float(scale * size))
-        return self.valued(at)
+        size = float(np.linalg.norm(at.U) * np.linalg.norm(at.V))
+        root = np.sqrt(_best_scale(margins, missed, size, self.c))
+        return self.valued(replace(at, U=root * at.U, V=root * at.V))
 
-    def proof(self, at: FactorModel, width: float) -> Proof:
-        """The bound that the slopes of the loss prove."""
-        scores = at.scores(self.i, self.a)
-        found = self.loss.multipliers(scores, at.thresholds, width, self.c)
-        return self.proved(found, self._scales(at, self.entries.spread(found.weights)))
+    def proof(self, multipliers: Array, *, rigorous: bool = False) -> Proof:
+        """The bound of the best multiple of multipliers; those of a hinge are clipped from 0 to c.
 
-    def proved(
-        self,
-        found: LossMultipliers,
-        scales: tuple[Any, Any] | None,
-        *,
-        rigorous: bool = False,
-    ) -> Proof:
-        """The bound of the best multiple of multipliers."""
-        P = self.entries.spread(found.weights)
-        size = dual_norm(P, self.norm, scales, rigorous=rigorous)
-        quadratic = found.quadratic + self.offsets.taken(found.weights, self.c)
+        The multipliers are returned before they are scaled, since one of c marks a margin that is
+        not met.
+        """
+        if isinstance(self.loss, Hinge):
+            clipped = np.clip(np.nan_to_num(multipliers), 0.0, self.c)
+            multipliers = clipped.reshape(self.loss.signs.shape)
+        found = self.loss.terms(multipliers, self.c)
+        P, quadratic = self.entries.spread(found.P), found.quadratic
+        size = spectral_norm(P, rigorous=rigorous)
+        if self.has_offsets:
+            squares = sum(float(side @ side) for side in self.sums(found.P))
+            quadratic += squares / (2.0 * self.c * self.ridge)
         limits = [found.most]
         limits += [1.0 / size] if size > 0.0 else []
         limits += [found.linear / (2.0 * quadratic)] if quadratic > 0.0 else []
         t = min(limits)
         if not 0.0 < t < np.inf:
-            return Proof(0.0, 0.0 * found.weights, P, scales)
-        rounding = (8.0 + found.weights.size) * _EPS
+            return Proof(0.0, multipliers, P)
+        rounding = (8.0 + found.P.size) * _EPS
         linear = t * (found.linear - rounding * abs(found.linear))
         bound = linear - t * t * quadratic * (1.0 + 4.0 * rounding)
-        return Proof(max(bound, 0.0), t * found.weights, P, scales)
+        return Proof(max(bound, 0.0), multipliers, P)
 
-    def weighed(
-        self, weights: Array, scales: tuple[Any, Any] | None, *, rigorous: bool = False
-    ) -> Proof:
-        """The bound that weights of the margins of a hinge prove, clipped from 0 to c.
 
-        Its multipliers are these weights before they are scaled, since a weight of c marks a margin
-        that is not met.
-        """
-        weights = self._clipped(weights)
-        proof = self.proved(self._multipliers(weights), scales, rigorous=rigorous)
-        return replace(proof, weights=self._summed(weights))
+def spectral_norm(P: sp.csr_array, *, rigorous: bool = False) -> float:
+    """An upper bound on the largest singular value: by a margin of rounding, or verified."""
+    dense = P.toarray()
+    gram = dense @ dense.T if P.shape[0] < P.shape[1] else dense.T @ dense
+    last = len(gram) - 1
+    square = float(sl.eigvalsh(gram, subset_by_index=(last, last))[0])
+    size = float(np.sqrt(max(0.0, square))) * (1.0 + 8.0 * sum(P.shape) * _EPS)
+    if not rigorous:
+        return size
+    offset = sp.block_array([[None, P], [P.T, None]], format="csr")
+    unit = sp.eye_array(sum(P.shape), format="csr")
+    for t in (size * (1.0 + margin) for margin in _MARGINS):
+        if is_verified_positive(sp.csr_array(t * unit + offset), sp.csr_array(_EPS * t * unit)):
+            return t
+    return float("inf")
 
-    def weighed_at(self, at: FactorModel, weights: Array) -> Proof:
-        """The same, with the scales that belong to a matrix near the best."""
-        found = self._multipliers(self._clipped(weights))
-        scales = self._scales(at, self.entries.spread(found.weights))
-        return self.weighed(weights, scales)
 
-    def _clipped(self, weights: Array) -> Array:
-        assert isinstance(self.loss, Hinge)
-        clipped = np.clip(np.nan_to_num(weights), 0.0, self.c)
-        return np.asarray(clipped.reshape(self.loss.signs.shape))
-
-    def _multipliers(self, weights: Array) -> LossMultipliers:
-        assert isinstance(self.loss, Hinge)
-        # Squares of tiny weights are zero. Any multiple of them has the same bound.
-        unit = float(np.max(weights)) or 1.0
-        return self.loss.weighted(weights / unit, self.c)
-
-    def _summed(self, weights: Array) -> Array:
-        assert isinstance(self.loss, Hinge)
-        return np.sum(self.loss.signs * weights, axis=1)
-
-    def _scales(self, at: FactorModel, P: sp.csr_array) -> tuple[Array, Array] | None:
-        if self.norm == "trace":
-            return None
-        # Factors may be zero wherever P is not.
-        V = at.V if np.any(P @ at.V) else self.random.standard_normal((P.shape[1], MORE))
-        U, V = aligned(P, V)
-        return np.linalg.norm(P @ V, axis=1), np.linalg.norm(P.T @ U, axis=1)
+def principal(U: Array, V: Array) -> tuple[Array, Array]:
+    """Balanced factors of the same product with orthogonal columns, the longest first."""
+    if not U.shape[1]:
+        return U, V
+    (left, R), (right, S) = np.linalg.qr(U), np.linalg.qr(V)
+    inner, sizes, outer = np.linalg.svd(R @ S.T, full_matrices=False)
+    kept = sizes > _ZERO * max(sizes[0], 1e-300)
+    roots = np.sqrt(sizes[kept])
+    return left @ inner[:, kept] * roots, right @ outer[kept].T * roots
 
 
 def _best_scale(margins: Array, missed: Array, size: float, c: float) -> float:

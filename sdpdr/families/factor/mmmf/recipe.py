@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError
-from sdpdr.families.factor.mmmf.entries import Signs, observed_signs
-from sdpdr.families.factor.mmmf.norms import NORMS
+from sdpdr.families.factor.mmmf.entries import Observed, observed_signs
 from sdpdr.model import Affine, Block, Model, Var, soften
 from sdpdr.model.blocks import (
     DualMaxNorm,
@@ -23,21 +20,15 @@ from sdpdr.model.blocks import (
     TraceAtMost,
     TraceNorm,
 )
-from sdpdr.model.language import pos, scalar, square
 
+NORMS = ("trace", "max")
 # Squares of c times ridge are still numbers.
 _LEAST, _MOST = 1e-50, 1e50
 
 
-def require_penalties(c: float, norm: str, ridge: float = np.inf) -> None:
-    """Refuse penalties that are not positive, or beyond doubles, and unknown norms.
-
-    Raises
-    ------
-    DataError, UnknownNameError
-    """
+def require_penalties(c: float, ridge: float = np.inf) -> None:
+    """Refuse penalties that are not positive, or beyond doubles, and offsets of a hard margin."""
     is_hard = validate.price("c", c) == np.inf
-    validate.choice("norm", norm, NORMS)
     if validate.price("ridge", ridge) < np.inf and is_hard:
         raise DataError(
             f"offsets with the penalty ridge = {ridge!r} need a finite c: with a hard margin "
@@ -51,9 +42,7 @@ def require_penalties(c: float, norm: str, ridge: float = np.inf) -> None:
             )
 
 
-def mmmf(
-    X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace", ridge: float = np.inf
-) -> Model:
+def mmmf(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     r"""Matrix of least norm that has the observed signs, with a margin.
 
     .. math::
@@ -65,7 +54,7 @@ def mmmf(
     Only observed entries and the diagonal of Z appear, so its pattern is the graph that joins
     users to the items they rated: sparse, and fit for the chordal forms and for low-rank factors.
     With the max-norm, :math:`\min t` with :math:`A_{ii}, B_{aa} \le t` takes the place of the
-    traces, and 1/t is the margin of unit vectors. `sdpdr.factorize.mmmf` solves both without a
+    traces, and 1/t is the margin of unit vectors. `sdpdr.factorize.mmmf` solves the first without a
     semidefinite solver.
 
     Parameters
@@ -75,9 +64,6 @@ def mmmf(
     c : float, default 1
         Penalty of a unit of slack; infinite for a hard margin, which always has an answer.
     norm : {"trace", "max"}, default "trace"
-    ridge : float, default inf
-        :math:`\kappa`. If it is finite, scores :math:`M_{ia} + b_i + d_a` take the place of
-        :math:`M_{ia}`, at a cost of :math:`c \kappa / 2 (|b|^2 + |d|^2)`.
 
     Returns
     -------
@@ -87,8 +73,7 @@ def mmmf(
     Raises
     ------
     DataError
-        X has other entries or none observed; c or ridge is not positive, or the first infinite and
-        the second not.
+        X has other entries or none observed, or c is not positive.
     UnknownNameError
         The norm is neither.
 
@@ -104,19 +89,12 @@ def mmmf(
     over        Z ∈ S^4, Z ⪰ 0
     subject to  (priced)        margins, 3 rows
     """
-    require_penalties(c, norm, ridge)
+    require_penalties(c)
+    validate.choice("norm", norm, NORMS)
     signs = observed_signs(X)
     lift = ProductLift(signs.shape)
-    scores: Any = lift.entries(signs.places)
-    blocks: list[Block] = [lift]
-    if np.isfinite(ridge):
-        b, d = (scalar(name, n) for name, n in zip("bd", signs.shape, strict=True))
-        scores = scores + b[signs.places[:, 0]] + d[signs.places[:, 1]]
-        blocks += [square(offsets) * (0.5 * c * ridge) for offsets in (b, d)]
-        blocks.append((pos(1.0 - signs.values * scores) * c).named("margins"))
-    else:
-        margins = Margins(scores, signs.values)
-        blocks.append(soften(margins, c) if np.isfinite(c) else margins)
+    margins = Margins(lift.entries(np.column_stack([signs.rows, signs.columns])), signs.values)
+    blocks: list[Block] = [lift, soften(margins, c) if np.isfinite(c) else margins]
     size = TraceNorm if norm == "trace" else MaxNorm
     blocks.append(size("Z", signs.shape))
     if norm == "max":
@@ -127,7 +105,7 @@ def mmmf(
     return Model(tuple(blocks), name="mmmf", maximize=False)
 
 
-def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
+def mmmf_dual(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     r"""Dual of `mmmf`: as much weight on the signs as their matrix allows.
 
     .. math::
@@ -136,8 +114,7 @@ def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> M
         |Q \circ X|_2 \le 1,\quad 0 \le Q_{ia} \le c .
 
     The constraint of the max-norm is :math:`|Q \circ X|_{\max}^* \le 1`. Any Q in the box, divided
-    by that norm if it exceeds one, proves a bound. `sdpdr.factorize.mmmf_primal` finds the matrix
-    that belongs to Q.
+    by that norm if it exceeds one, proves a bound (`sdpdr.factorize.margin_bound`).
 
     Parameters
     ----------
@@ -166,7 +143,8 @@ def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> M
     subject to  Q_i ≤ c                    margin_multipliers, 3 rows
                 Σ_k Q_k C_k + I ⪰ 0        spectral_norm, psd cone, 10 entries
     """
-    require_penalties(c, norm)
+    require_penalties(c)
+    validate.choice("norm", norm, NORMS)
     signs = observed_signs(X)
     weighted = _weighted(signs)
     cap: Block = SpectralNorm(weighted, signs.shape, limit=1.0)
@@ -176,9 +154,9 @@ def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> M
     return Model(blocks, name="mmmf_dual", maximize=True)
 
 
-def _weighted(signs: Signs) -> Affine:
+def _weighted(signs: Observed) -> Affine:
     """Entries of Q o X, row by row, as an expression of Q."""
     m = len(signs.values)
-    place = np.ravel_multi_index(tuple(signs.places.T), signs.shape)
+    position = np.ravel_multi_index((signs.rows, signs.columns), signs.shape)
     shape = (signs.shape[0] * signs.shape[1], m)
-    return sp.csr_array((signs.values, (place, np.arange(m))), shape=shape) @ Var("Q")
+    return sp.csr_array((signs.values, (position, np.arange(m))), shape=shape) @ Var("Q")

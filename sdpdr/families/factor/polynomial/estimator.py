@@ -1,9 +1,9 @@
-"""Factorization through a polynomial, with scikit-learn's face."""
+"""Factorization through a polynomial, as an estimator."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -12,39 +12,35 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, require_squares
 from sdpdr.base.deadline import Deadline, in_seconds
-from sdpdr.base.errors import SolveFailedError, warn
+from sdpdr.base.errors import warn
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.base.parameters import seconds_for
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
-from sdpdr.families.factor.polynomial.factorize import PolynomialFactors, polynomial
+from sdpdr.families.factor.polynomial.factorize import polynomial, without_programs
 from sdpdr.families.factor.polynomial.fit import Misfit, evaluate
-from sdpdr.families.factor.polynomial.nearby import without_programs
 from sdpdr.solving.asked import require_solver
 from sdpdr.solving.iterate.records import IterationStatus
-
-# Entries from which on a program takes longer than the time limit as it comes.
-_ENTRIES = 1000
 
 
 @dataclass(eq=False, repr=False)
 class PolynomialFactorization(FactorTransformer):
     r"""Factors W, H with :math:`X_{ij} \approx g(W_i \cdot H_j)` for a polynomial g.
 
-    `sdpdr.factorize.polynomial` with an interface that pipelines know. Where g is increasing and
-    all entries are known, the best fit near :math:`g^{-1}(X)` comes first, and programs are solved
-    only if it neither meets the entries nor is proved to be the best: that of one component and
-    :math:`g(t) = ct` always is. `transform` finds the rows of W for further rows of X, with H and g
-    as they were found.
+    If g is increasing and all entries are known, they are the best fit near
+    :math:`g^{-1}(X)`, with a bound on that of any factors: for one component and
+    :math:`g(t) = ct` they are an optimum. Else `sdpdr.factorize.polynomial` finds them by
+    programs. `transform` finds the rows of W for further rows of X, with H and g as they were
+    found.
 
     Parameters
     ----------
     n_components : int, default 1
     coefficients : sequence of float, default (1.0,)
-        Of g, from :math:`c_1`; None where they are to be found too.
+        Of g, from :math:`c_1`; None if they are to be found too.
     nonnegative : bool, default True
         Whether factors, and unknown coefficients, are not negative.
     degree : int, default 2
-        Of g, where ``coefficients`` are to be found.
+        Of g, if ``coefficients`` are to be found.
     max_iter : int, default 50
         Programs.
     tol : float, default 1e-9
@@ -52,8 +48,7 @@ class PolynomialFactorization(FactorTransformer):
     solver : str or Solver, default "clarabel"
         See `sdpdr.factorize.polynomial`, which has further options.
     time_limit : float or None, default 10
-        Seconds of the fit; "auto" is the default. Unless it is None, tables of more than 1000
-        entries are fitted without programs.
+        Seconds of the fit; "auto" is the default.
     random_state : int, RandomState or Generator, default 0
 
     Attributes
@@ -69,10 +64,14 @@ class PolynomialFactorization(FactorTransformer):
     factors_ : PolynomialFactors
         All that was found.
     n_iter_ : int
-        Programs solved, and one more for the best fit near :math:`g^{-1}(X)` where that is tried
-        first.
+        Programs solved; 1 if none was needed.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The time limit ended the search.
 
     Examples
     --------
@@ -104,61 +103,30 @@ class PolynomialFactorization(FactorTransformer):
         validate.positive_number("tol", self.tol)
         validate.positive_integer("degree", self.degree)
         validate.positive_integer("max_iter", self.max_iter)
-        validate.seed(self.random_state)
+        seed, seconds = validate.seed(self.random_state), seconds_for(self)
         require_solver(self.solver)
-        found = self._found(values)
-        self.factors_ = found
+        found = None
+        if self.coefficients is not None:
+            found = without_programs(
+                values, self.coefficients, self.n_components, self.nonnegative, self.tol,
+                Deadline(seconds),
+            )  # fmt: skip
+        if found is None:
+            found = polynomial(
+                values, self.coefficients, self.n_components, nonnegative=self.nonnegative,
+                degree=self.degree, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
+                time_limit=seconds, seed=seed,
+            )  # fmt: skip
+        if found.status is IterationStatus.TIME_LIMIT:
+            warn(
+                f"the time limit of {in_seconds(seconds)} s ended the search after "
+                f"{found.programs} programs; its misfit is {found.misfit:.4g}. Raise time_limit.",
+                ConvergenceWarning,
+            )
+        self.factors_, self.n_iter_ = found, max(1, found.programs)
         self.components_, self.coefficients_ = found.H, found.coefficients
         self.reconstruction_err_, self.bound_ = found.misfit, found.bound
-        self.n_iter_ = found.programs + (self.coefficients is not None)
         return as_precise(found.W, X)
-
-    def _found(self, values: Array) -> PolynomialFactors:
-        """By programs, unless others are as good, or all that there is time for."""
-        near, deadline = None, Deadline(seconds_for(self))
-        if self.coefficients is not None:
-            near = without_programs(
-                values, self.coefficients, self.n_components, self.nonnegative, self.tol, deadline
-            )
-        if near is None:
-            return self._by_programs(values, deadline)
-        if near.status is not IterationStatus.STALLED:
-            return near
-        if seconds_for(self) is not None and values.size > _ENTRIES:
-            warn(
-                f"the best fit near g^-1(X) is returned: X has {values.size} entries, and a "
-                f"program takes more than the time limit from {_ENTRIES} on. Its misfit is "
-                f"{near.misfit:.4g}, and none is below {near.bound:.4g}. time_limit=None tries "
-                "programs.",
-                ConvergenceWarning,
-            )
-            return near
-        try:
-            found = self._by_programs(values, deadline)
-        except SolveFailedError as error:
-            warn(
-                f"the best fit near g^-1(X) is returned, with a misfit of {near.misfit:.4g}, since "
-                f"programs led to none: {error}",
-                ConvergenceWarning,
-            )
-            return near
-        better = found.misfit < near.misfit
-        return found if better else replace(near, programs=found.programs, states=found.states)
-
-    def _by_programs(self, values: Array, deadline: Deadline) -> PolynomialFactors:
-        found = polynomial(
-            values, self.coefficients, self.n_components, nonnegative=self.nonnegative,
-            degree=self.degree, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
-            time_limit=deadline.left(), seed=validate.seed(self.random_state), progress=False,
-        )  # fmt: skip
-        if found.status is IterationStatus.TIME_LIMIT:
-            seconds = in_seconds(seconds_for(self))
-            warn(
-                f"the time limit of {seconds} s ended the search after {found.programs} "
-                f"programs; its misfit is {found.misfit:.4g}. Raise time_limit.",
-                ConvergenceWarning,
-            )
-        return found
 
     def transform(self, X: Any) -> Array:
         """The rows of W that fit rows of X best, with the components found."""

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.decomposition import non_negative_factorization
+from sklearn.exceptions import ConvergenceWarning
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, SolveFailedError
-from sdpdr.base.progress import Progress
-from sdpdr.families.factor.polynomial.fit import Fit, Misfit, evaluate, misfit_bound
+from sdpdr.families.factor.nonnegative.inputs import number_of_components
+from sdpdr.families.factor.polynomial.fit import Fit, Misfit, evaluate, inverse_image, misfit_bound
 from sdpdr.families.factor.polynomial.recipe import (
     Lift,
+    check_signs,
     checked_coefficients,
     known_entries,
-    model_of,
-    polynomial_lift,
+    parts_of,
 )
 from sdpdr.model.blocks.polynomial import PolynomialLift
 from sdpdr.program import Solution
@@ -36,20 +39,17 @@ _SIZES = np.geomspace(1e-3, 1e3, 61)
 _NEAR = 0.2
 # Seconds after the limit in which the factors of the last program are still moved.
 _AFTER = 3.0
-# Where another start would end alike.
-_FINAL = (
-    IterationStatus.INTERRUPTED,
-    IterationStatus.INFEASIBLE,
-    IterationStatus.FAILED,
-)
-
-ARGUMENT = "singular values of the entries under the inverse of g, weighted by its chords"
-_NO_ARGUMENT = "g is unknown, or not increasing where it is evaluated, or entries are unknown"
+# Relative gaps requested of programs in the iteration, and of the regularized one.
+_ACCURACY, _ACCURACY_OF_BOUND = 1e-7, 1e-8
+# Entries of the matrix of slopes up to which the least squares, which are dense, are solved.
+_SLOPES = 10**6
+# Misfits above the bound by less than this share of the entries are proved least.
+_PROVED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class PolynomialFactors:
-    r"""Factors with :math:`V_{ij} \approx g(W_i \cdot H_j)`, and what is known about them.
+    r"""Factors with :math:`V_{ij} \approx g(W_i \cdot H_j)`, and how good they are.
 
     Attributes
     ----------
@@ -58,26 +58,21 @@ class PolynomialFactors:
     coefficients : array of shape (D,)
         Of g, from :math:`c_1`.
     status : IterationStatus
-        RANK_REACHED where the entries are met exactly; SETTLED for a regularized program;
-        otherwise how the iteration ended.
+        RANK_REACHED if the entries are met exactly; SETTLED for a regularized program, and if the
+        bound proves that nothing fits better; otherwise how the iteration ended.
     error : float
         :math:`|g(WH) - V|_F / |V|_F` over the known entries.
     misfit : float
         :math:`|g(WH) - V|_F`.
     objective : float
-        What is to be small: the misfit, or the regularized objective.
+        The misfit, or the regularized objective.
     bound : float or None
-        No factors have a smaller objective.
-    argument : str
-        What proves the bound, or why there is none.
+        No factors have a smaller objective; None if g is unknown, or not increasing where it is
+        evaluated, or entries are unknown.
     trivial : float
         Objective of factors that are zero.
     programs : int
         Semidefinite programs solved.
-    states : tuple of State
-        The convex iterations, one for each start, with their histories.
-    solution : Solution or None
-        Of the regularized program.
     """
 
     W: Array
@@ -88,11 +83,8 @@ class PolynomialFactors:
     misfit: float
     objective: float
     bound: float | None
-    argument: str
     trivial: float
     programs: int
-    states: tuple[State, ...] = ()
-    solution: Solution | None = None
 
     @property
     def gap(self) -> float:
@@ -105,13 +97,6 @@ class PolynomialFactors:
         """:math:`g(W H)`, the unknown entries too; shape (N, m)."""
         return evaluate(self.coefficients, self.W @ self.H)
 
-    def __repr__(self) -> str:
-        bound = "none" if self.bound is None else f"{self.bound:.6g}"
-        return (
-            f"PolynomialFactors({self.status.name} after {self.programs} programs: error "
-            f"{self.error:.1e}, objective {self.objective:.6g}, bound {bound})"
-        )
-
 
 def polynomial(
     X: ArrayLike,
@@ -122,14 +107,11 @@ def polynomial(
     nonnegative: bool = True,
     regularization: float | None = None,
     degree: int = 2,
-    restarts: int = 0,
     max_iter: int = 50,
     tol: float = 1e-9,
     seed: int = 0,
     solver: str | Solver = "clarabel",
-    accuracy: float = 1e-7,
     time_limit: float | None = None,
-    progress: Progress | bool | None = None,
 ) -> PolynomialFactors:
     r"""Find factors with :math:`V_{ij} = g(W_i \cdot H_j)`.
 
@@ -137,13 +119,12 @@ def polynomial(
     rank k and one: each is given the trace of its own Schur complement as a cost, from random
     factors on. After each program, the factors read off are moved to the best fit nearby by the
     method of Levenberg and Marquardt. The search ends when they meet the entries, or when the
-    iteration stalls; a stall proves nothing.
+    iteration stalls; a stall proves nothing, and another seed may do better.
 
     With a ``regularization`` one program is solved instead, whose bound holds for all factors,
     and the factors read off are moved to a stationary point.
 
-    Where unknown entries of V are ``nan``, their values are those of the factors found
-    (`PolynomialFactors.product`).
+    Unknown entries of V are ``nan``; `PolynomialFactors.product` has their values.
 
     Parameters
     ----------
@@ -151,34 +132,28 @@ def polynomial(
         As of `sdpdr.methods.polynomial_factorization`. Unknown coefficients (None) are
         experimental: entries may be met with coefficients that are far from those that made
         them, see the method's page.
-    restarts : int, default 0
-        Random starts that may follow the first.
     max_iter : int, default 50
-        Programs in each start.
+        Programs.
     tol : float, default 1e-9
         Relative misfit at which entries count as met.
     seed : int, default 0
     solver : str or Solver, default "clarabel"
         See `sdpdr.solve`; the program is written with matrix inequalities (``form="lmi"``).
-    accuracy : float, default 1e-7
-        Relative gap asked of each solve.
     time_limit : float, optional
-        Seconds of the whole, what it takes to write the program and all starts included.
-    progress : bool or callable, optional
-        Show progress; by default on a terminal only.
+        Seconds.
 
     Returns
     -------
     PolynomialFactors
-        However it ended. ``bound`` proves how small the misfit can be where g is increasing.
+        However it ended. ``bound`` proves how small the misfit can be if g is increasing.
 
     Raises
     ------
     DataError, ModelError, UnknownNameError
         As of `sdpdr.methods.polynomial_factorization`.
     InfeasibleError
-        No factors of any number of components give the entries, as where one lies below the least
-        value of g.
+        No factors of any number of components give the entries: one may lie below the least value
+        of g.
     SolveFailedError
         No program was solved.
 
@@ -194,131 +169,147 @@ def polynomial(
     (IterationStatus.RANK_REACHED, True, [0.7, 1.2])
     """
     deadline = Deadline(time_limit)
-    V = known_entries(X)
-    c = None if coefficients is None else checked_coefficients(coefficients)
-    misfit = regularization is not None
-    held = polynomial_lift(V, c, n_components, lift=lift, misfit=misfit, degree=degree)
-    model = model_of(held, V, c, nonnegative, regularization)
-    price = regularization or 0.0
-    squares = Misfit(V, nonnegative, c is None, held.anchors, price, deadline.later(_AFTER))
-    reader, size = _FactorReader(held, squares, c), float(np.sqrt(np.nansum(V**2)))
+    V, c, held, model = parts_of(
+        X, coefficients, n_components, lift, nonnegative, regularization, degree
+    )
+    later = deadline.later(_AFTER)
+    squares = Misfit(V, nonnegative, c is None, held.anchors, regularization or 0.0, later)
+    size = float(np.sqrt(np.nansum(V**2)))
     if regularization is not None:
         solution = solve(
-            model,
-            solver,
-            "lmi",
-            tol=unless_configured(solver, accuracy),
-            seed=unless_configured(solver, seed),
-            time_limit=deadline.left(),
-        )
-        solution.gram()  # raises if there is no point
-        fit = reader.fit(solution)
-        return result_of(
-            fit, IterationStatus.SETTLED, size, objective=fit.objective, bound=solution.bound,
-            argument=solution.argument, trivial=0.5 * size**2, programs=1, solution=solution,
+            model, solver, "lmi", tol=unless_configured(solver, _ACCURACY_OF_BOUND),
+            seed=unless_configured(solver, seed), time_limit=deadline.left(),
         )  # fmt: skip
-    validate.positive_integer("restarts", restarts, at_least=0)
-    validate.positive_number("tol", tol)
+        solution.gram()  # raises if there is no point
+        fit = _read_off(solution, held, squares, c)
+        return _result(
+            fit, IterationStatus.SETTLED, size, objective=fit.objective, bound=solution.bound,
+            trivial=0.5 * size**2, programs=1,
+        )  # fmt: skip
+    enough = validate.positive_number("tol", tol) * size
     if c is not None:
-        _refuse_below(V, c, nonnegative, tol * size)
+        _refuse_below(V, c, nonnegative, enough)
     ways = {name: Schur(rank) for name, rank in held.ranks.items()}
     iteration = ConvexIteration(
         model, n_components, tuple(ways), ways, max_iter=max_iter, seed=seed, solver=solver,
-        form="lmi", accuracy=accuracy, time_limit=deadline.left(), progress=progress,
+        form="lmi", accuracy=_ACCURACY, time_limit=deadline.left(), progress=False,
     )  # fmt: skip
-    reader.enough = tol * size
-    states = _search(iteration, ways, reader, restarts)
-    if reader.best is None:
-        raise _no_answer(states[-1])
-    bound = None if c is None else misfit_bound(V, c, n_components, nonnegative)
-    status = states[-1].status
-    if status is IterationStatus.RANK_REACHED and not reader.met:
-        status = IterationStatus.STALLED
-    return result_of(
-        reader.best, status, size, states=states, programs=sum(len(s.history) for s in states),
-        objective=reader.best.misfit, bound=bound, trivial=size,
-        argument=_NO_ARGUMENT if bound is None else ARGUMENT,
-    )  # fmt: skip
-
-
-@dataclass(eq=False)
-class _FactorReader:
-    """From answers to factors, of which the best are kept; from random factors to first costs.
-
-    A misfit of ``enough`` meets the entries.
-    """
-
-    held: PolynomialLift
-    squares: Misfit
-    coefficients: Array | None
-    enough: float = 0.0
     best: Fit | None = None
 
-    def fit(self, solution: Solution) -> Fit:
-        """The best fit near the factors that an answer holds."""
-        W, H, c = self.held.read(solution.values)
-        low = 0.0 if self.squares.nonnegative else -np.inf
-        W, H, coefficients = np.maximum(W, low), np.maximum(H, low), self.coefficients
-        if coefficients is None:
-            assert c is not None
-            coefficients = np.concatenate([[1.0], np.maximum(c, low)])
-        return self.squares.descend(W, H, coefficients)
-
-    def accept(self, state: State) -> bool:
-        """Whether the entries are met; asked after every program."""
+    def is_met(state: State) -> bool:
+        """Whether the factors of the last program, of which the best are kept, meet the entries."""
+        nonlocal best
         assert state.last is not None
-        fit = self.fit(state.last)
-        if self.best is None or fit.misfit < self.best.misfit:
-            self.best = fit
-        return self.met
+        fit = _read_off(state.last, held, squares, c)
+        best = fit if best is None or fit.misfit < best.misfit else best
+        return best.misfit <= enough
 
-    @property
-    def met(self) -> bool:
-        """Whether they were by any answer."""
-        return self.best is not None and self.best.misfit <= self.enough
-
-    def drawn(self, rng: np.random.Generator) -> dict[str, Array]:
-        """What random factors, with the anchors, put below the corner of each matrix.
-
-        Their entries are about as large as the data.
-        """
-        held, V, c = self.held, self.squares.V, self.coefficients
-        W = rng.random((held.n_rows, held.n_components))
-        H = rng.random((held.n_columns, held.n_components))
-        if held.anchors is not None:
-            W[held.anchors] = np.eye(held.n_components)
-        if c is None:
-            c = np.concatenate([[1.0], rng.random(held.degree - 1)])
-        T, known = W @ H.T, ~np.isnan(V)
-        wanted = float(np.linalg.norm(V[known]))
-        away = [abs(np.linalg.norm(evaluate(c, s * T[known])) - wanted) for s in _SIZES]
-        near = np.array(away) <= max(_NEAR * wanted, min(away))
-        return held.corners(W, H * _SIZES[np.argmax(near)], c)
+    corners = _drawn(held, V, c, np.random.default_rng([seed, 0]))
+    directions = {name: ways[name].at(below) for name, below in corners.items()}
+    start = State(IterationStatus.RUNNING, (), directions, next(iter(ways)), start=0)
+    state = iteration.run(start, is_met)
+    if best is None:
+        is_infeasible = state.status is IterationStatus.INFEASIBLE
+        raise (InfeasibleError if is_infeasible else SolveFailedError)(
+            f"there are no factors: {state.status.name}. {state.status.advice}"
+        )
+    status = state.status
+    if status is IterationStatus.RANK_REACHED and best.misfit > enough:
+        status = IterationStatus.STALLED
+    bound = None if c is None else misfit_bound(V, c, n_components, nonnegative)
+    return _result(
+        best, status, size, objective=best.misfit, bound=bound, trivial=size,
+        programs=len(state.history),
+    )  # fmt: skip
 
 
-def _search(
-    iteration: ConvexIteration, ways: Mapping[str, Schur], reader: _FactorReader, restarts: int
-) -> tuple[State, ...]:
-    """One start after the other, until the entries are met or nothing is left to try."""
-    deadline, states = Deadline(iteration.time_limit), []
-    for number in range(restarts + 1):
-        corners = reader.drawn(np.random.default_rng([iteration.seed, number]))
-        directions = {name: ways[name].at(below) for name, below in corners.items()}
-        state = State(IterationStatus.RUNNING, (), directions, next(iter(ways)), start=number)
-        rest = replace(iteration, time_limit=deadline.left())
-        states.append(rest.run(state, reader.accept))
-        if reader.met or deadline.is_over() or states[-1].status in _FINAL:
-            break
-    return tuple(states)
+def without_programs(
+    X: Array, coefficients: Sequence[float], n_components: int, nonnegative: bool, tol: float,
+    deadline: Deadline,
+) -> PolynomialFactors | None:  # fmt: skip
+    r"""The best fit near factors of the inverse image, with its bound; None if there is no image.
+
+    RANK_REACHED if the entries are met up to a relative ``tol``, SETTLED if the bound proves that
+    nothing fits better, as for one component and a linear g, and STALLED otherwise.
+    """
+    V, c = known_entries(X), checked_coefficients(coefficients)
+    k = number_of_components(n_components, V.shape)
+    check_signs(V, c, nonnegative)
+    bound, theta = misfit_bound(V, c, k, nonnegative), inverse_image(V, c, nonnegative)
+    if bound is None or theta is None or not np.any(theta):
+        return None
+    W, H = _factors(theta, k, nonnegative)
+    squares = Misfit(V, nonnegative, deadline=deadline)
+    is_best = c.size == 1 and (k == 1 or not nonnegative)
+    if is_best or V.size * (W.size + H.size) > _SLOPES:
+        fit = squares.at(W, H, c)
+    else:
+        fit = squares.descend(W, H, c)
+    # With an entry of W that is 1, or columns of mean one, as those of the programs.
+    if k == 1 or nonnegative:
+        scale = fit.W[np.argmax(np.sum(V**2, axis=1))] if k == 1 else np.mean(fit.W, axis=0)
+        scale = np.where(scale == 0.0, 1.0, scale)
+        fit = replace(fit, W=fit.W / scale, H=fit.H * scale)
+    size, status = float(np.linalg.norm(V)), IterationStatus.STALLED
+    if fit.misfit <= tol * size:
+        status = IterationStatus.RANK_REACHED
+    elif fit.misfit <= bound + _PROVED * size:
+        status = IterationStatus.SETTLED
+    return _result(fit, status, size, objective=fit.misfit, bound=bound, trivial=size, programs=0)
+
+
+def _factors(theta: Array, k: int, nonnegative: bool) -> tuple[Array, Array]:
+    """W of shape (N, k) and H of shape (m, k) of a matrix: singular vectors, or near them."""
+    left, sizes, right = np.linalg.svd(theta, full_matrices=False)
+    W, H = left[:, :k] * np.sqrt(sizes[:k]), right[:k].T * np.sqrt(sizes[:k])
+    if not nonnegative:
+        return W, H
+    # Those of one component are of one sign if no entry is negative, up to rounding.
+    W, H = np.abs(W), np.abs(H)
+    if k == 1:
+        return W, H
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # least squares follow
+        W, components, _ = non_negative_factorization(
+            theta, np.ascontiguousarray(W), np.ascontiguousarray(H.T), n_components=k,
+            init="custom", tol=1e-8, max_iter=1000,
+        )  # fmt: skip
+    return W, components.T
+
+
+def _read_off(solution: Solution, held: PolynomialLift, squares: Misfit, c: Array | None) -> Fit:
+    """The best fit near the factors that an answer holds."""
+    low, (W, H, found) = squares.low, held.read(solution.values)
+    if c is None:
+        assert found is not None
+        c = np.concatenate([[1.0], np.maximum(found, low)])
+    return squares.descend(np.maximum(W, low), np.maximum(H, low), c)
+
+
+def _drawn(
+    held: PolynomialLift, V: Array, c: Array | None, rng: np.random.Generator
+) -> dict[str, Array]:
+    """What random factors, whose products are about as large as the data, put into the matrices."""
+    W = rng.random((held.n_rows, held.n_components))
+    H = rng.random((held.n_columns, held.n_components))
+    if held.anchors is not None:
+        W[held.anchors] = np.eye(held.n_components)
+    if c is None:
+        c = np.concatenate([[1.0], rng.random(held.degree - 1)])
+    known = ~np.isnan(V)
+    T, wanted = (W @ H.T)[known], float(np.linalg.norm(V[known]))
+    away = np.array([abs(np.linalg.norm(evaluate(c, s * T)) - wanted) for s in _SIZES])
+    near = away <= max(_NEAR * wanted, min(away))
+    return held.corners(W, H * _SIZES[np.argmax(near)], c)
 
 
 def _refuse_below(V: Array, c: Array, nonnegative: bool, rounding: float) -> None:
-    """Refuse entries that g takes nowhere: no program needs to be solved to know."""
-    g = np.polynomial.Polynomial([0.0, *c]).trim()
-    ends = (g.coef[-1], g.coef[-1] * (-1.0) ** g.degree())
-    if min(ends[:1] if nonnegative else ends) < 0.0:
+    """Refuse entries below the least value of g, before a program proves it in much more time."""
+    g = np.polynomial.Polynomial([0.0, *c])
+    ends = [g.coef[-1]] + ([] if nonnegative else [g.coef[-1] * (-1.0) ** g.degree()])
+    if min(ends) < 0.0:
         return
-    # Further points than the extrema do no harm: the least value is below that of any.
+    # Other points than the extrema do no harm: no value of g is below the least.
     at = np.append(np.real(g.deriv().roots()), 0.0)
     least = float(np.min(g(np.maximum(at, 0.0) if nonnegative else at)))
     if np.nanmin(V) < least - rounding:
@@ -328,17 +319,7 @@ def _refuse_below(V: Array, c: Array, nonnegative: bool, rounding: float) -> Non
         )
 
 
-def _no_answer(state: State) -> Exception:
-    if state.status is IterationStatus.INFEASIBLE:
-        return InfeasibleError(
-            "the solver says that no factors give these entries, of any number of components: an "
-            "entry may lie below the least value of g. Pass other coefficients or a regularization."
-        )
-    return SolveFailedError(f"there are no factors: {state.status.name}. {state.status.advice}")
-
-
-def result_of(fit: Fit, status: IterationStatus, size: float, **rest: Any) -> PolynomialFactors:
-    """The record of a fit to entries of a size."""
+def _result(fit: Fit, status: IterationStatus, size: float, **rest: Any) -> PolynomialFactors:
     return PolynomialFactors(
         fit.W, fit.H.T, fit.coefficients, status, fit.misfit / size, fit.misfit, **rest
     )

@@ -12,7 +12,6 @@ from numpy.polynomial.polynomial import polyval
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import ENDLESS, Deadline, TimeUpError
 from sdpdr.base.errors import DataError
-from sdpdr.families.factor.polynomial.recipe import checked_coefficients
 
 # Tolerances of steps and of squares: a fit that misses the entries ends where nothing is gained,
 # one that nearly meets them at rounding.
@@ -21,27 +20,18 @@ _SETTLED, _EXACT = 1e-8, 1e-15
 _NEARLY_MET = 1e-3
 # Imaginary parts and slopes below this share count as zero.
 _ROUNDING = 1e-9
-# What rounding may add to a sum of singular values, beside the size of the entries.
+# What rounding may add to a sum of singular values, relative to the size of the entries.
 _ROUNDING_OF_TAILS = 1e-12
 
 
 def evaluate(coefficients: Array, t: Array) -> Array:
-    r""":math:`g(t) = c_1 t + c_2 t^2 + \dots`, entry by entry.
-
-    Examples
-    --------
-    >>> evaluate(np.array([1.0, 0.5]), np.array([0.0, 2.0]))
-    array([0., 4.])
-    """
+    r""":math:`g(t) = c_1 t + c_2 t^2 + \dots`, entry by entry."""
     return np.asarray(polyval(t, [0.0, *coefficients]))
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Factors of shape (N, k) and (m, k), the coefficients, and the misfit over known entries.
-
-    The objective is half its square, and the penalty on the size of the factors.
-    """
+    """Factors of shape (N, k) and (m, k); half the squared misfit, penalized, is the objective."""
 
     W: Array
     H: Array
@@ -52,16 +42,15 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Misfit:
-    r"""The misfit as a function of factors and, where they are unknown, coefficients.
+    r"""The misfit as a function of factors and, if they are ``unknown``, coefficients.
 
     .. math::
 
         \min\ \tfrac12 \sum_{ij} \bigl(g(W_i \cdot H_j) - V_{ij}\bigr)^2
         + \tfrac\lambda2 \bigl(|W|_F^2 + |H|_F^2\bigr)
 
-    Unknown entries of V are ``nan``. Where the coefficients are ``unknown``, those from the second
-    on vary; rows of W that are ``anchors`` stay as they are. The deadline ends a descent at the
-    best factors by then.
+    Unknown entries of V are ``nan``. Unknown coefficients vary from the second on; rows of W that
+    are ``anchors`` are fixed. The deadline ends a descent at the best factors by then.
     """
 
     V: Array
@@ -75,10 +64,14 @@ class Misfit:
     def __post_init__(self) -> None:
         object.__setattr__(self, "pairs", np.argwhere(~np.isnan(self.V)))
 
+    @property
+    def low(self) -> float:
+        """Least value that factors may have."""
+        return 0.0 if self.nonnegative else -np.inf
+
     def descend(self, W: Array, H: Array, coefficients: Array) -> Fit:
         """The best fit near given factors, by the method of Levenberg and Marquardt."""
-        low = 0.0 if self.nonnegative else -np.inf
-        k, n = W.shape[1], W.size + H.size
+        k, n, low = W.shape[1], W.size + H.size, self.low
         whole = np.concatenate([W.ravel(), H.ravel(), coefficients[1:]])
         free = np.ones(whole.size, dtype=bool)
         free[n:] = self.unknown
@@ -94,14 +87,14 @@ class Misfit:
         def residuals(x: Array) -> Array:
             self.deadline.require()
             w, h, c = split(x)
-            price = np.sqrt(self.regularization) * np.concatenate([w.ravel(), h.ravel()])
-            return np.concatenate([self._away(w, h, c), price])
+            size = np.sqrt(self.regularization) * np.concatenate([w.ravel(), h.ravel()])
+            return np.concatenate([self._away(w, h, c), size])
 
         best = np.maximum(whole[free], low)
 
         def slopes(x: Array) -> Array:
             nonlocal best
-            best = x.copy()  # slopes are asked for at the first point and at every better one
+            best = x.copy()  # slopes are needed at the first point and at every better one
             return self._slopes(*split(x))[:, free]
 
         enough = _NEARLY_MET * float(np.linalg.norm(self.V[~np.isnan(self.V)]))
@@ -122,49 +115,28 @@ class Misfit:
         return Fit(W, H, coefficients, misfit, 0.5 * misfit**2 + 0.5 * self.regularization * size)
 
     def rows(self, H: Array, coefficients: Array) -> Array:
-        """For each row of V, the row of W that fits it best with a given H of shape (m, k).
+        """For each row of V, the row of W near the best fit of its inverse image that fits it best.
 
-        With one component the optimum is global; with more, it is the one near the best fit of
-        the inverse image of the entries (of the entries, where g is not increasing).
-
-        Raises
-        ------
-        DataError
-            A row has no known entry.
+        H of shape (m, k) is fixed. If g is not increasing, the fit of the entries comes first.
         """
-        find = self._one if H.shape[1] == 1 else self._several
-        known = ~np.isnan(self.V)
+        known, low = ~np.isnan(self.V), self.low
         if not np.all(known.any(axis=1)):
             row = int(np.argmin(known.any(axis=1)))
             raise DataError(f"row {row} has no known entry, so nothing says what its factor is.")
-        rows = [find(v[e], H[e], coefficients) for v, e in zip(self.V, known, strict=True)]
-        return np.array(rows).reshape(len(self.V), H.shape[1])
-
-    def _one(self, v: Array, H: Array, coefficients: Array) -> Array:
-        """Of all places where the slope of the squares vanishes, the lowest."""
-        total: Any = np.zeros(1)
-        for value, h in zip(v, H[:, 0], strict=True):
-            powers = h ** np.arange(coefficients.size, 0, -1)
-            away = np.concatenate([coefficients[::-1] * powers, [-value]])
-            total = np.polyadd(total, np.polymul(away, away))
-        turns = _real_roots(np.polyder(total))
-        places = np.append(turns[turns > 0.0] if self.nonnegative else turns, 0.0)
-        return np.array([places[np.argmin(np.polyval(total, places))]])
-
-    def _several(self, v: Array, H: Array, coefficients: Array) -> Array:
-        """From the linear least squares of the inverse image on."""
-        low = 0.0 if self.nonnegative else -np.inf
-        increasing = _is_increasing(coefficients, low)
-        raised = np.maximum(v, 0.0) if self.nonnegative else v
-        theta = [_inverse(coefficients, x) if increasing else x for x in raised]
-        begin = so.lsq_linear(H, np.array(theta), (low, np.inf)).x
-        found = so.least_squares(
-            lambda w: evaluate(coefficients, H @ w) - v,
-            np.maximum(begin, low),
-            lambda w: _slope(coefficients, H @ w)[:, None] * H,
-            (low, np.inf),
-        )
-        return np.asarray(found.x)
+        raised = np.maximum(self.V, low)
+        if is_increasing(coefficients, low):
+            raised[known] = [_inverse(coefficients, v) for v in raised[known]]
+        found = np.zeros((len(self.V), H.shape[1]))
+        for w, v, theta, e in zip(found, self.V, raised, known, strict=True):
+            begin = so.lsq_linear(H[e], theta[e], (low, np.inf)).x
+            w[:] = so.least_squares(
+                lambda w, h, v: evaluate(coefficients, h @ w) - v,
+                np.maximum(begin, low),
+                lambda w, h, v: _slope(coefficients, h @ w)[:, None] * h,
+                (low, np.inf),
+                args=(H[e], v[e]),
+            ).x
+        return found
 
     def _away(self, W: Array, H: Array, coefficients: Array) -> Array:
         i, j = self.pairs.T
@@ -189,47 +161,14 @@ class Misfit:
 def misfit_bound(
     V: Array, coefficients: Array, n_components: int, nonnegative: bool = True
 ) -> float | None:
-    r"""What no factors can fit better, where g is increasing.
+    r"""A lower bound on the misfit of any factors; None if there is no inverse image.
 
-    With :math:`\theta_{ij} = g^{-1}(V_{ij})` and :math:`|g(t) - g(\theta_{ij})| \ge \mu_{ij}
-    |t - \theta_{ij}|`, and weights with :math:`a_i b_j \le \mu_{ij}`,
-
-    .. math::
-
-        |g(WH^T) - V|_F^2 \ge \sum_{ij} a_i^2 b_j^2 \bigl((WH^T)_{ij} - \theta_{ij}\bigr)^2
-        \ge \sum_{l > k} \sigma_l^2\bigl(\operatorname{diag}(a)\, \theta \operatorname{diag}(b)
-        \bigr),
-
-    by Eckart and Young. Where factors are not negative, a negative entry is missed by its own size
-    besides, and counts with :math:`\theta_{ij} = 0`.
-
-    Parameters
-    ----------
-    V : array of shape (N, m)
-        Without unknown entries.
-    coefficients : array of shape (D,)
-    n_components : int
-    nonnegative : bool, default True
-        Whether t is at least 0.
-
-    Returns
-    -------
-    float or None
-        None where g is not increasing on all t that may occur, or entries are unknown.
-
-    Raises
-    ------
-    DataError, DataTypeError
-        The coefficients are not finite numbers, or the last one is zero.
-
-    Examples
-    --------
-    >>> V = np.array([[1.0, 2.0], [3.0, 4.0]])
-    >>> round(misfit_bound(V, np.array([1.0]), 1), 6), float(np.linalg.svd(V)[1][1].round(6))
-    (0.365966, 0.365966)
+    The tail of the singular values of :math:`\operatorname{diag}(a)\, g^{-1}(V)
+    \operatorname{diag}(b)`, where :math:`a_i b_j` is at most the least slope of a chord of g
+    (``docs/methods/polynomial_factorization.rst``). If factors are not negative, a negative entry
+    is missed by its own size besides, and counts as zero.
     """
-    c = checked_coefficients(coefficients)
-    theta = inverse_image(V, c, nonnegative)
+    c, theta = coefficients, inverse_image(V, coefficients, nonnegative)
     if theta is None:
         return None
     low = 0.0 if nonnegative else -np.inf
@@ -249,16 +188,11 @@ def misfit_bound(
 
 
 def inverse_image(V: Array, coefficients: Array, nonnegative: bool = True) -> Array | None:
-    r"""The products that give the entries, :math:`g^{-1}(V)`; of negative ones 0 if none may be.
+    r""":math:`g^{-1}(V)`; None if g is not increasing on all products, or entries are unknown.
 
-    None where g is not increasing on all products that may occur, or entries are unknown.
-
-    Examples
-    --------
-    >>> inverse_image(np.array([[1.5, 4.0]]), np.array([1.0, 0.5]))
-    array([[1., 2.]])
+    Negative entries count as 0 if products are not negative.
     """
-    if np.any(np.isnan(V)) or not _is_increasing(coefficients, 0.0 if nonnegative else -np.inf):
+    if np.any(np.isnan(V)) or not is_increasing(coefficients, 0.0 if nonnegative else -np.inf):
         return None
     values = np.maximum(V, 0.0) if nonnegative else V
     if coefficients.size == 1:
@@ -271,7 +205,7 @@ def _slope(coefficients: Array, t: Array) -> Array:
     return np.asarray(np.polyval(np.polyder([*coefficients[::-1], 0.0]), t))
 
 
-def _is_increasing(c: Array, low: float) -> bool:
+def is_increasing(c: Array, low: float) -> bool:
     """Whether the slope of g is never negative on [low, infinity)."""
     slope = np.polyder([*c[::-1], 0.0])
     if slope[0] < 0.0:

@@ -55,7 +55,7 @@ def polynomial_factorization(
 
     in which ranks k of Z and 1 of all :math:`M^{ij}` make W and H exact factors. With
     ``lift="moments"`` a single matrix of rank one holds the products of monomials of W and H. No
-    rank, no restriction: the program alone says little. `sdpdr.factorize.polynomial` looks for
+    rank, no restriction: the program alone says little. `sdpdr.factorize.polynomial` searches for
     the ranks.
 
     With a ``regularization`` :math:`\lambda` the program is a relaxation with an optimum instead,
@@ -87,7 +87,7 @@ def polynomial_factorization(
         entry of W is 1; for k > 1 the columns of W have mean one if they are not negative. With
         signs free, nothing fixes the basis of the k columns.
     degree : int, default 2
-        D where the coefficients are unknown.
+        D of unknown coefficients.
 
     Returns
     -------
@@ -112,81 +112,51 @@ def polynomial_factorization(
     >>> polynomial_factorization([[0.945, 1.92], [0.41125, 0.78]], (1.0, 0.5), lift="moments")
     MomentMatrix + NonNegative + Fits
     """
-    V = known_entries(X)
+    return parts_of(X, coefficients, n_components, lift, nonnegative, regularization, degree)[-1]
+
+
+def parts_of(
+    X: ArrayLike, coefficients: Sequence[float] | None, n_components: int, lift: str,
+    nonnegative: bool, regularization: float | None, degree: int,
+) -> tuple[Array, Array | None, PolynomialLift, Model]:  # fmt: skip
+    """V and c, the matrices that hold the factors, and the program over them."""
+    V, is_exact = known_entries(X), regularization is None
     c = None if coefficients is None else checked_coefficients(coefficients)
-    misfit = regularization is not None
-    held = polynomial_lift(V, c, n_components, lift=lift, misfit=misfit, degree=degree)
-    return model_of(held, V, c, nonnegative, regularization)
-
-
-def model_of(
-    held: PolynomialLift,
-    V: Array,
-    c: Array | None,
-    nonnegative: bool,
-    regularization: float | None,
-) -> Model:
-    """The program over the matrices of `polynomial_lift`."""
-    check_signs(V, c, nonnegative)
-    blocks = held.blocks(nonnegative)
-    targets = V[tuple(held.pairs.T)]
-    if regularization is None:
-        if held.anchors is None and nonnegative:
-            blocks.append(Fits(held.sums(), np.full(held.n_components, float(held.n_rows))))
-        blocks.append(Fits(held.fitted(c), targets))
-        return Model(tuple(blocks), name="polynomial_factorization")
-    price = 0.5 * validate.positive_number("regularization", regularization) * held.size()
-    if isinstance(held, Moments):
-        assert c is not None
-        price = price + 0.5 * held.misfits(c, targets)
-        if held.n_components == 1:
-            price = _definite(price, held, targets, nonnegative)
-    else:
-        blocks.append(Fits(held.fitted(c), targets, squared=True))
-    return Model((*blocks, Costs(price)), name="polynomial_factorization")
-
-
-def polynomial_lift(
-    V: Array,
-    coefficients: Array | None,
-    n_components: int = 1,
-    *,
-    lift: Lift = "layers",
-    misfit: bool = False,
-    degree: int = 2,
-) -> PolynomialLift:
-    """The matrices of `polynomial_factorization`, to begin at factors and to read them off.
-
-    Parameters
-    ----------
-    V : array of shape (N, m)
-        Unknown entries are ``nan``.
-    coefficients : array of shape (D,), or None if unknown
-    n_components, lift, degree : see `polynomial_factorization`
-    misfit : bool, default False
-        For a regularization.
-
-    Returns
-    -------
-    Layers or Moments
-    """
     validate.choice("lift", lift, ("layers", "moments"))
     k = number_of_components(n_components, V.shape)
-    if coefficients is None and (lift == "moments" or misfit):
+    if c is None and (lift == "moments" or not is_exact):
         raise ModelError(
             "unknown coefficients need lift='layers' and no regularization: their products with "
             "powers of t have a matrix of their own there."
         )
-    D = _degree(degree) if coefficients is None else coefficients.size
-    # For one component the row of W that belongs to the largest entries of V is fixed. For several
-    # k rows could be the identity if no signs were asked for, but whichever they are, starts are
-    # then so unlike the factors that the iteration needs several times as many programs.
-    fixed = k == 1 and not misfit
-    anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if fixed else None
-    (N, m), pairs = V.shape, np.argwhere(~np.isnan(V))
+    D = _degree(degree) if c is None else c.size
+    # For one component the row of W that belongs to the largest entries of V is fixed. For several,
+    # with signs free, k rows could be the identity, but starts are then so unlike the factors that
+    # the iteration needs several times as many programs.
+    is_fixed = k == 1 and is_exact
+    anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if is_fixed else None
+    pairs, (N, m) = np.argwhere(~np.isnan(V)), V.shape
+    held: PolynomialLift
     if lift == "moments":
-        return Moments(N, m, pairs, k, D, anchors, misfit=misfit)
-    return Layers(N, m, pairs, k, D, anchors, unknown=coefficients is None)
+        held = Moments(N, m, pairs, k, D, anchors, misfit=not is_exact)
+    else:
+        held = Layers(N, m, pairs, k, D, anchors, unknown=c is None)
+    check_signs(V, c, nonnegative)
+    blocks, targets = held.blocks(nonnegative), V[tuple(pairs.T)]
+    if regularization is None:
+        if anchors is None and nonnegative:
+            blocks.append(Fits(held.sums(), np.full(k, float(N))))
+        blocks.append(Fits(held.fitted(c), targets))
+    else:
+        cost = 0.5 * validate.positive_number("regularization", regularization) * held.size()
+        if isinstance(held, Moments):
+            assert c is not None
+            cost = cost + 0.5 * held.misfits(c, targets)
+            cost = _definite(cost, held, targets, nonnegative) if k == 1 else cost
+        else:
+            blocks.append(Fits(held.fitted(c), targets, squared=True))
+        blocks.append(Costs(cost))
+    return V, c, held, Model(tuple(blocks), name="polynomial_factorization")
 
 
 def known_entries(X: Any) -> Array:
@@ -215,27 +185,26 @@ def checked_coefficients(coefficients: Any) -> Array:
     return c
 
 
-def _definite(price: Affine, held: Moments, targets: Array, nonnegative: bool) -> Affine:
-    """The same price by positive definite matrices, where some are found: bounds become provable.
+def _definite(cost: Affine, held: Moments, targets: Array, nonnegative: bool) -> Affine:
+    """The same cost by positive definite matrices, if some are found: bounds become provable.
 
-    Of those tried, the one whose smallest eigenvalue is largest beside what it adds to the corner.
+    The smallest eigenvalue is as large as possible relative to what is added to the corner.
     """
 
     def matrix(expression: Affine) -> Any:
         return expression.maps[held.matrix.gram].adjoint(np.ones(1)) @ np.eye(held.matrix.order)
 
-    whole = matrix(price)
-    names = ("corner", "pure", "mixed", "sign")
+    whole, names = matrix(cost), ("corner", "pure", "mixed", "sign")
     parts = [matrix(held.nothing(**{name: 1.0})) for name in names]
-    size, found, most = float(targets @ targets), price, 0.0
+    size, found, most = float(targets @ targets), cost, 0.0
     signs = (0.1, 0.03, 0.01, 0.003, 1e-3, 3e-4, 1e-4) if nonnegative and held.signs else (0.0,)
     for corner, pure, sign in product((0.1, 1.0, 10.0), (0.3, 0.1, 0.03, 0.01, 0.003), signs):
         weights = (corner * size, pure, pure**2, sign)
-        mended = whole + sum(w * part for w, part in zip(weights, parts, strict=True))
-        least = float(np.linalg.eigvalsh(mended)[0])
+        shifted = whole + sum(w * part for w, part in zip(weights, parts, strict=True))
+        least = float(np.linalg.eigvalsh(shifted)[0])
         least = min(least, sign or least) / (1.0 + corner)
         if least > most:
-            found, most = price + held.nothing(*weights), least
+            found, most = cost + held.nothing(*weights), least
     return found
 
 
