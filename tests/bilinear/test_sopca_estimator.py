@@ -20,9 +20,8 @@ from sdpdr.errors import (
 )
 from sdpdr.families.sopca.estimator import METHODS
 
-DIGITS = load_digits()
-IMAGES = DIGITS.images[:100]
-TABLE = IMAGES.reshape(100, 64)
+IMAGES = load_digits().images[:60]
+TABLE = IMAGES.reshape(60, 64)
 STACK = np.random.default_rng(0).standard_normal((4, 5, 4))
 
 
@@ -37,7 +36,7 @@ def test_scikit_learn_checks(estimator, check):
 def test_every_method_reports_what_its_bases_keep(method):
     pca = sdpdr.SOPCA(3, method=method, certify=True).fit(IMAGES)
     small = pca.transform(IMAGES)
-    assert small.shape == (100, 3, 3)
+    assert small.shape == (60, 3, 3)
     assert pca.rows_.T @ pca.rows_ == pytest.approx(np.eye(3), abs=1e-10)
     assert pca.columns_.T @ pca.columns_ == pytest.approx(np.eye(3), abs=1e-10)
     assert pca.objective_ == pytest.approx(np.linalg.svd(small, compute_uv=False).sum())
@@ -64,27 +63,24 @@ def test_polishing_improves_the_rounded_bases_and_those_of_algorithm_1():
     assert pca.objective_ >= sdpdr.SOPCA(2, method="alternating").fit(STACK).objective_
 
 
-def test_tables_of_flattened_matrices_give_the_same():
+def test_tables_of_flattened_matrices_give_the_same_also_as_frames():
     a = sdpdr.SOPCA(3).fit(IMAGES)
     b = sdpdr.SOPCA(3, image_shape=(8, 8)).fit(TABLE)
     assert b.objective_ == pytest.approx(a.objective_, rel=1e-12)
-    assert b.transform(TABLE) == pytest.approx(a.transform(IMAGES).reshape(100, 9), abs=1e-9)
-    assert b.inverse_transform(b.transform(TABLE)).shape == (100, 64)
+    flat = b.transform(TABLE)
+    assert flat == pytest.approx(a.transform(IMAGES).reshape(60, 9), abs=1e-9)
+    assert b.inverse_transform(flat).shape == (60, 64)
     assert list(b.get_feature_names_out()) == [f"sopca{k}" for k in range(9)]
     # Stacks, lists and tables mix once the shape is known.
-    assert b.transform(IMAGES).shape == (100, 3, 3)
-    assert b.transform(IMAGES.tolist()).shape == (100, 3, 3)
-
-
-def test_frames_on_demand_hold_tables_and_leave_stacks_alone():
-    pca = sdpdr.SOPCA(3, image_shape=(8, 8)).fit(TABLE)
+    assert b.transform(IMAGES.tolist()).shape == (60, 3, 3)
+    # Data frames on request hold tables and leave stacks alone.
     with sklearn.config_context(transform_output="pandas"):
-        frame, stack = pca.transform(TABLE), pca.transform(IMAGES)
-        fitted = sdpdr.SOPCA(3).fit_transform(IMAGES)
-        assert pca.score(IMAGES) == pytest.approx(pca.score(TABLE))
+        frame, stack = b.transform(TABLE), b.transform(IMAGES)
+        fitted = sdpdr.SOPCA(3, method="2dsvd").fit_transform(IMAGES)
+        assert b.score(IMAGES) == pytest.approx(b.score(TABLE))
     assert isinstance(frame, pd.DataFrame)
-    np.testing.assert_array_equal(frame.to_numpy(), stack.reshape(100, 9))
-    np.testing.assert_allclose(fitted, stack, atol=1e-9)
+    np.testing.assert_array_equal(frame.to_numpy(), stack.reshape(60, 9))
+    assert fitted.shape == (60, 3, 3)
 
 
 def test_vectors_are_matrices_of_one_row_about_their_mean():
@@ -106,16 +102,13 @@ def test_inverse_transform_is_the_projection(method):
     near = pca.inverse_transform(pca.transform(STACK))
     A, B, mean = pca.rows_, pca.columns_, STACK.mean(axis=0)
     assert near == pytest.approx(A @ A.T @ (STACK - mean) @ B @ B.T + mean)
-    whole = sdpdr.SOPCA((5, 4), method="glram").fit(STACK)
-    assert whole.inverse_transform(whole.transform(STACK)) == pytest.approx(STACK)
 
 
 def test_ties_and_limits_are_warned_of():
     stack = np.stack([np.eye(3), 2.0 * np.eye(3)])
-    with pytest.warns(NonUniqueWarning, match="tied"):
-        sdpdr.SOPCA(2).fit(stack)
-    with pytest.warns(NonUniqueWarning, match="tied"):
-        sdpdr.SOPCA(2, method="2dsvd").fit(np.stack([np.eye(4)[:3], -np.eye(4)[:3]]))
+    for method in ("convex", "2dsvd"):
+        with pytest.warns(NonUniqueWarning, match="tied"):
+            sdpdr.SOPCA(2, method=method).fit(stack)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sdpdr.SOPCA(3).fit(stack)
@@ -125,9 +118,8 @@ def test_ties_and_limits_are_warned_of():
     assert 2 * pca.upper_bound_ >= 31.569991
 
 
-@pytest.mark.parametrize(
-    ("options", "data", "error", "words"),
-    [
+def test_faults_are_named():
+    for options, data, error, words in (
         ({"method": "frank_wolfe"}, STACK, UnknownNameError, "unknown method 'frank_wolfe'"),
         ({"n_components": 5}, STACK, DataError, "n_components=5"),
         ({"n_components": (1, 5)}, STACK, DataError, "at most \\(5, 4\\)"),
@@ -139,18 +131,12 @@ def test_ties_and_limits_are_warned_of():
         ({"image_shape": (2, 3)}, np.ones((4, 8)), ShapeError, "8 columns"),
         ({"n_components": 3}, np.ones((4, 2)), DataError, "n_features=2"),
         ({"center": True}, np.ones((4, 2, 2)), DataError, "mean"),
-        ({}, [[["a", "b"]]], DataError, "X: "),
-    ],
-)
-def test_faults_are_named(options, data, error, words):
-    with pytest.raises(error, match=words):
-        sdpdr.SOPCA(**options).fit(data)
-
-
-def test_faults_after_the_fit():
+    ):
+        with pytest.raises(error, match=words):
+            sdpdr.SOPCA(**options).fit(data)
     with pytest.raises(NotFittedError):
         sdpdr.SOPCA().transform(STACK)
-    pca = sdpdr.SOPCA(2).fit(STACK)
+    pca = sdpdr.SOPCA(2, method="2dsvd").fit(STACK)
     with pytest.raises(ShapeError, match="\\(4, 5\\), expected were \\(5, 4\\)"):
         pca.transform(STACK.transpose(0, 2, 1))
     with pytest.raises(ShapeError, match="\\(m, 2, 2\\) or \\(m, 4\\)"):
