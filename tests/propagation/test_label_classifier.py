@@ -30,9 +30,7 @@ EXPECTED = {"check_classifiers_classes": "-1 is a class in that check, and unkno
 
 
 @pytest.mark.integration
-@parametrize_with_checks(
-    [sdpdr.MixedLabelPropagation(priors="labels")], expected_failed_checks=lambda _: EXPECTED
-)
+@parametrize_with_checks([sdpdr.MixedLabelPropagation()], expected_failed_checks=lambda _: EXPECTED)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -109,7 +107,7 @@ def test_harmonic_mode_is_scikit_learns_limit():
 
 
 def test_where_every_label_is_given_nothing_is_solved():
-    learned = sdpdr.MixedLabelPropagation(priors="labels").fit(X, Y)
+    learned = sdpdr.MixedLabelPropagation(priors=(0.3, 0.7)).fit(X, Y)
     np.testing.assert_array_equal(learned.transduction_, Y)
     assert learned.propagations_ == []
 
@@ -151,7 +149,7 @@ def test_ignored_labels_are_warned_of_once():
         (KNOWN, {"affinity": "nearest"}, UnknownNameError, "affinity"),
         (KNOWN, {"affinity": "precomputed"}, ShapeError, "square matrix of similarities"),
         (KNOWN, {"n_neighbors": 0}, DataError, "n_neighbors"),
-        (KNOWN, {"priors": "label"}, UnknownNameError, "labels"),
+        (KNOWN, {"priors": "labels"}, DataError, "priors"),
         (KNOWN, {"priors": (0.2, 0.3, 0.5)}, ShapeError, "each of the 2 classes"),
         (KNOWN, {"priors": (0.5, 0.9)}, DataError, "sum is 1.4"),
         (KNOWN, {"priors": (1.0, 0.0)}, DataError, "positive"),
@@ -188,8 +186,8 @@ def test_sums_of_distributions_are_the_priors_and_no_class_takes_all():
     bare = given == -1
     plain = sdpdr.MixedLabelPropagation().fit(points, given)
     assert min(np.bincount(plain.transduction_[bare])) < 0.1 * bare.sum()
-    for priors, shares in (("labels", (0.5, 0.5)), ((0.2, 0.8), (0.2, 0.8))):
-        learned = sdpdr.MixedLabelPropagation(priors=priors).fit(points, given)
+    for shares in ((0.5, 0.5), (0.2, 0.8)):
+        learned = sdpdr.MixedLabelPropagation(priors=shares).fit(points, given)
         # Before each row is divided by its sum, the classes have these sums.
         scaled = plain.label_distributions_[bare] * shares
         scaled /= plain.label_distributions_[bare].sum(axis=0)
@@ -199,6 +197,6 @@ def test_sums_of_distributions_are_the_priors_and_no_class_takes_all():
         assert np.array_equal(learned.transduction_[~bare], given[~bare])
         # One rule for points of the fit and others.
         np.testing.assert_allclose(learned.predict_proba(points), learned.label_distributions_)
-        if priors == "labels":
+        if shares == (0.5, 0.5):
             assert min(np.bincount(learned.transduction_[bare])) > 0.3 * bare.sum()
             assert np.mean(learned.transduction_[bare] == truth[bare]) > 0.65

@@ -7,9 +7,9 @@ import scipy.sparse as sp
 import sdpdr
 from sdpdr import check_block, datasets, methods
 from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
-from sdpdr.families.propagate.least_ratio import scale_step
+from sdpdr.families.propagate.least_ratio import LabelStep, scale_step
 from sdpdr.program import as_dense
-from sdpdr.propagation import LabelStep, eigen, labelled_graph
+from sdpdr.propagation import eigen, labelled_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.IgnoredLabelsWarning")
 NAN = float("nan")
@@ -58,7 +58,7 @@ def test_sparse_graphs_stay_sparse_and_give_the_same():
 # -- the steps of the alternation -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("beta", [0.05, 0.3, 2.0])
+@pytest.mark.parametrize("beta", [0.05, 0.3])
 def test_the_step_in_the_values_has_no_duality_gap_and_print_lacks_a_constant(beta):
     """(3.6) at its best weight falls short of the minimum by beta^2 yl'L_+ll yl."""
     g = labelled_graph(S, Y)
@@ -92,7 +92,7 @@ def test_the_step_in_the_scale_has_no_duality_gap_and_print_lacks_a_constant(see
     if beta > 0.0:
         assert solution.value == pytest.approx(v @ pencil.above @ v, rel=1e-6)
     lam, gamma = solution.values["lam"][0], solution.values["gamma"][0]
-    form = pencil.shifted(lam)
+    form = pencil.above - lam * pencil.below
     b11, b12 = form[0, 0], form[0, 1:] @ spread
     printed = -lam * (spread @ pencil.below[1:, 1:] @ spread - 1.0) - gamma
     missing = spread @ pencil.above[1:, 1:] @ spread
