@@ -10,12 +10,10 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import AddedRidgeWarning, UncertifiedWarning, warn
-from sdpdr.families.metric.answer import MetricAnswer
 from sdpdr.families.metric.ghodsi import closed_form, contrast
 from sdpdr.families.metric.learner import MetricLearner
-from sdpdr.families.metric.pairs import Pairs
-from sdpdr.families.metric.whiten import unattained
-from sdpdr.families.metric.xing import solve_xing
+from sdpdr.families.metric.pairs import MetricAnswer, Pairs
+from sdpdr.families.metric.xing import solve_xing, whitened
 
 # Relative ridge of ``ridge="auto"``. Metrics with 1e-4, 1e-3 and 1e-2 classify points left out
 # equally well, to some percent.
@@ -75,7 +73,7 @@ class XingMetric(MetricLearner):
     Raises
     ------
     DataError, InfeasibleError
-        From `fit`, see `sdpdr.metric.choose_pairs` and `sdpdr.metric.whiten`.
+        From `fit`, see `sdpdr.metric.pairs_from_labels` and `sdpdr.metric.whiten`.
 
     Warns
     -----
@@ -127,7 +125,7 @@ class XingMetric(MetricLearner):
         if not isinstance(self.ridge, str):
             return validate.non_negative("ridge", self.ridge)
         validate.choice("ridge", self.ridge, ("auto",))
-        reason = unattained(pairs, diagonal=self.diagonal)
+        _, reason = whitened(pairs, self.diagonal, 0.0)
         if not reason:
             return 0.0
         warn(
