@@ -45,7 +45,7 @@ class RunStatus(Advised):
 
 @dataclass(frozen=True, eq=False)
 class Bases:
-    r"""Orthonormal columns A of shape (p, k) and B of shape (q, k).
+    """Orthonormal columns A of shape (p, k) and B of shape (q, k).
 
     Attributes
     ----------
@@ -74,10 +74,6 @@ class Bases:
     def kept(self, stack: ArrayLike) -> float:
         r""":math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, the objective of (4.9)."""
         return trace_norm(self.transform(stack))
-
-    def energy(self, stack: ArrayLike) -> float:
-        r""":math:`\sum_i |A^T M_i B|_F^2`, the objective of GLRAM, (4.6)."""
-        return squares(self.transform(stack))
 
 
 # -- searches ------------------------------------------------------------------------------------
@@ -111,7 +107,9 @@ def alternating(
     Returns
     -------
     Bases
-        The best of all sweeps, since the objective may fall; ``value`` is the objective.
+        ``rows`` A and ``columns`` B of the best sweep, since the objective may fall, with the
+        objective as ``value``, the ``status``, the ``history`` of values, and whether the bases are
+        ``unique``; ``transform(X)`` gives the matrices :math:`A^T M_i B`.
 
     Raises
     ------
@@ -155,7 +153,7 @@ def ascent(
     Returns
     -------
     Bases
-        With the objective as ``value``; the history never falls.
+        As `alternating`; the history never falls.
 
     Raises
     ------

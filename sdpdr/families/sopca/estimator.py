@@ -12,14 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import (
-    DataError,
-    DataTypeError,
-    NonUniqueWarning,
-    ShapeError,
-    UncertifiedWarning,
-    warn,
-)
+from sdpdr.base.errors import NonUniqueWarning, ShapeError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Reconstructing, as_precise, checked
 from sdpdr.base.parameters import require_kinds, seconds_for
 from sdpdr.families.sopca.bases import (
@@ -30,6 +23,7 @@ from sdpdr.families.sopca.bases import (
     glram,
     leading,
     square_scatter,
+    squares,
     two_d_svd,
 )
 from sdpdr.families.sopca.interior import Relaxation, interior_point
@@ -47,7 +41,9 @@ class SOPCA(Reconstructing):
 
     The bases A of rows and B of columns are sought to keep most of
     :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`. This is not a convex problem, but it has a convex
-    relaxation with an upper bound: the best bases keep at most ``gap_`` more, relatively.
+    relaxation with an upper bound: the best bases keep at most ``gap_`` more, relatively. A row of
+    a table is a matrix of a single row, so that only B is sought: :math:`\sum_i |B^T x_i|`, a
+    principal component analysis that is less sensitive to outliers.
 
     Parameters
     ----------
@@ -60,14 +56,10 @@ class SOPCA(Reconstructing):
         `sdpdr.bilinear.ascent`, and keeps the better ones. Without bound: ``"alternating"``,
         Algorithm 1 of the thesis; ``"glram"``, for :math:`\sum_i |A^T M_i B|_F^2` instead; and in
         closed form ``"2dsvd"``, from the covariances of rows and columns.
-    image_shape : tuple of int, optional
-        (p, q), for tables whose rows are flattened matrices. By default a row of a table is a
-        matrix of a single row, so that only B is sought: :math:`\sum_i |B^T x_i|`, a principal
-        component analysis that is less sensitive to outliers.
     center : bool, optional
-        Subtract the mean matrix first. By default only for tables whose rows are vectors, as
-        principal component analysis does; the thesis does not subtract it from matrices. The
-        method "2dsvd" subtracts it from its covariances in any case.
+        Subtract the mean matrix first. By default only for tables, as principal component analysis
+        does; the thesis does not subtract it from matrices. The method "2dsvd" subtracts it from
+        its covariances in any case.
     certify : bool, default False
         Solve the relaxation for the other methods as well, for its bound.
     tol : float, optional
@@ -110,12 +102,8 @@ class SOPCA(Reconstructing):
 
     Raises
     ------
-    ShapeError
-        Matrices of different shapes, or a table that does not fit ``image_shape``.
-    DataError
-        NaN, only zeros, or too many components.
-    UnknownNameError
-        For a method that is none of these.
+    DataError, ShapeError, UnknownNameError
+        From `fit`: NaN, only zeros, too many components, or matrices of different shapes.
 
     Warns
     -----
@@ -141,7 +129,6 @@ class SOPCA(Reconstructing):
     n_components: int | Sequence[int] = 2
     _: KW_ONLY
     method: str = "convex"
-    image_shape: tuple[int, int] | None = None
     center: bool | None = None
     certify: bool = False
     tol: float | None = None
@@ -154,7 +141,7 @@ class SOPCA(Reconstructing):
         Parameters
         ----------
         X : array_like of shape (n, p, q), or (n, D)
-            Matrices, or a table of flattened ones; see ``image_shape``.
+            Matrices, or a table of vectors.
         y : ignored
 
         Returns
@@ -166,7 +153,8 @@ class SOPCA(Reconstructing):
         raw = self._stack(X, reset=True)
         self.image_shape_ = raw.shape[1:]
         self.n_features_in_ = int(np.prod(self.image_shape_))
-        center = self._is_vectors if self.center is None else self.center
+        self._is_table = validate.n_dimensions(X) != 3
+        center = self._is_table if self.center is None else self.center
         self.mean_ = raw.mean(axis=0) if center else np.zeros(self.image_shape_)
         stack, ks = matrices_and_numbers(raw, self._numbers(), center=center)
         bases, self.relaxation_ = self._solved(stack, ks)
@@ -174,7 +162,7 @@ class SOPCA(Reconstructing):
         self.objective_ = bases.kept(stack)
         spread, small = stack.var(axis=0).sum(), bases.transform(stack)
         self.explained_variance_ratio_ = small.var(axis=0).ravel() / spread if spread else None
-        self.energy_ratio_ = bases.energy(stack) / float(np.sum(np.square(stack)))
+        self.energy_ratio_ = squares(small) / squares(stack)
         found, self.upper_bound_, self.gap_ = self.relaxation_, float("inf"), float("inf")
         if found:  # if both are equal, rounding may put either above the other
             self.upper_bound_ = max(found.bound, self.objective_)
@@ -262,42 +250,21 @@ class SOPCA(Reconstructing):
     def _numbers(self) -> tuple[int, int]:
         """Columns of both bases; of vectors one number is enough."""
         p, q = self.image_shape_
-        if not self._is_vectors or isinstance(self.n_components, (Sequence, np.ndarray)):
+        if not self._is_table or isinstance(self.n_components, (Sequence, np.ndarray)):
             return numbers_of_components(self.n_components, (p, q))
         why = f"the columns (n_features={q})"
         return 1, validate.positive_integer("n_components", self.n_components, at_most=q, why=why)
 
     def _stack(self, X: Any, *, reset: bool) -> Array:
-        """The matrices, from a stack or a table of them."""
-        shape = self._requested_shape() if reset else self.image_shape_
-        table = validate.n_dimensions(X) != 3
-        if reset:
-            self._is_vectors = table and shape is None
-        if table:
-            X = np.asarray(checked(self, X, reset=reset))
-            shape = (1, X.shape[1]) if shape is None else shape
-            if shape[0] * shape[1] != X.shape[1]:
-                raise ShapeError(
-                    f"a table of {X.shape[1]} columns does not hold matrices of shape {shape}."
-                )
-            X = X.reshape(-1, *shape)
+        """The matrices, from a stack or a table of vectors."""
+        if validate.n_dimensions(X) != 3:
+            X = np.asarray(checked(self, X, reset=reset))[:, None, :]
         stack = matrices(X)
-        if shape is not None and stack.shape[1:] != tuple(shape):
+        if not reset and stack.shape[1:] != self.image_shape_:
             raise ShapeError(
-                f"X holds matrices of shape {stack.shape[1:]}, expected were {tuple(shape)}."
+                f"X holds matrices of shape {stack.shape[1:]}, expected were {self.image_shape_}."
             )
         return stack
-
-    def _requested_shape(self) -> tuple[int, int] | None:
-        given = self.image_shape
-        if given is None:
-            return None
-        if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, str):
-            raise DataTypeError(f"image_shape={given!r} is no pair of numbers, (p, q).")
-        if len(given) != 2:
-            raise DataError(f"image_shape={given!r} must be a pair of numbers, (p, q).")
-        p, q = (validate.positive_integer(f"image_shape[{k}]", given[k]) for k in (0, 1))
-        return p, q
 
     @property
     def _n_features_out(self) -> int:
