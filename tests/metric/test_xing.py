@@ -190,12 +190,3 @@ def test_blocks_obey_the_laws():
         blocks.LeadingDiagonal(7, 3),
     ):
         assert "every law holds" in check_block(block), block.label
-
-
-def test_a_sum_of_distances_is_attained_by_unit_vectors_along_the_images():
-    model = sdpdr.Model((blocks.Distances(STEPS),), maximize=True)
-    F = np.random.default_rng(7).standard_normal((3, 3))
-    lengths = np.linalg.norm(STEPS @ F, axis=1)
-    R = np.vstack([F, STEPS @ F / lengths[:, None]])
-    assert model.objective({"Z": R @ R.T}) == pytest.approx(lengths.sum())
-    assert model.violations({"Z": R @ R.T})["distances.unit"] < 1e-12
