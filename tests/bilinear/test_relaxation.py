@@ -10,7 +10,7 @@ from sdpdr import blocks, check_block, methods
 from sdpdr.bilinear import alternating, ascent, certify, interior_point
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.sopca.bases import RunStatus
-from sdpdr.families.sopca.interior import Evaluation, Spectrum, _Newton
+from sdpdr.families.sopca.interior import Point, Spectrum, _Newton
 
 # f_1 of four random 5 x 4 matrices, k = 2: Clarabel on (4.5) and SDPA on (4.8), by seed.
 ORACLES = {0: 31.569991, 1: 27.285487, 2: 32.697829}
@@ -80,7 +80,7 @@ def test_the_derivatives(shape):
     rng = np.random.default_rng(1)
     stack = rng.standard_normal(shape)
     sides = [interior(rng, n, 2) for n in shape[1:]]
-    found = Evaluation.at(stack, tuple(map(Spectrum.of, sides)))
+    found = Point(stack, tuple(map(Spectrum.of, sides)), (2, 2))
     D = [d + d.T for d in (rng.standard_normal((n, n)) for n in shape[1:])]
     h = 1e-6
     up, down = (

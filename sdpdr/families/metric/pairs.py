@@ -242,8 +242,8 @@ def chosen_pairs(
         return pairs_from_labels(points, y, n_pairs, seed)
     if similar is None and dissimilar is None:
         raise DataError("a metric is learned from labels y, or from similar and dissimilar pairs.")
-    listed = ([] if index is None else index for index in (similar, dissimilar))
-    return Pairs(points, *listed)  # type: ignore[arg-type]  # converted there
+    near, far = (np.zeros((0, 2), int) if each is None else each for each in (similar, dissimilar))
+    return Pairs(points, near, far)  # type: ignore[arg-type]  # converted there
 
 
 def pairs_of_points(pairs: Any, y: ArrayLike) -> Pairs:

@@ -87,11 +87,11 @@ class LabelledGraph:
     @cached_property
     def pencil(self) -> EnergyPencil:
         r"""The forms :math:`A = P^T L_+ P` and :math:`B = P^T L_- P` of :math:`(\beta, y_u)`."""
-        forms = [form for part in (self.positive, self.negative) for form in self._forms(part)]
-        if self.is_dense:
-            forms = [form.toarray() for form in forms]
+        above, above_size = self._forms(self.positive)
+        below, below_size = self._forms(self.negative)
         counts = [(part != 0).sum(axis=1) for part in (self.positive, self.negative)]
-        return EnergyPencil(*forms, terms=int(np.max(counts, initial=0)))
+        terms = int(np.max(counts, initial=0))
+        return EnergyPencil(above, above_size, below, below_size, terms)
 
     def _forms(self, similarity: sp.csr_array) -> list[Matrix]:
         """P^T L P, and the same with the absolute value of every term."""
@@ -109,10 +109,11 @@ class LabelledGraph:
                 degrees + inner,
             ),
         )
-        return [
-            sp.csr_array(sp.block_array([[corner, sp.csr_array(side)], [side.T, rest]]))
+        forms = [
+            sp.block_array([[corner, sp.csr_array(side)], [side.T, rest]], format="csr")
             for side, rest in sides
         ]
+        return [form.toarray() if self.is_dense else form for form in forms]
 
     @cached_property
     def parts(self) -> Index:
@@ -156,8 +157,8 @@ class LabelledGraph:
         """The graph of some of its nodes, in ascending order."""
         if len(kept) == self.n:
             return self
-        parts = (part[kept][:, kept] for part in (self.positive, self.negative))
-        return LabelledGraph(*parts, self.labels[kept], self.is_dense)
+        positive, negative = (part[kept][:, kept] for part in (self.positive, self.negative))
+        return LabelledGraph(positive, negative, self.labels[kept], self.is_dense)
 
 
 def labelled_graph(S: Any, y: ArrayLike) -> LabelledGraph:
@@ -209,12 +210,14 @@ def labelled_graph(S: Any, y: ArrayLike) -> LabelledGraph:
         raise DataError("no node has a label: there is nothing to spread. nan stands for unknown.")
     if known.all():
         raise DataError("every node has a label: there is nothing to find. nan stands for unknown.")
-    pairs, parts = sp.coo_array(even), []
-    for sign in (1.0, -1.0):
+    pairs = sp.coo_array(even)
+
+    def part(sign: float) -> sp.csr_array:
         kept = (sign * pairs.data > 0.0) & (pairs.row != pairs.col)
         entries = sign * pairs.data[kept], (pairs.row[kept], pairs.col[kept])
-        parts.append(sp.csr_array(entries, shape=(n, n)))
-    return LabelledGraph(*parts, labels, not sp.issparse(even))
+        return sp.csr_array(entries, shape=(n, n))
+
+    return LabelledGraph(part(1.0), part(-1.0), labels, not sp.issparse(even))
 
 
 def near_and_far(

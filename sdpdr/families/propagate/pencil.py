@@ -125,8 +125,9 @@ class EnergyPencil:
 
     def unlabelled(self) -> EnergyPencil:
         """The same forms without the row and column of the labels."""
-        parts = (self.above, self.above_size, self.below, self.below_size)
-        return EnergyPencil(*(part[1:, 1:] for part in parts), terms=self.terms)
+        forms = (self.above, self.above_size, self.below, self.below_size)
+        above, above_size, below, below_size = (form[1:, 1:] for form in forms)
+        return EnergyPencil(above, above_size, below, below_size, self.terms)
 
     def proves(self, ratio: float) -> bool:
         r"""Whether :math:`A - \lambda B \succeq 0` holds for the true forms, rounding included.

@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +44,7 @@ from sdpdr.families.sopca.recipe import matrices_and_numbers
 from sdpdr.linalg.spectral import fix_signs
 
 Sizes = tuple[int, int]
+Sides = tuple["Spectrum", "Spectrum"]
 # At a nearly optimal point, eigenvalues closer than this may be tied at the optimum.
 _NEARLY_TIED = 1e-7
 # The barrier parameter falls by this factor once the first-order gain of a step is below this share
@@ -91,7 +94,8 @@ class Relaxation:
 
     def spectra(self) -> Pair:
         """Eigenvalues of both matrices, the largest first; near 0 or 1 if they round well."""
-        return np.linalg.eigvalsh(self.left)[::-1], np.linalg.eigvalsh(self.right)[::-1]
+        left, right = (np.asarray(np.linalg.eigvalsh(T)[::-1]) for T in (self.left, self.right))
+        return left, right
 
     def round(self, stack: Array) -> Bases:
         """Leading eigenvectors of both matrices, and what they keep of the stack, (n, p, q)."""
@@ -152,10 +156,11 @@ def interior_point(
     stack, ks = matrices_and_numbers(X, n_components)
     # Within the span of the data F is the same, and multipliers lift: see the method's page.
     inside = span(stack.transpose(0, 2, 1), ks[0]), span(stack, ks[1])
-    point, *found = follow(_path(projected(stack, *inside), ks), tol, max_iter, time_limit)
+    path = _path(projected(stack, *inside), ks)
+    point, value, bound, status, history = follow(path, tol, max_iter, time_limit)
     *sides, unique = point
     left, right = (U @ side.matrix @ U.T for U, side in zip(inside, sides, strict=True))
-    return Relaxation(left, right, ks, *found, unique)
+    return Relaxation(left, right, ks, value, bound, status, history, unique)
 
 
 def certify(stack: Array, left: Array, right: Array, ks: Sizes) -> tuple[float, float]:
@@ -181,12 +186,11 @@ def certify(stack: Array, left: Array, right: Array, ks: Sizes) -> tuple[float, 
     >>> round(value, 6), round(bound, 6)
     (2.98, 3.0)
     """
-    found = Evaluation.at(stack, (Spectrum.of(left), Spectrum.of(right)))
-    return found.lower(ks), found.bound(ks)
+    point = Point(stack, (Spectrum.of(left), Spectrum.of(right)), ks)
+    return point.value, point.bound
 
 
-@dataclass(frozen=True, eq=False)
-class Spectrum:
+class Spectrum(NamedTuple):
     """One of the two matrices by its eigenvalues, ascending, and its eigenvectors."""
 
     values: Array
@@ -208,111 +212,156 @@ class Spectrum:
         return np.sqrt(np.maximum(self.values, np.finfo(float).eps * self.values.max()))
 
 
-def _is_tied(sides: tuple[Spectrum, Spectrum], ks: Sizes) -> bool:
+def _is_tied(sides: Sides, ks: Sizes) -> bool:
     """Whether the last eigenvalue that bases are read from may equal the next at the optimum."""
     ends = [side.values[::-1][k - 1 : k + 1] for side, k in zip(sides, ks, strict=True)]
     return any(end.size == 2 and end[0] - end[1] <= _NEARLY_TIED for end in ends)
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    r"""F at a point: :math:`U_i` and :math:`V_i` in the eigenvectors of the sides, and :math:`S_i`.
+class Point:
+    """F at two matrices: ``vectors`` U_i and V_i in their eigenvectors, ``singular`` the S_i."""
 
-    ``inner`` are :math:`\sum U_i S_i U_i^T` and :math:`\sum V_i S_i V_i^T`.
-    """
-
-    sides: tuple[Spectrum, Spectrum]
-    vectors: Pair
-    singular: Array
-    value: float
-    inner: Pair
-
-    @classmethod
-    def at(cls, stack: Array, sides: tuple[Spectrum, Spectrum]) -> Evaluation:
-        """By one batched singular value decomposition."""
+    def __init__(self, stack: Array, sides: Sides, ks: Sizes) -> None:
+        self.stack, self.sides, self.ks = stack, sides, ks
         left, right = sides
         turned = left.vectors.T @ (stack @ (right.vectors * right.roots))
-        u, s, vt = np.linalg.svd(left.roots[:, None] * turned, full_matrices=False)
-        v = vt.transpose(0, 2, 1)
-        return cls(sides, (u, v), s, float(s.sum()), (weighted_outer(u, s), weighted_outer(v, s)))
+        u, self.singular, vt = np.linalg.svd(left.roots[:, None] * turned, full_matrices=False)
+        self.f = float(self.singular.sum())
+        self.vectors: Pair = u, vt.transpose(0, 2, 1)
+
+    @cached_property
+    def inner(self) -> list[Array]:
+        """The sums of U_i S_i U_i^T and of V_i S_i V_i^T."""
+        return [weighted_outer(x, self.singular) for x in self.vectors]
 
     @property
-    def factors(self) -> Pair:
+    def factors(self) -> list[Array]:
         r""":math:`\sum P_i` and :math:`\sum Q_i`, twice the gradients of F."""
-        left, right = (side.vectors / side.roots for side in self.sides)
-        return left @ self.inner[0] @ left.T, right @ self.inner[1] @ right.T
+        bases = (side.vectors / side.roots for side in self.sides)
+        return [b @ inner @ b.T for b, inner in zip(bases, self.inner, strict=True)]
 
-    def lower(self, ks: Sizes) -> float:
+    @property
+    def value(self) -> float:
         """F at this point scaled into the Fantopes; F has degree one half in either matrix."""
-        value = self.value
-        for side, k in zip(self.sides, ks, strict=True):
-            value /= np.sqrt(max(float(side.values.sum()) / k, float(side.values[-1]), 1.0))
+        value = self.f
+        for (t, _), k in zip(self.sides, self.ks, strict=True):
+            value /= np.sqrt(max(float(t.sum()) / k, float(t[-1]), 1.0))
         return float(value)
 
-    def bound(self, ks: Sizes) -> float:
+    @property
+    def bound(self) -> float:
         """No two bases of so many columns, and no point of the program, have a larger value."""
-        first, second = (
-            np.linalg.eigvalsh(factor)[-k:].sum()
-            for factor, k in zip(self.factors, ks, strict=True)
-        )
-        return float(np.sqrt(first * second))
+        pairs = zip(self.factors, self.ks, strict=True)
+        return float(np.sqrt(np.prod([np.linalg.eigvalsh(f)[-k:].sum() for f, k in pairs])))
+
+    def step(self, scale: float) -> Step:
+        """The point, or the projections rounded from it if their value is larger."""
+        sides, value, ks = self.sides, self.value, self.ks
+        unique = not _is_tied(sides, ks)
+        first, second = (side.vectors[:, -k:] for side, k in zip(sides, ks, strict=True))
+        kept = trace_norm(projected(self.stack, first, second))
+        if kept > value * (1.0 + 1e-10):  # by more than rounding
+            value = kept
+            sides = Spectrum(np.ones(ks[0]), first), Spectrum(np.ones(ks[1]), second)
+        return (*sides, unique), scale * value, scale * self.bound, None
 
 
 def _path(stack: Array, ks: Sizes) -> Iterator[Step]:
     """Points along the central path, from the centres of both Fantopes."""
-    _, p, q = stack.shape
-    scale = float(np.abs(stack).max())
-    stack = stack / scale
-    left, right = (Spectrum(np.full(n, k / n), np.eye(n)) for n, k in zip((p, q), ks, strict=True))
-    found = Evaluation.at(stack, (left, right))
-    gap = max(found.bound(ks) - found.value, 1e-12 * found.value)
-    mu = gap / (2.0 * (p + q))
-    yield _step(stack, found, ks, scale)
+    scale, n = float(np.abs(stack).max()), sum(stack.shape[1:])
+    centres = zip(stack.shape[1:], ks, strict=True)
+    left, right = (Spectrum(np.full(m, k / m), np.eye(m)) for m, k in centres)
+    point = Point(stack / scale, (left, right), ks)
+    mu = max(point.bound - point.f, 1e-12 * point.f) / (2.0 * n)
+    yield point.step(scale)
     while True:
-        newton = _Newton(found, mu)
+        newton = _Newton(point, mu)
         direction, gain = newton.direction()
-        following = _line_search(stack, newton, direction, gain)
+        following = newton.line_search(direction, gain)
         if following is None:
-            yield *_step(stack, found, ks, scale)[:3], RunStatus.STALLED
+            yield *point.step(scale)[:3], RunStatus.STALLED
             return
-        found = following
-        yield _step(stack, found, ks, scale)
-        if gain <= _CENTRED * (p + q) * mu:
+        point = following
+        yield point.step(scale)
+        if gain <= _CENTRED * n * mu:
             mu *= _SHRINK
 
 
-def _step(stack: Array, found: Evaluation, ks: Sizes, scale: float) -> Step:
-    """The point, or the projections rounded from it if their value is larger."""
-    sides, value = found.sides, found.lower(ks)
-    unique = not _is_tied(sides, ks)
-    first, second = (side.vectors[:, -k:] for side, k in zip(sides, ks, strict=True))
-    kept = trace_norm(projected(stack, first, second))
-    if kept > value * (1.0 + 1e-10):  # by more than rounding
-        value = kept
-        sides = Spectrum(np.ones(ks[0]), first), Spectrum(np.ones(ks[1]), second)
-    return (*sides, unique), scale * value, scale * found.bound(ks), None
+class _Newton:
+    """The Newton system at a point for one barrier parameter, in directions D of both sides."""
+
+    def __init__(self, point: Point, mu: float) -> None:
+        self.point, self.mu = point, mu
+        s = point.singular
+        total = s[:, :, None] + s[:, None, :]
+        self.weights = s[:, :, None] * s[:, None, :] / np.where(total > 0.0, total, 1.0)
+        self.halves = [_Half(self, side) for side in (0, 1)]
+
+    def merit(self, point: Point) -> float:
+        """F plus the weighted barrier."""
+        pairs = zip(self.halves, point.sides, strict=True)
+        return point.f + self.mu * sum(half.logarithms(side.values) for half, side in pairs)
+
+    def direction(self) -> tuple[Pair, float]:
+        """The Newton direction, approximately, and its first-order gain."""
+        left, right = self.halves
+        gradient = residual = left.gradient, right.gradient
+        step = np.zeros_like(residual[0]), np.zeros_like(residual[1])
+        search = left.preconditioned(residual[0]), right.preconditioned(residual[1])
+        size = first = _dot(residual, search)
+        for _ in range(_MOST_STEPS):
+            if size <= _RESIDUAL**2 * first:
+                break
+            image = self.curvature(search)
+            length = size / _dot(search, image)
+            step, residual = _plus(step, length, search), _plus(residual, -length, image)
+            divided = left.preconditioned(residual[0]), right.preconditioned(residual[1])
+            size, before = _dot(residual, divided), size
+            search = _plus(divided, size / before, search)
+        return step, _dot(gradient, step)
+
+    def curvature(self, direction: Pair) -> Pair:
+        """Minus the second derivative along a direction."""
+        (u, v), (left, right) = self.point.vectors, direction
+        core = u.transpose(0, 2, 1) @ (left @ u) - v.transpose(0, 2, 1) @ (right @ v)
+        core *= self.weights
+        return (
+            0.5 * _sandwich(u, core) + self.halves[0].barrier * left,
+            -0.5 * _sandwich(v, core) + self.halves[1].barrier * right,
+        )
+
+    def line_search(self, direction: Pair, gain: float) -> Point | None:
+        """Halve the step until F and barrier rise by a share of the first-order gain (Armijo)."""
+        moves = list(zip(self.halves, direction, strict=True))
+        rate = max(half.rate(D) for half, D in moves)
+        before, step = self.merit(self.point), min(1.0, _WITHIN / max(rate, _WITHIN))
+        while step > 1e-10:
+            left, right = (half.moved(D, step) for half, D in moves)
+            point = Point(self.point.stack, (left, right), self.point.ks)
+            if self.merit(point) >= before + 1e-4 * step * gain - 1e-13 * abs(before):
+                return point
+            step *= 0.5
+        return None
 
 
 class _Half:
     """One side of the Newton system: the barrier, and the diagonal preconditioner."""
 
-    def __init__(
-        self, side: Spectrum, vectors: Array, inner: Array, weights: Array, mu: float
-    ) -> None:
-        self.side, self.trace = side, round(float(side.values.sum()))
-        t = side.values
+    def __init__(self, newton: _Newton, which: int) -> None:
+        point, mu = newton.point, newton.mu
+        self.side, self.trace = point.sides[which], point.ks[which]
+        t = self.side.values
         self.is_free = t.size > self.trace  # otherwise T is the identity
         # t / (1 - t) is the ratio of the barrier's terms at the two ends.
         self.odds = t / (1.0 - t) if self.is_free else np.zeros(t.size)
         self.barrier = mu * (1.0 + np.outer(self.odds, self.odds))
-        squares = np.square(vectors)
-        of_f = 0.5 * np.tensordot(squares @ weights, squares, axes=((0, 2), (0, 2)))
+        squares = np.square(point.vectors[which])
+        of_f = 0.5 * np.tensordot(squares @ newton.weights, squares, axes=((0, 2), (0, 2)))
         self.diagonal = self.barrier + of_f  # without the cross terms
-        self.gradient = 0.5 * inner + mu * np.diag(1.0 - self.odds)
+        self.gradient = 0.5 * point.inner[which] + mu * np.diag(1.0 - self.odds)
 
-    def logarithms(self, side: Spectrum) -> float:
-        """The barrier at another point."""
-        t = side.values
+    def logarithms(self, t: Array) -> float:
+        """The barrier at other eigenvalues."""
         if not self.is_free:
             return 0.0
         return float(np.log(t * (1.0 - t)).sum()) if t[0] > 0.0 and t[-1] < 1.0 else -np.inf
@@ -335,74 +384,16 @@ class _Half:
 
     def moved(self, direction: Array, step: float) -> Spectrum:
         """The side after a step."""
-        side = self.side
         if not self.is_free:
-            return side
-        changed = np.diag(side.values) + step * side.roots[:, None] * direction * side.roots
+            return self.side
+        values, vectors = self.side
+        roots = self.side.roots
+        changed = np.diag(values) + step * roots[:, None] * direction * roots
         values, turn = np.linalg.eigh(0.5 * (changed + changed.T))
         # Without this, rounding would let the trace drift over many steps.
         room = values * (1.0 - values)
         values = values - room * (values.sum() - self.trace) / room.sum()
-        return Spectrum(values, side.vectors @ turn)
-
-
-class _Newton:
-    """The Newton system at a point for one barrier parameter, in directions D of both sides."""
-
-    def __init__(self, found: Evaluation, mu: float) -> None:
-        self.found, self.mu = found, mu
-        s = found.singular
-        total = s[:, :, None] + s[:, None, :]
-        self.weights = s[:, :, None] * s[:, None, :] / np.where(total > 0.0, total, 1.0)
-        sides = zip(found.sides, found.vectors, found.inner, strict=True)
-        self.halves = [_Half(*side, self.weights, mu) for side in sides]
-
-    def value(self, found: Evaluation) -> float:
-        """F plus the weighted barrier."""
-        pairs = zip(self.halves, found.sides, strict=True)
-        return found.value + self.mu * sum(half.logarithms(side) for half, side in pairs)
-
-    def direction(self) -> tuple[Pair, float]:
-        """The Newton direction, approximately, and its first-order gain."""
-        left, right = self.halves
-        gradient = residual = left.gradient, right.gradient
-        step = np.zeros_like(residual[0]), np.zeros_like(residual[1])
-        search = left.preconditioned(residual[0]), right.preconditioned(residual[1])
-        size = first = _dot(residual, search)
-        for _ in range(_MOST_STEPS):
-            if size <= _RESIDUAL**2 * first:
-                break
-            image = self.curvature(search)
-            length = size / _dot(search, image)
-            step, residual = _plus(step, length, search), _plus(residual, -length, image)
-            divided = left.preconditioned(residual[0]), right.preconditioned(residual[1])
-            size, before = _dot(residual, divided), size
-            search = _plus(divided, size / before, search)
-        return step, _dot(gradient, step)
-
-    def curvature(self, direction: Pair) -> Pair:
-        """Minus the second derivative along a direction."""
-        (u, v), (left, right) = self.found.vectors, direction
-        core = u.transpose(0, 2, 1) @ (left @ u) - v.transpose(0, 2, 1) @ (right @ v)
-        core *= self.weights
-        return (
-            0.5 * _sandwich(u, core) + self.halves[0].barrier * left,
-            -0.5 * _sandwich(v, core) + self.halves[1].barrier * right,
-        )
-
-
-def _line_search(stack: Array, newton: _Newton, direction: Pair, gain: float) -> Evaluation | None:
-    """Halve the step until F and barrier rise by a share of the first-order gain (Armijo)."""
-    moves = list(zip(newton.halves, direction, strict=True))
-    rate = max(half.rate(D) for half, D in moves)
-    before, step = newton.value(newton.found), min(1.0, _WITHIN / max(rate, _WITHIN))
-    while step > 1e-10:
-        left, right = (half.moved(D, step) for half, D in moves)
-        found = Evaluation.at(stack, (left, right))
-        if newton.value(found) >= before + 1e-4 * step * gain - 1e-13 * abs(before):
-            return found
-        step *= 0.5
-    return None
+        return Spectrum(values, vectors @ turn)
 
 
 def _sandwich(vectors: Array, core: Array) -> Array:
