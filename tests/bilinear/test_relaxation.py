@@ -7,7 +7,7 @@ import pytest
 
 import sdpdr
 from sdpdr import blocks, check_block, methods
-from sdpdr.bilinear import alternating, ascent, certify, interior_point
+from sdpdr.bilinear import alternating, ascent, interior_point
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.sopca.bases import RunStatus
 from sdpdr.families.sopca.interior import Point, Spectrum, _Newton
@@ -26,6 +26,11 @@ def interior(rng, p, k):
     values = rng.uniform(0.1, 0.9, p)
     values = k / p + 0.9 * (values - values.mean()) * min(k / p, 1.0 - k / p)
     return basis @ np.diag(values) @ basis.T
+
+
+def certify(stack, left, right, ks):
+    point = Point(stack, (Spectrum.of(left), Spectrum.of(right)), ks)
+    return point.value, point.bound
 
 
 def root(T):

@@ -46,13 +46,13 @@ class XingMetric(MetricLearner):
         Relative gap to stop at.
     max_iter : int, default 10000
     n_pairs : int, optional
-        Of labelled points: so many random pairs of each kind instead of all. All dissimilar pairs
+        With labels: that many random pairs of each kind instead of all. All dissimilar pairs
         of some thousand points fill gigabytes.
     kernel : str or callable, optional
         A name of `sklearn.metrics.pairwise.pairwise_kernels`, ``"precomputed"``, or a function.
     kernel_params : dict, optional
     random_state : int, RandomState or Generator, optional
-        Of random pairs.
+        Seed of the random pairs.
 
     Attributes
     ----------

@@ -178,7 +178,7 @@ def closed_form(scatter: Array, *, cap: float = 1.0, ridge: float = 0.0) -> Metr
     w, vectors = np.linalg.eigh(scatter)
     a, bound = _ridge(w, cap, ridge) if ridge > 0.0 else _linear(w, cap)
     kept = a > 0.0
-    # The weights descend. A singular value decomposition would turn components of equal length.
+    # The weights descend. A singular value decomposition would rotate components of equal length.
     components = fix_signs(vectors[:, kept] * np.sqrt(a[kept])).T
     unique = ridge > 0.0 or _is_unique(w, a, cap)
     value, size = float(w @ a + 0.5 * ridge * a @ a), float(np.max(np.abs(w)))

@@ -59,8 +59,8 @@ class MetricLearner(Transformer):
             Points, or pairs of points. With ``kernel="precomputed"``, the kernel matrix (n, n).
         y : array_like of shape (n,), or (n_pairs,)
             Labels: pairs of one class are similar, all others dissimilar; points whose label is
-            unknown (None, nan, a blank, or -1 beside two classes) are in no pair. Of pairs: 1
-            for similar, -1 for dissimilar.
+            unknown (None, nan, a blank, or -1 beside two classes) are in no pair. For
+            pairs: 1 for similar, -1 for dissimilar.
 
         Returns
         -------

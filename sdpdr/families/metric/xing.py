@@ -85,7 +85,7 @@ def xing(
     n_pairs : int, optional
         With labels: that many random pairs of each kind instead of all.
     seed : int, default 0
-        Of random pairs.
+        Seed of the random pairs.
     diagonal : bool, default False
         A diagonal: weights of the features.
     ridge : float, default 0
@@ -323,8 +323,8 @@ def whitened(pairs: Pairs, diagonal: bool, ridge: float) -> tuple[Whitened, str]
         sizes, axes = np.linalg.norm(root, axis=0), np.eye(n)
         coarse = place * np.sqrt(2.0 * degree @ np.square(points))
     else:
-        _, sizes, turned = np.linalg.svd(np.linalg.qr(root, mode="r"), full_matrices=False)
-        axes, coarse = turned.T, place * np.sqrt(2.0 * degree @ np.square(points).sum(axis=1))
+        _, sizes, rotation = np.linalg.svd(np.linalg.qr(root, mode="r"), full_matrices=False)
+        axes, coarse = rotation.T, place * np.sqrt(2.0 * degree @ np.square(points).sum(axis=1))
         coarse = np.maximum(coarse, rounding)
     kept = sizes > coarse
     least = float(np.min(sizes, where=sizes > rounding, initial=np.inf))

@@ -154,7 +154,7 @@ class EnergyPencil:
             near = self._largest_roughly() if self._is_large else None
             value, vector = smallest_eigenvalue(-self.below, mass=self.above, near=near)
             if not np.any(vector):
-                raise ArithmeticError("the largest eigenvalues are too close to be told apart")
+                raise ArithmeticError("the largest eigenvalues are too close to be separated")
         except ArithmeticError as error:
             raise DataError(
                 "the eigenproblem is singular to working precision: similarities differ too much "

@@ -202,7 +202,7 @@ def glram(
     n_starts : int, default 1
         The first as that of `alternating`, the others random.
     seed : int, default 0
-        Of random starts.
+        Seed of the random starts.
     max_iter : int, default 100
         Sweeps, over all starts.
 

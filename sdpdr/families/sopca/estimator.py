@@ -282,8 +282,8 @@ def _along_axes(bases: Bases, stack: Array) -> Bases:
     The sum of trace norms does not depend on the rotation, which rounding would choose.
     """
     small = bases.transform(stack)
-    turns = (square_scatter(side) for side in (small, small.transpose(0, 2, 1)))
-    of_rows, of_columns = (leading(turn, len(turn)) for turn in turns)
+    scatters = (square_scatter(side) for side in (small, small.transpose(0, 2, 1)))
+    of_rows, of_columns = (leading(C, len(C)) for C in scatters)
     rows, columns = fix_signs(bases.rows @ of_rows), fix_signs(bases.columns @ of_columns)
     return replace(bases, rows=rows, columns=columns)
 

@@ -163,33 +163,6 @@ def interior_point(
     return Relaxation(left, right, ks, value, bound, status, history, unique)
 
 
-def certify(stack: Array, left: Array, right: Array, ks: Sizes) -> tuple[float, float]:
-    r"""Value of F at two positive definite matrices, and the bound they prove on its maximum.
-
-    Parameters
-    ----------
-    stack : array of shape (n, p, q)
-    left, right : array of shape (p, p) and (q, q)
-        Positive definite. If they lie outside the Fantopes, the value is that of multiples of them
-        that do not.
-    ks : tuple of two int
-        Numbers of columns of the bases.
-
-    Returns
-    -------
-    value, bound : float
-
-    Examples
-    --------
-    >>> T = np.diag([0.99, 0.01])
-    >>> value, bound = certify(np.array([[[3.0, 0.0], [0.0, 1.0]]]), T, T, (1, 1))
-    >>> round(value, 6), round(bound, 6)
-    (2.98, 3.0)
-    """
-    point = Point(stack, (Spectrum.of(left), Spectrum.of(right)), ks)
-    return point.value, point.bound
-
-
 class Spectrum(NamedTuple):
     """One of the two matrices by its eigenvalues, ascending, and its eigenvectors."""
 
@@ -224,8 +197,8 @@ class Point:
     def __init__(self, stack: Array, sides: Sides, ks: Sizes) -> None:
         self.stack, self.sides, self.ks = stack, sides, ks
         left, right = sides
-        turned = left.vectors.T @ (stack @ (right.vectors * right.roots))
-        u, self.singular, vt = np.linalg.svd(left.roots[:, None] * turned, full_matrices=False)
+        rotated = left.vectors.T @ (stack @ (right.vectors * right.roots))
+        u, self.singular, vt = np.linalg.svd(left.roots[:, None] * rotated, full_matrices=False)
         self.f = float(self.singular.sum())
         self.vectors: Pair = u, vt.transpose(0, 2, 1)
 
@@ -389,11 +362,11 @@ class _Half:
         values, vectors = self.side
         roots = self.side.roots
         changed = np.diag(values) + step * roots[:, None] * direction * roots
-        values, turn = np.linalg.eigh(0.5 * (changed + changed.T))
+        values, rotation = np.linalg.eigh(0.5 * (changed + changed.T))
         # Without this, rounding would let the trace drift over many steps.
         room = values * (1.0 - values)
         values = values - room * (values.sum() - self.trace) / room.sum()
-        return Spectrum(values, vectors @ turn)
+        return Spectrum(values, vectors @ rotation)
 
 
 def _sandwich(vectors: Array, core: Array) -> Array:
