@@ -106,19 +106,6 @@ def test_the_step_in_the_scale_has_no_duality_gap_and_print_lacks_a_constant():
     assert np.linalg.det([[b11, b12], [b12, printed + missing]]) == pytest.approx(0.0, abs=1e-5)
 
 
-def test_the_dual_in_the_scale_ignores_its_sign():
-    """Values that contradict the labels are best met by a negative scale, which (3.5) excludes."""
-    spread = np.array([-2.0, 2.0])
-    pencil = labelled_graph(PATH, PATH_LABELS).pencil
-    assert scale_step(pencil, spread) == 0.0
-    v = np.concatenate([[0.0], spread])
-    model = methods.mixed_scale_step(PATH, PATH_LABELS, spread=spread)
-    assert sdpdr.solve(model, "clarabel", tol=1e-9).value < 0.9 * (v @ pencil.above @ v)
-
-
-# -- blocks and bad input ---------------------------------------------------------------------
-
-
 @pytest.mark.integration
 def test_blocks_obey_their_laws():
     for model in (

@@ -58,17 +58,12 @@ class XingMetric(MetricLearner):
     ----------
     components_ : array of shape (k, D), or (k, n) with a kernel
         L, with :math:`A = L^T L`; the longest rows first.
-    ridge_ : float
-        As used.
     value_, bound_, gap_, argument_
         The sum of squared distances of similar pairs with the ridge, a lower bound on it over all
         metrics, their relative difference, and why the bound holds.
-    tol_ : float
-        The relative gap aimed at.
-    pairs_ : Pairs
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of str
+    ridge_, tol_, pairs_, n_iter_
+        As used: the ridge, the relative gap aimed at, the pairs, and the number of steps.
+    n_features_in_, feature_names_in_
 
     Raises
     ------
@@ -164,10 +159,9 @@ class GhodsiMetric(MetricLearner):
 
     Attributes
     ----------
-    components_, ridge_, value_, bound_, gap_, argument_, tol_, pairs_, n_iter_
+    components_, value_, bound_, gap_, argument_, ridge_, tol_, pairs_, n_iter_
         As for `XingMetric`; ``value_`` is the objective.
-    n_features_in_ : int
-    feature_names_in_ : array of str
+    n_features_in_, feature_names_in_
 
     Raises
     ------

@@ -329,17 +329,14 @@ def _numbered(
 
 @dataclass(frozen=True, eq=False)
 class MetricAnswer:
-    r"""A metric with its objective and a lower bound on the objective of every feasible metric.
+    """A metric with its objective and a lower bound on the objective of every feasible metric.
 
     Attributes
     ----------
     components : array of shape (k, n)
-        L with :math:`A = L^T L`; orthogonal rows, the longest first, with the entry of largest
-        absolute value positive.
-    value : float
-        The objective of this metric, which is feasible.
-    bound : float
-        No feasible metric has a smaller objective.
+        L with :math:`A = L^T L`; orthogonal rows, the longest first.
+    value, bound : float
+        The objective of this metric, which is feasible, and a bound for all feasible metrics.
     argument : str
         Why the bound holds.
     iterations : int

@@ -60,8 +60,7 @@ def xing(
         \sum_{D} \sqrt{\delta^T A\, \delta} \ge 1, \qquad
         M_S = \sum_{S} \delta\delta^T, \quad \delta = x_i - x_j .
 
-    Scaling A by c scales the objective by c and the sum of distances by its square root. So the
-    same A, up to scale, maximizes the sum of distances g subject to
+    The same A, up to scale, maximizes the sum of distances g subject to
     :math:`\langle M_S, A\rangle \le 1`, and the least objective is :math:`1 / g^2`. That form is
     solved, in coordinates in which :math:`M_S = I` (`sdpdr.metric.whiten`), with square roots as in
     `sdpdr.blocks.Distances`:
@@ -234,12 +233,10 @@ def answer_of(white: Whitened, factor: Array, bound: float, iterations: int = 0)
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    r"""Dissimilar pairs in whitened coordinates.
+    r"""Dissimilar pairs as rows :math:`B^T \delta_p` of length more than zero, and B, (D, r).
 
-    Rows :math:`B^T \delta_p` of length more than zero, and B of shape (D, r): r < D if similar
-    pairs differ in r directions only, or if fewer points than that are in dissimilar pairs. A
-    diagonal B may lack columns. In exact numbers similar pairs are shorter by at most the
-    ``share``, and the lengths of dissimilar pairs add up to at most ``stray`` more.
+    In exact numbers similar pairs are shorter by at most the ``share``, and the lengths of
+    dissimilar pairs add up to at most ``stray`` more.
     """
 
     differences: Array

@@ -30,17 +30,7 @@ _LEAST_WEIGHT = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class LabelledGraph:
-    r"""Similarities, dissimilarities and labels of n nodes; made by `labelled_graph`.
-
-    Attributes
-    ----------
-    positive, negative : sparse array of shape (n, n)
-        :math:`S_+` and :math:`S_-`: symmetric, non-negative, zero on the diagonal.
-    labels : array of shape (n,)
-        nan where not known.
-    is_dense : bool
-        Whether forms of these labels are dense, as the matrix S was.
-    """
+    """The signed parts of S without its diagonal, labels or nan, and whether S was dense."""
 
     positive: sp.csr_array
     negative: sp.csr_array

@@ -91,14 +91,11 @@ class SOPCA(Reconstructing):
         Share of each entry of :math:`A^T M_i B` in the variance of the data, if they vary.
     relaxation_ : Relaxation or None
         As `sdpdr.bilinear.interior_point` returns it.
-    status_ : RunStatus
-    n_iter_ : int
+    status_, n_iter_
+        How the iteration ended, and after how many steps.
     image_shape_ : tuple of int
         (p, q).
-    n_features_in_ : int
-        P q.
-    feature_names_in_ : array of str
-        If a table has column names.
+    n_features_in_, feature_names_in_
 
     Raises
     ------
