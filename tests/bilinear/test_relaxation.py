@@ -77,6 +77,8 @@ def test_every_point_proves_a_bound_on_every_other():
     assert max(value for value, _ in pairs) <= min(bound for _, bound in pairs)
     for (left, right), (value, _) in zip(points, pairs, strict=True):
         assert value == pytest.approx(value_of(stack, left, right), rel=1e-10)
+        # Outside the Fantopes the value is that of multiples within.
+        assert certify(stack, 2.0 * left, 3.0 * right, ks)[0] == pytest.approx(value)
 
 
 @pytest.mark.parametrize("shape", [(3, 4, 4), (3, 5, 3), (3, 3, 5)])

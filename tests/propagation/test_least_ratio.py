@@ -1,5 +1,7 @@
 """The least ratio of energies: oracles, proofs, invariances, and where the alternation stops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.linalg as sl
@@ -7,7 +9,7 @@ import scipy.sparse as sp
 
 from sdpdr import datasets, propagation
 from sdpdr.errors import DataError, DisconnectedGraphError, IgnoredLabelsWarning
-from sdpdr.families.propagate.least_ratio import LabelStep
+from sdpdr.families.propagate.least_ratio import LabelStep, scale_step
 from sdpdr.propagation import (
     PropagationStatus,
     alternating,
@@ -86,6 +88,12 @@ def test_the_bound_is_proved_and_cannot_be_raised():
     found, pencil = eigen(graph), graph.pencil
     assert np.linalg.eigvalsh(pencil.above - found.bound * pencil.below)[0] >= -1e-13
     assert not pencil.proves(found.ratio * (1.0 + 1e-10))
+    # Were terms so much larger than what is left of them, rounding could change the sign.
+    assert pencil.proves(0.9 * found.ratio)
+    assert not replace(pencil, above_size=1e15 * pencil.above_size).proves(0.9 * found.ratio)
+    across = graph.positive[graph.unlabelled][:, graph.labelled]
+    sizes = across @ np.abs(graph.labels[graph.labelled])
+    np.testing.assert_allclose(pencil.above_size[0, 1:], sizes)
     for u in 5.0 * np.random.default_rng(seed).standard_normal((20, 12)):
         assert graph.ratio(graph.labelling(u)) >= found.bound
     # Interlacing: labellings without labels lie between the two least ratios.
@@ -178,6 +186,11 @@ def test_the_step_in_the_values_is_globally_optimal():
             # Stationary, with a positive semidefinite Hessian: the S-lemma's conditions.
             np.testing.assert_allclose(((a - lam * b) @ v)[1:], 0.0, atol=1e-8)
             assert np.linalg.eigvalsh((a - lam * b)[1:, 1:])[0] >= -1e-9
+
+
+def test_the_step_in_the_scale_takes_no_negative_one():
+    """Values that contradict the labels are best met by one, which (3.5) excludes."""
+    assert scale_step(path_graph().pencil, np.array([-2.0, 2.0])) == 0.0
 
 
 def test_the_hard_case_adds_a_null_vector():
