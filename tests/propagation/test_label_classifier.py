@@ -1,4 +1,7 @@
-"""The classifier of mixed label propagation: modes, affinities, new points, refusals."""
+"""The classifier of mixed label propagation: modes, affinities, new points, refusals.
+
+Its checks by scikit-learn run at night (tests/estimators/test_contract.py).
+"""
 
 import warnings
 
@@ -8,7 +11,6 @@ import scipy.sparse as sp
 from sklearn.datasets import make_blobs, make_classification, make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.semi_supervised import LabelPropagation
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr.errors import (
@@ -24,14 +26,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.IgnoredLabelsWarni
 
 X, Y = make_moons(120, noise=0.07, random_state=1)
 KNOWN = np.where(np.arange(120) < 16, Y, -1)
-# scikit-learn does not check its own semi-supervised classifiers there either.
-EXPECTED = {"check_classifiers_classes": "-1 is a class in that check, and unknown here"}
-
-
-@pytest.mark.integration
-@parametrize_with_checks([sdpdr.MixedLabelPropagation()], expected_failed_checks=lambda _: EXPECTED)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("mode", ["alternating", "fixed_lam", "harmonic", "mixed_graph"])
