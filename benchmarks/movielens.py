@@ -88,7 +88,6 @@ class Tally:
     precision: dict[tuple[str, str], list[list[float]]] = field(default_factory=dict)
     alternation: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
     optima: list[float] = field(default_factory=list)
     stalled: int = 0
     alternations: int = 0
@@ -241,7 +240,6 @@ def run(R: np.ndarray, training: int, given: int, trials: int, with_mmmf: bool) 
             score(tally, name, way(), truth, known, training)
         tally.optima += [f.ratio for f in exact.propagations.values()]
         tally.gaps += [f.gap_uu for f in exact.propagations.values()]
-        tally.weights += [f.label_weight for f in exact.propagations.values()]
         tally.alternation += [f.lam for f in turns.propagations.values()]
         tally.stalled += sum(f.status.name == "STALLED" for f in turns.propagations.values())
         tally.alternations += len(turns.propagations)
@@ -270,7 +268,6 @@ def notes_of(tallies: Sequence[Tally], trials: int, n_users: int) -> list[str]:
     spreads = [np.std(v, axis=0) for t in tallies for v in t.precision.values()]
     lam = np.concatenate([t.alternation for t in tallies])
     gaps = np.concatenate([t.gaps for t in tallies])
-    weights = np.concatenate([t.weights for t in tallies])
     optima = np.concatenate([t.optima for t in tallies])
     gain = np.concatenate([_gain(t, "fixed weight, share 0.3", "harmonic") for t in tallies])
     stalled, count = (sum(getattr(t, k) for t in tallies) for k in ("stalled", "alternations"))
@@ -298,8 +295,7 @@ def notes_of(tallies: Sequence[Tally], trials: int, n_users: int) -> list[str]:
         f"stalled for {stalled} of {count}; the least ratio has {np.min(optima):.2f} to "
         f"{np.max(optima):.2f}. There the labels hardly decide: labellings that vanish on the "
         f"users who rated the movie come within a relative {np.median(gaps):.0e} of it in the "
-        f"median ({np.max(gaps):.0e} at most), and the labels' share of the eigenvector is "
-        f"{np.median(weights):.3f} in the median. That is why the exact optimum predicts worse "
+        f"median ({np.max(gaps):.0e} at most). That is why the exact optimum predicts worse "
         "than the alternation that does not find it, and why it comes with a warning.",
         "From a first scale of 1000 the alternation shrinks the scale so slowly that many of its "
         "200 steps are spent with the harmonic labels, and it predicts better for being stopped "

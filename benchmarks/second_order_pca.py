@@ -23,6 +23,7 @@ from tables import write_table
 
 import sdpdr
 from sdpdr import bilinear
+from sdpdr.families.sopca.bases import Bases
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 PER_CLASS = 400
@@ -37,15 +38,15 @@ PICTURES = {
     "one face, many expressions": "frey_faces_28x20.npz",
     "statue, poses and light": "isomap_faces_32x32.npz",
 }
-Method = Callable[[np.ndarray, int], bilinear.Bases]
+Method = Callable[[np.ndarray, int], Bases]
 
 
-def rounded(stack: np.ndarray, k: int) -> bilinear.Bases:
+def rounded(stack: np.ndarray, k: int) -> Bases:
     """Leading eigenvectors of the relaxation."""
     return bilinear.interior_point(stack, k, tol=1e-3).round(stack)
 
 
-def polished(stack: np.ndarray, k: int) -> bilinear.Bases:
+def polished(stack: np.ndarray, k: int) -> Bases:
     """The better of two ascents, from the rounded bases and from those of Algorithm 1."""
     starts = rounded(stack, k), bilinear.alternating(stack, k)
     ends = [bilinear.ascent(stack, k, start=(b.rows, b.columns), tol=1e-7) for b in starts]
@@ -80,7 +81,7 @@ def folds(y: np.ndarray, n_folds: int) -> list[np.ndarray]:
     return [np.concatenate([own[f] for own in dealt]) for f in range(n_folds)]
 
 
-def error(bases: bilinear.Bases, X: np.ndarray, y: np.ndarray, test: np.ndarray) -> float:
+def error(bases: Bases, X: np.ndarray, y: np.ndarray, test: np.ndarray) -> float:
     """Of the nearest neighbour among all other images, by Frobenius distance."""
     small = bases.transform(X).reshape(len(X), -1)
     train = np.setdiff1d(np.arange(len(X)), test)

@@ -16,9 +16,9 @@ from sdpdr.families.factor.nmf.recipes import nmf_shor as nmf_shor
 from sdpdr.families.factor.polynomial.recipe import (
     polynomial_factorization as polynomial_factorization,
 )
-from sdpdr.families.metric.recipes import contrast as contrast
-from sdpdr.families.metric.recipes import ghodsi as ghodsi
-from sdpdr.families.metric.recipes import xing as xing
+from sdpdr.families.metric.ghodsi import contrast as contrast
+from sdpdr.families.metric.ghodsi import ghodsi as ghodsi
+from sdpdr.families.metric.xing import xing as xing
 from sdpdr.families.propagate.recipe import labelling_of as labelling_of
 from sdpdr.families.propagate.recipe import mixed_label_bound as mixed_label_bound
 from sdpdr.families.propagate.recipe import mixed_label_propagation as mixed_label_propagation

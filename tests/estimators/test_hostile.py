@@ -17,7 +17,6 @@ from sdpdr.errors import (
     FewPointsWarning,
     InfeasibleError,
     ModelError,
-    ShapeError,
 )
 
 POINTS = np.random.default_rng(0).standard_normal((12, 3)) * [3.0, 2.0, 0.5]
@@ -162,10 +161,6 @@ OF_PARAMETERS = [
     *[(MMMF, SIGNS, {"tol": value}, DataError, "tol=") for value in (0, -1, np.nan, "a", True)],
     *[(RATING, RATINGS, {"tol": value}, DataError, "tol=") for value in (0, -1, np.nan, None)],
     *[(MMMF, SIGNS, {"c": value}, DataError, "c=") for value in (0, "a", np.nan, True)],
-    (SOPCA, POINTS, {"image_shape": 3}, DataTypeError, r"image_shape=3 is no pair .*\(p, q\)"),
-    (SOPCA, POINTS, {"image_shape": (1, 3, 1)}, DataError, "must be a pair"),
-    (SOPCA, POINTS, {"image_shape": (1.5, 2)}, DataTypeError, r"image_shape\[0\]=1.5"),
-    (SOPCA, POINTS, {"image_shape": (2, 2)}, ShapeError, "3 columns does not hold"),
     *[
         (sdpdr.CompletelyPositive(2, affinity="knn"), POINTS, {"n_neighbors": value}, DataError,
          "n_neighbors=")

@@ -5,6 +5,9 @@ import pytest
 
 from sdpdr import GhodsiMetric, methods, metric
 from sdpdr.errors import DataError, DataTypeError, ShapeError, UnknownNameError
+from sdpdr.families.metric.learner import kernel_coordinates
+from sdpdr.families.metric.pairs import pairs_of_points
+from sdpdr.families.metric.xing import _similar_root
 from sdpdr.metric import Pairs
 
 from .test_xing import DISSIMILAR, GIVEN, PAIRS, SIMILAR, X
@@ -19,8 +22,6 @@ def test_pairs_from_labels_are_all_pairs():
     same = {(i, j) for i, j in every if y[i] == y[j]}
     assert set(map(tuple, pairs.similar.tolist())) == same
     assert set(map(tuple, pairs.dissimilar.tolist())) == every - same
-    rest = metric.choose_pairs(np.arange(10.0).reshape(5, 2), None, list(same), "rest")
-    assert set(map(tuple, rest.dissimilar.tolist())) == every - same
 
 
 def test_random_pairs_are_distinct_and_of_their_kind():
@@ -49,16 +50,12 @@ def test_sums_over_pairs_are_those_of_outer_products(kind):
             np.testing.assert_allclose(pairs.scatter(kind), steps.T @ steps, rtol=1e-7)
     if kind == "similar":
         for pairs in (of_classes, listed):
-            root = pairs.similar_root()
+            root = _similar_root(pairs)
             np.testing.assert_allclose(root.T @ root, steps.T @ steps, rtol=1e-7)
-            degree = np.bincount(index.ravel(), minlength=20)
-            np.testing.assert_array_equal(pairs.similar_degree(), degree)
     twice = Pairs(X, np.vstack([SIMILAR, SIMILAR[:, ::-1]]), DISSIMILAR)
     np.testing.assert_allclose(twice.scatter("similar"), 2.0 * PAIRS.scatter("similar"))
     moved = of_classes.moved(2.0 * X).scatter(kind)
     np.testing.assert_allclose(moved, 4.0 * steps.T @ steps, rtol=1e-7)
-    with pytest.raises(ShapeError, match="20 points"):
-        of_classes.moved(X[:3])
 
 
 def test_ghodsis_metric_lists_no_pairs_of_classes(monkeypatch):
@@ -69,76 +66,53 @@ def test_ghodsis_metric_lists_no_pairs_of_classes(monkeypatch):
     def refuse(*args):
         raise AssertionError("listed")
 
-    monkeypatch.setattr("sdpdr.families.metric.choose._pairs_of_labels", refuse)
+    monkeypatch.setattr("sdpdr.families.metric.pairs._pairs_of_labels", refuse)
     summed = GhodsiMetric().fit(X, y)
     matrices = [found.get_mahalanobis_matrix() for found in (listed, summed)]
     np.testing.assert_allclose(*matrices, rtol=1e-9, atol=1e-12)
     assert "90 similar and 100 dissimilar pairs" in repr(summed.pairs_)
 
 
-@pytest.mark.parametrize(
-    ("changes", "error", "words"),
-    [
+def test_bad_pairs_are_refused():
+    labels = {"similar": None, "dissimilar": None}
+    for changes, error, words in (
         ({"similar": [[0, 1], [2, 3]], "dissimilar": [[3, 2]]}, DataError, r"\(2, 3\) is called"),
         ({"similar": [], "dissimilar": []}, DataError, "there are no pairs"),
-        ({"similar": None, "dissimilar": None}, DataError, "dissimilar='rest'"),
-        ({"dissimilar": "others"}, UnknownNameError, "rest"),
+        (labels, DataError, "from labels y, or from similar"),
         ({"similar": [[0, 20]]}, DataError, r"points 0\.\.19"),
-        ({"similar": [[-1, 2]]}, DataError, r"points 0\.\.19"),
         ({"similar": [[4, 4]]}, DataError, "point 4 with itself"),
         ({"similar": [[0.5, 1.0]]}, DataTypeError, "whole numbers"),
         ({"similar": [[0, 1, 2]]}, ShapeError, r"shape \(p, 2\)"),
         ({"y": [0, 1] * 10}, DataError, "not both"),
-        ({"similar": None, "dissimilar": None, "y": [1] * 20}, DataError, "one class only"),
-        ({"similar": None, "dissimilar": None, "y": range(20)}, DataError, "no pair is similar"),
-        ({"similar": None, "dissimilar": None, "y": [0, 1]}, ShapeError, "one label for each"),
-        (
-            {"similar": None, "dissimilar": None, "y": [0, 1] * 10, "n_pairs": 0},
-            DataError,
-            "n_pairs",
-        ),
-    ],
-)
-@pytest.mark.parametrize("recipe", [methods.xing, methods.ghodsi])
-def test_bad_pairs_are_refused(recipe, changes, error, words):
-    with pytest.raises(error, match=words):
-        recipe(X, **{**GIVEN, **changes})
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_xings_program_needs_both_kinds(kind):
-    for learner in (metric.solve_xing, metric.whiten):
+        ({**labels, "y": [1] * 20}, DataError, "one class only"),
+        ({**labels, "y": range(20)}, DataError, "no pair is similar"),
+        ({**labels, "y": [0, 1]}, ShapeError, "one label for each"),
+        ({**labels, "y": [0, 1] * 10, "n_pairs": 0}, DataError, "n_pairs"),
+    ):
+        for recipe in (methods.xing, methods.ghodsi):
+            with pytest.raises(error, match=words):
+                recipe(X, **{**GIVEN, **changes})
+    for kind in KINDS:
         with pytest.raises(DataError, match=f"no {kind} pairs"):
-            learner(Pairs(X, **{**GIVEN, kind: []}))
+            metric.solve_xing(Pairs(X, **{**GIVEN, kind: []}))
     with pytest.raises(UnknownNameError, match="similar"):
         PAIRS.scatter("other")
 
 
-@pytest.mark.parametrize(
-    ("kernel", "words"),
-    [
+def test_bad_kernels_and_pairs_of_points_are_refused():
+    for kernel, words in (
         (np.ones((2, 3)), "square matrix"),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), "not symmetric"),
         (np.array([[0.0, 1.0], [1.0, 0.0]]), "not positive semidefinite"),
         (np.zeros((2, 2)), "not positive semidefinite"),
-        (np.full((2, 2), np.nan), "NaN"),
-    ],
-)
-def test_bad_kernels_are_refused(kernel, words):
-    with pytest.raises((DataError, ShapeError), match=words):
-        metric.kernel_coordinates(kernel)
-
-
-@pytest.mark.parametrize(
-    ("pairs", "y", "error", "words"),
-    [
+    ):
+        with pytest.raises((DataError, ShapeError), match=words):
+            kernel_coordinates(kernel)
+    for pairs, y, error, words in (
         (np.ones((4, 3)), [1, 1, -1, -1], ShapeError, r"\(n_pairs, 2, n_features\)"),
         (X[SIMILAR[:8]], [1] * 3, ShapeError, "8 pairs"),
-        (X[SIMILAR[:4]], [1, 1, 0, -1], DataError, "also holds 0"),
         (X[[[0, 1], [0, 1]]], [1, -1], DataError, "similar and dissimilar at once"),
         (X[[[1, 1], [2, 2]]], [1, -1], DataError, "there are no pairs"),
-    ],
-)
-def test_bad_pairs_of_points_are_refused(pairs, y, error, words):
-    with pytest.raises(error, match=words):
-        metric.pairs_from_points(pairs, y)
+    ):
+        with pytest.raises(error, match=words):
+            pairs_of_points(pairs, y)

@@ -10,12 +10,10 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import AddedRidgeWarning, UncertifiedWarning, warn
-from sdpdr.families.metric.answer import MetricAnswer
 from sdpdr.families.metric.ghodsi import closed_form, contrast
 from sdpdr.families.metric.learner import MetricLearner
-from sdpdr.families.metric.pairs import Pairs
-from sdpdr.families.metric.whiten import unattained
-from sdpdr.families.metric.xing import solve_xing
+from sdpdr.families.metric.pairs import MetricAnswer, Pairs
+from sdpdr.families.metric.xing import solve_xing, whitened
 
 # Relative ridge of ``ridge="auto"``. Metrics with 1e-4, 1e-3 and 1e-2 classify points left out
 # equally well, to some percent.
@@ -48,34 +46,29 @@ class XingMetric(MetricLearner):
         Relative gap to stop at.
     max_iter : int, default 10000
     n_pairs : int, optional
-        Of labelled points: so many random pairs of each kind instead of all. All dissimilar pairs
+        With labels: that many random pairs of each kind instead of all. All dissimilar pairs
         of some thousand points fill gigabytes.
     kernel : str or callable, optional
         A name of `sklearn.metrics.pairwise.pairwise_kernels`, ``"precomputed"``, or a function.
     kernel_params : dict, optional
     random_state : int, RandomState or Generator, optional
-        Of random pairs.
+        Seed of the random pairs.
 
     Attributes
     ----------
     components_ : array of shape (k, D), or (k, n) with a kernel
         L, with :math:`A = L^T L`; the longest rows first.
-    ridge_ : float
-        As used.
     value_, bound_, gap_, argument_
         The sum of squared distances of similar pairs with the ridge, a lower bound on it over all
         metrics, their relative difference, and why the bound holds.
-    tol_ : float
-        The relative gap aimed at.
-    pairs_ : Pairs
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of str
+    ridge_, tol_, pairs_, n_iter_
+        As used: the ridge, the relative gap aimed at, the pairs, and the number of steps.
+    n_features_in_, feature_names_in_
 
     Raises
     ------
     DataError, InfeasibleError
-        From `fit`, see `sdpdr.metric.choose_pairs` and `sdpdr.metric.whiten`.
+        From `fit`, see `sdpdr.metric.pairs_from_labels` and `sdpdr.metric.whiten`.
 
     Warns
     -----
@@ -127,7 +120,7 @@ class XingMetric(MetricLearner):
         if not isinstance(self.ridge, str):
             return validate.non_negative("ridge", self.ridge)
         validate.choice("ridge", self.ridge, ("auto",))
-        reason = unattained(pairs, diagonal=self.diagonal)
+        _, reason = whitened(pairs, self.diagonal, 0.0)
         if not reason:
             return 0.0
         warn(
@@ -166,10 +159,9 @@ class GhodsiMetric(MetricLearner):
 
     Attributes
     ----------
-    components_, ridge_, value_, bound_, gap_, argument_, tol_, pairs_, n_iter_
+    components_, value_, bound_, gap_, argument_, ridge_, tol_, pairs_, n_iter_
         As for `XingMetric`; ``value_`` is the objective.
-    n_features_in_ : int
-    feature_names_in_ : array of str
+    n_features_in_, feature_names_in_
 
     Raises
     ------

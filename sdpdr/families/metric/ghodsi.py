@@ -1,34 +1,103 @@
-r"""Ghodsi's program and its relatives in closed form.
+r"""Ghodsi's program as a model, and it and its relatives in closed form.
 
 .. math::  \min_A\ \langle C, A\rangle + \tfrac\mu2 |A|_F^2 \quad\text{s.t.}\quad
            0 \preceq A \preceq t I,\ \operatorname{tr} A = 1 .
 
-All but the first term depend on the eigenvalues of A only, and :math:`\langle C, A\rangle` is
-smallest for given eigenvalues if A has the eigenvectors of C, its largest eigenvalue where C has
-its smallest (von Neumann's trace inequality). So with eigenpairs :math:`(w_i, v_i)` of C,
-ascending, :math:`A = \sum_i a_i v_i v_i^T` where a solves the same problem in R^n:
-
-.. math::  \min_a\ w^T a + \tfrac\mu2 |a|^2 \quad\text{s.t.}\quad
-           0 \le a_i \le t,\ \textstyle\sum_i a_i = 1 .
-
-Any multiplier :math:`\nu` of the sum gives the bound :math:`\nu + \sum_i \min_{0 \le a \le t}
+All but the first term depend on the eigenvalues of A only, so A has the eigenvectors of C (von
+Neumann's trace inequality), and its eigenvalues a solve the same problem with the eigenvalues w of
+C. Any multiplier :math:`\nu` of the sum gives the bound :math:`\nu + \sum_i \min_{0 \le a \le t}
 [(w_i - \nu) a + \tfrac\mu2 a^2]`.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import InfeasibleError
-from sdpdr.families.metric.answer import MetricAnswer
-from sdpdr.families.metric.pairs import Pairs
+from sdpdr.families.metric.pairs import MetricAnswer, Pairs, chosen_pairs
 from sdpdr.linalg.spectral import fix_signs
+from sdpdr.model import Model
+from sdpdr.model.blocks import Cap, Mahalanobis, Scatter, SizePrice, UnitTrace
 
 # Eigenvalues of C closer than this, relative to its largest absolute eigenvalue, count as tied.
 _TIED = 1e-10
 _ARGUMENT = "eigenvalues of C and the multiplier of the trace (von Neumann's inequality)"
+
+
+def ghodsi(
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    similar: ArrayLike | None = None,
+    dissimilar: ArrayLike | None = None,
+    n_pairs: int | None = None,
+    seed: int = 0,
+    normalize: bool = True,
+    cap: float = 1.0,
+    ridge: float = 0.0,
+) -> Model:
+    r"""Ghodsi's program for a Mahalanobis metric, and its k-dimensional generalisation.
+
+    .. math::
+
+        \min_{A \succeq 0}\ \langle C, A\rangle + \tfrac\mu2 |A|_F^2 \quad\text{s.t.}\quad
+        \operatorname{tr} A = 1,\quad A \preceq t I, \qquad C = M_S/|S| - M_D/|D| .
+
+    With t = 1 and :math:`\mu = 0` the optimum is the projection onto the eigenvector of the
+    smallest eigenvalue of C, always one dimension. With t = 1/k it is 1/k times the projection onto
+    the k smallest. Trace one keeps A from vanishing, so similar pairs alone or dissimilar pairs
+    alone will do. No solver is needed (`sdpdr.metric.closed_form`); as a model it can be combined
+    with further blocks.
+
+    Parameters
+    ----------
+    X, y, similar, dissimilar, n_pairs, seed
+        As for `xing`.
+    normalize : bool, default True
+        Means over pairs rather than sums; see `contrast`.
+    cap : float, default 1
+        t; 1/k for a metric of k dimensions.
+    ridge : float, default 0
+        :math:`\mu`.
+
+    Returns
+    -------
+    Model
+        Unsolved.
+
+    Raises
+    ------
+    DataError
+        As `sdpdr.metric.pairs_from_labels`; or neither labels nor pairs are given, or both.
+    InfeasibleError
+        If D times the cap is less than one.
+
+    References
+    ----------
+    Ghodsi, Wilkinson, Southey, "Improving embeddings by flexible exploitation of side
+    information", IJCAI, 2007. Course notes *stat946f10*, on metric learning.
+
+    Examples
+    --------
+    >>> model = ghodsi([[0.0, 1.0], [1.0, 5.0], [3.0, 2.0]], ["a", "a", "b"], cap=0.6)
+    >>> print(model.describe())
+    minimise    ⟨C, A⟩
+    over        A ∈ S^2, A ⪰ 0
+    subject to  tr A = 1             unit_trace, 1 row
+                ... ⪰ 0        cap, psd cone, 3 entries
+    """
+    ridge = validate.non_negative("ridge", ridge)
+    pairs = chosen_pairs(X, y, similar, dissimilar, n_pairs, seed)
+    n = pairs.n_features
+    _require_room(n, cap)
+    blocks = (Mahalanobis(n), Scatter(contrast(pairs, normalize)), UnitTrace(n))
+    model = Model(blocks, name="ghodsi", maximize=False)
+    if cap < 1.0:
+        model = model + Cap(n, cap)
+    return model + SizePrice(n, ridge) if ridge > 0.0 else model
 
 
 def contrast(pairs: Pairs, normalize: bool = True) -> Array:
@@ -43,6 +112,10 @@ def contrast(pairs: Pairs, normalize: bool = True) -> Array:
         Means rather than sums. With all pairs of c balanced classes of n/c points the sums give
         :math:`M_S - M_D = -n S_B - n (1 - 2/c) S_W`: the scatter within classes does not matter
         for c = 2, and is *rewarded* for more.
+
+    Returns
+    -------
+    array of shape (D, D)
 
     Examples
     --------
@@ -100,25 +173,20 @@ def closed_form(scatter: Array, *, cap: float = 1.0, ridge: float = 0.0) -> Metr
     >>> closed_form(C, ridge=10.0).matrix.diagonal().round(3)
     array([0.6, 0.3, 0.1])
     """
-    require_room(len(scatter), cap)
+    _require_room(len(scatter), cap)
     ridge = validate.non_negative("ridge", ridge)
     w, vectors = np.linalg.eigh(scatter)
     a, bound = _ridge(w, cap, ridge) if ridge > 0.0 else _linear(w, cap)
     kept = a > 0.0
-    # The weights descend. A singular value decomposition would turn components of equal length.
+    # The weights descend. A singular value decomposition would rotate components of equal length.
     components = fix_signs(vectors[:, kept] * np.sqrt(a[kept])).T
     unique = ridge > 0.0 or _is_unique(w, a, cap)
     value, size = float(w @ a + 0.5 * ridge * a @ a), float(np.max(np.abs(w)))
     return MetricAnswer(components, value, bound, _ARGUMENT, unique=unique, scale=size)
 
 
-def require_room(n: int, cap: float) -> None:
-    """Refuse a cap on n eigenvalues that makes trace one impossible.
-
-    Raises
-    ------
-    InfeasibleError
-    """
+def _require_room(n: int, cap: float) -> None:
+    """Refuse a cap on n eigenvalues that makes trace one impossible."""
     if not n * cap >= 1.0 - 1e-12:
         raise InfeasibleError(
             f"{n} eigenvalues of at most {cap:g} cannot add up to trace one; the cap must be at "

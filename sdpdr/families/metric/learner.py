@@ -19,10 +19,17 @@ from sdpdr.base.errors import DataError, NonUniqueWarning, warn
 from sdpdr.base.estimators import Transformer, as_precise, checked, note_columns
 from sdpdr.base.labels import as_vector, warn_of_signs
 from sdpdr.base.parameters import options_of, require_kernel
-from sdpdr.families.metric.answer import MetricAnswer
-from sdpdr.families.metric.choose import pairs_from_labels
-from sdpdr.families.metric.kernel import kernel_coordinates
-from sdpdr.families.metric.pairs import Pairs, pairs_from_points, require_pairs
+from sdpdr.families.metric.pairs import (
+    MetricAnswer,
+    Pairs,
+    pairs_from_labels,
+    pairs_of_points,
+    require_pairs,
+)
+
+# Eigenvalues of a kernel matrix relative to the largest one: smaller ones are rounding, and more
+# negative ones a fault.
+_RANK, _INDEFINITE = 1e-10, 1e-8
 
 
 @dataclass(eq=False, repr=False)
@@ -52,8 +59,8 @@ class MetricLearner(Transformer):
             Points, or pairs of points. With ``kernel="precomputed"``, the kernel matrix (n, n).
         y : array_like of shape (n,), or (n_pairs,)
             Labels: pairs of one class are similar, all others dissimilar; points whose label is
-            unknown (None, nan, a blank, or -1 beside two classes) are in no pair. Of pairs: 1
-            for similar, -1 for dissimilar.
+            unknown (None, nan, a blank, or -1 beside two classes) are in no pair. For
+            pairs: 1 for similar, -1 for dissimilar.
 
         Returns
         -------
@@ -65,49 +72,31 @@ class MetricLearner(Transformer):
                 "labels of the points, or 1 and -1 for similar and dissimilar pairs."
             )
         if validate.n_dimensions(X) == 3:
-            return self.fit_pairs(X, y)
-        points = validate.points(X, at_least=2)
-        note_columns(self, X)
-        if self._depends_on_units and self.kernel is None:
-            warn_of_unlike_columns(X)
-        y = as_vector(y)
-        warn_of_signs(y)
-        seed = validate.seed_or_none(self.random_state) or 0
-        return self._fit(pairs_from_labels(points, y, self.n_pairs, seed))
-
-    def fit_pairs(self, pairs: Any, y: Any) -> MetricLearner:
-        """Learn from pairs of points, as metric-learn's weakly supervised estimators do.
-
-        Parameters
-        ----------
-        pairs : array_like of shape (n_pairs, 2, D)
-            Points with equal coordinates are one point.
-        y : array_like of shape (n_pairs,)
-            1 for similar, -1 for dissimilar.
-
-        Returns
-        -------
-        self
-        """
-        if self._is_precomputed:
-            raise DataError(
-                "pairs of points have no precomputed kernel matrix; pass the matrix with labels, "
-                "or name the kernel."
-            )
-        found = pairs_from_points(pairs, y)
-        self.n_features_in_ = found.n_features
-        return self._fit(found)
-
-    def _fit(self, pairs: Pairs) -> MetricLearner:
+            if self._is_precomputed:
+                raise DataError(
+                    "pairs of points have no precomputed kernel matrix; pass the matrix with "
+                    "labels, or name the kernel."
+                )
+            pairs = pairs_of_points(X, y)
+            self.n_features_in_ = pairs.n_features
+        else:
+            points = validate.points(X, at_least=2)
+            note_columns(self, X)
+            if self._depends_on_units and self.kernel is None:
+                warn_of_unlike_columns(X)
+            y = as_vector(y)
+            warn_of_signs(y)
+            seed = validate.seed_or_none(self.random_state) or 0
+            pairs = pairs_from_labels(points, y, self.n_pairs, seed)
         self._check_kernel()
         if self.kernel is None:
             answer = self._learn(pairs)
             self.components_ = answer.components
         else:
             self._points = pairs.points
-            kernel = kernel_coordinates(self._inputs(pairs.points))
-            answer = self._learn(pairs.moved(kernel.coordinates))
-            self.components_ = answer.components @ kernel.placing.T
+            coordinates, placing = kernel_coordinates(self._inputs(pairs.points))
+            answer = self._learn(pairs.moved(coordinates))
+            self.components_ = answer.components @ placing.T
         self.pairs_ = pairs
         self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
         self.argument_, self.n_iter_ = answer.argument, answer.iterations
@@ -204,3 +193,21 @@ class MetricLearner(Transformer):
         tags.input_tags.three_d_array = True
         tags.input_tags.pairwise = self._is_precomputed
         return tags
+
+
+def kernel_coordinates(kernel: Array) -> tuple[Array, Array]:
+    r"""Coordinates Z with :math:`Z Z^T = K`, and a matrix P that places new points at k_x P.
+
+    With :math:`K = U \Lambda U^T`, :math:`Z = U_+ \Lambda_+^{1/2}` and :math:`P = U_+
+    \Lambda_+^{-1/2}`.
+    """
+    values, vectors = np.linalg.eigh(validate.symmetric("kernel", kernel))
+    if values[-1] <= 0.0 or values[0] < -_INDEFINITE * values[-1]:
+        raise DataError(
+            f"the kernel matrix is not positive semidefinite: its eigenvalues range over "
+            f"{values[0]:.3g}..{values[-1]:.3g}. Pass similarities, not distances; for squared "
+            "distances D, exp(-gamma * D) will do."
+        )
+    kept = np.flatnonzero(values > _RANK * values[-1])[::-1]
+    root = np.sqrt(values[kept])
+    return vectors[:, kept] * root, vectors[:, kept] / root

@@ -1,14 +1,16 @@
 """Labels spread over a graph with similar and dissimilar neighbours."""
 
-from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
-from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
-from sdpdr.families.propagate.least_ratio import LabelStep, alternating, eigen, ratio_bound
-from sdpdr.families.propagate.pencil import Propagation, PropagationStatus
-from sdpdr.families.propagate.similarity import near_and_far, pearson
+from sdpdr.families.propagate.graph import labelled_graph, near_and_far, pearson
+from sdpdr.families.propagate.least_ratio import alternating, eigen
+from sdpdr.families.propagate.pencil import (
+    Propagation,
+    PropagationStatus,
+    fixed_lam,
+    harmonic,
+    mixed_graph,
+)
 
 __all__ = [
-    "LabelStep",
-    "LabelledGraph",
     "Propagation",
     "PropagationStatus",
     "alternating",
@@ -19,5 +21,4 @@ __all__ = [
     "mixed_graph",
     "near_and_far",
     "pearson",
-    "ratio_bound",
 ]

@@ -27,19 +27,18 @@ from sdpdr.base.errors import (
 from sdpdr.base.estimators import as_numbers, checked
 from sdpdr.base.labels import UNKNOWN, encoded, labels_of_samples, marked
 from sdpdr.base.rows import listed
-from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
-from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
+from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph, near_and_far
 from sdpdr.families.propagate.least_ratio import alternating, eigen
-from sdpdr.families.propagate.pencil import Propagation
-from sdpdr.families.propagate.similarity import near_and_far
+from sdpdr.families.propagate.pencil import Propagation, fixed_lam, harmonic, mixed_graph
 from sdpdr.graphs.space import PARALLEL, directions
 
-MODES: dict[str, Callable[..., Propagation]] = {
-    "eigen": eigen,
-    "alternating": alternating,
-    "fixed_lam": fixed_lam,
-    "harmonic": harmonic,
-    "mixed_graph": mixed_graph,
+# Modes, and the parameters that each takes.
+MODES: dict[str, tuple[Callable[..., Propagation], tuple[str, ...]]] = {
+    "eigen": (eigen, ()),
+    "alternating": (alternating, ()),
+    "fixed_lam": (fixed_lam, ("share",)),
+    "harmonic": (harmonic, ()),
+    "mixed_graph": (mixed_graph, ("ridge", "smoothness")),
 }
 # Priors as users type them need not add up to one in every digit.
 _ONE = 1e-3
@@ -70,9 +69,9 @@ class MixedLabelPropagation(
         that are real evidence; ``"alternating"`` is the alternation of the thesis;
         ``"mixed_graph"`` is regularized least squares. See `sdpdr.propagation`.
     affinity : {"knn", "precomputed"}, default "knn"
-        Where similarities come from. ``"knn"``: 1 for nearest neighbours, -1 for each point and
-        the one furthest from it; sparse. ``"precomputed"``: X is S, such as `pearson
-        <sdpdr.propagation.pearson>` makes of ratings.
+        Where similarities come from. ``"knn"``: `near_and_far <sdpdr.propagation.near_and_far>`,
+        that is 1 for nearest neighbours, -1 for each point and the one furthest from it.
+        ``"precomputed"``: X is S, such as `pearson <sdpdr.propagation.pearson>` makes of ratings.
     n_neighbors : int, default 7
         For ``"knn"``; of fewer other points all are taken, with a ``FewPointsWarning``.
     metric : {"euclidean", "cosine"}, default "euclidean"
@@ -85,11 +84,10 @@ class MixedLabelPropagation(
     ridge : float, default 1e-3
     smoothness : float, default 1.0
         For ``mode="mixed_graph"``.
-    priors : "labels" or sequence of float, optional
-        Shares of the classes among points without a label, in the order of ``classes_``, or as in
-        the given labels. The distributions are rescaled class by class until their sums have these
-        shares (class mass normalization), which helps where nearly all points fall to one class.
-        By default no shares are assumed: those of few labels mislead more often than they help.
+    priors : sequence of float, optional
+        Shares of the classes among points without a label, in the order of ``classes_``. The
+        distributions are rescaled class by class until their sums have these shares (class mass
+        normalization), which helps where nearly all points fall to one class.
 
     Attributes
     ----------
@@ -148,7 +146,7 @@ class MixedLabelPropagation(
     share: float = 0.5
     ridge: float = 1e-3
     smoothness: float = 1.0
-    priors: str | Sequence[float] | None = None
+    priors: Sequence[float] | None = None
 
     def fit(self, X: Any, y: Any = None) -> MixedLabelPropagation:
         """Find the labels of all points.
@@ -171,17 +169,19 @@ class MixedLabelPropagation(
             )
         validate.choice("mode", self.mode, tuple(MODES))
         validate.choice("affinity", self.affinity, ("knn", "precomputed"))
-        if isinstance(self.priors, str):
-            validate.choice("priors", self.priors, ("labels",))
         self._X = self._points(X, reset=True)
         codes = self._codes(y, self._X.shape[0])
-        known = codes != UNKNOWN
-        self.scores_ = self._spread(self._similarity(self._X), codes)
-        self._factors = self._class_factors(codes)
+        bare = codes == UNKNOWN
+        self.scores_ = self._scores(self._similarity(self._X), codes)
+        self._factors = None
+        if self.priors is not None:
+            shares = _shares(self.priors, len(self.classes_))
+            sums = _distributions(self.scores_[bare]).sum(axis=0) if bare.any() else shares
+            self._factors = shares / sums
         scores = self._in_proportion(self.scores_)
         self.transduction_ = self._decided(scores)
         if self.mode != "mixed_graph":
-            self.transduction_[known] = self.classes_[codes[known]]
+            self.transduction_[~bare] = self.classes_[codes[~bare]]
         self.label_distributions_ = _distributions(scores)
         return self
 
@@ -221,16 +221,11 @@ class MixedLabelPropagation(
         """
         check_is_fitted(self)
         X = self._points(X, reset=False)
-        weights = self._nearest(X) if self.affinity == "knn" else _positive(X)
+        weights = self._nearest(X) if self.affinity == "knn" else sp.csr_array(X).maximum(0.0)
         total = np.asarray(weights.sum(axis=1)).ravel()
-        values = weights @ self.scores_
-        isolated = total <= 0.0
-        divisor = np.where(isolated, 1.0, total)
-        values = values / (divisor if values.ndim == 1 else divisor[:, None])
-        values[isolated] = self.scores_.mean(axis=0)
-        return self._in_proportion(np.asarray(values))
-
-    # -- input ------------------------------------------------------------------------------------
+        mean = np.atleast_2d((weights @ self.scores_).T) / np.where(total > 0.0, total, 1.0)
+        values = np.where(total > 0.0, mean, np.atleast_2d(self.scores_.mean(axis=0)).T)
+        return self._in_proportion(values[0] if self.scores_.ndim == 1 else values.T)
 
     def _points(self, X: Any, *, reset: bool) -> Any:
         points = checked(
@@ -250,13 +245,12 @@ class MixedLabelPropagation(
 
     def _codes(self, y: Any, n: int) -> Index:
         """Set ``classes_``; return the position of each label among them, -1 where unknown."""
-        classes, codes = encoded(labels_of_samples(y, n))
-        if len(classes) < 2:
-            found = "no label" if not len(classes) else f"one class, {classes[0]}"
+        self.classes_, codes = encoded(labels_of_samples(y, n))
+        if len(self.classes_) < 2:
+            found = f"one class, {self.classes_[0]}" if len(self.classes_) else "no label"
             raise DataError(
                 f"labels must take two values (classes); there is {found}.{_if_minus_one(y)}"
             )
-        self.classes_ = classes
         return codes
 
     def _similarity(self, X: Any) -> Matrix:
@@ -282,25 +276,29 @@ class MixedLabelPropagation(
         shape = (len(index), known.shape[0])
         return sp.csr_array((weights.ravel(), (rows, index.ravel())), shape=shape)
 
-    # -- values -----------------------------------------------------------------------------------
-
-    def _spread(self, similarity: Matrix, codes: Index) -> Array:
+    def _scores(self, similarity: Matrix, codes: Index) -> Array:
         """Scores of every class against the rest, of the second alone if there are two."""
         classes = range(len(self.classes_)) if len(self.classes_) > 2 else (1,)
-        targets = [np.where(codes == c, 1.0, -1.0) for c in classes]
-        self.propagations_: list[Propagation] = []
         bare = codes == UNKNOWN
+        columns = [np.where(bare, np.nan, np.where(codes == c, 1.0, -1.0)) for c in classes]
+        self.propagations_: list[Propagation] = []
         if bare.any():
-            targets = [np.where(bare, np.nan, target) for target in targets]
-            graph = labelled_graph(similarity, targets[0])
+            graph = labelled_graph(similarity, columns[0])
             kept = self._reached(graph)
+            graph = graph.restricted(kept)
+            solve, names = MODES[self.mode]
+            options = {name: getattr(self, name) for name in names}
             with catch_warnings(record=True) as caught:
                 simplefilter("always")
-                targets = [self._values(graph, target, kept) for target in targets]
+                for values in columns:
+                    found = solve(replace(graph, labels=values[kept]), **options)
+                    self.propagations_.append(found)
+                    values[np.isnan(values)] = np.nanmean(values)
+                    values[kept] = found.y
             # Of a warning for each class, the first is enough.
             for each in {one.category: one for one in reversed(caught)}.values():
                 warn(str(each.message), each.category)
-        scores = np.column_stack(targets)
+        scores = np.column_stack(columns)
         scores /= np.abs(scores).max(axis=0)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -320,33 +318,10 @@ class MixedLabelPropagation(
             raise DataError("similar pairs connect no node without a label to one with a label.")
         return kept
 
-    def _values(self, graph: LabelledGraph, labels: Array, kept: Index) -> Array:
-        """Values of all nodes for one class, the mean of the labels for those not kept."""
-        graph = replace(graph, labels=labels)
-        found = MODES[self.mode](graph.restricted(kept), **self._options())
-        self.propagations_.append(found)
-        values = np.where(np.isnan(labels), np.nanmean(labels), labels)
-        values[kept] = found.y
-        return values
-
-    def _options(self) -> dict[str, Any]:
-        names = {"fixed_lam": ("share",), "mixed_graph": ("ridge", "smoothness")}
-        return {name: getattr(self, name) for name in names.get(self.mode, ())}
-
     def _decided(self, scores: Array) -> Any:
         """Classes of the largest score; of two, by the sign of the scores of the second."""
         number = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return self.classes_[number]
-
-    def _class_factors(self, codes: Index) -> Array | None:
-        """What brings the sums of distributions of points without a label to the priors."""
-        if self.priors is None:
-            return None
-        bare, count = codes == UNKNOWN, len(self.classes_)
-        shares = _shares(self.priors, np.bincount(codes[~bare], minlength=count))
-        if not bare.any():
-            return np.ones(count)
-        return np.asarray(shares / _distributions(self.scores_[bare]).sum(axis=0))
 
     def _in_proportion(self, scores: Array) -> Array:
         """Scores whose distributions have the proportions of the priors, if there are any."""
@@ -363,10 +338,6 @@ class MixedLabelPropagation(
         return tags
 
 
-def _positive(similarity: Matrix) -> Matrix:
-    return similarity.maximum(0.0) if sp.issparse(similarity) else np.maximum(similarity, 0.0)
-
-
 def _if_minus_one(y: Any) -> str:
     """Advice for labels among which -1 may be meant as a class; empty for others."""
     labels = np.asarray(y)
@@ -380,20 +351,17 @@ def _if_minus_one(y: Any) -> str:
     )
 
 
-def _shares(priors: str | Sequence[float], counts: Index) -> Array:
-    """Shares of classes as given, or as the labels have them."""
-    if isinstance(priors, str):
-        return np.asarray(counts / counts.sum())
+def _shares(priors: Sequence[float], count: int) -> Array:
+    """The priors as shares of so many classes."""
     shares = as_numbers("priors", priors)
-    if shares.shape != counts.shape:
+    if shares.shape != (count,):
         raise ShapeError(
-            f"priors need a share for each of the {counts.size} classes; they have shape "
-            f"{shares.shape}."
+            f"priors need a share for each of the {count} classes; they have shape {shares.shape}."
         )
     if not (np.all(shares > 0.0) and abs(float(shares.sum()) - 1.0) <= _ONE):
         raise DataError(
             f"priors={shares.tolist()} must be positive shares of the classes whose sum is 1; "
-            f"their sum is {shares.sum():g}. Divide them by it, or pass 'labels'."
+            f"their sum is {shares.sum():g}. Divide them by it."
         )
     return shares
 

@@ -1,4 +1,4 @@
-"""Nodes with similar and dissimilar neighbours, some of which have labels."""
+"""Signed similarities of nodes, some of which have labels."""
 
 from __future__ import annotations
 
@@ -16,27 +16,26 @@ from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed
 from sdpdr.families.propagate.pencil import EnergyPencil
+from sdpdr.graphs import NeighborGraph, Provenance, edge_weights
+from sdpdr.graphs.pairs import from_pairs, from_table, sorted_pairs, upper_pairs
+from sdpdr.graphs.space import make_space
 from sdpdr.linalg.walks import connected_components
 
 # Largest asymmetry of S, relative to its largest entry, that counts as rounding.
 _ROUNDING = 1e-10
+# Smallest heat weight, about the square root of the machine precision: smaller ones made pencils
+# singular to rounding, or left a distant point without similar ones.
+_LEAST_WEIGHT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledGraph:
-    r"""Similarities, dissimilarities and labels of n nodes; made by `labelled_graph`.
+    """The signed parts of S without its diagonal, labels or nan, and whether S was dense."""
 
-    Attributes
-    ----------
-    positive, negative : array or sparse array of shape (n, n)
-        :math:`S_+` and :math:`S_-`: symmetric, non-negative, zero on the diagonal.
-    labels : array of shape (n,)
-        nan where not known.
-    """
-
-    positive: Matrix
-    negative: Matrix
+    positive: sp.csr_array
+    negative: sp.csr_array
     labels: Array
+    is_dense: bool
 
     @property
     def n(self) -> int:
@@ -54,14 +53,13 @@ class LabelledGraph:
         return np.flatnonzero(np.isnan(self.labels))
 
     def energies(self, y: ArrayLike) -> tuple[float, float]:
-        r"""The sums :math:`E_\pm(y) = \tfrac12\sum_{ij} (S_\pm)_{ij} (y_i - y_j)^2`.
-
-        Parameters
-        ----------
-        y : array_like of shape (n,)
-        """
+        r"""The sums :math:`E_\pm(y) = \tfrac12\sum_{ij} (S_\pm)_{ij} (y_i - y_j)^2`."""
         values = np.asarray(y, dtype=float)
-        return _energy(self.positive, values), _energy(self.negative, values)
+        above, below = (
+            0.5 * float(pairs.data @ np.square(values[pairs.row] - values[pairs.col]))
+            for pairs in (self.positive.tocoo(), self.negative.tocoo())
+        )
+        return above, below
 
     def ratio(self, y: ArrayLike) -> float:
         """:math:`E_+ / E_-` of a labelling; infinite if the lower vanishes, nan if both do."""
@@ -79,31 +77,38 @@ class LabelledGraph:
     @cached_property
     def pencil(self) -> EnergyPencil:
         r"""The forms :math:`A = P^T L_+ P` and :math:`B = P^T L_- P` of :math:`(\beta, y_u)`."""
-        return EnergyPencil(*self._form(self.positive), *self._form(self.negative), self._terms())
+        above, above_size = self._forms(self.positive)
+        below, below_size = self._forms(self.negative)
+        counts = [(part != 0).sum(axis=1) for part in (self.positive, self.negative)]
+        terms = int(np.max(counts, initial=0))
+        return EnergyPencil(above, above_size, below, below_size, terms)
 
-    def _terms(self) -> int:
-        """How many numbers are added up, at most, in an entry of the forms."""
-        counts = [(s != 0).sum(axis=1) for s in (self.positive, self.negative)]
-        return int(np.max(counts, initial=0))
-
-    def _form(self, similarity: Matrix) -> tuple[Matrix, Matrix]:
+    def _forms(self, similarity: sp.csr_array) -> list[Matrix]:
         """P^T L P, and the same with the absolute value of every term."""
-        l, u = self.labelled, self.unlabelled  # noqa: E741  # letters of the formula
-        known = self.labels[l]
-        across = similarity[u][:, l]
-        inner = similarity[u][:, u]
-        degrees = np.asarray(similarity[u].sum(axis=1)).ravel()
-        within = sp.coo_array(sp.triu(sp.coo_array(similarity[l][:, l]), 1))
+        known, free = self.labels[self.labelled], similarity[self.unlabelled]
+        across, inner = free[:, self.labelled], free[:, self.unlabelled]
+        degrees = sp.diags_array(free.sum(axis=1))
+        within = sp.triu(similarity[self.labelled][:, self.labelled], 1).tocoo()
         steps = within.data * np.square(known[within.row] - known[within.col])
-        outward = np.asarray(across.sum(axis=0)).ravel() * np.square(known)
-        corner = math.fsum(np.concatenate([steps, outward]).tolist())
-        side, size = np.asarray(-(across @ known)), np.asarray(across @ np.abs(known))
-        return _bordered(corner, side, degrees, -inner), _bordered(corner, size, degrees, inner)
+        outward = across.sum(axis=0) * np.square(known)
+        corner = np.array([[math.fsum([*steps.tolist(), *outward.tolist()])]])
+        sides = (
+            (-(across @ known)[None, :], degrees - inner),
+            (
+                (across @ np.abs(known))[None, :],
+                degrees + inner,
+            ),
+        )
+        forms = [
+            sp.block_array([[corner, sp.csr_array(side)], [side.T, rest]], format="csr")
+            for side, rest in sides
+        ]
+        return [form.toarray() if self.is_dense else form for form in forms]
 
     @cached_property
     def parts(self) -> Index:
         """Number of the connected component of every node, by similar pairs alone; shape (n,)."""
-        return np.asarray(connected_components(sp.csr_array(self.positive))[1])
+        return np.asarray(connected_components(self.positive)[1])
 
     @cached_property
     def unreached(self) -> Index:
@@ -114,8 +119,7 @@ class LabelledGraph:
     def is_separated(self) -> bool:
         """Whether no component of the similar pairs has two different labels."""
         parts, values = self.parts[self.labelled], self.labels[self.labelled]
-        found = np.unique(np.column_stack([parts, values]), axis=0)
-        return len(found) == len(np.unique(parts))
+        return len(set(zip(parts, values, strict=True))) == len(np.unique(parts))
 
     def require_reached(self) -> None:
         """Refuse components without a label, by a `DisconnectedGraphError` that names them."""
@@ -143,9 +147,8 @@ class LabelledGraph:
         """The graph of some of its nodes, in ascending order."""
         if len(kept) == self.n:
             return self
-        return LabelledGraph(
-            self.positive[kept][:, kept], self.negative[kept][:, kept], self.labels[kept]
-        )
+        positive, negative = (part[kept][:, kept] for part in (self.positive, self.negative))
+        return LabelledGraph(positive, negative, self.labels[kept], self.is_dense)
 
 
 def labelled_graph(S: Any, y: ArrayLike) -> LabelledGraph:
@@ -157,13 +160,15 @@ def labelled_graph(S: Any, y: ArrayLike) -> LabelledGraph:
     Parameters
     ----------
     S : array_like or sparse array of shape (n, n)
-        Symmetric. Sparse ones stay sparse.
+        Symmetric. Dense ones are solved by dense factorizations, sparse ones by sparse ones.
     y : array_like of shape (n,)
         Labels, or ratings; nan where not known.
 
     Returns
     -------
     LabelledGraph
+        With ``labels``, ``positive``, ``negative``, ``unreached`` nodes, ``energies(y)`` and their
+        ``ratio(y)``, and ``restricted(nodes)``.
 
     Raises
     ------
@@ -185,11 +190,7 @@ def labelled_graph(S: Any, y: ArrayLike) -> LabelledGraph:
     """
     instead = "NaN and infinity are no similarities. Write 0 where nothing is known."
     even = validate.symmetric("S", S, sparse=True, within=_ROUNDING, instead=instead)
-    return LabelledGraph(_part(even, 1.0), _part(even, -1.0), _checked_labels(y, even.shape[0]))
-
-
-def _checked_labels(y: ArrayLike, n: int) -> Array:
-    labels = np.array(y, dtype=float)
+    n, labels = even.shape[0], np.array(y, dtype=float)
     if labels.shape != (n,):
         raise ShapeError(f"y must have shape ({n},), one label a node; it has {labels.shape}.")
     if np.isinf(labels).any():
@@ -199,34 +200,122 @@ def _checked_labels(y: ArrayLike, n: int) -> Array:
         raise DataError("no node has a label: there is nothing to spread. nan stands for unknown.")
     if known.all():
         raise DataError("every node has a label: there is nothing to find. nan stands for unknown.")
-    return labels
+    pairs = sp.coo_array(even)
+
+    def part(sign: float) -> sp.csr_array:
+        kept = (sign * pairs.data > 0.0) & (pairs.row != pairs.col)
+        entries = sign * pairs.data[kept], (pairs.row[kept], pairs.col[kept])
+        return sp.csr_array(entries, shape=(n, n))
+
+    return LabelledGraph(part(1.0), part(-1.0), labels, not sp.issparse(even))
 
 
-def _part(matrix: Matrix, sign: float) -> Matrix:
-    """The entries of one sign off the diagonal, by their size; csr or dense as the matrix is."""
-    if not sp.issparse(matrix):
-        part = np.maximum(sign * matrix, 0.0)
-        np.fill_diagonal(part, 0.0)
-        return part
-    pairs = sp.coo_array(matrix)
-    kept = (sign * pairs.data > 0.0) & (pairs.row != pairs.col)
-    places = pairs.row[kept], pairs.col[kept]
-    return sp.csr_array((sign * pairs.data[kept], places), shape=matrix.shape)
+def near_and_far(
+    X: ArrayLike,
+    n_neighbors: int = 7,
+    *,
+    metric: str = "euclidean",
+    weights: str = "binary",
+) -> sp.csr_array:
+    """Sparse similarities: weights for nearest neighbours, -1 for each point and its furthest one.
+
+    Two points are similar if either is among the other's nearest, and dissimilar if either is
+    furthest from the other. The furthest points are found exactly.
+
+    Parameters
+    ----------
+    X : array_like or sparse array of shape (n, D)
+    n_neighbors : int, default 7
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        As for `sdpdr.graphs.knn`.
+    weights : {"binary", "heat", "cosine"}, default "binary"
+        Of near points, as for `sdpdr.graphs.edge_weights`. Points that coincide have 1. By
+        ``"heat"`` edges weigh 1e-8 at least, so that a point far from all is similar to its nearest
+        ones.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+
+    Raises
+    ------
+    DataError
+        As `sdpdr.graphs.knn`.
+
+    Examples
+    --------
+    >>> near_and_far([[0.0], [1.0], [3.0], [9.0]], n_neighbors=1).toarray()
+    array([[ 0.,  1.,  0., -1.],
+           [ 1.,  0.,  1., -1.],
+           [ 0.,  1.,  0.,  1.],
+           [-1., -1.,  1.,  0.]])
+    """
+    validate.choice("metric", metric, ("euclidean", "cosine"))
+    space = make_space(X, metric, at_least=2)
+    edges = upper_pairs(from_table(space.nearest(validate.n_neighbors(n_neighbors, space.n))))
+    sqdist = space.sqdist(*edges.T)
+    apart = sqdist > 0.0  # a graph has no edges of length zero, so these weigh one
+    made = Provenance("near_and_far", space=space)
+    graph = NeighborGraph(space.n, edges[apart], sqdist[apart], provenance=made)
+    values = np.ones(len(edges))
+    values[apart] = edge_weights(graph, weights)
+    if weights == "heat":
+        values = np.maximum(values, _LEAST_WEIGHT)
+    half = sp.csr_array((values, tuple(edges.T)), shape=(space.n, space.n))
+    near = half + half.T
+    furthest = sorted_pairs(np.column_stack([np.arange(space.n), space.furthest()]))[0]
+    far = from_pairs(space.n, furthest).astype(float)
+    return sp.csr_array(near - (far - far.multiply(near != 0)))
 
 
-def _energy(similarity: Matrix, y: Array) -> float:
-    if not sp.issparse(similarity):
-        return 0.5 * float(np.sum(similarity * np.square(y[:, None] - y[None, :])))
-    pairs = sp.coo_array(similarity)
-    return 0.5 * float(pairs.data @ np.square(y[pairs.row] - y[pairs.col]))
+def pearson(R: ArrayLike) -> Array:
+    r"""Correlations of rows over the entries that are known in both.
 
+    .. math::
 
-def _bordered(corner: float, side: Array, degrees: Array, inner: Matrix) -> Matrix:
-    """[[corner, side], [side, diag(degrees) + inner]], sparse where ``inner`` is."""
-    if not sp.issparse(inner):
-        rest = inner + np.diag(degrees)
-        return np.block([[np.full((1, 1), corner), side[None, :]], [side[:, None], rest]])
-    border = sp.csr_array(side[None, :])
-    rest = inner + sp.diags_array(degrees)
-    blocks = [[np.full((1, 1), corner), border], [border.T, rest]]
-    return sp.csr_array(sp.block_array(blocks, format="csr"))
+        S_{ij} = \frac{\sum_k (r_{ik} - \bar r_i)(r_{jk} - \bar r_j)}
+        {\sqrt{\sum_k (r_{ik} - \bar r_i)^2}\,\sqrt{\sum_k (r_{jk} - \bar r_j)^2}} ,
+
+    sums over the columns k known in both rows, means over all entries known in one. Zero where a
+    square root vanishes: no common column, or no variation there.
+
+    Parameters
+    ----------
+    R : array_like of shape (n, p)
+        nan where not known.
+
+    Returns
+    -------
+    array of shape (n, n)
+
+    Raises
+    ------
+    DataError, ShapeError
+        A row has no known entry, or an entry is infinite.
+
+    References
+    ----------
+    Tong thesis, section 3.2.3.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> pearson([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [nan, 1.0, 2.0]]).round(3).tolist()
+    [[1.0, -1.0, 0.707], [-1.0, 1.0, -0.707], [0.707, -0.707, 1.0]]
+    """
+    ratings = np.asarray(R, dtype=float)
+    if ratings.ndim != 2:
+        raise ShapeError(f"ratings must have shape (n, p); they have {ratings.shape}.")
+    if np.isinf(ratings).any():
+        i, j = np.argwhere(np.isinf(ratings))[0]
+        raise DataError(f"rating [{i}, {j}] is infinite; write nan where nothing is known.")
+    known = ~np.isnan(ratings)
+    counts = known.sum(axis=1)
+    if not counts.all():
+        raise DataError(f"row {int(np.argmin(counts))} has no known entry; drop it.")
+    mean = np.nansum(ratings, axis=1) / counts
+    centred = np.where(known, ratings - mean[:, None], 0.0)
+    squares = np.square(centred) @ known.T
+    below = np.sqrt(squares * squares.T)
+    varies = below > 1e-12 * np.square(centred).max(initial=0.0)  # by more than rounding
+    return np.asarray(np.where(varies, centred @ centred.T / np.where(varies, below, 1.0), 0.0))

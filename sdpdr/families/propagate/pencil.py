@@ -1,21 +1,35 @@
-r"""The pencil :math:`(A, B)` of two energies: its least ratio, proofs, and a record."""
+r"""Labellings by a pencil of two energies: with a given weight, and proofs of the least ratio."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
+from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Advised
-from sdpdr.linalg.inertia import RestrictedFactor
+from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.smallest import DENSE_ORDER, smallest_eigenvalue
 from sdpdr.linalg.verified import is_verified_positive
+
+if TYPE_CHECKING:
+    from sdpdr.families.propagate.graph import LabelledGraph
+
+# Relative distances below a ratio at which a bound is tried.
+_BELOW = (1e-13, 1e-11, 1e-9, 1e-7, 1e-6, 1e-4, 1e-3)
+# The smallest one tried for large sparse pencils, whose factorizations cost time and round more.
+_SPARSE_BELOW = 1e-9
+# From this order on a sparse Laplacian is solved by conjugate gradients first, since its factors
+# may fill in; if that many steps are not enough, as on a long chain, the factors are thin.
+_LARGE, _STEPS = 3000, 1000
 
 
 class PropagationStatus(Advised):
@@ -50,47 +64,28 @@ class Propagation:
     bound : float
         No labelling with these labels has a smaller ratio: proved, rounding included. 0 where
         nothing was tried.
-    label_weight : float
-        :math:`|v_0|/|v|` of the vector :math:`v = (\beta, y_u)`, that is
-        :math:`(1 + |y_u|^2)^{-1/2}`.
     gap_uu : float
         :math:`1 - \lambda^\ast/\lambda_{uu}`, where :math:`\lambda_{uu} \ge \lambda^\ast` is the
         least ratio of labellings that vanish where labels are known; small if the labels hardly
         decide. nan where it was not computed.
     status : PropagationStatus
-    method : str
     history : tuple of tuples
         Scale, weight and ratio, :math:`(\beta, \lambda, E_+/E_-)`, after each step of the
-        alternation.
+        alternation; empty for other methods.
     """
 
     y: Array
     lam: float
     ratio: float
-    label_weight: float
-    method: str
     bound: float = 0.0
     gap_uu: float = float("nan")
     status: PropagationStatus = PropagationStatus.NOT_SOUGHT
     history: tuple[tuple[float, float, float], ...] = ()
 
     @property
-    def n_iter(self) -> int:
-        """Steps of the alternation; 0 for the other methods."""
-        return len(self.history)
-
-    @property
     def gap(self) -> float:
         """The ratio less its bound, relative to the ratio; 0 if both are."""
         return (self.ratio - self.bound) / self.ratio if self.ratio > 0.0 else 0.0
-
-
-# Relative distances below a ratio at which a bound is tried.
-_BELOW = (1e-13, 1e-11, 1e-9, 1e-7, 1e-6, 1e-4, 1e-3)
-# The smallest one tried for large sparse pencils, whose factorizations cost time and round more.
-_SPARSE_BELOW = 1e-9
-# Relative accuracy of the first estimate, which only decides where the sparse search starts.
-_ROUGH = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,22 +111,22 @@ class EnergyPencil:
     @property
     def has_below(self) -> bool:
         """Whether B is not zero."""
-        return bool(abs(self.below_size).sum() > 0.0)
+        return bool(self.below_size.sum() > 0.0)
 
-    def shifted(self, ratio: float) -> Matrix:
-        r"""The matrix :math:`A - \lambda B`."""
-        return self.above - ratio * self.below
+    @property
+    def _is_large(self) -> bool:
+        return sp.issparse(self.above) and self.order > DENSE_ORDER
 
     def system(self, ratio: float) -> tuple[Matrix, Array]:
         r"""Matrix and right side of the values that minimise :math:`A - \lambda B` at scale one."""
-        shifted = self.shifted(ratio)
-        right = -shifted[1:][:, [0]]
-        return shifted[1:][:, 1:], np.ravel(right.toarray() if sp.issparse(right) else right)
+        shifted = self.above - ratio * self.below
+        right = -shifted[1:, [0]]
+        return shifted[1:, 1:], np.ravel(right.toarray() if sp.issparse(right) else right)
 
     def unlabelled(self) -> EnergyPencil:
         """The same forms without the row and column of the labels."""
-        parts = (self.above, self.above_size, self.below, self.below_size)
-        above, above_size, below, below_size = (part[1:][:, 1:] for part in parts)
+        forms = (self.above, self.above_size, self.below, self.below_size)
+        above, above_size, below, below_size = (form[1:, 1:] for form in forms)
         return EnergyPencil(above, above_size, below, below_size, self.terms)
 
     def proves(self, ratio: float) -> bool:
@@ -141,62 +136,218 @@ class EnergyPencil:
         """
         size = self.above_size + ratio * self.below_size
         radius = float(gamma(self.terms + 8)) * abs(size)
-        return is_verified_positive(self.shifted(ratio), radius)
+        return is_verified_positive(self.above - ratio * self.below, radius)
 
     def bound(self, ratio: float, within: float = 1e-3) -> float:
         """A proven lower bound of the least ratio just below one attained; 0 if none is proved."""
-        first = _SPARSE_BELOW if sp.issparse(self.above) and self.order > DENSE_ORDER else 0.0
+        first = _SPARSE_BELOW if self._is_large else 0.0
         tried = (ratio * (1.0 - below) for below in _BELOW if first <= below <= within)
         return next((r for r in tried if np.isfinite(r) and r > 0.0 and self.proves(r)), 0.0)
 
     def least(self) -> tuple[float, Array]:
         r"""The least ratio :math:`v^T A v / v^T B v` and its vector, by one eigenproblem.
 
-        It is one over the largest eigenvalue of :math:`B v = \mu A v`: LAPACK on a dense pencil;
-        on a sparse one, Lanczos steps with one factorization of A to come near, and with one of
-        A less almost that multiple of B to finish.
-
-        Raises
-        ------
-        DataError
-            A is not positive definite to working precision.
+        It is one over the largest eigenvalue of :math:`B v = \mu A v`. On a large sparse pencil a
+        few Lanczos steps come near it first, which saves factorizations.
         """
         try:
-            if self.order <= DENSE_ORDER or not sp.issparse(self.above):
-                return self._least_dense()
-            return self._least_sparse()
-        except (np.linalg.LinAlgError, ArithmeticError) as error:
+            near = self._largest_roughly() if self._is_large else None
+            value, vector = smallest_eigenvalue(-self.below, mass=self.above, near=near)
+            if not np.any(vector):
+                raise ArithmeticError("the largest eigenvalues are too close to be separated")
+        except ArithmeticError as error:
             raise DataError(
                 "the eigenproblem is singular to working precision: similarities differ too much "
                 f"in size. Drop the smallest ones, or rescale. ({error})"
             ) from None
-
-    def _least_dense(self) -> tuple[float, Array]:
-        a, b = (m.toarray() if sp.issparse(m) else m for m in (self.above, self.below))
-        m = self.order
-        values, vectors = sl.eigh(b, a, subset_by_index=[m - 1, m - 1])
-        return _ratio(float(values[0])), np.asarray(vectors[:, 0])
-
-    def _least_sparse(self) -> tuple[float, Array]:
-        largest = self._largest_roughly()
-        near = None if largest is None else -largest
-        value, vector = smallest_eigenvalue(-self.below, mass=self.above, near=near)
-        if not np.any(vector):
-            raise ArithmeticError("the largest eigenvalues are too close to be told apart")
-        return _ratio(-value), vector
+        return 1.0 / -value if value < 0.0 else float("inf"), vector
 
     def _largest_roughly(self) -> float | None:
-        """A lower estimate of the largest eigenvalue, from a few Lanczos steps; None if none is."""
-        solve = RestrictedFactor(self.above, np.zeros((self.order, 0))).solve
-        inverse = spl.LinearOperator((self.order,) * 2, matvec=solve, dtype=float)
-        start = np.random.default_rng(0).standard_normal(self.order)
-        options = {"M": self.above, "Minv": inverse, "which": "LA", "v0": start, "tol": _ROUGH}
+        """Minus an estimate of the largest eigenvalue to a per cent; None if there is none."""
+        n, solve = self.order, LdlFactor(self.above).solve
+        options = {
+            "M": self.above,
+            "Minv": spl.LinearOperator((n, n), matvec=solve, dtype=float),
+            "v0": np.random.default_rng(0).standard_normal(n),
+        }
         try:
-            found = spl.eigsh(self.below, k=1, return_eigenvectors=False, **options)
+            found = spl.eigsh(
+                self.below, 1, which="LA", tol=1e-2, return_eigenvectors=False, **options
+            )
         except spl.ArpackNoConvergence:
             return None
-        return float(found[0])
+        return -float(found[0])
 
 
-def _ratio(largest: float) -> float:
-    return 1.0 / largest if largest > 0.0 else float("inf")
+def harmonic(graph: LabelledGraph) -> Propagation:
+    r"""The labelling of least energy :math:`E_+`, which ignores dissimilar pairs.
+
+    .. math::  y_u = -(L_+^{uu})^{-1} L_+^{ul} y_l .
+
+    Every value is the mean of its neighbours' values, weighted by similarity, and lies between the
+    labels.
+
+    Parameters
+    ----------
+    graph : LabelledGraph
+        Made by `labelled_graph`.
+
+    Returns
+    -------
+    Propagation
+
+    Raises
+    ------
+    DisconnectedGraphError
+        A connected component of the similar pairs has no label.
+
+    References
+    ----------
+    Tong thesis, (3.2) and (3.3); Zhu, Ghahramani and Lafferty, ICML, 2003.
+
+    Examples
+    --------
+    >>> from sdpdr.propagation import labelled_graph
+    >>> path = np.diag([1.0, 1.0, 1.0], 1)
+    >>> harmonic(labelled_graph(path + path.T, [1.0, np.nan, np.nan, -1.0])).y.round(6).tolist()
+    [1.0, 0.333333, -0.333333, -1.0]
+    """
+    graph.require_reached()
+    return given_weight(graph, 0.0)
+
+
+def fixed_lam(graph: LabelledGraph, *, share: float = 0.5) -> Propagation:
+    r"""The labelling of least :math:`E_+ - \lambda E_-` for a given weight.
+
+    The weight is a share of the least ratio :math:`\lambda^\ast`, so that it means the same
+    whatever the unit of the dissimilarities.
+
+    Parameters
+    ----------
+    graph : LabelledGraph
+        Made by `labelled_graph`.
+    share : float, default 0.5
+        :math:`\lambda / \lambda^\ast`, from 0, the harmonic labelling, to 1, that of least ratio.
+
+    Returns
+    -------
+    Propagation
+
+    Raises
+    ------
+    DataError
+        The share is not between 0 and 1, or the least ratio is not attained and the share is 1.
+    DisconnectedGraphError
+        A connected component of the similar pairs has no label.
+
+    References
+    ----------
+    Tong thesis, (3.7) and section 3.3.2.
+
+    Examples
+    --------
+    >>> from sdpdr.propagation import labelled_graph
+    >>> S = np.diag([1.0, 1.0, 1.0], 1)
+    >>> S[0, 2] = -1.0
+    >>> graph = labelled_graph(S + S.T, [1.0, np.nan, np.nan, -1.0])
+    >>> [fixed_lam(graph, share=share).y[1:3].round(3).tolist() for share in (0.0, 0.5)]
+    [[0.333, -0.333], [0.2, -0.6]]
+    """
+    graph.require_reached()
+    least = 0.0
+    # Where similar pairs never join different labels, the harmonic labelling has ratio zero.
+    if validate.share("share", share) > 0.0 and graph.pencil.has_below and not graph.is_separated:
+        least = graph.pencil.least()[0]
+    return given_weight(graph, share * least)
+
+
+def mixed_graph(
+    graph: LabelledGraph,
+    *,
+    ridge: float = 1e-3,
+    smoothness: float = 1.0,
+    kernel: ArrayLike | None = None,
+) -> Propagation:
+    r"""Least squares on a mixed graph, where dissimilar neighbours should have opposite values.
+
+    .. math::
+
+        \min_f\ \sum_{i \text{ labelled}} (f_i - y_i)^2 + \lambda_1 |f|_K^2
+        + \lambda_2 f^T M f, \qquad
+        f^T M f = \tfrac12 \sum_{ij} |S_{ij}| (f_i - \operatorname{sgn}(S_{ij}) f_j)^2 ,
+
+    :math:`M = L + (\mathbf 1 \mathbf 1^T - s) \circ W` with :math:`W = |S|`, L its Laplacian and
+    s the signs. The labels are met approximately; y holds f.
+
+    Parameters
+    ----------
+    graph : LabelledGraph
+        Made by `labelled_graph`.
+    ridge : float, default 1e-3
+        :math:`\lambda_1 > 0`.
+    smoothness : float, default 1.0
+        :math:`\lambda_2 \ge 0`.
+    kernel : array_like of shape (n, n), optional
+        K, positive semidefinite; the identity by default, which keeps a sparse graph sparse.
+
+    Returns
+    -------
+    Propagation
+
+    Raises
+    ------
+    DataError, ShapeError
+
+    References
+    ----------
+    Goldberg, Zhu and Wright, "Dissimilarity in graph-based semi-supervised classification",
+    AISTATS, 2007; Tong thesis, (3.13).
+    """
+    ridge = validate.positive_number("ridge", ridge)
+    smoothness = validate.non_negative("smoothness", smoothness)
+    known = (~np.isnan(graph.labels)).astype(float)
+    degrees = (graph.positive + graph.negative).sum(axis=1)
+    M = smoothness * (sp.diags_array(degrees) - graph.positive + graph.negative)
+    if kernel is None:
+        matrix = sp.csr_array(sp.diags_array(known + ridge) + M)
+        values = solve_positive(
+            matrix.toarray() if graph.is_dense else matrix, np.nan_to_num(graph.labels)
+        )
+    else:
+        K = np.asarray(kernel, dtype=float)
+        if K.shape != (graph.n, graph.n):
+            raise ShapeError(f"kernel has shape {K.shape}; the graph has {graph.n} nodes.")
+        matrix = known[:, None] * K + ridge * np.eye(graph.n) + M @ K
+        values = K @ np.linalg.solve(matrix, np.nan_to_num(graph.labels))
+    return Propagation(values, float("nan"), graph.ratio(values))
+
+
+def given_weight(graph: LabelledGraph, lam: float, **proof: Any) -> Propagation:
+    """The minimizer of E_+ - lam E_- on a graph whose components all have labels."""
+    matrix, right = graph.pencil.system(lam)
+    try:
+        y = graph.labelling(solve_positive(matrix, right, is_laplacian=lam == 0.0))
+    except ArithmeticError:
+        raise DataError(
+            f"with lam={lam:g}, the least ratio, E_+ - lam E_- has no minimum: the ratio is not "
+            "attained. Pass a smaller share."
+        ) from None
+    return Propagation(y, lam, graph.ratio(y), **proof)
+
+
+def solve_positive(matrix: Matrix, right: Array, *, is_laplacian: bool = False) -> Array:
+    """Solution of a positive definite system; ArithmeticError if it is none."""
+    if not sp.issparse(matrix):
+        try:
+            return np.asarray(sl.cho_solve(sl.cho_factor(matrix), right))
+        except np.linalg.LinAlgError as error:
+            raise ArithmeticError(str(error)) from None
+    if is_laplacian and matrix.shape[0] >= _LARGE:
+        scaling = sp.diags_array(1.0 / matrix.diagonal())
+        found, unfinished = spl.cg(matrix, right, rtol=1e-12, atol=0.0, maxiter=_STEPS, M=scaling)
+        if not unfinished:
+            return np.asarray(found)
+    factor = LdlFactor(matrix)
+    if factor.n_negative:
+        raise ArithmeticError("not positive definite")
+    return factor.solve(right)

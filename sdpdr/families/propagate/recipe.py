@@ -125,8 +125,7 @@ def mixed_label_step(X: Any, y: ArrayLike, *, beta: float) -> Model:
     pencil = _checked(X, y).pencil
     scale = np.ones(pencil.order)
     scale[0] = validate.positive_number("beta", beta)
-    block = _fixed_scale(pencil, np.diag(scale))
-    return Model((block,), name="mixed_label_step", maximize=True)
+    return _fixed_scale(pencil, np.diag(scale), "mixed_label_step")
 
 
 def mixed_scale_step(X: Any, y: ArrayLike, *, spread: ArrayLike) -> Model:
@@ -160,14 +159,13 @@ def mixed_scale_step(X: Any, y: ArrayLike, *, spread: ArrayLike) -> Model:
         raise ShapeError(f"spread has shape {values.shape}; {pencil.order - 1} labels are unknown.")
     basis = np.zeros((pencil.order, 2))
     basis[1:, 0], basis[0, 1] = values, 1.0
-    block = _fixed_scale(pencil, basis)
-    return Model((block,), name="mixed_scale_step", maximize=True)
+    return _fixed_scale(pencil, basis, "mixed_scale_step")
 
 
 def labelling_of(solution: Solution, X: Any, y: ArrayLike) -> Array:
     """The labelling that a solution of `mixed_label_propagation` found, shape (n,).
 
-    Of the leading eigenvector v of K: the labels, and v / v_0 elsewhere.
+    With v the leading eigenvector of K: the labels, and v / v_0 elsewhere.
 
     Parameters
     ----------
@@ -175,10 +173,14 @@ def labelling_of(solution: Solution, X: Any, y: ArrayLike) -> Array:
     X, y
         As for the model.
 
+    Returns
+    -------
+    array of shape (n,)
+
     Raises
     ------
     DataError
-        The eigenvector has no share of the labels.
+        The labels have no share in the eigenvector.
     """
     v = spectrum_of(solution.gram("K"))[1][:, 0]
     if abs(v[0]) <= 1e-9:
@@ -187,6 +189,7 @@ def labelling_of(solution: Solution, X: Any, y: ArrayLike) -> Array:
 
 
 def _checked(X: Any, y: ArrayLike) -> LabelledGraph:
+    """The graph, whose least ratio is a question."""
     graph = labelled_graph(X, y)
     graph.require_two_values()
     graph.require_reached()
@@ -198,7 +201,7 @@ def _checked(X: Any, y: ArrayLike) -> LabelledGraph:
     return graph
 
 
-def _fixed_scale(pencil: EnergyPencil, basis: Array) -> FixedScaleDual:
-    """The dual on the span of some columns, the first of which has weight one."""
+def _fixed_scale(pencil: EnergyPencil, basis: Array, name: str) -> Model:
+    """The dual of a step in the span of some columns, the first of which has weight one."""
     above, below = (basis.T @ (form @ basis) for form in (pencil.above, pencil.below))
-    return FixedScaleDual(above, below)
+    return Model((FixedScaleDual(above, below),), name=name, maximize=True)

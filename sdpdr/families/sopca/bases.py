@@ -1,16 +1,31 @@
-"""A pair of bases, what it keeps of a stack of matrices, and the pair in closed form."""
+r"""Two bases for a stack of matrices: what they keep, local searches, and a closed form.
+
+For a stack of matrices :math:`N_i = M_i B`, a search takes A from B and then B from A:
+
+- *alternating*, Algorithm 1 of the Tong thesis: A = leading eigenvectors of
+  :math:`\sum_i \sqrt{N_i N_i^T}`, which maximize a lower bound of
+  :math:`\sum_i |A^T N_i|_{\mathrm{tr}}`. The objective itself may fall.
+- *ascent*: A = the polar factor of :math:`\sum_i N_i W_i^T`, with :math:`W_i` the polar factor of
+  :math:`A^T N_i` for the present A. It maximizes :math:`\sum_i \langle W_i, A^T N_i\rangle`, which
+  equals the objective at the present A and exceeds it nowhere: the objective never falls.
+- *glram*: A = leading eigenvectors of :math:`\sum_i N_i N_i^T`, the best A for this B.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.families.sopca.inputs import matrices, numbers_of_components
-from sdpdr.families.sopca.runs import RunStatus
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import ShapeError
+from sdpdr.base.progress import Advised
+from sdpdr.families.sopca.recipe import matrices_and_numbers
 from sdpdr.linalg.spectral import fix_signs
 
 Pair = tuple[Array, Array]
@@ -18,9 +33,19 @@ Pair = tuple[Array, Array]
 _TIED = 1e-10
 
 
+class RunStatus(Advised):
+    """How an iteration ended; the value of each member is advice."""
+
+    CONVERGED = "The tolerance was reached."
+    ITERATION_LIMIT = "The iteration limit was reached; the best point so far is returned."
+    TIME_LIMIT = "The time limit was reached; the best point so far is returned."
+    INTERRUPTED = "Interrupted; the best point so far is returned."
+    STALLED = "No step gains anything in floating point; the best point so far is returned."
+
+
 @dataclass(frozen=True, eq=False)
 class Bases:
-    r"""Orthonormal columns A of shape (p, k) and B of shape (q, k).
+    """Orthonormal columns A of shape (p, k) and B of shape (q, k).
 
     Attributes
     ----------
@@ -35,16 +60,12 @@ class Bases:
         False if eigenvalues are tied, so that other bases have the same value.
     """
 
-    rows: Array
-    columns: Array
+    rows: Array = field(repr=False)
+    columns: Array = field(repr=False)
     value: float
     status: RunStatus = RunStatus.CONVERGED
-    history: tuple[float, ...] = ()
+    history: tuple[float, ...] = field(default=(), repr=False)
     unique: bool = True
-
-    def __repr__(self) -> str:
-        shapes = f"{self.rows.shape} and {self.columns.shape}"
-        return f"Bases({self.status.name}: {shapes}, value {self.value:.8g})"
 
     def transform(self, stack: ArrayLike) -> Array:
         """The matrices :math:`A^T M_i B`."""
@@ -54,127 +75,168 @@ class Bases:
         r""":math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, the objective of (4.9)."""
         return trace_norm(self.transform(stack))
 
-    def energy(self, stack: ArrayLike) -> float:
-        r""":math:`\sum_i |A^T M_i B|_F^2`, the objective of GLRAM, (4.6)."""
-        return squares(self.transform(stack))
+
+# -- searches ------------------------------------------------------------------------------------
 
 
-def leading(matrix: Array, k: int) -> Array:
-    """Eigenvectors of the k largest eigenvalues, the largest first, each with its sign fixed.
+def alternating(
+    X: ArrayLike,
+    n_components: int | Sequence[int] = 2,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    time_limit: float | None = None,
+) -> Bases:
+    r"""Algorithm 1 of the Tong thesis, for :math:`\max \sum_i |A^T M_i B|_{\mathrm{tr}}`.
 
-    Examples
-    --------
-    >>> leading(np.diag([1.0, 3.0, 2.0]), 2)
-    array([[0., 0.],
-           [1., 0.],
-           [0., 1.]])
-    """
-    vectors = np.linalg.eigh(matrix)[1][:, ::-1][:, :k]
-    return fix_signs(vectors)
+    It begins at the first k columns of the identity, or at the leading eigenvectors of
+    :math:`\sum M_i M_i^T` if the first k rows of all matrices are zero.
 
+    Parameters
+    ----------
+    X : array_like of shape (n, p, q)
+    n_components : int or pair of int, default 2
+        k, of both sides or of each.
+    tol : float, default 1e-6
+        Relative change of the objective at which the search ends.
+    max_iter : int, default 100
+        Sweeps.
+    time_limit : float, optional
+        Seconds.
 
-def along_axes(bases: Bases, stack: Array) -> Bases:
-    """Bases rotated within their spans: columns in the order of the squares along them.
+    Returns
+    -------
+    Bases
+        ``rows`` A and ``columns`` B of the best sweep, since the objective may fall, with the
+        objective as ``value``, the ``status``, the ``history`` of values, and whether the bases are
+        ``unique``; ``transform(X)`` gives the matrices :math:`A^T M_i B`.
 
-    The sum of trace norms does not depend on the rotation, which rounding would choose.
-    """
-    small = projected(stack, bases.rows, bases.columns)
-    of_rows = np.einsum("iab,icb->ac", small, small)
-    of_columns = np.einsum("iab,iac->bc", small, small)
-    return replace(
-        bases,
-        rows=fix_signs(bases.rows @ leading(of_rows, len(of_rows))),
-        columns=fix_signs(bases.columns @ leading(of_columns, len(of_columns))),
-    )
+    Raises
+    ------
+    DataError, ShapeError
+        X is not a stack of matrices, or ``n_components`` is out of range.
 
-
-def is_tied(matrix: Array, k: int) -> bool:
-    """Whether eigenvalue k equals the next one, so that the leading subspace is a choice.
-
-    Examples
-    --------
-    >>> is_tied(np.diag([3.0, 2.0, 2.0]), 2), is_tied(np.diag([3.0, 2.0, 2.0]), 3)
-    (True, False)
-    """
-    values = np.linalg.eigvalsh(matrix)[::-1]
-    if k >= values.size:
-        return False
-    return bool(values[k - 1] - values[k] <= _TIED * max(np.abs(values).max(), 1e-300))
-
-
-def largest_sum(matrix: Array, k: int) -> float:
-    """The sum of the k largest eigenvalues, S_k.
+    References
+    ----------
+    Tong thesis, algorithm 1, (4.9) and (4.10).
 
     Examples
     --------
-    >>> largest_sum(np.diag([3.0, 1.0, 2.0]), 2)
-    5.0
+    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
+    >>> round(alternating(X).value, 4)
+    15.1542
     """
-    return float(np.linalg.eigvalsh(matrix)[-k:].sum())
+    stack, ks = matrices_and_numbers(X, n_components)
+    rule = _Eigenvectors(root_scatter, ks)
+    return _search(stack, ks, rule, trace_norm, [_first(stack, ks[0])], tol, max_iter, time_limit)
 
 
-def spans(stack: Array, ks: tuple[int, int]) -> tuple[Array, Array]:
-    r"""Orthonormal U and V with :math:`M_i = U U^T M_i V V^T`; identities where none are smaller.
+def ascent(
+    X: ArrayLike,
+    n_components: int | Sequence[int] = 2,
+    *,
+    start: tuple[ArrayLike, ArrayLike] | None = None,
+    tol: float = 1e-9,
+    max_iter: int = 1000,
+    time_limit: float | None = None,
+) -> Bases:
+    r"""Monotone ascent of :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, by polar factors.
 
-    With :math:`N_i = U^T M_i V` and :math:`R = V^T T V`, the nonzero singular values of
-    :math:`T_P^{1/2} M_i T_Q^{1/2}` depend on :math:`T_Q` by :math:`M_i T_Q M_i^T = U N_i R N_i^T
-    U^T` alone. If :math:`0 \preceq T \preceq I` and :math:`\operatorname{tr} T = k`, then
-    :math:`0 \preceq R \preceq I` and :math:`\operatorname{tr} R \le k`; as F grows with R, and
-    V has k columns at least, the trace may be made k again. Conversely :math:`V R V^T` is in the
-    Fantope of T if R is in its own. So both programs have one optimum. The bound is one too:
-    multipliers :math:`Q_i` of the small program lift to :math:`V Q_i V^T`, whose k largest
-    eigenvalues are the same. Likewise bases: columns of B outside of the span keep nothing.
+    Parameters
+    ----------
+    X, n_components, tol, max_iter, time_limit
+        As for `alternating`.
+    start : pair of array_like, optional
+        (A, B) of orthonormal columns, which are improved; by default the bases after one sweep of
+        `alternating`.
 
-    One direction more than k is kept, so that a tie is seen if the data have no more than k. No
-    rank is determined: Householder's Q is orthonormal whatever the rank.
+    Returns
+    -------
+    Bases
+        As `alternating`; the history never falls.
+
+    Raises
+    ------
+    DataError, ShapeError
+        As `alternating`, or the start has another shape.
 
     Examples
     --------
-    >>> U, V = spans(np.ones((2, 1, 9)), (1, 1))
-    >>> U.shape, V.shape, bool(np.allclose(np.ones(9) @ V @ V.T, 1.0))
-    ((1, 1), (9, 2), True)
+    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
+    >>> round(ascent(X).value, 4)
+    15.2837
     """
-    return _span(stack.transpose(0, 2, 1), ks[0]), _span(stack, ks[1])
+    stack, ks = matrices_and_numbers(X, n_components)
+    if start is None:
+        pair = _Eigenvectors(root_scatter, ks)(stack, _first(stack, ks[0]))
+    else:
+        pair = np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float)
+    shapes = tuple(zip(stack.shape[1:], ks, strict=True))
+    if (pair[0].shape, pair[1].shape) != shapes:
+        raise ShapeError(
+            f"start must be a pair of shapes {shapes[0]} and {shapes[1]}; it has "
+            f"{pair[0].shape} and {pair[1].shape}."
+        )
+    return _search(stack, ks, _by_polar_factors, trace_norm, [pair], tol, max_iter, time_limit)
 
 
-def _span(stack: Array, k: int) -> Array:
-    """An orthonormal basis of the span of all rows of all matrices, of k + 1 columns at least."""
-    n, p, q = stack.shape
-    if max(n * p, k + 1) >= q:
-        return np.eye(q)
-    rows = np.zeros((max(n * p, k + 1), q))
-    rows[: n * p] = stack.reshape(-1, q)
-    return np.linalg.qr(rows.T)[0]
+def glram(
+    X: ArrayLike,
+    n_components: int | Sequence[int] = 2,
+    *,
+    n_starts: int = 1,
+    seed: int = 0,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    time_limit: float | None = None,
+) -> Bases:
+    r"""Generalized low rank approximations, :math:`\min \sum_i |M_i - A D_i B^T|_F^2`.
 
+    The best :math:`D_i` are :math:`A^T M_i B`, so this is :math:`\max \sum_i |A^T M_i B|_F^2`, by
+    eigenvectors of :math:`\sum M_i^T A A^T M_i` and of :math:`\sum M_i B B^T M_i^T` in turn.
 
-def projected(stack: Array, rows: Array, columns: Array) -> Array:
-    """The matrices :math:`A^T M_i B`, shape (n, k, l)."""
-    return np.asarray(rows.T @ (stack @ columns))
+    Parameters
+    ----------
+    X, n_components, tol, time_limit
+        As for `alternating`.
+    n_starts : int, default 1
+        The first as that of `alternating`, the others random.
+    seed : int, default 0
+        Seed of the random starts.
+    max_iter : int, default 100
+        Sweeps, over all starts.
 
+    Returns
+    -------
+    Bases
+        With the energy kept as ``value``; within one start the history never falls.
 
-def trace_norm(stack: Array) -> float:
-    r"""The sum of all singular values of all matrices, :math:`\sum_i |M_i|_{\mathrm{tr}}`.
+    Raises
+    ------
+    DataError, ShapeError
+        As `alternating`.
+
+    References
+    ----------
+    Ye, "Generalized low rank approximations of matrices", Machine Learning 61, 2005. Tong thesis,
+    (4.1) and (4.6); the text has :math:`B^T B`, the identity, in place of :math:`B B^T`.
 
     Examples
     --------
-    >>> trace_norm(np.array([[[3.0, 0.0], [0.0, -4.0]]]))
-    7.0
+    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
+    >>> round(glram(X, n_starts=10, max_iter=1000).value, 4)
+    36.3212
     """
-    return float(np.linalg.svd(stack, compute_uv=False).sum())
+    stack, ks = matrices_and_numbers(X, n_components)
+    n_starts, rng = validate.positive_integer("n_starts", n_starts), np.random.default_rng(seed)
+    starts = [_first(stack, ks[0])]
+    for _ in range(n_starts - 1):
+        starts.append((np.linalg.qr(rng.standard_normal(starts[0][0].shape))[0], starts[0][1]))
+    rule = _Eigenvectors(square_scatter, ks)
+    return _search(stack, ks, rule, squares, starts, tol, max_iter, time_limit)
 
 
-def squares(stack: Array) -> float:
-    r"""The sum of squares of all entries, :math:`\sum_i |M_i|_F^2`."""
-    return float(np.sum(np.square(stack)))
-
-
-def weighted_outer(vectors: Array, weights: Array) -> Array:
-    r"""The sum over a stack :math:`\sum_i X_i \operatorname{diag}(w_i) X_i^T`."""
-    total = np.tensordot(vectors * weights[:, None, :], vectors, axes=((0, 2), (0, 2)))
-    return np.asarray(0.5 * (total + total.T))
-
-
-def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool = True) -> Bases:
+def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Bases:
     r"""Two-dimensional singular value decomposition: leading eigenvectors of both covariances.
 
     .. math:: F = \sum_i (M_i - \bar M)(M_i - \bar M)^T, \qquad
@@ -182,21 +244,18 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bo
 
     Parameters
     ----------
-    X : array_like of shape (n, p, q)
-    n_components : int or pair of int, default 2
-        k, of both sides or of each.
-    center : bool, default True
-        Whether to subtract the mean :math:`\bar M`.
+    X, n_components
+        As for `alternating`.
 
     Returns
     -------
     Bases
-        ``value`` is the energy kept of the (centred) stack.
+        ``value`` is the energy kept of the centred stack.
 
     Raises
     ------
     DataError, ShapeError
-        X is no stack of matrices, or ``n_components`` is out of range.
+        As `alternating`.
 
     References
     ----------
@@ -209,10 +268,177 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bo
     >>> two_d_svd(X).rows.shape
     (5, 2)
     """
-    stack = matrices(X, center=center)
-    ks = numbers_of_components(n_components, stack.shape)
-    left = np.tensordot(stack, stack, axes=((0, 2), (0, 2)))
-    right = np.tensordot(stack, stack, axes=((0, 1), (0, 1)))
-    unique = not (is_tied(left, ks[0]) or is_tied(right, ks[1]))
-    rows, columns = leading(left, ks[0]), leading(right, ks[1])
+    stack, ks = matrices_and_numbers(X, n_components, center=True)
+    covariances = square_scatter(stack), square_scatter(stack.transpose(0, 2, 1))
+    unique = not any(is_tied(C, k) for C, k in zip(covariances, ks, strict=True))
+    rows, columns = (leading(C, k) for C, k in zip(covariances, ks, strict=True))
     return Bases(rows, columns, squares(projected(stack, rows, columns)), unique=unique)
+
+
+class _Eigenvectors:
+    """The rule that takes leading eigenvectors of a scatter, first for B and then for A."""
+
+    def __init__(self, scatter: Callable[[Array], Array], ks: tuple[int, int]) -> None:
+        self.scatter, self.ks = scatter, ks
+
+    def __call__(self, stack: Array, pair: Pair) -> Pair:
+        columns = leading(self.scatter(stack.transpose(0, 2, 1) @ pair[0]), self.ks[1])
+        return leading(self.scatter(stack @ columns), self.ks[0]), columns
+
+    def is_unique(self, stack: Array, pair: Pair) -> bool:
+        """Whether no eigenvalues are tied where the bases end."""
+        of_rows = self.scatter(stack @ pair[1])
+        of_columns = self.scatter(stack.transpose(0, 2, 1) @ pair[0])
+        return not (is_tied(of_rows, self.ks[0]) or is_tied(of_columns, self.ks[1]))
+
+
+def _by_polar_factors(stack: Array, pair: Pair) -> Pair:
+    """The rule of `ascent`."""
+    rows, columns = pair
+    columns = _polar_step(stack.transpose(0, 2, 1) @ rows, columns)
+    return _polar_step(stack @ columns, rows), columns
+
+
+def _polar_step(images: Array, basis: Array) -> Array:
+    """The polar factor of the sum of N_i W_i^T."""
+    u, _, vt = np.linalg.svd(basis.T @ images, full_matrices=False)
+    total = np.tensordot(images, u @ vt, axes=((0, 2), (0, 2)))
+    left, _, right = np.linalg.svd(total, full_matrices=False)
+    return np.asarray(left @ right)
+
+
+def _first(stack: Array, k: int) -> Pair:
+    """The default start; B is zero."""
+    # The first k rows of all pictures may be blank; the first step would then be arbitrary.
+    blank = not np.any(stack[:, :k])
+    rows = leading(square_scatter(stack), k) if blank else np.eye(stack.shape[1])[:, :k]
+    return rows, np.zeros((stack.shape[2], 0))
+
+
+def _search(
+    stack: Array,
+    ks: tuple[int, int],
+    rule: Callable[[Array, Pair], Pair],
+    measure: Callable[[Array], float],
+    starts: list[Pair],
+    tol: float,
+    *limits: Any,
+) -> Bases:
+    """The best bases over all sweeps; B is sought in the span of the rows of all matrices."""
+    inside = span(stack, ks[1])
+    stack = stack @ inside
+
+    def sweeps() -> Iterator[Step]:
+        for number, (rows, columns) in enumerate(starts, 1):
+            pair = rows, inside.T @ columns
+            before, settled = -np.inf, False
+            while not settled:
+                pair = rule(stack, pair)
+                value = measure(projected(stack, *pair))
+                settled = abs(value - before) <= tol * value
+                last = settled and number == len(starts)
+                yield pair, value, np.inf, RunStatus.CONVERGED if last else None
+                before = value
+
+    (rows, columns), value, _, status, history = follow(sweeps(), tol, *limits)
+    unique = not isinstance(rule, _Eigenvectors) or rule.is_unique(stack, (rows, columns))
+    rows, columns = fix_signs(rows), fix_signs(inside @ columns)
+    return Bases(rows, columns, value, status, history, unique)
+
+
+# -- limits --------------------------------------------------------------------------------------
+
+
+# A point of an iteration, its value, a proved bound, and a status if it is the last one.
+Step = tuple[Any, float, float, RunStatus | None]
+
+
+def follow(
+    steps: Iterator[Step], tol: float, max_iter: int, time_limit: float | None
+) -> tuple[Any, float, float, RunStatus, tuple[float, ...]]:
+    """Take steps until the last one, a gap of at most ``tol``, or a limit.
+
+    Returns the point of largest value, this value, the lowest bound, the status, and all values.
+    """
+    max_iter = validate.positive_integer("max_iter", max_iter, at_least=0)
+    tol = validate.positive_number("tol", tol)
+    deadline, history, least, status = Deadline(time_limit), [], np.inf, None
+    best: tuple[float, Any] = -np.inf, None
+    try:
+        while status is None:
+            point, value, bound, status = next(steps)
+            best = (value, point) if value > best[0] else best
+            least = min(least, bound)
+            history.append(value)
+            if least - best[0] <= tol * best[0]:
+                status = RunStatus.CONVERGED
+            elif status is None and len(history) > max_iter:
+                status = RunStatus.ITERATION_LIMIT
+            elif status is None and deadline.is_over():
+                status = RunStatus.TIME_LIMIT
+    except KeyboardInterrupt:
+        if not history:
+            raise
+        status = RunStatus.INTERRUPTED
+    return best[1], best[0], least, status, tuple(history)
+
+
+# -- matrices ------------------------------------------------------------------------------------
+
+
+def span(stack: Array, k: int) -> Array:
+    """An orthonormal basis, of k + 1 columns at least, whose span holds the rows of all matrices.
+
+    With one direction more than k a tie is seen even if the data have no more than k. No rank is
+    determined: the Q of Householder's factorization is orthonormal whatever the rank.
+    """
+    n, p, q = stack.shape
+    if max(n * p, k + 1) >= q:
+        return np.eye(q)
+    rows = np.zeros((max(n * p, k + 1), q))
+    rows[: n * p] = stack.reshape(-1, q)
+    return np.linalg.qr(rows.T)[0]
+
+
+def leading(matrix: Array, k: int) -> Array:
+    """Eigenvectors of the k largest eigenvalues, the largest first, each with its sign fixed."""
+    return fix_signs(np.linalg.eigh(matrix)[1][:, ::-1][:, :k])
+
+
+def is_tied(matrix: Array, k: int) -> bool:
+    """Whether eigenvalue k equals the next one, so that the leading subspace is a choice."""
+    values = np.linalg.eigvalsh(matrix)[::-1]
+    size = max(float(np.abs(values).max()), 1e-300)
+    return k < values.size and bool(values[k - 1] - values[k] <= _TIED * size)
+
+
+def projected(stack: Array, rows: Array, columns: Array) -> Array:
+    """The matrices :math:`A^T M_i B`, shape (n, k, l)."""
+    return np.asarray(rows.T @ (stack @ columns))
+
+
+def trace_norm(stack: Array) -> float:
+    r"""The sum of all singular values of all matrices, :math:`\sum_i |M_i|_{\mathrm{tr}}`."""
+    return float(np.linalg.svd(stack, compute_uv=False).sum())
+
+
+def squares(stack: Array) -> float:
+    r"""The sum of squares of all entries, :math:`\sum_i |M_i|_F^2`."""
+    return float(np.sum(np.square(stack)))
+
+
+def square_scatter(images: Array) -> Array:
+    r"""The matrix :math:`\sum_i N_i N_i^T`."""
+    return np.asarray(np.tensordot(images, images, axes=((0, 2), (0, 2))))
+
+
+def root_scatter(images: Array) -> Array:
+    r"""The matrix :math:`\sum_i \sqrt{N_i N_i^T}`, by thin singular value decompositions."""
+    u, s, _ = np.linalg.svd(images, full_matrices=False)
+    return weighted_outer(u, s)
+
+
+def weighted_outer(vectors: Array, weights: Array) -> Array:
+    r"""The matrix :math:`\sum_i X_i \operatorname{diag}(w_i) X_i^T`."""
+    total = np.tensordot(vectors * weights[:, None, :], vectors, axes=((0, 2), (0, 2)))
+    return np.asarray(0.5 * (total + total.T))

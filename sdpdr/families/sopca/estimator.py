@@ -12,21 +12,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import (
-    DataError,
-    DataTypeError,
-    NonUniqueWarning,
-    ShapeError,
-    UncertifiedWarning,
-    warn,
-)
+from sdpdr.base.errors import NonUniqueWarning, ShapeError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Reconstructing, as_precise, checked
 from sdpdr.base.parameters import require_kinds, seconds_for
-from sdpdr.families.sopca.bases import Bases, along_axes, two_d_svd
-from sdpdr.families.sopca.inputs import finite_matrices, matrices, numbers_of_components
-from sdpdr.families.sopca.interior import interior_point
-from sdpdr.families.sopca.local import alternating, ascent, glram
-from sdpdr.families.sopca.runs import RunStatus
+from sdpdr.families.sopca.bases import (
+    Bases,
+    RunStatus,
+    alternating,
+    ascent,
+    glram,
+    leading,
+    square_scatter,
+    squares,
+    two_d_svd,
+)
+from sdpdr.families.sopca.interior import Relaxation, interior_point
+from sdpdr.families.sopca.recipe import matrices, matrices_and_numbers, numbers_of_components
+from sdpdr.linalg.spectral import fix_signs
 
 METHODS = ("convex", "alternating", "glram", "2dsvd")
 # Relative gap of the relaxation.
@@ -39,8 +41,9 @@ class SOPCA(Reconstructing):
 
     The bases A of rows and B of columns are sought to keep most of
     :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`. This is not a convex problem, but it has a convex
-    relaxation with an upper bound, so that ``gap_`` tells how far the bases are from the best at
-    most.
+    relaxation with an upper bound: the best bases keep at most ``gap_`` more, relatively. A row of
+    a table is a matrix of a single row, so that only B is sought: :math:`\sum_i |B^T x_i|`, a
+    principal component analysis that is less sensitive to outliers.
 
     Parameters
     ----------
@@ -53,19 +56,15 @@ class SOPCA(Reconstructing):
         `sdpdr.bilinear.ascent`, and keeps the better ones. Without bound: ``"alternating"``,
         Algorithm 1 of the thesis; ``"glram"``, for :math:`\sum_i |A^T M_i B|_F^2` instead; and in
         closed form ``"2dsvd"``, from the covariances of rows and columns.
-    image_shape : tuple of int, optional
-        (p, q), for tables whose rows are flattened matrices. By default a row of a table is a
-        matrix of a single row, so that only B is sought: :math:`\sum_i |B^T x_i|`, a principal
-        component analysis that is less sensitive to outliers.
     center : bool, optional
-        Subtract the mean matrix first. By default only for tables whose rows are vectors, as
-        principal component analysis does; the thesis does not subtract it from matrices. The
-        method "2dsvd" subtracts it from its covariances in any case.
+        Subtract the mean matrix first. By default only for tables, as principal component analysis
+        does; the thesis does not subtract it from matrices. The method "2dsvd" subtracts it from
+        its covariances in any case.
     certify : bool, default False
         Solve the relaxation for the other methods as well, for its bound.
     tol : float, optional
         Relative gap of the relaxation (default 1e-4), or relative change at which the other
-        methods are done (by default as in `sdpdr.bilinear`).
+        methods end (by default as in `sdpdr.bilinear`).
     max_iter : int, optional
         By default as in `sdpdr.bilinear`.
     time_limit : float or None, default None
@@ -91,23 +90,17 @@ class SOPCA(Reconstructing):
     explained_variance_ratio_ : array of shape (k_1 k_2,), or None
         Share of each entry of :math:`A^T M_i B` in the variance of the data, if they vary.
     relaxation_ : Relaxation or None
-    status_ : RunStatus
-    n_iter_ : int
+        As `sdpdr.bilinear.interior_point` returns it.
+    status_, n_iter_
+        How the iteration ended, and after how many steps.
     image_shape_ : tuple of int
         (p, q).
-    n_features_in_ : int
-        P q.
-    feature_names_in_ : array of str
-        If a table has column names.
+    n_features_in_, feature_names_in_
 
     Raises
     ------
-    ShapeError
-        Matrices of different shapes, or a table that does not fit ``image_shape``.
-    DataError
-        NaN, only zeros, or too many components.
-    UnknownNameError
-        For a method that is none of these.
+    DataError, ShapeError, UnknownNameError
+        From `fit`: NaN, only zeros, too many components, or matrices of different shapes.
 
     Warns
     -----
@@ -133,7 +126,6 @@ class SOPCA(Reconstructing):
     n_components: int | Sequence[int] = 2
     _: KW_ONLY
     method: str = "convex"
-    image_shape: tuple[int, int] | None = None
     center: bool | None = None
     certify: bool = False
     tol: float | None = None
@@ -146,7 +138,7 @@ class SOPCA(Reconstructing):
         Parameters
         ----------
         X : array_like of shape (n, p, q), or (n, D)
-            Matrices, or a table of flattened ones; see ``image_shape``.
+            Matrices, or a table of vectors.
         y : ignored
 
         Returns
@@ -155,21 +147,37 @@ class SOPCA(Reconstructing):
         """
         require_kinds(self)
         validate.choice("method", self.method, METHODS)
-        stack = self._stack(X, reset=True)
-        self.image_shape_ = stack.shape[1:]
+        raw = self._stack(X, reset=True)
+        self.image_shape_ = raw.shape[1:]
         self.n_features_in_ = int(np.prod(self.image_shape_))
-        ks = self._sizes()
-        center = self._is_vectors if self.center is None else self.center
-        centred = matrices(stack, center=center)
-        self.mean_ = stack.mean(axis=0) if center else np.zeros(self.image_shape_)
-        self.relaxation_ = None
-        bases = self._solved(centred, ks)
-        if self.method != "2dsvd":  # which returns eigenvectors in their own order
-            bases = along_axes(bases, centred)
-        if self.certify and self.relaxation_ is None:
-            limit = seconds_for(self)
-            self.relaxation_ = interior_point(centred, ks, tol=_TOLERANCE, time_limit=limit)
-        self._read(bases, centred)
+        self._is_table = validate.n_dimensions(X) != 3
+        center = self._is_table if self.center is None else self.center
+        self.mean_ = raw.mean(axis=0) if center else np.zeros(self.image_shape_)
+        stack, ks = matrices_and_numbers(raw, self._numbers(), center=center)
+        bases, self.relaxation_ = self._solved(stack, ks)
+        self.rows_, self.columns_ = bases.rows, bases.columns
+        self.objective_ = bases.kept(stack)
+        spread, small = stack.var(axis=0).sum(), bases.transform(stack)
+        self.explained_variance_ratio_ = small.var(axis=0).ravel() / spread if spread else None
+        self.energy_ratio_ = squares(small) / squares(stack)
+        found, self.upper_bound_, self.gap_ = self.relaxation_, float("inf"), float("inf")
+        if found:  # if both are equal, rounding may put either above the other
+            self.upper_bound_ = max(found.bound, self.objective_)
+        if self.objective_ > 0.0:
+            self.gap_ = (self.upper_bound_ - self.objective_) / self.objective_
+        self.status_, self.n_iter_ = bases.status, max(1, len(bases.history) - 1)
+        if found and found.status is not RunStatus.CONVERGED:
+            warn(
+                f"the bound is within {found.gap:.1e} of the optimum of the relaxation only: "
+                f"{found.status.name}. {found.status.advice}",
+                UncertifiedWarning,
+            )
+        if not bases.unique:
+            warn(
+                "eigenvalues are tied where the basis ends, so other bases are as good; one of "
+                "them is returned. Another n_components makes the answer unique.",
+                NonUniqueWarning,
+            )
         return self
 
     def transform(self, X: Any) -> Array:
@@ -198,114 +206,62 @@ class SOPCA(Reconstructing):
         """
         check_is_fitted(self, "rows_")
         small = np.asarray(X, dtype=float)
-        sizes = self.rows_.shape[1], self.columns_.shape[1]
-        if small.ndim not in (2, 3) or small.shape[1:] not in (sizes, (sizes[0] * sizes[1],)):
+        k, l = self.rows_.shape[1], self.columns_.shape[1]  # noqa: E741
+        if small.ndim not in (2, 3) or small.shape[1:] not in ((k, l), (k * l,)):
             raise ShapeError(
-                f"X must have shape (m, {sizes[0]}, {sizes[1]}) or (m, {sizes[0] * sizes[1]}); it "
-                f"has {small.shape}."
+                f"X must have shape (m, {k}, {l}) or (m, {k * l}); it has {small.shape}."
             )
-        stack = self.rows_ @ small.reshape(-1, *sizes) @ self.columns_.T + self.mean_
+        stack = self.rows_ @ small.reshape(-1, k, l) @ self.columns_.T + self.mean_
         return np.asarray(stack if small.ndim == 3 else stack.reshape(len(stack), -1))
 
     def _mapped(self, X: Any) -> Array:
         """`transform`, always as an array."""
         check_is_fitted(self, "rows_")
-        stack = self._stack(X, reset=False)
-        small = self.rows_.T @ ((stack - self.mean_) @ self.columns_)
+        small = self.rows_.T @ ((self._stack(X, reset=False) - self.mean_) @ self.columns_)
         flat = validate.n_dimensions(X) != 3
         return as_precise(small.reshape(len(small), -1) if flat else small, X)
 
-    # -- the bases ------------------------------------------------------------------------
-
-    def _solved(self, stack: Array, ks: tuple[int, int]) -> Bases:
-        if self.method == "2dsvd":
-            return two_d_svd(stack, ks)  # which subtracts the mean once more: that changes nothing
+    def _solved(self, stack: Array, ks: tuple[int, int]) -> tuple[Bases, Relaxation | None]:
+        limit = seconds_for(self)
         given = {"tol": self.tol, "max_iter": self.max_iter}
         options: dict[str, Any] = {key: v for key, v in given.items() if v is not None}
-        limit = seconds_for(self)
+        found = None
+        if self.method == "convex":
+            found = interior_point(stack, ks, time_limit=limit, **{"tol": _TOLERANCE, **options})
+        elif self.certify:
+            found = interior_point(stack, ks, time_limit=limit, tol=_TOLERANCE)
+        if self.method == "2dsvd":  # its eigenvectors stay in their own order
+            return two_d_svd(stack, ks), found
         if self.method != "convex":
             search = alternating if self.method == "alternating" else glram
-            return search(stack, ks, time_limit=limit, **options)
-        options.setdefault("tol", _TOLERANCE)
-        self.relaxation_ = found = interior_point(stack, ks, time_limit=limit, **options)
+            return _along_axes(search(stack, ks, time_limit=limit, **options), stack), found
+        assert found is not None
         rounded, first = found.round(stack), alternating(stack, ks, time_limit=limit)
         starts = ((bases.rows, bases.columns) for bases in (rounded, first))
         polished = [ascent(stack, ks, start=start, time_limit=limit) for start in starts]
         best = max(polished, key=lambda bases: bases.value)
         # A tie of the relaxation leaves a choice of the start, and so of the result.
-        return replace(best, status=found.status, history=found.history, unique=rounded.unique)
+        best = replace(best, status=found.status, history=found.history, unique=rounded.unique)
+        return _along_axes(best, stack), found
 
-    def _read(self, bases: Bases, stack: Array) -> None:
-        self.rows_, self.columns_ = bases.rows, bases.columns
-        self.objective_ = bases.kept(stack)
-        small = bases.rows.T @ (stack @ bases.columns)
-        spread = stack.var(axis=0).sum()
-        self.explained_variance_ratio_ = small.var(axis=0).ravel() / spread if spread else None
-        self.energy_ratio_ = bases.energy(stack) / float(np.sum(np.square(stack)))
-        found = self.relaxation_
-        # If they are equal, rounding may put either above the other.
-        self.upper_bound_ = max(found.bound, self.objective_) if found else float("inf")
-        self.gap_ = float("inf")
-        if self.objective_ > 0.0:
-            self.gap_ = (self.upper_bound_ - self.objective_) / self.objective_
-        self.status_ = bases.status
-        self.n_iter_ = max(1, len(bases.history) - 1)
-        if found and found.status is not RunStatus.CONVERGED:
-            warn(
-                f"the bound is within {found.gap:.1e} of the optimum of the relaxation only: "
-                f"{found.status.name}. {found.status.advice}",
-                UncertifiedWarning,
-            )
-        if not bases.unique:
-            warn(
-                "eigenvalues are tied where the basis ends, so other bases are as good; one of "
-                "them is returned. Another n_components makes the answer unique.",
-                NonUniqueWarning,
-            )
-
-    # -- what is passed -------------------------------------------------------------------
-
-    def _sizes(self) -> tuple[int, int]:
+    def _numbers(self) -> tuple[int, int]:
         """Columns of both bases; of vectors one number is enough."""
         p, q = self.image_shape_
-        if not self._is_vectors or isinstance(self.n_components, (Sequence, np.ndarray)):
+        if not self._is_table or isinstance(self.n_components, (Sequence, np.ndarray)):
             return numbers_of_components(self.n_components, (p, q))
-        k = validate.positive_integer(
-            "n_components", self.n_components, at_most=q, why=f"the columns (n_features={q})"
-        )
-        return 1, k
+        why = f"the columns (n_features={q})"
+        return 1, validate.positive_integer("n_components", self.n_components, at_most=q, why=why)
 
     def _stack(self, X: Any, *, reset: bool) -> Array:
-        """The matrices, from a stack or a table of them."""
-        shape = self._asked_shape() if reset else self.image_shape_
-        table = validate.n_dimensions(X) != 3
-        if reset:
-            self._is_vectors = table and shape is None
-        if table:
-            X = np.asarray(checked(self, X, reset=reset))
-            shape = (1, X.shape[1]) if shape is None else shape
-            if shape[0] * shape[1] != X.shape[1]:
-                raise ShapeError(
-                    f"a table of {X.shape[1]} columns does not hold matrices of shape {shape}."
-                )
-            X = X.reshape(-1, *shape)
-        stack = matrices(X) if reset else finite_matrices(X)
-        if shape is not None and stack.shape[1:] != tuple(shape):
+        """The matrices, from a stack or a table of vectors."""
+        if validate.n_dimensions(X) != 3:
+            X = np.asarray(checked(self, X, reset=reset))[:, None, :]
+        stack = matrices(X)
+        if not reset and stack.shape[1:] != self.image_shape_:
             raise ShapeError(
-                f"X holds matrices of shape {stack.shape[1:]}, expected were {tuple(shape)}."
+                f"X holds matrices of shape {stack.shape[1:]}, expected were {self.image_shape_}."
             )
         return stack
-
-    def _asked_shape(self) -> tuple[int, int] | None:
-        given = self.image_shape
-        if given is None:
-            return None
-        if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, str):
-            raise DataTypeError(f"image_shape={given!r} is no pair of numbers, (p, q).")
-        if len(given) != 2:
-            raise DataError(f"image_shape={given!r} must be a pair of numbers, (p, q).")
-        p, q = (validate.positive_integer(f"image_shape[{k}]", given[k]) for k in (0, 1))
-        return p, q
 
     @property
     def _n_features_out(self) -> int:
@@ -317,8 +273,20 @@ class SOPCA(Reconstructing):
         return tags
 
 
+def _along_axes(bases: Bases, stack: Array) -> Bases:
+    """Bases rotated within their spans, columns in the order of the squares along them.
+
+    The sum of trace norms does not depend on the rotation, which rounding would choose.
+    """
+    small = bases.transform(stack)
+    scatters = (square_scatter(side) for side in (small, small.transpose(0, 2, 1)))
+    of_rows, of_columns = (leading(C, len(C)) for C in scatters)
+    rows, columns = fix_signs(bases.rows @ of_rows), fix_signs(bases.columns @ of_columns)
+    return replace(bases, rows=rows, columns=columns)
+
+
 def _arrays_of_stacks(name: str) -> None:
-    """Keep scikit-learn from putting a stack of matrices into a data frame, which has no room."""
+    """Keep scikit-learn from putting the results for a stack into a two-dimensional data frame."""
     framed = getattr(SOPCA, name)
 
     @wraps(framed)

@@ -1,52 +1,112 @@
-r"""The convex program of two bases by Newton's method on a barrier.
+r"""The relaxation of second-order PCA as two small matrices, by Newton's method on a barrier.
 
-For a barrier parameter :math:`\mu` falling to zero,
+Over the Fantopes :math:`0 \preceq T \preceq I`, :math:`\operatorname{tr} T = k`, the program (4.8)
+of the Tong thesis with its :math:`Z_i` chosen best is
 
-.. math:: \max\ F(T_P, T_Q) + \mu \sum_{T \in \{T_P, T_Q\}} \log\det T + \log\det(I - T)
-          \quad\text{s.t.}\quad \operatorname{tr} T = k .
+.. math:: \max\ F(T_P, T_Q) = \sum_i |T_P^{1/2} M_i T_Q^{1/2}|_{\mathrm{tr}} .
 
-In directions :math:`dT = T^{1/2} D\, T^{1/2}` and with the :math:`U_i, S_i, V_i` of
-`sdpdr.families.sopca.convex`, the second derivative of F is a sum of squares,
+With :math:`T_P^{1/2} M_i T_Q^{1/2} = U_i S_i V_i^T`, :math:`P_i = T_P^{-1/2} U_i S_i U_i^T
+T_P^{-1/2}` and :math:`Q_i = T_Q^{-1/2} V_i S_i V_i^T T_Q^{-1/2}` are feasible for (4.5), so that
+:math:`F \le \sqrt{S_k(\sum P_i)\, S_k(\sum Q_i)}` everywhere, and half their sums are the
+gradients of F. In directions :math:`dT = T^{1/2} D\, T^{1/2}` the second derivative is
 
 .. math:: F''[D, D] = -\tfrac12 \sum_i \sum_{ab} \frac{s_a s_b}{s_a + s_b}
           \big(U_i^T D_P U_i - V_i^T D_Q V_i\big)_{ab}^2 ,
 
-so that the Newton system costs four products of stacks for each step of conjugate gradients. (Put
-:math:`F_i = \min_Y \tfrac12(\langle I + K, Y\rangle + \langle S(I + L)S, Y^{-1}\rangle)` with
-:math:`K = U^T D_P U` and :math:`L = V^T D_Q V`; at the minimum :math:`Y (I + K) Y = S(I + L)S`, and
-differentiating that gives :math:`dY_{ab} = s_a s_b (L - K)_{ab} / (s_a + s_b)`.) In the
-eigenvectors of T the barrier is diagonal, and with the diagonal of :math:`F''` it is the
-preconditioner. On the central path the gap is at most :math:`2 (p + q) \mu`.
+four products of stacks for each step of conjugate gradients. In the eigenvectors of T the barrier
+:math:`\mu \sum_T \log\det T + \log\det(I - T)` is diagonal, and with the diagonal of
+:math:`F''` it is the preconditioner. On the central path the gap is at most :math:`2 (p + q) \mu`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
-from sdpdr.families.sopca.bases import Pair, projected, spans, trace_norm
-from sdpdr.families.sopca.convex import Evaluation, Sizes, Spectrum, evaluate
-from sdpdr.families.sopca.inputs import matrices, numbers_of_components
-from sdpdr.families.sopca.relaxation import Relaxation
-from sdpdr.families.sopca.runs import RunStatus, RunStep, follow
+from sdpdr.families.sopca.bases import (
+    Bases,
+    Pair,
+    RunStatus,
+    Step,
+    follow,
+    projected,
+    span,
+    trace_norm,
+    weighted_outer,
+)
+from sdpdr.families.sopca.recipe import matrices_and_numbers
+from sdpdr.linalg.spectral import fix_signs
 
-# Both matrices, and whether the bases rounded from them are unique.
-SpectralPoint = tuple[Spectrum, Spectrum, bool]
-
-# The barrier parameter falls by this factor once a step ends near the central path: when its
-# first-order gain is below this share of the gap on the path. With a share of 0.1, eigenvalues were
-# crushed against the boundary and never reached the optimum.
+Sizes = tuple[int, int]
+Sides = tuple["Spectrum", "Spectrum"]
+# At a nearly optimal point, eigenvalues closer than this may be tied at the optimum.
+_NEARLY_TIED = 1e-7
+# The barrier parameter falls by this factor once the first-order gain of a step is below this share
+# of the gap on the path. With 0.1, eigenvalues got stuck at the boundary far from the optimum.
 _SHRINK, _CENTRED = 0.1, 0.05
 # Largest share of the way to the boundary in one step.
 _WITHIN = 0.95
 # Conjugate gradients end at this relative residual, or after so many steps.
 _RESIDUAL, _MOST_STEPS = 0.03, 200
-# Projections replace a point if they are better by more than rounding.
-_WORTH = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    r"""A point of :math:`\max F(T_P, T_Q)` over two Fantopes, and a bound on all of them.
+
+    Attributes
+    ----------
+    left, right : array of shape (p, p) and (q, q)
+        :math:`T_P` and :math:`T_Q`.
+    n_components : tuple of two int
+        Their traces.
+    value : float
+        F, at most :math:`f_1 / 2`.
+    bound : float
+        At least :math:`f_1 / 2`, and so at least :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}` for all
+        bases of so many orthonormal columns.
+    status : RunStatus
+    history : tuple of float
+        The value at each point visited.
+    unique : bool
+        False if eigenvalues were tied before the matrices were rounded.
+    """
+
+    left: Array = field(repr=False)
+    right: Array = field(repr=False)
+    n_components: Sizes
+    value: float
+    bound: float
+    status: RunStatus
+    history: tuple[float, ...] = field(repr=False)
+    unique: bool = True
+
+    @property
+    def gap(self) -> float:
+        """``(bound - value) / value``."""
+        return (self.bound - self.value) / self.value
+
+    def spectra(self) -> Pair:
+        """Eigenvalues of both matrices, the largest first; near 0 or 1 if they round well."""
+        left, right = (np.asarray(np.linalg.eigvalsh(T)[::-1]) for T in (self.left, self.right))
+        return left, right
+
+    def round(self, stack: Array) -> Bases:
+        """Leading eigenvectors of both matrices, and what they keep of the stack, (n, p, q)."""
+        sides = Spectrum.of(self.left), Spectrum.of(self.right)
+        rows, columns = (
+            fix_signs(side.vectors[:, ::-1][:, :k])
+            for side, k in zip(sides, self.n_components, strict=True)
+        )
+        unique = self.unique and not _is_tied(sides, self.n_components)
+        value = trace_norm(projected(stack, rows, columns))
+        return Bases(rows, columns, value, self.status, self.history, unique)
 
 
 def interior_point(
@@ -57,7 +117,7 @@ def interior_point(
     max_iter: int = 100,
     time_limit: float | None = None,
 ) -> Relaxation:
-    r"""Solve the convex program of two bases, with a bound at every step.
+    r"""Solve the relaxation of second-order PCA, with a bound at every step.
 
     .. math:: \tfrac12 f_1 = \max \sum_i |T_P^{1/2} M_i T_Q^{1/2}|_{\mathrm{tr}} \quad\text{s.t.}
               \quad 0 \preceq T_P, T_Q \preceq I,\ \operatorname{tr} T_P = \operatorname{tr} T_Q = k
@@ -84,7 +144,7 @@ def interior_point(
     Raises
     ------
     DataError, ShapeError
-        X is no stack of matrices, or ``n_components`` is out of range.
+        X is not a stack of matrices, or ``n_components`` is out of range.
 
     Examples
     --------
@@ -93,74 +153,188 @@ def interior_point(
     >>> round(2 * found.value, 4), round(2 * found.bound, 4), found.gap <= 1e-6
     (31.57, 31.57, True)
     """
-    stack = matrices(X)
-    ks = numbers_of_components(n_components, stack.shape)
-    inside = spans(stack, ks)
-    run = follow(_path(projected(stack, *inside), ks), tol, max_iter, time_limit)
-    *sides, unique = run.point
+    stack, ks = matrices_and_numbers(X, n_components)
+    # Within the span of the data F is the same, and multipliers lift: see the method's page.
+    inside = span(stack.transpose(0, 2, 1), ks[0]), span(stack, ks[1])
+    path = _path(projected(stack, *inside), ks)
+    point, value, bound, status, history = follow(path, tol, max_iter, time_limit)
+    *sides, unique = point
     left, right = (U @ side.matrix @ U.T for U, side in zip(inside, sides, strict=True))
-    return Relaxation(left, right, ks, run.value, run.bound, run.status, run.history, unique)
+    return Relaxation(left, right, ks, value, bound, status, history, unique)
 
 
-def _path(stack: Array, ks: Sizes) -> Iterator[RunStep[SpectralPoint]]:
+class Spectrum(NamedTuple):
+    """One of the two matrices by its eigenvalues, ascending, and its eigenvectors."""
+
+    values: Array
+    vectors: Array
+
+    @classmethod
+    def of(cls, matrix: Array) -> Spectrum:
+        """From the symmetric matrix."""
+        return cls(*np.linalg.eigh(matrix))
+
+    @property
+    def matrix(self) -> Array:
+        """T."""
+        return np.asarray((self.vectors * self.values) @ self.vectors.T)
+
+    @property
+    def roots(self) -> Array:
+        """Square roots of the eigenvalues, of which rounding may have made some negative."""
+        return np.sqrt(np.maximum(self.values, np.finfo(float).eps * self.values.max()))
+
+
+def _is_tied(sides: Sides, ks: Sizes) -> bool:
+    """Whether the last eigenvalue that bases are read from may equal the next at the optimum."""
+    ends = [side.values[::-1][k - 1 : k + 1] for side, k in zip(sides, ks, strict=True)]
+    return any(end.size == 2 and end[0] - end[1] <= _NEARLY_TIED for end in ends)
+
+
+class Point:
+    """F at two matrices: ``vectors`` U_i and V_i in their eigenvectors, ``singular`` the S_i."""
+
+    def __init__(self, stack: Array, sides: Sides, ks: Sizes) -> None:
+        self.stack, self.sides, self.ks = stack, sides, ks
+        left, right = sides
+        rotated = left.vectors.T @ (stack @ (right.vectors * right.roots))
+        u, self.singular, vt = np.linalg.svd(left.roots[:, None] * rotated, full_matrices=False)
+        self.f = float(self.singular.sum())
+        self.vectors: Pair = u, vt.transpose(0, 2, 1)
+
+    @cached_property
+    def inner(self) -> list[Array]:
+        """The sums of U_i S_i U_i^T and of V_i S_i V_i^T."""
+        return [weighted_outer(x, self.singular) for x in self.vectors]
+
+    @property
+    def factors(self) -> list[Array]:
+        r""":math:`\sum P_i` and :math:`\sum Q_i`, twice the gradients of F."""
+        bases = (side.vectors / side.roots for side in self.sides)
+        return [b @ inner @ b.T for b, inner in zip(bases, self.inner, strict=True)]
+
+    @property
+    def value(self) -> float:
+        """F at this point scaled into the Fantopes; F has degree one half in either matrix."""
+        value = self.f
+        for (t, _), k in zip(self.sides, self.ks, strict=True):
+            value /= np.sqrt(max(float(t.sum()) / k, float(t[-1]), 1.0))
+        return float(value)
+
+    @property
+    def bound(self) -> float:
+        """No two bases of so many columns, and no point of the program, have a larger value."""
+        pairs = zip(self.factors, self.ks, strict=True)
+        return float(np.sqrt(np.prod([np.linalg.eigvalsh(f)[-k:].sum() for f, k in pairs])))
+
+    def step(self, scale: float) -> Step:
+        """The point, or the projections rounded from it if their value is larger."""
+        sides, value, ks = self.sides, self.value, self.ks
+        unique = not _is_tied(sides, ks)
+        first, second = (side.vectors[:, -k:] for side, k in zip(sides, ks, strict=True))
+        kept = trace_norm(projected(self.stack, first, second))
+        if kept > value * (1.0 + 1e-10):  # by more than rounding
+            value = kept
+            sides = Spectrum(np.ones(ks[0]), first), Spectrum(np.ones(ks[1]), second)
+        return (*sides, unique), scale * value, scale * self.bound, None
+
+
+def _path(stack: Array, ks: Sizes) -> Iterator[Step]:
     """Points along the central path, from the centres of both Fantopes."""
-    _, p, q = stack.shape
-    scale = float(np.abs(stack).max())
-    stack = stack / scale
-    left, right = (Spectrum(np.full(n, k / n), np.eye(n)) for n, k in zip((p, q), ks, strict=True))
-    found = evaluate(stack, left, right)
-    first = _step(stack, found, ks, scale)
-    yield first
-    mu = max(first.bound / scale - found.value, 1e-12 * found.value) / (2.0 * (p + q))
+    scale, n = float(np.abs(stack).max()), sum(stack.shape[1:])
+    centres = zip(stack.shape[1:], ks, strict=True)
+    left, right = (Spectrum(np.full(m, k / m), np.eye(m)) for m, k in centres)
+    point = Point(stack / scale, (left, right), ks)
+    mu = max(point.bound - point.f, 1e-12 * point.f) / (2.0 * n)
+    yield point.step(scale)
     while True:
-        newton = _Newton(found, mu)
+        newton = _Newton(point, mu)
         direction, gain = newton.direction()
-        following = _searched(stack, newton, direction, gain)
+        following = newton.line_search(direction, gain)
         if following is None:
-            yield replace(_step(stack, found, ks, scale), status=RunStatus.STALLED)
+            yield *point.step(scale)[:3], RunStatus.STALLED
             return
-        found = following
-        yield _step(stack, found, ks, scale)
-        if gain <= _CENTRED * (p + q) * mu:
+        point = following
+        yield point.step(scale)
+        if gain <= _CENTRED * n * mu:
             mu *= _SHRINK
 
 
-def _step(stack: Array, found: Evaluation, ks: Sizes, scale: float) -> RunStep[SpectralPoint]:
-    """The point, or the projections rounded from it if their value is larger."""
-    sides, value = found.sides, found.lower(ks)
-    unique = not any(side.is_tied(k) for side, k in zip(sides, ks, strict=True))
-    left, right = (_projection(side, k) for side, k in zip(sides, ks, strict=True))
-    first, second = (side.vectors[:, side.values > 0.0] for side in (left, right))
-    kept = trace_norm(projected(stack, first, second))
-    if kept > value * (1.0 + _WORTH):
-        sides, value = (left, right), kept
-    return RunStep((*sides, unique), scale * value, scale * found.bound(ks))
+class _Newton:
+    """The Newton system at a point for one barrier parameter, in directions D of both sides."""
 
+    def __init__(self, point: Point, mu: float) -> None:
+        self.point, self.mu = point, mu
+        s = point.singular
+        total = s[:, :, None] + s[:, None, :]
+        self.weights = s[:, :, None] * s[:, None, :] / np.where(total > 0.0, total, 1.0)
+        self.halves = [_Half(self, side) for side in (0, 1)]
 
-def _projection(side: Spectrum, k: int) -> Spectrum:
-    """Onto the eigenvectors of the k largest eigenvalues."""
-    n = side.values.size
-    return Spectrum((np.arange(n) >= n - k).astype(float), side.vectors)
+    def merit(self, point: Point) -> float:
+        """F plus the weighted barrier."""
+        pairs = zip(self.halves, point.sides, strict=True)
+        return point.f + self.mu * sum(half.logarithms(side.values) for half, side in pairs)
+
+    def direction(self) -> tuple[Pair, float]:
+        """The Newton direction, approximately, and its first-order gain."""
+        left, right = self.halves
+        gradient = residual = left.gradient, right.gradient
+        step = np.zeros_like(residual[0]), np.zeros_like(residual[1])
+        search = left.preconditioned(residual[0]), right.preconditioned(residual[1])
+        size = first = _dot(residual, search)
+        for _ in range(_MOST_STEPS):
+            if size <= _RESIDUAL**2 * first:
+                break
+            image = self.curvature(search)
+            length = size / _dot(search, image)
+            step, residual = _plus(step, length, search), _plus(residual, -length, image)
+            divided = left.preconditioned(residual[0]), right.preconditioned(residual[1])
+            size, before = _dot(residual, divided), size
+            search = _plus(divided, size / before, search)
+        return step, _dot(gradient, step)
+
+    def curvature(self, direction: Pair) -> Pair:
+        """Minus the second derivative along a direction."""
+        (u, v), (left, right) = self.point.vectors, direction
+        core = u.transpose(0, 2, 1) @ (left @ u) - v.transpose(0, 2, 1) @ (right @ v)
+        core *= self.weights
+        return (
+            0.5 * _sandwich(u, core) + self.halves[0].barrier * left,
+            -0.5 * _sandwich(v, core) + self.halves[1].barrier * right,
+        )
+
+    def line_search(self, direction: Pair, gain: float) -> Point | None:
+        """Halve the step until F and barrier rise by a share of the first-order gain (Armijo)."""
+        moves = list(zip(self.halves, direction, strict=True))
+        rate = max(half.rate(D) for half, D in moves)
+        before, step = self.merit(self.point), min(1.0, _WITHIN / max(rate, _WITHIN))
+        while step > 1e-10:
+            left, right = (half.moved(D, step) for half, D in moves)
+            point = Point(self.point.stack, (left, right), self.point.ks)
+            if self.merit(point) >= before + 1e-4 * step * gain - 1e-13 * abs(before):
+                return point
+            step *= 0.5
+        return None
 
 
 class _Half:
     """One side of the Newton system: the barrier, and the diagonal preconditioner."""
 
-    def __init__(
-        self, side: Spectrum, vectors: Array, inner: Array, weights: Array, mu: float
-    ) -> None:
-        self.side = side
-        self.is_free = side.values.size > round(float(side.values.sum()))
+    def __init__(self, newton: _Newton, which: int) -> None:
+        point, mu = newton.point, newton.mu
+        self.side, self.trace = point.sides[which], point.ks[which]
+        t = self.side.values
+        self.is_free = t.size > self.trace  # otherwise T is the identity
         # t / (1 - t) is the ratio of the barrier's terms at the two ends.
-        t = side.values
         self.odds = t / (1.0 - t) if self.is_free else np.zeros(t.size)
         self.barrier = mu * (1.0 + np.outer(self.odds, self.odds))
-        self.diagonal = self.barrier + _diagonal(vectors, weights)
-        self.gradient = 0.5 * inner + mu * np.diag(1.0 - self.odds)
+        squares = np.square(point.vectors[which])
+        of_f = 0.5 * np.tensordot(squares @ newton.weights, squares, axes=((0, 2), (0, 2)))
+        self.diagonal = self.barrier + of_f  # without the cross terms
+        self.gradient = 0.5 * point.inner[which] + mu * np.diag(1.0 - self.odds)
 
-    def logarithms(self, side: Spectrum) -> float:
-        """The barrier at another point."""
-        t = side.values
+    def logarithms(self, t: Array) -> float:
+        """The barrier at other eigenvalues."""
         if not self.is_free:
             return 0.0
         return float(np.log(t * (1.0 - t)).sum()) if t[0] > 0.0 and t[-1] < 1.0 else -np.inf
@@ -174,102 +348,25 @@ class _Half:
         multiplier = np.diag(divided) @ values / (trace @ values)
         return np.asarray(divided - multiplier * np.diag(trace))
 
-    def rates(self, direction: Array) -> list[float]:
-        """Rates at which a direction approaches either end."""
-        if not self.is_free:
-            return []
+    def rate(self, direction: Array) -> float:
+        """Rate at which a direction approaches the nearer end."""
         roots = np.sqrt(self.odds)
         down = -np.linalg.eigvalsh(direction)[0]
         up = np.linalg.eigvalsh(roots[:, None] * direction * roots)[-1]
-        return [float(down), float(up)]
+        return float(max(down, up))
 
     def moved(self, direction: Array, step: float) -> Spectrum:
         """The side after a step."""
-        side = self.side
         if not self.is_free:
-            return side
-        changed = np.diag(side.values) + step * side.roots[:, None] * direction * side.roots
-        values, turn = np.linalg.eigh(0.5 * (changed + changed.T))
+            return self.side
+        values, vectors = self.side
+        roots = self.side.roots
+        changed = np.diag(values) + step * roots[:, None] * direction * roots
+        values, rotation = np.linalg.eigh(0.5 * (changed + changed.T))
         # Without this, rounding would let the trace drift over many steps.
         room = values * (1.0 - values)
-        values = values - room * (values.sum() - round(float(side.values.sum()))) / room.sum()
-        return Spectrum(values, side.vectors @ turn)
-
-
-class _Newton:
-    """The Newton system at a point for one barrier parameter, in directions D of both sides."""
-
-    def __init__(self, found: Evaluation, mu: float) -> None:
-        self.found, self.mu = found, mu
-        s = found.singular
-        total = s[:, :, None] + s[:, None, :]
-        self._weights = s[:, :, None] * s[:, None, :] / np.where(total > 0.0, total, 1.0)
-        left, right = zip(found.sides, found.vectors, found.inner, strict=True)
-        self._left, self._right = (_Half(*of, self._weights, mu) for of in (left, right))
-
-    def value(self, found: Evaluation) -> float:
-        """F plus the weighted barrier."""
-        left, right = found.sides
-        total = found.value + self.mu * self._left.logarithms(left)
-        return total + self.mu * self._right.logarithms(right)
-
-    def direction(self) -> tuple[Pair, float]:
-        """The Newton direction, approximately, and its first-order gain."""
-        gradient = residual = self._left.gradient, self._right.gradient
-        step = np.zeros_like(residual[0]), np.zeros_like(residual[1])
-        search = preconditioned = self._preconditioned(residual)
-        size = first = _dot(residual, preconditioned)
-        for _ in range(_MOST_STEPS):
-            if size <= _RESIDUAL**2 * first:
-                break
-            image = self._curvature(search)
-            length = size / _dot(search, image)
-            step = _plus(step, length, search)
-            residual = _plus(residual, -length, image)
-            preconditioned = self._preconditioned(residual)
-            size, before = _dot(residual, preconditioned), size
-            search = _plus(preconditioned, size / before, search)
-        return step, _dot(gradient, step)
-
-    def longest(self, direction: Pair) -> float:
-        """The step to which both sides stay well inside their Fantopes, at most 1."""
-        rates = self._left.rates(direction[0]) + self._right.rates(direction[1])
-        return min([1.0, *(_WITHIN / rate for rate in rates if rate > 0.0)])
-
-    def moved(self, direction: Pair, step: float) -> tuple[Spectrum, Spectrum]:
-        """Both sides after a step."""
-        return self._left.moved(direction[0], step), self._right.moved(direction[1], step)
-
-    def _curvature(self, direction: Pair) -> Pair:
-        """Minus the second derivative along a direction."""
-        (u, v), (left, right) = self.found.vectors, direction
-        core = u.transpose(0, 2, 1) @ (left @ u) - v.transpose(0, 2, 1) @ (right @ v)
-        core *= self._weights
-        return (
-            0.5 * _sandwich(u, core) + self._left.barrier * left,
-            -0.5 * _sandwich(v, core) + self._right.barrier * right,
-        )
-
-    def _preconditioned(self, residual: Pair) -> Pair:
-        return self._left.preconditioned(residual[0]), self._right.preconditioned(residual[1])
-
-
-def _searched(stack: Array, newton: _Newton, direction: Pair, gain: float) -> Evaluation | None:
-    """Halve the step until F and barrier rise by a share of the first-order gain (Armijo)."""
-    before, step = newton.value(newton.found), newton.longest(direction)
-    while step > 1e-10:
-        found = evaluate(stack, *newton.moved(direction, step))
-        rounding = 1e-13 * abs(before)
-        if newton.value(found) >= before + 1e-4 * step * gain - rounding:
-            return found
-        step *= 0.5
-    return None
-
-
-def _diagonal(vectors: Array, weights: Array) -> Array:
-    """Diagonal of the curvature of F on one side, without the cross terms."""
-    squares = np.square(vectors)
-    return np.asarray(0.5 * np.tensordot(squares @ weights, squares, axes=((0, 2), (0, 2))))
+        values = values - room * (values.sum() - self.trace) / room.sum()
+        return Spectrum(values, vectors @ rotation)
 
 
 def _sandwich(vectors: Array, core: Array) -> Array:

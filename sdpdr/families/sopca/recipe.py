@@ -1,19 +1,24 @@
-"""The convex program of two bases as a model, and its dual."""
+"""Second-order PCA as semidefinite programs: the relaxation and its dual."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.families.sopca.inputs import matrices, numbers_of_components
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, require_squares
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.estimators import as_numbers
 from sdpdr.model import Model
 from sdpdr.model.blocks.bilinear import KeptNorms, Splittings
 from sdpdr.model.blocks.spectral import Fantope, KyFan
 
 
-def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool = False) -> Model:
-    r"""The convex program for two bases that keep most of a stack of matrices.
+def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
+    r"""The convex relaxation of second-order PCA.
 
     .. math::
 
@@ -33,8 +38,6 @@ def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool =
     n_components : int or pair of int, default 2
         k, at most min(p, q); or :math:`k_1 \le p` for the rows and :math:`k_2 \le q` for the
         columns.
-    center : bool, default False
-        Subtract the mean matrix first.
 
     Returns
     -------
@@ -43,8 +46,8 @@ def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool =
 
     Raises
     ------
-    DataError
-        X is no stack of matrices, or ``n_components`` is out of range.
+    DataError, ShapeError
+        X is not a stack of matrices, or ``n_components`` is out of range.
 
     References
     ----------
@@ -57,17 +60,14 @@ def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool =
     >>> round(sdpdr.solve(model, "clarabel").value, 5)
     6.0
     """
-    stack = matrices(X, center=center)
-    k_rows, k_columns = numbers_of_components(n_components, stack.shape)
+    stack, (k_rows, k_columns) = matrices_and_numbers(X, n_components)
     splittings = Splittings(stack)
     rows = KyFan(splittings.rows, k_rows, excess="V_P", level="s_P")
     columns = KyFan(splittings.columns, k_columns, excess="V_Q", level="s_Q")
     return Model((splittings, rows, columns), name="sopca", maximize=False)
 
 
-def sopca_dual(
-    X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool = False
-) -> Model:
+def sopca_dual(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
     r"""The dual of `sopca`, halved: projections relaxed to their convex hull.
 
     .. math::
@@ -81,7 +81,7 @@ def sopca_dual(
 
     Parameters
     ----------
-    X, n_components, center
+    X, n_components
         As for `sopca`.
 
     Returns
@@ -91,7 +91,7 @@ def sopca_dual(
 
     Raises
     ------
-    DataError
+    DataError, ShapeError
         As `sopca`.
 
     References
@@ -105,8 +105,63 @@ def sopca_dual(
     >>> round(sdpdr.solve(model, "clarabel").value, 5)
     3.0
     """
-    stack = matrices(X, center=center)
-    k_rows, k_columns = numbers_of_components(n_components, stack.shape)
+    stack, (k_rows, k_columns) = matrices_and_numbers(X, n_components)
     _, p, q = stack.shape
     blocks = (Fantope(p, k_rows, "T_P"), Fantope(q, k_columns, "T_Q"), KeptNorms(stack))
     return Model(blocks, name="sopca_dual", maximize=True)
+
+
+def matrices_and_numbers(
+    X: ArrayLike, n_components: int | Sequence[int], *, center: bool = False
+) -> tuple[Array, tuple[int, int]]:
+    """The stack, less its mean on request and not all zero, and the columns of both bases."""
+    stack = matrices(X)
+    if center:
+        # The mean of equal matrices is rounded, and the differences would pass for data.
+        same = np.all(stack == stack[0])
+        stack = np.zeros_like(stack) if same else stack - stack.mean(axis=0)
+    if not np.any(stack):
+        why = f" once the mean of n_samples={len(stack)} matrices is subtracted" if center else ""
+        raise DataError(f"all entries of X are zero{why}. There is nothing that bases could keep.")
+    return stack, numbers_of_components(n_components, stack.shape)
+
+
+def matrices(X: ArrayLike) -> Array:
+    """X as a stack of finite real matrices, shape (n, p, q)."""
+    shapes = sorted({np.shape(matrix) for matrix in X}) if isinstance(X, Sequence) else []
+    if len(shapes) > 1:
+        raise ShapeError(
+            f"all matrices must have one shape; X holds some of shape {shapes[0]} and some of "
+            f"{shapes[1]}. Crop or pad them."
+        )
+    stack = as_numbers("X", X)
+    if stack.ndim != 3 or not stack.size:
+        advice = " Pass X[None] for a single matrix." if stack.ndim == 2 else ""
+        raise ShapeError(
+            f"X must have shape (n, p, q), n matrices of p rows and q columns; it has shape "
+            f"{stack.shape}.{advice}"
+        )
+    if not np.all(np.isfinite(stack)):
+        i, row, column = np.argwhere(~np.isfinite(stack))[0]
+        raise DataError(
+            f"Input X contains NaN or infinity: X[{i}, {row}, {column}] = "
+            f"{stack[i, row, column]}. Drop that matrix or fill the entry in."
+        )
+    require_squares(stack)
+    return stack
+
+
+def numbers_of_components(value: Any, shape: tuple[int, ...]) -> tuple[int, int]:
+    """``n_components`` as a pair, checked against matrices whose shape ends in (p, q)."""
+    p, q = shape[-2:]
+    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
+        why = f"as {p} x {q} matrices have at most {min(p, q)} components on both sides; or pass "
+        k = validate.positive_integer("n_components", value, at_most=min(p, q), why=f"{why}a pair")
+        return k, k
+    if len(value) != 2:
+        raise DataError(
+            f"n_components must be a number or a pair, of rows and of columns; it is {value!r}."
+        )
+    why = f"as {p} x {q} matrices have at most ({p}, {q})"
+    first = validate.positive_integer("n_components[0]", value[0], at_most=p, why=why)
+    return first, validate.positive_integer("n_components[1]", value[1], at_most=q, why=why)
