@@ -10,7 +10,7 @@ import pytest
 import sdpdr as package
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.families import families
+from sdpdr.lab.library.problem import families
 from sdpdr.lab.library.problem import library
 from sdpdr.program import read_sdpa
 from sdpdr.solvers import Clarabel, table

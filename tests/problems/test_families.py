@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sdpdr.errors import CardError, FileFormatError, UnknownNameError
-from sdpdr.lab.library.families import Family, families, find_family
+from sdpdr.lab.library.problem import Family, families, find_family
 from sdpdr.lab.library.problem import find_card
 
 pytestmark = pytest.mark.integration

@@ -13,10 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from sdpdr.base.errors import FileFormatError, SdpdrError
-from sdpdr.lab.library.families import families, find_family, on_shelf, shelf
-from sdpdr.lab.library.fields import TomlTable, parsed_toml, read_toml
-from sdpdr.lab.library.problem import Problem, find_card, library, read_optimal_values
-from sdpdr.lab.library.vocabulary import METHODS
+from sdpdr.lab.library.problem import (
+    Problem,
+    families,
+    find_card,
+    find_family,
+    library,
+    on_shelf,
+    read_optimal_values,
+    shelf,
+)
+from sdpdr.lab.library.vocabulary import METHODS, TomlTable, parsed_toml, read_toml
 from sdpdr.lab.study.python_problems import python_problems
 from sdpdr.lab.study.task import AUTO, Contestant, RunLimits, Task
 
@@ -346,14 +353,6 @@ def shipped() -> dict[str, str]:
 
 
 def find_study(name: str) -> Study:
-    """A study by its name, or any other by the path of its file.
-
-    Raises
-    ------
-    UnknownNameError
-        Offering the nearest name.
-    FileFormatError, StudyError
-        As `Study.load`.
-    """
+    """A study by its name, or any other by the path of its file."""
     study = Study.load(on_shelf("study", name, "studies"))
     return study if name.endswith(".toml") else replace(study, called=name)
