@@ -50,7 +50,6 @@ forms = ["gram"]
 [run]
 time_limit = 100
 warmup = false
-shuffle = 3
 """
 MINE = """
 import cvxpy as cp

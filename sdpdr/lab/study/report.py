@@ -435,8 +435,6 @@ def _limitations(data: _Data) -> Section:
         "seconds; neither carries over to other problems.",
         "A solver is run with one tolerance translated into its options and its other settings as "
         "they are; its author would tune it better.",
-        "An unsolved instance counts in the mean as its time limit, so the mean of a contestant "
-        "that solves little says more about the limit than about the contestant.",
         "Gaps are verified up to rounding in double precision. Where no bound can be proved, the "
         "grade rests on residuals.",
         "Runs at the same time share memory and its bandwidth; to quote times, use jobs = 1.",
@@ -448,16 +446,6 @@ def _limitations(data: _Data) -> Section:
             if repeats < 2
             else f"Each run was made up to {repeats} times, and the median is used."
         )
-        if data.frame["seed"].nunique() <= 1:
-            points.append("One seed was used: variation over seeds was not measured.")
-        lines = [(data.at(tol), measures.at_tolerance(data.runs, tol)) for tol in data.tolerances]
-        kept = [(some["instance"].nunique(), every["instance"].nunique()) for every, some in lines]
-        uneven = sum(every - some for some, every in kept if some)
-        if uneven:
-            points.append(
-                f"{_counted(uneven, 'instance')} without a run of some contestant: left out of "
-                "means and profiles."
-            )
     return Section("limitations", "Limitations", points=points)
 
 
