@@ -48,8 +48,8 @@ def parse_program(text: str, name: str = "") -> SDP:
 
     The first clause is ``min`` or ``max`` and a linear expression, ``find X (order 2)``, or
     ``find x``. Others are equations, also several at once as in ``X11 = X22 = 1``, inequalities
-    with ``<=``, and matrices as in ``[[1, x1], [x1, x2]] psd``. X11, X12, ... are entries of a psd matrix, x1, x2, ... (or y,
-    or z) free scalars.
+    with ``<=``, and matrices as in ``[[1, x1], [x1, x2]] psd``. X11, X12, ... are entries of a psd
+    matrix, x1, x2, ... (or y, or z) free scalars.
     """
     first, *clauses = text.split(",  ")
     head = _HEAD.fullmatch(first)

@@ -204,10 +204,10 @@ class Family:
                 f"family {self.name}: a size is a whole number of at least 1; got {size!r}."
             )
         pattern = self.pattern
-        sized: dict[str, dict[str, Any]] = {}
+        tables = {name: dict(getattr(pattern, name)) for name in ("data", "graph", "method")}
         for key in self.varies:
             table, _, word = key.partition(".")
-            sized[table] = sized.get(table, dict(getattr(pattern, table))) | {word: size}
+            tables[table][word] = size
         slow = self.slow_from is not None and size >= self.slow_from
         return replace(
             pattern,
@@ -216,7 +216,9 @@ class Family:
             expect=self.references.at(size),
             size=replace(pattern.size, n=size),
             run=replace(pattern.run, slow=slow),
-            **sized,
+            data=tables["data"],
+            graph=tables["graph"],
+            method=tables["method"],
         )
 
 

@@ -68,7 +68,7 @@ def _panels(solution: Solution, colour: ArrayLike | None) -> dict[str, Callable[
         panels["embedding"] = partial(_draw_points, plane=plane, colour=colour, edges=edges)
         if spectrum[0] > 0.0:
             panels["spectrum"] = partial(_draw_spectrum, spectrum=spectrum)
-        if weights is not None:
+        if edges is not None and weights is not None:
             panels["springs"] = partial(_draw_springs, plane=plane, edges=edges, weights=weights)
     if solution.history:
         panels["history"] = partial(_draw_history, solution=solution)

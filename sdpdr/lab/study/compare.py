@@ -105,7 +105,7 @@ def compare(
         choice("form", form, FORMS)
     problem = _GivenProblem(program.name or "program", "python", program=program)
     limits = RunLimits(time_limit)
-    given = SOLVERS if solvers is None else solvers
+    given = list(SOLVERS) if solvers is None else solvers
     tasks = [Task(problem, one, tol, limits) for one in _contestants(given, forms)]
     with (
         shown(progress, "comparing solvers", len(tasks)) as tell,

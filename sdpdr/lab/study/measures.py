@@ -155,8 +155,8 @@ def means(runs: pd.DataFrame) -> pd.DataFrame:
     ...     [("a", "p", 3.0), ("b", "p", 7.0), ("a", "q", 1.0), ("b", "q", 9.0)])
     >>> means(runs_by_median(records))[["solver", "solved", "mean", "ratio"]].round(3)
       solver  solved   mean  ratio
-    0      p       2  4.592  1.479
-    1      q       1  3.104  1.000
+    0      p       2  4.591  1.499
+    1      q       1  3.064  1.000
     """
     kept = [at_tolerance(runs, tol) for tol in sorted(runs["tol"].unique())]
     runs = pd.concat(kept) if kept else runs

@@ -77,7 +77,7 @@ _FIT: Mapping[str, Callable[[Any], Any]] = {
     "BIGINT": lambda value: int(value) if value is not None and abs(value) < 2**63 else None,
     "BOOLEAN": bool,
 }
-_EXPECTED = {
+_EXPECTED: Mapping[str, tuple[Any, str]] = {
     "VARCHAR": (str, "a text"),
     "DOUBLE": ((int, float), "a number"),
     "BIGINT": (int, "a whole number"),

@@ -171,8 +171,11 @@ def _problems(table: TomlTable, folder: Path) -> Iterator[Problem]:
     requested.allow("cards", "methods", "families", "files", "optimal", "python", "n")
     chosen: dict[str, Problem] = {}
     for problem in (
-        *_cards(requested, folder), *_members(requested), *_files(requested, folder), *_made(requested, folder)
-    ):  # fmt: skip
+        *_cards(requested, folder),
+        *_members(requested),
+        *_files(requested, folder),
+        *_made(requested, folder),
+    ):
         if not problem.is_program or not _is_wanted(requested, problem):
             continue
         if chosen.setdefault(problem.name, problem).digest != problem.digest:

@@ -140,6 +140,7 @@ class Server:
 
     def __init__(self, preloaded: Sequence[str]) -> None:
         self._preloaded = list(preloaded)
+        self._server: Any = None
         if POSSIBLE:
             self._renew()
             os.register_at_fork(after_in_child=self.abandon)
