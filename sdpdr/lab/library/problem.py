@@ -22,7 +22,7 @@ from typing import Any
 
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import CardError, FileFormatError, UnknownNameError
-from sdpdr.lab.library.card import PROVENANCES, Card, Expectation, KnownAnswer, Size, described
+from sdpdr.lab.library.card import PROVENANCES, Card, Expectation, Size, described
 from sdpdr.lab.library.vocabulary import METHODS, TomlTable, read_toml, relation
 from sdpdr.model import Model
 from sdpdr.program import SDP, Status, read_sdpa
@@ -426,17 +426,18 @@ class Problem:
         assert self.path is not None
         return read_sdpa(self.path)
 
-    def known(self, sdp: SDP | None = None) -> KnownAnswer:
+    def known(self, sdp: SDP | None = None) -> Expectation:
         """Return what is known of the answer, for a file given its program."""
         if self.card is not None:
-            return self.card.expect.known
+            return self.card.expect
+        table = Expectation("the table beside the file", "paper", status="")
         if not self.optimal or sdp is None:
-            return KnownAnswer()
+            return replace(table, provenance="none")
         if self.optimal in _WITHOUT_ANSWER:
-            return KnownAnswer(_WITHOUT_ANSWER[self.optimal])
-        shown = float(self.optimal)
-        value = (1.0 if sdp.maximize else -1.0) * (shown - sdp.constant)
-        return KnownAnswer(Status.SOLVED, value, value, _last_digit(self.optimal))
+            return replace(table, status=_WITHOUT_ANSWER[self.optimal].name)
+        value = (1.0 if sdp.maximize else -1.0) * (float(self.optimal) - sdp.constant)
+        rtol = _last_digit(self.optimal)
+        return replace(table, status=Status.SOLVED.name, value=value, rtol=rtol)
 
     @cached_property
     def digest(self) -> str:

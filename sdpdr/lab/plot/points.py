@@ -215,7 +215,9 @@ def frame(axes: Axes, plane: Array) -> None:
     margin = 0.04 * float(np.max(high - low)) or 1.0
     look_at(axes, low - margin * np.array([1.0, 2.2]), high + margin)
     if high[0] > low[0]:
-        length = round_length(0.2 * float(high[0] - low[0]))
+        wanted = 0.2 * float(high[0] - low[0])
+        power = 10.0 ** np.floor(np.log10(wanted))
+        length = max(step * power for step in (1, 2, 5) if step * power <= wanted * (1 + 1e-9))
         x, y = low[0], low[1] - 1.4 * margin
         axes.plot([x, x + length], [y, y], color=FAINT, linewidth=1.4, solid_capstyle="butt")
         note(axes, f"{length:g}", (x + length, y), (5, 0), va="center")
@@ -228,12 +230,6 @@ def look_at(axes: Axes, low: Array, high: Array) -> None:
     axes.set_aspect("equal", adjustable="box")
     axes.set_facecolor("none")
     axes.set_axis_off()
-
-
-def round_length(length: float) -> float:
-    """Return the largest of 1, 2, 5 times a power of ten that does not exceed a length."""
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)) * power)
 
 
 def size_of(plane: Array, n_classes: int = 0, title: str = "") -> tuple[float, float]:
@@ -260,10 +256,9 @@ def _dot(n: int) -> float:
 
 # -- several embeddings --------------------------------------------------------------------------
 
-# Inches of a panel, and of the words above it.
-PANEL, WORDS = 2.2, 0.55
-# Inches of an entry of the legend without its name, and of a letter of that.
-ENTRY, LETTER = 0.5, 0.09
+# Inches of a panel, of the words above it, of an entry of the legend without its name, and of a
+# letter of that.
+_PANEL, _WORDS, _ENTRY, _LETTER = 2.2, 0.55, 0.5, 0.09
 
 
 def embeddings(
@@ -319,13 +314,13 @@ def embeddings(
     colouring = colour_points(colour, n)
     columns = min(columns, len(planes))
     rows = -(-len(planes) // columns)
-    width = PANEL * columns + 0.2
+    width = _PANEL * columns + 0.2
     lines, entries = _legend_lines(colouring.names, width)
     legend = 0.35 + 0.2 * lines if colouring.names or colouring.scale is not None else 0.0
     extents = [np.ptp(plane, axis=0) for plane in planes.values()]
     # Height of the panels over their width: that of the tallest embedding, within reason.
     ratio = float(np.clip(max(h / w if w > 0.0 else 1.0 for w, h in extents), 0.3, 1.0))
-    figure = new_figure(width, (PANEL * ratio + WORDS) * rows + legend)
+    figure = new_figure(width, (_PANEL * ratio + _WORDS) * rows + legend)
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)
     engine.set(w_pad=0.09, h_pad=0.05, wspace=0.03, hspace=0.03)
@@ -351,7 +346,7 @@ def _legend_lines(names: Sequence[str], width: float) -> tuple[int, int]:
     """Lines of a legend that is no wider than the figure, and entries on each."""
     if not names:
         return 1, 0
-    fitting = max(int(width / (ENTRY + LETTER * max(map(len, names)))), 1)
+    fitting = max(int(width / (_ENTRY + _LETTER * max(map(len, names)))), 1)
     lines = -(-len(names) // fitting)
     return lines, -(-len(names) // lines)
 
@@ -367,10 +362,8 @@ def _frame_alike(axes: Axes, plane: Array, ratio: float) -> None:
 
 # -- pictures of the points ----------------------------------------------------------------------
 
-# Heights of a picture as parts of the larger extent of the points, the largest first.
-HEIGHTS = tuple(np.geomspace(0.13, 0.026, 12))
-# So many pictures should be seen; the largest height that leaves room for them is taken.
-ENOUGH = 55
+# Least and largest height of a picture, as parts of the larger extent of the points.
+_HEIGHTS = (0.026, 0.13)
 
 
 def draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None:
@@ -382,7 +375,9 @@ def draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None
         )
     extent = float(np.max(np.ptp(plane, axis=0))) or 1.0
     ratio = images.shape[2] / images.shape[1]
-    kept, height = _fitting(plane, extent, ratio)
+    # Smaller pictures for more points, so that many of them find room.
+    height = extent * float(np.clip(len(plane) ** -0.5, *_HEIGHTS)) / max(ratio, 1.0)
+    kept = _apart(plane, ratio * height, height)
     half = 0.5 * height * np.array([ratio, 1.0])
     low, high = plane[kept] - half, plane[kept] + half
     limits = axes.get_xlim(), axes.get_ylim()
@@ -396,7 +391,7 @@ def draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None
     axes.set_ylim(min(limits[1][0], low[:, 1].min() - pad), max(limits[1][1], high[:, 1].max()))
 
 
-def apart(plane: Array, width: float, height: float) -> list[int]:
+def _apart(plane: Array, width: float, height: float) -> list[int]:
     """Points, first come first served, around which boxes of that size do not overlap."""
     kept: list[int] = []
     for i, point in enumerate(plane):
@@ -404,13 +399,3 @@ def apart(plane: Array, width: float, height: float) -> list[int]:
         if not kept or steps.max(axis=1).min() >= 1.0:
             kept.append(i)
     return kept
-
-
-def _fitting(plane: Array, extent: float, ratio: float) -> tuple[list[int], float]:
-    """Points to show and the height of a picture: large, but with room for enough of them."""
-    for part in HEIGHTS:
-        height = extent * part / max(ratio, 1.0)
-        kept = apart(plane, ratio * height, height)
-        if len(kept) >= min(ENOUGH, 0.4 * len(plane)):
-            break
-    return kept, height

@@ -22,7 +22,7 @@ from sdpdr.base.errors import (
     StudyError,
 )
 from sdpdr.families import methods
-from sdpdr.lab.library.card import KnownAnswer
+from sdpdr.lab.library.card import Expectation
 from sdpdr.lab.library.problem import Problem
 from sdpdr.lab.study.schema import VERIFIED
 from sdpdr.model import Model
@@ -239,7 +239,7 @@ def _warm_up(task: Task, solver: Solver | str, program: Model | SDP) -> None:
             )
 
 
-def _graded(task: Task, solution: Solution, known: KnownAnswer) -> dict[str, Any]:
+def _graded(task: Task, solution: Solution, known: Expectation) -> dict[str, Any]:
     """The columns that an answer fills."""
     claim = solution.claimed
     seconds = {
@@ -281,9 +281,9 @@ def _outcome(solution: Solution, seconds: float, limit: float) -> str:
     return solution.status.name
 
 
-def _is_as_known(outcome: str, error: float | None, known: KnownAnswer, tol: float) -> bool:
+def _is_as_known(outcome: str, error: float | None, known: Expectation, tol: float) -> bool:
     """Whether an outcome is the expected one, or any proven one where none is expected."""
-    expected = VERIFIED if known.status is None else (known.status.name,)
+    expected = (known.status,) if known.status else VERIFIED
     # Without interior, an answer that is optimal for data nearby is the best there is.
     nearby = Status.SOLVED.name in expected and outcome == Status.OPTIMAL_NEARBY.name
     if outcome not in expected and not (nearby and error is not None):
@@ -291,7 +291,7 @@ def _is_as_known(outcome: str, error: float | None, known: KnownAnswer, tol: flo
     return error is None or error <= max(known.rtol, CONTRADICTION * tol)
 
 
-def _accuracy(verdict: str, solution: Solution, known: KnownAnswer, tol: float) -> str:
+def _accuracy(verdict: str, solution: Solution, known: Expectation, tol: float) -> str:
     """What a claim was worth, as a word of `sdpdr.lab.study.schema.CLAIMS`."""
     claimed = _CLAIMS.get(verdict)
     if claimed is Status.SOLVED:
@@ -300,7 +300,7 @@ def _accuracy(verdict: str, solution: Solution, known: KnownAnswer, tol: float) 
         missed = max(solution.apparent_gap, solution.residuals.worst())
         return "near" if missed <= NEAR * tol else "overstated"
     if claimed is not None:
-        is_true = solution.status is claimed and known.status in (None, claimed)
+        is_true = solution.status is claimed and known.status in ("", claimed.name)
         return "true" if is_true else "overstated"
     if not verdict:
         return ""
