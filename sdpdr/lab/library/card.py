@@ -273,7 +273,7 @@ class Card:
         CardError
             It has not the size that the card states, or the method needs none.
         DataError
-            The data or arguments do not make a graph, a connected one unless told otherwise.
+            The data or arguments do not make a graph that is connected where it must be.
         """
         if not self.graph:
             raise CardError(f"card {self.name}: {self.method['name']} is made of points alone.")

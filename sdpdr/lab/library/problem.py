@@ -120,7 +120,7 @@ class Family:
     varies : tuple of str
         Keys that take the size, such as ``"data.n"``.
     sizes : tuple of int
-        Suggested ones, rising. Any other may be asked for.
+        Suggested ones, rising; any other is possible.
     slow_from : int or None
         Size from which a member takes minutes rather than seconds.
     references : object

@@ -15,6 +15,7 @@ from rich.console import Console
 from sdpdr import graphs
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import require_packages
 from sdpdr.base.files import write_file
 from sdpdr.base.progress import has_terminal
 from sdpdr.families import methods
@@ -68,6 +69,7 @@ QUICK = DemoSizes(
 
 def demonstrate(out: Path, *, quick: bool = False) -> bool:
     """Write report, figures and records to a folder; return whether both answers are certified."""
+    require_packages("comparisons of solvers", "study", "psutil")
     out.mkdir(parents=True, exist_ok=True)
     sizes = QUICK if quick else DemoSizes()
     watch = Deadline()

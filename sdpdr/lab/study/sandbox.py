@@ -129,7 +129,7 @@ def _supervise(limits: SandboxLimits, task: bytes) -> RunOutcome:
     parts, opened = {answer: b"", output: b""}, {answer, output}
     while (ended := os.wait4(pid, os.WNOHANG))[0] == 0:
         ready = select.select([study.sentinel, *opened], [], [], _LOOK)[0]
-        if study.sentinel in ready:  # The process that asked has ended.
+        if study.sentinel in ready:  # The study has ended.
             _end_all(pid)
             os._exit(1)
         opened -= {source for source in ready if not _read(source, parts)}

@@ -87,7 +87,7 @@ def _end_with(parent: int) -> None:
     """
     from multiprocessing import forkserver
 
-    held: Any = forkserver._forkserver  # type: ignore[attr-defined]
+    held: Any = forkserver._forkserver
     if held._forkserver_alive_fd is not None:
         os.close(held._forkserver_alive_fd)
         held._forkserver_alive_fd = None
