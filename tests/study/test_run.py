@@ -104,7 +104,6 @@ forms = ["gram"]
 [[solvers]]
 name = "doubles:Hanger"
 forms = ["gram"]
-options = { where = "c" }
 
 [run]
 time_limit = 2
