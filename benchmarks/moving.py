@@ -28,7 +28,7 @@ from sdpdr.blocks import Band, Slack
 from sdpdr.families.unfold.quality import align
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab.plot.edges import SLACK, loads
-from sdpdr.lab.study.rows import installed
+from sdpdr.lab.study.schema import installed
 from sdpdr.program import Solution
 from sdpdr.reduce import Composed
 

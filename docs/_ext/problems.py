@@ -17,8 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from sdpdr.errors import SdpdrError
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.families import families
-from sdpdr.lab.library.problem import library
+from sdpdr.lab.library.problem import families, library
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.program import PsdVariable
 

@@ -52,8 +52,8 @@ figure = plot.runs(
 )
 
 # %%
-# `sdpdr.lab.study.compare.compare` makes the same tour with a progress bar, reasons for what cannot
-# run, and a table for the terminal or for JSON.
+# `sdpdr.lab.study.compare.compare` makes the same tour with a process for each run, a progress bar,
+# and reasons for what cannot run, and returns a pandas frame.
 #
 # Where the time goes
 # -------------------

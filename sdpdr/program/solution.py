@@ -351,8 +351,8 @@ class Solution:
         -------
         Figure
             A panel each for the embedding in the plane, for the shares of the leading
-            eigenvalues, for the multipliers of edges where lengths of edges have rows, and for
-            values and bounds where the solver reports them; see `sdpdr.plot.answer`.
+            eigenvalues, for the multipliers of edges where their lengths are constrained and all
+            multipliers are finite, and for values and bounds where the solver reports them.
 
         Raises
         ------
@@ -382,7 +382,7 @@ class Solution:
     def _repr_html_(self) -> str:
         """How a notebook shows it: the certificate, and a picture that tells what is what."""
         try:
-            from sdpdr.lab.plot.notebook import picture
+            from sdpdr.lab.plot.answer import picture
         except ModuleNotFoundError as error:
             return card(self, f"<p>{_without_matplotlib(error)}</p>")
         return card(self, picture(self))

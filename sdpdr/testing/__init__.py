@@ -15,9 +15,8 @@ A `GroundTruth` lists what an answer says that is false:
 from sdpdr.linalg import check_map
 from sdpdr.model import check_block
 from sdpdr.testing.instances import find_hard_instance, hard_instances
-from sdpdr.testing.notation import parse_program
 from sdpdr.testing.planted_kinds import KINDS, planted
-from sdpdr.testing.planted_program import Planted, PlantedCone
+from sdpdr.testing.planted_program import Planted
 from sdpdr.testing.truth import CHAPTERS, GroundTruth, HardInstance
 
 __all__ = [
@@ -26,11 +25,9 @@ __all__ = [
     "GroundTruth",
     "HardInstance",
     "Planted",
-    "PlantedCone",
     "check_block",
     "check_map",
     "find_hard_instance",
     "hard_instances",
-    "parse_program",
     "planted",
 ]

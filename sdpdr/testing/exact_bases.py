@@ -33,13 +33,7 @@ Exact: TypeAlias = Any
 
 
 def doubles(numbers: Exact) -> Array:
-    """The doubles that are those numbers.
-
-    Raises
-    ------
-    ArithmeticError
-        One of them is none.
-    """
+    """The doubles that are those numbers."""
     exact = np.asarray(numbers, dtype=object)
     found = exact.astype(float)
     for number, double in zip(exact.flat, found.flat, strict=True):
@@ -50,12 +44,7 @@ def doubles(numbers: Exact) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ExactBasis:
-    """Coordinates X = V M V^T with V = L D or D L: L unimodular, D of powers of two.
-
-    Attributes
-    ----------
-    matrix, inverse : arrays of Fraction, shape (n, n)
-    """
+    """Coordinates X = V M V^T with V = L D or D L: L unimodular, D of powers of two."""
 
     matrix: Exact
     inverse: Exact
@@ -86,17 +75,7 @@ class ExactBasis:
 
 @dataclass(frozen=True, eq=False)
 class TreeInequality:
-    """A matrix inequality on a path of nodes, and its planted optimum.
-
-    Attributes
-    ----------
-    matrices : list of integer arrays, shape (p, p)
-        One for each free scalar.
-    value : integer array of shape (p, p)
-        W at the optimum.
-    weight : int
-        t.
-    """
+    """A matrix inequality on a path of nodes, and its planted optimum."""
 
     matrices: list[Integers]
     value: Integers

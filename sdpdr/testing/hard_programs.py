@@ -23,11 +23,7 @@ DENSITY = 0.08
 
 
 def half_line(order: int) -> SDP:
-    """Lasserre's relaxation of: minimise x where x >= 0 and x^2 >= 1 (Waki's example).
-
-    Over the moments x_1, ..., x_2r of a measure: the moment matrix, and those localized by x and
-    by x^2 - 1, are psd.
-    """
+    """Lasserre's relaxation of: minimise x where x >= 0 and x^2 >= 1 (Waki's example)."""
 
     def moment(power: int) -> str:
         return f"x{power}" if power else "1"

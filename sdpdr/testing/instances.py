@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Any
 
 from sdpdr.base.checks import choice
-from sdpdr.lab.library.families import shelf
-from sdpdr.lab.library.fields import read_toml
+from sdpdr.lab.library.problem import shelf
+from sdpdr.lab.library.vocabulary import read_toml
 from sdpdr.model import Model
 from sdpdr.program import SDP
 from sdpdr.testing import hard_programs

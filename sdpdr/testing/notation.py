@@ -27,25 +27,13 @@ Linear = Mapping[str, Fraction]
 
 
 def number(text: str) -> Fraction:
-    """Return the number that a text denotes.
-
-    Examples
-    --------
-    >>> number("-2^-2"), number("1e2"), number("1/4")
-    (Fraction(-1, 4), Fraction(100, 1), Fraction(1, 4))
-    """
+    """Return the number that a text denotes."""
     base, _, power = text.removeprefix("-").partition("^")
     return (-1 if text.startswith("-") else 1) * Fraction(base) ** int(power or 1)
 
 
 def linear(text: str) -> Linear:
-    """Return the coefficients of a linear expression; the constant is under the empty name.
-
-    Examples
-    --------
-    >>> dict(linear("X33 - 2 X12 + 1"))
-    {'X33': Fraction(1, 1), 'X12': Fraction(-2, 1), '': Fraction(1, 1)}
-    """
+    """Return the coefficients of a linear expression; the constant is under the empty name."""
     dense, found = text.replace(" ", ""), defaultdict[str, Fraction](Fraction)
     for match in _TERM.finditer(dense):
         sign, factor, name = match.groups("")
@@ -60,23 +48,8 @@ def parse_program(text: str, name: str = "") -> SDP:
 
     The first clause is ``min`` or ``max`` and a linear expression, ``find X (order 2)``, or
     ``find x``. Others are equations, also several at once as in ``X11 = X22 = 1``, inequalities
-    with ``<=``, and matrices as in ``[[1, x1], [x1, x2]] psd``.
-
-    Parameters
-    ----------
-    text : str
-        X11, X12, ... are entries of a psd matrix, x1, x2, ... (or y, or z) free scalars.
-    name : str
-
-    Raises
-    ------
-    ModelError
-        A clause is not in this notation.
-
-    Examples
-    --------
-    >>> parse_program("min X11,  X12 = 1", "unmet")
-    SDP(unmet; matrices [X: 2x2], 0 scalars, 1 rows, 0 matrix inequalities)
+    with ``<=``, and matrices as in ``[[1, x1], [x1, x2]] psd``. X11, X12, ... are entries of a psd
+    matrix, x1, x2, ... (or y, or z) free scalars.
     """
     first, *clauses = text.split(",  ")
     head = _HEAD.fullmatch(first)

@@ -74,48 +74,22 @@ def _hidden(cost: Integers, rows: list[Integers], right: Array, rng: Random, max
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a field is made of.
+    """What a field is made of."""
 
-    Attributes
-    ----------
-    matrices : tuple of int
-        How many, at least and at most.
-    orders : tuple of int
-        Of these, at least and at most.
-    share : float or None
-        Rank of X over order; at random if None.
-    rows : float or None
-        Rows over what X leaves free; at random if None.
-    loose : bool
-        Whether some x_i and s_i are both zero.
-    nonnegative, free, inequalities, tree : bool
-        What else there is.
-    thin : bool
-        Whether the least eigenvalues are about 2^-20.
-    zero : bool
-        Whether the value is zero.
-    scaled : bool
-        Whether rows, coordinates and objective are scaled by powers of two up to 2^30.
-    face : bool
-        Whether rows force a part of each matrix to be zero.
-    unattained : bool
-        With ``face``: whether no multipliers are optimal.
-    """
-
-    matrices: tuple[int, int] = (1, 1)
+    matrices: tuple[int, int] = (1, 1)  # least and largest number, as of their orders
     orders: tuple[int, int] = (3, 7)
-    share: float | None = None
-    rows: float | None = None
-    loose: bool = False
+    share: float | None = None  # rank of X over order; at random if None
+    rows: float | None = None  # rows over what X leaves free; at random if None
+    loose: bool = False  # whether some x_i and s_i are both zero
     nonnegative: bool = False
     free: bool = False
     inequalities: bool = False
     tree: bool = False
-    thin: bool = False
-    zero: bool = False
-    scaled: bool = False
-    face: bool = False
-    unattained: bool = False
+    thin: bool = False  # whether the least eigenvalues are about 2^-20
+    zero: bool = False  # whether the value is zero
+    scaled: bool = False  # by powers of two up to 2^30
+    face: bool = False  # whether rows force a part of each matrix to be zero
+    unattained: bool = False  # with a face: whether no multipliers are optimal
 
     def plant(self, rng: Random) -> Planted:
         """A random program of this kind."""

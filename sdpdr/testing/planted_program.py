@@ -80,27 +80,15 @@ class Planted:
 
 @dataclass(eq=False)
 class PlantedCone:
-    """A matrix, or a vector of non-negative numbers, in the basis where its optimum is diagonal.
+    """A matrix, or a vector of non-negative numbers, in the basis where its optimum is diagonal."""
 
-    Attributes
-    ----------
-    x, s : lists of Fraction
-        Diagonals of the optimum and of its slack.
-    is_matrix : bool
-    rows : list of arrays of int, shape (n, n)
-        Of the equations first, then of the inequalities.
-    face : int
-        How many of the last rows and columns the equations force to be zero.
-    coupling : int
-        An entry of the slack between the first coordinate and the last; where the first is in the
-        range of X and the last on the face, no multipliers have a psd slack like it.
-    """
-
-    x: list[Fraction]
-    s: list[Fraction]
+    x: list[Fraction]  # the diagonal of the optimum
+    s: list[Fraction]  # that of its slack
     is_matrix: bool = True
-    rows: list[Integers] = field(default_factory=list)
-    face: int = 0
+    rows: list[Integers] = field(default_factory=list)  # of equations, then of inequalities
+    face: int = 0  # number of last coordinates that the equations force to be zero
+    # An entry of the slack between the first coordinate and the last: where the first is in the
+    # range of X and the last on the face, no multipliers have a psd slack like it.
     coupling: int = 0
 
     @property
@@ -134,35 +122,16 @@ class PlantedCone:
 
 @dataclass(eq=False)
 class Field:
-    """A program before it is hidden: cones, free scalars, and a matrix inequality.
-
-    Attributes
-    ----------
-    cones : list of PlantedCone
-    y : list of Fraction
-        Multipliers, of the equations first; those of inequalities are not negative.
-    inequalities : int
-        How many of the last rows are.
-    slack : list of Fraction
-        What these leave at the optimum.
-    columns : array of int, shape (m, q)
-        Of the free scalars.
-    z : list of Fraction
-        Their values.
-    tree : TreeInequality or None
-        On the free scalars.
-    shift : dict from number of a row to Fraction
-        What its right side is off the planted optimum.
-    """
+    """A program before it is hidden: cones, free scalars, and a matrix inequality."""
 
     cones: list[PlantedCone]
-    y: list[Fraction]
+    y: list[Fraction]  # multipliers of equations, then those of inequalities, not negative
     inequalities: int = 0
-    slack: list[Fraction] = field(default_factory=list)
-    columns: Integers | None = None
-    z: list[Fraction] = field(default_factory=list)
+    slack: list[Fraction] = field(default_factory=list)  # of the inequalities at the optimum
+    columns: Integers | None = None  # of the free scalars
+    z: list[Fraction] = field(default_factory=list)  # their values
     tree: TreeInequality | None = None
-    shift: dict[int, Fraction] = field(default_factory=dict)
+    shift: dict[int, Fraction] = field(default_factory=dict)  # what right-hand sides are off by
 
     @property
     def m(self) -> int:
@@ -219,10 +188,7 @@ class Hidden:
 def hidden(
     field: Field, rng: Random, *, scaling: PowersOfTwo | None = None, maximize: bool = False
 ) -> Hidden:
-    """The program in another basis, and in doubles that hold it exactly.
-
-    With ``maximize`` it is said to be a maximisation of the negative objective.
-    """
+    """The program in another basis, and in doubles that hold it exactly."""
     equal = field.m - field.inequalities
     scale = np.array([Fraction(2) ** e for e in (scaling.rows if scaling else [0] * field.m)])
     total = Fraction(2) ** (scaling.objective if scaling else 0)

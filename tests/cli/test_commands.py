@@ -10,8 +10,7 @@ import pytest
 import sdpdr as package
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.families import families
-from sdpdr.lab.library.problem import library
+from sdpdr.lab.library.problem import families, library
 from sdpdr.program import read_sdpa
 from sdpdr.solvers import Clarabel, table
 from sdpdr.solvers.base import Availability

@@ -176,6 +176,25 @@ def test_what_a_solver_prints_is_shown_on_request_only(model, faulty, capfd):
         assert ("=====" in capfd.readouterr().out) == verbose
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="workers end with the server on Linux only")
+def test_a_worker_ends_with_a_caller_that_was_killed(tmp_path):
+    pid = tmp_path / "pid"
+    task = "import os, time; open({!r}, 'w').write(str(os.getpid())); time.sleep(900)"
+    program = f"""
+from functools import partial
+from sdpdr.solvers.processes.isolate import run_isolated
+run_isolated(partial(exec, {task.format(str(pid))!r}), "sleeper", None)
+"""
+    caller = subprocess.Popen([sys.executable, "-c", program])
+    deadline = Deadline(2.0 * HANG)
+    while not (pid.exists() and pid.read_text()) and not deadline.is_over():
+        time.sleep(0.05)
+    assert lives(int(pid.read_text()))
+    caller.kill()
+    caller.wait()
+    assert is_gone(int(pid.read_text()))
+
+
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="workers end with the server on Linux only")
 def test_a_worker_that_ends_with_the_server_is_no_crash_and_the_next_has_another(faulty, model):

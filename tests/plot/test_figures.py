@@ -7,12 +7,13 @@ import io
 import matplotlib
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from matplotlib.colors import to_rgba_array
+from matplotlib.colors import to_hex, to_rgba, to_rgba_array
 from matplotlib.figure import Figure
+from matplotlib.quiver import Quiver
 
 from sdpdr import datasets, graphs, plot
 from sdpdr.errors import DataError, ShapeError
+from sdpdr.lab.plot.studies import growth, look_of, outcome_map, sizes_apart
 from sdpdr.lab.plot.style import CLASSES, FAINT, PALE, colour_points
 
 RNG = np.random.default_rng(0)
@@ -28,9 +29,15 @@ HISTORY = tuple(
     }
     for k in range(6)
 )
+ROUNDS = [
+    {"iteration": k, "start": k // 3, "objective": -1.0 - k, "share": 10.0**-k, "status": "SOLVED"}
+    for k in range(6)
+]
+FAILED = {**ROUNDS[1], "objective": np.nan, "share": np.nan, "status": "FAILED"}
+KINDS = [("solved", "✓", "#7fb2de"), ("crashed", "✗", "#a01508")]
+STEPS = {"a": ([1.0, 2.0, 10.0], [0.5, 1.0, 1.0]), "b": ([1.0, 4.0, 10.0], [0.5, 0.8, 0.8])}
 
 FIGURES = {
-    "embedding": lambda: plot.embedding(Y),
     "one component": lambda: plot.embedding(Y[:, :1], Y[:, 0]),
     "one point": lambda: plot.embedding(Y[:1]),
     "coincident points": lambda: plot.embedding(np.zeros((4, 2)), edges=[[0, 1]]),
@@ -46,21 +53,24 @@ FIGURES = {
     "changes": lambda: plot.edge_changes(Y, CHAIN, RNG.standard_normal(29), title="title"),
     "no changes": lambda: plot.edge_changes(Y, CHAIN, np.zeros(29)),
     "no edges": lambda: plot.edge_changes(Y, np.empty((0, 2), int), []),
-    "choice of k": lambda: plot.choice_of_k(graphs.choose_k(Y), title="title"),
-    "cloud": lambda: plot.cloud(*datasets.swiss_roll(40)),
+    "choice of k": lambda: plot.choice_of_k(graphs.choose_k(Y)),
     "spectrum": lambda: plot.spectrum([3.0, 1.0, 1e-20, -1e-12]),
     "one eigenvalue": lambda: plot.spectrum([1.0]),
-    "weights": lambda: plot.dual_weights(Y, CHAIN, RNG.random(29)),
     "no weights": lambda: plot.dual_weights(Y, CHAIN, np.zeros(29)),
     "convergence": lambda: plot.convergence(HISTORY),
     "one iteration": lambda: plot.convergence(HISTORY[:1]),
-    "sparsity": lambda: plot.sparsity(graphs.path([1.0, 2.0]).laplacian()),
-    "large sparsity": lambda: plot.sparsity(
-        sp.random_array((700, 700), density=0.01, random_state=0)
-    ),
-    "empty sparsity": lambda: plot.sparsity(np.zeros((2, 2))),
+    "failed program": lambda: plot.rounds([ROUNDS[0], FAILED]),
+    "no excess": lambda: plot.rounds([{**ROUNDS[0], "share": 0.0}]),
+    "bases": lambda: plot.bases(Y[:6], Y[:5]),
     "runs": lambda: plot.runs(["a", "b", "c"], [1e-9, 0.1, np.inf], [0.1, 3.0, 8.0], 1e-6),
     "no run ended": lambda: plot.runs(["a"], [np.nan], [0.0], 1e-6),
+    "nobody": lambda: plot.performance_profile({}),
+    "many contestants": lambda: plot.performance_profile(
+        {f"contestant {k}": STEPS["a"] for k in range(25)}
+    ),
+    "no growth": lambda: growth({}, {}),
+    "long names": lambda: growth({"n" * 200: ([5], [1e-7])}, {}),
+    "a map of long names": lambda: outcome_map(["n" * 200], ["m" * 200], [[1]], KINDS),
 }
 
 
@@ -69,13 +79,13 @@ FIGURES = {
 def test_figures_draw_without_touching_global_settings(name):
     before = dict(matplotlib.rcParams)
     figure = FIGURES[name]()
-    assert isinstance(figure, Figure)
     with np.errstate(all="raise"):
         figure.savefig(buffer := io.BytesIO(), format="png", dpi=40)
     assert buffer.getvalue().startswith(b"\x89PNG")
     assert dict(matplotlib.rcParams) == before
-    heights = [axes.get_window_extent().height for axes in figure.axes]
-    assert min(heights) > 5.0, "a part of the figure found no room"
+    if "long names" not in name:
+        heights = [axes.get_window_extent().height for axes in figure.axes]
+        assert min(heights) > 5.0, "a part of the figure found no room"
 
 
 def test_an_embedding_keeps_proportions():
@@ -85,39 +95,28 @@ def test_an_embedding_keeps_proportions():
     assert len(axes.collections[0].get_segments()) == len(CHAIN)
 
 
-def test_images_do_not_overlap():
-    figure = plot.embedding(Y, images=RNG.random((30, 4, 4)))
-    corners = np.array([image.get_extent() for image in figure.axes[0].get_images()])
-    assert len(corners) > 10
-    centres = np.column_stack([corners[:, :2].mean(axis=1), corners[:, 2:].mean(axis=1)])
-    side = corners[0, 1] - corners[0, 0]
-    apart = np.abs(centres[:, None] - centres[None]).max(axis=2) + 9.0 * np.eye(len(centres))
-    assert apart.min() >= side * (1 - 1e-12)
-
-
 @pytest.mark.parametrize("shape", [(4, 12), (12, 4)])
-def test_images_keep_their_shape_and_stay_inside(shape):
-    figure = plot.embedding(Y, images=RNG.random((30, *shape)))
-    axes = figure.axes[0]
+def test_images_keep_their_shape_stay_inside_and_do_not_overlap(shape):
+    axes = plot.embedding(Y, images=RNG.random((30, *shape))).axes[0]
     left, right, bottom, top = np.array([image.get_extent() for image in axes.get_images()]).T
+    assert len(left) > 10
     np.testing.assert_allclose((right - left) / (top - bottom), shape[1] / shape[0])
-    assert left.min() >= axes.get_xlim()[0]
-    assert right.max() <= axes.get_xlim()[1]
-    assert bottom.min() >= axes.get_ylim()[0]
-    assert top.max() <= axes.get_ylim()[1]
+    assert axes.get_xlim()[0] <= left.min() <= right.max() <= axes.get_xlim()[1]
+    assert axes.get_ylim()[0] <= bottom.min() <= top.max() <= axes.get_ylim()[1]
+    steps = [
+        np.abs(x[:, None] - x) / side + 9.0 * np.eye(len(x))
+        for x, side in ((left, right[0] - left[0]), (bottom, top[0] - bottom[0]))
+    ]
+    assert np.max(steps, axis=0).min() >= 1.0 - 1e-12
 
 
 def test_fewer_points_have_larger_images():
-    sides = []
-    for n in (10, 300):
-        image = (
-            plot.embedding(np.random.default_rng(1).random((n, 2)), images=np.ones((n, 3, 3)))
-            .axes[0]
-            .get_images()[0]
-        )
-        left, right, *_ = image.get_extent()
-        sides.append(right - left)
-    assert sides[0] > 1.3 * sides[1]
+    def side(n):
+        figure = plot.embedding(np.random.default_rng(1).random((n, 2)), images=np.ones((n, 3, 3)))
+        left, right, *_ = figure.axes[0].get_images()[0].get_extent()
+        return right - left
+
+    assert side(10) > 1.3 * side(300)
 
 
 def test_several_embeddings_have_one_panel_each_of_one_shape():
@@ -133,12 +132,34 @@ def test_several_embeddings_have_one_panel_each_of_one_shape():
         assert (offsets[:, 1] <= axes.get_ylim()[1]).all()
 
 
+@pytest.mark.parametrize(
+    ("panels", "names"), [(1, ["a long name", "another long name", "short"]), (3, "0123456789")]
+)
+def test_a_legend_of_many_classes_is_no_wider_than_its_figure(panels, names):
+    colour = np.resize(np.array(list(names)), 30)
+    figure = plot.embeddings(dict.fromkeys("abc"[:panels], Y), colour, label="kind")
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    width, height = figure.get_size_inches() * figure.dpi
+    assert min(box.x0, box.y0) >= 0.0
+    assert box.x1 <= width
+    assert box.y1 <= height
+    assert len(legend.get_texts()) == len(names)
+
+
 def test_stretched_and_shrunk_edges_differ_and_the_changed_lie_on_top():
     lines = plot.edge_changes(Y, CHAIN[:3], [0.5, -0.5, 0.0]).axes[0].collections[0]
     np.testing.assert_allclose(lines.get_segments()[0], Y[CHAIN[2]])
     assert (np.diff(lines.get_linewidths()) >= 0).all()
-    none, one, other = lines.get_colors()
-    assert len({tuple(none), tuple(one), tuple(other)}) == 3
+    assert len({tuple(colour) for colour in lines.get_colors()}) == 3
+
+
+def test_heavy_edges_are_drawn_wider_and_idle_ones_faint():
+    weights = np.linspace(0.0, 1.0, 29)
+    idle, loaded = plot.dual_weights(Y, CHAIN, weights).axes[0].collections[:2]
+    assert len(idle.get_segments()) == 1
+    assert (np.diff(loaded.get_linewidths()) >= 0).all()
 
 
 def test_a_choice_of_k_is_ringed_and_its_ground_shaded():
@@ -148,6 +169,38 @@ def test_a_choice_of_k_is_ringed_and_its_ground_shaded():
     np.testing.assert_allclose(curve.get_ydata(), choice.scores["error of means"])
     assert ring.get_xdata() == [choice.n_neighbors]
     assert {"disconnected", f"k = {choice.n_neighbors}"} <= {t.get_text() for t in axes.texts}
+
+
+def test_shares_of_a_spectrum_add_up():
+    figure = plot.spectrum([1.0, 3.0])
+    upper, lower = figure.axes
+    np.testing.assert_allclose(lower.lines[0].get_ydata(), [0.75, 1.0])
+    np.testing.assert_allclose(upper.lines[0].get_ydata(), [0.75, 0.25])
+
+
+def test_convergence_measures_the_distance_from_the_bound():
+    lower = plot.convergence(HISTORY).axes[1]
+    np.testing.assert_allclose(lower.lines[0].get_ydata(), 0.1 ** np.arange(6), atol=1e-15)
+
+
+def test_objective_and_excess_are_drawn_over_the_programs():
+    upper, lower = plot.rounds(ROUNDS, bound=-9.0, tol=1e-6).axes
+    drawn = np.concatenate([line.get_ydata() for line in upper.lines])
+    assert {-1.0, -6.0, -9.0} <= set(drawn)
+    assert lower.get_yscale() == "log"
+
+
+def test_every_product_has_its_place():
+    A, B = RNG.standard_normal((6, 2)), RNG.standard_normal((5, 3))
+    shown = [axes.images[0] for axes in plot.bases(A, B).axes]
+    assert len(shown) == 6
+    assert np.asarray(shown[4].get_array()) == pytest.approx(np.outer(A[:, 1], B[:, 1]))
+    assert len({image.get_clim() for image in shown}) == 1
+    low, high = shown[0].get_clim()
+    assert -low == high >= max(np.abs(image.get_array()).max() for image in shown)
+
+
+# -- colours --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("classes", [["b", "a", "b"], [True, False, True], [2, 1, 2]])
@@ -162,14 +215,11 @@ def test_classes_have_colours_and_a_legend(classes):
 @pytest.mark.parametrize(("gap", "kinds"), [("", 2), (None, 10), (np.nan, 2)])
 def test_points_without_a_class_have_a_name_and_a_colour_of_their_own(gap, kinds):
     names = [f"c{k}" for k in range(kinds)]
-    classes = np.array([gap, *names, gap], dtype=object)
-    colouring = colour_points(classes, kinds + 2)
+    colouring = colour_points(np.array([gap, *names, gap], dtype=object), kinds + 2)
     assert colouring.names == (*names, "not known")
     np.testing.assert_array_equal(colouring.colours[1:-1], to_rgba_array(CLASSES)[:kinds])
     np.testing.assert_array_equal(colouring.colours[[0, -1]], to_rgba_array([PALE, PALE]))
-    figure = plot.embedding(Y[: kinds + 2], classes)
-    legend = figure.axes[0].get_legend()
-    assert [t.get_text() for t in legend.get_texts()] == [*names, "not known"]
+    assert colouring.key[-1] == ("not known", PALE)
 
 
 def test_quantities_have_a_scale_and_gaps_in_them_are_faint():
@@ -179,25 +229,68 @@ def test_quantities_have_a_scale_and_gaps_in_them_are_faint():
     np.testing.assert_array_equal(colouring.colours[1], to_rgba_array(FAINT)[0])
 
 
-def test_shares_of_a_spectrum_add_up():
-    figure = plot.spectrum([1.0, 3.0])
-    upper, lower = figure.axes
-    np.testing.assert_allclose(lower.lines[0].get_ydata(), [0.75, 1.0])
-    np.testing.assert_allclose(upper.lines[0].get_ydata(), [0.75, 0.25])
-    figure.draw_without_rendering()
-    assert min(axes.get_position().height for axes in figure.axes) > 0.3
+# -- the path of an agent -------------------------------------------------------------------------
+
+SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 
 
-def test_heavy_edges_are_drawn_wider_and_idle_ones_faint():
-    weights = np.linspace(0.0, 1.0, 29)
-    idle, loaded = plot.dual_weights(Y, CHAIN, weights).axes[0].collections[:2]
-    assert len(idle.get_segments()) == 1
-    assert (np.diff(loaded.get_linewidths()) >= 0).all()
+def test_every_step_is_an_arrow_in_the_colour_of_its_action():
+    figure = plot.trajectory(SQUARE, ["R", None, "L"], title="round")
+    drawn = next(c for c in figure.axes[0].collections if isinstance(c, Quiver))
+    assert np.allclose(np.column_stack([drawn.X, drawn.Y]), SQUARE[:-1])
+    assert np.allclose(np.column_stack([drawn.U, drawn.V]), np.diff(SQUARE, axis=0))
+    colours = [tuple(c[:3]) for c in drawn.get_facecolors()]
+    assert colours == [to_rgba(c)[:3] for c in (CLASSES[1], FAINT, CLASSES[0])]
+    words = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert words == ["L", "R"]
 
 
-def test_convergence_measures_the_distance_from_the_bound():
-    lower = plot.convergence(HISTORY).axes[1]
-    np.testing.assert_allclose(lower.lines[0].get_ydata(), 0.1 ** np.arange(6), atol=1e-15)
+def test_a_path_is_drawn_on_given_axes_and_in_one_dimension():
+    figure = Figure()
+    axes = figure.subplots(1, 2)
+    assert plot.trajectory(SQUARE[:, :1], "RRL", ax=axes[1]) is figure
+    assert not axes[0].collections
+
+
+# -- studies --------------------------------------------------------------------------------------
+
+
+def test_a_profile_is_a_step_function_of_what_is_given():
+    (axes,) = plot.performance_profile(STEPS).axes
+    assert [line.get_label() for line in axes.lines] == ["a", "b"]
+    for line, (x, y) in zip(axes.lines, STEPS.values(), strict=True):
+        assert line.get_drawstyle() == "steps-post"
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([x, y]))
+    assert axes.get_xscale() == "log"
+
+
+def test_growth_draws_marks_and_the_lines_that_there_are():
+    points = {"a": ([10, 20, 40], [0.1, 0.8, 6.4]), "b": ([10], [0.2])}
+    (axes,) = growth(points, {"a": ([10, 40], [0.1, 6.4])}).axes
+    marks = [line for line in axes.lines if line.get_marker() != "None"]
+    (line,) = [line for line in axes.lines if line.get_marker() == "None"]
+    assert [len(line.get_xdata()) for line in marks] == [3, 1]
+    assert line.get_color() == marks[0].get_color() != marks[1].get_color()
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["40", "20", "10"]
+
+
+def test_a_map_has_the_sign_and_the_colour_of_each_kind():
+    axes = outcome_map(["x", "y"], ["scs", "csdp"], [[0, 1], [0, 0]], KINDS).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["✓", "✗", "✓", "✓"]
+    mesh = axes.collections[0]
+    colours = [to_hex(colour) for colour in mesh.to_rgba(mesh.get_array()).reshape(-1, 4)]
+    assert colours == [KINDS[0][2], KINDS[1][2], KINDS[0][2], KINDS[0][2]]
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend == ["✓  solved", "✗  crashed"]
+
+
+def test_fifty_contestants_look_different_and_labels_of_sizes_have_room():
+    assert len({str(look_of(k)) for k in range(50)}) == 50
+    for sizes in (range(1, 300), [7, 7, 7], np.geomspace(3, 1e5, 40), []):
+        kept = sizes_apart(sizes)
+        assert set(kept) <= set(map(float, sizes))
+        assert len(kept) <= 10
+        assert kept[:1] == [max(map(float, sizes))] if len(sizes) else not kept
 
 
 @pytest.mark.parametrize(
@@ -209,76 +302,21 @@ def test_convergence_measures_the_distance_from_the_bound():
         (lambda: plot.embedding(Y, edges=[[0, 99]]), ShapeError, "ends at node 99"),
         (lambda: plot.embedding(Y, edges=[0, 1]), ShapeError, "pairs of nodes"),
         (lambda: plot.embedding(Y, images=np.ones((2, 3, 3))), ShapeError, "images have shape"),
-        (lambda: plot.embedding(Y, images=np.ones((30, 3, 3, 3))), ShapeError, "images have"),
         (lambda: plot.embeddings({}), DataError, "at least one embedding"),
         (lambda: plot.embeddings({"a": Y, "b": Y[:3]}), ShapeError, "b has 3 points"),
         (lambda: plot.edge_changes(Y, CHAIN, [1.0]), ShapeError, "changes have shape"),
         (lambda: plot.edge_changes(Y, CHAIN, np.full(29, np.nan)), DataError, "NaN"),
-        (lambda: plot.cloud(Y), ShapeError, "at least 3 columns"),
         (lambda: plot.spectrum([0.0, -1.0]), DataError, "positive"),
         (lambda: plot.dual_weights(Y, CHAIN, [*np.ones(28), np.inf]), DataError, "infinity"),
         (lambda: plot.convergence(()), DataError, "history is empty"),
         (lambda: plot.rounds([]), DataError, "history is empty"),
         (lambda: plot.bases(np.ones(3), np.ones((3, 1))), ShapeError, "a column for each"),
-        (lambda: plot.sparsity(np.ones((2, 3))), ShapeError, "square"),
         (lambda: plot.runs(["a"], [1.0, 2.0], [1.0], 1e-6), ShapeError, "1 names"),
+        (lambda: plot.trajectory(SQUARE, "RR"), ShapeError, "2 actions for 3 steps"),
+        (lambda: plot.trajectory(Y[:12], [*range(11)]), DataError, "at most ten"),
+        (lambda: plot.performance_profile({"a": ([1], [0.5, 1])}), ShapeError, "one length"),
     ],
 )
 def test_wrong_input_is_named(draw, error, words):
     with pytest.raises(error, match=words):
         draw()
-
-
-@pytest.mark.parametrize(
-    ("panels", "names"), [(1, ["a long name", "another long name", "short"]), (3, "0123456789")]
-)
-def test_a_legend_of_many_classes_is_no_wider_than_its_figure(panels, names):
-    points = np.random.default_rng(0).normal(size=(30, 2))
-    colour = np.resize(np.array(list(names)), 30)
-    figure = plot.embeddings(dict.fromkeys("abc"[:panels], points), colour, label="kind")
-    figure.draw_without_rendering()
-    (legend,) = figure.legends
-    box = legend.get_window_extent()
-    width, height = figure.get_size_inches() * figure.dpi
-    assert min(box.x0, box.y0) >= 0.0
-    assert box.x1 <= width
-    assert box.y1 <= height
-    assert len(legend.get_texts()) == len(names)
-
-
-ROUNDS = [
-    {"iteration": k, "start": k // 3, "objective": -1.0 - k, "share": 10.0**-k, "status": "SOLVED"}
-    for k in range(6)
-]
-
-
-def test_objective_and_excess_are_drawn_over_the_programs():
-    figure = plot.rounds(ROUNDS, bound=-9.0, tol=1e-6, title="rank 2")
-    assert isinstance(figure, Figure)
-    upper, lower = figure.axes
-    drawn = np.concatenate([line.get_ydata() for line in upper.lines])
-    assert {-1.0, -6.0, -9.0} <= set(drawn)
-    assert lower.get_yscale() == "log"
-    assert upper.get_title(loc="left") == "rank 2"
-    figure.canvas.draw()
-
-
-def test_odd_histories_are_drawn():
-    failed = {**ROUNDS[0], "objective": np.nan, "share": np.nan, "status": "FAILED"}
-    odd = (ROUNDS[:1], [ROUNDS[0], {**failed, "iteration": 1}], [{**ROUNDS[0], "share": 0.0}])
-    for history in odd:
-        figure = plot.rounds(history)
-        figure.canvas.draw()
-        assert len(figure.axes[0].lines[0].get_xdata()) == len(history)
-
-
-def test_every_product_has_its_place():
-    rng = np.random.default_rng(0)
-    A, B = rng.standard_normal((6, 2)), rng.standard_normal((5, 3))
-    figure = plot.bases(A, B, title="two and three")
-    shown = [axes.images[0] for axes in figure.axes]
-    assert len(shown) == 6
-    assert np.asarray(shown[4].get_array()) == pytest.approx(np.outer(A[:, 1], B[:, 1]))
-    assert len({image.get_clim() for image in shown}) == 1
-    low, high = shown[0].get_clim()
-    assert -low == high >= max(np.abs(image.get_array()).max() for image in shown)

@@ -14,17 +14,16 @@ pytestmark = pytest.mark.integration
 CARDS = dict(library())
 BUILT = {name: card for name, card in CARDS.items() if card.expect.error is None}
 # A row of centring names every entry of a row of the matrix, so plain files grow as n^2.
-SMALL, LARGE = 40, 400
+LARGE = 400
+BY_SIZE = sorted(BUILT.values(), key=lambda card: -card.size.n)
+# The smallest problem of each method, and the smallest that has a value.
+FIRST = {card.method["name"]: card.name for card in BY_SIZE}
+SMALLEST = {card.method["name"]: card.name for card in BY_SIZE if card.expect.value is not None}
 WRITTEN = [
-    pytest.param(name, id=name, marks=[pytest.mark.nightly] if card.size.n > SMALL else [])
+    pytest.param(name, id=name, marks=[pytest.mark.nightly] * (name not in FIRST.values()))
     for name, card in BUILT.items()
     if card.size.n <= LARGE
 ]
-# Of each method the smallest problem that has a value.
-SMALLEST = {}
-for card in sorted(BUILT.values(), key=lambda card: -card.size.n):
-    if card.expect.value is not None:
-        SMALLEST[card.method["name"]] = card.name
 
 
 def a_point(sdp, rng):
@@ -81,27 +80,13 @@ def test_a_problem_survives_its_file(tmp_path, name):
     assert_same_at_a_point(sdp, again)
 
 
-# Some of these have thousands of rows in one of the forms.
-QUICK = {
-    "gram": ("are", "copositive_cut", "fantope", "mvu", "nmf_lift", "sparse_direction", "xing"),
-    "lmi": ("colored_mvu", "cp_lift", "isometric_nmf", "mvee", "mvu", "nmf_shor", "sopca"),
-}
 # Clarabel comes no nearer than 2e-5 there on some processors.
 MORE_PRECISE = {("are-line", "lmi"): "dense"}
-OPTIMA = [
-    pytest.param(
-        name,
-        form,
-        id=f"{method}-{form}",
-        marks=[] if method in QUICK[form] else [pytest.mark.nightly],
-    )
-    for method, name in SMALLEST.items()
-    for form in ("gram", "lmi")
-]
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("name", "form"), OPTIMA)
+@pytest.mark.parametrize("form", ["gram", "lmi"])
+@pytest.mark.parametrize("name", SMALLEST.values())
 def test_the_smallest_problem_of_each_method_has_the_same_optimum(tmp_path, name, form):
     card = CARDS[name]
     write_sdpa(reduced(card.build().to_sdp(), form), tmp_path / "small.dat-s")

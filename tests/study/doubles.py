@@ -1,4 +1,4 @@
-"""Solvers that misbehave, each in one way, for whoever has to survive them.
+"""Solvers that misbehave, each in one way, for tests of what must survive them.
 
 They live in a plain module, so that a child process finds them where this folder is on its path.
 All have a solver's fields; those of their own say in which way they misbehave.
@@ -11,9 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,10 +19,7 @@ import numpy as np
 from sdpdr.program import SDP, Claim, Point
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Clarabel, Outcome, Solver
-from sdpdr.solvers.external import PROBLEM, SOLUTION, ExternalSolver
-from sdpdr.solvers.external_files import Answer, FiledProgram, read_csdp_solution
 
-PROGRAMS = Path(__file__).parent / "programs"
 NASTY = "\x1b[31m<script>alert('boo')</script>\x00\x07\r\n\ud7ff\u202e|`$(id)`\t</td>\n"
 MB = 1 << 20
 
@@ -46,88 +41,46 @@ class Double(Solver):
 
 @dataclass(frozen=True)
 class Liar(Double):
-    """Claims an optimum that it has not: verdict SOLVED, and a wrong point.
-
-    ``lie`` is "zero" (nothing but zeros), "scaled" (a hundred times the answer, multipliers zero),
-    "short" (a tenth of the answer short, with the right multipliers), "value" (the right point and
-    a value that it has not), "shape", "nan", "nothing" (no point), "infeasible" or "unbounded".
-    """
+    """Claims an optimum at zero, or with the lie "infeasible" that there is no point."""
 
     name: ClassVar[str] = "liar"
     lie: str = "zero"
 
     def run(self, sdp: SDP, progress: Any = None) -> Outcome:
         """A wrong answer, with confidence."""
-        told = Outcome(Point(), Verdict.SOLVED, Claim("optimal", 0.0, 7), {"solve": 1e-3})
-        if self.lie in ("infeasible", "unbounded"):
-            return replace(told, verdict=Verdict[self.lie.upper()], claim=Claim(self.lie))
-        if self.lie == "nothing":
-            return told
-        if self.lie == "zero":
-            return replace(told, point=sdp.zero_point())
-        right = super().run(sdp)
-        if self.lie == "value":
-            return replace(right, claim=replace(right.claim, value=-1e9))
-        change = {
-            "scaled": (lambda x: 100.0 * x, np.zeros_like),
-            "short": (lambda x: 0.9 * x, np.copy),
-            "shape": (lambda x: x[:-1], np.copy),
-            "nan": (lambda x: x * np.nan, np.copy),
-        }
-        of_values, of_duals = change[self.lie]
-        values = {name: of_values(np.asarray(x)) for name, x in right.point.values.items()}
-        duals = {label: of_duals(y) for label, y in right.point.duals.items()}
-        return replace(told, point=Point(values, duals), claim=right.claim)
+        if self.lie == "infeasible":
+            return Outcome(Point(), Verdict.INFEASIBLE, Claim(self.lie), {"solve": 1e-3})
+        claim = Claim("optimal", 0.0, 7)
+        return Outcome(sdp.zero_point(), Verdict.SOLVED, claim, {"solve": 1e-3})
 
 
 @dataclass(frozen=True)
 class Hanger(Double):
-    """Never comes back, and listens to no signal that can be ignored.
-
-    ``where`` is "python" (a loop), "c" (a call that keeps the interpreter's lock, so that no other
-    thread and no handler of a signal runs) or "busy" (a loop that uses the processor).
-    """
+    """Never comes back: native code keeps the interpreter's lock, so that no signal is heard."""
 
     name: ClassVar[str] = "hanger"
-    where: str = "python"
 
     def run(self, sdp: SDP, progress: Any = None) -> Outcome:
         """Never returns."""
         for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
             signal.signal(number, signal.SIG_IGN)
         while True:
-            if self.where == "c":
-                ctypes.PyDLL(None).sleep(3600)
-            elif self.where == "python":
-                time.sleep(3600.0)
+            ctypes.PyDLL(None).sleep(3600)
 
 
 @dataclass(frozen=True)
 class Glutton(Double):
-    """Takes memory, touches it and keeps it, until somebody ends it.
-
-    Every ``step`` bytes it waits for ``pause`` seconds. Having taken ``most`` bytes it gives up,
-    for the sake of the machine. With ``shameless`` it goes on when memory is refused.
-    """
+    """Takes memory, touches it and keeps it, up to 4 GiB for the sake of the machine."""
 
     name: ClassVar[str] = "glutton"
-    step: int = 50 * MB
-    most: int = 4096 * MB
-    pause: float = 0.01
-    shameless: bool = False
 
     def run(self, sdp: SDP, progress: Any = None) -> Outcome:
         """Returns only if nobody minds."""
         kept = []
-        while sum(block.nbytes for block in kept) < self.most:
-            try:
-                kept.append(np.ones(self.step // 8))
-            except MemoryError:
-                if not self.shameless:
-                    raise
-            time.sleep(self.pause)
-        words = f"{sum(block.nbytes for block in kept) / MB:.0f} MB, and nobody minded"
-        return Outcome(Point(), Verdict.FAILED, Claim("full", message=words))
+        while len(kept) < 80:
+            kept.append(np.ones(50 * MB // 8))
+            time.sleep(0.01)
+        return Outcome(Point(), Verdict.FAILED, Claim("full", message="nobody minded"))
 
 
 @dataclass(frozen=True)
@@ -194,86 +147,3 @@ class Babbler(Double):
             point = Point(sdp.zero_point().values)
             return Outcome(point, Verdict.SOLVED, Claim(NASTY, 1.0, 2, NASTY), {"solve": 0.0})
         return None
-
-
-# -- programs ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ProgramDouble(ExternalSolver):
-    """A small Python script that takes the place of a program; its answer is read as CSDP's."""
-
-    package: ClassVar[str] = "python3"
-    program: ClassVar[str] = sys.executable
-    licence: ClassVar[str] = "none"
-    version_words: ClassVar[tuple[str, ...]] = ("--version",)
-    script: ClassVar[str]
-
-    def command(self, folder: Path) -> list[str]:
-        """The script and the two files."""
-        return [str(PROGRAMS / self.script), PROBLEM, SOLUTION]
-
-    def verdict(self, code: int, folder: Path, said: str) -> tuple[Verdict, str]:
-        """Success is success."""
-        solved = (Verdict.SOLVED, "solved")
-        return solved if code == 0 else (Verdict.FAILED, f"exit status {code}")
-
-    def objective(self, folder: Path, said: str) -> tuple[float | None, int | None]:
-        """It never says."""
-        return None, None
-
-    def answer(self, folder: Path, program: FiledProgram) -> Answer:
-        """From its solution file."""
-        return read_csdp_solution(folder / SOLUTION, program)
-
-
-@dataclass(frozen=True)
-class GarbageProgram(ProgramDouble):
-    """Writes and prints garbage, and says that all went well."""
-
-    name: ClassVar[str] = "garbage-program"
-    script: ClassVar[str] = "garbage.py"
-
-
-@dataclass(frozen=True)
-class HangingProgram(ProgramDouble):
-    """Ignores signals, as does the child that it starts."""
-
-    name: ClassVar[str] = "hanging-program"
-    script: ClassVar[str] = "hang.py"
-
-
-@dataclass(frozen=True)
-class SilentProgram(ProgramDouble):
-    """Ends with status 0, having written nothing."""
-
-    name: ClassVar[str] = "silent-program"
-    script: ClassVar[str] = "silence.py"
-
-
-@dataclass(frozen=True)
-class AbortingProgram(ProgramDouble):
-    """Calls abort."""
-
-    name: ClassVar[str] = "aborting-program"
-    script: ClassVar[str] = "abort.py"
-
-
-@dataclass(frozen=True)
-class LyingProgram(ProgramDouble):
-    """Writes a whole solution file, all of it wrong."""
-
-    name: ClassVar[str] = "lying-program"
-    script: ClassVar[str] = "lie.py"
-
-
-FIVE: tuple[type[Double], ...] = (Liar, Hanger, Glutton, Crasher, Babbler)
-FIVE_PROGRAMS: tuple[type[ProgramDouble], ...] = (
-    LyingProgram,
-    HangingProgram,
-    SilentProgram,
-    AbortingProgram,
-    GarbageProgram,
-)
-DOUBLES: Mapping[str, type[Solver]] = {cls.name: cls for cls in (*FIVE, *FIVE_PROGRAMS)}
-"""All of them, by name."""

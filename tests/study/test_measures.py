@@ -15,10 +15,11 @@ from sdpdr.lab.study.measures import (
     not_installed,
     outcome_counts,
     performance_profile,
+    refused_everywhere,
     runs_by_median,
     shifted_geometric_mean,
 )
-from sdpdr.lab.study.rows import frame_of
+from sdpdr.lab.study.schema import frame_of
 
 TIMES = st.lists(st.floats(0.0, 1e6), min_size=1, max_size=20)
 
@@ -40,15 +41,9 @@ def test_a_shifted_mean_lies_between_geometric_and_arithmetic(times, shift):
     assert shifted_geometric_mean(times, 0.0) <= mean + 1e-6 * (1.0 + mean)
 
 
-def test_a_shifted_mean_of_nothing_and_of_negative_times():
-    assert np.isnan(shifted_geometric_mean([]))
-    for times, shift in (([-1.0], 1.0), ([1.0], -1.0)):
-        with pytest.raises(DataError, match="at least 0"):
-            shifted_geometric_mean(times, shift)
-
-
 def test_repeats_become_one_line_with_medians_and_the_worst_end():
-    (line,) = runs(
+    line, absent = runs(
+        record("b", seconds=None, outcome="KILLED", solved=False),
         record(repeat=0, seconds=1.0, peak_memory=5),
         record(repeat=1, seconds=9.0, peak_memory=7, claim_accuracy="near"),
         record(repeat=2, seconds=2.0, solved=False, outcome="CRASHED", message="why"),
@@ -56,11 +51,7 @@ def test_repeats_become_one_line_with_medians_and_the_worst_end():
     assert (line["seconds"], line["peak_memory"], line["repeats"]) == (2.0, 7, 3)
     assert (line["solved"], line["outcome"], line["message"]) == (False, "CRASHED", "why")
     assert line["claim_accuracy"] == "near"
-
-
-def test_seconds_that_were_not_measured_are_missing():
-    (line,) = runs(record(seconds=None, outcome="KILLED", solved=False)).to_dict("records")
-    assert np.isnan(line["seconds"])
+    assert np.isnan(absent["seconds"])
 
 
 def test_a_frame_without_the_columns_is_refused():
@@ -68,19 +59,25 @@ def test_a_frame_without_the_columns_is_refused():
         runs_by_median(frame_of([record()]).drop(columns="solve"))
 
 
-def test_unsolved_instances_count_as_the_limit_and_the_most_solved_come_first():
+def test_unsolved_instances_count_as_the_limit_and_who_never_ran_has_no_rank():
     absent = {"seconds": None, "solved": False, "outcome": "MISSING"}
+    refused = absent | {"outcome": "REFUSED"}
     found = runs(
         record("a", "p", 1.0), record("b", "p", 2.0),
         record("a", "q", 0.1), record("b", "q", 0.2, solved=False, outcome="CRASHED"),
         record("a", "r", **absent), record("b", "r", **absent),
+        record("a", "s", **refused), record("b", "s", **refused),
     )  # fmt: skip
     table = means(found).set_index("contestant")
-    assert list(table.index) == ["p lmi", "q lmi", "r lmi"]
-    assert table["solved"].tolist() == [2, 1, 0]
+    assert list(table.index) == ["p lmi", "q lmi"]
+    assert table["solved"].tolist() == [2, 1]
     assert table.loc["q lmi", "mean"] == pytest.approx(shifted_geometric_mean([0.1, 10.0]))
-    assert np.isnan(table.loc["r lmi", "mean"])
     assert table["ratio"].min() == 1.0
+    assert (not_installed(found), refused_everywhere(found)) == (["r lmi"], ["s lmi"])
+    assert list(performance_profile(found, 1e-6).ratios) == ["p lmi", "q lmi"]
+    nobody = found[found["solver"].isin(["r", "s"])]
+    assert means(nobody).empty
+    assert performance_profile(nobody, 1e-6).ratios.empty
 
 
 def test_instances_without_a_run_of_some_contestant_are_left_out():
@@ -93,12 +90,6 @@ def test_tolerances_are_not_mixed():
     found = runs(record(seconds=1.0), record(seconds=5.0, tol=1e-3), record("b", tol=1e-3))
     assert means(found)["tol"].tolist() == [1e-6, 1e-3]
     assert performance_profile(found, 1e-3).ratios.shape == (2, 1)
-
-
-def test_contestants_that_are_not_installed_are_named():
-    absent = {"solved": False, "outcome": "MISSING"}
-    found = runs(record("a", "p", **absent), record("b", "p", **absent), record("a", "q"))
-    assert not_installed(found) == ["p lmi"]
 
 
 def test_laws_of_a_performance_profile():

@@ -10,8 +10,7 @@ from sdpdr.errors import FileFormatError
 from sdpdr.lab.study.page import Page, Section, escape_markdown, show, to_html, to_markdown
 from sdpdr.lab.study.report import KINDS, kind_of, study_page, write_report
 from sdpdr.lab.study.results import LoadedResults, read_results
-from sdpdr.lab.study.rows import frame_of
-from sdpdr.lab.study.schema import OUTCOMES
+from sdpdr.lab.study.schema import OUTCOMES, frame_of
 
 NASTY = "</td><script>alert('boo')</script>|`$(id)`* \x1b[31m"
 STUDIES = Path(__file__).parents[2] / "docs" / "studies"
@@ -38,6 +37,7 @@ MIXED = results(
     record("b", "q", 10.0, solved=False, outcome="TIME_LIMIT", message="late", claim_accuracy=""),
     record("a", "r", solved=False, outcome="INACCURATE", claim_accuracy="overstated"),
     record("b", "r", solved=False, outcome="MISSING", claim_accuracy=""),
+    record("a", "z", None, solved=False, outcome="REFUSED", claim_accuracy=""),
     started="2026-01-01T10:00:00+00:00", text="[about]\ntitle = 'x'", command="sdpdr study run s",
 )  # fmt: skip
 
@@ -72,8 +72,10 @@ def test_the_answer_comes_first():
     assert "p lmi is fastest" in page.verdict[1]
     assert page.verdict[2].startswith("1 claim of success could not be verified: r lmi (1).")
     assert page.verdict[3] == (
-        "Compared were 3 contestants (a solver in a form) on 2 instances: 6 runs."
+        "Compared were 4 contestants (a solver in a form) on 2 instances: 7 runs."
     )
+    assert page.sections[0].text == ["Left out, refused every problem: z lmi."]
+    assert "z lmi" not in to_markdown(page).partition("## Outcomes")[0].partition("| contestant")[2]
     names = [section.name for section in page.sections]
     assert names == ["ranking", "profile", "outcomes", "claims", "runs", "settings", "machine",
                      "limitations"]  # fmt: skip

@@ -41,21 +41,15 @@ def test_records_facts_and_environments_come_back(path):
     assert loaded.frame["gap"].isna().all()
 
 
-@pytest.mark.parametrize("rest", ['{"kind": "row", "key": "c', "\x00\x00", "[]", "{}"])
+@pytest.mark.parametrize("rest", ['{"kind": "row", "key": "c', "{", ""])
 def test_half_a_line_at_the_end_spoils_neither_the_rest_nor_what_follows(path, rest):
+    path.write_text(rest)  # A kill may have left no more than a part of the first line.
     fill(path, ["a"])
     with open(path, "a") as file:
         file.write(rest)
     assert keys(path) == ["a"]
     fill(path, ["b"])
     assert keys(path) == ["a", "b"]
-
-
-@pytest.mark.parametrize("text", ["", "{", '{"kind"', '{"kind": "fact", "na'])
-def test_a_journal_that_was_cut_off_in_its_first_line_goes_on(path, text):
-    path.write_text(text)
-    fill(path, ["a"])
-    assert keys(path) == ["a"]
 
 
 def test_a_damaged_line_is_named_and_the_advice_works(path):
@@ -68,6 +62,66 @@ def test_a_damaged_line_is_named_and_the_advice_works(path):
     path.write_text("".join([lines[0], lines[2]]))
     fill(path, ["b"])
     assert keys(path) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"kind": "row"}', "this is not a record of a study"),
+        ("[1, 2]", "this is not a record of a study"),
+        ("{ROW}", "outcome is None, which is none of a run"),
+        ('{ROW, "outcome": "FINE"}', "outcome is 'FINE', which is none"),
+        (
+            '{"kind": "row", "key": ["b"], "outcome": "SOLVED"}',
+            "key is .'b'., and should be a text",
+        ),
+        ('{ROW, "outcome": "SOLVED", "gap": "small"}', "gap is 'small', and"),
+        (
+            '{ROW, "outcome": "SOLVED", "n": 2.5}',
+            "n is 2.5, and should be a wh",
+        ),
+        (
+            '{ROW, "outcome": "SOLVED", "solved": 1}',
+            "solved is 1, and should",
+        ),
+        ('{"kind": "fact", "name": "title"}', "the fact 'title' has no content"),
+        ('{"kind": "fact", "name": "keys", "content": [7]}', "'keys' should be a list of texts"),
+        ('{"kind": "fact", "name": "settings", "content": 1}', "'settings' should be a mapping"),
+        ('{"kind": "environment", "digest": "e", "content": "x"}', "'e' should be a mapping"),
+    ],
+)
+def test_a_line_that_is_json_and_no_record_is_named_with_what_is_wrong(path, line, words):
+    line = line.replace("ROW", '"kind": "row", "key": "b"')
+    fill(path, ["a"])
+    whole = path.read_text()
+    path.write_text(f"{whole}{line}\n")
+    for read in (read_results, Results):
+        with pytest.raises(ResultsDamagedError, match=f"line 2: .*{words}.*run the study again"):
+            read(path)
+    path.write_text(whole)
+    fill(path, ["b"])
+    assert keys(path) == ["a", "b"]
+
+
+def test_a_full_disk_is_explained_and_the_study_goes_on(path):
+    resource = pytest.importorskip("resource")
+    fill(path, ["a"])
+    before = path.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Results(path) as results:
+        # A limit on the size of files ends a write in the middle of a line, as a full disk does.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))
+        try:
+            with pytest.raises(
+                ResultsError,
+                match=r"a\.jsonl cannot be written: .*bytes to add.*bytes free.*run the study",
+            ):
+                results.add(record("b"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == before
+    fill(path, ["b"])
+    assert keys(path) == ["a", "b"]
 
 
 @pytest.mark.parametrize("text", ["my notes\n", '{"kind": "row"}\n', '{"epoch": 1}\n', "notes"])

@@ -50,7 +50,6 @@ forms = ["gram"]
 [run]
 time_limit = 100
 warmup = false
-shuffle = 3
 """
 MINE = """
 import cvxpy as cp
@@ -105,7 +104,6 @@ forms = ["gram"]
 [[solvers]]
 name = "doubles:Hanger"
 forms = ["gram"]
-options = { where = "c" }
 
 [run]
 time_limit = 2

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from sdpdr.errors import CardError, FileFormatError, StudyError, UnknownNameError
-from sdpdr.lab.library.expectation import KnownAnswer
 from sdpdr.lab.library.problem import Problem, read_optimal_values
 from sdpdr.lab.study.run import shuffled
 from sdpdr.lab.study.studyfile import Study, find_study, shipped
 from sdpdr.lab.study.task import Contestant, RunLimits, Task
 from sdpdr.library import find_card
-from sdpdr.program import Status, write_sdpa
+from sdpdr.program import write_sdpa
 
 CARDS = Path(__file__).parents[2] / "problems"
 
@@ -46,11 +45,11 @@ def test_a_pattern_a_tag_a_method_and_a_size_choose_cards():
         text = f"[about]\ntitle = 't'\n[problems]\n{problems}\n[[solvers]]\nname = 'scs'"
         return {problem.name for problem in Study.read(text, "t").problems}
 
-    assert names('tags = ["quick"]') >= {"path-graph", "circle"}
     assert names('methods = ["mvee"]') >= {"mvee-gaussian-30"}
-    assert names('cards = ["swiss-roll-100*"]\nn = [100, 100]\nexcept = ["*-band"]') == {
+    assert names('cards = ["swiss-roll-100*"]\nn = [100, 100]') == {
         "swiss-roll-100",
         "swiss-roll-100-equality",
+        "swiss-roll-100-band",
     }
     assert names('families = [{ name = "swiss-roll", sizes = [30, 40] }]') == {
         "swiss-roll@30",
@@ -71,7 +70,7 @@ def test_a_variant_is_the_same_data_under_another_formulation():
     study = Study.read(text, "t")
     by_variant = {p.variant: p for p in study.problems if p.name == "circle"}
     assert by_variant["="].card.method["isometry"] == "equality"
-    assert by_variant["="].known() == KnownAnswer(Status.SOLVED)
+    assert (by_variant["="].known().status, by_variant["="].known().value) == ("SOLVED", None)
     assert by_variant["<"].known().value == find_card("circle").expect.value
 
 
@@ -160,11 +159,6 @@ def test_a_variant_that_a_recipe_does_not_know():
         Study.read(text, "t")
 
 
-def test_a_text_that_is_no_toml():
-    with pytest.raises(FileFormatError, match="is not TOML"):
-        Study.read("[about", "t")
-
-
 def test_a_study_that_is_not_there(tmp_path):
     with pytest.raises(FileFormatError, match="cannot be read"):
         find_study(str(tmp_path / "none.toml"))
@@ -187,7 +181,7 @@ def test_files_count_as_problems_with_the_values_of_their_table(files):
     (problem,) = Study.load(files / "study.toml").problems
     assert (problem.name, problem.source, problem.method) == ("path", "file", "file")
     known = problem.known(problem.build())
-    assert known.status is Status.SOLVED
+    assert known.status == "SOLVED"
     assert known.value == pytest.approx(85.36)
     assert known.rtol == pytest.approx(1e-7 / 8.536)
     with pytest.raises(CardError, match="has no recipe"):

@@ -16,8 +16,7 @@ from sdpdr.lab.cli.command import command
 from sdpdr.lab.cli.options import AS_JSON, CARD, Exit, option
 from sdpdr.lab.cli.terminal import echo, echo_json, grid, table
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.families import Family, families
-from sdpdr.lab.library.problem import find_card, library
+from sdpdr.lab.library.problem import Family, families, find_card, library
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.model import Model
 from sdpdr.solving.planning import plan

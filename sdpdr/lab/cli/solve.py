@@ -26,8 +26,7 @@ from sdpdr.lab.cli.options import (
 )
 from sdpdr.lab.cli.outputs import coordinate_names, figure_writer, record_writer, write_all
 from sdpdr.lab.cli.terminal import echo, echo_json, grid, table
-from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.expectation import Finding
+from sdpdr.lab.library.card import Card, Finding
 from sdpdr.lab.library.problem import find_card
 from sdpdr.lab.tables.files import write_table
 from sdpdr.program import Solution, Status

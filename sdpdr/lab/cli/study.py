@@ -91,7 +91,12 @@ def show_study(args: SimpleNamespace) -> int:
 )
 def run_command(args: SimpleNamespace) -> int:
     """Carry out the missing runs of a study; stop it at any moment and run it again."""
-    from sdpdr.lab.study.measures import means, not_installed, runs_by_median
+    from sdpdr.lab.study.measures import (
+        means,
+        not_installed,
+        refused_everywhere,
+        runs_by_median,
+    )
     from sdpdr.lab.study.results import read_results
     from sdpdr.lab.study.run import results_of, run_study
     from sdpdr.lab.study.studyfile import find_study
@@ -116,6 +121,8 @@ def run_command(args: SimpleNamespace) -> int:
         echo(_ranking(ranking))
         if absent:
             info(f"not installed, or without a licence: {', '.join(absent)}")
+        if refused := refused_everywhere(runs):
+            info(f"left out, since every problem refuses them: {', '.join(refused)}")
         info(f"results: {path}; a report: sdpdr study report {quote(str(path))}")
     return Exit.OK
 

@@ -1,8 +1,8 @@
 """Data to try methods on: generated sets with a known shape, and the digits of scikit-learn.
 
 Every function returns ``(X, y)``: points of shape (n, D), and for each point the value that
-should vary smoothly over a good embedding (a position along the manifold) or its label. Of
-`window_agent` and `window_walk` that value is a place, so that y has two columns.
+should vary smoothly over a good embedding (a position along the manifold) or its label. For
+`window_agent` and `window_walk` that value is a position, so that y has two columns.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,30 +33,6 @@ from sdpdr.lab.datasets.shapes import (
     two_clusters,
 )
 
-__all__ = [
-    "Sample",
-    "circle",
-    "digits",
-    "gaussian",
-    "generate",
-    "generators",
-    "grid_with_hole",
-    "matrix",
-    "partial_signs",
-    "path",
-    "random_matrices",
-    "random_nonnegative",
-    "random_walk",
-    "s_curve",
-    "signed_graph",
-    "spiral",
-    "swiss_roll",
-    "trefoil_knot",
-    "two_clusters",
-    "window_agent",
-    "window_walk",
-]
-
 generators: Mapping[str, Callable[..., Sample]] = MappingProxyType(
     {
         name: make
@@ -67,29 +43,16 @@ generators: Mapping[str, Callable[..., Sample]] = MappingProxyType(
 )
 """All data sets of this module by name."""
 
+__all__ = [
+    "Sample", "circle", "digits", "gaussian", "generators", "grid_with_hole", "matrix",
+    "partial_signs", "path", "random_matrices", "random_nonnegative", "random_walk", "s_curve",
+    "signed_graph", "spiral", "swiss_roll", "trefoil_knot", "two_clusters", "window_agent",
+    "window_walk",
+]  # fmt: skip
+
 
 def generate(name: str, **arguments: object) -> Sample:
-    """Make the data set of a name.
-
-    Parameters
-    ----------
-    name : str
-        A key of `generators`.
-    **arguments
-        Passed on.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such data set; the nearest name is offered.
-    DataError
-        The data set does not take such an argument.
-
-    Examples
-    --------
-    >>> generate("swiss_roll", n=30)[0].shape
-    (30, 3)
-    """
+    """Make the data set of a name in `generators`, as cards do."""
     choice("data set", name, generators)
     parameters = signature(generators[name]).parameters
     unknown = sorted(set(arguments) - set(parameters))

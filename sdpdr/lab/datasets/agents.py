@@ -39,6 +39,8 @@ def digits(n: int | None = None) -> Sample:
     return X[:stop], label[:stop]
 
 
+# Pixels of a step.
+_STEP = 2
 _MOVES: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"R": (1, 0), "L": (-1, 0), "U": (0, -1), "D": (0, 1)}
 )
@@ -46,25 +48,21 @@ _MOVES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 def window_agent(
     actions: str = "R" * 40 + "L" * 20,
-    step: int = 2,
     window: int = 24,
     grain: float = 0.3,
     start: int = 40,
     scene: int = 160,
-    blur: float = 4.0,
-    seed: int = 0,
 ) -> Sample:
-    """What an agent sees that moves a window over a picture, one row for each state.
+    """Return what an agent sees that moves a window over a picture, one row for each state.
 
-    The picture is noise smoothed by a Gaussian, of mean square one, and goes round at its edges.
+    The picture is noise smoothed by a Gaussian of standard deviation 4, of mean square one, and
+    goes round at its edges. A step is two pixels.
 
     Parameters
     ----------
     actions : str, default 40 times "R", then 20 times "L"
         Letters R, L, U and D: a step to the right, to the left, up or down. Pass the same text
         to `sdpdr.methods.are`.
-    step : int, default 2
-        Pixels.
     window : int, default 24
         Pixels along a side. Small windows have look-alikes elsewhere in the picture, and so false
         neighbours.
@@ -75,10 +73,6 @@ def window_agent(
         Row and column of the first window.
     scene : int, default 160
         Pixels along a side of the picture.
-    blur : float, default 4
-        Standard deviation of the Gaussian, in pixels.
-    seed : int, default 0
-        Of the picture; that of the noise is one more.
 
     Returns
     -------
@@ -105,23 +99,17 @@ def window_agent(
     unknown = sorted(set(actions) - set(_MOVES))
     if unknown:
         raise DataError(f"actions hold {', '.join(unknown)}, but only R, L, U and D mean a move.")
-    step, window = (
-        validate.positive_integer("step", step),
-        validate.positive_integer("window", window),
-    )
+    window = validate.positive_integer("window", window)
     scene = validate.positive_integer("scene", scene, at_least=window)
-    picture = gaussian_filter(
-        np.random.default_rng(seed).standard_normal((scene, scene)),
-        validate.positive_number("blur", blur),
-        mode="wrap",
-    )
+    noise = np.random.default_rng(0).standard_normal((scene, scene))
+    picture = gaussian_filter(noise, 4.0, mode="wrap")
     picture /= picture.std()
     moves = np.array([(0, 0), *(_MOVES[a] for a in actions)])
-    position = step * np.cumsum(moves, axis=0)
+    position = _STEP * np.cumsum(moves, axis=0)
     side = np.arange(window)
     columns, rows = ((start + position[:, [k]] + side) % scene for k in (0, 1))
     seen = picture[rows[:, :, None], columns[:, None, :]].reshape(len(moves), window**2)
-    seen = seen + grain * np.random.default_rng(seed + 1).standard_normal(seen.shape)
+    seen = seen + grain * np.random.default_rng(1).standard_normal(seen.shape)
     return seen, position.astype(float)
 
 
@@ -157,15 +145,13 @@ def random_walk(n: int = 36, side: int = 5, seed: int = 0) -> str:
     return taken
 
 
-def window_walk(n: int = 36, side: int = 5, seed: int = 0, grain: float = 0.1) -> Sample:
-    """What an agent sees on a `random_walk` in four directions, as `window_agent` makes it.
+def window_walk(n: int = 36, seed: int = 0) -> Sample:
+    """Return what an agent sees on a `random_walk` in four directions; see `window_agent`.
 
     Parameters
     ----------
-    n, side, seed
+    n, seed : int
         As for `random_walk`, which gives the actions again. The picture is the same for all.
-    grain : float, default 0.1
-        As for `window_agent`.
 
     Returns
     -------
@@ -181,5 +167,4 @@ def window_walk(n: int = 36, side: int = 5, seed: int = 0, grain: float = 0.1) -
     >>> window_walk(8)[0].shape
     (8, 256)
     """
-    actions = random_walk(n, side, seed)
-    return window_agent(actions, window=16, grain=grain, start=36, scene=96)
+    return window_agent(random_walk(n, seed=seed), window=16, grain=0.1, start=36, scene=96)

@@ -9,36 +9,178 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import signature
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sdpdr.base.errors import CardError
+from sdpdr.base import errors
+from sdpdr.base.errors import CardError, SdpdrError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab.datasets import Sample, generate, generators
-from sdpdr.lab.library.expectation import Expectation, Finding, Size
-from sdpdr.lab.library.fields import TomlTable, read_toml
-from sdpdr.lab.library.vocabulary import GRAPHS, METHODS, relation, takes_data, takes_points
+from sdpdr.lab.library.vocabulary import (
+    GRAPHS,
+    METHODS,
+    TomlTable,
+    read_toml,
+    relation,
+    takes_data,
+    takes_points,
+)
 from sdpdr.model import Model
-from sdpdr.program import Solution
+from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
+
+PROVENANCES = ("analytic", "certified", "paper")
+# Share of the largest eigenvalue above which one counts towards the rank: interior-point methods
+# leave the others small, not zero.
+RANK_SHARE = 1e-4
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One expectation of a card, and what was found, in words."""
+
+    key: str
+    expected: str
+    found: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Size:
+    """Nodes and edges of a card's graph, or points and 0; None for edges that are not stated."""
+
+    n: int
+    edges: int | None = 0
+
+    def __str__(self) -> str:
+        stated = "" if self.edges is None else f", edges = {self.edges}"
+        return f"n = {self.n}{stated}"
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is known about the answer: the keys of the table ``[expect]``.
+
+    The provenance is ``"none"`` where no value is known. The status is empty where any proved one
+    will do.
+    """
+
+    source: str
+    provenance: str
+    value: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    rtol: float = 1e-6
+    gap: float | None = None
+    rank: int | None = None
+    status: str = "SOLVED"
+    error: str | None = None
+
+    @classmethod
+    def read(cls, table: TomlTable) -> Expectation:
+        """Read the table ``[expect]``."""
+        table.allow(*(key.name for key in fields(cls)))
+        lower = upper = None
+        if "lower" in table or "upper" in table:
+            lower, upper = table.number("lower"), table.number("upper")
+            if not lower <= upper:
+                raise table.error("lower", f"expected at most upper, {upper:g}; got {lower:g}")
+        kinds = [key for key in ("value", "lower", "status", "error") if key in table]
+        if len(kinds) != 1:
+            words = "expected one of value, lower and upper, status, error"
+            raise table.error("value", f"{words}; got {', '.join(kinds) or 'none'}")
+        status = table.choice("status", tuple(Status.__members__)) if "status" in table else None
+        return cls(
+            source=table.text("source"),
+            value=table.number("value") if "value" in table else None,
+            lower=lower,
+            upper=upper,
+            rtol=table.positive("rtol", 1e-6),
+            gap=table.positive("gap") if "gap" in table else None,
+            rank=table.count("rank") if "rank" in table else None,
+            status=status or Status.SOLVED.name,
+            error=table.choice("error", _error_names()) if "error" in table else None,
+            provenance=table.choice("provenance", PROVENANCES),
+        )
+
+    def relative_error(self, value: float) -> float | None:
+        """Return the relative distance of a value from what is known; None where nothing is.
+
+        Examples
+        --------
+        >>> known = Expectation("by hand", "analytic", lower=2.0, upper=4.0)
+        >>> known.relative_error(5.0), known.relative_error(3.0)
+        (0.25, 0.0)
+        """
+        bounds = (self.lower, self.upper) if self.value is None else (self.value, self.value)
+        if bounds == (None, None):
+            return None
+        low, high = (
+            x if x is not None else end for x, end in zip(bounds, (-inf, inf), strict=True)
+        )
+        nearest = min(max(value, low), high)
+        # A bound that is zero has no size of its own, so that of the other one counts.
+        other = max(abs(bound or 0.0) for bound in bounds)
+        return abs(value - nearest) / max(abs(nearest) or other, 1e-12)
+
+    def describe(self) -> str:
+        """Return the expectation in a few words."""
+        if self.error is not None:
+            return self.error
+        if self.lower is not None:
+            return f"{self.lower:.10g} to {self.upper:.10g}"
+        return self.status if self.value is None else f"{self.value:.10g}"
+
+    def check(self, outcome: Solution | Exception) -> list[Finding]:
+        """Compare a solution, or the error raised instead, with the expectation."""
+        if isinstance(outcome, Exception):
+            found = type(outcome).__name__
+            wanted = self.error or f"a solution, {self.status}"
+            return [Finding("error", wanted, found, self.error == found)]
+        if self.error is not None:
+            return [Finding("error", self.error, f"a solution, {outcome.status.name}", False)]
+        status = outcome.status.name
+        # Without interior, an answer that is optimal for data nearby is the best there is.
+        nearby = (Status.SOLVED.name, Status.OPTIMAL_NEARBY.name)
+        holds = status == self.status or (self.status, status) == nearby
+        findings = [Finding("status", self.status, status, holds)]
+        off = self.relative_error(outcome.value)
+        if off is not None:
+            beyond = f"beyond by {off:.1e}" if off > 0.0 else "between"
+            words = beyond if self.value is None else f"off by {off:.1e}"
+            wanted, found = f"{self.describe()} within {self.rtol:.0e}", f"{outcome.value:.10g}"
+            findings.append(Finding("value", wanted, f"{found}, {words}", off <= self.rtol))
+        if self.gap is not None:
+            gap = outcome.gap if outcome.status is Status.SOLVED else outcome.apparent_gap
+            holds = abs(gap) <= self.gap
+            findings.append(Finding("gap", f"at most {self.gap:.0e}", f"{gap:.1e}", holds))
+        if self.rank is not None:
+            spectrum = outcome.spectrum() if outcome.values else np.zeros(0)
+            rank = int(np.count_nonzero(spectrum > RANK_SHARE * spectrum.max(initial=0.0)))
+            findings.append(Finding("rank", str(self.rank), str(rank), rank == self.rank))
+        return findings
+
+
+def _error_names() -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, SdpdrError)
+    )
+
+
+# -- cards ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class CardRun:
-    """How a card wants to be solved.
-
-    Attributes
-    ----------
-    solver, form : str, default "auto"
-    tol : float, default 1e-6
-    slow : bool, default False
-        Whether it takes minutes rather than seconds.
-    """
+    """How a card wants to be solved; a slow one takes minutes rather than seconds."""
 
     solver: str = "auto"
     form: str = "auto"
@@ -59,10 +201,12 @@ class Card:
     data, graph, method : mapping
         A name under ``generator``, ``kind`` and ``name``, and its arguments. ``data`` is empty
         where the graph is known in advance, ``graph`` where the method takes points themselves.
-    expect : Expectation
-    size : Size
-        Of the graph, or of the data.
-    run : CardRun
+    expect : object
+        The keys of ``[expect]`` as attributes.
+    size : object
+        ``n`` and ``edges`` of the graph, or of the data.
+    run : object
+        ``solver``, ``form``, ``tol``, and whether the card is ``slow``.
 
     Examples
     --------
@@ -101,10 +245,12 @@ class Card:
         card = read_toml(path, "card")
         card.allow("about", "data", "graph", "method", "expect", "size", "run")
         parts = described(card)
+        size, has_graph = card.table("size"), bool(parts["graph"])
+        size.allow("n", *(["edges"] if has_graph else []))
         return cls(
             name=Path(path).stem,
             expect=Expectation.read(card.table("expect")),
-            size=Size.read(card.table("size"), with_edges=bool(parts["graph"])),
+            size=Size(size.count("n"), size.count("edges") if has_graph else 0),
             **parts,
         )
 
@@ -127,22 +273,22 @@ class Card:
         CardError
             It has not the size that the card states, or the method needs none.
         DataError
-            The data or arguments do not make a graph, a connected one unless told otherwise.
+            The data or arguments do not make a graph that is connected where it must be.
         """
         if not self.graph:
             raise CardError(f"card {self.name}: {self.method['name']} is made of points alone.")
         given = dict(self.graph)
         make = GRAPHS[given.pop("kind")]
         graph: NeighborGraph = make(*([self.points[0]] if self.points else []), **given)
-        if not self.size.fits(graph.n, graph.m):
+        if graph.n != self.size.n or self.size.edges not in (None, graph.m):
             raise CardError(
                 f"card {self.name}: [size] says {self.size}, but its graph has n = {graph.n}, "
-                f"edges = {graph.m}. Mend [size], [data] or [graph]."
+                f"edges = {graph.m}. Correct [size], [data] or [graph]."
             )
         return graph
 
     def build(self) -> Model:
-        """The model, unsolved.
+        """Build the model, unsolved.
 
         Raises
         ------
@@ -151,33 +297,32 @@ class Card:
         """
         given = dict(self.method)
         method = METHODS[given.pop("name")]
+        takes = signature(method).parameters
         if "isometry" in given:
             given["isometry"] = relation(given["isometry"])
         if not self.graph:
-            points, labels = self._sized_points()
-            if "y" in signature(method).parameters and "similar" not in given:
+            assert self.points is not None
+            points, labels = self.points
+            if len(points) != self.size.n:
+                raise CardError(
+                    f"card {self.name}: [size] says n = {self.size.n}, but there are "
+                    f"{len(points)} points. Correct [size] or [data]."
+                )
+            if "y" in takes and "similar" not in given:
                 given.setdefault("y", labels)
-            return method(points, **given)
-        if "y" in signature(method).parameters and "y" not in given:
+            of_points: Model = method(points, **given)
+            return of_points
+        if "y" in takes and "y" not in given:
             given["y"] = self._by_node()
-        if "X" in signature(method).parameters:
+        if "X" in takes:
             given["X"] = self.points[0] if self.points else None
         model: Model = method(self.neighbor_graph, **given)
         return model
 
-    def _sized_points(self) -> Sample:
-        assert self.points is not None
-        if len(self.points[0]) != self.size.n:
-            raise CardError(
-                f"card {self.name}: [size] says n = {self.size.n}, but there are "
-                f"{len(self.points[0])} points. Mend [size] or [data]."
-            )
-        return self.points
-
     def _by_node(self) -> Any:
         """What the generator says of every sample, once for samples that share a node."""
         if self.points is None:
-            raise CardError(f"card {self.name}, key method.y: missing: there is no [data] to ask.")
+            raise CardError(f"card {self.name}, key method.y: missing, and there is no [data].")
         nodes, first = np.unique(self.neighbor_graph.index, return_index=True)
         return self.points[1][first[nodes >= 0]]
 
@@ -188,15 +333,7 @@ class Card:
         tol: float | None = None,
         **options: Any,
     ) -> Solution:
-        """Build and solve.
-
-        Parameters
-        ----------
-        solver, form, tol : optional
-            Win over those of the card's ``[run]``.
-        **options
-            As for `sdpdr.solve`.
-        """
+        """Build and solve; arguments are as for `sdpdr.solve`, by default those of ``[run]``."""
         return solve(
             self.build(),
             self.run.solver if solver is None else solver,
@@ -210,19 +347,15 @@ class Card:
 
         Returns
         -------
-        list of Finding
-            One for each expectation; all hold if the card is met.
+        list
+            One finding for each expectation, with ``key``, ``expected``, ``found`` and ``holds``;
+            all hold if the card is met.
         """
         return self.expect.check(outcome)
 
 
 def described(card: TomlTable) -> dict[str, Any]:
-    """What a card says of its problem, validated: all fields but name, expectation and size.
-
-    Raises
-    ------
-    CardError
-    """
+    """Return what a card says of its problem: all fields but name, expectation and size."""
     about = card.table("about")
     about.allow("title", "reference", "tags")
     method = card.table("method")
@@ -231,6 +364,8 @@ def described(card: TomlTable) -> dict[str, Any]:
         method.attempt("isometry", relation)
     graph = card.table("graph", optional=takes_data(METHODS[method["name"]]))
     needs_points = _needs_points(card, method, graph)
+    run = card.table("run", optional=True)
+    run.allow(*(key.name for key in fields(CardRun)))
     return {
         "title": about.text("title"),
         "reference": about.text("reference"),
@@ -238,22 +373,17 @@ def described(card: TomlTable) -> dict[str, Any]:
         "data": _data(card.table("data")) if needs_points else {},
         "graph": graph.content,
         "method": method.content,
-        "run": _run(card.table("run", optional=True)),
+        "run": CardRun(
+            solver=run.text("solver", "auto"),
+            form=run.text("form", "auto"),
+            tol=run.positive("tol", 1e-6),
+            slow=run.truth("slow", False),
+        ),
     }
 
 
-def _run(run: TomlTable) -> CardRun:
-    run.allow("solver", "form", "tol", "slow")
-    return CardRun(
-        solver=run.text("solver", "auto"),
-        form=run.text("form", "auto"),
-        tol=run.positive("tol", 1e-6),
-        slow=run.truth("slow", False),
-    )
-
-
 def _needs_points(card: TomlTable, method: TomlTable, graph: TomlTable) -> bool:
-    """Whether a card has to have data; refuses data or a graph that nothing asks for."""
+    """Whether a card has to have data; refuses data or a graph that nothing uses."""
     if takes_data(METHODS[method["name"]]):
         if "graph" in card:
             raise method.error("name", f"{method['name']!r} is made of data: drop [graph]")

@@ -1,31 +1,297 @@
-"""Problems with one face: cards, members of families, and programs in SDPA's files."""
+"""Problems with one face: cards, members of families, and programs in SDPA's files.
+
+A family is a card with a hole for its size, for plots of how time and memory grow; its members are
+ordinary cards. The keys of a family's file are described in ``problems/README.md``.
+"""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.resources import files
+from itertools import pairwise
+from math import pi, sin
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sdpdr.base.checks import choice
 from sdpdr.base.errors import CardError, FileFormatError, UnknownNameError
-from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.expectation import Expectation, KnownAnswer
-from sdpdr.lab.library.families import find_family, shelf
-from sdpdr.lab.library.fields import TomlTable
-from sdpdr.lab.library.vocabulary import METHODS, relation
+from sdpdr.lab.library.card import PROVENANCES, Card, Expectation, Size, described
+from sdpdr.lab.library.vocabulary import METHODS, TomlTable, read_toml, relation
 from sdpdr.model import Model
 from sdpdr.program import SDP, Status, read_sdpa
 
-__all__ = ["Card", "find_card", "library"]
+
+def shelf(*inside: str) -> dict[str, Path]:
+    """Return the TOML files of a folder of problems by name, numbers in names by their size.
+
+    Examples
+    --------
+    >>> list(shelf("families"))[:2]
+    ['apart-roll', 'colored-swiss-roll']
+    """
+    # Problems lie inside an installed package, and beside it in a checkout.
+    package = Path(str(files("sdpdr")))
+    installed = package / "lab" / "library" / "problems"
+    folder = installed if installed.is_dir() else package.parent / "problems"
+    found = sorted(folder.joinpath(*inside).glob("*.toml"), key=lambda path: _natural(path.stem))
+    return {path.stem: path for path in found}
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in name.split("-")]
+
+
+def on_shelf(kind: str, name: str, folder: str) -> Path:
+    """Return the path of what a folder of problems has under a name, or that of a file."""
+    if name.endswith(".toml"):
+        return Path(name)
+    known = shelf(folder)
+    choice(kind, name, known)
+    return known[name]
+
+
+# -- families -------------------------------------------------------------------------------------
+
+FORMULAS: Mapping[str, Callable[[int], float]] = MappingProxyType(
+    {
+        # Variances of n points: at distance one along a line, of the polygon of sides one, and at
+        # equal steps around a circle of radius one.
+        "straight_path": lambda n: n * (n * n - 1) / 12.0,
+        "regular_polygon": lambda n: n / (4.0 * sin(pi / n) ** 2),
+        "points_on_unit_circle": float,
+    }
+)
+_UNREFERENCED = "Nothing is known of this size but that there is an optimum."
+
+
+@dataclass(frozen=True, eq=False)
+class References:
+    """Optimal values of members of a family: of single sizes, or of all by a formula."""
+
+    values: Mapping[int, float]
+    formula: Callable[[int], float] | None = None
+    provenance: str = "none"
+    source: str = _UNREFERENCED
+
+    @classmethod
+    def read(cls, table: TomlTable) -> References:
+        """Read the table ``[references]``, which may be empty."""
+        table.allow("provenance", "source", "formula", "values")
+        if not table.content:
+            return cls({})
+        if ("formula" in table) == ("values" in table):
+            raise table.error("values", "expected one of formula, values")
+        by_formula, values = "formula" in table, table.table("values", optional=True)
+        for key in values.content:
+            if not (key.isascii() and key.isdecimal() and int(key) >= 1):
+                raise values.error(key, "is no size: write a whole number above 0 as the key")
+        return cls(
+            values={int(key): values.number(key) for key in values.content},
+            formula=FORMULAS[table.choice("formula", tuple(FORMULAS))] if by_formula else None,
+            provenance=table.choice("provenance", PROVENANCES),
+            source=table.text("source"),
+        )
+
+    def at(self, size: int) -> Expectation:
+        """Return what is expected of a member: its value where it is known, else an optimum."""
+        value = self.values.get(size) if self.formula is None else self.formula(size)
+        if value is None:
+            return Expectation(source=_UNREFERENCED, provenance="none")
+        return Expectation(source=self.source, provenance=self.provenance, value=value, gap=1e-6)
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Problems that differ in one number.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file without its suffix.
+    title, reference : str
+    tags : tuple of str
+    varies : tuple of str
+        Keys that take the size, such as ``"data.n"``.
+    sizes : tuple of int
+        Suggested ones, rising; any other is possible.
+    slow_from : int or None
+        Size from which a member takes minutes rather than seconds.
+    references : object
+        Optimal values; ``references.at(size)`` says what is expected of a member.
+    pattern : Card
+        The member of the first suggested size.
+
+    Examples
+    --------
+    >>> family = find_family("swiss-roll")
+    >>> family.varies, family.sizes[:3]
+    (('data.n',), (50, 100, 200))
+    >>> card = family.at(50)
+    >>> card.name, card.expect.provenance
+    ('swiss-roll@50', 'certified')
+    >>> all(finding.holds for finding in card.check(card.solve()))
+    True
+    """
+
+    name: str
+    title: str
+    reference: str
+    tags: tuple[str, ...]
+    varies: tuple[str, ...]
+    sizes: tuple[int, ...]
+    slow_from: int | None
+    references: References
+    pattern: Card
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Family:
+        """Read and validate a family.
+
+        Raises
+        ------
+        FileFormatError
+            The file cannot be read or is not TOML.
+        CardError
+            A key is missing, unknown or has a value that is not allowed.
+        """
+        file = read_toml(path, "family")
+        file.allow("about", "family", "data", "graph", "method", "references", "run")
+        growth = file.table("family")
+        growth.allow("varies", "sizes", "slow_from")
+        varies = tuple(_keys(growth))
+        sizes = growth.list_of("sizes", "whole numbers above 0", int)
+        if sizes[0] < 1 or any(first >= second for first, second in pairwise(sizes)):
+            raise growth.error("sizes", f"expected rising numbers above 0, got {sizes!r}")
+        if "run" in file:
+            file.table("run").allow("solver", "form", "tol")
+        parts = described(_with_size(file, growth, varies, sizes[0]))
+        references = References.read(file.table("references", optional=True))
+        name = Path(path).stem
+        first = Card(
+            name=f"{name}@{sizes[0]}",
+            expect=references.at(sizes[0]),
+            size=Size(sizes[0], edges=None if parts["graph"] else 0),
+            **parts,
+        )
+        slow_from = growth.count("slow_from") if "slow_from" in growth else None
+        about = (name, first.title, first.reference, first.tags)
+        return cls(*about, varies, tuple(sizes), slow_from, references, first)
+
+    @property
+    def method(self) -> Mapping[str, Any]:
+        """The method of all members, with the size of the first where it varies."""
+        return self.pattern.method
+
+    def at(self, size: int) -> Card:
+        """Return the member of a size: ``n`` nodes of the graph, or points where there is none.
+
+        It expects the reference value of that size, or, where none is known, an optimum.
+
+        Raises
+        ------
+        CardError
+            The size is not a whole number of at least one.
+        """
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise CardError(
+                f"family {self.name}: a size is a whole number of at least 1; got {size!r}."
+            )
+        pattern = self.pattern
+        tables = {name: dict(getattr(pattern, name)) for name in ("data", "graph", "method")}
+        for key in self.varies:
+            table, _, word = key.partition(".")
+            tables[table][word] = size
+        slow = self.slow_from is not None and size >= self.slow_from
+        return replace(
+            pattern,
+            name=f"{self.name}@{size}",
+            title=f"{self.title}, n = {size}",
+            expect=self.references.at(size),
+            size=replace(pattern.size, n=size),
+            run=replace(pattern.run, slow=slow),
+            data=tables["data"],
+            graph=tables["graph"],
+            method=tables["method"],
+        )
+
+
+def families() -> Mapping[str, Family]:
+    """Return all families shipped, by name.
+
+    Examples
+    --------
+    >>> "swiss-roll" in families()
+    True
+    """
+    return MappingProxyType({name: Family.load(path) for name, path in shelf("families").items()})
+
+
+def find_family(name: str) -> Family:
+    """Return a family of the library by its name, or any other by the path of its file.
+
+    Parameters
+    ----------
+    name : str
+        A path if it ends in ``.toml``.
+
+    Raises
+    ------
+    UnknownNameError
+        Offering the nearest name.
+    FileFormatError, CardError
+        As `Family.load`.
+
+    Examples
+    --------
+    >>> find_family("signs").varies
+    ('data.n', 'data.m')
+    """
+    return Family.load(on_shelf("family", name, "families"))
+
+
+def _keys(growth: TomlTable) -> list[str]:
+    """The keys that take the size, as table.key."""
+    given = growth.content.get("varies")
+    keys = [given] if isinstance(given, str) else growth.texts("varies")
+    if not keys:
+        raise growth.error("varies", 'is empty: write a key, such as "data.n"')
+    for key in keys:
+        table, dot, word = key.partition(".")
+        if table not in ("data", "graph", "method") or not dot or not word:
+            words = f"got {key!r}; expected a key of data, graph or method, as in 'data.n'"
+            raise growth.error("varies", words)
+    return keys
+
+
+def _with_size(file: TomlTable, growth: TomlTable, varies: tuple[str, ...], size: int) -> TomlTable:
+    """The file as that of a card, with the size where it varies."""
+    content = {
+        key: dict(value) if isinstance(value, dict) else value
+        for key, value in file.content.items()
+        if key not in ("family", "references")
+    }
+    for key in varies:
+        table, _, word = key.partition(".")
+        if table not in content:
+            raise growth.error("varies", f"got {key!r}, but there is no [{table}]")
+        if word in content[table]:
+            raise growth.error("varies", f"{key} takes the size, and is given as well: drop it")
+        content[table][word] = size
+    return replace(file, content=content)
+
+
+# -- cards ----------------------------------------------------------------------------------------
 
 
 def library() -> Mapping[str, Card]:
-    """All cards shipped, by name.
+    """Return all cards shipped, by name.
 
     Examples
     --------
@@ -36,7 +302,7 @@ def library() -> Mapping[str, Card]:
 
 
 def find_card(name: str) -> Card:
-    """A card of the library by its name, any other by the path of its file, or one of a family.
+    """Return a card by its name or the path of its file, or a member of a family.
 
     Parameters
     ----------
@@ -74,37 +340,23 @@ def find_card(name: str) -> Card:
     raise UnknownNameError("card", name, known)
 
 
-SUFFIXES = (".dat-s", ".dat-s.gz")
+# -- problems of studies --------------------------------------------------------------------------
+
+_SUFFIXES = (".dat-s", ".dat-s.gz")
 # What tables of optimal values write of the pair that SDPA's format means, and what it is of ours.
 _WITHOUT_ANSWER = {"dual infeasible": Status.INFEASIBLE, "primal infeasible": Status.UNBOUNDED}
+_OPEN = Expectation(
+    source="The formulation is a variant, whose answer nobody knows beforehand.",
+    provenance="certified",
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Something that a study can have solved.
+    """What a study can have solved: a card, a member of a family, or a file.
 
-    Attributes
-    ----------
-    name : str
-    source : {"card", "family", "file"}
-    card : Card or None
-        Of cards and members of families.
-    path : Path or None
-        Of files.
-    family, variant : str
-        Empty if there is none.
-    optimal : str
-        Of a file: its optimal value in SDPA's convention, or the word that a table has in its
-        place; empty if it is not known.
-
-    Examples
-    --------
-    >>> from sdpdr.library import find_card
-    >>> problem = Problem.of_card(find_card("swiss-roll-100"))
-    >>> problem.method, problem.n
-    ('mvu', 100)
-    >>> problem.build()
-    Gram + Centered + Lengths + Variance
+    ``optimal`` is the optimal value of a file in SDPA's convention, or the word that a table has in
+    its place.
     """
 
     name: str
@@ -118,43 +370,27 @@ class Problem:
 
     @classmethod
     def of_card(cls, card: Card, family: str = "") -> Problem:
-        """A card, or the member of a family."""
+        """Return the problem of a card, or of the member of a family."""
         source = "family" if family else "card"
         return cls(card.name, source, card=card, family=family, tags=card.tags)
 
     @classmethod
     def of_file(cls, path: str | Path, optimal: str = "") -> Problem:
-        """A program in a file.
-
-        Raises
-        ------
-        FileFormatError
-            There is no such file, or it has another suffix.
-        """
+        """Return the problem of a program in a file."""
         path = Path(path)
-        suffix = next((end for end in reversed(SUFFIXES) if path.name.endswith(end)), None)
+        suffix = next((end for end in reversed(_SUFFIXES) if path.name.endswith(end)), None)
         if suffix is None:
-            raise FileFormatError(f"{path}: expected a file called {' or '.join(SUFFIXES)}.")
+            raise FileFormatError(f"{path}: expected a file called {' or '.join(_SUFFIXES)}.")
         if not path.is_file():
             raise FileFormatError(f"{path}: there is no such file. Check its name.")
         name = path.name.removesuffix(suffix)
         return cls(name, "file", path=path.resolve(), optimal=optimal, tags=("file",))
 
     def varied(self, variant: str, changes: Mapping[str, Any]) -> Problem:
-        """The same data under another formulation.
+        """Return the same data under another formulation.
 
-        Parameters
-        ----------
-        variant : str
-            What to call it.
-        changes : mapping
-            Arguments of the recipe, or its ``name``, as cards write them. Where they say what the
-            card says already, what is known of its answer stays known.
-
-        Raises
-        ------
-        CardError
-            The recipe does not know the argument, or the problem comes from a file.
+        The changes are arguments of the recipe, or its ``name``, as cards write them. Where they
+        say what the card says already, what is known of its answer stays known.
         """
         if self.card is None:
             raise CardError(f"{self.name} is a file: it has no recipe that could be varied.")
@@ -184,33 +420,28 @@ class Problem:
         return self.card is None or self.card.expect.error is None
 
     def build(self) -> Model | SDP:
-        """The model, or the program of a file."""
+        """Build the model, or read the program of a file."""
         if self.card is not None:
             return self.card.build()
         assert self.path is not None
         return read_sdpa(self.path)
 
-    def known(self, sdp: SDP | None = None) -> KnownAnswer:
-        """What is known of the answer.
-
-        Parameters
-        ----------
-        sdp : SDP, optional
-            Of a file: its program, whose constant relates its value to the table's.
-        """
+    def known(self, sdp: SDP | None = None) -> Expectation:
+        """Return what is known of the answer, for a file given its program."""
         if self.card is not None:
-            return self.card.expect.known
+            return self.card.expect
+        table = Expectation("the table beside the file", "paper", status="")
         if not self.optimal or sdp is None:
-            return KnownAnswer()
+            return replace(table, provenance="none")
         if self.optimal in _WITHOUT_ANSWER:
-            return KnownAnswer(_WITHOUT_ANSWER[self.optimal])
-        shown = float(self.optimal)
-        value = (1.0 if sdp.maximize else -1.0) * (shown - sdp.constant)
-        return KnownAnswer(Status.SOLVED, value, value, _last_digit(self.optimal))
+            return replace(table, status=_WITHOUT_ANSWER[self.optimal].name)
+        value = (1.0 if sdp.maximize else -1.0) * (float(self.optimal) - sdp.constant)
+        rtol = _last_digit(self.optimal)
+        return replace(table, status=Status.SOLVED.name, value=value, rtol=rtol)
 
     @cached_property
     def digest(self) -> str:
-        """Of all that makes the program what it is; not of what is known of its answer."""
+        """Digest of all that makes the program what it is; not of what is known of its answer."""
         if self.path is not None:
             return hashlib.sha256(self.path.read_bytes()).hexdigest()
         assert self.card is not None
@@ -219,25 +450,8 @@ class Problem:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-_OPEN = Expectation(
-    source="The formulation is a variant, whose answer nobody knows beforehand.",
-    provenance="certified",
-)
-
-
 def read_optimal_values(path: str | Path) -> dict[str, str]:
-    """A table of optimal values that comes with files, by name.
-
-    Parameters
-    ----------
-    path : str or Path
-        CSV with the columns ``name`` and ``optimal_value``: a number as SDPA prints it, or
-        ``dual infeasible`` or ``primal infeasible`` of the pair that its format means.
-
-    Raises
-    ------
-    FileFormatError
-    """
+    """Read a CSV with the columns ``name`` and ``optimal_value`` that comes with files."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -260,13 +474,7 @@ def _as_written(method: Mapping[str, Any]) -> str:
 
 
 def _last_digit(number: str) -> float:
-    """Relative size of one unit in the last digit that is written.
-
-    Examples
-    --------
-    >>> round(_last_digit("5.66517e-01"), 9)
-    1.765e-06
-    """
+    """Relative size of one unit in the last digit that is written."""
     mantissa = number.lower().partition("e")[0].strip("+-")
     decimals = len(mantissa.partition(".")[2])
     return float(10.0**-decimals / max(abs(float(mantissa)), 10.0**-decimals))

@@ -5,21 +5,16 @@ return it from a cell of a notebook.
 """
 
 from sdpdr.base.gather import names as _names
-from sdpdr.lab.plot.answer import answer as answer
+from sdpdr.lab.plot.curves import bases as bases
 from sdpdr.lab.plot.curves import choice_of_k as choice_of_k
 from sdpdr.lab.plot.curves import convergence as convergence
 from sdpdr.lab.plot.curves import rounds as rounds
 from sdpdr.lab.plot.curves import spectrum as spectrum
 from sdpdr.lab.plot.edges import dual_weights as dual_weights
 from sdpdr.lab.plot.edges import edge_changes as edge_changes
-from sdpdr.lab.plot.matrices import bases as bases
-from sdpdr.lab.plot.matrices import sparsity as sparsity
-from sdpdr.lab.plot.points import cloud as cloud
 from sdpdr.lab.plot.points import embedding as embedding
 from sdpdr.lab.plot.points import embeddings as embeddings
 from sdpdr.lab.plot.points import trajectory as trajectory
-from sdpdr.lab.plot.studies import growth as growth
-from sdpdr.lab.plot.studies import outcome_map as outcome_map
 from sdpdr.lab.plot.studies import performance_profile as performance_profile
 from sdpdr.lab.plot.studies import runs as runs
 

@@ -1,9 +1,10 @@
-"""An answer on one page: where its points lie, what holds them, and how the solver got there."""
+"""An answer in pictures: where its points lie, what holds them, and how the solver got there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,51 +27,19 @@ from sdpdr.lab.plot.style import (
     printable,
     tick_whole_numbers,
     tidy,
+    to_svg,
 )
 from sdpdr.program import Solution
 
-# Eigenvalues that are drawn, and inches of a panel.
-_LEADING, _WIDTH, _HEIGHT = 10, 4.8, 3.4
-
-_Draw = Callable[[Axes], None]
+# Eigenvalues that are drawn, inches of a panel, and the area of a dot.
+_LEADING, _WIDTH, _HEIGHT, _DOT = 10, 4.8, 3.4, 12.0
+# Identifiers must be unique in a notebook.
+_numbers = count(1)
 
 
 def answer(solution: Solution, colour: ArrayLike | None = None, *, title: str = "") -> Figure:
-    """Draw what an answer has: its embedding, spectrum, springs, and the solver's history.
-
-    Parameters
-    ----------
-    solution : Solution
-    colour : array_like of shape (n,), optional
-        As for `embedding`.
-    title : str, optional
-        By default the status and the proven gap.
-
-    Returns
-    -------
-    Figure
-        A panel for each; the springs are drawn where rows are lengths of edges and have
-        multipliers (some are nan where rows expose a face, and none is drawn then), the history
-        where the solver reports one.
-
-    Raises
-    ------
-    SolveFailedError
-        There is no point.
-    DataError
-        There is nothing to draw: no matrix and no history.
-    ShapeError
-        There is not one colour for each point.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import graphs, methods
-    >>> solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), "clarabel")
-    >>> [axes.get_title("left") for axes in answer(solution).axes][:3]
-    ['embedding', 'spectrum', 'springs']
-    """
-    panels = panels_of(solution, colour)
+    """Draw what an answer has; see `sdpdr.Solution.plot`."""
+    panels = _panels(solution, colour)
     rows = (len(panels) + 1) // 2
     figure = new_figure(_WIDTH * min(len(panels), 2), _HEIGHT * rows + 0.4)
     places = np.atleast_1d(figure.subplots(rows, min(len(panels), 2))).ravel()
@@ -84,24 +53,23 @@ def answer(solution: Solution, colour: ArrayLike | None = None, *, title: str = 
     return figure
 
 
-def panels_of(solution: Solution, colour: ArrayLike | None) -> dict[str, _Draw]:
+def _panels(solution: Solution, colour: ArrayLike | None) -> dict[str, Callable[[Axes], None]]:
     """The panels that a solution has something for, by their names."""
     if not solution.values:
         raise SolveFailedError(
             f"There is no point ({solution.status.name}), so there is nothing to draw; "
             "solution.report() says what is known."
         )
-    panels: dict[str, _Draw] = {}
-    if any(value.ndim == 2 and len(value) for value in solution.values.values()):
+    panels: dict[str, Callable[[Axes], None]] = {}
+    if _has_matrix(solution):
         spectrum = solution.spectrum()
         plane = plane_of(solution.embedding(min(2, len(solution.gram()))))
-        weights = weights_of(solution)
-        edges = None if weights is None else weights[0]
+        edges, weights = _springs(solution)
         panels["embedding"] = partial(_draw_points, plane=plane, colour=colour, edges=edges)
         if spectrum[0] > 0.0:
             panels["spectrum"] = partial(_draw_spectrum, spectrum=spectrum)
-        if weights is not None and np.isfinite(weights[1]).all():
-            panels["springs"] = partial(_draw_springs, plane=plane, weights=weights)
+        if edges is not None and weights is not None:
+            panels["springs"] = partial(_draw_springs, plane=plane, edges=edges, weights=weights)
     if solution.history:
         panels["history"] = partial(_draw_history, solution=solution)
     if not panels:
@@ -109,18 +77,22 @@ def panels_of(solution: Solution, colour: ArrayLike | None) -> dict[str, _Draw]:
     return panels
 
 
-def weights_of(solution: Solution) -> tuple[Index, Array] | None:
-    """Edges and the multipliers of their lengths, of the first rows that have both."""
+def _has_matrix(solution: Solution) -> bool:
+    return any(value.ndim == 2 and len(value) for value in solution.values.values())
+
+
+def _springs(solution: Solution) -> tuple[Index | None, Array | None]:
+    """The first edges whose lengths are constrained, and their multipliers if they are finite."""
     for label, edges in solution.edges.items():
         weights = solution.duals.get(label)
         if weights is not None and len(edges):
-            return edges, weights
-    return None
+            return edges, weights if np.isfinite(weights).all() else None
+    return None, None
 
 
 def _draw_points(axes: Axes, plane: Array, colour: ArrayLike | None, edges: Index | None) -> None:
     colouring = colour_points(colour, len(plane))
-    draw_points(axes, plane, colouring, 12.0, edges)
+    draw_points(axes, plane, colouring, _DOT, edges)
     frame(axes, plane)
     explain(colouring, "", [axes], axes, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
@@ -131,8 +103,8 @@ def _draw_spectrum(axes: Axes, spectrum: Array) -> None:
     tidy(axes, x="eigenvalue", y="share of variance")
 
 
-def _draw_springs(axes: Axes, plane: Array, weights: tuple[Index, Array]) -> None:
-    draw_springs(axes, plane, *weights)
+def _draw_springs(axes: Axes, plane: Array, edges: Index, weights: Array) -> None:
+    draw_springs(axes, plane, edges, weights)
     frame(axes, plane)
     draw_colour_bar([axes], SPRINGS, SPRINGS_LABEL)
 
@@ -142,3 +114,20 @@ def _draw_history(axes: Axes, solution: Solution) -> None:
     tick_whole_numbers(axes)
     tidy(axes, x="iteration", y="value")
     draw_legend(axes)
+
+
+def picture(solution: Solution) -> str:
+    """Return the embedding with its springs as SVG for a notebook; nothing without a matrix."""
+    if not _has_matrix(solution):
+        return ""
+    plane = plane_of(solution.embedding(min(2, len(solution.gram()))))
+    edges, weights = _springs(solution)
+    figure = new_figure(4.4, 3.4)
+    axes = figure.add_subplot()
+    if edges is not None and weights is not None:
+        draw_springs(axes, plane, edges, weights)
+        edges = None
+    draw_points(axes, plane, colour_points(None, len(plane)), _DOT, edges)
+    frame(axes, plane)
+    name = f"sdpdr-picture-{next(_numbers)}"
+    return to_svg(figure, name, f"Embedding of {len(plane)} points in the plane")

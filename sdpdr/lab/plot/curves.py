@@ -1,4 +1,4 @@
-"""Curves: eigenvalues, choices of the number of neighbours, and how a solver came to its answer."""
+"""Curves of eigenvalues, neighbour numbers and solvers' progress; products of two bases."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.graphs import ChoiceOfK
 from sdpdr.lab.plot.style import (
     ACCENT,
+    DIVERGING,
     FAINT,
     INK,
     SECOND,
@@ -25,21 +26,23 @@ from sdpdr.lab.plot.style import (
     note,
     tick_whole_numbers,
     tidy,
-    two_panels,
 )
 
 # Shares below this are rounding errors; they are drawn as rings on the floor.
-FLOOR = 1e-12
+_FLOOR = 1e-12
+# What a log scale shows instead of an exact zero.
+_TINY = 1e-16
+# Inches on the longer side of one product of bases.
+_SIDE = 0.85
 
 
-def spectrum(eigenvalues: ArrayLike, *, title: str = "") -> Figure:
+def spectrum(eigenvalues: ArrayLike) -> Figure:
     """Draw the share of each eigenvalue in the variance, and how the shares add up.
 
     Parameters
     ----------
     eigenvalues : array_like of shape (r,)
         In any order, as `Solution.spectrum` returns them.
-    title : str, optional
 
     Returns
     -------
@@ -57,9 +60,9 @@ def spectrum(eigenvalues: ArrayLike, *, title: str = "") -> Figure:
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['share of variance', 'cumulative share']
     """
-    figure, upper, lower = two_panels()
+    figure, upper, lower = _two_panels()
     share = draw_shares(upper, eigenvalues, 20)
-    tidy(upper, title=title, y="share of variance")
+    tidy(upper, y="share of variance")
 
     order = np.arange(1, share.size + 1)
     total = np.cumsum(share)
@@ -74,6 +77,14 @@ def spectrum(eigenvalues: ArrayLike, *, title: str = "") -> Figure:
     return figure
 
 
+def _two_panels() -> tuple[Figure, Axes, Axes]:
+    """A figure of two panels, one above the other, over the same whole numbers."""
+    figure = new_figure(4.8, 4.6)
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    tick_whole_numbers(lower)
+    return figure, upper, lower
+
+
 def draw_shares(axes: Axes, eigenvalues: ArrayLike, n_max: int) -> Array:
     """Draw the shares of the largest eigenvalues on a logarithmic scale, and return them."""
     values = np.sort(np.asarray(eigenvalues, dtype=float).ravel())[::-1]
@@ -82,7 +93,7 @@ def draw_shares(axes: Axes, eigenvalues: ArrayLike, n_max: int) -> Array:
     positive = np.maximum(values, 0.0)
     share: Array = (positive / positive.sum())[:n_max]
     order = np.arange(1, share.size + 1)
-    seen = share > FLOOR
+    seen = share > _FLOOR
     floor = 10.0 ** (np.floor(np.log10(share[seen].min())) - 0.5)
     axes.vlines(order[seen], floor, share[seen], color=ACCENT, linewidth=2.5)
     axes.plot(order[seen], share[seen], "o", color=ACCENT, markersize=6)
@@ -94,14 +105,13 @@ def draw_shares(axes: Axes, eigenvalues: ArrayLike, n_max: int) -> Array:
     return share
 
 
-def choice_of_k(choice: ChoiceOfK, *, title: str = "") -> Figure:
+def choice_of_k(choice: ChoiceOfK) -> Figure:
     """Draw what a rule measured for every number of neighbours, and what was chosen.
 
     Parameters
     ----------
     choice : ChoiceOfK
         From `sdpdr.graphs.choose_k`.
-    title : str, optional
 
     Returns
     -------
@@ -138,22 +148,14 @@ def choice_of_k(choice: ChoiceOfK, *, title: str = "") -> Figure:
     tick_whole_numbers(axes)
     if measured == ["parts"] and np.max(choice.scores["parts"]) > 10:
         axes.set_yscale("log")
-    tidy(axes, title=title, x="neighbours", y=measured[0] if len(measured) == 1 else "share")
+    tidy(axes, x="neighbours", y=measured[0] if len(measured) == 1 else "share")
     if len(measured) > 1:
         draw_legend(axes)
     return figure
 
 
-# What a log scale shows instead of an exact zero.
-TINY = 1e-16
-
-
 def rounds(
-    history: Sequence[Mapping[str, Any]],
-    *,
-    bound: float | None = None,
-    tol: float | None = None,
-    title: str = "",
+    history: Sequence[Mapping[str, Any]], *, bound: float | None = None, tol: float | None = None
 ) -> Figure:
     """Draw the objective and the excess of an iteration, program by program.
 
@@ -166,14 +168,13 @@ def rounds(
         What the objective cannot fall below, drawn as a line.
     tol : float, optional
         Share of the trace at which the rank counts as met, drawn as a line.
-    title : str, optional
 
     Returns
     -------
     Figure
         Above the objective; below, on a logarithmic scale, the excess relative to the trace. Thin
         vertical lines are new starts; hollow marks are programs that were not solved to the
-        accuracy asked for.
+        requested accuracy.
 
     Raises
     ------
@@ -189,42 +190,32 @@ def rounds(
     """
     if not history:
         raise DataError("the history is empty: no program has been solved.")
-    steps = np.array([entry["iteration"] for entry in history])
-    starts = np.array([entry["start"] for entry in history])
+    steps, starts = _column(history, "iteration"), _column(history, "start")
     exact = np.array([entry["status"] == "SOLVED" for entry in history])
-    figure, upper, lower = two_panels()
-    objective, share = _column(history, "objective"), _column(history, "share")
-    _draw(upper, steps, objective, starts, exact, ACCENT)
-    _draw(lower, steps, np.maximum(share, TINY), starts, exact, SECOND)
-    if bound is not None:
-        upper.axhline(bound, color=FAINT, linewidth=0.9, linestyle="--", label="proven bound")
-        draw_legend(upper)
-    if tol is not None:
-        lower.axhline(tol, color=FAINT, linewidth=0.9, linestyle="--", label="rank met")
-        draw_legend(lower)
-    tidy(upper, title=title, y="objective")
+    figure, upper, lower = _two_panels()
+    share = np.maximum(_column(history, "share"), _TINY)
+    for axes, values, colour in (
+        (upper, _column(history, "objective"), ACCENT),
+        (lower, share, SECOND),
+    ):
+        for start in np.unique(starts):
+            chosen = starts == start
+            axes.plot(steps[chosen], values[chosen], color=colour, linewidth=1.4)
+            if start > starts[0]:
+                axes.axvline(steps[chosen][0] - 0.5, color=FAINT, linewidth=0.6)
+        for chosen, filled in ((exact, colour), (~exact, "none")):
+            axes.plot(steps[chosen], values[chosen], "o", color=colour, markersize=4, mfc=filled)
+    for axes, line, label in ((upper, bound, "proven bound"), (lower, tol, "rank met")):
+        if line is not None:
+            axes.axhline(line, color=FAINT, linewidth=0.9, linestyle="--", label=label)
+            draw_legend(axes)
+    tidy(upper, y="objective")
     lower.set_yscale("log")
     tidy(lower, x="program", y="excess / trace")
     return figure
 
 
-def _draw(
-    axes: Axes, steps: Array, values: Array, starts: Array, exact: NDArray[np.bool_], colour: str
-) -> None:
-    hollow = np.logical_not(exact)
-    for start in np.unique(starts):
-        chosen = starts == start
-        axes.plot(steps[chosen], values[chosen], color=colour, linewidth=1.4)
-        if start > starts[0]:
-            axes.axvline(steps[chosen][0] - 0.5, color=FAINT, linewidth=0.6)
-    axes.plot(steps[exact], values[exact], "o", color=colour, markersize=4)
-    axes.plot(steps[hollow], values[hollow], "o", color=colour, markersize=4, mfc="none")
-
-
-ERRORS = {"infeasibility": SECOND, "stationarity": THIRD}
-
-
-def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Figure:
+def convergence(history: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw how value and bound closed in on each other.
 
     Parameters
@@ -232,7 +223,6 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
     history : sequence of mappings
         `Solution.history`: each entry has ``iteration`` and ``value``, and may have ``bound``,
         ``infeasibility`` and ``stationarity``.
-    title : str, optional
 
     Returns
     -------
@@ -254,18 +244,19 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
     """
     if not history:
         raise DataError("the history is empty: this solver does not report its iterations.")
-    figure, upper, lower = two_panels()
+    figure, upper, lower = _two_panels()
     goal = draw_sides(upper, history)
-    tidy(upper, title=title, y="value")
+    tidy(upper, y="value")
     draw_legend(upper)
 
     steps, values = _column(history, "iteration"), _column(history, "value")
-    distance = np.abs(values - goal) / max(abs(goal), TINY)
+    distance = np.abs(values - goal) / max(abs(goal), _TINY)
     errors = {"|value − bound| / |bound|": (distance, ACCENT)}
-    errors |= {name: (np.abs(_column(history, name)), colour) for name, colour in ERRORS.items()}
+    for name, colour in (("infeasibility", SECOND), ("stationarity", THIRD)):
+        errors[name] = (np.abs(_column(history, name)), colour)
     for name, (error, colour) in errors.items():
         if np.isfinite(error).any():
-            lower.plot(steps, np.maximum(error, TINY), color=colour, linewidth=1.4, label=name)
+            lower.plot(steps, np.maximum(error, _TINY), color=colour, linewidth=1.4, label=name)
     lower.set_yscale("log")
     tidy(lower, x="iteration", y="relative error")
     draw_legend(lower)
@@ -273,7 +264,7 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
 
 
 def draw_sides(axes: Axes, history: Sequence[Mapping[str, Any]]) -> float:
-    """Draw values and proven bounds over iterations; what they came to is returned."""
+    """Draw values and proven bounds over iterations; return the last bound, or value."""
     steps, values, bounds = (_column(history, name) for name in ("iteration", "value", "bound"))
     known = np.isfinite(bounds)
     goal = float(bounds[known][-1] if known.any() else values[-1])
@@ -288,3 +279,60 @@ def _column(history: Sequence[Mapping[str, Any]], name: str) -> Array:
     """One quantity over the iterations, ``nan`` where it is not known."""
     found = (entry.get(name) for entry in history)
     return np.array([np.nan if value is None else float(value) for value in found])
+
+
+def bases(rows: ArrayLike, columns: ArrayLike) -> Figure:
+    """Draw the matrices a_i b_j^T of two bases, of which every approximation is a sum.
+
+    Row i, column j of the figure shows column i of A times column j of B: how a matrix changes
+    where entry (i, j) of its transform A^T M B grows. Blue is negative, red is positive, and all
+    pictures share one scale.
+
+    Parameters
+    ----------
+    rows : array_like of shape (p, k_1)
+        A, as ``rows_`` of `sdpdr.SOPCA`.
+    columns : array_like of shape (q, k_2)
+        B, as ``columns_``.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    ShapeError
+        A basis is not a matrix, or empty.
+
+    Examples
+    --------
+    >>> figure = bases(np.eye(4)[:, :2], np.eye(3)[:, :2])
+    >>> len(figure.axes)
+    4
+    """
+    A, B = (np.asarray(basis, dtype=float) for basis in (rows, columns))
+    if A.ndim != 2 or B.ndim != 2 or not A.size or not B.size:
+        raise ShapeError(
+            f"bases are matrices with a column for each component; they have shapes {A.shape} and "
+            f"{B.shape}."
+        )
+    first, second = A.shape[1], B.shape[1]
+    unit = _SIDE / max(len(A), len(B))
+    figure = new_figure(
+        second * max(0.3, unit * len(B)) + 0.4, first * max(0.3, unit * len(A)) + 0.5
+    )
+    top = float(np.abs(A).max() * np.abs(B).max())
+    panels = figure.subplots(first, second, squeeze=False)
+    for (i, j), axes in np.ndenumerate(panels):
+        picture = np.outer(A[:, i], B[:, j])
+        axes.imshow(picture, cmap=DIVERGING, vmin=-top, vmax=top, interpolation="nearest")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        for spine in axes.spines.values():
+            spine.set_color(FAINT)
+            spine.set_linewidth(0.5)
+        if i == 0:
+            axes.set_title(f"$b_{{{j + 1}}}$", color=INK, fontsize=9)
+        if j == 0:
+            axes.set_ylabel(f"$a_{{{i + 1}}}$", color=INK, fontsize=9, rotation=0, labelpad=9)
+    return figure

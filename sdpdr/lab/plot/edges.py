@@ -15,10 +15,14 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.lab.plot.points import draw_edges, frame, is_flat, plane_of, size_of
 from sdpdr.lab.plot.style import DIVERGING, FAINT, SEQUENCE, draw_colour_bar, entitle, new_figure
 
-# A few edges may change far more than all others, so the scale ends at a high quantile.
-TOP = 0.98
-# Smaller changes are not told from none.
-LEAST = 1e-3
+# A few edges may change, or carry, far more than all others, so scales end at a high quantile.
+_TOP, _MOST = 0.98, 0.99
+# Smaller changes count as none.
+_LEAST = 1e-3
+# Edges that carry less than this part of the quantile hardly hold anything.
+SLACK = 1e-3
+SPRINGS = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
+SPRINGS_LABEL = "dual weight / its 99th percentile"
 
 
 def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: str = "") -> Figure:
@@ -39,7 +43,10 @@ def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: s
 
     Raises
     ------
-    DataError, ShapeError
+    DataError
+        Changes or points are not finite.
+    ShapeError
+        The arrays do not fit together.
 
     Examples
     --------
@@ -50,7 +57,7 @@ def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: s
     if not np.isfinite(change).all():
         raise DataError("changes hold NaN or infinity, which have no colour.")
     size = np.abs(change)
-    top = max(float(np.quantile(size, TOP)) if size.size else 0.0, LEAST)
+    top = max(float(np.quantile(size, _TOP)) if size.size else 0.0, _LEAST)
     scale = ScalarMappable(Normalize(-top, top), DIVERGING)
     order = np.argsort(size)
     figure, axes = _new(plane, scale, "change of length", title)
@@ -64,14 +71,6 @@ def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: s
     axis.set_major_locator(MaxNLocator(5))
     axis.set_major_formatter(PercentFormatter(1.0, decimals=None if top > 0.02 else 1))
     return figure
-
-
-# A few edges may carry far more than all others, so the scale ends at a high quantile.
-MOST = 0.99
-# Edges that carry less than this part of it hardly hold anything.
-SLACK = 1e-3
-SPRINGS = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
-SPRINGS_LABEL = "dual weight / its 99th percentile"
 
 
 def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: str = "") -> Figure:
@@ -96,8 +95,9 @@ def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: s
     Raises
     ------
     DataError
-        Weights are not finite.
+        Weights or points are not finite.
     ShapeError
+        The arrays do not fit together.
 
     References
     ----------
@@ -129,20 +129,9 @@ def draw_springs(axes: Axes, plane: Array, pairs: np.ndarray, weight: Array) -> 
 
 
 def loads(weights: Array) -> Array:
-    """Of every spring its dual weight as a part of their 99th percentile, at most one.
+    """Return dual weights as parts of their 99th percentile, at most one.
 
-    Springs whose load is at most `SLACK` are slack. Where fewer than one in a hundred carries
-    anything, the largest weight stands for the percentile.
-
-    Raises
-    ------
-    DataError
-        Weights are not finite.
-
-    Examples
-    --------
-    >>> loads(np.array([0.0, -2.0, 2.0]))
-    array([0., 1., 1.])
+    Where fewer than one spring in a hundred carries anything, the largest weight stands for it.
     """
     if not np.isfinite(weights).all():
         raise DataError(
@@ -150,18 +139,12 @@ def loads(weights: Array) -> Array:
             "solution that has them (its report says why it has none)."
         )
     size = np.abs(weights)
-    top = float(np.quantile(size, MOST)) if size.size else 0.0
+    top = float(np.quantile(size, _MOST)) if size.size else 0.0
     return np.minimum(size / (top or float(np.max(size, initial=0.0)) or 1.0), 1.0)
 
 
 def spring_width(load: Array) -> Array:
-    """Width of springs that carry something, by their loads: it grows as their root.
-
-    Examples
-    --------
-    >>> spring_width(np.array([0.25, 1.0]))
-    array([2. , 3.5])
-    """
+    """Return the width of springs by their loads: it grows as their square root."""
     return 0.5 + 3.0 * np.sqrt(load)
 
 

@@ -1,4 +1,4 @@
-"""Pictures of points: an embedding in the plane, data in space, and the path of an agent."""
+"""Pictures of points: one embedding or several in the plane, and the path of an agent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.graphs.transitions import step_starts
 from sdpdr.lab.plot.style import (
     CLASSES,
     FAINT,
@@ -38,7 +37,6 @@ _BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 def trajectory(
     Y: ArrayLike,
     actions: str | Sequence[Hashable],
-    lengths: Sequence[int] | None = None,
     *,
     ax: Axes | None = None,
     title: str = "",
@@ -52,9 +50,7 @@ def trajectory(
     Y : array_like of shape (n, d)
         A place for each state; the first two columns are drawn.
     actions : str or sequence of labels
-        One for each step from a state to the next of its sequence; ``None`` is drawn grey.
-    lengths : sequence of int, optional
-        Number of states of each sequence; by default there is one.
+        One for each step from a state to the next; ``None`` is drawn grey.
     ax : matplotlib Axes, optional
         Where to draw; by default in a figure of its own.
     title : str, optional
@@ -77,10 +73,9 @@ def trajectory(
     'two steps'
     """
     plane = plane_of(Y)
-    starts = step_starts(len(plane), lengths)
-    labels = list(actions)
-    if len(labels) != starts.size:
-        raise ShapeError(f"{len(labels)} actions for {starts.size} steps: pass one for each step.")
+    labels, steps = list(actions), len(plane) - 1
+    if len(labels) != steps:
+        raise ShapeError(f"{len(labels)} actions for {steps} steps: pass one for each step.")
     names = sorted({a for a in labels if a is not None}, key=str)
     if len(names) > MOST_CLASSES:
         raise DataError(f"{len(names)} actions cannot be told apart by colour; at most ten can.")
@@ -89,10 +84,10 @@ def trajectory(
         ax = new_figure(*size_of(plane, len(names))).add_subplot()
     figure = ax.get_figure()
     assert isinstance(figure, Figure)
-    move = plane[starts + 1] - plane[starts]
+    move = np.diff(plane, axis=0)
     ax.scatter(plane[:, 0], plane[:, 1], s=6.0, color=INK, linewidths=0, zorder=3)
     ax.quiver(
-        *plane[starts].T, *move.T, color=[colour.get(a, FAINT) for a in labels],
+        *plane[:-1].T, *move.T, color=[colour.get(a, FAINT) for a in labels],
         angles="xy", scale_units="xy", scale=1.0, width=0.005, headwidth=4.5, headlength=5.5,
         headaxislength=5.0, alpha=0.9, zorder=2,
     )  # fmt: skip
@@ -163,64 +158,21 @@ def embedding(
     return figure
 
 
-def cloud(
-    X: ArrayLike, colour: ArrayLike | None = None, *, label: str = "", title: str = ""
-) -> Figure:
-    """Draw data in space.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D), D >= 3
-        The first three columns are drawn.
-    colour : array_like of shape (n,), optional
-        As for `embedding`.
-    label, title : str, optional
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from sdpdr import datasets
-    >>> figure = cloud(*datasets.swiss_roll(50))
-    """
-    X = _points(X, 3)[:, :3]
-    colouring = colour_points(colour, len(X))
-    figure = new_figure(4.8, 3.9)
-    axes = figure.add_subplot(projection="3d", computed_zorder=False)
-    axes.scatter(*X.T, s=_dot(len(X)), c=colouring.colours, linewidths=0, rasterized=len(X) > MANY)
-    axes.set_box_aspect(np.maximum(np.ptp(X, axis=0), 1e-9 + 0.05 * np.ptp(X)), zoom=1.25)
-    axes.view_init(elev=14.0, azim=-72.0)
-    axes.set_facecolor("none")
-    axes.set_axis_off()
-    entitle(axes, title)
-    explain(colouring, label, [axes], axes, **_BESIDE)
-    return figure
-
-
-def plane_of(Y: ArrayLike) -> Array:
-    """The first two coordinates; a single one becomes a line."""
-    points = _points(places_of(Y), 1)
+def plane_of(Y: Any) -> Array:
+    """Return the first two coordinates of points or of a fitted estimator; one becomes a line."""
+    if hasattr(Y, "get_params"):
+        if not hasattr(Y, "embedding_"):
+            raise DataError(
+                f"{type(Y).__name__} has no embedding_ to draw: fit it first; of an estimator that "
+                "maps points, pass what its transform returns."
+            )
+        Y = Y.embedding_
+    points = np.asarray(Y, dtype=float)
+    if points.ndim != 2 or not points.size:
+        raise ShapeError(f"points have shape {points.shape}; pass one row each, with coordinates.")
+    if not np.isfinite(points).all():
+        raise DataError("points hold NaN or infinity, which have no place in a picture.")
     return np.column_stack([points, np.zeros(len(points))])[:, :2]
-
-
-def places_of(Y: Any) -> ArrayLike:
-    """Places as they are; of an estimator, those of the points that it was fitted to.
-
-    Raises
-    ------
-    DataError
-        The estimator is not fitted, or maps points and has no places.
-    """
-    if not hasattr(Y, "get_params"):
-        return Y
-    if not hasattr(Y, "embedding_"):
-        raise DataError(
-            f"{type(Y).__name__} has no embedding_ to draw: fit it first; of an estimator that "
-            "maps points, pass what its transform returns."
-        )
-    return Y.embedding_
 
 
 def draw_points(
@@ -232,7 +184,7 @@ def draw_points(
     width: float = 0.5,
     **options: Any,
 ) -> None:
-    """Draw points as dots of an area, above the edges of a graph if there are any, of a width."""
+    """Draw points as dots of an area, above the edges of a graph."""
     if edges is not None:
         draw_edges(axes, plane, edges, colors=FAINT, linewidths=width, alpha=0.45)
     look: dict[str, Any] = {"rasterized": len(plane) > MANY, "zorder": 2, "linewidths": 0}
@@ -258,19 +210,21 @@ def draw_edges(axes: Axes, plane: Array, edges: ArrayLike, **options: object) ->
 
 
 def frame(axes: Axes, plane: Array) -> None:
-    """No axes but a scale bar: an embedding is defined up to its place and turn."""
+    """Draw a scale bar instead of axes: position and rotation of an embedding mean nothing."""
     low, high = plane.min(axis=0), plane.max(axis=0)
     margin = 0.04 * float(np.max(high - low)) or 1.0
     look_at(axes, low - margin * np.array([1.0, 2.2]), high + margin)
     if high[0] > low[0]:
-        length = round_length(0.2 * float(high[0] - low[0]))
+        wanted = 0.2 * float(high[0] - low[0])
+        power = 10.0 ** np.floor(np.log10(wanted))
+        length = max(step * power for step in (1, 2, 5) if step * power <= wanted * (1 + 1e-9))
         x, y = low[0], low[1] - 1.4 * margin
         axes.plot([x, x + length], [y, y], color=FAINT, linewidth=1.4, solid_capstyle="butt")
         note(axes, f"{length:g}", (x + length, y), (5, 0), va="center")
 
 
 def look_at(axes: Axes, low: Array, high: Array) -> None:
-    """Nothing but what lies between two corners, one unit the same length along both axes."""
+    """Show what lies between two corners, one unit the same length along both axes."""
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.set_aspect("equal", adjustable="box")
@@ -278,25 +232,8 @@ def look_at(axes: Axes, low: Array, high: Array) -> None:
     axes.set_axis_off()
 
 
-def round_length(length: float) -> float:
-    """Largest of 1, 2, 5 times a power of ten that does not exceed a length."""
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)) * power)
-
-
-def _points(points: ArrayLike, at_least: int) -> Array:
-    array = np.asarray(points, dtype=float)
-    if array.ndim != 2 or not len(array) or array.shape[1] < at_least:
-        raise ShapeError(
-            f"points have shape {array.shape}; pass one row each and at least {at_least} columns."
-        )
-    if not np.isfinite(array).all():
-        raise DataError("points hold NaN or infinity, which have no place in a picture.")
-    return array
-
-
 def size_of(plane: Array, n_classes: int = 0, title: str = "") -> tuple[float, float]:
-    """Inches that suit the shape of the points, so that no paper stays empty."""
+    """Return the inches that suit the shape of the points."""
     width, height = np.ptp(plane, axis=0)
     ratio = float(np.clip(height / width if width > 0.0 else 1.0, 0.1, 1.3))
     above = 0.35 if title else 0.0
@@ -319,10 +256,9 @@ def _dot(n: int) -> float:
 
 # -- several embeddings --------------------------------------------------------------------------
 
-# Inches of a panel, and of the words above it.
-PANEL, WORDS = 2.2, 0.55
-# Inches of an entry of the legend without its name, and of a letter of that.
-ENTRY, LETTER = 0.5, 0.09
+# Inches of a panel, of the words above it, of an entry of the legend without its name, and of a
+# letter of that.
+_PANEL, _WORDS, _ENTRY, _LETTER = 2.2, 0.55, 0.5, 0.09
 
 
 def embeddings(
@@ -378,13 +314,13 @@ def embeddings(
     colouring = colour_points(colour, n)
     columns = min(columns, len(planes))
     rows = -(-len(planes) // columns)
-    width = PANEL * columns + 0.2
+    width = _PANEL * columns + 0.2
     lines, entries = _legend_lines(colouring.names, width)
     legend = 0.35 + 0.2 * lines if colouring.names or colouring.scale is not None else 0.0
     extents = [np.ptp(plane, axis=0) for plane in planes.values()]
     # Height of the panels over their width: that of the tallest embedding, within reason.
     ratio = float(np.clip(max(h / w if w > 0.0 else 1.0 for w, h in extents), 0.3, 1.0))
-    figure = new_figure(width, (PANEL * ratio + WORDS) * rows + legend)
+    figure = new_figure(width, (_PANEL * ratio + _WORDS) * rows + legend)
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)
     engine.set(w_pad=0.09, h_pad=0.05, wspace=0.03, hspace=0.03)
@@ -410,7 +346,7 @@ def _legend_lines(names: Sequence[str], width: float) -> tuple[int, int]:
     """Lines of a legend that is no wider than the figure, and entries on each."""
     if not names:
         return 1, 0
-    fitting = max(int(width / (ENTRY + LETTER * max(map(len, names)))), 1)
+    fitting = max(int(width / (_ENTRY + _LETTER * max(map(len, names)))), 1)
     lines = -(-len(names) // fitting)
     return lines, -(-len(names) // lines)
 
@@ -426,10 +362,8 @@ def _frame_alike(axes: Axes, plane: Array, ratio: float) -> None:
 
 # -- pictures of the points ----------------------------------------------------------------------
 
-# Heights of a picture as parts of the larger extent of the points, the largest first.
-HEIGHTS = tuple(np.geomspace(0.13, 0.026, 12))
-# So many pictures should be seen; the largest height that leaves room for them is taken.
-ENOUGH = 55
+# Least and largest height of a picture, as parts of the larger extent of the points.
+_HEIGHTS = (0.026, 0.13)
 
 
 def draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None:
@@ -441,7 +375,9 @@ def draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None
         )
     extent = float(np.max(np.ptp(plane, axis=0))) or 1.0
     ratio = images.shape[2] / images.shape[1]
-    kept, height = _fitting(plane, extent, ratio)
+    # Smaller pictures for more points, so that many of them find room.
+    height = extent * float(np.clip(len(plane) ** -0.5, *_HEIGHTS)) / max(ratio, 1.0)
+    kept = _apart(plane, ratio * height, height)
     half = 0.5 * height * np.array([ratio, 1.0])
     low, high = plane[kept] - half, plane[kept] + half
     limits = axes.get_xlim(), axes.get_ylim()
@@ -455,7 +391,7 @@ def draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None
     axes.set_ylim(min(limits[1][0], low[:, 1].min() - pad), max(limits[1][1], high[:, 1].max()))
 
 
-def apart(plane: Array, width: float, height: float) -> list[int]:
+def _apart(plane: Array, width: float, height: float) -> list[int]:
     """Points, first come first served, around which boxes of that size do not overlap."""
     kept: list[int] = []
     for i, point in enumerate(plane):
@@ -463,13 +399,3 @@ def apart(plane: Array, width: float, height: float) -> list[int]:
         if not kept or steps.max(axis=1).min() >= 1.0:
             kept.append(i)
     return kept
-
-
-def _fitting(plane: Array, extent: float, ratio: float) -> tuple[list[int], float]:
-    """Points to show and the height of a picture: large, but with room for enough of them."""
-    for part in HEIGHTS:
-        height = extent * part / max(ratio, 1.0)
-        kept = apart(plane, ratio * height, height)
-        if len(kept) >= min(ENOUGH, 0.4 * len(plane)):
-            break
-    return kept, height

@@ -36,25 +36,13 @@ _MARKERS = ("o", "s", "D", "P", "^", "X", "*", "h")
 
 
 def look_of(place: int) -> dict[str, Any]:
-    """Colour and dashes of the contestant at a place; no two of the first fifty look the same.
-
-    Examples
-    --------
-    >>> look_of(0)["color"] == look_of(10)["color"], look_of(0) == look_of(10)
-    (True, False)
-    """
+    """Return colour and dashes of a contestant; no two of the first fifty look the same."""
     turn, place = divmod(place, len(CLASSES))
     return {"color": CLASSES[place], "linestyle": _DASHES[turn % len(_DASHES)]}
 
 
 def sizes_apart(sizes: Iterable[float]) -> list[float]:
-    """The sizes that have room for a label on a logarithmic scale, the largest among them.
-
-    Examples
-    --------
-    >>> sizes_apart([10, 11, 12, 100, 1000])
-    [1000.0, 100.0, 12.0]
-    """
+    """Return the sizes that have room for a label on a logarithmic scale, the largest first."""
     every = sorted(set(map(float, sizes)), reverse=True)
     least = (every[0] / every[-1]) ** (1.0 / 9.0) if every else 1.0
     kept: list[float] = []
@@ -64,9 +52,7 @@ def sizes_apart(sizes: Iterable[float]) -> list[float]:
     return kept
 
 
-def performance_profile(
-    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
-) -> Figure:
+def performance_profile(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Figure:
     """Draw performance profiles: the share of instances solved within a factor of the fastest.
 
     Parameters
@@ -81,6 +67,7 @@ def performance_profile(
     Raises
     ------
     ShapeError
+        A contestant has not one share for each factor.
 
     References
     ----------
@@ -93,7 +80,12 @@ def performance_profile(
     """
     figure, axes = _new(len(curves))
     for place, (name, pair) in enumerate(curves.items()):
-        factor, share = _paired(name, *pair)
+        factor, share = (np.asarray(x, dtype=float) for x in pair)
+        if factor.ndim != 1 or factor.shape != share.shape:
+            raise ShapeError(
+                f"{name!r} has {factor.shape} factors and {share.shape} shares: pass two lists of "
+                "one length."
+            )
         axes.step(factor, share, where="post", linewidth=1.8, label=short(name), **look_of(place))
     axes.margins(x=0.0)
     axes.xaxis.set_major_formatter("{x:g}")
@@ -106,38 +98,16 @@ def performance_profile(
 
 def growth(
     points: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    fitted: Mapping[str, tuple[ArrayLike, ArrayLike]],
 ) -> Figure:
-    """Draw seconds over size on logarithmic scales, and the powers fitted to them.
-
-    Parameters
-    ----------
-    points : mapping from contestant to (sizes, seconds)
-        The order chooses the colours.
-    lines : mapping from contestant to (sizes, seconds), optional
-        Fitted lines.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    ShapeError
-
-    Examples
-    --------
-    >>> figure = growth({"a": ([10, 20, 40], [0.1, 0.8, 6.4])}, {"a": ([10, 40], [0.1, 6.4])})
-    """
+    """Draw seconds over size on logarithmic scales, and the powers fitted to them."""
     figure, axes = _new(len(points))
-    fitted = lines or {}
     for place, (name, pair) in enumerate(points.items()):
-        sizes, seconds = _paired(name, *pair)
         look, marker = look_of(place), _MARKERS[place % len(_MARKERS)]
         marks = look | {"linestyle": "none", "marker": marker, "markersize": 5.5}
-        axes.plot(sizes, seconds, label=short(name), **marks)
+        axes.plot(*pair, label=short(name), **marks)
         if name in fitted:
-            axes.plot(*_paired(name, *fitted[name]), linewidth=1.2, **look)
+            axes.plot(*fitted[name], linewidth=1.2, **look)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
     ticks = sizes_apart(size for sizes, _ in points.values() for size in np.asarray(sizes, float))
@@ -154,38 +124,8 @@ def outcome_map(
     kinds: ArrayLike,
     legend: Sequence[tuple[str, str, str]],
 ) -> Figure:
-    """Draw the outcome of each row for each column, as a sign on a colour.
-
-    Parameters
-    ----------
-    rows : sequence of str
-        Instances, drawn from top to bottom.
-    columns : sequence of str
-        Contestants.
-    kinds : array_like of int of shape (len(rows), len(columns))
-        Places in ``legend``.
-    legend : sequence of (name, sign, colour)
-        The kinds.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    ShapeError
-
-    Examples
-    --------
-    >>> kinds = [("solved", "✓", "#3f90da"), ("crashed", "✗", "#bd1f01")]
-    >>> figure = outcome_map(["roll", "digits"], ["scs"], [[0], [1]], kinds)
-    """
+    """Draw outcomes, as the sign and colour that the legend has at the place of their kind."""
     kind = np.asarray(kinds, dtype=int)
-    if kind.shape != (len(rows), len(columns)) or not kind.size:
-        raise ShapeError(
-            f"kinds has shape {np.shape(kinds)}, but there are {len(rows)} rows and "
-            f"{len(columns)} columns: pass one kind for each pair, and at least one."
-        )
     used = np.unique(kind)
     beside, above = (0.075 * max(len(short(name)) for name in names) for names in (rows, columns))
     figure = new_figure(
@@ -217,17 +157,8 @@ def outcome_map(
     return figure
 
 
-def _paired(name: str, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if first.ndim != 1 or first.shape != second.shape:
-        raise ShapeError(
-            f"{name!r} has {first.shape} and {second.shape} values: pass two lists of one length."
-        )
-    return first, second
-
-
 def short(name: str) -> str:
-    """A name, cut if it would leave no room for the figure."""
+    """Return a name, cut if it would leave no room for the figure."""
     return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
 
 
@@ -260,7 +191,7 @@ def runs(
         Relative gaps; their absolute values are drawn. What is not finite has no answer.
     seconds : array_like of shape (k,)
     tol : float
-        The gap asked for, drawn as a line.
+        The requested gap, drawn as a line.
     title : str, optional
 
     Returns
@@ -270,6 +201,7 @@ def runs(
     Raises
     ------
     ShapeError
+        There is no run, or not one gap and one time for each.
 
     Examples
     --------

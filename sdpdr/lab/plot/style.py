@@ -49,32 +49,13 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", dpi=150)
 
 
-def two_panels() -> tuple[Figure, Axes, Axes]:
-    """Figure of two panels, one above the other, over the same whole numbers."""
-    figure = new_figure(4.8, 4.6)
-    upper, lower = figure.subplots(2, 1, sharex=True)
-    tick_whole_numbers(lower)
-    return figure, upper, lower
-
-
 def tick_whole_numbers(axes: Axes) -> None:
     """No fractions below the axes."""
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def to_svg(figure: Figure, name: str, title: str = "") -> str:
-    """A figure as an element of an HTML page, the same each time.
-
-    Its text stays text, and its ink takes the colour of the text around it.
-
-    Parameters
-    ----------
-    figure : Figure
-    name : str
-        Unique in the page; goes before all identifiers.
-    title : str, optional
-        Read out to those who do not see the figure.
-    """
+    """A figure as an element of an HTML page, the same each time."""
     buffer = io.StringIO()
     unnamed: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
@@ -109,24 +90,12 @@ def entitle(axes: Axes, title: str) -> None:
 
 
 def printable(text: str) -> str:
-    r"""A text that has letters alone: names of files may hold bytes that are none.
-
-    Examples
-    --------
-    >>> printable("t\udcff.csv")
-    't?.csv'
-    """
+    r"""A text that has letters alone: names of files may hold bytes that are none."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def literal(text: str) -> str:
-    r"""A text from data, in which a dollar begins no formula.
-
-    Examples
-    --------
-    >>> literal("$5 to $10")
-    '\\$5 to \\$10'
-    """
+    r"""A text from data, in which a dollar begins no formula."""
     return printable(text).replace("$", r"\$")
 
 
@@ -161,17 +130,7 @@ def draw_colour_bar(
 
 @dataclass(frozen=True, eq=False)
 class Colouring:
-    """Colour of each point, and what the colours mean.
-
-    Attributes
-    ----------
-    colours : ndarray of shape (n, 4)
-    names : tuple of str
-        The classes, in the order of `CLASSES`, and `NOT_KNOWN` last if a point has none; empty
-        for quantities.
-    scale : ScalarMappable or None
-        Of quantities that differ.
-    """
+    """Colour of each point, and what the colours mean."""
 
     colours: Array
     names: tuple[str, ...] = ()
@@ -186,15 +145,7 @@ class Colouring:
 
 
 def colour_points(colour: ArrayLike | None, n: int) -> Colouring:
-    """Colour n points by class (text, truth values, few whole numbers) or by quantity.
-
-    Of text, an entry that is empty, None or nan is not known.
-
-    Raises
-    ------
-    ShapeError
-        There is not one entry for each point.
-    """
+    """Colour n points by class (text, truth values, few whole numbers) or by quantity."""
     if colour is None:
         return Colouring(_repeated(ACCENT, n))
     given = np.asarray(colour)

@@ -1,33 +1,36 @@
-"""The demonstration, ``sdpdr demo``: real data unfolded, every solver compared, one report."""
+"""The demonstration: two unfoldings of real data, every solver compared, one report."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
+import pandas as pd
 from rich.console import Console
 
 from sdpdr import graphs
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import require_packages
 from sdpdr.base.files import write_file
 from sdpdr.base.progress import has_terminal
 from sdpdr.families import methods
 from sdpdr.families.unfold.quality import quality
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import datasets, plot
-from sdpdr.lab.study.compare import Comparison, compare, seconds_by_phase
+from sdpdr.lab.study.compare import compare, comparison_table, terminal_table
 from sdpdr.lab.study.page import Page, Picture, Section, Table, write_page
-from sdpdr.lab.study.rows import environment
+from sdpdr.lab.study.report import flat
+from sdpdr.lab.study.schema import environment
+from sdpdr.lab.study.task import Contestant
 from sdpdr.model import Model
 from sdpdr.program import Solution
 from sdpdr.program.report import facts as solution_facts
-from sdpdr.solvers.registry import SOLVERS, find
+from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.solve import solve
 
 TITLE = "Maximum Variance Unfolding, solved and certified"
@@ -49,50 +52,24 @@ _LIMITATIONS = (
 
 @dataclass(frozen=True)
 class DemoSizes:
-    """Sizes of the demonstration.
-
-    Attributes
-    ----------
-    roll, digits : int
-        Points of the swiss roll, and images before the largest component is taken.
-    compared : int
-        Points of the instance for all solvers.
-    time_limit : float
-        Seconds for each of them.
-    jobs : int or None
-        As for `sdpdr.lab.study.compare.compare`.
-    solvers : tuple of str
-        Default: all.
-    """
+    """Points of roll, digits and comparison, and the seconds, jobs and solvers of the last."""
 
     roll: int = 800
     digits: int = 1797
     compared: int = 60
     time_limit: float = 20.0
-    jobs: int | None = 2
+    jobs: int = 2
     solvers: tuple[str, ...] = tuple(SOLVERS)
 
 
 QUICK = DemoSizes(
-    roll=120, digits=200, compared=12, jobs=None, solvers=("lowrank", "mosek", "clarabel", "scs")
+    roll=120, digits=200, compared=12, solvers=("lowrank", "mosek", "clarabel", "scs")
 )
 
 
 def demonstrate(out: Path, *, quick: bool = False) -> bool:
-    """Run the demonstration.
-
-    Parameters
-    ----------
-    out : Path
-        Directory for the report, the figures and the records.
-    quick : bool, default False
-        Smaller data, for a first look.
-
-    Returns
-    -------
-    bool
-        Whether both unfoldings are certified.
-    """
+    """Write report, figures and records to a folder; return whether both answers are certified."""
+    require_packages("comparisons of solvers", "study", "psutil")
     out.mkdir(parents=True, exist_ok=True)
     sizes = QUICK if quick else DemoSizes()
     watch = Deadline()
@@ -103,86 +80,64 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
     with errors.status("unfolding the digits"):
         digits, digits_solution = unfold_digits(sizes.digits)
     errors.print(f"digits:     {digits_solution!r}\n            {digits.facts['answer']}")
-    compared, comparison = compare_all(sizes)
-    Console(width=None if has_terminal(sys.stdout) else 160).print(comparison.table())
+    compared, runs = compare_all(sizes)
+    console = Console(width=None if has_terminal(sys.stdout) else 160)
+    console.print(terminal_table(comparison_table(runs).drop(columns="message")))
 
     solutions = {"swiss-roll": roll_solution, "digits": digits_solution}
-    summary = summarize(solutions.values(), comparison)
+    summary = summarize(solutions, runs)
     with errors.status("writing the report"):
         verdict = [f"{section.title}: {section.facts['answer']}." for section in (roll, digits)]
         last = Section("limitations", "Limitations", points=_LIMITATIONS)
-        around = environment(1)
-        known = {name: str(x) for name, x in around.items() if name != "versions"}
-        machine = Section("machine", "Machine and versions", facts=known | around["versions"])
+        machine = Section("machine", "Machine and versions", facts=flat(environment(1)))
         page = Page(TITLE, summary, verdict, [roll, digits, compared, last, machine])
-        save(out, page, solutions, comparison)
+        save(out, page, solutions, runs)
     errors.print(f"{summary} All of it took {watch.spent:.0f} s.")
     Console(soft_wrap=True).print(f"report: {out / 'report.html'}", highlight=False)
     return all(solution.certified() for solution in solutions.values())
 
 
 def unfold_roll(n: int) -> tuple[Section, Solution]:
-    """The swiss roll: a rectangle, rolled up in space."""
+    """Unfold a swiss roll, and describe it."""
     X, t = datasets.swiss_roll(n, seed=0)
     graph = graphs.knn(X, n_neighbors=6)
     model = methods.mvu(graph)
     solution = solve(model, "lowrank")
-    label, order, spectrum = "position along the roll", np.argsort(t), solution.spectrum()
-    Y = solution.embedding(2)
-    pictures = [
-        Picture("swiss-roll-data", "The data, in space.", partial(plot.cloud, X, t, label=label)),
-        Picture(
-            "swiss-roll-pattern",
-            "The pattern of the dual slack, a weighted Laplacian of the neighbour graph, with the "
-            "points in order along the roll.",
-            partial(plot.sparsity, graph.laplacian()[order][:, order]),
-        ),
-        Picture(
-            "swiss-roll-embedding",
-            "Unfolded: the first two coordinates, with the edges of the neighbour graph.",
-            partial(plot.embedding, Y, t, edges=graph.edges, label=label),
-        ),
-    ]
+    spectrum = solution.spectrum()
+    caption = "Unfolded: the first two coordinates, with the edges of the neighbour graph."
+    draw = partial(
+        plot.embedding, solution.embedding(2), t, edges=graph.edges, label="position along the roll"
+    )
     text = (
         "A rectangle rolled up in space. Only the distances between near neighbours are kept, and "
         "may shrink but not grow, while all points are pulled as far apart as these allow: the "
         "roll opens. Of the variance of the best embedding in any number of dimensions, two "
         f"dimensions hold {spectrum[:2].sum() / spectrum.sum():.0%}."
     )
-    return _unfolding(
-        "swiss-roll", f"Swiss roll, {n} points", text, pictures, graph, model, solution
-    )
+    pictures = [Picture("swiss-roll-embedding", caption, draw)]
+    title = f"Swiss roll, {n} points"
+    return _unfolding("swiss-roll", title, text, pictures, graph, model, solution)
 
 
 def unfold_digits(n: int) -> tuple[Section, Solution]:
-    """Handwritten digits: images as points with 64 coordinates."""
+    """Unfold images of digits, and describe them."""
     X, classes = datasets.digits(n)
     graph = graphs.knn(X, n_neighbors=4, connect="none").largest_component()
     kept = representatives(graph)
-    X, classes = X[kept], classes[kept]
+    images, classes = X[kept].reshape(-1, 8, 8), classes[kept]
     model = methods.mvu(graph)
     solution = solve(model, "lowrank")
-    Y = solution.embedding(2)
-    images = X.reshape(-1, 8, 8)
-    pictures = [
-        Picture(
-            "digits-embedding",
-            "Unfolded: as many images as find room, in the colour of their class; the rest are "
-            "dots.",
-            partial(plot.embedding, Y, classes, images=images, label="digit"),
-        ),
-        Picture(
-            "digits-classes",
-            "The same embedding with all points and the neighbour graph.",
-            partial(plot.embedding, Y, classes, edges=graph.edges, label="digit"),
-        ),
-    ]
+    caption = (
+        "Unfolded: as many images as find room, in the colour of their class; the rest are dots."
+    )
+    draw = partial(plot.embedding, solution.embedding(2), classes, images=images, label="digit")
     text = (
         f"Each image of 8 x 8 pixels is a point with 64 coordinates. Of {n} images the graph of 4 "
         f"nearest neighbours joins {graph.n}, its largest component, and these are unfolded. The "
         "program knows no class: the colours are added afterwards."
     )
     title = f"Handwritten digits, {graph.n} images"
+    pictures = [Picture("digits-embedding", caption, draw)]
     return _unfolding("digits", title, text, pictures, graph, model, solution)
 
 
@@ -225,23 +180,19 @@ def _unfolding(
     return Section(name, title, [text], [*pictures, *own], facts=facts, code=code), solution
 
 
-def compare_all(sizes: DemoSizes) -> tuple[Section, Comparison]:
-    """One small instance through every solver, in each form that it takes."""
+def compare_all(sizes: DemoSizes) -> tuple[Section, pd.DataFrame]:
+    """Run one small instance through every solver, in each form that it takes."""
     X, _ = datasets.swiss_roll(sizes.compared, seed=0)
     graph = graphs.knn(X, n_neighbors=4)
     model = methods.mvu(graph)
-    solvers = [find(name)(max_iter=SCS_STEPS if name == "scs" else None) for name in sizes.solvers]
-    comparison = compare(model, solvers, time_limit=sizes.time_limit, jobs=sizes.jobs)
-    graded = [run for run in comparison.runs if run.solution is not None]
+    steps = {"scs": {"max_iter": SCS_STEPS}}
+    solvers = [Contestant(name, options=steps.get(name, {})) for name in sizes.solvers]
+    runs = compare(model, solvers, time_limit=sizes.time_limit, jobs=sizes.jobs)
+    graded = runs[runs["total"].notna()]
     pictures = []
-    if graded:
-        figure = partial(
-            plot.runs,
-            [f"{run.solver}, {run.form}" for run in graded],
-            [solution.gap for solution in comparison.solutions],
-            [seconds_by_phase(solution)["total"] for solution in comparison.solutions],
-            comparison.tol,
-        )
+    if len(graded):
+        names = list(graded["solver"] + ", " + graded["form"])
+        figure = partial(plot.runs, names, graded["gap"], graded["total"], graded["tol"].iloc[0])
         caption = "How far each answer is from its proven bound, and its total seconds."
         pictures = [Picture("solvers-runs", caption, figure)]
     text = (
@@ -249,44 +200,14 @@ def compare_all(sizes: DemoSizes) -> tuple[Section, Comparison]:
         "value, the bound, the gap and the residual are computed by us from the program. The "
         f"dashed line is the requested relative gap; SCS was given {SCS_STEPS} steps."
     )
-    facts = _graph_facts(graph) | {
-        "tolerance": f"{comparison.tol:.0e}",
-        "time limit": f"{sizes.time_limit:g} s for each run",
-    }
-    section = Section(
-        "solvers",
-        f"One instance, every solver: swiss roll with {graph.n} points",
-        [text],
-        pictures,
-        [Table(comparison.frame())],
-        facts,
-        code={"The program": model.describe()},
-    )
-    return section, comparison
+    facts = _graph_facts(graph) | {"time limit": f"{sizes.time_limit:g} s for each run"}
+    title = f"One instance, every solver: swiss roll with {graph.n} points"
+    tables, code = [Table(comparison_table(runs))], {"The program": model.describe()}
+    return Section("solvers", title, [text], pictures, tables, facts, code=code), runs
 
 
 def verdict_on(graph: NeighborGraph, solution: Solution) -> str:
-    """Whether an unfolding is certified, and how far it and its picture keep lengths.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-    solution : Solution
-        Of an unfolding of that graph.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import graphs, methods
-    >>> graph = graphs.path([1.0, 2.0])
-    >>> print(verdict_on(graph, sdpdr.solve(methods.mvu(graph))))
-    certified, and lengths were kept: edges have 100% of their squared length in the two dimensions
-    of the picture, and 100% in all dimensions of the unfolding
-    """
+    """Say whether an unfolding is certified, and how far it and its picture keep lengths."""
     drawn = _squared_lengths(graph, solution.embedding(2))
     in_all = _squared_lengths(graph, solution.embedding(len(solution.spectrum())))
     total = graph.sqdist.sum()
@@ -314,42 +235,42 @@ def _fate_of_lengths(data: Array, drawn: Array) -> str:
 
 
 def _squared_lengths(graph: NeighborGraph, Y: Array) -> Array:
-    """Squared lengths of the edges of an embedding."""
     i, j = graph.edges.T
     return np.asarray(np.sum(np.square(Y[i] - Y[j]), axis=1))
 
 
 def _graph_facts(graph: NeighborGraph) -> dict[str, str]:
-    """Size and origin of a graph."""
     return {"points": f"{graph.n}", "edges": f"{graph.m}", "graph": str(graph.provenance)}
 
 
 def representatives(graph: NeighborGraph) -> np.ndarray:
-    """The first original point of each node."""
+    """Return the first original point of each node."""
     kept = np.flatnonzero(graph.index >= 0)
     _, first = np.unique(graph.index[kept], return_index=True)
     return kept[first]
 
 
-def summarize(solutions: Iterable[Solution], comparison: Comparison) -> str:
-    """Summary of everything that was solved."""
-    answers = tuple(solutions)
+def summarize(solutions: Mapping[str, Solution], runs: pd.DataFrame) -> str:
+    """Summarize everything that was solved."""
+    answers = solutions.values()
     worst = max(abs(solution.gap) for solution in answers)
     certified = sum(solution.certified() for solution in answers)
     seconds = sum(sum(solution.timings.values()) for solution in answers)
     return (
         f"{certified} of {len(answers)} unfoldings are certified (largest relative gap "
         f"{worst:.0e}, {seconds:.1f} s together). On one small instance "
-        f"{comparison.n_certified} of {len(comparison.solutions)} runs end certified."
+        f"{runs['certified'].sum()} of {runs['total'].notna().sum()} runs end certified."
     )
 
 
-def save(out: Path, page: Page, solutions: dict[str, Solution], comparison: Comparison) -> None:
-    """The report, every figure as PNG beside it, and the record of every solution as JSON."""
+def save(out: Path, page: Page, solutions: Mapping[str, Solution], runs: pd.DataFrame) -> None:
+    """Write the report, every figure as PNG, and the records of solutions and runs."""
     write_page(page, out / "report.html")
     for picture in (picture for section in page.sections for picture in section.pictures):
-        figure: Figure = picture.figure()
-        write_file(out / f"{picture.name}.png", partial(figure.savefig, dpi=200))
+        write_file(out / f"{picture.name}.png", partial(picture.figure().savefig, dpi=200))
     for name, solution in solutions.items():
         solution.save_record(out / f"{name}.json")
-    comparison.save_json(out / "comparison.json")
+    write_file(
+        out / "comparison.json",
+        partial(runs.to_json, orient="records", indent=2, double_precision=15),
+    )

@@ -7,19 +7,16 @@ import sys
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
 from sdpdr.base.errors import SchedulerError, require_packages
-from sdpdr.lab.study.rows import digest, environment
-from sdpdr.lab.study.run_task import run_task
-from sdpdr.lab.study.sandbox import RunOutcome, Sandbox, SandboxLimits
-from sdpdr.lab.study.schema import PARTS
-from sdpdr.lab.study.task import Task
-from sdpdr.solvers.processes.ends import listen
+from sdpdr.lab.study.sandbox import RunOutcome, SandboxLimits, run_in_sandbox
+from sdpdr.lab.study.schema import PARTS, digest, environment
+from sdpdr.lab.study.task import Task, run_task
 
 # How often a run is begun that another program ends.
 ATTEMPTS = 4
@@ -27,38 +24,25 @@ ATTEMPTS = 4
 PATIENCE = 10.0
 _ENDS = {"crashed": "CRASHED", "hungry": "OUT_OF_MEMORY", "late": "TIME_LIMIT"}
 Record: TypeAlias = dict[str, Any]
-Done: TypeAlias = "tuple[Record, dict[str, Any]]"  # of a run, and the machine and its versions
+# The record of a run, and the machine and versions that it had.
+Done: TypeAlias = "tuple[Record, dict[str, Any]]"
 
 
 def attempt(
     task: Task,
-    sandbox: Sandbox,
     position: int,
     jobs: int | None = None,
     cores: Sequence[int] = (),
     stop: threading.Event | None = None,
 ) -> Done:
-    """Carry out one task, again if another program ended it.
-
-    Parameters
-    ----------
-    task : Task
-    sandbox : Sandbox
-    position : int
-        Place in the order, for the record.
-    jobs : int, optional
-        Runs at a time on this machine, for the record.
-    cores, stop
-        As for `sdpdr.lab.study.sandbox`.
-    """
+    """Carry out one task, again if another program ended it; place and jobs are recorded."""
     limits = task.limits
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
     wall = limits.time_limit + limits.patience
-    fence = SandboxLimits(
-        wall, limits.memory_limit, 2.0 * limits.threads * wall + 5.0, limits.threads, tuple(cores)
-    )
+    cpu = 2.0 * limits.threads * wall + 5.0
+    fence = SandboxLimits(wall, limits.memory_limit, cpu, limits.threads, tuple(cores))
     for attempts in range(1, ATTEMPTS + 1):  # noqa: B007 - kept in the record
-        outcome = sandbox.run(partial(_in_worker, task), fence, stop)
+        outcome = run_in_sandbox(partial(run_task, task), fence, stop)
         if outcome.how not in ("killed", "lost"):
             break
     around = environment(limits.threads)
@@ -73,12 +57,6 @@ def attempt(
         "environment": digest(around),
     }
     return task.identity() | _findings(task, outcome) | measured, around
-
-
-def _in_worker(task: Task) -> Record:
-    """Carry out a task in a process that was made for it, which solvers need to know."""
-    listen(lambda point: None)
-    return run_task(task)
 
 
 def _findings(task: Task, outcome: RunOutcome) -> Record:
@@ -96,31 +74,22 @@ def _findings(task: Task, outcome: RunOutcome) -> Record:
 
 
 def on_this_machine(tasks: Sequence[Task], jobs: int, threads: int) -> Generator[Done, None, None]:
-    """Carry out all tasks, in the given order as far as possible, and yield them as they end.
+    """Carry out tasks in the given order, several at a time, and yield them as they end.
 
     Closing the iterator ends those that are running.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-    jobs : int
-        Runs at a time.
-    threads : int
-        Of every run.
     """
-    stop, free = threading.Event(), SimpleQueue[tuple[Sandbox, tuple[int, ...]]]()
+    stop, free = threading.Event(), SimpleQueue[tuple[int, ...]]()
+    for cores in _shares(jobs, threads):
+        free.put(cores)
 
     def work(position: int, task: Task) -> Done:
-        sandbox, cores = free.get()
+        cores = free.get()
         try:
-            return attempt(task, sandbox, position, jobs, cores, stop)
+            return attempt(task, position, jobs, cores, stop)
         finally:
-            free.put((sandbox, cores))
+            free.put(cores)
 
-    with ExitStack() as stack:
-        for cores in _shares(min(jobs, len(tasks)), threads):
-            free.put((stack.enter_context(Sandbox()), cores))
-        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+    with ThreadPoolExecutor(jobs) as pool:
         try:
             for ended in as_completed([pool.submit(work, *place) for place in enumerate(tasks)]):
                 yield ended.result()
@@ -143,23 +112,10 @@ def _shares(jobs: int, threads: int) -> list[tuple[int, ...]]:
 def on_cluster(
     tasks: Sequence[Task], scheduler: str, folder: str = ""
 ) -> Generator[Done, None, None]:
-    """Carry out all tasks on the workers of a Dask cluster, and yield them as they end.
+    """Carry out tasks on the workers of a Dask cluster, and yield them as they end.
 
+    Modules are searched in the folder of the study as well, on every machine at the same path.
     Closing the iterator cancels those that are running.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-    scheduler : str
-        Such as ``"tcp://10.0.0.1:8786"``.
-    folder : str
-        Folder of the study file, on every machine at the same path.
-
-    Raises
-    ------
-    SchedulerError
-        The scheduler does not answer, or has no workers.
-    PackageMissingError
     """
     require_packages("schedulers", "dask", "distributed")
     import distributed
@@ -187,6 +143,7 @@ def on_cluster(
 
 @contextmanager
 def _client(scheduler: str) -> Iterator[Any]:
+    """A connection to a scheduler that answers and has workers."""
     from distributed import Client, TimeoutError
 
     try:
@@ -206,13 +163,8 @@ def _client(scheduler: str) -> Iterator[Any]:
         yield client
 
 
-_of_thread = threading.local()
-
-
 def _on_worker(task: Task, position: int, folder: str) -> Done:
-    """Carry out a task on a worker, each thread of which keeps a sandbox."""
+    """Carry out a task on a worker."""
     if folder and folder not in sys.path:
         sys.path.append(folder)
-    if not hasattr(_of_thread, "sandbox"):
-        _of_thread.sandbox = Sandbox()
-    return attempt(task, _of_thread.sandbox, position)
+    return attempt(task, position)

@@ -21,6 +21,8 @@ SHIFT = 0.1
 """Seconds below which times hardly differ; benchmarks of large programs take 1 or 10."""
 RESOLUTION = 1e-6
 """Seconds; shorter times count as this, so that ratios are finite."""
+CONTRADICTION = 10.0
+"""Tolerances by which two values of one instance may differ."""
 FEWEST_SIZES = 3
 """With fewer sizes, growth has no exponent."""
 
@@ -30,23 +32,17 @@ _LEAST_ACCURATE_FIRST = ("overstated", "near", "understated", "", "silent", "tru
 
 
 def label(solver: str, form: str) -> str:
-    """Name of a contestant.
-
-    Examples
-    --------
-    >>> label("scs", "gram"), label("auto", "auto")
-    ('scs gram', 'auto')
-    """
+    """Return the name of a contestant, such as ``scs gram``."""
     return solver if solver == form else f"{solver} {form}"
 
 
 def instance_name(problem: str, variant: str) -> str:
-    """Name of an instance."""
+    """Return the name of an instance."""
     return f"{problem}, {variant}" if variant else problem
 
 
 def runs_by_median(frame: pd.DataFrame) -> pd.DataFrame:
-    """Repeats of a run as one line, with the median of what differs each time.
+    """Join the repeats of a run to one line, with the median of what differs each time.
 
     Parameters
     ----------
@@ -74,7 +70,7 @@ def runs_by_median(frame: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from sdpdr.lab.study.rows import frame_of
+    >>> from sdpdr.lab.study.schema import frame_of
     >>> one = {"problem": "path", "solver": "scs", "form": "gram", "tol": 1e-6, "solved": True}
     >>> records = frame_of(one | {"repeat": i, "solve": t} for i, t in enumerate([1.0, 9.0, 2.0]))
     >>> runs_by_median(records)[["contestant", "solved", "seconds", "repeats"]]
@@ -102,7 +98,7 @@ def runs_by_median(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def named(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with the names of its contestants and instances."""
+    """Return a frame with the names of its contestants and instances."""
     return frame.assign(
         contestant=list(map(label, frame["solver"], frame["form"])),
         instance=list(map(instance_name, frame["problem"], frame["variant"])),
@@ -110,67 +106,32 @@ def named(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_tolerance(runs: pd.DataFrame, tol: float) -> pd.DataFrame:
-    """The lines of one tolerance, of the instances that every contestant has a line for."""
+    """Return the lines of one tolerance, of the instances that every contestant has a line for."""
     own = runs[runs["tol"] == tol]
+    ran = (~own["outcome"].isin(NEVER_RAN)).groupby(own["contestant"]).transform("any")
+    own = own[ran.astype(bool)]
     counts = own.groupby("instance")["contestant"].transform("nunique")
     return own[counts == own["contestant"].nunique()]
 
 
 def shifted_geometric_mean(seconds: Iterable[float], shift: float = SHIFT) -> float:
-    r"""The mean :math:`\bigl(\prod_{i=1}^m (t_i + s)\bigr)^{1/m} - s`.
-
-    It lies between the geometric mean (s = 0), on which easy problems have as much influence as
-    hard ones, and the arithmetic mean (s to infinity), which the slowest dominate.
-
-    Parameters
-    ----------
-    seconds : iterable of float
-        At least zero.
-    shift : float, default 0.1
-        Seconds, at least zero.
-
-    Returns
-    -------
-    float
-        ``nan`` for no times.
-
-    Raises
-    ------
-    DataError
-        The shift or a time is negative.
-
-    References
-    ----------
-    Achterberg, *Constraint Integer Programming*, PhD thesis, TU Berlin, 2007, appendix A.
-
-    Examples
-    --------
-    >>> round(shifted_geometric_mean([1.0, 7.0], shift=1.0), 12)
-    3.0
-    """
+    r"""Return :math:`\bigl(\prod_{i=1}^m (t_i + s)\bigr)^{1/m} - s` of times at least zero."""
     t = np.asarray(list(seconds), dtype=float)
-    if shift < 0 or (t < 0).any():
-        raise DataError(f"times and shift must be at least 0; got the shift {shift:g}, times {t}.")
-    if not t.size:
-        return float("nan")
-    if shift == 0 and (t == 0).any():
-        return 0.0
-    return float(np.exp(np.mean(np.log(t + shift))) - shift)
+    with np.errstate(divide="ignore"):  # Without a shift, one time of zero makes the mean zero.
+        return float(np.exp(np.mean(np.log(t + shift))) - shift)
 
 
-def means(runs: pd.DataFrame, *, shift: float = SHIFT) -> pd.DataFrame:
-    """Number solved and shifted geometric mean of the seconds of every contestant.
+def means(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the number solved and the shifted geometric mean of the seconds of every contestant.
 
     What is not solved counts as its time limit, or as the seconds it took if these are more, as in
-    Mittelmann's benchmarks. A contestant that was never run, for instance because it is not
-    installed, has no mean.
+    Mittelmann's benchmarks.
 
     Parameters
     ----------
     runs : DataFrame
-        From `runs_by_median`. Instances that some contestant has no line for are left out.
-    shift : float, default 0.1
-        Seconds.
+        From `runs_by_median`. Instances that some contestant has no line for are left out, and so
+        are contestants that never ran (see `not_installed` and `refused_everywhere`).
 
     Returns
     -------
@@ -186,16 +147,16 @@ def means(runs: pd.DataFrame, *, shift: float = SHIFT) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from sdpdr.lab.study.rows import frame_of
+    >>> from sdpdr.lab.study.schema import frame_of
     >>> records = frame_of(
     ...     {"problem": problem, "solver": solver, "form": "gram", "tol": 1e-6, "solve": seconds,
     ...      "solved": seconds < 9.0, "outcome": "SOLVED", "time_limit": 9.0}
     ...     for problem, solver, seconds in
     ...     [("a", "p", 3.0), ("b", "p", 7.0), ("a", "q", 1.0), ("b", "q", 9.0)])
-    >>> means(runs_by_median(records), shift=1.0)[["solver", "solved", "mean", "ratio"]].round(3)
+    >>> means(runs_by_median(records))[["solver", "solved", "mean", "ratio"]].round(3)
       solver  solved   mean  ratio
-    0      p       2  4.657  1.341
-    1      q       1  3.472  1.000
+    0      p       2  4.591  1.499
+    1      q       1  3.064  1.000
     """
     kept = [at_tolerance(runs, tol) for tol in sorted(runs["tol"].unique())]
     runs = pd.concat(kept) if kept else runs
@@ -205,43 +166,44 @@ def means(runs: pd.DataFrame, *, shift: float = SHIFT) -> pd.DataFrame:
     table = groups.agg(
         instances=("solved", "size"),
         solved=("solved", "sum"),
-        mean=("charged", lambda seconds: shifted_geometric_mean(seconds, shift)),
+        mean=("charged", shifted_geometric_mean),
         memory=("peak_memory", "median"),
         overstated=("claim_accuracy", lambda words: int((words == "overstated").sum())),
-        ran=("outcome", lambda ends: not ends.isin(NEVER_RAN).all()),
     ).reset_index()
-    table["mean"] = table["mean"].where(table["ran"])
     table["ratio"] = table["mean"] / table.groupby("tol")["mean"].transform("min")
-    table = table.drop(columns="ran")
     return table.sort_values(
         ["tol", "solved", "mean"], ascending=[True, False, True], ignore_index=True
     )
 
 
 def not_installed(runs: pd.DataFrame) -> list[str]:
-    """Contestants all of whose lines end in "MISSING"."""
-    absent = runs["outcome"].eq("MISSING").groupby(runs["contestant"], sort=False).all()
-    return [str(name) for name, is_absent in absent.items() if is_absent]
+    """Return the contestants all of whose lines end in "MISSING"."""
+    return _always(runs, ["MISSING"])
+
+
+def refused_everywhere(runs: pd.DataFrame) -> list[str]:
+    """Return other contestants that never ran: they take none of the problems."""
+    absent = set(not_installed(runs))
+    return [name for name in _always(runs, NEVER_RAN) if name not in absent]
+
+
+def _always(runs: pd.DataFrame, ends: Iterable[str]) -> list[str]:
+    ended = runs["outcome"].isin(list(ends)).groupby(runs["contestant"], sort=False).all()
+    return [str(name) for name, is_so in ended.items() if is_so]
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    r"""Step functions :math:`\rho_s(\tau) = |\{p : r_{ps} \le \tau\}| / |P|`, one a contestant.
-
-    Attributes
-    ----------
-    ratios : DataFrame
-        By instance and contestant; infinite where it does not solve the instance.
-    """
+    r"""Step functions :math:`\rho_s(\tau) = |\{p : r_{ps} \le \tau\}| / |P|`, one a contestant."""
 
     ratios: pd.DataFrame
 
     def share(self, tau: float) -> pd.Series:
-        """Share of the instances that each contestant solves within a factor of the fastest."""
+        """Return the share that each contestant solves within a factor of the fastest."""
         return (np.isfinite(self.ratios) & (self.ratios <= tau)).mean()
 
     def curve(self, contestant: str, end: float) -> tuple[np.ndarray, np.ndarray]:
-        """Factors at which the function of a contestant rises, and its values, from 1 to an end."""
+        """Return where the function of a contestant rises, and its values, up to an end."""
         ratios = self.ratios[contestant].to_numpy(dtype=float)
         tau, counts = np.unique(ratios[np.isfinite(ratios)], return_counts=True)
         share = np.cumsum(counts) / max(len(ratios), 1)
@@ -251,7 +213,7 @@ class Profile:
 
 
 def performance_profile(runs: pd.DataFrame, tol: float) -> Profile:
-    r"""Performance profiles at a tolerance.
+    r"""Return the performance profiles at a tolerance.
 
     With ratios :math:`r_{ps} = t_{ps} / \min_{s'} t_{ps'}`, infinite where contestant s does not
     solve instance p, :math:`\rho_s(1)` is the share of instances where s is the fastest (ties count
@@ -263,8 +225,13 @@ def performance_profile(runs: pd.DataFrame, tol: float) -> Profile:
     Parameters
     ----------
     runs : DataFrame
-        From `runs_by_median`. Instances that some contestant has no line for are left out.
+        From `runs_by_median`. Instances that some contestant has no line for are left out, and so
+        are contestants that never ran.
     tol : float
+
+    Returns
+    -------
+    Profile
 
     References
     ----------
@@ -273,7 +240,7 @@ def performance_profile(runs: pd.DataFrame, tol: float) -> Profile:
 
     Examples
     --------
-    >>> from sdpdr.lab.study.rows import frame_of
+    >>> from sdpdr.lab.study.schema import frame_of
     >>> records = frame_of(
     ...     {"problem": problem, "solver": solver, "form": "gram", "tol": 1e-6, "solve": seconds,
     ...      "solved": True} for problem, solver, seconds in
@@ -290,36 +257,12 @@ def performance_profile(runs: pd.DataFrame, tol: float) -> Profile:
 
 
 def outcome_counts(runs: pd.DataFrame) -> pd.DataFrame:
-    """How often each contestant ended in each way.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        From `runs_by_median`.
-
-    Returns
-    -------
-    DataFrame
-        Index ``tol, contestant``; columns are the outcomes that occur, in the order of
-        `sdpdr.lab.study.schema.OUTCOMES`.
-    """
+    """Count how each contestant ended, by tolerance and contestant; a column for each outcome."""
     return _counts(runs, "outcome", [name for name in OUTCOMES if name in set(runs["outcome"])])
 
 
 def claims(runs: pd.DataFrame) -> pd.DataFrame:
-    """What the claims of each contestant were worth.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        From `runs_by_median`.
-
-    Returns
-    -------
-    DataFrame
-        Index ``tol, contestant``; columns the words of `sdpdr.lab.study.schema.CLAIMS`, and "none"
-        where there was no claim.
-    """
+    """Count what the claims of each contestant were worth; "none" where there was no claim."""
     words = runs["claim_accuracy"].where(runs["claim_accuracy"] != "", "none")
     return _counts(runs.assign(word=words), "word", [word or "none" for word in CLAIMS])
 
@@ -332,34 +275,7 @@ def _counts(runs: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:
 
 
 def growth(runs: pd.DataFrame) -> pd.DataFrame:
-    r"""Exponent b of a power :math:`t \approx c\, n^b` for every contestant on every family.
-
-    A straight line through the logarithms, by least squares, of the sizes that are solved. Small
-    sizes, where every program takes some time for nothing, make it too flat.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        From `runs_by_median`. Lines without a family are left out.
-
-    Returns
-    -------
-    DataFrame
-        One line for every family, variant, tolerance and contestant: ``exponent`` and ``factor``
-        (``nan`` with fewer than three sizes), ``sizes``, ``largest_solved`` and ``first_failed``
-        (``nan`` if there is none).
-
-    Examples
-    --------
-    >>> from sdpdr.lab.study.rows import frame_of
-    >>> records = frame_of(
-    ...     {"problem": f"path@{n}", "family": "path", "n": n, "tol": 1e-6, "solver": "p",
-    ...      "form": "gram", "solve": 1e-4 * n**2.0, "solved": n < 160}
-    ...     for n in [10, 20, 40, 80, 160])
-    >>> growth(runs_by_median(records))[["exponent", "sizes", "first_failed"]].round(3)
-       exponent  sizes  first_failed
-    0       2.0      4         160.0
-    """
+    """Fit powers of the size to the seconds of every contestant on every family."""
     families = runs[(runs["family"] != "") & runs["n"].notna()]
     by = ["family", "variant", "tol", "contestant"]
     columns = ["exponent", "factor", "sizes", "largest_solved", "first_failed"]
@@ -370,7 +286,6 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _fitted_power(runs: pd.DataFrame) -> pd.Series:
-    """Exponent, factor, number of sizes, largest that is solved and smallest that is not."""
     done = runs[runs["solved"] & (runs["seconds"] > 0)].astype(float)
     sizes, fit = done["n"].nunique(), (np.nan, np.nan)
     if sizes >= FEWEST_SIZES:
@@ -380,23 +295,20 @@ def _fitted_power(runs: pd.DataFrame) -> pd.Series:
     return pd.Series([*fit, sizes, done["n"].max(), failed.min()])
 
 
-def disagreements(frame: pd.DataFrame, *, factor: float = 10.0) -> pd.DataFrame:
-    r"""Verified answers that contradict another verified answer, or what is known beforehand.
+def disagreements(frame: pd.DataFrame) -> pd.DataFrame:
+    r"""Return verified answers that contradict another verified answer, or what is known.
 
     For every instance one solved record is the judge: certified before others, then of the least
     tolerance and error. Another solved record contradicts it if its outcome differs, or if
-    :math:`|v - v_0| > f \varepsilon \max(|v|, |v_0|, \sigma)`, where :math:`\varepsilon` is the
-    larger tolerance and :math:`\sigma` the size beside which a value counts as zero.
-
-    There should be none: one that is found says that a grade or a problem is wrong, before it says
-    something about a solver.
+    :math:`|v - v_0| > 10\,\varepsilon \max(|v|, |v_0|, \sigma)`, where :math:`\varepsilon` is the
+    larger tolerance and :math:`\sigma` the size beside which a value counts as zero. There should
+    be none: one that is found says that a grade or a problem is wrong, before it says something
+    about a solver.
 
     Parameters
     ----------
     frame : DataFrame
         Records, with the columns of `sdpdr.lab.study.schema`.
-    factor : float, default 10
-        The f above.
 
     Returns
     -------
@@ -405,7 +317,7 @@ def disagreements(frame: pd.DataFrame, *, factor: float = 10.0) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from sdpdr.lab.study.rows import frame_of
+    >>> from sdpdr.lab.study.schema import frame_of
     >>> one = {"problem": "a", "form": "gram", "tol": 1e-6, "solved": True, "outcome": "SOLVED"}
     >>> records = frame_of([one | {"solver": "p", "value": 1.0, "certified": True},
     ...                     one | {"solver": "q", "value": 1.1}])
@@ -421,7 +333,7 @@ def disagreements(frame: pd.DataFrame, *, factor: float = 10.0) -> pd.DataFrame:
     pairs = solved.join(judged, on="instance")
     size = pairs[["size", "judge_size"]].max(axis=1)
     apart = (pairs["value"] - pairs["judge_value"]).abs() / size.where(size > 0, 1.0)
-    wrong = apart > factor * pairs[["tol", "judge_tol"]].max(axis=1)
+    wrong = apart > CONTRADICTION * pairs[["tol", "judge_tol"]].max(axis=1)
     found = pairs.assign(apart=apart)[wrong | (pairs["outcome"] != pairs["judge_outcome"])]
     found = found.rename(columns={"judge_contestant": "against", "judge_value": "other_value"})
     known = records[~records["solved"] & records["outcome"].isin(VERIFIED)]

@@ -22,17 +22,16 @@ from sdpdr.lab.plot.style import to_svg
 from sdpdr.lab.study.schema import PARTS
 
 MISSING = "–"
+# Longer tables are cut in Markdown, with a sentence that says so.
 MOST_ROWS = 60
-"""Longer tables are cut in Markdown, with a sentence that says so."""
-
 # Format of numbers by the title of their column; other numbers have four digits.
 _FORMATS = {
     title: form
     for form, titles in {
-        ".1e": ("gap", "worst error", "residual", "apart", "tol", "tolerance"),
+        ".1e": ("gap", "worst error", "apart", "tol", "tolerance"),
         ".9g": ("value", "other value", "bound"),
         ".2f": ("times the fastest", "exponent"),
-        ".3g": ("mean seconds", "prepare", "grade", "total", *PARTS),
+        ".3g": ("mean seconds", "seconds", *PARTS),
     }.items()
     for title in titles
 }
@@ -41,15 +40,7 @@ _BYTES = ("memory", "median memory")
 
 @dataclass(frozen=True)
 class Cell:
-    """A value of a table with a meaning.
-
-    Attributes
-    ----------
-    value : object
-        Text, a number, or None.
-    tone : {"", "good", "fair", "bad", "soft"}
-        Colour in which it is shown.
-    """
+    """A value of a table with a tone: "", "good", "fair", "bad" or "soft"."""
 
     value: Any
     tone: str = ""
@@ -57,15 +48,7 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        Values or `Cell`; its columns are the headings, the first one names the line.
-    note : str, default ""
-        How to read it.
-    """
+    """A frame of values or `Cell`, whose columns are the headings, and how to read it."""
 
     frame: pd.DataFrame
     note: str = ""
@@ -95,16 +78,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure with a caption.
-
-    Attributes
-    ----------
-    name : str
-        Unique in the page; letters, digits and hyphens.
-    caption : str
-    figure : callable without arguments
-        Draws it.
-    """
+    """A figure, drawn when it is needed, with a caption and a name that is unique in the page."""
 
     name: str
     caption: str
@@ -113,22 +87,7 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A part of a page with a heading.
-
-    Attributes
-    ----------
-    name : str
-        Unique in the page; letters, digits and hyphens.
-    title : str
-    text : sequence of str
-        Paragraphs.
-    pictures : sequence of Picture
-    tables : sequence of Table
-    facts : mapping of str
-    points : sequence of str
-        A list.
-    code : mapping from caption to text
-    """
+    """A part of a page: paragraphs, pictures, tables, facts, a list of points, and code."""
 
     name: str
     title: str
@@ -142,15 +101,7 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """A page.
-
-    Attributes
-    ----------
-    title, lead : str
-    verdict : sequence of str
-        The answer, in sentences.
-    sections : sequence of Section
-    """
+    """A title, a question, the answer in sentences, and sections."""
 
     title: str
     lead: str
@@ -162,21 +113,6 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
     """Write a page as ``.html`` or ``.md``, whole or not at all.
 
     The HTML file contains everything that it shows, and runs no scripts. Markdown has no figures.
-
-    Raises
-    ------
-    FileFormatError
-        The suffix is another.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> page = Page("Title", "Lead.", ["<b> solves most."], [Section("one", "One", ["Text."])])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "page.html")
-    ...     write_page(page, path)
-    ...     "&lt;b&gt; solves most." in path.read_text(encoding="utf-8")
-    True
     """
     path = Path(path)
     if path.suffix == ".html":
@@ -188,22 +124,14 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
 
 
 def to_html(page: Page) -> str:
-    """The page as HTML; all text is escaped, wherever it comes from."""
+    """Return the page as HTML; all text is escaped, wherever it comes from."""
     environment = _environment()
     environment.filters["svg"] = lambda picture: Markup(to_svg(picture.figure(), picture.name))
     return environment.get_template("page.html").render(page=page)
 
 
 def to_markdown(page: Page, pictures: Path | None = None) -> str:
-    """The page in the Markdown of GitHub.
-
-    Parameters
-    ----------
-    page : Page
-    pictures : Path, optional
-        A folder beside the page, to which the figures are written as SVG; without it, they are left
-        out.
-    """
+    """Return the page in the Markdown of GitHub, its figures written as SVG to a folder beside."""
 
     def draw(picture: Picture) -> Markup:
         assert pictures is not None
@@ -232,7 +160,7 @@ def _environment(**options: Any) -> Environment:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Text that Markdown shows as it is, on one line.
+    r"""Return text that Markdown shows as it is, on one line.
 
     Examples
     --------
@@ -257,7 +185,7 @@ def _fenced(text: str) -> Markup:
 
 
 def show(cell: Any, title: str = "") -> str:
-    """A cell of a column as text.
+    """Return a cell of a column as text.
 
     Examples
     --------
@@ -287,7 +215,7 @@ def _value(cell: Any) -> Any:
 
 
 def show_bytes(size: float) -> str:
-    """Bytes in units of thousands.
+    """Return bytes in units of thousands.
 
     Examples
     --------

@@ -35,17 +35,7 @@ _EXPECTED = (
 
 @dataclass(frozen=True, eq=False)
 class PythonProblem(Problem):
-    """A problem that a name in a Python file makes.
-
-    Attributes
-    ----------
-    function : str
-        Name in the file.
-    index : int
-        Place of the problem in what the name makes.
-    program : str
-        Digest of the program when the study was read.
-    """
+    """A problem that a name in a Python file makes."""
 
     function: str = ""
     index: int = 0
@@ -62,13 +52,7 @@ class PythonProblem(Problem):
         return self.program
 
     def build(self) -> Model | SDP:
-        """The program, made anew.
-
-        Raises
-        ------
-        StudyError
-            The file raises an error, or makes another program than when the study was read.
-        """
+        """The program, made anew."""
         assert self.path is not None
         entries = _entries(self.path, self.function)
         entry = next(islice(entries, self.index, None), None)
@@ -86,12 +70,7 @@ class PythonProblem(Problem):
         return f"{self.path.name}:{self.function}[{self.index}]"
 
     def varied(self, variant: str, changes: Mapping[str, Any]) -> Problem:
-        """Not possible.
-
-        Raises
-        ------
-        CardError
-        """
+        """Not possible."""
         raise CardError(
             f"{self.name} is made by Python, so [[variants]] cannot vary it: let "
             f"{self.function} make one problem for each variant."
@@ -99,39 +78,7 @@ class PythonProblem(Problem):
 
 
 def python_problems(path: Path, function: str) -> Iterator[PythonProblem]:
-    """The problems that a name in a file makes.
-
-    Parameters
-    ----------
-    path : Path
-    function : str
-        A list, a dict from names to problems, a function without arguments that returns one of
-        these, a generator function, or a single problem. Entries are models, cvxpy problems or
-        SDPs, alone or as pairs ``(name, problem)``; those alone are called ``function[0]``,
-        ``function[1]`` and so on.
-
-    Raises
-    ------
-    StudyError
-        With the line, if the file raises an error.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> text = '''
-    ... import cvxpy as cp
-    ...
-    ... def problems():
-    ...     for n in (2, 3):
-    ...         X = cp.Variable((n, n), PSD=True)
-    ...         yield f"corner-{n}", cp.Problem(cp.Maximize(X[0, 1]), [cp.diag(X) == 1])
-    ... '''
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "mine.py")
-    ...     _ = path.write_text(text)
-    ...     [problem.name for problem in python_problems(path, "problems")]
-    ['corner-2', 'corner-3']
-    """
+    """The problems that a name in a file makes."""
     for index, (name, made) in enumerate(_entries(path, function)):
         program = _program(made, f"{path.name}:{function}[{index}]")
         yield PythonProblem(
@@ -224,10 +171,7 @@ def _program(made: object, place: str) -> Model | SDP:
 
 
 def digest_of(program: Model | SDP) -> str:
-    """Digest of the numbers of a program; names do not count, since cvxpy numbers its variables.
-
-    A model that has no standard form counts by its formula.
-    """
+    """Digest of the numbers of a program; names do not count, since cvxpy numbers its variables."""
     try:
         sdp = program if isinstance(program, SDP) else program.to_sdp()
     except CompileError:

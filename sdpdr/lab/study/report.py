@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sdpdr.lab import plot
+from sdpdr.lab.plot import studies as plot
 from sdpdr.lab.study import measures
 from sdpdr.lab.study.page import Cell, Page, Picture, Section, Table, show_bytes, write_page
 from sdpdr.lab.study.results import LoadedResults
@@ -24,14 +23,7 @@ _LONGEST_MESSAGE = 300
 
 
 class Kind(NamedTuple):
-    """A kind of outcome; kinds differ by more than colour.
-
-    Attributes
-    ----------
-    name, sign, colour : str
-    tone : str
-        As of `sdpdr.lab.study.page.Cell`.
-    """
+    """A kind of outcome, with the tone of its cells; kinds differ by more than colour."""
 
     name: str
     sign: str
@@ -58,22 +50,19 @@ _KIND_OF: Mapping[str, Kind] = (
 
 
 def kind_of(outcome: str, solved: bool) -> Kind:
-    """The kind of an outcome.
-
-    Examples
-    --------
-    >>> kind_of("INFEASIBLE", True).name, kind_of("SOLVED", False).name
-    ('solved and verified', 'another outcome than the expected one')
-    """
+    """Return the kind of an outcome."""
     if not outcome:
         return EMPTY
     return SOLVED if solved else _KIND_OF.get(outcome, BROKE)
 
 
-def outcome_cell(outcome: str, solved: bool) -> Cell:
-    """An outcome for a table, with its sign."""
-    kind = kind_of(outcome, solved)
-    return Cell(f"{kind.sign} {outcome.lower().replace('_', ' ')}", kind.tone)
+def outcome_cells(runs: pd.DataFrame) -> list[Cell]:
+    """Return the outcomes of runs as cells, with their signs."""
+    kinds = map(kind_of, runs["outcome"], runs["solved"])
+    return [
+        Cell(f"{kind.sign} {_word(outcome)}", kind.tone)
+        for kind, outcome in zip(kinds, runs["outcome"], strict=True)
+    ]
 
 
 def write_report(results: LoadedResults, path: str | PathLike[str]) -> None:
@@ -84,6 +73,8 @@ def write_report(results: LoadedResults, path: str | PathLike[str]) -> None:
     results : LoadedResults
         From `sdpdr.lab.study.results.read_results`.
     path : str or Path
+        The HTML file contains everything that it shows, and runs no scripts; Markdown has no
+        figures.
 
     Raises
     ------
@@ -94,36 +85,26 @@ def write_report(results: LoadedResults, path: str | PathLike[str]) -> None:
 
 
 def study_page(results: LoadedResults) -> Page:
-    """The report of a study as a page."""
-    data = ReportData(results)
+    """Return the report of a study as a page."""
+    data = _Data(results)
     sections: list[Section] = []
     if len(results.frame):
-        made = (ranking, profiles, outcomes, claims, growth, doubts, every_run)
+        made = (_ranking, _profiles, _outcomes, _claims, _growth, _doubts, _every_run)
         sections = [section for make in made for section in make(data)]
     meta = results.meta
     return Page(
         str(meta.get("title") or meta.get("name") or "A study of solvers"),
         str(meta.get("question") or ""),
         list(_verdict(data)),
-        [*sections, settings(data), machine(data), limitations(data)],
+        [*sections, _settings(data), _machine(data), _limitations(data)],
     )
 
 
-@dataclass(frozen=True, eq=False)
-class ReportData:
-    """Results, and the lines and the order that all sections share.
+class _Data:
+    """Results, and the lines and the order that all sections share."""
 
-    Attributes
-    ----------
-    results : LoadedResults
-    """
-
-    results: LoadedResults
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The records."""
-        return self.results.frame
+    def __init__(self, results: LoadedResults) -> None:
+        self.results, self.frame = results, results.frame
 
     @cached_property
     def runs(self) -> pd.DataFrame:
@@ -146,7 +127,7 @@ class ReportData:
         """Contestants, the best first, at the first tolerance."""
         ranks = self.means.assign(rank=self.means["tol"].map(self.tolerances.index))
         best = ranks.sort_values("rank", kind="stable")["contestant"].drop_duplicates()
-        return [*best, *(who for who in self.runs["contestant"].unique() if who not in set(best))]
+        return list(dict.fromkeys([*best, *self.runs["contestant"]]))
 
     def at(self, tol: float) -> pd.DataFrame:
         """The lines of one tolerance."""
@@ -158,7 +139,8 @@ class ReportData:
         frame = frame.sort_values(
             ["tol", "contestant"], key=lambda c: c.map(places[c.name].index), kind="stable"
         )
-        return frame if len(self.tolerances) > 1 else frame.drop(columns="tol")
+        frame = frame if len(self.tolerances) > 1 else frame.drop(columns="tol")
+        return frame.rename(columns={"tol": "tolerance"})
 
     def pictures(
         self, name: str, caption: str, draw: Callable[[float], Callable[[], Figure] | None]
@@ -177,7 +159,7 @@ class ReportData:
 # -- the answer -----------------------------------------------------------------------------------
 
 
-def _verdict(data: ReportData) -> Iterator[str]:
+def _verdict(data: _Data) -> Iterator[str]:
     """The answer in sentences."""
     if not len(data.frame):
         yield "There are no runs yet."
@@ -190,31 +172,24 @@ def _verdict(data: ReportData) -> Iterator[str]:
     if solved.max() == 0:
         yield "No contestant solved anything."
     else:
-        total = runs["instance"].nunique()
         subject = f"{_enumerated(best)} {'solves' if len(best) == 1 else 'solve'} the most:"
         if len(best) == len(solved) > 1:
             subject = f"All {len(best)} contestants solve"
-        n = int(solved.max())
-        yield f"{subject} {n} of {_counted(total, 'instance')}{where}, verified by us."
-    yield from _fastest(data, tol)
+        total = _counted(runs["instance"].nunique(), "instance")
+        yield f"{subject} {int(solved.max())} of {total}{where}, verified by us."
+    means = data.means[(data.means["tol"] == tol) & (data.means["solved"] > 0)]
+    if len(means) > 1:
+        first, second = list(means.sort_values("mean").itertuples())[:2]
+        yield (
+            "By the shifted geometric mean of seconds, with unsolved instances counting as the "
+            f"time limit, {first.contestant} is fastest ({first.mean:.3g} s), then "
+            f"{second.contestant} at {second.mean / first.mean:.2f} times that."
+        )
     yield _false_claims(runs)
     yield (
         f"Compared were {_counted(data.runs['contestant'].nunique(), 'contestant')} (a solver in a "
         f"form) on {_counted(data.runs['instance'].nunique(), 'instance')}: "
         f"{_counted(len(data.frame), 'run')}."
-    )
-
-
-def _fastest(data: ReportData, tol: float) -> Iterator[str]:
-    means = data.means
-    means = means[(means["tol"] == tol) & (means["solved"] > 0)].sort_values("mean")
-    if len(means) < 2:
-        return
-    first, second = list(means.itertuples())[:2]
-    yield (
-        f"By the shifted geometric mean of seconds, with unsolved instances counting as the time "
-        f"limit, {first.contestant} is fastest ({first.mean:.3g} s), then {second.contestant} at "
-        f"{second.mean / first.mean:.2f} times that."
     )
 
 
@@ -234,15 +209,14 @@ def _false_claims(runs: pd.DataFrame) -> str:
 # -- sections -------------------------------------------------------------------------------------
 
 
-def ranking(data: ReportData) -> Iterator[Section]:
-    """Who solved how many, and how fast."""
+def _ranking(data: _Data) -> Iterator[Section]:
+    """Who solved how many, and how fast; and who is left out."""
     table = data.ordered(data.means)
-    complete = table["solved"] == table["instances"]
     shown = pd.DataFrame(
         {
             "contestant": table["contestant"],
-            **({"tolerance": table["tol"]} if "tol" in table else {}),
-            "solved": _toned(table["solved"], "good", complete),
+            **({"tolerance": table["tolerance"]} if "tolerance" in table else {}),
+            "solved": _toned(table["solved"], "good", table["solved"] == table["instances"]),
             "instances": table["instances"],
             "mean seconds": table["mean"],
             "times the fastest": table["ratio"],
@@ -256,12 +230,15 @@ def ranking(data: ReportData) -> Iterator[Section]:
         "an unsolved instance counts as its time limit. Only instances that every contestant has a "
         "run for are counted."
     )
-    absent = measures.not_installed(data.runs)
-    text = [f"Not installed, or without a licence: {_enumerated(absent, 20)}."] if absent else []
+    reasons = {
+        "not installed, or without a licence": measures.not_installed(data.runs),
+        "refused every problem": measures.refused_everywhere(data.runs),
+    }
+    text = [f"Left out, {why}: {_enumerated(who, 20)}." for why, who in reasons.items() if who]
     yield Section("ranking", "Ranking", text, tables=[Table(shown, note)])
 
 
-def profiles(data: ReportData) -> Iterator[Section]:
+def _profiles(data: _Data) -> Iterator[Section]:
     """Performance profiles."""
 
     def draw(tol: float) -> Callable[[], Figure] | None:
@@ -286,7 +263,7 @@ def profiles(data: ReportData) -> Iterator[Section]:
         yield Section("profile", "Performance profile", pictures=pictures)
 
 
-def outcomes(data: ReportData) -> Iterator[Section]:
+def _outcomes(data: _Data) -> Iterator[Section]:
     """How every run ended, and why it failed."""
     left_out: list[str] = []
 
@@ -310,52 +287,43 @@ def outcomes(data: ReportData) -> Iterator[Section]:
     caption = "One line an instance, one column a contestant, the best on the left."
     pictures = data.pictures("outcomes-map", caption, draw)
     counts = data.ordered(measures.outcome_counts(data.runs).reset_index())
-    words = {name: name.lower().replace("_", " ") for name in counts}
-    tables = [Table(counts.rename(columns=words), "Number of instances by outcome.")]
-    met = [f"{words[name].capitalize()}: {ENDS[name]}." for name in counts if name in ENDS]
-    reasons = _reasons(data)
-    if len(reasons):
+    tables = [Table(counts.rename(columns=_word), "Number of instances by outcome.")]
+    met = [f"{_word(name).capitalize()}: {ENDS[name]}." for name in counts if name in ENDS]
+    runs = data.runs.assign(false=data.runs["claim_accuracy"] == "overstated")
+    runs = runs[~runs["solved"] | runs["false"]]
+    runs = runs.sort_values("false", ascending=False, kind="stable")
+    if len(runs):
+        reasons = pd.DataFrame(
+            {
+                "contestant": runs["contestant"],
+                "instance": runs["instance"],
+                **({"tolerance": runs["tol"]} if len(data.tolerances) > 1 else {}),
+                "outcome": outcome_cells(runs),
+                "claim": _toned(runs["claim_accuracy"], "bad", runs["false"]),
+                "worst error": runs["worst"],
+                "message": list(map(_short, runs["message"])),
+            }
+        )
         tables.append(Table(reasons, "What was not solved or was claimed falsely, and why."))
     yield Section("outcomes", "Outcomes", left_out, pictures, tables, points=met)
 
 
-def _reasons(data: ReportData) -> pd.DataFrame:
-    """What was not solved, and false claims, which come first."""
-    runs = data.runs.assign(false=data.runs["claim_accuracy"] == "overstated")
-    runs = runs[~runs["solved"] | runs["false"]].sort_values(
-        "false", ascending=False, kind="stable"
-    )
-    return pd.DataFrame(
-        {
-            "contestant": runs["contestant"],
-            "instance": runs["instance"],
-            **({"tolerance": runs["tol"]} if len(data.tolerances) > 1 else {}),
-            "outcome": _outcome_cells(runs),
-            "claim": _toned(runs["claim_accuracy"], "bad", runs["false"]),
-            "worst error": runs["worst"],
-            "message": list(map(_short, runs["message"])),
-        }
-    )
-
-
-def claims(data: ReportData) -> Iterator[Section]:
+def _claims(data: _Data) -> Iterator[Section]:
     """Claims against what was verified."""
     table = data.ordered(measures.claims(data.runs).reset_index())
     for word, tone in (("near", "fair"), ("overstated", "bad")):
         table[word] = _toned(table[word], tone, table[word] > 0)
-    table = table.rename(columns={"tol": "tolerance", "none": "no claim"})
     text = (
         "A solver's own claim is recorded and never believed: residuals, value and bound are "
         "computed by us at the point that it returned."
     )
     points = [f"{word}: {words}" for word, words in CLAIMS.items() if word]
     note = "Number of instances by what the claim was worth."
-    yield Section(
-        "claims", "Claimed and verified", [text], tables=[Table(table, note)], points=points
-    )
+    tables = [Table(table.rename(columns={"none": "no claim"}), note)]
+    yield Section("claims", "Claimed and verified", [text], tables=tables, points=points)
 
 
-def growth(data: ReportData) -> Iterator[Section]:
+def _growth(data: _Data) -> Iterator[Section]:
     """Seconds over size, for families."""
     table = measures.growth(data.runs)
     if table.empty:
@@ -386,10 +354,9 @@ def growth(data: ReportData) -> Iterator[Section]:
         figure = partial(plot.growth, points, fitted)
         pictures.append(Picture(f"growth-{place + 1}", caption, figure))
     table["family"] = list(map(measures.instance_name, table["family"], table["variant"]))
-    titles = {
-        "tol": "tolerance", "largest_solved": "largest solved", "first_failed": "smallest failed"
-    }  # fmt: skip
-    table = data.ordered(table.drop(columns=["variant", "factor"])).rename(columns=titles)
+    table = data.ordered(table.drop(columns=["variant", "factor"])).rename(
+        columns={"largest_solved": "largest solved", "first_failed": "smallest failed"}
+    )
     table.insert(0, "contestant", table.pop("contestant"))
     note = (
         "Exponents of the size, of a straight line through the logarithms. Fewer than three sizes "
@@ -398,7 +365,7 @@ def growth(data: ReportData) -> Iterator[Section]:
     yield Section("growth", "Growth with size", [], pictures, [Table(table, note)])
 
 
-def doubts(data: ReportData) -> Iterator[Section]:
+def _doubts(data: _Data) -> Iterator[Section]:
     """Verified answers that contradict one another."""
     found = measures.disagreements(data.frame)
     if len(found):
@@ -411,7 +378,7 @@ def doubts(data: ReportData) -> Iterator[Section]:
         yield Section("doubts", "Contradictions", tables=[table])
 
 
-def every_run(data: ReportData) -> Iterator[Section]:
+def _every_run(data: _Data) -> Iterator[Section]:
     """All records."""
     records = measures.named(data.frame)
     titles = {
@@ -422,12 +389,12 @@ def every_run(data: ReportData) -> Iterator[Section]:
         "instance", "contestant", "n", "tol", "repeat", "outcome", "claim_accuracy", "value", "gap",
         "worst", *PARTS, "peak_memory", "used",
     ]  # fmt: skip
-    shown = records.assign(outcome=_outcome_cells(records))[columns].rename(columns=titles)
+    shown = records.assign(outcome=outcome_cells(records))[columns].rename(columns=titles)
     alike = [name for name in ("tolerance", "repeat") if shown[name].nunique() < 2]
     yield Section("runs", "All runs", tables=[Table(shown.drop(columns=alike))])
 
 
-def settings(data: ReportData) -> Section:
+def _settings(data: _Data) -> Section:
     """The study file, its settings and the command."""
     meta = data.results.meta
     facts = {
@@ -447,9 +414,9 @@ def settings(data: ReportData) -> Section:
     )
 
 
-def machine(data: ReportData) -> Section:
+def _machine(data: _Data) -> Section:
     """Machines and versions."""
-    found = {name: _flat(content) for name, content in data.results.environments.items()}
+    found = {name: flat(content) for name, content in data.results.environments.items()}
     if len(found) == 1:
         return Section("machine", "Machine and versions", facts=next(iter(found.values())))
     if not found:
@@ -461,15 +428,13 @@ def machine(data: ReportData) -> Section:
     return Section("machine", "Machine and versions", [text], tables=[Table(table)])
 
 
-def limitations(data: ReportData) -> Section:
+def _limitations(data: _Data) -> Section:
     """What a reader should not conclude."""
     points = [
         "Times are of this machine, this load and these versions. Ratios carry over better than "
         "seconds; neither carries over to other problems.",
         "A solver is run with one tolerance translated into its options and its other settings as "
         "they are; its author would tune it better.",
-        "An unsolved instance counts in the mean as its time limit, so the mean of a contestant "
-        "that solves little says more about the limit than about the contestant.",
         "Gaps are verified up to rounding in double precision. Where no bound can be proved, the "
         "grade rests on residuals.",
         "Runs at the same time share memory and its bandwidth; to quote times, use jobs = 1.",
@@ -481,18 +446,6 @@ def limitations(data: ReportData) -> Section:
             if repeats < 2
             else f"Each run was made up to {repeats} times, and the median is used."
         )
-        if data.frame["seed"].nunique() <= 1:
-            points.append("One seed was used: variation over seeds was not measured.")
-        uneven = sum(
-            data.at(tol)["instance"].nunique()
-            - measures.at_tolerance(data.runs, tol)["instance"].nunique()
-            for tol in data.tolerances
-        )
-        if uneven:
-            points.append(
-                f"{_counted(uneven, 'instance')} without a run of some contestant: left out of "
-                "means and profiles."
-            )
     return Section("limitations", "Limitations", points=points)
 
 
@@ -504,8 +457,8 @@ def _toned(values: pd.Series, tone: str, chosen: pd.Series) -> list[Cell]:
     return [Cell(v, tone if yes else "") for v, yes in zip(values, chosen, strict=True)]
 
 
-def _outcome_cells(runs: pd.DataFrame) -> list[Cell]:
-    return list(map(outcome_cell, runs["outcome"], runs["solved"]))
+def _word(outcome: str) -> str:
+    return outcome.lower().replace("_", " ")
 
 
 def _counted(n: int, noun: str) -> str:
@@ -513,13 +466,7 @@ def _counted(n: int, noun: str) -> str:
 
 
 def _enumerated(names: Sequence[str], most: int = 4) -> str:
-    """Names in a sentence.
-
-    Examples
-    --------
-    >>> _enumerated(["a", "b", "c"]), _enumerated(list("abcdef"), 3)
-    ('a, b and c', 'a, b, c and 3 more')
-    """
+    """Names in a sentence: "a, b and c", or "a, b and 4 more"."""
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
@@ -531,18 +478,12 @@ def _short(message: str) -> str:
 
 
 def _moment(time: Any) -> str:
-    """A time as people write it.
-
-    Examples
-    --------
-    >>> _moment("2026-01-01T10:00:00+00:00")
-    '2026-01-01 10:00:00 UTC'
-    """
+    """A time such as 2026-01-01 10:00:00 UTC."""
     return str(time or "").replace("T", " ").replace("+00:00", " UTC")
 
 
-def _flat(environment: Mapping[str, Any]) -> dict[str, str]:
-    """An environment as facts, the versions last."""
+def flat(environment: Mapping[str, Any]) -> dict[str, str]:
+    """Return an environment as facts, the versions last."""
     plain = {k: _words(v) for k, v in environment.items() if not isinstance(v, Mapping)}
     nested = [v for v in environment.values() if isinstance(v, Mapping)]
     return plain | {str(k): _words(v) for part in nested for k, v in part.items()}

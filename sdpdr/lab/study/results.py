@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,13 +26,18 @@ from sdpdr.base.errors import (
     require_packages,
 )
 from sdpdr.base.files import write_file
-from sdpdr.lab.study.rows import TYPES, frame_of, typed
-from sdpdr.lab.study.schema import COLUMNS, fitted
+from sdpdr.lab.study.schema import COLUMNS, TYPES, fitted, frame_of, misfit, typed
 
 SUFFIX = ".jsonl"
 EXPORTS = (".parquet", ".csv")
-# What is kept about a study besides its records.
-FACTS = ("name", "title", "question", "command", "text", "settings", "started", "finished")
+# What is kept about a study besides its records and their keys, and the types of these facts.
+_TEXTS = ("name", "title", "question", "command", "text", "started", "finished")
+_FACTS = (*_TEXTS, "settings")
+_TYPES: Mapping[str, tuple[type, str]] = {
+    **dict.fromkeys(_TEXTS, (str, "a text")),
+    "settings": (dict, "a mapping"),
+    "keys": (list, "a list of texts"),
+}
 # Kinds of lines, and which entry of a line is its name.
 _NAMED: Mapping[str, str] = {"row": "key", "fact": "name", "environment": "digest"}
 _BEGINNING = b'{"kind": '
@@ -39,36 +45,7 @@ _Lines = dict[tuple[str, str], dict[str, Any]]
 
 
 class Results:
-    """The journal of a study, open for adding records.
-
-    Parameters
-    ----------
-    path : str or Path
-        Ends in ``.jsonl``; made if it does not exist. Half a line at its end, which a kill has
-        left, is cut off.
-
-    Raises
-    ------
-    ResultsLockedError
-        Another process adds records.
-    ResultsDamagedError
-        A line in the middle cannot be read; the message gives its number.
-    ResultsError
-        The file is not a journal of results, or cannot be written.
-    FileFormatError
-        Its name ends otherwise, or there is no such folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = Path(folder.name, "small.jsonl")
-    >>> with Results(path) as results:
-    ...     results.add({"key": "a1", "problem": "path-graph", "solver": "scs", "solved": True})
-    >>> read_results(path).frame[["problem", "solved"]].values.tolist()
-    [['path-graph', True]]
-    >>> folder.cleanup()
-    """
+    """The journal of a study, open for adding records."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = _checked(Path(path))
@@ -76,9 +53,10 @@ class Results:
             raise FileFormatError(
                 f"results {self.path}: there is no directory {self.path.parent}. Make it first."
             )
-        self._lines = _read_lines(self.path)
+        _read_lines(self.path)
         with self._explained():
-            self._file: IO[bytes] = open(self.path, "ab")  # noqa: SIM115 - until it is closed
+            # Without a buffer, so that nothing is left to be written when the file is closed.
+            self._file: IO[bytes] = open(self.path, "ab", buffering=0)  # noqa: SIM115 - see close
         try:
             with self._explained():
                 _lock(self._file)
@@ -119,27 +97,31 @@ class Results:
             self._append("fact", {"name": name, "content": content})
 
     def _append(self, kind: str, line: dict[str, Any]) -> None:
-        """Add a line, and return when it is on the disk."""
-        with self._explained():
-            self._file.write(f"{json.dumps({'kind': kind, **line})}\n".encode("ascii"))
-            self._file.flush()
-            os.fsync(self._file.fileno())
+        """Add a line, whole or not at all, and return when it is on the disk."""
+        text = f"{json.dumps({'kind': kind, **line})}\n".encode("ascii")
+        before = os.fstat(self._file.fileno()).st_size
+        try:
+            with self._explained(len(text)):
+                rest = text
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+                os.fsync(self._file.fileno())
+        except ResultsError:
+            with suppress(OSError):
+                self._file.truncate(before)
+            raise
         self._lines[kind, line[_NAMED[kind]]] = line
 
     def fact(self, name: str, default: Any = None) -> Any:
-        """A fact about the study."""
+        """Return a fact about the study."""
         return self._lines.get(("fact", name), {"content": default})["content"]
 
     def environments(self) -> set[str]:
-        """Digests of the machines that are described."""
+        """Return the digests of the machines that are described."""
         return {name for kind, name in self._lines if kind == "environment"}
 
     def settled(self) -> set[str]:
-        """Keys of the runs that need not be repeated.
-
-        A run whose solver was missing, or that was ended from outside each time, says nothing
-        about the solver, and may do better next time.
-        """
+        """Return the keys of the runs that need not be repeated."""
         return {
             name
             for (kind, name), line in self._lines.items()
@@ -147,16 +129,21 @@ class Results:
         }
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Errors of the system with advice."""
+    def _explained(self, size: int = 0) -> Iterator[None]:
+        """Errors of the system with the file, the bytes that find no room, and advice."""
         try:
             yield
         except BlockingIOError:
             raise
         except OSError as error:
+            words = ""
+            if size:
+                free = shutil.disk_usage(self.path.parent).free
+                words = f" ({size:,} bytes to add, {free:,} bytes free)"
             raise ResultsError(
-                f"results {self.path} cannot be written: {error.strerror}. "
-                "Make room or give another place; then run the study again, and it goes on."
+                f"results {self.path} cannot be written: {error.strerror}{words}. What is in the "
+                "file is kept: make room or give another place, then run the study again, and it "
+                "goes on."
             ) from error
 
 
@@ -173,7 +160,7 @@ class LoadedResults:
     environments : mapping
         Machines and versions, by the digest in the records.
     n_hidden : int, default 0
-        How many records of other settings the journal holds besides.
+        Number of records of other settings that the journal holds besides.
     """
 
     frame: pd.DataFrame
@@ -215,7 +202,7 @@ class LoadedResults:
 
 
 def read_results(path: str | os.PathLike[str]) -> LoadedResults:
-    """Results from a journal, also while the study runs, or from an export.
+    """Read results from a journal, also while the study runs, or from an export.
 
     Parameters
     ----------
@@ -226,7 +213,11 @@ def read_results(path: str | os.PathLike[str]) -> LoadedResults:
     ------
     FileFormatError
         There is no such file, its name ends otherwise, or it has other columns.
-    ResultsError, ResultsDamagedError, PackageMissingError
+    ResultsDamagedError
+        A line of the journal is damaged.
+    ResultsError
+        The file is not a journal of results.
+    PackageMissingError
     """
     path = Path(path)
     if path.suffix not in EXPORTS:
@@ -239,13 +230,7 @@ def read_results(path: str | os.PathLike[str]) -> LoadedResults:
 
 
 def find_results(name: str) -> Path:
-    """Results by their path, or those of a study that was run in this folder.
-
-    Raises
-    ------
-    FileFormatError
-        There are none.
-    """
+    """Return the path of results, given it or the name of a study that was run in this folder."""
     path = Path(name)
     if path.suffix not in ("", ".toml"):
         return path
@@ -279,10 +264,11 @@ def _read_lines(path: Path) -> _Lines:
         line = _parsed(raw)
         if line is None and number == 1:
             raise _not_ours(path)
-        if line is None:
+        wrong = "this is not a record of a study" if line is None else _damage(line)
+        if line is None or wrong:
             raise ResultsDamagedError(
-                f"results {path}, line {number}: this is not a record of a study. Delete this "
-                "line and run the study again: it repeats only what is missing."
+                f"results {path}, line {number}: {wrong}. Delete this line and run the study "
+                "again: it repeats only what is missing."
             )
         kind = line.pop("kind")
         found[kind, line[_NAMED[kind]]] = line
@@ -293,11 +279,31 @@ def _read_lines(path: Path) -> _Lines:
 
 
 def _parsed(raw: bytes) -> dict[str, Any] | None:
+    """A line with a kind and a name."""
     with suppress(ValueError):
         line = json.loads(raw)
         if isinstance(line, dict) and _NAMED.get(str(line.get("kind"))) in line:
             return line
     return None
+
+
+def _damage(line: Mapping[str, Any]) -> str:
+    """What is wrong with a line; an empty text if it is whole."""
+    kind, name = line["kind"], line[_NAMED[line["kind"]]]
+    if not isinstance(name, str):
+        return f"{_NAMED[kind]} is {name!r}, and should be a text"
+    if kind == "row":
+        return misfit(line)
+    if "content" not in line:
+        return f"the {kind} {name!r} has no content"
+    content = line["content"]
+    expected, words = (
+        (dict, "a mapping") if kind == "environment" else _TYPES.get(name, (object, ""))
+    )
+    fits = isinstance(content, expected)
+    if name == "keys" and kind == "fact":
+        fits = fits and all(isinstance(key, str) for key in content)
+    return "" if fits or content is None else f"the {kind} {name!r} should be {words}"
 
 
 def _not_ours(path: Path) -> ResultsError:
@@ -319,12 +325,12 @@ def _from_journal(path: Path) -> LoadedResults:
     kept: dict[str, dict[str, Any]] = {kind: {} for kind in _NAMED}
     for (kind, name), line in _read_lines(path).items():
         kept[kind][name] = line if kind == "row" else line["content"]
-    requested = kept["fact"].get("keys", list(kept["row"]))
+    requested = kept["fact"].get("keys") or list(kept["row"])
     records = [kept["row"][key] for key in requested if key in kept["row"]]
     return LoadedResults(
         frame_of(fitted(record) for record in records),
-        {name: kept["fact"].get(name) for name in FACTS},
-        dict(sorted(kept["environment"].items())),
+        {name: kept["fact"].get(name) for name in _FACTS},
+        {name: content or {} for name, content in sorted(kept["environment"].items())},
         len(kept["row"]) - len(records),
     )
 
@@ -341,8 +347,7 @@ def _from_parquet(path: Path) -> LoadedResults:
     stored = table.schema.metadata or {}
     about: dict[str, Any] = {"meta": _plain_meta(path), "environments": {}}
     about |= {name: json.loads(stored[name.encode()]) for name in about if name.encode() in stored}
-    frame = typed(_columns_of(table.to_pandas(), path))
-    return LoadedResults(frame, about["meta"], about["environments"])
+    return LoadedResults(_of_columns(table.to_pandas(), path), about["meta"], about["environments"])
 
 
 def _from_csv(path: Path) -> LoadedResults:
@@ -356,18 +361,18 @@ def _from_csv(path: Path) -> LoadedResults:
         )
     except (ValueError, OSError) as error:
         raise FileFormatError(f"{path} cannot be read as CSV: {error}.") from error
-    return LoadedResults(typed(_columns_of(frame, path)), _plain_meta(path), {})
+    return LoadedResults(_of_columns(frame, path), _plain_meta(path), {})
 
 
 def _plain_meta(path: Path) -> dict[str, Any]:
     return {"name": path.stem, "title": path.stem}
 
 
-def _columns_of(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """The columns of the schema, in its order."""
+def _of_columns(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The columns of the schema, in its order and its types."""
     missing = [column.name for column in COLUMNS if column.name not in frame]
     if missing:
         raise FileFormatError(
             f"{path}: the columns {', '.join(missing)} are missing. Expected an export of a study."
         )
-    return frame[[column.name for column in COLUMNS]].copy()
+    return typed(frame[[column.name for column in COLUMNS]].copy())

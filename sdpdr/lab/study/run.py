@@ -81,27 +81,26 @@ def run_study(
         _begin(results, study, tasks, scheduler, jobs)
         settled = results.settled()
         missing = [t for t in tasks if t.key not in settled or t.contestant.name in rerun]
-        with _show(progress, study, len(tasks), len(tasks) - len(missing)) as tell:
-            if missing:
-                if scheduler is None:
-                    ended = on_this_machine(missing, jobs or study.jobs, study.limits.threads)
-                else:
-                    ended = on_cluster(missing, scheduler, study.folder)
+        done = len(tasks) - len(missing)
+        with shown(progress, f"study {study.name}", len(tasks), done) as tell:
+            if missing and scheduler is not None:
+                _collect(on_cluster(missing, scheduler, study.folder), results, tell)
+            elif missing:
+                ended = on_this_machine(missing, jobs or study.jobs, study.limits.threads)
                 _collect(ended, results, tell)
         results.state("finished", _now())
     return path
 
 
 def results_of(study: Study) -> Path:
-    """Default path of the results of a study, in this folder."""
+    """Return the default path of the results of a study, in this folder."""
     return Path(f"{study.name}{SUFFIX}")
 
 
 def shuffled(study: Study) -> list[Task]:
-    """All runs in an order that follows from the seed of the study alone."""
+    """Return all runs in an order that is the same each time."""
     tasks = study.tasks()
-    order = np.random.default_rng(study.shuffle).permutation(len(tasks))
-    return [tasks[place] for place in order]
+    return [tasks[place] for place in np.random.default_rng(0).permutation(len(tasks))]
 
 
 def _begin(
@@ -145,8 +144,8 @@ def _collect(
 
 
 @contextmanager
-def _show(
-    progress: bool | None, study: Study, total: int, done: int
+def shown(
+    progress: bool | None, title: str, total: int, done: int = 0
 ) -> Iterator[Callable[[Record], None]]:
     """A bar with the remaining time and the number of runs that ended in each way."""
     console = Console(stderr=True, force_terminal=progress or None)
@@ -157,7 +156,7 @@ def _show(
     )  # fmt: skip
     ends: Counter[str] = Counter()
     with Bar(*columns, console=console, disable=not wanted, transient=True) as bar:
-        shown = bar.add_task(f"study {study.name}", total=total, completed=done, ends="")
+        shown = bar.add_task(title, total=total, completed=done, ends="")
 
         def tell(record: Record) -> None:
             ends["solved" if record["solved"] else record["outcome"].lower().replace("_", " ")] += 1

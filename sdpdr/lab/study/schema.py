@@ -1,30 +1,32 @@
-"""The columns of a study's results: one record for each run, and what each column holds."""
+"""The columns of a study's results, records as a frame, and the machine and versions of a run."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from sdpdr.base.errors import DataError
 from sdpdr.program import Status
+from sdpdr.solvers.registry import table
 from sdpdr.solvers.screen import printable
 
 
 @dataclass(frozen=True)
 class ResultColumn:
-    """A column, or a word that stands in one.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN", ""}
-        Type of the column; empty for words.
-    holds : str
-        Description.
-    """
+    """A column, or a word that stands in one."""
 
     name: str
     kind: str
@@ -37,17 +39,14 @@ def _part(name: str) -> tuple[ResultColumn, ...]:
     return tuple(ResultColumn(line["name"], line["kind"], line["holds"]) for line in lines)
 
 
-IDENTITY: tuple[ResultColumn, ...] = _part("identity")
+IDENTITY = _part("identity")
 """Which run it is; known before it begins."""
 
-FINDINGS: tuple[ResultColumn, ...] = _part("findings")
+FINDINGS = _part("findings")
 """What the run found; the same each time, for deterministic solvers."""
 
-MEASUREMENTS: tuple[ResultColumn, ...] = _part("measurements")
-"""What differs each time."""
-
-COLUMNS: tuple[ResultColumn, ...] = (*IDENTITY, *FINDINGS, *MEASUREMENTS)
-"""All columns, in order."""
+COLUMNS: tuple[ResultColumn, ...] = (*IDENTITY, *FINDINGS, *_part("measurements"))
+"""All columns, in order; the last ones hold what differs each time."""
 
 ENDS: Mapping[str, str] = {end.name: end.holds for end in _part("ends")}
 """Ends of a run without an answer, beside the statuses of `sdpdr.Status`, with descriptions."""
@@ -67,30 +66,134 @@ PARTS = ("build", "compile", "solve", "certify")
 CLAIMS: Mapping[str, str] = {word.name: word.holds for word in _part("claims")}
 """Values of ``claim_accuracy`` with descriptions; empty where there was no claim."""
 
+# -- records --------------------------------------------------------------------------------------
+
+# Order in which the records of a study are shown.
+_ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat", "key")
+TYPES = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
+_FIT: Mapping[str, Callable[[Any], Any]] = {
+    "VARCHAR": lambda value: "" if value is None else printable(str(value)),
+    "DOUBLE": lambda value: float(value) if value is not None and isfinite(value) else None,
+    "BIGINT": lambda value: int(value) if value is not None and abs(value) < 2**63 else None,
+    "BOOLEAN": bool,
+}
+_EXPECTED: Mapping[str, tuple[Any, str]] = {
+    "VARCHAR": (str, "a text"),
+    "DOUBLE": ((int, float), "a number"),
+    "BIGINT": (int, "a whole number"),
+    "BOOLEAN": (bool, "true or false"),
+}
+
 
 def fitted(record: Mapping[str, Any]) -> dict[str, Any]:
-    r"""A record in the types of its columns; what does not fit is missing.
-
-    Examples
-    --------
-    >>> record = fitted({"gap": float("inf"), "iterations": 2**70, "message": "a\x1bb", "more": 1})
-    >>> record["gap"], record["iterations"], record["message"], "more" in record
-    (None, None, 'a b', False)
-    """
+    r"""Return a record in the types of its columns; what does not fit is missing."""
     return {column.name: _FIT[column.kind](record.get(column.name)) for column in COLUMNS}
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if value is not None and isfinite(value) else None
+def misfit(record: Mapping[str, Any]) -> str:
+    """Describe the first value that cannot stand in its column; an empty text if there is none."""
+    for column in COLUMNS:
+        value, (kinds, words) = record.get(column.name), _EXPECTED[column.kind]
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        fits = isinstance(value, kinds) and (is_number or column.kind in ("VARCHAR", "BOOLEAN"))
+        if value is not None and not fits:
+            return f"{column.name} is {value!r}, and should be {words}"
+    outcome = record.get("outcome")
+    return "" if outcome in OUTCOMES else f"outcome is {outcome!r}, which is none of a run"
 
 
-def _whole(value: Any) -> int | None:
-    return int(value) if value is not None and abs(value) < 2**63 else None
+def frame_of(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return records as a frame with all columns and their types, in a fixed order.
+
+    Parameters
+    ----------
+    records : iterable of mappings
+        From names of columns to values. What is left out is missing: "", ``nan``, ``<NA>`` or
+        False.
+
+    Returns
+    -------
+    DataFrame
+        With the columns `COLUMNS`.
+
+    Raises
+    ------
+    DataError
+        A record has a column that the schema does not have.
+
+    Examples
+    --------
+    >>> records = frame_of([{"problem": "path", "solver": "scs", "solve": 0.5, "n": 7}])
+    >>> records[["problem", "variant", "solve", "tol", "n", "order", "solved"]]
+      problem variant  solve  tol  n  order  solved
+    0    path            0.5  NaN  7   <NA>   False
+    """
+    given = list(records)
+    names = [column.name for column in COLUMNS]
+    for name in {name for record in given for name in record} - set(names):
+        raise DataError(f"a record has the column {name!r}; expected one of {', '.join(names)}.")
+    frame = typed(pd.DataFrame(given, columns=names, dtype=object))
+    return frame.sort_values(list(_ORDER), ignore_index=True)
 
 
-_FIT: Mapping[str, Callable[[Any], Any]] = {
-    "VARCHAR": lambda value: "" if value is None else printable(str(value)),
-    "DOUBLE": _number,
-    "BIGINT": _whole,
-    "BOOLEAN": bool,
-}
+def typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Convert the columns of a frame to the types that the schema promises."""
+    for column in COLUMNS:
+        values = frame[column.name]
+        if column.kind == "VARCHAR":
+            values = values.astype(object).where(values.notna(), "")
+        elif column.kind == "BOOLEAN":
+            values = values.astype("boolean").fillna(False)
+        frame[column.name] = values.astype(TYPES[column.kind])
+    return frame
+
+
+# -- machines -------------------------------------------------------------------------------------
+
+_PACKAGES = (
+    "sdpdr", "numpy", "scipy", "cvxpy", "clarabel", "scs", "qdldl", "cvxopt", "sdpa-python",
+    "mosek", "coptpy", "ipyopt", "mkl", "scikit-learn", "distributed",
+)  # fmt: skip
+
+
+@lru_cache
+def environment(threads: int) -> dict[str, Any]:
+    """Describe machine and versions, on which times depend; nothing names machine or user."""
+    return {
+        "machine": _processor(),
+        "processors": os.cpu_count(),
+        "memory": _memory(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "threads": threads,
+        "versions": installed() | {f"solver {s.name}": s.version for s in table() if s.usable},
+    }
+
+
+def digest(found: Mapping[str, Any]) -> str:
+    """Return a short name of an environment."""
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def installed(packages: Iterable[str] = _PACKAGES) -> dict[str, str]:
+    """Return the versions of the packages that are installed."""
+    found = {}
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+def _memory() -> str:
+    if "SC_PHYS_PAGES" not in os.sysconf_names:
+        return "unknown"
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB"
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -13,10 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from sdpdr.base.errors import FileFormatError, SdpdrError
-from sdpdr.lab.library.families import families, find_family, on_shelf, shelf
-from sdpdr.lab.library.fields import TomlTable, parsed_toml, read_toml
-from sdpdr.lab.library.problem import Problem, find_card, library, read_optimal_values
-from sdpdr.lab.library.vocabulary import METHODS
+from sdpdr.lab.library.problem import (
+    Problem,
+    families,
+    find_card,
+    find_family,
+    library,
+    on_shelf,
+    read_optimal_values,
+    shelf,
+)
+from sdpdr.lab.library.vocabulary import METHODS, TomlTable, parsed_toml, read_toml
 from sdpdr.lab.study.python_problems import python_problems
 from sdpdr.lab.study.task import AUTO, Contestant, RunLimits, Task
 
@@ -33,21 +40,17 @@ class Study:
         Name of the file, without its suffix.
     title, question : str
         The question is the one that the study answers.
-    problems : tuple of Problem
-    contestants : tuple of Contestant
-        Every solver in every requested form.
+    problems, contestants : tuples
+        A contestant is a solver in a form.
     tols : tuple of float
     seeds : tuple of int
     repeats : int
     jobs : int
         Runs at a time on one machine.
-    shuffle : int
-        Seed of the order of the runs.
-    limits : RunLimits
-    text : str
-        The file.
-    folder : str
-        Folder of the file; modules there can hold solvers and problems.
+    limits : object
+        ``time_limit`` and others of every run.
+    text, folder : str
+        The file, and its folder, where modules can hold solvers and problems.
     called : str
         Name for the command line: that of its file, or that under which it is shipped.
 
@@ -75,7 +78,6 @@ class Study:
     seeds: tuple[int, ...]
     repeats: int
     jobs: int
-    shuffle: int
     limits: RunLimits
     text: str = field(repr=False, default="")
     folder: str = ""
@@ -112,7 +114,7 @@ class Study:
         table.allow("about", "problems", "variants", "solvers", "run")
         about, run = table.table("about"), table.table("run", optional=True)
         about.allow("title", "question")
-        run.allow("tols", "seeds", "repeats", "jobs", "shuffle", *_LIMITS)
+        run.allow("tols", "seeds", "repeats", "jobs", *_LIMITS)
         tols = run.list_of("tols", what := "numbers above 0", (int, float), [1e-6])
         if not all(0.0 < tol < inf for tol in tols) or len(set(tols)) < len(tols):
             raise run.error("tols", f"expected {what}, each once, got {tols}")
@@ -132,13 +134,12 @@ class Study:
             seeds=tuple(seeds),
             repeats=run.count("repeats", 1),
             jobs=run.count("jobs", 1),
-            shuffle=run.count("shuffle", 0, least=0),
             limits=_limits(run),
             text=text,
         )
 
     def tasks(self) -> list[Task]:
-        """All runs, in the order of the file."""
+        """Return all runs, in the order of the file."""
         return [
             Task(problem, contestant, tol, self.limits, seed, repeat)
             for problem in self.problems
@@ -149,11 +150,10 @@ class Study:
         ]
 
     def settings(self) -> dict[str, Any]:
-        """Limits and numbers that all runs share, for a report."""
+        """Return the limits and numbers that all runs share, for a report."""
         return asdict(self.limits) | {
             "repeats": self.repeats,
             "jobs": self.jobs,
-            "shuffle": self.shuffle,
             "tols": list(self.tols),
             "seeds": list(self.seeds),
         }
@@ -167,18 +167,19 @@ _LIMITS = tuple(f.name for f in fields(RunLimits))
 
 def _problems(table: TomlTable, folder: Path) -> Iterator[Problem]:
     """The requested problems, each in every variant."""
-    asked = table.table("problems")
-    asked.allow(
-        "cards", "tags", "methods", "families", "files", "optimal", "python", "except", "n"
-    )  # fmt: skip
+    requested = table.table("problems")
+    requested.allow("cards", "methods", "families", "files", "optimal", "python", "n")
     chosen: dict[str, Problem] = {}
     for problem in (
-        *_cards(asked, folder), *_members(asked), *_files(asked, folder), *_made(asked, folder)
-    ):  # fmt: skip
-        if not problem.is_program or not _is_wanted(asked, problem):
+        *_cards(requested, folder),
+        *_members(requested),
+        *_files(requested, folder),
+        *_made(requested, folder),
+    ):
+        if not problem.is_program or not _is_wanted(requested, problem):
             continue
         if chosen.setdefault(problem.name, problem).digest != problem.digest:
-            raise asked.error("cards", f"two problems are called {problem.name!r}; rename one")
+            raise requested.error("cards", f"two problems are called {problem.name!r}; rename one")
     variants = list(_variants(table))
     for problem in chosen.values():
         yield from (
@@ -186,30 +187,27 @@ def _problems(table: TomlTable, folder: Path) -> Iterator[Problem]:
         )
 
 
-def _cards(asked: TomlTable, folder: Path) -> Iterator[Problem]:
-    """Cards by name or pattern; all of them where only tags or methods are given."""
-    named = asked.texts("cards", [])
-    tags, methods = set(asked.texts("tags", [])), set(asked.texts("methods", []))
-    for method in methods - METHODS.keys():
-        raise asked.error("methods", f"unknown {method!r}. Allowed: {', '.join(METHODS)}")
-    if not named and not tags and not methods:
-        return
-    cards = library()
-    for pattern in named or ["*"]:
+def _cards(requested: TomlTable, folder: Path) -> Iterator[Problem]:
+    """Cards by name or pattern; all of them where only methods are given."""
+    named, methods = requested.texts("cards", []), requested.texts("methods", [])
+    for method in set(methods) - METHODS.keys():
+        raise requested.error("methods", f"unknown {method!r}. Allowed: {', '.join(METHODS)}")
+    cards = library() if named or methods else {}
+    for pattern in named or (["*"] if methods else []):
         if pattern.endswith(".toml"):
             found = [find_card(str(folder / pattern))]
         else:
             found = [card for name, card in cards.items() if fnmatch(name, pattern)]
         if not found:
-            raise asked.error("cards", f"no card is called {pattern!r}; see `sdpdr list`")
+            raise requested.error("cards", f"no card is called {pattern!r}; see `sdpdr list`")
         for card in found:
-            if tags <= set(card.tags) and (not methods or card.method["name"] in methods):
+            if not methods or card.method["name"] in methods:
                 yield Problem.of_card(card)
 
 
-def _members(asked: TomlTable) -> Iterator[Problem]:
+def _members(requested: TomlTable) -> Iterator[Problem]:
     """Members of families, at the requested or suggested sizes."""
-    for one in asked.tables("families"):
+    for one in requested.tables("families"):
         one.allow("name", "sizes")
         name = one.choice("name", tuple(families()))
         family = find_family(name)
@@ -217,50 +215,50 @@ def _members(asked: TomlTable) -> Iterator[Problem]:
             yield Problem.of_card(family.at(size), name)
 
 
-def _files(asked: TomlTable, folder: Path) -> Iterator[Problem]:
+def _files(requested: TomlTable, folder: Path) -> Iterator[Problem]:
     """Programs in files, by patterns of paths; ``$NAME`` is a variable of the environment."""
-    patterns = asked.texts("files", [])
+    patterns = requested.texts("files", [])
     optimal = {}
-    if "optimal" in asked:
-        optimal = read_optimal_values(_place(asked, "optimal", asked.text("optimal"), folder))
+    if "optimal" in requested:
+        optimal = read_optimal_values(
+            _place(requested, "optimal", requested.text("optimal"), folder)
+        )
     for pattern in patterns:
-        place = _place(asked, "files", pattern, folder)
+        place = _place(requested, "files", pattern, folder)
         found = sorted(map(Path, glob(str(place))))
         if not found:
-            raise asked.error("files", f"there is no file {place}")
+            raise requested.error("files", f"there is no file {place}")
         for path in found:
             problem = Problem.of_file(path)
             yield Problem.of_file(path, optimal.get(problem.name, ""))
 
 
-def _made(asked: TomlTable, folder: Path) -> Iterator[Problem]:
+def _made(requested: TomlTable, folder: Path) -> Iterator[Problem]:
     """Problems that Python makes: ``FILE.py:NAME``, relative to the study file."""
-    for entry in asked.texts("python", []):
+    for entry in requested.texts("python", []):
         file, colon, name = entry.rpartition(":")
         if not colon or not file.endswith(".py") or not name.isidentifier():
-            raise asked.error(
+            raise requested.error(
                 "python",
                 f"expected FILE.py:NAME, such as 'mine.py:problems', where NAME is a function or "
                 f"a list in the file, got {entry!r}",
             )
-        yield from python_problems(_place(asked, "python", file, folder).resolve(), name)
+        yield from python_problems(_place(requested, "python", file, folder).resolve(), name)
 
 
-def _place(asked: TomlTable, key: str, text: str, folder: Path) -> Path:
+def _place(requested: TomlTable, key: str, text: str, folder: Path) -> Path:
     place = os.path.expandvars(text)
     if "$" in place:
-        raise asked.error(key, f"{text!r} names a variable of the environment that is not set")
+        raise requested.error(key, f"{text!r} names a variable of the environment that is not set")
     return folder / place
 
 
-def _is_wanted(asked: TomlTable, problem: Problem) -> bool:
-    if any(fnmatch(problem.name, pattern) for pattern in asked.texts("except", [])):
-        return False
-    if "n" not in asked or problem.n is None:
+def _is_wanted(requested: TomlTable, problem: Problem) -> bool:
+    if "n" not in requested or problem.n is None:
         return True
-    sizes = asked.list_of("n", "two whole numbers, the least and the largest", int)
+    sizes = requested.list_of("n", "two whole numbers, the least and the largest", int)
     if len(sizes) != 2:
-        raise asked.error("n", f"expected the least and the largest size, got {sizes}")
+        raise requested.error("n", f"expected the least and the largest size, got {sizes}")
     return bool(sizes[0] <= problem.n <= sizes[1])
 
 
@@ -279,11 +277,11 @@ def _variants(table: TomlTable) -> Iterable[tuple[str, Mapping[str, Any]]]:
 
 def _contestants(table: TomlTable) -> Iterator[Contestant]:
     """Every solver in every form that it takes, or in the requested ones."""
-    asked = table.tables("solvers")
-    if not asked:
+    requested = table.tables("solvers")
+    if not requested:
         raise table.error("solvers", "missing: write [[solvers]] with a name for each solver")
     seen = set()
-    for one in asked:
+    for one in requested:
         one.allow("name", "forms", "options", "defaults", "label")
         base = Contestant(
             one.text("name"),
@@ -346,14 +344,6 @@ def shipped() -> dict[str, str]:
 
 
 def find_study(name: str) -> Study:
-    """A study by its name, or any other by the path of its file.
-
-    Raises
-    ------
-    UnknownNameError
-        Offering the nearest name.
-    FileFormatError, StudyError
-        As `Study.load`.
-    """
+    """A study by its name, or any other by the path of its file."""
     study = Study.load(on_shelf("study", name, "studies"))
     return study if name.endswith(".toml") else replace(study, called=name)

@@ -1,4 +1,4 @@
-"""One run of a study: a problem, a contestant and limits; and the key that identifies it."""
+"""One run of a study: a problem, a contestant and limits, its key, and how it is carried out."""
 
 from __future__ import annotations
 
@@ -6,32 +6,57 @@ import hashlib
 import importlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from contextlib import suppress
+from dataclasses import astuple, dataclass, field, fields
+from math import isfinite
 from typing import Any
 
-from sdpdr.base.errors import StudyError
+from sdpdr import graphs
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import (
+    CompileError,
+    NotAcceptedError,
+    SdpdrError,
+    SolverLicenceError,
+    SolverMissingError,
+    StudyError,
+)
+from sdpdr.families import methods
+from sdpdr.lab.library.card import Expectation
 from sdpdr.lab.library.problem import Problem
+from sdpdr.lab.study.schema import VERIFIED
+from sdpdr.model import Model
+from sdpdr.program import SDP, Solution, Status
+from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
+from sdpdr.solving.planning import plan
+from sdpdr.solving.solve import solve
 
 AUTO = "auto"
+# A solver may exceed its time limit by this share and these seconds before it counts as late.
+LATE, LATE_SECONDS = 0.05, 0.5
+# A value contradicts a reference only beyond so many tolerances.
+CONTRADICTION = 10.0
+# A claim that misses the tolerance by less than this factor is near, not overstated.
+NEAR = 10.0
+_CLAIMS = {
+    Verdict.SOLVED.value: Status.SOLVED,
+    Verdict.INFEASIBLE.value: Status.INFEASIBLE,
+    Verdict.UNBOUNDED.value: Status.UNBOUNDED,
+}
+_PHASES = {
+    "compile": ("build", "render", "compile", "reduce"),
+    "solve": ("solve",),
+    "certify": ("lift", "certify"),
+}
 
 
 @dataclass(frozen=True)
 class RunLimits:
-    """Limits of every run.
+    """Limits of every run: seconds for the solver and for the rest, bytes, threads, warming up.
 
-    Attributes
-    ----------
-    time_limit : float, default 20
-        Seconds for the solver.
-    patience : float, default 10
-        Additional seconds to build, compile, grade and end.
-    memory_limit : int, default 2 GiB
-        Bytes beyond those of a process that has imported everything.
-    threads : int, default 1
-    warmup : bool, default True
-        Solve a tiny program first, so that loading the solver's code is not measured.
+    Memory is counted beyond that of a process that has imported everything.
     """
 
     time_limit: float = 20.0
@@ -43,19 +68,9 @@ class RunLimits:
 
 @dataclass(frozen=True)
 class Contestant:
-    """A solver, configured, in a form.
+    """A solver in a form: a name, "auto" or ``"module:Class"``, and options of it or of its class.
 
-    Attributes
-    ----------
-    solver : str
-        A name from ``sdpdr.solvers()``, ``"auto"``, or ``"module:Class"`` for one of your own.
-    form : str
-    options : mapping
-        Fields of the solver's class, or the solver's own options by their own names.
-    defaults : bool
-        Leave tolerances at the solver's own defaults; the answer is graded all the same.
-    label : str
-        Name in tables; by default that of the solver.
+    With ``defaults`` its tolerances stay as they are. The label is its name in tables.
     """
 
     solver: str
@@ -70,22 +85,14 @@ class Contestant:
         return self.label or self.solver.rpartition(":")[2].lower()
 
     def solver_class(self) -> type[Solver] | None:
-        """The class of the solver; None for "auto".
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such solver.
-        StudyError
-            The module cannot be imported, or holds no such solver.
-        """
+        """Return the class of the solver; None for "auto"."""
         if self.solver == AUTO:
             return None
         module, colon, name = self.solver.partition(":")
         return _imported(module, name) if colon else find(self.solver)
 
     def configured(self) -> Solver | str:
-        """What `sdpdr.solve` takes as its solver."""
+        """Return what `sdpdr.solve` takes as its solver."""
         cls = self.solver_class()
         if cls is None:
             return AUTO
@@ -95,23 +102,14 @@ class Contestant:
         return cls(options=rest, **given, **({"defaults": True} if self.defaults else {}))
 
     def forms(self) -> tuple[str, ...]:
-        """The forms that the solver takes."""
+        """Return the forms that the solver takes."""
         cls = self.solver_class()
         return (AUTO,) if cls is None else cls.forms
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run, before it begins.
-
-    Attributes
-    ----------
-    problem : Problem
-    contestant : Contestant
-    tol : float
-    limits : RunLimits
-    seed, repeat : int
-    """
+    """A run, before it begins."""
 
     problem: Problem
     contestant: Contestant
@@ -122,17 +120,7 @@ class Task:
 
     @property
     def key(self) -> str:
-        """Digest of everything that identifies the run; versions and machines do not count.
-
-        Examples
-        --------
-        >>> from sdpdr.library import find_card
-        >>> problem = Problem.of_card(find_card("path-graph"))
-        >>> task = Task(problem, Contestant("clarabel", "lmi"), 1e-6, RunLimits())
-        >>> from dataclasses import replace
-        >>> len(task.key), task.key == replace(task, repeat=1).key
-        (16, False)
-        """
+        """Digest of everything that identifies the run; versions and machines do not count."""
         c, limits = self.contestant, self.limits
         content = [
             [self.problem.name, self.problem.variant, self.problem.digest],
@@ -145,7 +133,7 @@ class Task:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def identity(self) -> dict[str, Any]:
-        """The columns of `sdpdr.lab.study.schema.IDENTITY`."""
+        """Return the columns of `sdpdr.lab.study.schema.IDENTITY`."""
         problem, limits = self.problem, self.limits
         return {
             "key": self.key,
@@ -179,3 +167,141 @@ def _imported(module: str, name: str) -> type[Solver]:
             f"'{module}:{name}' is {found!r}; expected a class of sdpdr.solvers.Solver."
         )
     return found
+
+
+# -- carrying it out ------------------------------------------------------------------------------
+
+
+def run_task(task: Task) -> dict[str, Any]:
+    """Build, solve and grade a run in this process."""
+    record: dict[str, Any] = {
+        "solved": False, "certified": False, "claim_accuracy": "", "message": ""
+    }  # fmt: skip
+    watch = Deadline()
+    try:
+        program = task.problem.build()
+        sdp = program if isinstance(program, SDP) else None
+        if isinstance(program, Model):
+            with suppress(CompileError):  # Some models have no standard form.
+                sdp = program.to_sdp()
+    except (SdpdrError, MemoryError) as error:
+        return record | {"outcome": "NOT_BUILT", "message": f"{type(error).__name__}: {error}"}
+    record["build"] = watch.spent
+    record |= _sizes(task, sdp)
+    try:
+        solver = task.contestant.configured()
+        _warm_up(task, solver, program)
+        # This process serves the run alone, and is ended when it is late.
+        solution = solve(
+            program,
+            solver,
+            task.contestant.form,
+            tol=task.tol,
+            time_limit=task.limits.time_limit,
+            seed=task.seed,
+            isolate=False,
+            progress=False,
+        )
+    except (SolverMissingError, SolverLicenceError, StudyError) as error:
+        return record | {"outcome": "MISSING", "message": str(error)}
+    except (NotAcceptedError, CompileError) as error:
+        return record | {"outcome": "REFUSED", "message": str(error)}
+    except Exception as error:  # Adapters are other people's code, and may raise anything.
+        return record | {"outcome": "BROKEN", "message": f"{type(error).__name__}: {error}"}
+    return record | _graded(task, solution, task.problem.known(sdp))
+
+
+def _sizes(task: Task, sdp: SDP | None) -> dict[str, Any]:
+    if sdp is None:
+        return {"n": task.problem.n}
+    order = max((v.n for v in sdp.psd_variables), default=0)
+    largest = max([order, *(lmi.order for lmi in sdp.lmis)])
+    return {"n": task.problem.n or largest, "order": order, "constraints": sdp.n_rows}
+
+
+def _warm_up(task: Task, solver: Solver | str, program: Model | SDP) -> None:
+    """Solve a graph of three points by the solver that is to run; its answer does not matter."""
+    if not task.limits.warmup:
+        return
+    form = task.contestant.form
+    if isinstance(solver, str):
+        chosen = plan(program, solver, form, tol=task.tol)
+        solver, form = chosen.solver, chosen.form
+    if solver.warms_up:
+        with suppress(Exception):  # Whatever is wrong with the solver shows again.
+            solve(
+                methods.mvu(graphs.path([1.0, 2.0])),
+                solver,
+                form,
+                time_limit=task.limits.time_limit,
+                isolate=False,
+                progress=False,
+            )
+
+
+def _graded(task: Task, solution: Solution, known: Expectation) -> dict[str, Any]:
+    """The columns that an answer fills."""
+    claim = solution.claimed
+    seconds = {
+        name: sum(solution.timings.get(part, 0.0) for part in parts)
+        for name, parts in _PHASES.items()
+    }
+    outcome = _outcome(solution, seconds["solve"], task.limits.time_limit)
+    found = isfinite(solution.value)
+    error = known.relative_error(solution.value) if found else None
+    errors = dict(zip([f"err{k}" for k in range(1, 7)], astuple(solution.residuals), strict=True))
+    return {
+        "outcome": outcome,
+        "solved": _is_as_known(outcome, error, known, task.tol),
+        "certified": solution.certified(task.tol),
+        "claimed": claim.status,
+        "claimed_value": claim.value,
+        "claim_accuracy": _accuracy(claim.verdict, solution, known, task.tol),
+        "message": claim.message or ("" if outcome in VERIFIED else solution.argument),
+        "used": f"{solution.solver}, {solution.form}",
+        "value": solution.value if found else None,
+        "bound": solution.bound,
+        "gap": solution.gap if found else None,
+        "worst": solution.residuals.worst(),
+        "reference": known.value,
+        "relative_error": error,
+        "iterations": claim.iterations,
+        **errors,
+        **seconds,
+    }
+
+
+def _outcome(solution: Solution, seconds: float, limit: float) -> str:
+    """The status, or the end without an answer."""
+    if seconds > (1.0 + LATE) * limit + LATE_SECONDS:
+        return Status.TIME_LIMIT.name
+    if solution.status is Status.FAILED:
+        words = {"out of memory": "OUT_OF_MEMORY", "crashed": "CRASHED"}
+        return words.get(solution.claimed.status, Status.FAILED.name)
+    return solution.status.name
+
+
+def _is_as_known(outcome: str, error: float | None, known: Expectation, tol: float) -> bool:
+    """Whether an outcome is the expected one, or any proven one where none is expected."""
+    expected = (known.status,) if known.status else VERIFIED
+    # Without interior, an answer that is optimal for data nearby is the best there is.
+    nearby = Status.SOLVED.name in expected and outcome == Status.OPTIMAL_NEARBY.name
+    if outcome not in expected and not (nearby and error is not None):
+        return False
+    return error is None or error <= max(known.rtol, CONTRADICTION * tol)
+
+
+def _accuracy(verdict: str, solution: Solution, known: Expectation, tol: float) -> str:
+    """What a claim was worth, as a word of `sdpdr.lab.study.schema.CLAIMS`."""
+    claimed = _CLAIMS.get(verdict)
+    if claimed is Status.SOLVED:
+        if solution.status in (Status.SOLVED, Status.OPTIMAL_NEARBY):
+            return "true"
+        missed = max(solution.apparent_gap, solution.residuals.worst())
+        return "near" if missed <= NEAR * tol else "overstated"
+    if claimed is not None:
+        is_true = solution.status is claimed and known.status in ("", claimed.name)
+        return "true" if is_true else "overstated"
+    if not verdict:
+        return ""
+    return "understated" if solution.status is Status.SOLVED else "silent"

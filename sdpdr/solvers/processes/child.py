@@ -81,7 +81,16 @@ def work(channel: Connection, printed: Connection, parent: int, question: bytes)
 
 
 def _end_with(parent: int) -> None:
-    """Have the system end this process when the fork server ends, where it can do that."""
+    """Have the system end this process when the fork server ends, where it can do that.
+
+    The server ends with the last process that holds its descriptor, which must be the caller alone.
+    """
+    from multiprocessing import forkserver
+
+    held: Any = forkserver._forkserver
+    if held._forkserver_alive_fd is not None:
+        os.close(held._forkserver_alive_fd)
+        held._forkserver_alive_fd = None
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:

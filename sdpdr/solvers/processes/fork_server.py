@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from multiprocessing import context, current_process, get_all_start_methods
 from multiprocessing.connection import Connection
@@ -53,6 +54,8 @@ class Worker:
     ----------
     question : bytes
         Its surroundings, its name and its task, pickled.
+    server : Server, optional
+        Starts it; by default the one of all solvers.
 
     Attributes
     ----------
@@ -63,7 +66,7 @@ class Worker:
         A descriptor that becomes readable when it has ended.
     """
 
-    def __init__(self, question: bytes) -> None:
+    def __init__(self, question: bytes, server: Server | None = None) -> None:
         occupy_standard()
         with ExitStack() as undo:
             try:
@@ -71,7 +74,7 @@ class Worker:
                 said, saying = os.pipe()
                 self.printed = undo.enter_context(Connection(said, writable=False))
                 output = undo.enter_context(Connection(saying, readable=False))
-                self._popen = _start(theirs, output, question)
+                self._popen = _start(theirs, output, question, server or _server)
             except OSError as error:
                 raise WorkerUnavailable(f"no process can be started: {error}") from error
             theirs.close()
@@ -102,18 +105,18 @@ class Worker:
             return None
 
 
-def _start(channel: Connection, printed: Connection, question: bytes) -> Any:
+def _start(channel: Connection, printed: Connection, question: bytes, server: Server) -> Any:
     """Start a process that runs `child.work`; return multiprocessing's handle of it.
 
     A server that somebody has ended, or that cannot fork, is replaced once.
     """
     _require_descriptors()
     for attempt in (1, 2):
-        arguments = (channel, printed, _server.pid, question)
+        arguments = (channel, printed, server.pid, question)
         try:
-            return _Popen(context.ForkServerProcess(target=child.work, args=arguments))
+            return _Popen(context.ForkServerProcess(target=child.work, args=arguments), server)
         except (ConnectionError, EOFError, FileNotFoundError) as error:
-            _server.stop()
+            server.stop()
             if attempt == 2:
                 raise OSError("the process that starts workers ended before it did") from error
     return None
@@ -129,11 +132,22 @@ def _require_descriptors() -> None:
             opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
 
 
-class _Server:
-    """A fork server of our own, replaced in a fork of this process."""
+class Server:
+    """A fork server of our own that has imported some modules, replaced in a fork of this process.
 
-    def __init__(self) -> None:
-        self._lock, self._server = _new_server()
+    Without the fork server of the system it starts nothing.
+    """
+
+    def __init__(self, preloaded: Sequence[str]) -> None:
+        self._preloaded = list(preloaded)
+        self._server: Any = None
+        if POSSIBLE:
+            self._renew()
+            os.register_at_fork(after_in_child=self.abandon)
+
+    def _renew(self) -> None:
+        self._lock, self._server = threading.Lock(), forkserver.ForkServer()
+        self._server.set_forkserver_preload(self._preloaded)
 
     def connect(self, descriptors: list[int]) -> tuple[int, int]:
         """Return the ends of a new process: how it ended, and where it reads."""
@@ -174,13 +188,7 @@ class _Server:
         alive = self._server._forkserver_alive_fd
         if alive is not None:
             os.close(alive)
-        self._lock, self._server = _new_server()
-
-
-def _new_server() -> tuple[threading.Lock, Any]:
-    server = forkserver.ForkServer()
-    server.set_forkserver_preload(_PRELOADED)
-    return threading.Lock(), server
+        self._renew()
 
 
 def _importable_from() -> str:
@@ -207,6 +215,10 @@ if POSSIBLE:
     class _Popen(popen_forkserver.Popen):
         """multiprocessing's, with our server, and without importing the user's script again."""
 
+        def __init__(self, process: Any, server: Server) -> None:
+            self._by = server
+            super().__init__(process)
+
         def _launch(self, process: Any) -> None:
             buffer = io.BytesIO()
             context.set_spawning_popen(self)
@@ -215,7 +227,7 @@ if POSSIBLE:
                 reduction.dump(process, buffer)
             finally:
                 context.set_spawning_popen(None)
-            self.sentinel, to_child = _server.connect(self._fds)  # type: ignore[attr-defined]
+            self.sentinel, to_child = self._by.connect(self._fds)  # type: ignore[attr-defined]
             # The child knows by it whether this process lives.
             ours = os.dup(to_child)
             ends = (ours, self.sentinel)
@@ -224,8 +236,8 @@ if POSSIBLE:
                 stream.write(buffer.getbuffer())
             self.pid = forkserver.read_signed(self.sentinel)
 
-    _server = _Server()
-    os.register_at_fork(after_in_child=_server.abandon)
+
+_server = Server(_PRELOADED)
 
 
 def end_tree(pid: int) -> None:

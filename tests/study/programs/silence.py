@@ -1,1 +1,0 @@
-"""A program that does nothing, and is content."""
