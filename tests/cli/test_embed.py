@@ -8,7 +8,7 @@ import pytest
 
 import sdpdr as package
 from sdpdr import datasets
-from sdpdr.lab.cli.options import Exit
+from sdpdr.lab.cli.app import Exit
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def spoilt(roll, how):
     ("how", "options", "words"),
     [
         ("strings", "", "data.csv, line 5: column 'y' holds 'green', which is not a number"),
-        ("two points", "", "data.csv: there are 2 rows, and at least 3 are needed"),
+        ("two points", "", "data.csv: rows: 2, and at least 3 are needed"),
         ("zero variance", "", "all 20 points are equal"),
         ("two clusters", "--n-neighbors 3 --connect error", "or --connect mst to add"),
         ("fine", "--n-components 51", "n_components must be a whole number in 1..50"),
@@ -157,7 +157,7 @@ def test_options_that_do_not_go_together(sdpdr, roll_csv, options, words):
         ("--sep ab", "expected one of tab, space, comma, semicolon, pipe"),
         ("--drop-lines x", "expected numbers of lines"),
         ("--set kappa", "expected KEY=VALUE"),
-        ("--tol -1", "expected a number above 0, got '-1'"),
+        ("--tol -1", "expected a number above 0; got '-1'"),
         ("--n-neighbours 5", "Did you mean '--n-neighbors'"),
     ],
 )
@@ -172,15 +172,6 @@ def test_directions_are_compared_on_request(sdpdr, tmp_path, roll):
     assert sdpdr("embed t.npy --metric cosine --n-neighbors 5 --out y.npy").code == Exit.OK
     expected = package.MVU(n_neighbors=5, metric="cosine").fit_transform(roll)
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected, atol=1e-10)
-
-
-def test_dimensions_without_anything_in_them_are_named(sdpdr, tmp_path, roll):
-    np.save(tmp_path / "t.npy", roll[:12, :2])
-    ran = sdpdr("embed t.npy --n-neighbors 4 --n-components 9 --out y.npy")
-    Y = np.abs(np.load(tmp_path / "y.npy")).max(axis=0)
-    zero = np.flatnonzero(1e-6 * Y[0] > Y)
-    assert zero.size
-    assert f"the embedding has {9 - zero.size} dimension" in ran.err
 
 
 def test_a_failure_while_writing_leaves_nothing(sdpdr, tmp_path, roll_csv, monkeypatch):
@@ -231,7 +222,6 @@ def test_at_the_time_limit_the_best_point_is_graded_and_written(sdpdr, tmp_path)
     ran = sdpdr("embed roll.npy --time-limit 0.001 --out y.npy --record r.json")
     assert ran.code == Exit.UNCERTIFIED
     assert "warning: TIME_LIMIT" in ran.err
-    assert "--sample N embeds N rows and places the others. (gap" in ran.err
     assert json.loads((tmp_path / "r.json").read_text())["status"] == "TIME_LIMIT"
     assert np.isfinite(np.load(tmp_path / "y.npy")).all()
 
