@@ -13,7 +13,7 @@ from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.app import Exit
 from sdpdr.lab.cli.embed import _as_square, embed_command
 
-N = 12
+N = 9
 D = np.round(squareform(pdist(np.random.default_rng(0).normal(size=(N, 3)))), 4)
 NAMES = [f"P{k}" for k in range(N)]
 CITIES = ["New York", *(f"Town {k}" for k in range(1, N))]
@@ -237,13 +237,14 @@ def test_triples_that_cannot_be(tmp_path, text, words):
         read(tmp_path / "t.csv")
 
 
-def test_triples_with_gaps_become_places(sdpdr, tmp_path):
+def test_triples_with_gaps_are_unknown_distances(tmp_path, capsys):
     rows = [(f"P{i}", f"P{j}", D[i, j]) for i in range(N) for j in range(i + 1, N)]
-    pd.DataFrame(rows[::2] + rows[1::4], columns=["a", "b", "d"]).to_csv(
-        tmp_path / "t.csv", index=False
-    )
-    ran = sdpdr("embed t.csv --metric precomputed --method distance_completion --out y.csv")
-    assert (
-        "read as two points and their distance in each line ('a', 'b', 'd'): 12 points" in ran.err
-    )
-    assert set(pd.read_csv(tmp_path / "y.csv")["point"]) == set(NAMES)
+    pd.DataFrame(rows[::2], columns=["a", "b", "d"]).to_csv(tmp_path / "t.csv", index=False)
+    X, table = read(tmp_path / "t.csv")
+    assert f"line ('a', 'b', 'd'): {N} points" in capsys.readouterr().err
+    names = list(table.kept["point"])
+    assert set(names) == set(NAMES)
+    order = [names.index(name) for name in NAMES]
+    known = np.isfinite(X[np.ix_(order, order)])
+    assert known.sum() == N + 2 * len(rows[::2])
+    np.testing.assert_array_equal(X[np.ix_(order, order)][known], D[known])

@@ -93,12 +93,8 @@ FOUND = {
 }
 
 
-# One iterates programs, and its options are read as those of the others are.
 @pytest.mark.nightly
-@pytest.mark.integration
-@pytest.mark.parametrize(
-    "method", [pytest.param(m, marks=[pytest.mark.nightly] if m == "mve" else []) for m in METHODS]
-)
+@pytest.mark.parametrize("method", METHODS)
 def test_every_method_does_what_its_estimator_does(sdpdr, tmp_path, method):
     options, given, fitted = ONCE[method]
     data = POINTS
@@ -160,11 +156,9 @@ def test_every_hyperparameter_can_be_set_to_its_default():
 @pytest.mark.parametrize(
     ("options", "words", "y"),
     [
-        ("--labels t", "numbers", POSITION),
         ("--labels t,y", "numbers", np.column_stack([POSITION, POINTS[:, 1]])),
         ("--labels count --labels-as numbers", "numbers", np.arange(float(N))),
         ("--labels count", f"{N} classes", np.arange(N)),
-        ("--labels kind --labels-as classes", "2 classes", KIND),
         ("--labels sign", "2 classes", np.where(POSITION > 9, 1, -1)),
     ],
 )
@@ -181,12 +175,6 @@ def test_an_action_undoes_another_and_some_are_not_known(tmp_path):
     table = read_table(tmp_path / "walk.csv")
     runs = lengths(table, "run")
     assert (runs, actions(table, "move", runs)) == ([3, 2], ["R", None, "R"])
-    assert parsed("are", [("inverse", "L:R")]) == {"inverse": {"L": "R"}}
-
-
-def test_the_landmark_form(sdpdr):
-    record = json.loads(sdpdr(line("mvu", "--form landmark --landmarks 14 --json")).out)
-    assert (record["form"], record["hyperparameters"]["landmarks"]) == ("landmark", 14)
 
 
 def test_an_iteration_that_does_not_settle_is_not_certified(sdpdr):
@@ -212,8 +200,6 @@ def test_a_metric_short_of_its_tolerance_is_not_certified(sdpdr):
         ("colored_mvu", "", "method colored_mvu needs --labels: a column of classes, or columns"),
         ("mvu", "--labels kind", "method mvu does not take --labels; leave it out, or choose"),
         ("ism", "--labels kind --labels-as numbers", "ism does not take --labels-as"),
-        ("mvu", "--actions turn", "does not take --actions; leave it out, or choose"),
-        ("ism", "--labels kin", "unknown column 'kin'. Did you mean 'kind'"),
         ("ism", "--labels t", "column 't' holds"),
         ("ism", "--labels kind,known", "--labels names 2 columns"),
         ("ghodsi", "--labels known", "rows without an entry in known: 1, 3"),
@@ -221,7 +207,6 @@ def test_a_metric_short_of_its_tolerance_is_not_certified(sdpdr):
         ("are", "--actions turn --sequences broken", "sequence 'a' of column 'broken' goes on"),
         ("anchored_mvu", "--labels u,v --n-components 3", "coordinates in 2 dimensions"),
         ("are", "--set inverse=L:R", "--set inverse is about actions: add --actions COLUMN"),
-        ("density_map", "--isometry equality", "density_map does not take --isometry; leave it"),
         ("xing", "--labels kind --n-neighbors 3", "It takes --tol, --seed."),
         ("are", "--form landmark --landmarks 5", "method are has no landmark form"),
         ("are", "--actions turn --sample 20", "method are does not take --sample"),

@@ -59,6 +59,7 @@ def test_devices_and_links_that_lead_to_themselves_are_no_tables(sdpdr, tmp_path
 # -- names and classes of any letters ---------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_figures_and_records_have_titles_whatever_a_table_is_called(sdpdr, tmp_path, roll_csv):
     name, suffix = b"$\\frac$^\xff$.csv", "svg"
     table = os.fsdecode(name)

@@ -143,7 +143,6 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("slip.csv", text().replace(str(R[5, 1]), "1.2.3"), "line 7: column 'y' holds '1.2.3'"),
         ("under.csv", text().replace(str(R[5, 1]), "1_5"), "line 7: column 'y' holds '1_5'"),
         ("slip_above.csv", "1.5,2,3x\n" + text(header=False), "'3x' stands above numbers"),
         ("commas.csv", lines(R, cell=lambda x: f"{x:.3f}".replace(".", ",")), "semicolons"),
@@ -152,7 +151,6 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
         ("name.csv", "species,5,8\na,1,2\n", "'species' may name a column"),
         ("short.csv", text().replace(f",{R[9, 2]}\n", "\n"), "line 11: 2 cells, but other lines"),
         ("twice.csv", "x,x\n1,2\n3,4\n", "two columns are called 'x'"),
-        ("empty.csv", "\n\n", "is empty"),
         ("names.csv", "x,y\n", "names columns (x, y) and has no row"),
         ("far.csv", "x,y\n1,2\n3,1e400\n", "line 3: column 'y' holds '1e400'"),
         ("zero.csv", b"x,y\n1,\x002\n", "line 2: expected text, found a byte of zero"),
@@ -160,9 +158,7 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
         ("plain.csv.gz", "x,y\n1,2\n", "not a text table"),
         ("data.npy.gz", "", "compressed, and only text is read so. Unpack it, and pass data.npy"),
         ("sheet.xlsx", "PK", "files called .xlsx cannot be read. Choose one of .csv"),
-        ("noname", "1,2", "without a suffix"),
         ("fake.npy", "hello", "cannot be read as .npy"),
-        ("fake.npz", "hello", "cannot be read as .npz"),
         ("late.csv", "x;y\n" + "1.5;2.5\n" * 300 + "1,5;2\n", "--decimal any"),
     ],
 )  # fmt: skip
@@ -340,13 +336,12 @@ def test_a_zip_holds_one_file(tmp_path):
 
 def test_units_of_columns(capsys):
     X = R * [1.0, 1000.0, 1.0] + [0.0, 5.0, 0.0]
-    plain = columns.scaling(None, X, ["x", "y", "z"])
+    np.testing.assert_array_equal(columns.scaling(None, X, ["x", "y", "z"])(X), X)
     assert "column 'y' is spread" in capsys.readouterr().err
-    np.testing.assert_array_equal(plain(X), X)
-    columns.scaling("none", X, ["x", "y", "z"])
-    assert capsys.readouterr().err == ""
     scaled = columns.scaling("standard", X, ["x", "y", "z"])(X)
-    np.testing.assert_allclose(scaled.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(scaled.std(axis=0), 1.0)
+    np.testing.assert_allclose(
+        [scaled.mean(axis=0), scaled.std(axis=0)], [[0] * 3, [1] * 3], atol=1e-12
+    )
     robust = columns.scaling("robust", X, ["x", "y", "z"])(X)
     np.testing.assert_allclose(np.median(robust, axis=0), 0.0, atol=1e-12)
+    assert capsys.readouterr().err == ""

@@ -22,46 +22,12 @@ from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, rows_from, rows_of
 from sdpdr.families.unfold.estimators.sampled import drawn
 from sdpdr.graphs import choose_k
-from sdpdr.lab.cli import columns
-from sdpdr.lab.cli.app import (
-    AS_JSON,
-    NAMES,
-    PATH,
-    WHOLE,
-    Exit,
-    Parsed,
-    apply_all,
-    command,
-    exit_of_status,
-    given_solver_options,
-    option,
-    solver_options,
-)
+from sdpdr.lab.cli import app, columns, methods, terminal
+from sdpdr.lab.cli.app import PATH, WHOLE, Exit, Parsed, option
 from sdpdr.lab.cli.columns import DividedTable
-from sdpdr.lab.cli.methods import (
-    FLAGS,
-    LABELS_AS,
-    METHODS,
-    RESULTS,
-    Method,
-    as_options,
-    assignment,
-    described,
-    find_method,
-    in_words,
-    made,
-    side_inputs,
-)
+from sdpdr.lab.cli.methods import IN_WORDS, METHODS, Method
 from sdpdr.lab.cli.saved import SUFFIX, model_of
-from sdpdr.lab.cli.terminal import (
-    check_targets,
-    echo,
-    echo_json,
-    grid,
-    info,
-    record_writer,
-    write_all,
-)
+from sdpdr.lab.cli.terminal import echo, info
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
 from sdpdr.lab.tables.distances import as_table, from_table
 from sdpdr.lab.tables.files import WRITABLE, called, require_writer, write_table
@@ -81,7 +47,6 @@ sdpdr embed data.csv --n-neighbors 6 --out embedding.csv
 sdpdr embed iris.csv --drop species --color species --connect mst --figure iris.svg
 sdpdr embed arrays.npz --key X --isometry band:0.01 --out embedding.npy
 sdpdr embed distances.npy --metric precomputed --out embedding.tsv --record run.json
-sdpdr embed data.csv --form landmark --landmarks 60 --out embedding.csv
 sdpdr embed iris.csv --method colored_mvu --labels species --connect mst --out y.csv
 sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv
 sdpdr embed data.csv --method density_map --set variant=trace --out y.csv
@@ -98,7 +63,7 @@ def _neighbors(text: str) -> int | str:
     return text if text == "auto" else int(text)
 
 
-_DATA = apply_all(
+_DATA = app.apply_all(
     option("--metric", "cosine: of directions; precomputed: the table holds distances, as a "
            "square, a triangle, or two points and their distance in each line (default: "
            "euclidean).", type=click.Choice(("euclidean", "cosine", "precomputed"))),
@@ -108,13 +73,13 @@ _DATA = apply_all(
            "apart).", type=click.Choice(columns.SCALES), is_flag=False, flag_value="standard"),
     option("--labels A,B,...", "Classes, numbers or known coordinates, for methods that need "
            "them. These columns and those of the next two are not coordinates of points.",
-           type=NAMES, default=[]),
+           type=app.NAMES, default=[]),
     option("--labels-as", "auto: whole numbers and words are classes, other numbers numbers.",
-           type=click.Choice(LABELS_AS)),
+           type=click.Choice(methods.LABELS_AS)),
     option("--actions COLUMN", "What was done between each row and the next; empty: not known."),
     option("--sequences COLUMN", "Rows with the same entry are one sequence."),
 )  # fmt: skip
-_METHOD = apply_all(
+_METHOD = app.apply_all(
     option("--method NAME", ", ".join(METHODS), default="mvu", show_default=True),
     option("--n-components D", "Dimensions (default: 2).", type=WHOLE),
     option("--n-neighbors K", "A number, or auto: see `sdpdr.graphs.choose_k` (default: 6, of a "
@@ -129,7 +94,7 @@ _METHOD = apply_all(
     option("--extension KIND", "The map: kernel, linear, sparse, barycentric or landmark "
            "(default: kernel)."),
     option("--set KEY=VALUE", "A hyperparameter of the method, see below; repeat it for several.",
-           type=Parsed("KEY=VALUE", assignment, "KEY=VALUE"), multiple=True),
+           type=Parsed("KEY=VALUE", methods.assignment, "KEY=VALUE"), multiple=True),
 )  # fmt: skip
 
 
@@ -139,13 +104,13 @@ def output_options(what: str) -> Callable[[Any], Any]:
         f"Picture of the first two coordinates: {' '.join(FIGURES)} (without PATH: "
         "FILE-embedding.png)."
     )
-    return apply_all(
+    return app.apply_all(
         option("-o/--out PATH", f"{what}: {' '.join(WRITABLE)}.", type=PATH),
         option("--figure PATH", picture, type=PATH, is_flag=False, flag_value=_BESIDE),
     )
 
 
-@command(
+@app.command(
     "embed",
     _EXAMPLES,
     click.argument("file", metavar="FILE", type=PATH),
@@ -155,10 +120,10 @@ def output_options(what: str) -> Callable[[Any], Any]:
     output_options("The embedding"),
     option("--record PATH", "Value, bound, gap, residuals, timings, versions: .json.", type=PATH),
     option("--save PATH", f"A map, for `sdpdr transform`: {SUFFIX}.", type=PATH),
-    AS_JSON,
-    solver_options("that of the method; none with --solver or --form"),
-    translate=as_options,
-    epilog=f"\n\n\b\nmethods:\n{described()}",
+    app.AS_JSON,
+    app.solver_options("that of the method; none with --solver or --form"),
+    translate=methods.as_options,
+    epilog=f"\n\n\b\nmethods:\n{methods.described()}",
 )
 def embed_command(args: SimpleNamespace) -> int:
     """Embed a table of points or distances.
@@ -168,8 +133,8 @@ def embed_command(args: SimpleNamespace) -> int:
     """
     check_outputs(args, [args.file], record=(".json",), save=(SUFFIX,))
     _check_options(args)
-    method = find_method(args.method)
-    estimator = made(args, _given(args, method))
+    method = methods.find_method(args.method)
+    estimator = methods.made(args, _given(args, method))
     read = columns.read(args)
     if args.metric == "precomputed":
         read = _as_square(read, args)
@@ -177,7 +142,7 @@ def embed_command(args: SimpleNamespace) -> int:
     needed = args.labels if method.needs_all_labels else ()
     table = columns.divide(read, args, _side_columns(args), needed)
     X, names = table.X, table.coordinates
-    beside = side_inputs(table.table, args)
+    beside = methods.side_inputs(table.table, args)
     with about(read.file), rows_from(1, names), rows_of(table.rows):
         scaling = columns.scaling(args.scale if args.metric != "precomputed" else "none", X, names)
         # The root keeps the sign, so that a negative entry is refused as it should be.
@@ -190,26 +155,26 @@ def embed_command(args: SimpleNamespace) -> int:
     places = coordinate_names(Y.shape[1], args.labels if method.sets_dimension else ())
     record = _record(learned, Y, args, table)
     if "y" in beside:
-        record["side"]["read_as"] = in_words(beside["y"])
+        record["side"]["read_as"] = methods.in_words(beside["y"])
     how: dict[str, np.ndarray] = {}
     if "sample" in record["data"]:
         embedded = np.isin(np.arange(len(Y)), learned.sample_)
         how["how"] = np.where(embedded, "embedded", "placed")
     files = writers_of(args, table, Y, places, how)
     if args.record is not None:
-        files[args.record] = record_writer(record)
+        files[args.record] = terminal.record_writer(record)
     if args.save is not None:
         files[args.save] = model_of(learned, scaled, scaling, names, args.method, places).writer()
-    write_all(files)
+    terminal.write_all(files)
     if not files:
         info("nothing is written: --out, --figure, --record and --save say where to.")
     if args.json:
-        echo_json(record)
+        terminal.echo_json(record)
         return _exit_of(learned)
     for line in _lines(learned, Y, record, remarks):
         echo(line)
     echo()
-    echo(grid(_grade(learned) if hasattr(learned, "gap_") else facts(learned.solution_)))
+    echo(terminal.grid(_grade(learned) if hasattr(learned, "gap_") else facts(learned.solution_)))
     return _exit_of(learned)
 
 
@@ -239,7 +204,7 @@ def _check_options(args: SimpleNamespace) -> None:
 
 def _given(args: SimpleNamespace, method: Method) -> dict[str, Any]:
     """Hyperparameters that have options of their own, where these were used."""
-    given_solver_options(args)  # refuses options that do not go together
+    app.given_solver_options(args)  # refuses options that do not go together
     placing = args.sample or args.save
     if args.extension is None and placing and args.metric != "precomputed" and method.extends:
         args.extension = "kernel"
@@ -247,7 +212,7 @@ def _given(args: SimpleNamespace, method: Method) -> dict[str, Any]:
     if args.n_neighbors is None and args.sample and method.extends:
         args.n_neighbors = "auto"
     given = vars(args) | {"random_state": args.seed}
-    return {name: given[name] for name in FLAGS if given[name] is not None}
+    return {name: given[name] for name in methods.FLAGS if given[name] is not None}
 
 
 # -- distances ------------------------------------------------------------------------------------
@@ -292,7 +257,7 @@ def _exit_of(learned: Any) -> Exit:
     """The exit code: of a metric by its gap, of an iteration also by how it ended."""
     if hasattr(learned, "gap_"):
         return Exit.OK if learned.gap_ <= learned.tol_ else Exit.UNCERTIFIED
-    code = exit_of_status(learned.solution_.status)
+    code = app.exit_of_status(learned.solution_.status)
     if not hasattr(learned, "iteration_"):
         return code
     ended = learned.iteration_.status
@@ -335,7 +300,7 @@ def check_outputs(args: SimpleNamespace, sources: Sequence[Path], **more: Sequen
         args.figure = Path(f"{name.partition('.')[0] or name}-embedding.png")
     suffixes = {"out": WRITABLE, "figure": FIGURES, **more}
     targets = [(getattr(args, name), kinds) for name, kinds in suffixes.items()]
-    check_targets([(path, kinds) for path, kinds in targets if path is not None], sources)
+    terminal.check_targets([(path, kinds) for path, kinds in targets if path is not None], sources)
     if args.out is not None:
         require_writer(args.out)
 
@@ -351,11 +316,10 @@ def writers_of(
     """Return writers of the table of places, with further columns, and of its picture."""
     kept = {**table.kept, **more}
     files: dict[Path, Writer] = {}
-    if args.out is not None and trust is None:
-        files[args.out] = partial(write_table, Y=Y, names=names, beside=kept)
-    elif args.out is not None:
-        with_trust = np.column_stack([Y, trust])
-        files[args.out] = partial(write_table, Y=with_trust, names=[*names, "trust"], beside=kept)
+    if args.out is not None:
+        values = Y if trust is None else np.column_stack([Y, trust])
+        heads = names if trust is None else [*names, "trust"]
+        files[args.out] = partial(write_table, Y=values, names=heads, beside=kept)
     if args.figure is not None:
         files[args.figure] = figure_writer(Y, table.colouring, table.table.file)
     return files
@@ -402,9 +366,11 @@ def _record(learned: Any, Y: Array, args: SimpleNamespace, table: DividedTable) 
         numbers = {name: getattr(state, name) for name in ("objective", "bound", "gap")}
         words = {"status": state.status.name, "advice": state.status.advice}
         record["iteration"] = words | numbers
+    wanted = methods.find_method(args.method).results
+    results = [name for name in wanted if hasattr(learned, name)]
     side = {name: getattr(args, name) for name in ("labels", "labels_as", "actions", "sequences")}
     record |= {
-        "results": {k.rstrip("_"): getattr(learned, k) for k in RESULTS if hasattr(learned, k)},
+        "results": {name.rstrip("_"): getattr(learned, name) for name in results},
         "method": args.method,
         "data": data,
         "n_components": Y.shape[1],
@@ -434,7 +400,7 @@ def _lines(
     learned: Any, Y: Array, record: Mapping[str, Any], remarks: Sequence[str]
 ) -> Iterator[str]:
     """What is printed before the grade, a line for each."""
-    method, d, data, size = find_method(record["method"]), Y.shape[1], record["data"], ""
+    method, d, data, size = methods.find_method(record["method"]), Y.shape[1], record["data"], ""
     if graph := record.get("graph"):
         size = f", graph of {counted(graph['n'], 'node')} and {counted(graph['edges'], 'edge')}"
     yield f"{data['file']}: {counted(len(Y), 'point')}{size}"
@@ -454,10 +420,9 @@ def _lines(
         share = spectrum[:d].sum() / spectrum.sum()
         hold = "holds" if d == 1 else "hold"
         yield f"{counted(d, 'dimension')} {hold} {share:.2%} of the {method.spectrum}"
-    for name, words in RESULTS.items():
-        value = getattr(learned, name, None)
-        if value is not None and np.ndim(value) == 0:
-            yield f"{words}: {value:.6g}"
+    for name in method.results:
+        if name in IN_WORDS and (value := getattr(learned, name, None)) is not None:
+            yield f"{IN_WORDS[name]}: {value:.6g}"
     if hasattr(learned, "iteration_"):
         state = learned.iteration_
         yield f"iteration: {state.status.name}, objective {shown(state.objective)}"

@@ -182,12 +182,13 @@ class Method:
     """A method of the command line: an estimator, and what it takes besides points.
 
     ``labels`` is the kind of its ``--labels``, if any; with ``steps`` it takes ``--actions`` and
-    ``--sequences``, with ``distances`` distances alone, some perhaps not known; ``spectrum`` says
-    what its eigenvalues are shares of, if that means something.
+    ``--sequences``, with ``distances`` distances alone, some perhaps not known; ``results`` are
+    further attributes; ``spectrum`` says what its eigenvalues are shares of, if anything.
     """
 
     estimator: Any
     labels: str = ""
+    results: Sequence[str] = ()
     steps: bool = False
     distances: bool = False
     spectrum: str = "variance"
@@ -227,37 +228,36 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "mvu": Method(sdpdr.MVU),
         "mfnu": Method(sdpdr.MFNU),
-        "colored_mvu": Method(sdpdr.ColoredMVU, _CLASSES_OR_NUMBERS),
-        "anchored_mvu": Method(sdpdr.AnchoredMVU, _PLACES, spectrum=""),
-        "are": Method(sdpdr.ARE, steps=True),
-        "distance_completion": Method(sdpdr.DistanceCompletion, distances=True),
-        "ism": Method(sdpdr.ISM, _SOME_CLASSES, spectrum="squared distance from the origin"),
-        "mve": Method(sdpdr.MVE),
-        "density_map": Method(sdpdr.DensityMap),
-        "loocv": Method(sdpdr.LOOCVUnfolding),
-        "xing": Method(sdpdr.XingMetric, _CLASSES),
-        "ghodsi": Method(sdpdr.GhodsiMetric, _CLASSES),
+        "colored_mvu": Method(sdpdr.ColoredMVU, _CLASSES_OR_NUMBERS, ["hsic_"]),
+        "anchored_mvu": Method(sdpdr.AnchoredMVU, _PLACES, ["anchors_", "trust_"], spectrum=""),
+        "are": Method(sdpdr.ARE, "", ["action_error_"], steps=True),
+        "distance_completion": Method(sdpdr.DistanceCompletion, "", ["rmse_"], distances=True),
+        "ism": Method(
+            sdpdr.ISM,
+            _SOME_CLASSES,
+            ["margin_", "separating_dimension_", "transduction_"],
+            spectrum="squared distance from the origin",
+        ),
+        "mve": Method(sdpdr.MVE, "", ["n_iter_"]),
+        "density_map": Method(sdpdr.DensityMap, "", ["density_"]),
+        "loocv": Method(sdpdr.LOOCVUnfolding, "", ["likelihoods_"]),
+        "xing": Method(sdpdr.XingMetric, _CLASSES, ["components_"]),
+        "ghodsi": Method(sdpdr.GhodsiMetric, _CLASSES, ["components_"]),
     }
 )
 """Methods by the names that ``--method`` takes, which are those of the recipes."""
 
-RESULTS: Mapping[str, str] = MappingProxyType(
+IN_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "hsic_": "dependence on the labels (HSIC)",
-        "anchors_": "rows of known coordinates",
-        "trust_": "squared distances",
         "action_error_": "largest change of a distance by an action",
         "rmse_": "root of the mean squared misfit of distances",
         "margin_": "margin",
         "separating_dimension_": "dimensions that separate the classes",
-        "transduction_": "class of every point",
-        "n_iter_": "iterations",
-        "density_": "density at every node",
-        "likelihoods_": "likelihoods",
-        "components_": "the map",
+        "n_iter_": "programs solved",
     }
 )
-"""What methods find besides the embedding: in the record, and printed where it is a number."""
+"""Results that are numbers, and are printed."""
 
 
 def find_method(name: str) -> Method:

@@ -20,27 +20,9 @@ from sdpdr.base.checks import choice
 from sdpdr.base.errors import FileFormatError, SdpdrError
 from sdpdr.base.rows import counted
 from sdpdr.families import methods
-from sdpdr.lab.cli.app import (
-    AS_JSON,
-    CARD,
-    PATH,
-    Exit,
-    command,
-    exit_of_status,
-    given_solver_options,
-    option,
-    solver_options,
-)
-from sdpdr.lab.cli.terminal import (
-    check_targets,
-    echo,
-    echo_json,
-    grid,
-    info,
-    record_writer,
-    table,
-    write_all,
-)
+from sdpdr.lab.cli import app, terminal
+from sdpdr.lab.cli.app import AS_JSON, CARD, PATH, Exit, command, exit_of_status, option
+from sdpdr.lab.cli.terminal import echo, echo_json, grid, info, table
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.families import Family, families
 from sdpdr.lab.library.problem import find_card, library
@@ -260,7 +242,7 @@ def _call(named: Any) -> str:
     "sdpdr solve swiss-roll-100 --solver sdpa --form lmi --time-limit 20",
     CARD,
     AS_JSON,
-    solver_options(),
+    app.solver_options(),
 )
 def solve_command(args: SimpleNamespace) -> int:
     """Solve a problem of the library, grade the answer, and compare it with the expected one.
@@ -272,7 +254,7 @@ def solve_command(args: SimpleNamespace) -> int:
     card = find_card(args.card)
     answer: Solution | SdpdrError
     try:
-        answer = card.solve(**given_solver_options(args))
+        answer = card.solve(**app.given_solver_options(args))
     except SdpdrError as error:
         answer = error
     findings = card.check(answer)
@@ -323,7 +305,7 @@ def export_command(args: SimpleNamespace) -> int:
 
     CARD is a name from `sdpdr list`, FAMILY@SIZE, or a TOML file.
     """
-    check_targets([(args.to, (".dat-s", ".gz"))])
+    terminal.check_targets([(args.to, (".dat-s", ".gz"))])
     program = reduced(find_card(args.card).build().to_sdp(), args.form)
     write_sdpa(program, args.to)
     info(f"wrote {args.to}: {program!r}")
@@ -345,7 +327,7 @@ def reduced(sdp: SDP, form: str) -> SDP:
     click.argument("file", metavar="FILE", type=PATH),
     option("-o/--out PATH", "The grade, the point and its multipliers: .json.", type=PATH),
     AS_JSON,
-    solver_options(),
+    app.solver_options(),
 )
 def sdp_command(args: SimpleNamespace) -> int:
     """Solve and grade any program in SDPA sparse format.
@@ -353,20 +335,20 @@ def sdp_command(args: SimpleNamespace) -> int:
     FILE is called .dat-s, or .dat-s.gz if it is compressed.
     """
     if args.out is not None:
-        check_targets([(args.out, (".json",))])
+        terminal.check_targets([(args.out, (".json",))])
     if args.file.is_dir():
         raise FileFormatError(f"{args.file} is a directory. Name a file in it.")
     if not args.file.is_file():
         raise FileFormatError(f"{args.file}: there is no such file. Check its name.")
     sdp = read_sdpa(args.file)
-    solution = solve(sdp, **given_solver_options(args))
+    solution = solve(sdp, **app.given_solver_options(args))
     in_sdpa = {name: _in_sdpa(sdp, getattr(solution, name)) for name in ("value", "bound")}
     record = solution.record() | {"sdpa": in_sdpa}
     if args.out is not None:
         point = {name: _listed(value) for name, value in solution.values.items()}
         multipliers = {label: _listed(dual) for label, dual in solution.duals.items()}
         whole = record | {"point": point, "multipliers": multipliers}
-        write_all({args.out: record_writer(whole)})
+        terminal.write_all({args.out: terminal.record_writer(whole)})
     if args.json:
         echo_json(record)
         return exit_of_status(solution.status)

@@ -147,7 +147,7 @@ def _restored(
     extension.n_neighbors, extension.seed, extension.error = n_neighbors, 0, error
     parts = {name: arrays[name] for name in _PARTS[kind]}
     if isinstance(extension, LinearExtension):
-        extension.mapping = LinearMapping(**parts)
+        extension.mapping = LinearMapping(**parts, solver="")
         return extension
     vars(extension).update(parts)
     if isinstance(extension, KernelExtension):
