@@ -144,11 +144,11 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
     ("name", "content", "words"),
     [
         ("under.csv", text().replace(str(R[5, 1]), "1_5"), "line 7: column 'y' holds '1_5'"),
-        ("slip_above.csv", "1.5,2,3x\n" + text(header=False), "'3x' stands above numbers"),
+        ("slip_above.csv", "1.5,2,3x\n" + text(header=False), "(1.5, 2, 3x, ...) may name"),
         ("commas.csv", lines(R, cell=lambda x: f"{x:.3f}".replace(".", ",")), "semicolons"),
         ("names.csv", "x,y,z\n" + lines(R[:, [0, 1, 2, 0, 1]], head=""), "line 1: 3 cells"),
         ("lost_name.csv", "x,y\n" + text(header=False), "2 names for 3 columns"),
-        ("name.csv", "species,5,8\na,1,2\n", "'species' may name a column"),
+        ("name.csv", "species,5,8\na,1,2\n", "may name the columns or be a point"),
         ("short.csv", text().replace(f",{R[9, 2]}\n", "\n"), "line 11: 2 cells, but other lines"),
         ("twice.csv", "x,x\n1,2\n3,4\n", "two columns are called 'x'"),
         ("names.csv", "x,y\n", "names columns (x, y) and has no row"),

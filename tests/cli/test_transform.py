@@ -11,12 +11,14 @@ import pytest
 import sdpdr as package
 from sdpdr import datasets, graphs
 from sdpdr.errors import FileFormatError
+from sdpdr.families.regress.maps import KINDS
 from sdpdr.lab.cli import main
 from sdpdr.lab.cli.app import Exit
 from sdpdr.lab.cli.saved import read_model
 
 X, POSITION = datasets.swiss_roll(60, seed=0)
 OLD, NEW = X[:40], X[40:]
+QUICK = ("kernel", "linear", "barycentric")
 TABLE = pd.DataFrame(X, columns=["x", "y", "z"])
 TABLE.insert(0, "id", [f"p{k}" for k in range(60)])
 TABLE["side"] = np.where(POSITION > 9, "out", "in")
@@ -48,8 +50,7 @@ def model(tmp_path, halves, fitted):
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "kind",
-    ["kernel", "linear", "barycentric"]
-    + [pytest.param(kind, marks=pytest.mark.nightly) for kind in ("sparse", "landmark")],
+    [pytest.param(k, marks=[] if k in QUICK else [pytest.mark.nightly]) for k in KINDS],
 )
 def test_a_map_survives_its_file(sdpdr, tmp_path, halves, kind):
     base = f"embed old.csv --extension {kind} --scale standard"

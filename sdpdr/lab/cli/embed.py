@@ -20,6 +20,7 @@ from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, rows_from, rows_of
+from sdpdr.families.regress.maps import KINDS
 from sdpdr.families.unfold.estimators.sampled import drawn
 from sdpdr.graphs import choose_k
 from sdpdr.lab.cli import app, columns, methods, terminal
@@ -91,8 +92,7 @@ _METHOD = app.apply_all(
            type=click.Choice(("bridges", "mst", "largest", "error"))),
     option("--sample N", "Embed N rows, drawn by --seed, and place the others by a map (default: "
            "all rows).", type=WHOLE),
-    option("--extension KIND", "The map: kernel, linear, sparse, barycentric or landmark "
-           "(default: kernel)."),
+    option("--extension KIND", f"The map: {', '.join(KINDS)} (default: kernel)."),
     option("--set KEY=VALUE", "A hyperparameter of the method, see below; repeat it for several.",
            type=Parsed("KEY=VALUE", methods.assignment, "KEY=VALUE"), multiple=True),
 )  # fmt: skip

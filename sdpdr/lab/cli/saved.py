@@ -2,7 +2,7 @@
 
 A model is an NPZ file that `numpy.load` opens without ``allow_pickle``: nothing in it is a program,
 so that one from elsewhere can be read without trusting it. ``docs/howto/table.rst`` lists its
-arrays: ``about`` (JSON), units, points, embedding, and those of the kind of map, see `_PARTS`.
+arrays: ``about`` (JSON), units, points, embedding, and those of the kind of map.
 """
 
 from __future__ import annotations
@@ -27,12 +27,8 @@ from sdpdr.lab.cli.columns import ColumnUnits
 
 SUFFIX = ".npz"
 _FORMAT, _VERSION = "sdpdr map", 1
-# What maps are made of, by their kinds; ``gamma`` of ``kernel`` comes beside.
-_PARTS: Mapping[str, Sequence[str]] = {
-    "kernel": ("centers", "coef", "intercept"),
-    **dict.fromkeys(("linear", "sparse"), ("coef", "intercept")),
-    **dict.fromkeys(("barycentric", "landmark"), ("chosen",)),
-}
+# What maps are made of, as far as a kind has it; ``gamma`` of ``kernel`` comes beside.
+_PARTS = ("centers", "coef", "intercept", "chosen")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +68,7 @@ class SavedMap:
             "points": extension.points,
             "embedding": extension.embedding,
             "nearest": extension.nearest,
-            **{name: getattr(held, name) for name in _PARTS[extension.name]},
+            **{name: getattr(held, name) for name in _PARTS if hasattr(held, name)},
         }
         if isinstance(extension, KernelExtension):
             arrays["gamma"] = np.array(extension.choice.gamma)
@@ -145,11 +141,13 @@ def _restored(
     extension: Any = KINDS[kind].__new__(KINDS[kind])
     extension.points, extension.embedding, extension.precomputed = points, Y, False
     extension.n_neighbors, extension.seed, extension.error = n_neighbors, 0, error
-    parts = {name: arrays[name] for name in _PARTS[kind]}
     if isinstance(extension, LinearExtension):
-        extension.mapping = LinearMapping(**parts, solver="")
+        extension.mapping = LinearMapping(arrays["coef"], arrays["intercept"], solver="")
         return extension
-    vars(extension).update(parts)
     if isinstance(extension, KernelExtension):
+        extension.centers = arrays["centers"].astype(np.int64)
+        extension.coef, extension.intercept = arrays["coef"], arrays["intercept"]
         extension.choice = KernelChoice(float(arrays["gamma"]), np.nan, error, ())
+    elif "chosen" in arrays:
+        extension.chosen = arrays["chosen"]
     return extension

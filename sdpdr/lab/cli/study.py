@@ -39,19 +39,16 @@ def study_command() -> None:
     """
 
 
-@command("list", "sdpdr study list", AS_JSON)
+@command("list", "sdpdr study list")
 def list_studies(args: SimpleNamespace) -> int:
     """List the studies that are shipped."""
     from sdpdr.lab.study.studyfile import shipped
 
-    if args.json:
-        echo_json([{"name": name, "title": title} for name, title in shipped().items()])
-    else:
-        echo(table(("study", "what it is to settle"), shipped().items()))
+    echo(table(("study", "what it is to settle"), shipped().items()))
     return Exit.OK
 
 
-@command("show", "sdpdr study show quick", _STUDY, AS_JSON)
+@command("show", "sdpdr study show quick", _STUDY)
 def show_study(args: SimpleNamespace) -> int:
     """Show what a study would run."""
     from sdpdr.lab.study.studyfile import find_study
@@ -67,10 +64,7 @@ def show_study(args: SimpleNamespace) -> int:
         "runs": len(study.tasks()),
         **study.settings(),
     }
-    if args.json:
-        echo_json(facts)
-    else:
-        echo(grid(facts))
+    echo(grid(facts))
     return Exit.OK
 
 

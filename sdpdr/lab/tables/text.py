@@ -271,26 +271,17 @@ def _is_header(name: str, line: int, rows: list[Row], remarks: list[str]) -> boo
                 f"line {line} is taken for names of columns ({', '.join(known[:3])}, ...)"
             )
             return True
-    ask = "--header yes takes it for names of columns, --header no for a point."
-    if step and len(values) > 3 and not _evenly_spaced(rows[1])[1]:
-        raise FileFormatError(
-            f"{name}, line {line}: its numbers ({', '.join(known[:4])}, ...) are evenly spaced, as "
-            f"names of columns are. {ask}"
-        )
+    doubtful = bool(step) and len(values) > 3 and not _evenly_spaced(rows[1])[1]
     for k, cell in enumerate(top):
-        below = [row[k] for row in rows[1:_SAMPLE] if not is_missing(row[k])]
-        if is_missing(cell) or _reads(cell):
-            continue
-        if 2 * sum(map(_reads, below)) > len(below):
-            raise FileFormatError(
-                f"{name}, line {line}: {cell!r} stands above numbers, and the line holds numbers "
-                f"too. {ask} If it is a point, correct the cell."
-            )
-        if is_named_as_id(cell) or LABEL_NAMES.fullmatch(cell):
-            raise FileFormatError(
-                f"{name}, line {line}: {cell!r} may name a column, but the line holds numbers "
-                f"too. {ask}"
-            )
+        if not is_missing(cell) and not _reads(cell):
+            below = [row[k] for row in rows[1:_SAMPLE] if not is_missing(row[k])]
+            doubtful |= 2 * sum(map(_reads, below)) > len(below) or is_named_as_id(cell)
+            doubtful |= LABEL_NAMES.fullmatch(cell) is not None
+    if doubtful:
+        raise FileFormatError(
+            f"{name}, line {line} ({', '.join(known[:4])}, ...) may name the columns or be a "
+            "point. --header yes takes it for names, --header no for a point."
+        )
     return False
 
 
