@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sdpdr as package
-from sdpdr.lab.cli.app import MEANINGS, Exit
+from sdpdr.lab.cli.app import Exit
 from sdpdr.lab.library.families import families
 from sdpdr.lab.library.problem import library
 from sdpdr.program import read_sdpa
@@ -26,8 +26,8 @@ def test_help_lists_the_commands_and_every_exit_code(sdpdr):
     for command in COMMANDS:
         assert f"\n  {command} " in ran.out
         assert f"examples:\n    sdpdr {command}" in sdpdr(f"{command} --help").out
-    for code, meaning in MEANINGS.items():
-        assert f"  {int(code):<5}{meaning}" in ran.out
+    for code in Exit:
+        assert f"\n    {int(code):<5}" in ran.out
     assert sdpdr("--version").out == f"sdpdr {package.__version__}\n"
 
 

@@ -31,7 +31,7 @@ else:
 
 
 class Exit(IntEnum):
-    """Exit codes; `MEANINGS` explains them."""
+    """Exit codes."""
 
     OK = 0
     UNCERTIFIED = 1
@@ -42,19 +42,15 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-MEANINGS: Mapping[Exit, str] = MappingProxyType(
-    {
-        Exit.OK: "done; every answer is certified to its tolerance and as expected",
-        Exit.UNCERTIFIED: "an answer is not certified to its tolerance, or not as expected",
-        Exit.USAGE: "the command line is not understood",
-        Exit.BAD_INPUT: "the data, a file, a card or a name cannot be used",
-        Exit.NO_SOLVER: "the solver is missing, has no licence, or does not take the program",
-        Exit.NO_ANSWER: "infeasible, unbounded, or the solver failed",
-        Exit.INTERRUPTED: (
-            "interrupted (143: by SIGTERM); the best point so far, if any, is written"
-        ),
-    }
-)
+MEANINGS = """\
+  0    done; every answer is certified to its tolerance and as expected
+  1    an answer is not certified to its tolerance, or not as expected
+  2    the command line is not understood
+  3    the data, a file, a card or a name cannot be used
+  4    the solver is missing, has no licence, or does not take the program
+  5    infeasible, unbounded, or the solver failed
+  130  interrupted (143: by SIGTERM); the best point so far, if any, is written
+"""
 _NO_SOLVER = (
     errors.SolverMissingError,
     errors.SolverLicenceError,
@@ -267,7 +263,6 @@ class LazyCommand(click.Command):
 
 
 _LAZY = {name: LazyCommand(name, short_help=summary) for name, (_, summary) in COMMANDS.items()}
-_CODES = "\n".join(f"  {int(code):<5}{meaning}" for code, meaning in MEANINGS.items())
 
 
 class _InOrder(click.Group):
@@ -283,7 +278,7 @@ class _InOrder(click.Group):
     commands=_LAZY,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"\b\nexit codes:\n{_CODES}\n\n"
+    epilog=f"\b\nexit codes:\n{MEANINGS}\n"
     + _examples(
         "sdpdr doctor\n"
         "sdpdr solve swiss-roll-100\n"

@@ -26,7 +26,7 @@ from sdpdr.graphs import choose_k
 from sdpdr.lab.cli import app, columns, methods, terminal
 from sdpdr.lab.cli.app import PATH, WHOLE, Exit, Parsed, option
 from sdpdr.lab.cli.columns import DividedTable
-from sdpdr.lab.cli.methods import IN_WORDS, METHODS, Method
+from sdpdr.lab.cli.methods import IN_WORDS, METHODS, PLACES, SOME_CLASSES, Method
 from sdpdr.lab.cli.saved import SUFFIX, model_of
 from sdpdr.lab.cli.terminal import echo, info
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
@@ -139,7 +139,7 @@ def embed_command(args: SimpleNamespace) -> int:
     if args.metric == "precomputed":
         read = _as_square(read, args)
     working(f"preparing {counted(len(read), 'row')}")
-    needed = args.labels if method.needs_all_labels else ()
+    needed = () if method.labels in (PLACES, SOME_CLASSES) else args.labels
     table = columns.divide(read, args, _side_columns(args), needed)
     X, names = table.X, table.coordinates
     beside = methods.side_inputs(table.table, args)
@@ -152,7 +152,7 @@ def embed_command(args: SimpleNamespace) -> int:
         learned = estimator.fit(scaled, **beside)
         has_places = hasattr(learned, "embedding_")
         Y = np.asarray(learned.embedding_ if has_places else learned.transform(scaled))
-    places = coordinate_names(Y.shape[1], args.labels if method.sets_dimension else ())
+    places = coordinate_names(Y.shape[1], args.labels if method.labels == PLACES else ())
     record = _record(learned, Y, args, table)
     if "y" in beside:
         record["side"]["read_as"] = methods.in_words(beside["y"])

@@ -74,15 +74,15 @@ def as_options(words: object) -> str:
 
 # Kinds of ``--labels`` that methods need.
 _CLASSES = "a column of classes"
-_SOME_CLASSES = "a column of classes, empty where not known"
+SOME_CLASSES = "a column of classes, empty where not known"
 _CLASSES_OR_NUMBERS = "a column of classes, or columns of numbers"
-_PLACES = "columns of known coordinates, empty where not known"
+PLACES = "columns of known coordinates, empty where not known"
 
 
 def labels(table: Table, names: Sequence[str], kind: str, how: str | None) -> np.ndarray:
     """Return what a method needs of ``--labels``, read by ``--labels-as``."""
     table.require(names)
-    if kind == _PLACES:
+    if kind == PLACES:
         known = table.numbers(names)
         if np.isnan(known).all():
             raise DataError(
@@ -110,7 +110,7 @@ def labels(table: Table, names: Sequence[str], kind: str, how: str | None) -> np
     words = np.array(table.texts(name), dtype=object)
     if all(word is None for word in words):
         raise DataError(f"{table.file}: column {name!r} is empty. At least two classes are needed.")
-    if kind == _SOME_CLASSES:
+    if kind == SOME_CLASSES:
         return words
     _require_all(table, names)
     return words.astype(str)
@@ -204,16 +204,6 @@ class Method:
         return {name: p for name, p in self.parameters.items() if name not in (*FLAGS, *_OURS)}
 
     @property
-    def needs_all_labels(self) -> bool:
-        """Whether every row must have labels."""
-        return self.labels in (_CLASSES, _CLASSES_OR_NUMBERS)
-
-    @property
-    def sets_dimension(self) -> bool:
-        """Whether there are as many dimensions as columns of labels."""
-        return self.labels == _PLACES
-
-    @property
     def summary(self) -> str:
         """What it does, in one line."""
         return (getdoc(self.estimator) or "").partition("\n")[0].replace("``", "").rstrip(".")
@@ -229,12 +219,12 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "mvu": Method(sdpdr.MVU),
         "mfnu": Method(sdpdr.MFNU),
         "colored_mvu": Method(sdpdr.ColoredMVU, _CLASSES_OR_NUMBERS, ["hsic_"]),
-        "anchored_mvu": Method(sdpdr.AnchoredMVU, _PLACES, ["anchors_", "trust_"], spectrum=""),
+        "anchored_mvu": Method(sdpdr.AnchoredMVU, PLACES, ["anchors_", "trust_"], spectrum=""),
         "are": Method(sdpdr.ARE, "", ["action_error_"], steps=True),
         "distance_completion": Method(sdpdr.DistanceCompletion, "", ["rmse_"], distances=True),
         "ism": Method(
             sdpdr.ISM,
-            _SOME_CLASSES,
+            SOME_CLASSES,
             ["margin_", "separating_dimension_", "transduction_"],
             spectrum="squared distance from the origin",
         ),
@@ -327,7 +317,7 @@ def _check_columns(args: SimpleNamespace, method: Method) -> None:
             )
     if method.labels and not args.labels:
         raise DataError(f"method {args.method} needs --labels: {method.labels}.")
-    if method.sets_dimension and args.n_components not in (None, len(args.labels)):
+    if method.labels == PLACES and args.n_components not in (None, len(args.labels)):
         raise DataError(
             f"--n-components {args.n_components}, but --labels names coordinates in "
             f"{counted(len(args.labels), 'dimension')}. Leave --n-components out."

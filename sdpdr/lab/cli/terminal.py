@@ -183,21 +183,15 @@ def _require_writable(path: Path) -> None:
         raise FileFormatError(f"{path} is a directory. Add the name of a file.")
     # The target of a link is written; a pipe or a device is not replaced.
     place = Path(os.path.realpath(path)) if path.is_symlink() else path
-    replaced = place.is_file() or not place.exists()
-    if replaced and not place.parent.is_dir():
-        raise FileFormatError(f"{path}: there is no directory {place.parent}. Make it first.")
-    changed = place.parent if replaced else place
-    if not os.access(changed, os.W_OK):
-        raise FileFormatError(f"{path}: you may not write to {changed}. Choose another place.")
-    if not replaced:
+    if place.exists() and not place.is_file():
         return
     try:  # permission is not all: a disk is full, or holds no files
-        with NamedTemporaryFile(prefix=".sdpdr-", dir=changed) as file:
+        with NamedTemporaryFile(prefix=".sdpdr-", dir=place.parent) as file:
             file.write(b"\0")
     except OSError as problem:
         raise FileFormatError(
-            f"{path}: nothing can be written in the directory {changed} ({problem.strerror}). "
-            "Choose another place."
+            f"{path}: nothing can be written in the directory {place.parent} "
+            f"({problem.strerror}). Make it first, or choose another place."
         ) from None
 
 

@@ -105,16 +105,15 @@ def _require_readable(path: Path, suffix: str) -> None:
     """Refuse what is not a file of a known format, or may not be read."""
     if path == STDIN:
         return
-    if path.is_dir():
-        raise FileFormatError(f"{path} is a directory. Name a file in it.")
+    if path.exists() and not path.is_file() and not path.is_fifo():
+        what = "directory" if path.is_dir() else "device"
+        raise FileFormatError(f"{path} is a {what}. Name a file, a pipe, or `-`.")
     if suffix not in (*_TEXT, *_OTHERS):
         raise FileFormatError(
             f"{path}: files called {suffix or 'without a suffix'} cannot be read. Choose one of "
             f"{', '.join((*_TEXT, *_OTHERS))}; text may be compressed "
             f"({', '.join(_COMPRESSED)}), and `-` is text from the standard input."
         )
-    if path.exists() and not path.is_file() and not path.is_fifo():
-        raise FileFormatError(f"{path} is a device, not a file. Name a file, a pipe, or `-`.")
     if not path.exists():
         raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
     if not os.access(path, os.R_OK):
