@@ -25,10 +25,14 @@ COMPLETE = GAPS[np.isfinite(GAPS).all(axis=1)]
 KIND = np.where(R[:, 0] > 0, "red", "blue")
 
 
+def arguments(path, options=""):
+    context = embed_command.make_context("embed", [str(path), *shlex.split(options)])
+    return SimpleNamespace(**context.params)
+
+
 def divided(path, options=""):
     """The table that `sdpdr embed` would embed."""
-    context = embed_command.make_context("embed", [str(path), *shlex.split(options)])
-    args = SimpleNamespace(**context.params)
+    args = arguments(path, options)
     return columns.divide(columns.read(args), args)
 
 
@@ -247,6 +251,10 @@ def test_dropped_rows_keep_the_lines_of_the_file(tmp_path):
     table = divided(written(tmp_path, "t.csv", text(frame)), "--missing drop")
     assert table.rows.tolist() == [k for k in range(40) if k not in (3, 7)]
     assert table.kept["line"][:5].tolist() == [2, 3, 4, 6, 7]
+    args = arguments(written(tmp_path, "k.csv", text(frame.assign(kind=[""] + ["a"] * 39))))
+    args.missing = "drop"
+    table = columns.divide(columns.read(args), args, ["kind"], needed=["kind"])
+    assert table.rows[0] == 1
 
 
 @pytest.mark.parametrize("named", [True, False])

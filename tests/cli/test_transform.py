@@ -144,22 +144,6 @@ def test_a_picture_has_a_name_of_its_own(sdpdr, tmp_path, model):
     assert (tmp_path / "new-embedding.png").read_bytes()[1:4] == b"PNG"
 
 
-@pytest.mark.nightly
-def test_coordinates_found_are_called_by_those_known(sdpdr, tmp_path, halves):
-    old = pd.read_csv(tmp_path / "old.csv")
-    old["lon"], old["lat"] = old["x"].where(old.index < 9), old["z"].where(old.index < 9)
-    old.to_csv(tmp_path / "old.csv", index=False)
-    known = "--columns x,y,z --method anchored_mvu --labels lon,lat --isometry slack:100"
-    sdpdr(f"embed old.csv {known} --out y.csv --save m.npz")
-    written = pd.read_csv(tmp_path / "y.csv")
-    assert list(written.columns)[-2:] == ["lon_found", "lat_found"]
-    np.testing.assert_array_equal(written["lon"], old["lon"])
-    np.testing.assert_allclose(written["lon_found"][:9], old["lon"][:9], atol=1e-6)
-    sdpdr("transform m.npz new.csv --out z.csv")
-    placed = pd.read_csv(tmp_path / "z.csv")
-    assert list(placed.columns)[-3:] == ["lon_found", "lat_found", "trust"]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_who_is_asked_to_end_says_where_it_was(sdpdr, tmp_path, halves, monkeypatch):
     monkeypatch.setattr(

@@ -165,9 +165,7 @@ def divide(
     ]
     complete = np.ones(len(table), dtype=bool)
     if not distances:
-        complete = _complete(table, coordinates, X, args)
-        if args.missing == "drop":
-            complete = _labelled(table, needed, complete)
+        complete = _complete(table, coordinates, X, needed, args)
     columns = {name: _as_kept(table, name) for name in kept}
     if not complete.all():
         where = "row" if table.lines is None else "line"
@@ -268,48 +266,43 @@ def _warn_of_columns(table: Table, coordinates: Sequence[str]) -> None:
         )
 
 
-def _complete(table: Table, names: Sequence[str], X: Array, args: SimpleNamespace) -> np.ndarray:
-    """For every row whether its coordinates are known and finite; refused or reported if not."""
+def _complete(
+    table: Table, names: Sequence[str], X: Array, needed: Sequence[str], args: SimpleNamespace
+) -> np.ndarray:
+    """For every row whether its coordinates are known and finite; refused or reported if not.
+
+    Rows without a label that is needed are left out as well; methods refuse them otherwise.
+    """
     gone = ~np.isfinite(X)
     complete: np.ndarray = np.logical_not(gone.any(axis=1))
+    columns = [repr(names[k]) for k in np.unique(np.nonzero(gone)[1])]
+    for name in needed if args.missing == "drop" else ():
+        if table.missing(name).any():
+            columns.append(repr(name))
+            complete &= ~table.missing(name)
     if complete.all():
         return complete
     rows = np.flatnonzero(~complete)
-    columns = [repr(names[k]) for k in np.unique(np.nonzero(gone)[1])]
-    what = "missing" if np.isnan(X).any() else "infinite"
     where = f"rows {listed(rows + 1)}"
     if table.lines is not None:
         where += f" (lines {listed(table.lines[rows])})"
-    found = f"{table.file}: coordinates are {what} in {where}, columns {listed(columns)}."
+    found = f"{table.file}: values are missing or infinite in {where}, columns {listed(columns)}."
     if args.missing == "drop" and getattr(args, "actions", None):
         raise DataError(
             f"{found} --actions says what was done from each row to the next, so that none can be "
             "left out: fill them in."
         )
-    others = "--drop leaves columns out; or fill them in."
+    if args.missing == "drop" and complete.any():
+        info(f"{found} These rows are left out.")
+        return complete
+    advice = "--missing drop leaves those rows out; " if complete.any() else "No row is complete: "
+    advice += "--drop leaves columns out; or fill them in."
     if X.shape[0] == X.shape[1] and hasattr(args, "metric"):
-        others += (
+        advice += (
             " If it holds distances, --metric precomputed says so, and missing ones are not known; "
             "--method distance_completion finds points that have all that are known."
         )
-    if not complete.any():
-        raise DataError(f"{found} No row is complete: {others}")
-    if args.missing == "refuse":
-        raise DataError(f"{found} --missing drop leaves those rows out; {others}")
-    info(f"{found} These rows are left out.")
-    return complete
-
-
-def _labelled(table: Table, needed: Sequence[str], complete: np.ndarray) -> np.ndarray:
-    """Complete rows that have a value in all of some columns; a line says which lack one."""
-    lacking = complete & table.missing(*needed)
-    names = listed([repr(name) for name in needed])
-    if lacking.any() and not (complete & ~lacking).any():
-        raise DataError(f"{table.file}: no row has coordinates and a value in {names}. Fill it in.")
-    if lacking.any():
-        rows = listed(np.flatnonzero(lacking) + 1)
-        info(f"{table.file}: these rows have no value in {names} and are left out: {rows}.")
-    return complete & ~lacking
+    raise DataError(f"{found} {advice}")
 
 
 # -- units ----------------------------------------------------------------------------------------
