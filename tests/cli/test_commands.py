@@ -37,7 +37,7 @@ def test_help_lists_the_commands_and_every_exit_code(sdpdr):
         ("", "Missing command"),
         ("solv circle", "Did you mean 'solve'"),
         ("solve", "Missing argument 'CARD'"),
-        ("solve circle --tol -1", "expected a number above 0; got '-1'"),
+        ("solve circle --tol -1", "-1.0 is not in the range x>0"),
         ("study", "Missing command"),
         ("study sho quick", "Did you mean 'show'"),
     ],

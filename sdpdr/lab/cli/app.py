@@ -96,14 +96,7 @@ class Parsed(ParamType):
             return self.fail(words, param, ctx)
 
 
-def _positive(text: str) -> float:
-    number = float(text)
-    if not 0.0 < number < float("inf"):
-        raise ValueError
-    return number
-
-
-POSITIVE = Parsed("NUMBER", _positive, "a number above 0")
+POSITIVE = click.FloatRange(0.0, min_open=True)
 NAMES = Parsed("A,B,...", lambda text: [name.strip() for name in text.split(",")])
 WHOLE = click.IntRange(1)
 PATH = click.Path(path_type=Path)
