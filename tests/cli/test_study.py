@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sdpdr.lab.cli import main
-from sdpdr.lab.cli.options import Exit
+from sdpdr.lab.cli.app import Exit
 from sdpdr.lab.study.results import read_results
 
 TINY = """
@@ -17,10 +17,6 @@ cards = ["path-graph"]
 
 [[solvers]]
 name = "lowrank"
-
-[[solvers]]
-name = "clarabel"
-forms = ["lmi"]
 
 [run]
 repeats = 1
@@ -53,21 +49,11 @@ def test_a_study_is_run_and_its_ranking_shown(results, capsys):
     assert "lowrank" in said.out
     assert "fastest" in said.out
     assert "sdpdr study report tiny.jsonl" in said.err
-    assert len(read_results(results).frame) == 2
-
-
-def test_a_solver_that_is_not_installed_is_named(results, capsys, monkeypatch):
-    monkeypatch.setattr("sdpdr.lab.study.measures.not_installed", lambda runs: ["csdp"])
-    assert main(["study", "run", "tiny.toml"]) == Exit.OK
-    assert "not installed, or without a licence: csdp" in capsys.readouterr().err
-
-
-def test_json_tells_the_same(results, capsys):
+    assert len(read_results(results).frame) == 1
     assert main(["study", "run", "tiny.toml", "--json"]) == Exit.OK
-    told = json.loads(capsys.readouterr().out)
-    assert told["runs"] == 2
-    assert {line["solver"] for line in told["ranking"]} == {"lowrank", "clarabel"}
-    assert all(line["solved"] == 1 for line in told["ranking"])
+    record = json.loads(capsys.readouterr().out)
+    (line,) = record["ranking"]
+    assert (record["runs"], line["solver"], line["solved"]) == (1, "lowrank", 1)
 
 
 def test_a_report_is_written_as_every_kind_of_page(results, folder, capsys):
@@ -77,38 +63,33 @@ def test_a_report_is_written_as_every_kind_of_page(results, folder, capsys):
     page = (folder / "tiny.html").read_text()
     assert "Tiny &lt;b&gt;" in page
     assert "Tiny <b>" not in page
-    assert "clarabel" in (folder / "tiny.md").read_text()
+    assert "lowrank" in (folder / "tiny.md").read_text()
 
 
-def test_records_are_exported_and_reported_on(results, folder):
+def test_records_are_exported_and_keep_their_title(results, folder):
     for name in ("rows.csv", "rows.parquet"):
         assert main(["study", "export", "tiny.jsonl", "--to", name]) == Exit.OK
-    assert main(["study", "report", "rows.parquet", "--out", "rows.md"]) == Exit.OK
-    assert "lowrank" in (folder / "rows.md").read_text()
+        assert read_results(folder / name).meta["title"] == "Tiny <b>"
 
 
 def test_list_and_show(capsys):
     assert main(["study", "list"]) == Exit.OK
-    assert "quick" in capsys.readouterr().out
-    assert main(["study", "list", "--json"]) == Exit.OK
-    assert "quick" in {line["name"] for line in json.loads(capsys.readouterr().out)}
-    assert main(["study", "show", "tiny.toml", "--json"]) == Exit.OK
-    shown = json.loads(capsys.readouterr().out)
-    assert (shown["runs"], shown["problems"]) == (2, "1: mvu 1")
+    assert "\nquick " in capsys.readouterr().out
     assert main(["study", "show", "tiny.toml"]) == Exit.OK
+    shown = capsys.readouterr().out
+    assert "problems      1: mvu 1\n" in shown
+    assert "runs          1\n" in shown
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
         (["run", "nothing"], Exit.BAD_INPUT, "unknown study 'nothing'"),
-        (["run", "nothing.toml"], Exit.BAD_INPUT, "cannot be read"),
         (["run", "tiny.toml", "--out", "a.csv"], Exit.BAD_INPUT, "expected a file called *.jsonl"),
-        (["run", "tiny.toml", "--out", "a.duckdb"], Exit.BAD_INPUT, "Write a.jsonl instead"),
         (["run", "tiny.toml", "--out", "no/a.jsonl"], Exit.BAD_INPUT, "no directory no"),
         (["report", "nothing"], Exit.BAD_INPUT, "Run the study first"),
         (["report", "nothing.jsonl"], Exit.BAD_INPUT, "no such file"),
-        (["report", "a.duckdb"], Exit.BAD_INPUT, "Write a.jsonl instead"),
+        (["run", "quick", "--jobs", "0"], Exit.USAGE, "'--jobs': 0 is not in the range x>=1"),
         (["report", "tiny.jsonl", "--out", "a.pdf"], Exit.BAD_INPUT, "one of .html, .md"),
         (["export", "tiny.jsonl", "--to", "a.xlsx"], Exit.BAD_INPUT, ".parquet"),
     ],
@@ -135,8 +116,3 @@ def test_a_package_that_is_not_installed_is_named(capsys, hide_packages):
     hide_packages("psutil")
     assert main(["study", "run", "tiny.toml", "--out", "new.jsonl"]) == Exit.BAD_INPUT
     assert 'studies need psutil: pip install "sdpdr[study]"' in capsys.readouterr().err
-
-
-def test_jobs_are_at_least_one(capsys):
-    assert main(["study", "run", "quick", "--jobs", "0"]) == Exit.USAGE
-    assert "'--jobs': 0 is not in the range x>=1" in capsys.readouterr().err

@@ -11,12 +11,14 @@ import pytest
 import sdpdr as package
 from sdpdr import datasets, graphs
 from sdpdr.errors import FileFormatError
+from sdpdr.families.regress.maps import KINDS
 from sdpdr.lab.cli import main
-from sdpdr.lab.cli.options import Exit
+from sdpdr.lab.cli.app import Exit
 from sdpdr.lab.cli.saved import read_model
 
 X, POSITION = datasets.swiss_roll(60, seed=0)
 OLD, NEW = X[:40], X[40:]
+QUICK = ("kernel", "linear", "barycentric")
 TABLE = pd.DataFrame(X, columns=["x", "y", "z"])
 TABLE.insert(0, "id", [f"p{k}" for k in range(60)])
 TABLE["side"] = np.where(POSITION > 9, "out", "in")
@@ -46,7 +48,10 @@ def model(tmp_path, halves, fitted):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("kind", ["kernel", "linear", "sparse", "barycentric", "landmark"])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[] if k in QUICK else [pytest.mark.nightly]) for k in KINDS],
+)
 def test_a_map_survives_its_file(sdpdr, tmp_path, halves, kind):
     base = f"embed old.csv --extension {kind} --scale standard"
     assert sdpdr(f"{base} --save m.npz --out y.npy").code == Exit.OK
@@ -57,26 +62,6 @@ def test_a_map_survives_its_file(sdpdr, tmp_path, halves, kind):
     np.testing.assert_allclose(found[["y1", "y2"]], learned.transform(units[40:]), atol=1e-6)
     np.testing.assert_allclose(found["trust"], learned.trust(units[40:]), atol=1e-12)
     assert found[["id", "side"]].equals(TABLE[40:][["id", "side"]].reset_index(drop=True))
-
-
-def test_a_model_behind_its_table_is_told_the_order(sdpdr, model):
-    ran = sdpdr("transform new.csv m.npz --out z.csv")
-    assert ran.code == Exit.BAD_INPUT
-    assert "If m.npz is one, it comes first: sdpdr transform m.npz new.csv" in ran.err
-    assert "it comes first" not in sdpdr("transform new.csv old.csv --out z.csv").err
-
-
-def test_columns_called_nearly_so_are_offered_in_the_order_of_the_model(sdpdr, tmp_path, model):
-    assert not sdpdr("transform m.npz new.csv --out plain.csv").code
-    other = TABLE[40:].rename(columns={"x": "X", "z": " Z"})[["id", " Z", "X", "y", "side"]]
-    other.to_csv(tmp_path / "other.csv", index=False)
-    ran = sdpdr("transform m.npz other.csv --out z.csv")
-    assert ran.code == Exit.BAD_INPUT
-    option = ran.err.partition("If others are meant, ")[2].partition(" says")[0]
-    assert option == "--columns X,y,Z"
-    assert not sdpdr(f"transform m.npz other.csv --out z.csv {option}").code
-    plain, found = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("plain", "z"))
-    pd.testing.assert_frame_equal(plain, found)
 
 
 def test_a_metric_is_a_linear_map(sdpdr, tmp_path, halves):
@@ -137,24 +122,6 @@ def test_a_sample_is_that_of_the_estimator_and_the_others_are_placed(sdpdr, tmp_
     whole = package.MVU(sample=30, extension="kernel", random_state=3).fit(OLD)
     np.testing.assert_array_equal(chosen, whole.sample_)
     np.testing.assert_allclose(found[["y1", "y2"]], whole.embedding_, atol=1e-12)
-    learned = package.MVU(extension="kernel", random_state=3).fit(OLD[chosen])
-    others = np.flatnonzero(found["how"] == "placed")
-    places = found[["y1", "y2"]].to_numpy()[others]
-    np.testing.assert_allclose(places, learned.transform(OLD[others]), atol=1e-9)
-
-
-def test_a_method_without_samples_of_its_own_draws_the_same_rows(sdpdr, tmp_path, halves):
-    options = "--method ghodsi --labels side --seed 3 --sample"
-    assert sdpdr(f"embed old.csv {options} 30 --out y.csv").code in (0, 1)
-    drawn = np.flatnonzero(pd.read_csv(tmp_path / "y.csv")["how"] == "embedded")
-    whole = package.MVU(sample=30, random_state=3).fit(OLD)
-    np.testing.assert_array_equal(drawn, whole.sample_)
-
-
-def test_single_rows_are_not_drawn_from_sequences(sdpdr, halves):
-    ran = sdpdr("embed old.csv --method are --actions side --sample 20")
-    assert ran.code == Exit.BAD_INPUT
-    assert "rows in order of time" in ran.err
 
 
 def test_the_number_of_neighbours_is_chosen(sdpdr, tmp_path, halves):
@@ -163,8 +130,6 @@ def test_the_number_of_neighbours_is_chosen(sdpdr, tmp_path, halves):
     record = json.loads((tmp_path / "r.json").read_text())
     assert record["hyperparameters"]["n_neighbors"] == chosen
     assert f"\n{chosen} neighbours: The error of means" in ran.out
-    assert sdpdr("embed old.csv --n-neighbors some").code == Exit.USAGE
-    assert sdpdr("embed old.csv --method ghodsi --labels side --n-neighbors auto").code == 3
     sample = json.loads(sdpdr("embed old.csv --sample 30 --out y.csv --json").out)
     rows = np.flatnonzero(pd.read_csv(tmp_path / "y.csv")["how"] == "embedded")
     of_sample = graphs.choose_k(OLD[rows]).n_neighbors
@@ -175,32 +140,14 @@ def test_the_number_of_neighbours_is_chosen(sdpdr, tmp_path, halves):
 
 
 def test_a_picture_has_a_name_of_its_own(sdpdr, tmp_path, model):
-    assert "wrote old-embedding.png" in sdpdr("embed old.csv --figure").err
     assert "wrote new-embedding.png" in sdpdr("transform m.npz new.csv --figure").err
-    for name in ("old", "new"):
-        assert (tmp_path / f"{name}-embedding.png").read_bytes()[1:4] == b"PNG"
-
-
-@pytest.mark.nightly
-def test_coordinates_found_are_called_by_those_known(sdpdr, tmp_path, halves):
-    old = pd.read_csv(tmp_path / "old.csv")
-    old["lon"], old["lat"] = old["x"].where(old.index < 9), old["z"].where(old.index < 9)
-    old.to_csv(tmp_path / "old.csv", index=False)
-    known = "--columns x,y,z --method anchored_mvu --labels lon,lat --isometry slack:100"
-    sdpdr(f"embed old.csv {known} --out y.csv --save m.npz")
-    written = pd.read_csv(tmp_path / "y.csv")
-    assert list(written.columns)[-2:] == ["lon_found", "lat_found"]
-    np.testing.assert_array_equal(written["lon"], old["lon"])
-    np.testing.assert_allclose(written["lon_found"][:9], old["lon"][:9], atol=1e-6)
-    sdpdr("transform m.npz new.csv --out z.csv")
-    placed = pd.read_csv(tmp_path / "z.csv")
-    assert list(placed.columns)[-3:] == ["lon_found", "lat_found", "trust"]
+    assert (tmp_path / "new-embedding.png").read_bytes()[1:4] == b"PNG"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_who_is_asked_to_end_says_where_it_was(sdpdr, tmp_path, halves, monkeypatch):
     monkeypatch.setattr(
-        "sdpdr.lab.cli.learned.choose_k", lambda *a, **o: os.kill(os.getpid(), signal.SIGTERM)
+        "sdpdr.lab.cli.embed.choose_k", lambda *a, **o: os.kill(os.getpid(), signal.SIGTERM)
     )
     ran = sdpdr("embed old.csv --drop id,side --n-neighbors auto --out y.csv --save m.npz")
     assert ran.code == 128 + signal.SIGTERM

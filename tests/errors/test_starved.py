@@ -100,7 +100,7 @@ def test_the_command_line_says_it_in_one_line(monkeypatch, capsys):
     def starve(*arguments, **options):
         raise MemoryError("Unable to allocate 7 GiB")
 
-    monkeypatch.setattr("sdpdr.lab.cli.solve.find_card", starve)
+    monkeypatch.setattr("sdpdr.lab.cli.problems.find_card", starve)
     assert cli.main(["solve", "path-graph"]) == 5
     assert capsys.readouterr().err.count("\n") == 1
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sdpdr import solve
-from sdpdr.lab.cli.sdpa import reduced
+from sdpdr.lab.cli.problems import reduced
 from sdpdr.lab.library.problem import find_card, library
 from sdpdr.program import PsdVariable, read_sdpa, write_sdpa
 from sdpdr.program.standard import to_equality_form

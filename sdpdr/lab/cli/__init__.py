@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def before_work() -> Iterator[None]:
-    """Let Ctrl-C end the process with one line meanwhile; not where there is another handler.
+    """Let Ctrl-C end the process with one line meanwhile, unless there is another handler.
 
     An exception could come out of any import, some of which catch it.
     """

@@ -1,37 +1,239 @@
-"""The ``sdpdr`` command: lazy subcommands, and how errors become one line and an exit code."""
+"""The ``sdpdr`` command: lazy subcommands, shared options, and errors as one line and a code."""
 
 from __future__ import annotations
 
-import io
+import atexit
 import os
+import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from functools import reduce
 from importlib import import_module
-from types import FrameType, MappingProxyType, ModuleType
-from typing import Any, NoReturn
+from pathlib import Path
+from types import FrameType, MappingProxyType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from sdpdr import __version__
-from sdpdr.base.files import occupy_standard, when_asked_to_end
+from sdpdr.base import errors
+from sdpdr.base.files import when_asked_to_end
 from sdpdr.lab.cli import before_work
-from sdpdr.lab.cli.command import State, flushed, output_failed
-from sdpdr.lab.cli.options import Exit, examples
-from sdpdr.lab.cli.terminal import error
+from sdpdr.lab.cli.terminal import discard, ensure_streams, error, warnings_as_lines, written
+
+if TYPE_CHECKING:
+    from sdpdr.program import Status
+
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # not generic in older versions of click
+
+
+class Exit(IntEnum):
+    """Exit codes."""
+
+    OK = 0
+    UNCERTIFIED = 1
+    USAGE = 2
+    BAD_INPUT = 3
+    NO_SOLVER = 4
+    NO_ANSWER = 5
+    INTERRUPTED = 130
+
+
+MEANINGS = """\
+  0    done; every answer is certified to its tolerance and as expected
+  1    an answer is not certified to its tolerance, or not as expected
+  2    the command line is not understood
+  3    the data, a file, a card or a name cannot be used
+  4    the solver is missing, has no licence, or does not take the program
+  5    infeasible, unbounded, or the solver failed
+  130  interrupted (143: by SIGTERM); the best point so far, if any, is written
+"""
+_NO_SOLVER = (
+    errors.SolverMissingError,
+    errors.SolverLicenceError,
+    errors.NotAcceptedError,
+    errors.CompileError,
+)
+# By name, so that help does not wait for the import of programs.
+_OF_STATUS = {
+    "SOLVED": Exit.OK,
+    **dict.fromkeys(("INFEASIBLE", "UNBOUNDED", "FAILED"), Exit.NO_ANSWER),
+    "INTERRUPTED": Exit.INTERRUPTED,
+}
+
+
+def exit_of_error(problem: Exception) -> Exit:
+    """Return the code of an error that a user can meet."""
+    if isinstance(problem, _NO_SOLVER):
+        return Exit.NO_SOLVER
+    no_answer = isinstance(problem, errors.InfeasibleError | errors.SolveFailedError)
+    return Exit.NO_ANSWER if no_answer else Exit.BAD_INPUT
+
+
+def exit_of_status(status: Status) -> Exit:
+    """Return the code of a graded answer."""
+    return _OF_STATUS.get(status.name, Exit.UNCERTIFIED)
+
+
+# -- options --------------------------------------------------------------------------------------
+
+
+class Parsed(ParamType):
+    """A value that a function reads; its ValueError means that something else was expected."""
+
+    def __init__(self, name: str, read: Callable[[str], Any], expected: str = "") -> None:
+        self.name, self._read, self._expected = name, read, expected
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Read a word; defaults stay as they are."""
+        try:
+            return self._read(value) if isinstance(value, str) else value
+        except (ValueError, errors.SdpdrError) as problem:
+            words = f"expected {self._expected}; got {value!r}" if self._expected else str(problem)
+            return self.fail(words, param, ctx)
+
+
+POSITIVE = click.FloatRange(0.0, min_open=True)
+NAMES = Parsed("A,B,...", lambda text: [name.strip() for name in text.split(",")])
+WHOLE = click.IntRange(1)
+PATH = click.Path(path_type=Path)
+
+
+def option(usage: str, words: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return an option as its help writes it: ``--key NAME``, ``-o/--out PATH``, or a flag."""
+    flags, _, metavar = usage.partition(" ")
+    if metavar:
+        settings["metavar"] = metavar
+    elif not settings:
+        settings["is_flag"] = True
+    return click.option(*flags.split("/"), help=words, **settings)
+
+
+def apply_all(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return one decorator that adds options in the order in which help lists them."""
+    return lambda function: reduce(lambda made, add: add(made), reversed(decorators), function)
+
+
+AS_JSON = option("--json", "Print JSON instead of tables.")
+CARD = click.argument("card", metavar="CARD")
+
+
+def solver_options(limit: str = "none") -> Callable[[Any], Any]:
+    """Return the uniform options of solvers; ``limit`` describes the default time limit."""
+    more = "Number of landmarks of --form landmark; more lose less and take longer."
+    seconds = f"Seconds of solving; the best point so far is graded (default: {limit})."
+    return apply_all(
+        option("--solver NAME", "See `sdpdr doctor` (default: auto)."),
+        option("--form FORM", "auto, gram, lmi, ... or landmark."),
+        option("--landmarks M", more, type=WHOLE),
+        option("--tol T", "Relative gap to reach (default: 1e-6).", type=POSITIVE),
+        option("--time-limit S", seconds, type=POSITIVE),
+        option("--seed N", "For random choices (default: 0).", type=click.IntRange(0)),
+    )
+
+
+def given_solver_options(args: SimpleNamespace) -> dict[str, Any]:
+    """Return the options of solvers that were given, as keywords of `sdpdr.solve`."""
+    if (args.form == "landmark") != (args.landmarks is not None):
+        raise errors.DataError(
+            "--form landmark and --landmarks M go together, as in --form landmark --landmarks 40."
+        )
+    names = ("solver", "form", "landmarks", "tol", "time_limit", "seed")
+    return {name: value for name in names if (value := getattr(args, name)) is not None}
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+def _examples(text: str) -> str:
+    return "\b\nexamples:\n" + "\n".join(f"  {line}" for line in text.strip().splitlines())
+
+
+def command(
+    name: str,
+    examples: str,
+    *options: Callable[[Any], Any],
+    translate: Callable[[object], str] = str,
+    epilog: str = "",
+) -> Callable[[Callable[[SimpleNamespace], int]], click.Command]:
+    """Return a decorator that makes a command of a function of one namespace.
+
+    ``translate`` rewrites messages of the package in the words of the command line.
+    """
+
+    def decorate(function: Callable[[SimpleNamespace], int]) -> click.Command:
+        def run(**given: Any) -> int:
+            return _reported(lambda: function(SimpleNamespace(**given)), translate)
+
+        made = click.command(name, help=function.__doc__, epilog=_examples(examples) + epilog)
+        return made(apply_all(*options)(run))
+
+    return decorate
+
+
+def _reported(run: Callable[[], int], translate: Callable[[object], str]) -> int:
+    """Run a command, and report in one line what went wrong."""
+    from sdpdr.base.progress import Log  # here, since help needs none of rich
+
+    debug = bool(click.get_current_context().obj)
+    written.clear()
+    log = Log()
+    try:
+        with log, warnings_as_lines(translate):
+            code = run()
+        return _flushed(int(code))
+    except KeyboardInterrupt:
+        reached = f" ({log.doing})" if log.doing and not written else ""
+        files = ", ".join(map(str, written))
+        error(f"interrupted{reached}; {f'{files} had been' if files else 'nothing was'} written.")
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError as problem:
+        return _output_failed(problem)
+    except (errors.SdpdrError, OSError, MemoryError) as problem:
+        if debug:
+            raise
+        if not isinstance(problem, MemoryError):
+            error(translate(problem))
+            return int(exit_of_error(problem))
+        from sdpdr.solvers.processes.ends import starved_words
+
+        error(starved_words("The command", str(problem)))
+        return int(Exit.NO_ANSWER)
+
+
+def _flushed(code: int) -> int:
+    """A code once the standard output is written."""
+    try:
+        sys.stdout.flush()
+    except OSError as problem:
+        return _output_failed(problem)
+    return code
+
+
+def _output_failed(problem: OSError) -> int:
+    """The code where output cannot be written: 0 if its reader has left, as `head` does."""
+    discard(sys.stdout)  # or it would be tried again at exit
+    if isinstance(problem, BrokenPipeError):
+        return int(Exit.OK)
+    error(problem)
+    return int(exit_of_error(problem))
+
+
+# -- the program ----------------------------------------------------------------------------------
 
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "doctor": ("doctor", "Show what is installed, licensed, and works."),
+        "doctor": ("problems", "Show what is installed, licensed, and works."),
         "list": ("problems", "List the problem library."),
         "show": ("problems", "Show a problem, what is expected of it, and the plan to solve it."),
-        "solve": ("solve", "Solve a problem of the library and compare it with its answer."),
+        "solve": ("problems", "Solve a problem of the library and compare it with its answer."),
         "embed": ("embed", "Embed a table of points or distances."),
         "transform": ("transform", "Place new rows by a map that `sdpdr embed --save` wrote."),
-        "export": ("sdpa", "Write a problem in SDPA sparse format, which most solvers read."),
-        "sdp": ("sdpa", "Solve and grade any program in SDPA sparse format."),
+        "export": ("problems", "Write a problem in SDPA sparse format, which most solvers read."),
+        "sdp": ("problems", "Solve and grade any program in SDPA sparse format."),
         "study": ("study", "Compare solvers on many problems, and report."),
         "demo": ("study", "Unfold real data, compare all solvers, and write a report."),
     }
@@ -39,56 +241,38 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Commands: the module that holds each, which is imported when it is used, and its summary."""
 
 
-def _module_of(command: str) -> ModuleType:
-    return import_module(f"{__package__}.{COMMANDS[command][0]}")
+class LazyCommand(click.Command):
+    """A command whose module is imported when it is used."""
 
-
-class LazyGroup(click.Group):
-    """A group that imports the module of a command when the command is used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of help."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command; None if there is none of this name."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = getattr(_module_of(cmd_name), f"{cmd_name}_command")
+    def load(self) -> click.Command:
+        """Import the command."""
+        module = import_module(f"{__package__}.{COMMANDS[str(self.name)][0]}")
+        command: click.Command = getattr(module, f"{self.name}_command")
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command; an unknown one is answered with the nearest name."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"No such command {args[0]!r}.{hint}")
-        return super().resolve_command(ctx, args)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete names of commands without importing any."""
-        found = [
-            CompletionItem(name, help=summary)
-            for name, (_, summary) in COMMANDS.items()
-            if name.startswith(incomplete)
-        ]
-        return found + click.Command.shell_complete(self, ctx, incomplete)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        """Return the context of the command itself."""
+        return self.load().make_context(*given, **more)
 
 
-_CODES = "\n".join(f"  {int(code):<5}{code.meaning}" for code in Exit)
+_LAZY = {name: LazyCommand(name, short_help=summary) for name, (_, summary) in COMMANDS.items()}
+
+
+class _InOrder(click.Group):
+    """A group that lists its commands in the order of a first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names."""
+        return list(self.commands)
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=_InOrder,
+    commands=_LAZY,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"\b\nexit codes:\n{_CODES}\n\n"
-    + examples(
+    epilog=f"\b\nexit codes:\n{MEANINGS}\n"
+    + _examples(
         "sdpdr doctor\n"
         "sdpdr solve swiss-roll-100\n"
         "sdpdr embed data.csv --n-neighbors 6 --out embedding.csv --figure embedding.svg"
@@ -105,73 +289,46 @@ def cli() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command.
+    """Run a command, by default the one that the process was started with; return its exit code.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Default: the arguments of the process.
-
-    Returns
-    -------
-    int
-        A code of `sdpdr.lab.cli.options.Exit`; 128 and the number of the signal where one ended
-        the command.
+    It is one of `Exit`, or 128 and the number of the signal where one ended the command.
     """
-    _ensure_streams()
+    ensure_streams()
     # Figures go to files, and the package of a notebook's windows may be missing.
     os.environ.pop("MPLBACKEND", None)
-    words = list(sys.argv[1:] if argv is None else argv)
-    state = State("--debug" in words, argv is None)
-    words = [word for word in words if word != "--debug"]
-    if argv is None and "_SDPDR_COMPLETE" in os.environ:
-        instruction = os.environ["_SDPDR_COMPLETE"]
-        return click.shell_completion.shell_complete(
-            cli, {}, "sdpdr", "_SDPDR_COMPLETE", instruction
-        )
+    if argv is None:
+        if instruction := os.environ.get("_SDPDR_COMPLETE"):
+            return click.shell_completion.shell_complete(
+                cli, {}, "sdpdr", "_SDPDR_COMPLETE", instruction
+            )
+        # Memory is given back when the work is done, which may take a second.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    given = list(sys.argv[1:] if argv is None else argv)
+    words = [word for word in given if word != "--debug"]
     heard: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+        heard.append(number)
+        raise KeyboardInterrupt
+
     try:
-        with _signals_as_interrupt(heard):
+        # SIGTERM and SIGHUP do what Ctrl-C does, so that solvers return their best points.
+        with when_asked_to_end(interrupt):
             with before_work():
-                if words and words[0] in COMMANDS:
-                    _module_of(words[0])
-            with cli.make_context("sdpdr", words, obj=state) as context:
+                if words and words[0] in _LAZY:
+                    _LAZY[words[0]].load()
+            with cli.make_context("sdpdr", words, obj=words != given) as context:
                 code = int(cli.invoke(context))
     except click.UsageError as wrong:
         name = wrong.ctx.command_path if wrong.ctx else "sdpdr"
         error(f"{wrong.format_message()} (see `{name} --help`)")
         return int(Exit.USAGE)
     except click.exceptions.Exit as done:  # after --help or --version
-        return flushed(done.exit_code)
+        return _flushed(done.exit_code)
     except OSError as problem:  # help that cannot be printed
-        return output_failed(problem)
+        return _output_failed(problem)
     except KeyboardInterrupt:  # after the command, or as it began
         error("interrupted.")
         code = int(Exit.INTERRUPTED)
     # As a shell reports a process that a signal ended.
     return 128 + heard[0] if heard and code == Exit.INTERRUPTED else code
-
-
-@contextmanager
-def _signals_as_interrupt(heard: list[int]) -> Iterator[None]:
-    """Let SIGTERM and SIGHUP do what Ctrl-C does, so that solvers return their best points."""
-
-    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
-        heard.append(number)
-        raise KeyboardInterrupt
-
-    with when_asked_to_end(interrupt):
-        yield
-
-
-def _ensure_streams() -> None:
-    """Let a process whose output is closed, such as a daemon, print to the null device."""
-    occupy_standard()
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
-            setattr(sys, name, null)
-        elif isinstance(stream, io.TextIOWrapper):
-            # An encoding that lacks mathematical letters must not stop the output.
-            stream.reconfigure(errors="replace")

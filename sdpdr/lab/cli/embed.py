@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass, replace
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,57 +19,35 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
-from sdpdr.base.rows import counted, listed, rows_from, rows_of
-from sdpdr.graphs.space import METRICS
-from sdpdr.lab.cli import columns, saved
-from sdpdr.lab.cli import learned as answers
-from sdpdr.lab.cli.command import command
-from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
-from sdpdr.lab.cli.learned import FittedRows, fitted
-from sdpdr.lab.cli.methods import (
-    METHODS,
-    described,
-    find_method,
-    made,
-    needed_columns,
-    side_columns,
-    side_inputs,
-)
-from sdpdr.lab.cli.options import (
-    AS_JSON,
-    NAMES,
-    PATH,
-    WHOLE,
-    Parsed,
-    apply_all,
-    given_solver_options,
-    option,
-    solver_options,
-)
-from sdpdr.lab.cli.outputs import (
-    about,
-    check_outputs,
-    coordinate_names,
-    output_options,
-    record_writer,
-    write_all,
-    writers_of,
-)
-from sdpdr.lab.cli.side import LABELS_AS, in_words
-from sdpdr.lab.cli.terminal import echo, echo_json, info, warnings_as_lines
+from sdpdr.base.rows import counted, rows_from, rows_of
+from sdpdr.families.regress.maps import KINDS
+from sdpdr.families.unfold.estimators.sampled import drawn
+from sdpdr.graphs import choose_k
+from sdpdr.lab.cli import app, columns, methods, terminal
+from sdpdr.lab.cli.app import PATH, WHOLE, Exit, Parsed, option
+from sdpdr.lab.cli.columns import DividedTable
+from sdpdr.lab.cli.methods import IN_WORDS, METHODS, PLACES, SOME_CLASSES, Method
+from sdpdr.lab.cli.saved import SUFFIX, model_of
+from sdpdr.lab.cli.terminal import echo, info
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
 from sdpdr.lab.tables.distances import as_table, from_table
+from sdpdr.lab.tables.files import WRITABLE, called, require_writer, write_table
 from sdpdr.lab.tables.table import Table
+from sdpdr.program import Status
+from sdpdr.program.report import facts
+from sdpdr.program.run import shown
+from sdpdr.solving.iterate.records import IterationStatus
 
-# Of the largest coordinate. Up to 1000 points on a line leave up to 9e-9 of it in the second.
-_FLAT = 1e-6
-_CONNECT = ("bridges", "mst", "largest", "error")
+FIGURES = (".png", ".svg", ".pdf")
+# The value of --figure without a name: a file beside the table.
+_BESIDE = Path()
+# What metrics report in place of a solution.
+_GRADED = ("tol", "value", "bound", "gap", "argument")
 _EXAMPLES = """\
 sdpdr embed data.csv --n-neighbors 6 --out embedding.csv
 sdpdr embed iris.csv --drop species --color species --connect mst --figure iris.svg
 sdpdr embed arrays.npz --key X --isometry band:0.01 --out embedding.npy
 sdpdr embed distances.npy --metric precomputed --out embedding.tsv --record run.json
-sdpdr embed data.csv --form landmark --landmarks 60 --out embedding.csv
 sdpdr embed iris.csv --method colored_mvu --labels species --connect mst --out y.csv
 sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv
 sdpdr embed data.csv --method density_map --set variant=trace --out y.csv
@@ -79,67 +60,70 @@ sdpdr embed large.csv --sample 2000 --out y.csv --figure y.svg --save large.npz
 
 def _neighbors(text: str) -> int | str:
     if text != "auto" and not (text.isdecimal() and int(text)):
-        raise ValueError(f"expected a whole number from 1 on, or auto; got {text!r}")
+        raise ValueError
     return text if text == "auto" else int(text)
 
 
-_HELP = {
-    "metric": "cosine: of directions; precomputed: the table holds distances, as a square, a "
-    "triangle, or two points and their distance in each line (default: euclidean).",
-    "scale": "Units of columns: standard (mean and deviation; so is --scale alone) or robust "
-    "(median and quartiles); (default: none, and a warning if spreads are far apart).",
-    "labels": "Classes, numbers or known coordinates, for methods that need them. These columns "
-    "and those of the next two are not coordinates of points.",
-    "labels_as": "auto: whole numbers and words are classes, other numbers numbers.",
-    "actions": "What was done between each row and the next; empty: not known.",
-    "n_neighbors": "A number, or auto: see `sdpdr.graphs.choose_k` (default: 6, of a sample auto).",
-    "connect": "A disconnected graph is joined by several edges (the default) or by its shortest "
-    "missing ones, cut down to its largest part, or refused.",
-    "sample": "Embed N rows, drawn by --seed, and place the others by a map (default: all rows).",
-    "extension": "The map: kernel, linear, sparse, barycentric or landmark (default: kernel).",
-    "set": "A hyperparameter of the method, see below; repeat it for several.",
-}
-_DATA = apply_all(
-    option("--metric", _HELP["metric"], type=click.Choice(METRICS)),
+_DATA = app.apply_all(
+    option("--metric", "cosine: of directions; precomputed: the table holds distances, as a "
+           "square, a triangle, or two points and their distance in each line (default: "
+           "euclidean).", type=click.Choice(("euclidean", "cosine", "precomputed"))),
     option("--squared", "Precomputed distances are squared."),
-    option("--scale", _HELP["scale"], type=click.Choice(columns.SCALES), is_flag=False,
-           flag_value="standard"),
-    option("--labels A,B,...", _HELP["labels"], type=NAMES, default=[]),
-    option("--labels-as", _HELP["labels_as"], type=click.Choice(LABELS_AS)),
-    option("--actions COLUMN", _HELP["actions"]),
+    option("--scale", "Units of columns: standard (mean and deviation; so is --scale alone) or "
+           "robust (median and quartiles); (default: none, and a warning if spreads are far "
+           "apart).", type=click.Choice(columns.SCALES), is_flag=False, flag_value="standard"),
+    option("--labels A,B,...", "Classes, numbers or known coordinates, for methods that need "
+           "them. These columns and those of the next two are not coordinates of points.",
+           type=app.NAMES, default=[]),
+    option("--labels-as", "auto: whole numbers and words are classes, other numbers numbers.",
+           type=click.Choice(methods.LABELS_AS)),
+    option("--actions COLUMN", "What was done between each row and the next; empty: not known."),
     option("--sequences COLUMN", "Rows with the same entry are one sequence."),
 )  # fmt: skip
-_METHOD = apply_all(
+_METHOD = app.apply_all(
     option("--method NAME", ", ".join(METHODS), default="mvu", show_default=True),
     option("--n-components D", "Dimensions (default: 2).", type=WHOLE),
-    option("--n-neighbors K", _HELP["n_neighbors"], type=Parsed("K", _neighbors)),
+    option("--n-neighbors K", "A number, or auto: see `sdpdr.graphs.choose_k` (default: 6, of a "
+           "sample auto).", type=Parsed("K", _neighbors, "a whole number from 1 on, or auto")),
     option("--isometry HOW", f"{', '.join(RELATIONS)} (default: inequality).",
            type=Parsed("HOW", parse_relation)),
-    option("--angles", "Keep angles between neighbours too.", is_flag=True, default=None),
-    option("--connect", _HELP["connect"], type=click.Choice(_CONNECT)),
-    option("--sample N", _HELP["sample"], type=WHOLE),
-    option("--extension KIND", _HELP["extension"]),
-    option("--set KEY=VALUE", _HELP["set"], type=Parsed("KEY=VALUE", assignment), multiple=True),
+    option("--connect", "A disconnected graph is joined by several edges (the default) or by its "
+           "shortest missing ones, cut down to its largest part, or refused.",
+           type=click.Choice(("bridges", "mst", "largest", "error"))),
+    option("--sample N", "Embed N rows, drawn by --seed, and place the others by a map (default: "
+           "all rows).", type=WHOLE),
+    option("--extension KIND", f"The map: {', '.join(KINDS)} (default: kernel)."),
+    option("--set KEY=VALUE", "A hyperparameter of the method, see below; repeat it for several.",
+           type=Parsed("KEY=VALUE", methods.assignment, "KEY=VALUE"), multiple=True),
 )  # fmt: skip
-_FILES = apply_all(
-    output_options("The embedding"),
-    option("--record PATH", "Value, bound, gap, residuals, timings, versions: .json.", type=PATH),
-    option("--save PATH", f"A map, for `sdpdr transform`: {saved.SUFFIX}.", type=PATH),
-)
 
 
-@command(
+def output_options(what: str) -> Callable[[Any], Any]:
+    """Return the options of the table that is written, and of its picture."""
+    picture = (
+        f"Picture of the first two coordinates: {' '.join(FIGURES)} (without PATH: "
+        "FILE-embedding.png)."
+    )
+    return app.apply_all(
+        option("-o/--out PATH", f"{what}: {' '.join(WRITABLE)}.", type=PATH),
+        option("--figure PATH", picture, type=PATH, is_flag=False, flag_value=_BESIDE),
+    )
+
+
+@app.command(
     "embed",
     _EXAMPLES,
     click.argument("file", metavar="FILE", type=PATH),
     columns.reading_options(),
     _DATA,
     _METHOD,
-    _FILES,
-    AS_JSON,
-    solver_options("that of the method; none with --solver or --form"),
-    translate=as_options,
-    epilog=f"\n\n\b\nmethods:\n{described()}",
+    output_options("The embedding"),
+    option("--record PATH", "Value, bound, gap, residuals, timings, versions: .json.", type=PATH),
+    option("--save PATH", f"A map, for `sdpdr transform`: {SUFFIX}.", type=PATH),
+    app.AS_JSON,
+    app.solver_options("that of the method; none with --solver or --form"),
+    translate=methods.as_options,
+    epilog=f"\n\n\b\nmethods:\n{methods.described()}",
 )
 def embed_command(args: SimpleNamespace) -> int:
     """Embed a table of points or distances.
@@ -147,50 +131,69 @@ def embed_command(args: SimpleNamespace) -> int:
     FILE has one row per point: CSV, TSV or other text, perhaps compressed, NPY, NPZ or Parquet; -
     is text from the standard input. All files are written, or after an error none.
     """
-    check_outputs(args, [args.file], {"record": (".json",), "save": (saved.SUFFIX,)})
+    check_outputs(args, [args.file], record=(".json",), save=(SUFFIX,))
     _check_options(args)
-    estimator = made(args, _given(args))
+    method = methods.find_method(args.method)
+    estimator = methods.made(args, _given(args, method))
     read = columns.read(args)
     if args.metric == "precomputed":
         read = _as_square(read, args)
     working(f"preparing {counted(len(read), 'row')}")
-    table = columns.divide(read, args, side_columns(args), needed_columns(args))
-    X, names, file = table.X, table.coordinates, read.file
-    beside = side_inputs(table.table, args)
-    told = partial(as_options, can_sample=_can_sample(args))
-    with about(file), rows_from(1, names), rows_of(table.rows), warnings_as_lines(told):
-        precomputed = args.metric == "precomputed"
-        scaling = columns.scaling("none" if precomputed else args.scale, X, names)
-        scaled = _distances(X, file, args) if precomputed else scaling(X)
-        found = fitted(estimator, scaled, beside, args)
-    record = _record(found, args, file, table)
+    needed = () if method.labels in (PLACES, SOME_CLASSES) else args.labels
+    table = columns.divide(read, args, _side_columns(args), needed)
+    X, names = table.X, table.coordinates
+    beside = methods.side_inputs(table.table, args)
+    with about(read.file), rows_from(1, names), rows_of(table.rows):
+        scaling = columns.scaling(args.scale if args.metric != "precomputed" else "none", X, names)
+        # The root keeps the sign, so that a negative entry is refused as it should be.
+        scaled = np.sign(X) * np.sqrt(np.abs(X)) if args.squared else scaling(X)
+        remarks = _choose_neighbors(estimator, scaled, args)
+        working(f"embedding {counted(args.sample or len(X), 'row')}")
+        learned = estimator.fit(scaled, **beside)
+        has_places = hasattr(learned, "embedding_")
+        Y = np.asarray(learned.embedding_ if has_places else learned.transform(scaled))
+    places = coordinate_names(Y.shape[1], args.labels if method.labels == PLACES else ())
+    record = _record(learned, Y, args, table)
     if "y" in beside:
-        record["side"]["read_as"] = in_words(beside["y"])
-    files = _files(found, args, table, record)
+        record["side"]["read_as"] = methods.in_words(beside["y"])
+    how: dict[str, np.ndarray] = {}
+    if "sample" in record["data"]:
+        embedded = np.isin(np.arange(len(Y)), learned.sample_)
+        how["how"] = np.where(embedded, "embedded", "placed")
+    files = writers_of(args, table, Y, places, how)
+    if args.record is not None:
+        files[args.record] = terminal.record_writer(record)
     if args.save is not None:
-        places = _names(found, args)
-        model = saved.model_of(
-            found.learned, scaled[found.rows], scaling, names, args.method, places
-        )
-        files[args.save] = model.writer()
-    write_all(files)
-    _report(found, args, record)
-    return answers.exit_of(found.learned)
+        files[args.save] = model_of(learned, scaled, scaling, names, args.method, places).writer()
+    terminal.write_all(files)
+    if not files:
+        info("nothing is written: --out, --figure, --record and --save say where to.")
+    if args.json:
+        terminal.echo_json(record)
+        return _exit_of(learned)
+    for line in _lines(learned, Y, record, remarks):
+        echo(line)
+    echo()
+    echo(terminal.grid(_grade(learned) if hasattr(learned, "gap_") else facts(learned.solution_)))
+    return _exit_of(learned)
+
+
+def _side_columns(args: SimpleNamespace) -> list[str]:
+    """Columns that are not coordinates unless ``--columns`` names them."""
+    return [*args.labels, *(name for name in (args.actions, args.sequences) if name is not None)]
 
 
 def _check_options(args: SimpleNamespace) -> None:
     """Refuse options that do not go together, before a table is read and reported on."""
-    if args.metric == "precomputed":
-        if args.missing == "drop":
-            raise DataError(
-                "--missing drop is about coordinates, and these are distances, of which missing "
-                "ones are not known. Leave it out."
-            )
-        if args.scale not in (None, "none"):
-            raise DataError(
-                f"--scale {args.scale} is about coordinates; these are distances: leave it out."
-            )
-    elif args.squared:
+    about_coordinates = {
+        "--missing drop": args.missing == "drop",
+        f"--scale {args.scale}": args.scale not in (None, "none"),
+        "--sample": args.sample is not None,
+    }
+    for words, given in about_coordinates.items():
+        if given and args.metric == "precomputed":
+            raise DataError(f"{words} is about coordinates; these are distances: leave it out.")
+    if args.squared and args.metric != "precomputed":
         raise DataError("--squared is about distances. Add --metric precomputed, or leave it out.")
     if args.metric == "cosine" and args.save is not None:
         raise NotAcceptedError(
@@ -199,22 +202,17 @@ def _check_options(args: SimpleNamespace) -> None:
         )
 
 
-def _given(args: SimpleNamespace) -> dict[str, Any]:
+def _given(args: SimpleNamespace, method: Method) -> dict[str, Any]:
     """Hyperparameters that have options of their own, where these were used."""
-    given = vars(args) | {"random_state": args.seed}
-    given_solver_options(args)  # refuses options that do not go together
-    if args.extension is None and (args.sample or args.save) and args.metric != "precomputed":
-        given["extension"] = "kernel" if find_method(args.method).extends else None
+    app.given_solver_options(args)  # refuses options that do not go together
+    placing = args.sample or args.save
+    if args.extension is None and placing and args.metric != "precomputed" and method.extends:
+        args.extension = "kernel"
     # Six neighbours of a sample reach further than six of all, and across what is to be unfolded.
-    if given["n_neighbors"] is None and args.sample and find_method(args.method).extends:
-        given["n_neighbors"] = args.n_neighbors = "auto"
-    return {name: given[name] for name in FLAGS if given[name] is not None}
-
-
-def _can_sample(args: SimpleNamespace) -> bool:
-    """Whether fewer rows are a way to be done in time."""
-    of_points = args.metric != "precomputed" and not (args.actions or args.sequences)
-    return of_points and args.sample is None and find_method(args.method).extends
+    if args.n_neighbors is None and args.sample and method.extends:
+        args.n_neighbors = "auto"
+    given = vars(args) | {"random_state": args.seed}
+    return {name: given[name] for name in methods.FLAGS if given[name] is not None}
 
 
 # -- distances ------------------------------------------------------------------------------------
@@ -223,17 +221,17 @@ def _can_sample(args: SimpleNamespace) -> bool:
 def _as_square(table: Table, args: SimpleNamespace) -> Table:
     """A table of distances as a square one, with a column of the names of its points."""
     table.require([*args.columns, *args.drop])
-    beside = {*args.drop, *args.id, *args.label, args.color, *side_columns(args), *table.row_names}
+    beside = {*args.drop, *args.id, *args.label, args.color, *_side_columns(args), *table.row_names}
     chosen = list(args.columns) or [name for name in table.columns if name not in table.index]
     chosen = [name for name in chosen if name not in beside]
-    found, remark = from_table(table, chosen)
+    found = from_table(table, chosen)
     if found is None:
         # Columns of words name the points.
         chosen = [name for name in chosen if table.is_numeric(name)]
-        found, remark = from_table(table, chosen) if len(chosen) == len(table) else (None, "")
+        found = from_table(table, chosen) if len(chosen) == len(table) else None
     if found is None:
         return table
-    info(f"{table.file}: {remark}.")
+    info(f"{table.file}: read as {found.form}.")
     if len(found.matrix) == len(table) and not found.named:
         D = {name: found.matrix[:, k] for k, name in enumerate(chosen)}
         return replace(table, frame=table.frame.assign(**D))
@@ -241,96 +239,201 @@ def _as_square(table: Table, args: SimpleNamespace) -> Table:
     return as_table(table.file, found)
 
 
-def _distances(X: Array, file: str, args: SimpleNamespace) -> Array:
-    """Distances as the estimator takes them, with a line about those that are not known."""
-    takes_gaps = find_method(args.method).distances
-    if not takes_gaps and X.shape[0] == X.shape[1]:
-        gone = int(np.isnan(np.triu(np.fmax(X, X.T))).sum())
-        if gone:
-            info(
-                f"{file}: {counted(gone, 'distance')} {'is' if gone == 1 else 'are'} not known, "
-                "and pairs without one are no edges of the graph. --method distance_completion "
-                "finds places that have all that are known."
-            )
-    # The root keeps the sign, so that a negative entry is refused as it should be.
-    return np.asarray(np.sign(X) * np.sqrt(np.abs(X))) if args.squared else X
-
-
 # -- results --------------------------------------------------------------------------------------
 
 
-def _files(
-    found: FittedRows,
+def _choose_neighbors(estimator: Any, X: Array, args: SimpleNamespace) -> list[str]:
+    """Choose the number of neighbours of ``--n-neighbors auto``; return why in words."""
+    if args.n_neighbors != "auto":
+        return []
+    working("choosing the number of neighbours")
+    sampled = drawn(len(X), args.sample or len(X), args.seed or 0)
+    choice = choose_k(X[sampled], metric=estimator.metric)
+    estimator.n_neighbors = choice.n_neighbors
+    return [f"{counted(choice.n_neighbors, 'neighbour')}: {choice.reason}"]
+
+
+def _exit_of(learned: Any) -> Exit:
+    """The exit code: of a metric by its gap, of an iteration also by how it ended."""
+    if hasattr(learned, "gap_"):
+        return Exit.OK if learned.gap_ <= learned.tol_ else Exit.UNCERTIFIED
+    code = app.exit_of_status(learned.solution_.status)
+    if not hasattr(learned, "iteration_"):
+        return code
+    ended = learned.iteration_.status
+    if ended is IterationStatus.INTERRUPTED:
+        return Exit.INTERRUPTED
+    return code or (Exit.OK if ended is IterationStatus.SETTLED else Exit.UNCERTIFIED)
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def coordinate_names(d: int, known: Sequence[str] = ()) -> list[str]:
+    """Return names of coordinates found: after the columns of known coordinates, if any.
+
+    Examples
+    --------
+    >>> coordinate_names(2), coordinate_names(2, ["lon", "lat"])
+    (['y1', 'y2'], ['lon_found', 'lat_found'])
+    """
+    return [f"{name}_found" for name in known] or [f"y{k + 1}" for k in range(d)]
+
+
+def figure_writer(Y: Array, colour: np.ndarray | None, title: str) -> Writer:
+    """Return a writer of a picture of an embedding; points without a place are left out."""
+    from sdpdr.lab.plot import embedding
+    from sdpdr.lab.plot.style import literal
+
+    placed = np.isfinite(Y).all(axis=1)
+    seen = None if colour is None else colour[placed]
+    return lambda path: embedding(Y[placed], seen, title=literal(title)).savefig(path)
+
+
+def check_outputs(args: SimpleNamespace, sources: Sequence[Path], **more: Sequence[str]) -> None:
+    """Give a figure beside the table its name, and refuse bad targets before any work.
+
+    ``more`` maps names of options of further files to their suffixes.
+    """
+    if args.figure == _BESIDE:
+        name = called(args.file)
+        args.figure = Path(f"{name.partition('.')[0] or name}-embedding.png")
+    suffixes = {"out": WRITABLE, "figure": FIGURES, **more}
+    targets = [(getattr(args, name), kinds) for name, kinds in suffixes.items()]
+    terminal.check_targets([(path, kinds) for path, kinds in targets if path is not None], sources)
+    if args.out is not None:
+        require_writer(args.out)
+
+
+def writers_of(
     args: SimpleNamespace,
-    table: columns.DividedTable,
-    record: Mapping[str, Any],
+    table: DividedTable,
+    Y: Array,
+    names: Sequence[str],
+    more: Mapping[str, np.ndarray],
+    trust: Array | None = None,
 ) -> dict[Path, Writer]:
-    how = {"how": np.where(found.embedded, "embedded", "placed")} if found.is_sample else {}
-    files = writers_of(args, table, found.Y, _names(found, args), how)
-    if args.record is not None:
-        files[args.record] = record_writer(record)
+    """Return writers of the table of places, with further columns, and of its picture."""
+    kept = {**table.kept, **more}
+    files: dict[Path, Writer] = {}
+    if args.out is not None:
+        values = Y if trust is None else np.column_stack([Y, trust])
+        heads = names if trust is None else [*names, "trust"]
+        files[args.out] = partial(write_table, Y=values, names=heads, beside=kept)
+    if args.figure is not None:
+        files[args.figure] = figure_writer(Y, table.colouring, table.table.file)
     return files
 
 
-def _names(found: FittedRows, args: SimpleNamespace) -> list[str]:
-    """Names of the coordinates of the embedding."""
-    labels = find_method(args.method).labels
-    known = args.labels if labels is not None and labels.sets_dimension else ()
-    return coordinate_names(found.Y.shape[1], known)
+@contextmanager
+def about(file: str) -> Iterator[None]:
+    """Let errors of the data begin with the name of the file; not those of a hyperparameter."""
+    try:
+        yield
+    except DataError as problem:
+        words = str(problem)
+        if file not in words and not re.match(r"[a-z_]+=|[a-z]+_[a-z_]+ |--", words):
+            problem.args = (f"{file}: {words}", *problem.args[1:])
+        raise
 
 
-def _record(
-    found: FittedRows, args: SimpleNamespace, file: str, table: columns.DividedTable
-) -> dict[str, Any]:
-    data: dict[str, Any] = {"file": file, "shape": list(table.X.shape)}
-    if found.is_sample:
-        data["sample"] = len(found.rows)
+def _record(learned: Any, Y: Array, args: SimpleNamespace, table: DividedTable) -> dict[str, Any]:
+    """The answer, hyperparameters and further results of the method, ready for JSON."""
+    data: dict[str, Any] = {"file": table.table.file, "shape": list(table.X.shape)}
+    sample = getattr(learned, "sample_", None)
+    if sample is not None and len(sample) < len(Y):
+        data["sample"] = len(sample)
     if table.set_aside:
-        data["set_aside"] = dict(table.set_aside)
-    if table.doubt:
-        data["warning"] = table.doubt
+        data["set_aside"] = table.set_aside
     if len(table.rows) < table.n_read:
-        data["left_out"] = (1 + np.setdiff1d(np.arange(table.n_read), table.rows)).tolist()
-    return {
-        **answers.record(found.learned, find_method(args.method)),
+        data["left_out"] = 1 + np.setdiff1d(np.arange(table.n_read), table.rows)
+    record: dict[str, Any] = {}
+    if hasattr(learned, "gap_"):
+        status = Status.INACCURATE if _exit_of(learned) else Status.SOLVED
+        record |= {"status": status.name, "advice": status.advice, "solver": str(learned.solver)}
+        found = {name: getattr(learned, f"{name}_") for name in _GRADED}
+        record |= found | {"certified": status is Status.SOLVED}
+    else:
+        record |= learned.solution_.record()
+    record["hyperparameters"] = learned.get_params(deep=False)
+    if hasattr(learned, "graph_"):
+        graph = learned.graph_
+        record["graph"] = {"made by": str(graph.provenance), "n": graph.n, "edges": graph.m}
+    if hasattr(learned, "eigenvalues_"):
+        record["eigenvalues"] = learned.eigenvalues_
+    if hasattr(learned, "iteration_"):
+        state = learned.iteration_
+        numbers = {name: getattr(state, name) for name in ("objective", "bound", "gap")}
+        words = {"status": state.status.name, "advice": state.status.advice}
+        record["iteration"] = words | numbers
+    wanted = methods.find_method(args.method).results
+    results = [name for name in wanted if hasattr(learned, name)]
+    side = {name: getattr(args, name) for name in ("labels", "labels_as", "actions", "sequences")}
+    record |= {
+        "results": {name.rstrip("_"): getattr(learned, name) for name in results},
         "method": args.method,
         "data": data,
-        "n_components": found.Y.shape[1],
-        "side": {
-            name: value
-            for name in ("labels", "labels_as", "actions", "sequences")
-            if (value := getattr(args, name))
-        },
+        "n_components": Y.shape[1],
+        "side": {name: value for name, value in side.items() if value},
     }
+    return {name: _plain(value) for name, value in record.items()}
 
 
-def _report(found: FittedRows, args: SimpleNamespace, record: Mapping[str, Any]) -> None:
-    if not (args.out or args.figure or args.record or args.save):
-        info("nothing is written: --out, --figure, --record and --save say where to.")
-    _report_flat(found.Y, _names(found, args))
-    if args.json:
-        echo_json(record)
-        return
-    graph = record.get("graph")
-    size = ""
-    if graph:
+def _plain(value: Any) -> Any:
+    """A value as JSON can hold it: no infinities, no NumPy types, relations in words."""
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {type(value).__name__: _plain(asdict(value))}
+    return str(value)
+
+
+def _lines(
+    learned: Any, Y: Array, record: Mapping[str, Any], remarks: Sequence[str]
+) -> Iterator[str]:
+    """What is printed before the grade, a line for each."""
+    method, d, data, size = methods.find_method(record["method"]), Y.shape[1], record["data"], ""
+    if graph := record.get("graph"):
         size = f", graph of {counted(graph['n'], 'node')} and {counted(graph['edges'], 'edge')}"
-    echo(f"{record['data']['file']}: {counted(len(found.Y), 'point')}{size}")
+    yield f"{data['file']}: {counted(len(Y), 'point')}{size}"
     if "read_as" in record["side"]:
-        echo(f"labels in {', '.join(args.labels)}: {record['side']['read_as']}")
-    for line in [*found.lines(), *answers.lines(found.learned, find_method(args.method), found.Y)]:
-        echo(line)
-    echo()
-    echo(answers.grade(found.learned))
+        yield f"labels in {', '.join(record['side']['labels'])}: {record['side']['read_as']}"
+    yield from remarks
+    if n := data.get("sample"):
+        words = f"{counted(n, 'row')} embedded, {len(Y) - n} placed"
+        if (extension := getattr(learned, "extension_", None)) is not None:
+            words += (
+                f" by the {extension.name} map, which misses points left out of it by "
+                f"{extension.error:.1%} of the spread"
+            )
+        yield words
+    spectrum = getattr(learned, "eigenvalues_", np.zeros(0))
+    if method.spectrum and spectrum.sum() > 0.0:
+        share = spectrum[:d].sum() / spectrum.sum()
+        hold = "holds" if d == 1 else "hold"
+        yield f"{counted(d, 'dimension')} {hold} {share:.2%} of the {method.spectrum}"
+    for name in method.results:
+        if name in IN_WORDS and (value := getattr(learned, name, None)) is not None:
+            yield f"{IN_WORDS[name]}: {value:.6g}"
+    if hasattr(learned, "iteration_"):
+        state = learned.iteration_
+        yield f"iteration: {state.status.name}, objective {shown(state.objective)}"
+        yield "the grade below is that of its last program"
 
 
-def _report_flat(Y: Array, names: list[str]) -> None:
-    """Say which coordinates are zero but for rounding."""
-    sizes = np.abs(np.nan_to_num(Y)).max(axis=0, initial=0.0)
-    flat = [name for name, size in zip(names, sizes, strict=True) if size <= _FLAT * sizes.max()]
-    if flat:
-        left = len(names) - len(flat)
-        info(
-            f"the embedding has {counted(left, 'dimension')}: zero at all points, but for "
-            f"rounding: {listed(flat)}."
-        )
+def _grade(learned: Any) -> dict[str, str]:
+    """What is proved of a metric, in words."""
+    return {
+        "value": shown(learned.value_),
+        "bound": f"{shown(learned.bound_)} ({learned.argument_})",
+        "gap": f"{shown(learned.gap_, '.1e')}, aimed at {learned.tol_:.0e}",
+        "solver": str(learned.solver),
+    }

@@ -1,54 +1,207 @@
-"""The methods of ``sdpdr embed``: names, estimators, and what they need of a table."""
+"""The methods of ``sdpdr embed``: their estimators, hyperparameters, and further columns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from inspect import getdoc, signature
+from contextlib import suppress
+from dataclasses import dataclass
+from inspect import Parameter, getdoc, signature
+from itertools import groupby
 from textwrap import wrap
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 import sdpdr
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import DataError
-from sdpdr.base.rows import counted
-from sdpdr.lab.cli import side
-from sdpdr.lab.cli.hyperparameters import FLAGS, defaults, own, parsed, require_taken
-from sdpdr.lab.cli.side import Labels
+from sdpdr.base.rows import counted, listed
 from sdpdr.lab.tables.table import Table
 
+LABELS_AS = ("auto", "classes", "numbers")
+_DIRECT = (
+    "n_components", "n_neighbors", "isometry", "metric", "connect", "sample", "extension",
+)  # fmt: skip
+_SOLVING = ("solver", "form", "landmarks", "tol", "time_limit")
+FLAGS: Mapping[str, str] = MappingProxyType(
+    {name: f"--{name.replace('_', '-')}" for name in (*_DIRECT, *_SOLVING)}
+    | {"random_state": "--seed"}
+)
+"""Hyperparameters that have an option of their own."""
+
+# The command line does this itself for every method: it takes roots, and shows progress.
+_OURS = ("squared", "progress")
 # Of the list of methods in the help.
 _INDENT, _WIDTH = " " * 6, 98
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+# -- messages of the package in the words of the command line -------------------------------------
+
+_HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=(?:'([^']*)'|(\d+(?:\.\d+)?))")
+# Attributes of a graph, and the call that made it, are of no use at a command line.
+_WORDS: Sequence[tuple[str, str]] = (
+    (r"(?s)[.;] graph\.\w+ .*$", "."),
+    (r" made by \w+\([^)]*\)", ""),
+    (r"Found array with (\d+) sample\(s\) \(shape=\([^)]*\)\) while a minimum of (\d+) is required",
+     r"rows: \1, and at least \2 are needed"),
+    (r"squared=True|pass their square roots, np\.sqrt\(D\)", "pass --squared"),
+    (r"isometry=Band\((0\.\d+)\)", r"--isometry band:\1"),
+    (r"sample=None unfolds all, a number so many",
+     "--sample N unfolds N rows, and as many as there are all"),
+    (r"time_limit=None lets it (go on to its end|end)", "--time-limit gives it more"),
+)  # fmt: skip
+
+
+def as_options(words: object) -> str:
+    """Return a message of the package in the words of the command line.
+
+    Examples
+    --------
+    >>> as_options("take more neighbours, or connect='mst' or n_neighbors=7.")
+    'take more neighbours, or --connect mst or --n-neighbors 7.'
+    >>> as_options("Some repeat. They were merged; graph.counts says how often each occurs.")
+    'Some repeat. They were merged.'
+    """
+    text = str(words)
+    for found, replacement in _WORDS:
+        text = re.sub(found, replacement, text)
+    return _HYPERPARAMETER.sub(lambda found: f"{FLAGS[found[1]]} {found[2] or found[3]}", text)
+
+
+# -- columns beside the coordinates ---------------------------------------------------------------
+
+# Kinds of ``--labels`` that methods need.
+_CLASSES = "a column of classes"
+SOME_CLASSES = "a column of classes, empty where not known"
+_CLASSES_OR_NUMBERS = "a column of classes, or columns of numbers"
+PLACES = "columns of known coordinates, empty where not known"
+
+
+def labels(table: Table, names: Sequence[str], kind: str, how: str | None) -> np.ndarray:
+    """Return what a method needs of ``--labels``, read by ``--labels-as``."""
+    table.require(names)
+    if kind == PLACES:
+        known = table.numbers(names)
+        if np.isnan(known).all():
+            raise DataError(
+                f"{table.file}: no row has coordinates in {', '.join(names)}. Fill them in for the "
+                "rows whose position is known, or use --method mvu."
+            )
+        return known
+    name = names[0]
+    rests = np.nan_to_num(table.floats(name) % 1.0) if table.is_numeric(name) else np.zeros(1)
+    is_quantity = how == "numbers" or (how != "classes" and (len(names) > 1 or rests.any()))
+    if kind == _CLASSES_OR_NUMBERS and is_quantity:
+        numbers = table.numbers(names)
+        _require_all(table, names)
+        return numbers[:, 0] if len(names) == 1 else numbers
+    if len(names) != 1:
+        raise DataError(
+            f"--labels names {len(names)} columns ({', '.join(names)}), but classes stand in one."
+        )
+    if rests.any():
+        row = int(np.argmax(rests != 0.0))
+        raise DataError(
+            f"{table.file}: column {name!r} holds {table.texts(name)[row]} ({table.place(row)}), "
+            "but labels of classes are words or whole numbers. Name another column, or round it."
+        )
+    words = np.array(table.texts(name), dtype=object)
+    if all(word is None for word in words):
+        raise DataError(f"{table.file}: column {name!r} is empty. At least two classes are needed.")
+    if kind == SOME_CLASSES:
+        return words
+    _require_all(table, names)
+    return words.astype(str)
+
+
+def _require_all(
+    table: Table,
+    names: Sequence[str],
+    advice: str = "Fill it in, or leave such rows out with --missing drop.",
+) -> None:
+    rows = table.frame.index[table.missing(*names)]
+    if len(rows):
+        where = f"rows without an entry in {', '.join(names)}: {listed(rows + 1)}."
+        if table.lines is not None:
+            where += f" Lines of the file: {listed(table.lines[rows])}."
+        raise DataError(f"{table.file}: {where} Every point needs one. {advice}")
+
+
+def actions(table: Table, name: str, lengths: Sequence[int] | None) -> list[str | None]:
+    """Return labels of the steps from each row to the next of its sequence.
+
+    The last row of a sequence leads nowhere, so its entry is ignored.
+    """
+    labels = table.texts(name)
+    ends = np.cumsum([len(labels)] if lengths is None else lengths)
+    return [label for i, label in enumerate(labels) if i + 1 not in ends]
+
+
+def lengths(table: Table, name: str) -> list[int]:
+    """Return numbers of rows that follow each other with the same entry of a column."""
+    found, seen, row = [], set(), 0
+    entries = table.texts(name)
+    _require_all(table, [name], "Fill it in, or leave the row out.")
+    for entry, rows in groupby(entries):
+        if entry in seen:
+            raise DataError(
+                f"{table.file}: sequence {entry!r} of column {name!r} goes on at "
+                f"{table.place(row)}, after another. Sort the rows: one sequence after the other, "
+                "in order of time."
+            )
+        seen.add(entry)
+        found.append(sum(1 for _ in rows))
+        row += found[-1]
+    return found
+
+
+def in_words(labels: np.ndarray) -> str:
+    """Return how labels were understood.
+
+    Examples
+    --------
+    >>> in_words(np.array(["a", None, "b"], dtype=object)), in_words(np.ones(5))
+    ('2 classes, 1 row not known', 'numbers')
+    """
+    if labels.dtype.kind == "f":
+        kind, missing = "numbers", np.isnan(labels.reshape(len(labels), -1)).any(axis=1)
+    else:
+        missing = np.array([label is None for label in labels])
+        kind = counted(len(set(labels[~missing].tolist())), "class")
+    unknown = int(missing.sum())
+    return f"{kind}, {counted(unknown, 'row')} not known" if unknown else kind
+
+
+# -- methods --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the command line.
+    """A method of the command line: an estimator, and what it takes besides points.
 
-    Attributes
-    ----------
-    estimator : type
-        Of scikit-learn's kind; the first line of its docstring is the help.
-    labels : Labels, optional
-        What it needs of ``--labels``; methods with None take no labels.
-    steps : bool
-        Whether it takes ``--actions`` and ``--sequences``.
-    distances : bool
-        Whether it is fitted to distances alone, some of which may not be known.
-    spectrum : str
-        What its eigenvalues are shares of; empty where that means nothing.
-    results : mapping from attribute to words
-        What it finds besides the embedding: in the record, and printed where it is a number.
+    ``labels`` is the kind of its ``--labels``, if any; with ``steps`` it takes ``--actions`` and
+    ``--sequences``, with ``distances`` distances alone, some perhaps not known; ``results`` are
+    further attributes; ``spectrum`` says what its eigenvalues are shares of, if anything.
     """
 
     estimator: Any
-    labels: Labels | None = None
+    labels: str = ""
+    results: Sequence[str] = ()
     steps: bool = False
     distances: bool = False
     spectrum: str = "variance"
-    results: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """All hyperparameters."""
+        return signature(self.estimator).parameters
+
+    @property
+    def own(self) -> dict[str, Parameter]:
+        """Hyperparameters that have no option of their own."""
+        return {name: p for name, p in self.parameters.items() if name not in (*FLAGS, *_OURS)}
 
     @property
     def summary(self) -> str:
@@ -58,110 +211,77 @@ class Method:
     @property
     def extends(self) -> bool:
         """Whether a map of new points is learned beside the embedding; some are nothing else."""
-        return "extension" in signature(self.estimator).parameters
+        return "extension" in self.parameters
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "mvu": Method(sdpdr.MVU),
         "mfnu": Method(sdpdr.MFNU),
-        "colored_mvu": Method(
-            sdpdr.ColoredMVU,
-            side.CLASSES_OR_NUMBERS,
-            results={"hsic_": "dependence on the labels (HSIC)"},
-        ),
-        "anchored_mvu": Method(
-            sdpdr.AnchoredMVU,
-            side.COORDINATES,
-            spectrum="",
-            results={"anchors_": "rows of known coordinates", "trust_": "squared distances"},
-        ),
-        "are": Method(
-            sdpdr.ARE,
-            steps=True,
-            results={"action_error_": "largest change of a distance by an action"},
-        ),
-        "distance_completion": Method(
-            sdpdr.DistanceCompletion,
-            distances=True,
-            results={"rmse_": "root of the mean squared misfit of distances"},
-        ),
+        "colored_mvu": Method(sdpdr.ColoredMVU, _CLASSES_OR_NUMBERS, ["hsic_"]),
+        "anchored_mvu": Method(sdpdr.AnchoredMVU, PLACES, ["anchors_", "trust_"], spectrum=""),
+        "are": Method(sdpdr.ARE, "", ["action_error_"], steps=True),
+        "distance_completion": Method(sdpdr.DistanceCompletion, "", ["rmse_"], distances=True),
         "ism": Method(
             sdpdr.ISM,
-            side.SOME_CLASSES,
+            SOME_CLASSES,
+            ["margin_", "separating_dimension_", "transduction_"],
             spectrum="squared distance from the origin",
-            results={
-                "margin_": "margin",
-                "separating_dimension_": "dimensions that separate the classes",
-                "transduction_": "class of every point",
-            },
         ),
-        "mve": Method(sdpdr.MVE, results={"n_iter_": "programs solved"}),
-        "density_map": Method(sdpdr.DensityMap, results={"density_": "density at every node"}),
-        "loocv": Method(sdpdr.LOOCVUnfolding, results={"likelihoods_": "likelihoods"}),
-        "xing": Method(sdpdr.XingMetric, side.CLASSES, results={"components_": "the map"}),
-        "ghodsi": Method(sdpdr.GhodsiMetric, side.CLASSES, results={"components_": "the map"}),
+        "mve": Method(sdpdr.MVE, "", ["n_iter_"]),
+        "density_map": Method(sdpdr.DensityMap, "", ["density_"]),
+        "loocv": Method(sdpdr.LOOCVUnfolding, "", ["likelihoods_"]),
+        "xing": Method(sdpdr.XingMetric, _CLASSES, ["components_"]),
+        "ghodsi": Method(sdpdr.GhodsiMetric, _CLASSES, ["components_"]),
     }
 )
 """Methods by the names that ``--method`` takes, which are those of the recipes."""
 
+IN_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "hsic_": "dependence on the labels (HSIC)",
+        "action_error_": "largest change of a distance by an action",
+        "rmse_": "root of the mean squared misfit of distances",
+        "margin_": "margin",
+        "separating_dimension_": "dimensions that separate the classes",
+        "n_iter_": "programs solved",
+    }
+)
+"""Results that are numbers, and are printed."""
+
 
 def find_method(name: str) -> Method:
-    """A method by name.
-
-    Raises
-    ------
-    UnknownNameError
-    """
+    """Return a method by name; an unknown one is answered with the nearest."""
     choice("method", name, METHODS)
     return METHODS[name]
 
 
 def described() -> str:
-    """Every method with what it takes, for the help."""
+    """Return every method with what it takes, for the help."""
     lines = []
     for name, method in METHODS.items():
         facts = [method.summary]
-        if method.labels is not None:
-            facts.append(f"needs --labels: {method.labels.words}")
+        if method.labels:
+            facts.append(f"needs --labels: {method.labels}")
         if method.distances:
             facts.append("needs --metric precomputed: distances, empty if not known")
         if method.steps:
             facts.append("takes --actions and --sequences: rows in order of time")
-        facts += [f"--set: {words}"] if (words := defaults(own(method.estimator))) else []
-        facts += [f"default: {words}"] if (words := _other_defaults(method)) else []
+        if method.own:
+            values = (f"{key}={_shown(p.default)}" for key, p in method.own.items())
+            facts.append(f"--set: {', '.join(values)}")
         lines.append(name)
         for fact in facts:
             lines += wrap(fact, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
     return "\n".join(lines)
 
 
-def _other_defaults(method: Method) -> str:
-    """Defaults of options of their own that are not those of the first method."""
-    first, here = (signature(m.estimator).parameters for m in (METHODS["mvu"], method))
-    other = [key for key in here if key in FLAGS and here[key].default != first[key].default]
-    return ", ".join(
-        f"{FLAGS[key]} {'all' if here[key].default is None else here[key].default}" for key in other
-    )
-
-
 def made(args: SimpleNamespace, given: Mapping[str, Any]) -> Any:
-    """Return the estimator that was requested, not yet fitted.
+    """Return the estimator of a command line, not yet fitted.
 
-    Parameters
-    ----------
-    args : SimpleNamespace
-    given : mapping from hyperparameter to value
-        From options of their own.
-
-    Raises
-    ------
-    UnknownNameError, DataError
-        A hyperparameter is unknown, of another type, or not one of this method; or columns are
-        named that it does not use.
+    ``given`` holds the hyperparameters that have options of their own.
     """
     method = find_method(args.method)
-    estimator = method.estimator
     if method.distances:
         if args.metric != "precomputed":
             raise DataError(
@@ -169,61 +289,35 @@ def made(args: SimpleNamespace, given: Mapping[str, Any]) -> Any:
                 "is a square matrix of them, or has two points and their distance in each line."
             )
         given = {name: value for name, value in given.items() if name != "metric"}
-    if given.get("form") == "landmark" and "landmarks" not in signature(estimator).parameters:
+    if given.get("form") == "landmark" and "landmarks" not in method.parameters:
         raise DataError(f"method {args.method} has no landmark form; choose another --form.")
-    require_taken(args.method, estimator, given)
-    others = parsed(args.method, estimator, args.set)
-    _check_options(args, method)
-    return estimator(**given, **others)
+    for name in given:
+        if name not in method.parameters:
+            taken = ", ".join(flag for key, flag in FLAGS.items() if key in method.parameters)
+            raise DataError(
+                f"method {args.method} does not take {FLAGS[name]}; leave it out. It takes {taken}."
+            )
+    others = parsed(args.method, args.set)
+    _check_columns(args, method)
+    return method.estimator(**given, **others)
 
 
-def side_inputs(table: Table, args: SimpleNamespace) -> dict[str, Any]:
-    """Return what `fit` takes besides the points.
-
-    Raises
-    ------
-    DataError, UnknownNameError
-        A column is missing, unknown, or unfit.
-    """
-    method = find_method(args.method)
-    if method.labels is not None:
-        return {"y": method.labels.read(table, args.labels, args.labels_as or "auto")}
-    found: dict[str, Any] = {}
-    if args.sequences is not None:
-        found["lengths"] = side.lengths(table, args.sequences)
-    if args.actions is not None:
-        found["actions"] = side.actions(table, args.actions, found.get("lengths"))
-    return found
-
-
-def side_columns(args: SimpleNamespace) -> Sequence[str]:
-    """Return columns that are not coordinates unless ``--columns`` names them."""
-    return [*args.labels, *(name for name in (args.actions, args.sequences) if name is not None)]
-
-
-def needed_columns(args: SimpleNamespace) -> Sequence[str]:
-    """Return columns of labels that must have an entry in every row."""
-    labels = find_method(args.method).labels
-    return args.labels if labels is not None and labels.all_known else ()
-
-
-def _check_options(args: SimpleNamespace, method: Method) -> None:
+def _check_columns(args: SimpleNamespace, method: Method) -> None:
+    """Refuse columns that a method does not take, and labels that it lacks."""
     takers = {
-        "--labels": [name for name, m in METHODS.items() if m.labels is not None],
-        "--labels-as": [name for name, m in METHODS.items() if m.labels and m.labels.either],
-        "--actions": [name for name, m in METHODS.items() if m.steps],
-        "--sequences": [name for name, m in METHODS.items() if m.steps],
+        "labels": [name for name, m in METHODS.items() if m.labels],
+        "labels_as": [name for name, m in METHODS.items() if m.labels == _CLASSES_OR_NUMBERS],
+        **{key: [n for n, m in METHODS.items() if m.steps] for key in ("actions", "sequences")},
     }
     for option, names in takers.items():
-        if getattr(args, option[2:].replace("-", "_")) and args.method not in names:
+        if getattr(args, option) and args.method not in names:
             raise DataError(
-                f"method {args.method} does not take {option}; leave it out, or choose among "
-                f"--method {', '.join(names)}."
+                f"method {args.method} does not take --{option.replace('_', '-')}; leave it out, "
+                f"or choose among --method {', '.join(names)}."
             )
-    if method.labels is not None and not args.labels:
-        raise DataError(f"method {args.method} needs --labels: {method.labels.words}.")
-    sets = method.labels is not None and method.labels.sets_dimension
-    if sets and args.n_components not in (None, len(args.labels)):
+    if method.labels and not args.labels:
+        raise DataError(f"method {args.method} needs --labels: {method.labels}.")
+    if method.labels == PLACES and args.n_components not in (None, len(args.labels)):
         raise DataError(
             f"--n-components {args.n_components}, but --labels names coordinates in "
             f"{counted(len(args.labels), 'dimension')}. Leave --n-components out."
@@ -231,3 +325,74 @@ def _check_options(args: SimpleNamespace, method: Method) -> None:
     if args.set and args.actions is None and method.steps:
         keys = ", ".join(key for key, _ in args.set)
         raise DataError(f"--set {keys} is about actions: add --actions COLUMN.")
+
+
+def side_inputs(table: Table, args: SimpleNamespace) -> dict[str, Any]:
+    """Return what `fit` takes besides the points."""
+    method = find_method(args.method)
+    if method.labels:
+        return {"y": labels(table, args.labels, method.labels, args.labels_as)}
+    found: dict[str, Any] = {}
+    if args.sequences is not None:
+        found["lengths"] = lengths(table, args.sequences)
+    if args.actions is not None:
+        found["actions"] = actions(table, args.actions, found.get("lengths"))
+    return found
+
+
+# -- hyperparameters ------------------------------------------------------------------------------
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """Split ``KEY=VALUE``; raise ValueError for anything else."""
+    key, _, value = text.partition("=")
+    if not key.strip() or not value.strip():
+        raise ValueError
+    return key.strip().replace("-", "_"), value.strip()
+
+
+def parsed(name: str, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return hyperparameters of a method from ``--set``; the estimator refuses wrong types.
+
+    Examples
+    --------
+    >>> parsed("density_map", [("bandwidth", "2.5"), ("variant", "trace"), ("compact", "yes")])
+    {'bandwidth': 2.5, 'variant': 'trace', 'compact': True}
+    """
+    known, found = METHODS[name].own, dict[str, Any]()
+    for key, value in pairs:
+        if key in FLAGS:
+            raise DataError(f"--set {key}=...: this has an option of its own, {FLAGS[key]}.")
+        if key in found:
+            raise DataError(f"--set gives {key!r} twice. Give it once.")
+        if not known:
+            raise DataError(f"method {name} has no hyperparameters for --set; leave it out.")
+        choice(f"hyperparameter of method {name}", key, known)
+        found[key] = _value(value)
+        kind = str(known[key].annotation)
+        if found[key] is not None and "Mapping" in kind:
+            entries = [part.split(":") for part in value.split(",")]
+            if not all(len(entry) == 2 for entry in entries):
+                raise DataError(f"--set {key}={value}: {key} must be pairs such as L:R,U:D.")
+            # Labels of actions are words, also if they are written as numbers.
+            read = str if "Hashable" in kind else _value
+            found[key] = {left.strip(): read(right.strip()) for left, right in entries}
+    return found
+
+
+def _value(text: str) -> Any:
+    """A number, a truth, None, a list of whole numbers, or else the text."""
+    if text.lower() in _WRITTEN:
+        return _WRITTEN[text.lower()]
+    for read in (int, float):
+        with suppress(ValueError):
+            return read(text)
+    numbers = re.fullmatch(r"\d+(,\d+)+", text)
+    return [int(part) for part in text.split(",")] if numbers else text
+
+
+_WRITTEN = {"none": None, "yes": True, "true": True, "no": False, "false": False}
+
+
+def _shown(default: object) -> str:
+    return {True: "yes", False: "no"}[default] if isinstance(default, bool) else str(default)

@@ -6,16 +6,14 @@ from collections import Counter
 from pathlib import Path
 from shlex import quote
 from types import SimpleNamespace
-from typing import Any
 
 import click
 
-from sdpdr.lab.cli.command import command
-from sdpdr.lab.cli.options import AS_JSON, PATH, WHOLE, Exit, option
-from sdpdr.lab.cli.outputs import check_target
-from sdpdr.lab.cli.terminal import echo, echo_json, error, grid, info, table
+from sdpdr.lab.cli.app import AS_JSON, PATH, WHOLE, Exit, command, option
+from sdpdr.lab.cli.terminal import check_targets, echo, echo_json, error, grid, info, table
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
+_STUDY = click.argument("study", metavar="STUDY")
 REPORTS = (".html", ".md")
 EXPORTS = (".parquet", ".csv")
 
@@ -41,20 +39,16 @@ def study_command() -> None:
     """
 
 
-@command("list", "sdpdr study list", AS_JSON)
+@command("list", "sdpdr study list")
 def list_studies(args: SimpleNamespace) -> int:
     """List the studies that are shipped."""
     from sdpdr.lab.study.studyfile import shipped
 
-    rows = [{"name": name, "title": title} for name, title in shipped().items()]
-    if args.json:
-        echo_json(rows)
-    else:
-        echo(table(("study", "what it is to settle"), [tuple(row.values()) for row in rows]))
+    echo(table(("study", "what it is to settle"), shipped().items()))
     return Exit.OK
 
 
-@command("show", "sdpdr study show quick", click.argument("study", metavar="STUDY"), AS_JSON)
+@command("show", "sdpdr study show quick", _STUDY)
 def show_study(args: SimpleNamespace) -> int:
     """Show what a study would run."""
     from sdpdr.lab.study.studyfile import find_study
@@ -70,11 +64,12 @@ def show_study(args: SimpleNamespace) -> int:
         "runs": len(study.tasks()),
         **study.settings(),
     }
-    if args.json:
-        echo_json(facts)
-    else:
-        echo(grid(facts))
+    echo(grid(facts))
     return Exit.OK
+
+
+def _counted(names: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in names.items())
 
 
 @command(
@@ -82,7 +77,7 @@ def show_study(args: SimpleNamespace) -> int:
     "sdpdr study run quick\n"
     "sdpdr study run my-study.toml --out results/mine.jsonl --jobs 4\n"
     "sdpdr study run solvers --scheduler tcp://10.0.0.1:8786",
-    click.argument("study", metavar="STUDY"),
+    _STUDY,
     option("-o/--out PATH", "Results (default: STUDY.jsonl, here).", type=PATH),
     option("--jobs N", "Runs at a time (default: the study's).", type=WHOLE),
     option("--rerun SOLVER", "Run this solver again; repeat for several.", multiple=True),
@@ -91,6 +86,7 @@ def show_study(args: SimpleNamespace) -> int:
 )
 def run_command(args: SimpleNamespace) -> int:
     """Carry out the missing runs of a study; stop it at any moment and run it again."""
+    from sdpdr.lab.study.compare import terminal_table
     from sdpdr.lab.study.measures import (
         means,
         not_installed,
@@ -113,33 +109,25 @@ def run_command(args: SimpleNamespace) -> int:
         info(f"{path} holds {results.n_hidden} records of other settings, which are left out")
     runs = runs_by_median(results.frame)
     ranking = means(runs).drop(columns="contestant")
-    absent = not_installed(runs)
     if args.json:
         kept = ranking.astype(object).where(ranking.notna(), None).to_dict("records")
         echo_json({"results": str(path), "runs": len(results.frame), "ranking": kept})
-    else:
-        echo(_ranking(ranking))
-        if absent:
-            info(f"not installed, or without a licence: {', '.join(absent)}")
-        if refused := refused_everywhere(runs):
-            info(f"left out, since every problem refuses them: {', '.join(refused)}")
-        info(f"results: {path}; a report: sdpdr study report {quote(str(path))}")
-    return Exit.OK
-
-
-def _ranking(ranking: Any) -> Any:
-    """Contestants, best first, for a terminal."""
-    from sdpdr.lab.study.compare import terminal_table
-
+        return Exit.OK
     titles = {"mean": "mean seconds", "ratio": "times the fastest"}
     columns = ["solver", "form", "tol", "solved", "instances", *titles.values()]
-    return terminal_table(ranking.rename(columns=titles)[columns])
+    echo(terminal_table(ranking.rename(columns=titles)[columns]))
+    if absent := not_installed(runs):
+        info(f"not installed, or without a licence: {', '.join(absent)}")
+    if refused := refused_everywhere(runs):
+        info(f"left out, since every problem refuses them: {', '.join(refused)}")
+    info(f"results: {path}; a report: sdpdr study report {quote(str(path))}")
+    return Exit.OK
 
 
 @command(
     "report",
     "sdpdr study report quick\nsdpdr study report quick.jsonl --out quick.html --out quick.md",
-    click.argument("study", metavar="STUDY"),
+    _STUDY,
     option(
         "-o/--out PATH",
         ".html or .md; repeat it for several (default: STUDY.html, here).",
@@ -159,8 +147,7 @@ def report_command(args: SimpleNamespace) -> int:
     path = find_results(args.study)
     results = read_results(path)
     targets = list(args.out) or [Path(f"{path.stem}.html")]
-    for out in targets:
-        check_target(out, REPORTS)
+    check_targets((out, REPORTS) for out in targets)
     for out in targets:
         write_report(results, out)
         info(f"wrote {out}")
@@ -177,14 +164,10 @@ def export_results(args: SimpleNamespace) -> int:
     """Write the records of results as Parquet or CSV."""
     from sdpdr.lab.study.results import find_results, read_results
 
-    check_target(args.to, EXPORTS)
+    check_targets([(args.to, EXPORTS)])
     read_results(find_results(args.results)).export(args.to)
     info(f"wrote {args.to}")
     return Exit.OK
-
-
-def _counted(names: Counter[str]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in names.items())
 
 
 for _command in (list_studies, show_study, run_command, report_command, export_results):

@@ -1,25 +1,64 @@
-"""The terminal: results on the standard output, information and errors on the error output."""
+"""Results on the standard output, messages on the error output, and files all or none."""
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import os
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, TextIO
 
-from sdpdr.base.errors import SdpdrWarning, UnlikeColumnsWarning
+from sdpdr.base.errors import FileFormatError, SdpdrWarning, UnlikeColumnsWarning
+from sdpdr.base.files import Writer, occupy_standard, write_files
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-# Columns of tables in files and pipes, whose width nobody says.
+# Columns of tables in files and pipes, which have no width.
 WIDTH = 160
 written: list[Path] = []
 """Files that the command at hand has written."""
+
+# Symbols of formulas in ASCII, for terminals that have no others.
+_ASCII = {
+    "−": "-", "–": "-", "≤": "<=", "≥": ">=", "≠": "!=", "⪰": ">>", "⪯": "<<", "∈": "in",
+    "⟨": "<", "⟩": ">", "ᵀ": "^T", "²": "^2", "·": "*", "×": "x", "‖": "||", "→": "->",
+    "∞": "inf", "√": "sqrt", "…": "...", "∑": "sum", "Σ": "sum",
+}  # fmt: skip
+
+
+def _in_ascii(failed: UnicodeError) -> tuple[str, int]:
+    """What is printed in place of symbols that an encoding lacks: ASCII, or their names."""
+    if not isinstance(failed, UnicodeEncodeError):
+        raise failed
+    words = []
+    for letter in failed.object[failed.start : failed.end]:
+        plain = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
+        name = unicodedata.name(letter, "?").lower().split()[-1]
+        words.append(_ASCII.get(letter) or plain or name)
+    return "".join(words), failed.end
+
+
+codecs.register_error("sdpdr.ascii", _in_ascii)
+
+
+def ensure_streams() -> None:
+    """Let a process whose output is closed, such as a daemon, print to the null device."""
+    occupy_standard()
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+            setattr(sys, name, null)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="sdpdr.ascii")
 
 
 def echo(content: object = "") -> None:
@@ -43,21 +82,17 @@ def echo_json(content: object) -> None:
 
 def info(message: str) -> None:
     """Print one line on the error output: what was done besides the result."""
-    _to_errors(f"{message}\n")
+    # An error output that is full, or has lost its reader, changes no outcome.
+    try:
+        sys.stderr.write(f"{message}\n")
+        sys.stderr.flush()
+    except OSError:
+        discard(sys.stderr)
 
 
 def error(message: object, kind: str = "error") -> None:
     """Print an error or a warning in one line on the error output."""
-    _to_errors(f"{kind}: {' '.join(str(message).split())}\n")
-
-
-def _to_errors(text: str) -> None:
-    """Write; an error output that is full, or has lost its reader, changes no outcome."""
-    try:
-        sys.stderr.write(text)
-        sys.stderr.flush()
-    except OSError:
-        discard(sys.stderr)
+    info(f"{kind}: {' '.join(str(message).split())}")
 
 
 def discard(stream: TextIO) -> None:
@@ -100,16 +135,9 @@ def warnings_as_lines(translate: Callable[[object], str] = str) -> Iterator[None
     """Print warnings of the package as lines ``warning: ...``, each once; leave others alone."""
     shown, printed = warnings.showwarning, set[str]()
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         if not issubclass(category, SdpdrWarning):
-            shown(message, category, filename, lineno, file, line)
+            shown(message, category, *where, **more)
         elif (words := translate(message)) not in printed:
             printed.add(words)
             error(words, "warning")
@@ -120,3 +148,63 @@ def warnings_as_lines(translate: Callable[[object], str] = str) -> Iterator[None
         warnings.simplefilter("ignore", UnlikeColumnsWarning)
         warnings.showwarning = show
         yield
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def check_targets(
+    targets: Iterable[tuple[Path, Sequence[str]]], sources: Iterable[Path] = ()
+) -> None:
+    """Refuse, before any work, files that cannot be written, are read, or are named twice.
+
+    Each target comes with the suffixes that it may have.
+    """
+    read, seen = set(map(os.path.realpath, sources)), set[str]()
+    for path, suffixes in targets:
+        if not path.name.lower().endswith(tuple(suffixes)):
+            raise FileFormatError(
+                f"{path}: cannot write files called {path.suffix or 'without a suffix'}. "
+                f"Choose {'one of ' if len(suffixes) > 1 else ''}{', '.join(suffixes)}."
+            )
+        _require_writable(path)
+        place = os.path.realpath(path)
+        if place in read:
+            raise FileFormatError(
+                f"{path} is read by this command and would be written over. Choose another name."
+            )
+        if place in seen:
+            raise FileFormatError(f"{path} is to be written twice. Choose two names.")
+        seen.add(place)
+
+
+def _require_writable(path: Path) -> None:
+    if path.is_dir():
+        raise FileFormatError(f"{path} is a directory. Add the name of a file.")
+    # The target of a link is written; a pipe or a device is not replaced.
+    place = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if place.exists() and not place.is_file():
+        return
+    try:  # permission is not all: a disk is full, or holds no files
+        with NamedTemporaryFile(prefix=".sdpdr-", dir=place.parent) as file:
+            file.write(b"\0")
+    except OSError as problem:
+        raise FileFormatError(
+            f"{path}: nothing can be written in the directory {place.parent} "
+            f"({problem.strerror}). Make it first, or choose another place."
+        ) from None
+
+
+def write_all(files: Mapping[Path, Writer]) -> None:
+    """Write every file beside its place, then move all of them into place and say so."""
+    write_files(files)
+    written.extend(files)
+    for path in files:
+        info(f"wrote {path}")
+
+
+def record_writer(record: Mapping[str, Any]) -> Writer:
+    """Return a writer of a record as JSON."""
+    text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    # Names of files may hold bytes that are not letters.
+    return lambda path: path.write_text(text, encoding="utf-8", errors="replace")

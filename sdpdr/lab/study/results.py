@@ -184,7 +184,8 @@ class LoadedResults:
             raise FileFormatError(f"{path}: expected a file called *{' or *'.join(EXPORTS)}.")
         try:
             if path.suffix == ".csv":
-                write_file(path, lambda beside: self.frame.to_csv(beside, index=False))
+                titled = self.frame.assign(title=self.meta.get("title"))
+                write_file(path, lambda beside: titled.to_csv(beside, index=False))
             else:
                 write_file(path, self._write_parquet)
         except OSError as error:
@@ -365,7 +366,12 @@ def _from_csv(path: Path) -> LoadedResults:
 
 
 def _plain_meta(path: Path) -> dict[str, Any]:
-    return {"name": path.stem, "title": path.stem}
+    """What a file without facts tells of its study: its name, and the title that CSV repeats."""
+    title = path.stem
+    if path.suffix == ".csv":
+        with suppress(ValueError, IndexError):  # no such column, or no row
+            title = str(pd.read_csv(path, usecols=["title"], nrows=1)["title"].iloc[0])
+    return {"name": path.stem, "title": title}
 
 
 def _of_columns(frame: pd.DataFrame, path: Path) -> pd.DataFrame:

@@ -3,68 +3,74 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import isqrt
+from math import inf, isqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.lab.tables.lines import Lines, left_out
-from sdpdr.lab.tables.options import ReadOptions
-from sdpdr.lab.tables.table import Table, is_missing, is_number, plain
+from sdpdr.lab.tables.table import ReadOptions, Table, default_names, is_missing, number
 
-POINT = "point"
-"""The column that names the points, unless a point is called so."""
+if TYPE_CHECKING:
+    from sdpdr.lab.tables.text import Lines
+
 _PLAIN = ReadOptions(decimal=".")
-_ARTICLE = {"lower": "a", "upper": "an"}
+# Forms of matrices: name, points that have no row, and columns of row k among n points.
+_FORMS: Sequence[tuple[str, int, Callable[[int, int], Sequence[int]]]] = (
+    ("matrix", 0, lambda k, n: range(n)),
+    ("matrix", 0, lambda k, n: [j for j in range(n) if j != k]),
+    ("lower triangle", 0, lambda k, n: range(k + 1)),
+    ("lower triangle", 0, lambda k, n: range(k)),
+    ("lower triangle", 1, lambda k, n: range(k + 1)),
+    ("upper triangle", 0, lambda k, n: range(k, n)),
+    ("upper triangle", 0, lambda k, n: range(k + 1, n)),
+    ("upper triangle", 1, lambda k, n: range(k + 1, n)),
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """Distances between named points.
+    """Distances between points, ``nan`` where not known.
 
-    Attributes
-    ----------
-    names : list of str
-    matrix : array of shape (n, n)
-        ``nan`` where a distance is not known.
-    form : str
-        What the file held, in words.
-    named : bool
-        Whether the file names its points.
-    remarks : tuple of str
-        What of the file was left out.
+    ``form`` says what the file held. Points without names, ``named=False``, are called 1, 2, ...
     """
 
     names: list[str]
     matrix: Array
     form: str
     named: bool = True
-    remarks: tuple[str, ...] = ()
 
 
-def distances_of(lines: Lines, options: ReadOptions) -> Distances | None:
-    r"""Read distances that do not have the form of a table; None if they do.
+@dataclass(frozen=True)
+class _Layout:
+    """Rows of cells, which R prints in several blocks of columns, and the cells of a header.
 
-    Parameters
-    ----------
-    lines : Lines
-        R's print of a ``dist`` or of a square, a PHYLIP matrix, or a triangle with any separator.
-    options : ReadOptions
+    ``ends`` are the columns behind the blocks; ``points`` counts the points if the file does.
+    """
 
-    Raises
-    ------
-    DataError
-        A triangle whose diagonal is not zero, or perhaps no diagonal; or two points of one name.
+    kind: str
+    rows: Sequence[Sequence[list[str]]]
+    options: ReadOptions
+    ends: Sequence[float] = (inf,)
+    head: Sequence[str] = ()
+    points: int | None = None
+
+
+def distances_of(lines: Lines) -> Distances | None:
+    r"""Read R's print of a ``dist`` or a square, a PHYLIP matrix, or a triangle with any separator.
+
+    The lines may be none of these. A diagonal that is not zero, and two points of one name, are
+    refused.
 
     Examples
     --------
-    >>> from sdpdr.lab.tables.lines import table_lines
-    >>> found = distances_of(*table_lines("d.txt", "3\nA\nB 1\nC 2 1.5\n", ReadOptions()))
+    >>> from sdpdr.lab.tables.text import table_lines
+    >>> found = distances_of(table_lines("d.txt", "3\nA\nB 1\nC 2 1.5\n", ReadOptions()))
     >>> found.names, found.form
     (['A', 'B', 'C'], 'a PHYLIP lower triangle')
     >>> found.matrix
@@ -72,58 +78,43 @@ def distances_of(lines: Lines, options: ReadOptions) -> Distances | None:
            [1. , 0. , 1.5],
            [2. , 1.5, 0. ]])
     """
-    found = _form_of(lines.with_below(), options)
-    if found is None and lines.below:
-        found = _form_of(lines, options)
-        comments = left_out([number for number, _ in lines.below])
-        found = None if found is None else replace(found, remarks=(comments,))
-    if found is not None and len(set(found.names)) < len(found.names):
-        twice = next(name for name in found.names if found.names.count(name) > 1)
-        raise DataError(f"{lines.name}: two points are called {twice!r}. Rename one.")
-    return found
-
-
-def _form_of(lines: Lines, options: ReadOptions) -> Distances | None:
     texts = [text.rstrip() for text in lines.texts]
-    if len(texts) < 2:
-        return None
-    found = None
+    for layout in _layouts(texts, lines.options) if len(texts) > 1 else ():
+        if (found := _matrix_of(lines.name, layout)) is not None:
+            if len(set(found.names)) < len(found.names):
+                twice = next(name for name in found.names if found.names.count(name) > 1)
+                raise DataError(f"{lines.name}: two points are called {twice!r}. Rename one.")
+            return found
+    return None
+
+
+# -- what lines may be ----------------------------------------------------------------------------
+
+
+def _layouts(texts: list[str], options: ReadOptions) -> Iterator[_Layout]:
+    blanks = replace(options, decimal=options.decimal or "any")
     if options.sep in (None, " ", "\t"):
-        cells = _Cells(lines.name, replace(options, decimal=options.decimal or "."))
         if texts[0].strip().isdecimal() and options.header != "yes":
-            found = _phylip(texts, cells)
-        if found is None and options.header != "no":
-            found = _printed(texts, cells)
-    return found or _triangle(lines.name, texts, options)
+            yield _phylip(int(texts[0]), texts[1:], blanks)
+        if texts[0][0].isspace() and options.header != "no":
+            yield _printed(texts, blanks)
+    for sep in (options.sep,) if options.sep else (";", "\t", ",", " "):
+        found = replace(blanks, decimal=options.decimal or ("." if sep == "," else "any"))
+        lines = [" ".join(text.split()) for text in texts] if sep == " " else texts
+        rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sep)]
+        words = [cell for cell in rows[0] if not is_missing(cell)]
+        named = len(rows[0]) > 2 and words and not any(_floats([word], found) for word in words)
+        for row in rows:
+            while row and not row[-1]:
+                row.pop()
+        head = (
+            rows.pop(0) if options.header == "yes" or (named and options.header == "auto") else ()
+        )
+        yield _Layout("", [[row] for row in rows], found, head=head)
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """How the cells of a file are read as numbers."""
-
-    name: str
-    options: ReadOptions
-
-    def floats(self, cells: Sequence[str]) -> list[float] | None:
-        """Cells as numbers, nan where missing; None if one is something else."""
-        codes = [float(code) for code in self.options.na_values if is_number(code, _PLAIN)]
-        found = []
-        for cell in cells:
-            if is_missing(cell) or cell in self.options.na_values:
-                found.append(np.nan)
-            elif is_number(cell, self.options):
-                number = float(plain(cell, self.options))
-                found.append(np.nan if number in codes else number)
-            else:
-                return None
-        return found
-
-
-# -- PHYLIP and prints ----------------------------------------------------------------------------
-
-
-def _phylip(lines: list[str], cells: _Cells) -> Distances | None:
-    n, records = int(lines[0]), lines[1:]
+def _phylip(n: int, records: list[str], options: ReadOptions) -> _Layout:
+    """Names and distances, below the number of points."""
     if len(records) > n:  # values may continue on lines that begin with a blank
         joined: list[str] = []
         for record in records:
@@ -132,202 +123,151 @@ def _phylip(lines: list[str], cells: _Cells) -> Distances | None:
             else:
                 joined.append(record)
         records = joined
-    if len(records) != n or n < 2:
-        return None
-    # Names end at the first blank; in older files they fill ten characters, blanks included.
-    for parts in ([r.split(maxsplit=1) for r in records], [[r[:10], r[10:]] for r in records]):
-        names = [name.strip() for name, *_ in parts]
-        rows = [cells.floats(" ".join(values).split()) for _, *values in parts]
-        found = [row for row in rows if row is not None]
-        if len(found) < n:
+    return _Layout("PHYLIP", [[record.split()] for record in records], options, points=n)
+
+
+def _printed(texts: list[str], options: ReadOptions) -> _Layout:
+    """Rows below names of columns on a line that begins with a blank, in one block or several."""
+    heads = [k for k, text in enumerate(texts) if text[0].isspace()]
+    blocks = [texts[start:end] for start, end in pairwise([*heads, len(texts)])]
+    m = len(blocks[0]) - 1
+    rows: list[list[list[str]]] = [[] for _ in range(m)]
+    head, ends = list[str](), list[float]()
+    for top, *block in blocks:
+        head += top.split()
+        ends.append(len(head))
+        if len(block) > m:
+            return _Layout("print", (), options)
+        # The first rows of a triangle may be left out where they are empty.
+        for row, text in zip(rows, [""] * (m - len(block)) + block, strict=True):
+            row.append(text.split())
+    # Names of columns may hold blanks, so only several blocks say where they end.
+    return _Layout("print", rows, options, ends if len(ends) > 1 else (inf,), head)
+
+
+def _floats(cells: Sequence[str], options: ReadOptions) -> list[float] | None:
+    """Cells as numbers, nan where missing; None if one is something else."""
+    codes = [number(code, _PLAIN) for code in options.na_values]
+    found = []
+    for cell in cells:
+        is_gone = is_missing(cell) or cell in options.na_values
+        value = np.nan if is_gone else number(cell, options)
+        if value is None:
+            return None
+        found.append(np.nan if value in codes else value)
+    return found
+
+
+# -- matrices -------------------------------------------------------------------------------------
+
+
+def _matrix_of(name: str, layout: _Layout) -> Distances | None:
+    """The matrix of the first form that the rows have, if any."""
+    m = len(layout.rows)
+    for form, lacking, columns in _FORMS:
+        n = m + lacking
+        # A square of cells is a table.
+        if n < (2 if layout.kind else 3) or (form == "matrix" and not layout.kind):
             continue
-        if all(len(row) == n for row in found):
-            return Distances(names, np.array(found), "a PHYLIP matrix")
-        try:
-            half = _half(found, n, cells.name)
-        except DataError:
-            if cells.floats(names) is None:
-                raise
-            return None  # a triangle of numbers alone
-        if half is not None:
-            return Distances(names, half[0], f"a PHYLIP {half[1]} triangle")
+        places = [list(columns(k, n)) for k in range(m)]
+        labels, rows = _rows_of(layout, places) or ([], [])
+        names = _names_of(layout, labels, n, form) if rows else None
+        if names is None:
+            continue
+        shift = 1 if lacking and form == "lower triangle" else 0
+        D = np.full((n, n), np.nan)
+        for k, values in enumerate(rows):
+            D[k + shift, places[k]] = values
+        if form != "matrix":
+            has_diagonal = not lacking and 0 in places[0] and layout.kind != "print"
+            if has_diagonal and not _is_zero(np.diag(D), D, name, names, layout):
+                continue
+            D = np.where(np.isnan(D), D.T, D)
+        np.fill_diagonal(D, 0.0 if form != "matrix" else np.nan_to_num(np.diag(D)))
+        called = names or default_names(n)
+        if layout.kind == "print":
+            words = (
+                "a print of a square of distances" if form == "matrix" else "R's print of a dist"
+            )
+        elif layout.kind:
+            words = f"a PHYLIP {form}"
+        else:
+            words = f"{'an' if form[0] == 'u' else 'a'} {form} of distances"
+        return Distances(called, D, words, bool(names))
     return None
 
 
-def _printed(lines: list[str], cells: _Cells) -> Distances | None:
-    """What R prints of a dist, and R and pandas of a square of distances.
-
-    Lines of column names begin with a blank, others with a name. Wide ones are in several blocks.
-    """
-    heads = [k for k, line in enumerate(lines) if line[0].isspace()]
-    if not heads or heads[0] != 0 or len(heads) == len(lines):
-        return None
-    blocks = [lines[start:end] for start, end in pairwise([*heads, len(lines)])]
-    for whole in (True, False):
-        for diagonal in (True, False):
-            if (found := _print_of(blocks, cells, whole, diagonal)) is not None:
-                return found
-    return None
-
-
-def _print_of(
-    blocks: list[list[str]], cells: _Cells, whole: bool, diagonal: bool
-) -> Distances | None:
-    """The matrix of blocks that hold both triangles or the lower one, perhaps without diagonal."""
-    first = 0 if whole or diagonal else 1  # the first point that has a row
-    n = len(blocks[0]) - 1 + first
-    matrix, labels, start = np.full((n, n), np.nan), [""] * n, 0
-    np.fill_diagonal(matrix, 0.0)
-    for head, *block in blocks:
-        end = start + len(head.split()) if len(blocks) > 1 else n - first
-        if end > n or len(block) > n:
-            return None
-        for row, line in enumerate(block, start=n - len(block)):
-            last = end if whole else min(end, row + 1)
-            places = [k for k in range(start, last) if diagonal or k != row]
-            words = line.split()
-            named = len(words) - len(places)
-            values = cells.floats(words[named:]) if named > 0 else None
-            if values is None:
+def _rows_of(
+    layout: _Layout, places: Sequence[Sequence[int]]
+) -> tuple[list[str], list[list[float]]] | None:
+    """The label of each row, empty without one, and numbers in some columns; None if others."""
+    labels, rows = [], []
+    for blocks, columns in zip(layout.rows, places, strict=True):
+        label, row, start = "", list[float](), 0.0
+        for cells, end in zip(blocks, layout.ends, strict=True):
+            cut = len(cells) - sum(start <= column < end for column in columns)
+            values = _floats(cells[cut:], layout.options) if cut >= 0 else None
+            # Names hold blanks in PHYLIP's format and in prints alone.
+            if values is None or (cut > 1 and not layout.kind):
                 return None
-            labels[row] = labels[row] or " ".join(words[:named])
-            matrix[row, places] = values
-        start = end
-    # Column names are those of the rows, and the first is told by the columns alone.
-    head = " ".join(" ".join(block[0].split()) for block in blocks)
-    rest = "".join(f" {label}" for label in labels[first : n - first])
-    if start != n - first or not head.endswith(rest if first else rest[1:]):
-        return None
-    if first:
-        labels[0] = head.removesuffix(rest)
-    elif head != rest[1:]:
-        return None
-    if not whole:
-        matrix = _mirrored(matrix)
-    kind = "a print of a square of distances" if whole else "R's print of a dist"
-    return Distances(labels, matrix, kind) if all(labels) else None
-
-
-# -- triangles ------------------------------------------------------------------------------------
-
-
-def _triangle(name: str, lines: list[str], options: ReadOptions) -> Distances | None:
-    for sep in (options.sep,) if options.sep else (";", "\t", ",", " "):
-        texts = [" ".join(line.split()) for line in lines] if sep == " " else lines
-        rows = [[cell.strip() for cell in row] for row in csv.reader(texts, delimiter=sep)]
-        decimal = options.decimal or ("." if sep == "," else "any")
-        cells = _Cells(name, replace(options, decimal=decimal))
-        if (found := _triangle_of(rows, cells)) is not None:
-            return found
-    return None
-
-
-def _triangle_of(rows: list[list[str]], cells: _Cells) -> Distances | None:
-    """Distances of rows that grow or shrink by one cell each, perhaps with names."""
-    names: list[str] = []
-    top, header = rows[0], cells.options.header
-    words = [cell for cell in top if not is_missing(cell)]
-    has_words = len(top) > 2 and bool(words) and all(cells.floats([w]) is None for w in words)
-    head = header == "yes" or (header == "auto" and has_words)
-    rows = rows[1:] if head else rows
-    labelled = bool(rows) and all(cells.floats(row[:1]) is None for row in rows)
-    labels = [row[0] for row in rows] if labelled else []
-    if head:
-        # A name above the labels is none of a point.
-        above = labelled and len(top) >= max(map(len, rows))
-        names = [cell for cell in top[above:] if cell]
-    numbers = []
-    for row in rows:
-        filled = row[1:] if labelled else row
-        while filled and not filled[-1]:
-            filled = filled[:-1]
-        values = cells.floats(filled)
-        if values is None:
+            words = cells[:cut]
+            label = label or " ".join(words)
+            if (not layout.kind or cut > 1) and words and _floats(words, layout.options):
+                return None
+            row += values
+            start = end
+        if len(row) != len(columns):
             return None
-        numbers.append(values)
-    others = [name for name in names if name not in labels]
-    points = len(labels) + len(others) if head or labelled else None
-    half = _half(numbers, points, cells.name)
-    if half is None or len(half[0]) < 3:
-        return None
-    matrix, which = half
-    n = len(matrix)
-    if len(labels) == n:
-        names = labels
-    elif len(labels) == n - 1:  # the first or last point has no row
-        names = [*labels, *others] if which == "upper" else [*others, *labels]
-    named = len(names) == n
-    called = names if named else [str(k + 1) for k in range(n)]
-    return Distances(called, matrix, f"{_ARTICLE[which]} {which} triangle of distances", named)
+        labels.append(label)
+        rows.append(row)
+    return (labels, rows) if all(labels) or not (any(labels) or layout.kind) else None
 
 
-def _half(rows: list[list[float]], points: int | None, name: str) -> tuple[Array, str] | None:
-    """The matrix of a triangle, and which one it is; None if rows are no triangle."""
-    matrix = _from_lower(rows, points, name)
-    if matrix is not None:
-        return matrix, "lower"
-    # From its end an upper triangle is a lower one.
-    if points is None or len(rows) > points:
-        rows = [row for row in rows if row]
-    matrix = _from_lower([row[::-1] for row in reversed(rows)], points, name)
-    return None if matrix is None else (matrix[::-1, ::-1], "upper")
+def _names_of(layout: _Layout, labels: list[str], n: int, form: str) -> list[str] | None:
+    """Names of n points, none if there are none; None if labels and header do not fit."""
+    if layout.kind == "PHYLIP":
+        return labels if layout.points == len(labels) == n else None
+    if layout.kind == "print":
+        head = " ".join(layout.head)
+        if len(labels) == n:
+            return labels if head == " ".join(labels) else None
+        # The first point of a triangle has no row, and the last one no column.
+        rest = "".join(f" {label}" for label in labels[:-1])
+        first = head.removesuffix(rest)
+        fits = form == "lower triangle" and head.endswith(rest) and first
+        return [first, *labels] if fits else None
+    has_corner = bool(labels[0]) and len(layout.head) >= max(len(row[0]) for row in layout.rows)
+    others = [name for name in layout.head[has_corner:] if name and name not in labels]
+    found = [label for label in labels if label]
+    if len(found) + len(others) != n:
+        return None if found or others else []
+    return [*found, *others] if form == "upper triangle" else [*others, *found]
 
 
-def _from_lower(rows: list[list[float]], points: int | None, name: str) -> Array | None:
-    """The matrix of a lower triangle with or without its diagonal; None if rows are no triangle."""
-    n = len(rows)
-    start = len(rows[0]) if rows else 0
-    if start > 1 or [len(row) for row in rows] != list(range(start, start + n)):
-        return None
-    if points not in (None, n + start, n):
-        return None
-    if start == 1 and n > 1:
-        if _is_diagonal(rows, points, name):
-            rows = [[*row[:-1], 0.0] for row in rows]
-        else:  # the first point has no row
-            rows = [[], *rows]
-    matrix = np.full((len(rows), len(rows)), np.nan)
-    for k, row in enumerate(rows):
-        matrix[k, : len(row)] = row
-    return _mirrored(matrix)
-
-
-def _is_diagonal(rows: list[list[float]], points: int | None, name: str) -> bool:
+def _is_zero(
+    diagonal: Array, matrix: Array, file: str, names: Sequence[str], layout: _Layout
+) -> bool:
     """Whether the last numbers of rows are a diagonal of zeros; refused if they may be another."""
-    last = np.array([row[-1] for row in rows])
     # Distances from inner products are off by the root of the rounding error.
-    small = np.sqrt(np.finfo(float).eps) * np.nanmax(np.abs(np.concatenate(rows)), initial=0.0)
-    zero = np.isnan(last) | (np.abs(last) <= small)
-    if zero.all():
+    small = np.sqrt(np.finfo(float).eps) * np.nanmax(np.abs(matrix), initial=0.0)
+    others = diagonal[np.abs(diagonal) > small]
+    if not others.size:
         return True
-    others = last[~zero]
-    constant = zero.any() or bool((others == others[0]).all())
-    if constant or points == len(rows):
+    if layout.kind and _floats(names, layout.options) is not None:
+        return False  # a triangle of numbers alone
+    if names or others.size < diagonal.size or (others == others[0]).all():
         raise DataError(
-            f"{name}: not distances: the diagonal is {others[0]:g}. Write a line for each point, "
+            f"{file}: not distances: the diagonal is {others[0]:g}. Write a line for each point, "
             "the first and the last one too, with 0 on the diagonal."
         )
     return False
 
 
-def _mirrored(matrix: Array) -> Array:
-    """A matrix with its lower triangle mirrored and zeros on its diagonal where it had none."""
-    below = np.tril(matrix, -1)
-    return np.asarray(below + below.T + np.diag(np.nan_to_num(np.diag(matrix))))
-
-
 # -- from tables ----------------------------------------------------------------------------------
 
 
-def from_table(table: Table, names: Sequence[str]) -> tuple[Distances | None, str]:
-    """Read distances from columns of a table: triples, a condensed vector, half a square.
-
-    Returns
-    -------
-    distances : Distances or None
-        None if the columns are a square matrix of distances already.
-    remark : str
-        How the columns were read.
+def from_table(table: Table, names: Sequence[str]) -> Distances | None:
+    """Read distances from columns: triples, a condensed vector, half a square; None of a square.
 
     Raises
     ------
@@ -337,26 +277,26 @@ def from_table(table: Table, names: Sequence[str]) -> tuple[Distances | None, st
     if _are_triples(table, names):
         return _from_triples(table, names)
     if not all(map(table.is_numeric, names)):
-        return None, ""
+        return None
     X = table.numbers(names)
     if 1 in X.shape and X.size >= 3:
         n = (1 + isqrt(1 + 8 * X.size)) // 2
-        if n * (n - 1) // 2 == X.size:
-            matrix = np.zeros((n, n))
-            matrix[np.triu_indices(n, 1)] = X.ravel()
-            form = f"the condensed distances of {n} points"
-            called = [str(k + 1) for k in range(n)]
-            return Distances(called, matrix + matrix.T, form, named=False), f"read as {form}"
-        return None, ""
+        if n * (n - 1) // 2 != X.size:
+            return None
+        matrix = np.zeros((n, n))
+        matrix[np.triu_indices(n, 1)] = X.ravel()
+        called = default_names(n)
+        form = f"the condensed distances of {n} points"
+        return Distances(called, matrix + matrix.T, form, named=False)
     if X.shape[0] != X.shape[1] or len(X) < 3:
-        return None, ""
+        return None
     lower, upper = np.tril(X, -1), np.triu(X, 1)
     for empty, full, which in ((upper, lower, "upper"), (lower, upper, "lower")):
         if not empty.any() and np.nan_to_num(full).any():
+            form = f"half a square: its {which} triangle is zero, so the other one is used for both"
             whole = full + full.T + np.diag(np.diag(X))
-            words = f"its {which} triangle is zero, so the other one is read for both"
-            return Distances(list(names), whole, f"half a square; {words}", named=False), words
-    return None, ""
+            return Distances(list(names), whole, form, named=False)
+    return None
 
 
 def _are_triples(table: Table, names: Sequence[str]) -> bool:
@@ -372,58 +312,48 @@ def _are_triples(table: Table, names: Sequence[str]) -> bool:
     return any(words) or len(table) != 3 or bool(np.diag(table.numbers(names)).any())
 
 
-def _from_triples(table: Table, names: Sequence[str]) -> tuple[Distances, str]:
-    first, second = (table.texts(name) for name in names[:2])
-    lengths = table.floats(names[2])
-    points = list(
-        dict.fromkeys([point for pair in zip(first, second, strict=True) for point in pair])
-    )
-    if None in points:
-        row = next(k for k, pair in enumerate(zip(first, second, strict=True)) if None in pair)
-        raise DataError(f"{table.file}, {table.place(row)}: a pair lacks a point. Leave it out.")
-    called = [str(point) for point in points]
-    if all(map(str.isdecimal, called)):
-        called.sort(key=int)
+def _from_triples(table: Table, names: Sequence[str]) -> Distances:
+    pairs = list(zip(table.texts(names[0]), table.texts(names[1]), strict=True))
+    points = {str(point): None for pair in pairs for point in pair}
+    called = sorted(points, key=int) if all(map(str.isdecimal, points)) else list(points)
     position = {point: k for k, point in enumerate(called)}
     D = np.full((len(called), len(called)), np.nan)
     np.fill_diagonal(D, 0.0)
-    for row, (a, b, length) in enumerate(zip(first, second, lengths.tolist(), strict=True)):
-        i, j = position[str(a)], position[str(b)]
+    for row, ((a, b), length) in enumerate(
+        zip(pairs, table.floats(names[2]).tolist(), strict=True)
+    ):
         place = f"{table.file}, {table.place(row)}"
-        if i == j and length == length and length != 0.0:
+        if a is None or b is None:
+            raise DataError(f"{place}: a pair lacks a point. Leave it out.")
+        i, j = position[a], position[b]
+        if np.isnan(length):
+            continue
+        if i == j and length:
             raise DataError(
                 f"{place}: {a!r} is {length:g} away from itself. Pass distances, not similarities."
             )
-        if length != length and np.isfinite(D[i, j]):
-            continue
         if np.isfinite(D[i, j]) and not np.isclose(D[i, j], length, atol=0.0):
             raise DataError(
                 f"{place}: {a!r} and {b!r} are {length:g} apart, and {D[i, j]:g} in a line before. "
                 "Leave one out, or write the mean of both."
             )
         D[i, j] = D[j, i] = length
-    words = ", ".join(map(repr, names))
-    remark = (
-        f"read as two points and their distance in each line ({words}); {len(called)} points, "
-        "of which other distances are not known"
+    columns = ", ".join(map(repr, names))
+    return Distances(
+        called,
+        D,
+        f"two points and their distance in each line ({columns}): {len(called)} points, of which "
+        "other distances are not known",
     )
-    return Distances(called, D, "triples"), remark
 
 
-def as_table(file: str, distances: Distances, *remarks: str) -> Table:
-    """Return a table of a square matrix whose columns are called as its points.
-
-    Parameters
-    ----------
-    file : str
-    distances : Distances
-    *remarks : str
-        How the file was read.
-    """
-    free = POINT
+def as_table(file: str, distances: Distances, remarks: Sequence[str] = ()) -> Table:
+    """Return a table of a square matrix, its columns called as its points."""
+    free = "point"
     while free in distances.names:
         free += "_"
     row_names = (free,) if distances.named else ()
     columns: dict[str, object] = {name: np.array(distances.names, object) for name in row_names}
     columns |= {name: distances.matrix[:, k] for k, name in enumerate(distances.names)}
+    remarks = (f"read as {distances.form}", *remarks)
     return Table(file, pd.DataFrame(columns), remarks=remarks, row_names=row_names)

@@ -11,7 +11,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -25,38 +25,24 @@ from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
 from sdpdr.base.rows import listed
 from sdpdr.lab.tables.distances import as_table, distances_of
-from sdpdr.lab.tables.lines import table_lines
-from sdpdr.lab.tables.options import ReadOptions
-from sdpdr.lab.tables.table import Table
-from sdpdr.lab.tables.text import read_text
+from sdpdr.lab.tables.table import ReadOptions, Table, default_names
+from sdpdr.lab.tables.text import read_text, table_lines
 
 STDIN = Path("-")
 _TEXT = (".csv", ".tsv", ".txt", ".data", ".dat", ".dist", ".phy")
-# Of NumPy types: numbers and words.
-_KINDS = "biufUSO"
 _OTHERS = (".npy", ".npz", ".parquet")
 WRITABLE = (".csv", ".tsv", *_OTHERS, ".csv.gz", ".tsv.gz")
+# Of NumPy types: numbers and words.
+_KINDS = "biufUSO"
+# Options that only text has.
+_OF_TEXT = ("sep", "decimal", "thousands", "percent", "skip", "skip_footer", "drop_lines")
 
 
 def read_table(path: Path, options: ReadOptions | None = None, *, distances: bool = False) -> Table:
-    r"""Read a table.
+    r"""Read a table of text, perhaps compressed, NPY, NPZ or Parquet, as its suffix tells.
 
-    Parameters
-    ----------
-    path : Path
-        The suffix tells the format: ``.csv``, ``.tsv``, ``.txt``, ``.data``, ``.dat``, ``.dist`` or
-        ``.phy`` for text, which may be compressed (``.csv.gz``, ``.bz2``, ``.xz``, ``.zip``);
-        ``.npy``, ``.npz`` or ``.parquet``. ``-`` is text from the standard input.
-    options : ReadOptions, optional
-    distances : bool, default False
-        Whether text may be a triangle, a PHYLIP matrix or R's print of a ``dist``, and an array
-        the condensed vector of SciPy.
-
-    Raises
-    ------
-    FileFormatError
-        The file is missing, of an unknown format, without rows, or not what its suffix says; or
-        its rows, names or numbers can be read in two ways.
+    With ``distances``, text may be a triangle, a PHYLIP matrix or R's print of a ``dist``, and an
+    array the condensed vector of SciPy. What can be read in two ways is refused.
 
     Examples
     --------
@@ -70,24 +56,28 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
            [3., 4.]])
     """
     options = ReadOptions() if options is None else options
-    suffix = suffix_of(path)
+    suffix, name = suffix_of(path), called(path)
     _require_readable(path, suffix)
-    name = called(path)
     if suffix in _TEXT:
-        text = _decoded(name, _content(path, name))
-        if distances and (found := distances_of(*table_lines(name, text, options))) is not None:
-            return as_table(name, found, f"read as {found.form}", *found.remarks)
-        return read_text(name, text, options, distances=distances)
+        lines = table_lines(name, _decoded(name, _content(path, name)), options)
+        if distances and (found := distances_of(lines)) is not None:
+            return as_table(name, found, lines.remarks)
+        return read_text(lines, distances=distances)
     if path.suffix.lower() in _COMPRESSED:
         raise FileFormatError(
             f"{name} is compressed, and only text is read so. Unpack it, and pass {path.stem}."
         )
-    if given := options.text_options():
+    if given := [f"--{key.replace('_', '-')}" for key in _OF_TEXT if getattr(options, key)]:
         raise FileFormatError(f"{name} is not text: leave out {', '.join(given)}.")
     named = suffix == ".parquet"
     frame = _read_parquet(path) if named else _read_arrays(path, options.key, distances)
     if options.transpose:
-        frame = _transposed(name, frame)
+        if named or list(frame) != default_names(frame.shape[1]):
+            raise FileFormatError(
+                f"{name} has names of columns, and which names they have as rows is not known. "
+                "Transpose it in pandas, or save it as text."
+            )
+        frame = pd.DataFrame(frame.to_numpy().T, columns=default_names(len(frame)))
     if not len(frame):
         raise FileFormatError(
             f"{name} names columns ({', '.join(frame)}) and has no row below them. Give it one row "
@@ -97,10 +87,7 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
 
 
 def suffix_of(path: Path) -> str:
-    """Return the suffix that tells the format, in lower case: ``.csv`` of ``t.csv.gz``.
-
-    The standard input, pipes and compressed files without another suffix hold CSV.
-    """
+    """Return the suffix that tells the format, ``.csv`` of ``t.csv.gz``, pipes and ``-``."""
     if path == STDIN or (not path.suffix and path.is_fifo()):
         return ".csv"
     last = path.suffix.lower()
@@ -114,6 +101,25 @@ def called(path: Path) -> str:
     return f"{path.name}.csv" if not path.suffix and path.is_fifo() else path.name
 
 
+def _require_readable(path: Path, suffix: str) -> None:
+    """Refuse what is not a file of a known format, or may not be read."""
+    if path == STDIN:
+        return
+    if path.exists() and not path.is_file() and not path.is_fifo():
+        what = "directory" if path.is_dir() else "device"
+        raise FileFormatError(f"{path} is a {what}. Name a file, a pipe, or `-`.")
+    if suffix not in (*_TEXT, *_OTHERS):
+        raise FileFormatError(
+            f"{path}: files called {suffix or 'without a suffix'} cannot be read. Choose one of "
+            f"{', '.join((*_TEXT, *_OTHERS))}; text may be compressed "
+            f"({', '.join(_COMPRESSED)}), and `-` is text from the standard input."
+        )
+    if not path.exists():
+        raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
+    if not os.access(path, os.R_OK):
+        raise FileFormatError(f"{path}: you may not read it. Ask its owner, or chmod u+r {path}")
+
+
 # -- text -----------------------------------------------------------------------------------------
 
 
@@ -123,17 +129,12 @@ def _unzipped(data: bytes) -> bytes:
     names = [name for name in archive.namelist() if not re.search(r"/$|^__MACOSX/", name)]
     if len(names) != 1:
         held = f"{len(names)} files ({listed(names)})" if names else "no file"
-        raise FileFormatError(f"it holds {held}; expected one, the table. Unpack it, and pass that")
+        raise ValueError(f"it holds {held}; expected one, the table. Unpack it, and pass that")
     return archive.read(names[0])
 
 
 _COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
-    {
-        ".gz": gzip.decompress,
-        ".bz2": bz2.decompress,
-        ".xz": lzma.decompress,
-        ".zip": _unzipped,
-    }
+    {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress, ".zip": _unzipped}
 )
 
 
@@ -144,13 +145,8 @@ def _content(path: Path, name: str) -> bytes:
         with open(0, "rb", closefd=False) as stream:
             return stream.read()
     data = path.read_bytes()
-    undo = _COMPRESSED.get(path.suffix.lower())
-    if undo is None:
-        return data
     try:
-        return undo(data)
-    except FileFormatError as error:
-        raise FileFormatError(f"{name}: {error}.") from None
+        return _COMPRESSED.get(path.suffix.lower(), bytes)(data)
     except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError, zipfile.BadZipFile) as error:
         raise FileFormatError(
             f"{name} is not a text table: {str(error).rstrip('.')}. Save it again, as text or "
@@ -174,27 +170,7 @@ def _decoded(name: str, data: bytes) -> str:
         return data.decode("cp1252", errors="replace")
 
 
-# -- arrays ---------------------------------------------------------------------------------------
-
-
-def _require_readable(path: Path, suffix: str) -> None:
-    """Refuse what is not a file of a known format, or may not be read."""
-    if path == STDIN:
-        return
-    if path.is_dir():
-        raise FileFormatError(f"{path} is a directory. Name a file in it.")
-    if suffix not in (*_TEXT, *_OTHERS):
-        raise FileFormatError(
-            f"{path}: files called {suffix or 'without a suffix'} cannot be read. Choose one of "
-            f"{', '.join((*_TEXT, *_OTHERS))}; text may be compressed "
-            f"({', '.join(_COMPRESSED)}), and `-` is text from the standard input."
-        )
-    if path.exists() and not path.is_file() and not path.is_fifo():
-        raise FileFormatError(f"{path} is a device, not a file. Name a file, a pipe, or `-`.")
-    if not path.exists():
-        raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
-    if not os.access(path, os.R_OK):
-        raise FileFormatError(f"{path}: you may not read it. Ask its owner, or chmod u+r {path}")
+# -- arrays and Parquet ---------------------------------------------------------------------------
 
 
 def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
@@ -210,7 +186,7 @@ def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
             "plain array of numbers with numpy.save or numpy.savez."
         ) from None
     if isinstance(arrays, np.ndarray):
-        return _as_frame(path, arrays, distances)
+        return _as_frame(path.name, arrays, distances)
     if key is None and len(arrays) != 1:
         raise FileFormatError(
             f"{path.name} holds several arrays: {', '.join(arrays) or 'none'}. "
@@ -218,51 +194,23 @@ def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
         )
     chosen = next(iter(arrays)) if key is None else key
     choice("array", chosen, arrays)
-    frame = _as_frame(path, arrays.pop(chosen), distances)
+    frame = _as_frame(path.name, arrays.pop(chosen), distances)
     beside = {name: array for name, array in arrays.items() if array.shape == (len(frame),)}
     return pd.concat([frame, pd.DataFrame(beside)], axis=1) if beside else frame
 
 
-def _as_frame(path: Path, array: np.ndarray, distances: bool) -> pd.DataFrame:
-    if array.dtype.names:
-        return _from_fields(path, array)
+def _as_frame(name: str, array: np.ndarray, distances: bool) -> pd.DataFrame:
     if distances and array.ndim == 1 and array.size:
         array = array[:, None]
     if array.ndim != 2 or not array.size:
         raise FileFormatError(
-            f"{path.name} holds an array of shape {array.shape}, but (n, D) is needed: one row per "
+            f"{name} holds an array of shape {array.shape}, but (n, D) is needed: one row per "
             "point, one column per coordinate. For points on a line use X.reshape(-1, 1); for "
             "distances as scipy.spatial.distance.pdist returns them add --metric precomputed."
         )
     if array.dtype.kind not in _KINDS:
-        raise FileFormatError(f"{path.name} holds {array.dtype}; expected real numbers.")
-    return pd.DataFrame(array, columns=[str(k + 1) for k in range(array.shape[1])])
-
-
-def _from_fields(path: Path, array: np.ndarray) -> pd.DataFrame:
-    """The fields of a structured array as columns."""
-    if array.ndim != 1:
-        raise FileFormatError(
-            f"{path.name} holds a structured array of shape {array.shape}; expected one entry per "
-            "point. Save X.ravel()."
-        )
-    columns = {name: array[name] for name in array.dtype.names or ()}
-    for name, column in columns.items():
-        if column.ndim != 1 or column.dtype.kind not in (*_KINDS, *"mM"):
-            raise FileFormatError(
-                f"{path.name}: field {name!r} holds {array.dtype[name]}; expected real numbers, "
-                "one per point."
-            )
-    return pd.DataFrame(columns)
-
-
-def _transposed(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    if list(frame) != [str(k + 1) for k in range(frame.shape[1])]:
-        raise FileFormatError(
-            f"{name} has names of columns, and which names they have as rows is not known. "
-            "Transpose it in pandas, or save it as text."
-        )
-    return pd.DataFrame(frame.to_numpy().T, columns=[str(k + 1) for k in range(len(frame))])
+        raise FileFormatError(f"{name} holds {array.dtype}; expected real numbers.")
+    return pd.DataFrame(array, columns=default_names(array.shape[1]))
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -275,7 +223,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             "give it the suffix of what it is, as .csv of text."
         ) from None
     if not isinstance(frame.index, pd.RangeIndex):
-        # An index that a CSV file would hold in a column without a name.
+        # An index that a CSV file would hold in columns without a name.
         names = [str(name or "") for name in frame.index.names]
         if names.count("") > 1:
             names = [name or f"Unnamed: {k}" for k, name in enumerate(names)]
@@ -293,12 +241,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def require_writer(path: Path) -> None:
-    """Refuse, before any work is done, a format that takes a package which is not installed.
-
-    Raises
-    ------
-    FileFormatError
-    """
+    """Refuse, before any work is done, a format that takes a package which is not installed."""
     if suffix_of(path) == ".parquet" and importlib.util.find_spec("pyarrow") is None:
         raise FileFormatError(
             "Parquet needs a package that is not installed (pyarrow): "
@@ -306,43 +249,19 @@ def require_writer(path: Path) -> None:
         )
 
 
-def names_beside(beside: Iterable[str], names: Sequence[str]) -> dict[str, str]:
-    """Return names under which columns beside an embedding are written: a taken one gets a ``_``.
-
-    Examples
-    --------
-    >>> names_beside(["name", "y1"], ["y1", "y2"])
-    {'name': 'name', 'y1': 'y1_'}
-    """
-    taken = {*names, "embedding", "file"}
-    found: dict[str, str] = {}
-    for name in beside:
-        free = name
-        while free in taken:
-            free += "_"
-        found[name] = free
-        taken.add(free)
-    return found
-
-
 def write_table(
     path: Path, Y: Array, names: Sequence[str], beside: Mapping[str, np.ndarray] | None = None
 ) -> None:
     """Write columns in the format that the suffix of the path tells; whole or not at all.
 
-    Parameters
-    ----------
-    path : Path
-    Y : array of shape (n, d)
-    names : sequence of str
-        One for each column; NPY has no place for them, and NPZ stores the array as
-        ``embedding``.
-    beside : mapping from name to array of shape (n,), optional
-        Columns that come first, by the names of `names_beside`; NPY has no place for them, and NPZ
-        stores each by its name.
+    Columns ``beside`` Y come first; a name that is taken gets a ``_``. NPY holds Y alone, and NPZ
+    holds it as ``embedding``.
     """
-    own = names_beside(beside or {}, names)
-    kept = {own[name]: np.asarray(column) for name, column in (beside or {}).items()}
+    kept: dict[str, np.ndarray] = {}
+    for name, column in (beside or {}).items():
+        while name in (*names, *kept, "embedding", "file"):
+            name += "_"
+        kept[name] = np.asarray(column)
     suffix = suffix_of(path)
 
     def write(place: Path) -> None:
@@ -361,7 +280,7 @@ def write_table(
         if suffix == ".parquet":
             require_writer(path)
             frame.to_parquet(place, index=False)
-        else:  # pandas knows a compressed file by its suffix
+        else:  # pandas recognizes a compressed file by its suffix
             sep = "\t" if suffix == ".tsv" else ","
             frame.to_csv(place, sep=sep, index=False, na_rep="nan", lineterminator="\n")
 
