@@ -75,7 +75,6 @@ def test_a_map_is_what_the_recipe_solves():
     "estimator",
     [
         sdpdr.DensityMap(n_neighbors=4, variant="trace"),
-        sdpdr.DensityMap(n_neighbors=4, spread="least"),
         sdpdr.LOOCVUnfolding(
             n_neighbors=3, trace=20000.0, solver="clarabel", form="gram", tol=1e-5
         ),

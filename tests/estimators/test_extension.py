@@ -13,7 +13,7 @@ import sdpdr
 from sdpdr import extend
 from sdpdr.errors import DataError, DroppedPointsWarning, NotAcceptedError, UnknownNameError
 from sdpdr.families.regress.maps import KINDS
-from sdpdr.families.unfold.quality.lengths import procrustes
+from sdpdr.families.unfold.quality import procrustes
 
 
 def strip(n, seed):

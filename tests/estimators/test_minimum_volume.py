@@ -45,7 +45,7 @@ def test_stopping_early_gives_a_warning_and_the_best_so_far():
         ({"n_components": 0}, "n_components"),
         ({"kappa": -2.0}, "kappa"),
         ({"n_neighbors": 0}, "n_neighbors"),
-        ({"restarts": -1}, "restarts"),
+        ({"max_iter": -1}, "max_iter"),
     ],
 )
 def test_bad_hyperparameters_are_named(options, words):

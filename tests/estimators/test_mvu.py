@@ -22,7 +22,7 @@ from sdpdr.errors import (
     UncertifiedWarning,
     UnknownNameError,
 )
-from sdpdr.families.unfold.estimators.complete_graph import classical_optimum
+from sdpdr.families.unfold.estimators.mvu import classical_optimum
 
 
 @pytest.fixture(scope="module")

@@ -115,7 +115,7 @@ def test_half_of_the_largest_margin():
 )
 def test_too_large_a_margin_is_explained(isometry, largest):
     model = sdpdr.ISM(**FAST, anchors=[2], margin=5.8, isometry=isometry)
-    with pytest.raises(InfeasibleError, match=rf"largest possible, {largest}.*anchor \[2\].*edges"):
+    with pytest.raises(InfeasibleError, match=rf"largest possible, {largest}.*anchor \[2\]"):
         model.fit(X, Y)
 
 

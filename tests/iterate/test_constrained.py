@@ -37,7 +37,7 @@ def test_where_lengths_may_shrink_a_plane_is_found_at_once(graph):
 
 
 def test_asking_for_less_after_a_stall(graph):
-    found = rank_constrained(graph, 1, "inequality", share=0.9, retries=3, shrink=0.8, **GRAM)
+    found = rank_constrained(graph, 1, "inequality", share=0.9, retries=3, **GRAM)
     assert found.status is IterationStatus.RANK_REACHED
     assert found.attempts == 2
     assert found.share == pytest.approx(0.72)
@@ -65,7 +65,6 @@ def test_more_than_the_largest_variance_is_infeasible():
         ({"share": 0.0}, "share"),
         ({"share": 1.1}, "share"),
         ({"variance": -1.0}, "variance"),
-        ({"shrink": 1.0}, "shrink"),
         ({"retries": -1}, "retries"),
     ],
 )

@@ -7,7 +7,7 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import DataError, DisconnectedGraphError
-from sdpdr.iterate import IterationStatus, minimum_volume, volume_iteration
+from sdpdr.iterate import IterationStatus, minimum_volume
 
 GRAM = {"solver": "clarabel", "form": "gram"}
 
@@ -81,7 +81,7 @@ def test_the_bound_holds_for_any_matrix(graph, roll):
 )
 def test_ranks_and_prices_without_a_program_are_named(graph, options, words):
     with pytest.raises(DataError, match=words):
-        volume_iteration(graph, **options)
+        minimum_volume(graph, **options)
 
 
 def test_a_disconnected_graph_is_refused():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import blocks, graphs, iterate, methods
+from sdpdr import graphs, iterate, methods
 from sdpdr.blocks import (
     Band,
     Centered,
@@ -23,9 +23,7 @@ from sdpdr.errors import (
     DisconnectedGraphError,
     DuplicatePointsWarning,
     ModelError,
-    ShapeError,
 )
-from sdpdr.families.unfold import loocv_by_fold
 from sdpdr.families.unfold.loocv import leave_one_out
 from sdpdr.linalg import Diagonal
 from sdpdr.model import Block, Maximize, Model, Var
@@ -326,45 +324,6 @@ def test_scalars_with_room_hold_all_matrix_inequalities_strictly(size):
     assert 1.0 - 20.0 * room < scalars[0] / full[0] < 1.0
 
 
-# That it bounds is said below, of ten times the trace.
-@pytest.mark.nightly
-def test_folding_bounds_the_likelihood_and_all_but_attains_it(graph, solved, least_variance):
-    folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram", tol=1e-8)
-    np.testing.assert_allclose(folded.value, least_variance, rtol=1e-6)
-    found = iterate.loocv_of_fold(methods.loocv(graph), graph, folded, time_limit=5.0)
-    assert found.value <= solved.bound * (1.0 + 1e-9)
-    assert found.bound >= solved.value * (1.0 - 1e-9)
-    assert found.apparent_gap < 2e-4  # what the diagonal varies by, squared
-    assert found.bound <= 11 * 2 * TRACE / 12 - folded.bound + 1e-6 * TRACE
-    assert found.maximize
-
-
-@pytest.mark.nightly
-def test_folding_proves_sixty_points_that_no_solver_does():
-    graph = graphs.knn(roll(60), n_neighbors=4, connect="mst")
-    folded = sdpdr.solve(methods.fold(graph), "lowrank", tol=1e-5)
-    model = methods.loocv(graph)
-    found = iterate.loocv_of_fold(model, graph, folded, time_limit=1.0)
-    assert found.bound - found.value < 2e-6 * found.value
-    assert max(model.violations(found.values).values()) < 1e-5 * found.value
-
-
-def test_folding_needs_a_trace_and_exact_lengths(graph):
-    folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram")
-    with pytest.raises(ModelError, match="only a trace may limit K"):
-        iterate.loocv_of_fold(methods.loocv(graph, unit=True), graph, folded)
-    with pytest.raises(ModelError, match="less than that of the folded kernel"):
-        iterate.loocv_of_fold(methods.loocv(graph, trace=600.0), graph, folded)
-    with pytest.raises(ModelError, match="fold into one"):
-        methods.fold(graph, "inequality")
-
-
-def test_a_trace_that_leaves_no_likelihood_where_a_kernel_is_folded_is_told():
-    folded = sdpdr.solve(methods.fold(simplex(4, 2.0)), "clarabel", "gram")
-    with pytest.raises(ModelError, match="not likely at all"):
-        iterate.loocv_of_fold(methods.loocv(simplex(4, 2.0), 3.5), simplex(4, 2.0), folded)
-
-
 def is_by_folding(run):
     return run.words.startswith("of the folded kernel")
 
@@ -407,69 +366,26 @@ def test_copies_are_folded_together():
     np.testing.assert_allclose(found.value, whole.value, rtol=1e-5)
 
 
-def test_without_time_for_proofs_the_bound_is_that_of_the_means(graph, solved, least_variance):
-    """What the folded kernel proves holds, however little is proved of the whole program."""
-    folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram", tol=1e-8)
-    found = loocv_by_fold._by_fold(methods.loocv(graph), graph, folded, 0.0)
-    assert found.attained is None
-    assert found.status is not Status.SOLVED
-    assert found.bound >= solved.attained * (1.0 - 1e-9)
-    np.testing.assert_allclose(found.bound, 11 * 2 * TRACE / 12 - least_variance, rtol=1e-6)
-
-
 def test_a_trace_that_no_kernel_has_is_infeasible_by_folding_too():
     found = iterate.solve_loocv(simplex(4, 2.0), trace=2.0)
     assert found.status is Status.INFEASIBLE
 
 
 def test_lengths_that_have_a_price_are_not_folded(graph):
+    for isometry in (Slack(1.0), "inequality"):
+        with pytest.raises(ModelError, match="fold into one"):
+            methods.fold(graph, isometry)
     with pytest.raises(ModelError, match="fold into one"):
         iterate.solve_loocv(graph, isometry=Slack(1.0))
-
-
-def test_a_kernel_of_other_points_or_other_lengths_is_not_lifted(graph):
-    other = sdpdr.solve(methods.fold(graphs.cycle(5)), "clarabel", "gram")
-    with pytest.raises(ShapeError, match="5: pass"):
-        iterate.loocv_of_fold(methods.loocv(graph), graph, other)
-    wide = sdpdr.solve(methods.fold(graph, Band(0.1)), "clarabel", "gram")
-    with pytest.raises(ModelError, match="same isometry"):
-        iterate.loocv_of_fold(methods.loocv(graph), graph, wide)
-
-
-def test_the_means_bound_no_model_of_another_goal_or_of_other_counts(graph):
-    folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram")
-    model = methods.loocv(graph)
-    heavier = graphs.NeighborGraph(
-        graph.n, graph.edges, graph.sqdist, counts=np.where(np.arange(graph.n) == 0, 3, 1)
-    )
-    for wrong, counted, words in (
-        (model + blocks.Variance(graph.n), graph, "the only goal"),
-        (methods.loocv(graph, trace=TRACE, isometry=Slack(1.0)), graph, "the only goal"),
-        (model, heavier, "count points differently"),
-    ):
-        with pytest.raises(ModelError, match=words):
-            iterate.loocv_of_fold(wrong, counted, folded)
-
-
-@pytest.mark.nightly
-@pytest.mark.integration
-def test_a_bound_is_of_the_lengths_of_the_model_whatever_was_folded(graph, solved):
-    """Longer lengths fold to more: what is proved of them would be no bound of shorter ones."""
-    lengths = graphs.NeighborGraph(graph.n, graph.edges, 1.5 * graph.sqdist)
-    longer = sdpdr.solve(methods.fold(lengths), "clarabel", "gram", tol=1e-8)
-    found = iterate.loocv_of_fold(methods.loocv(graph), graph, longer, time_limit=5.0)
-    assert found.bound is None or found.bound >= solved.attained * (1.0 - 1e-9)
-    assert found.attained is None or found.attained <= solved.bound * (1.0 + 1e-9)
 
 
 @pytest.mark.integration
 def test_many_points_in_a_band_are_proved_by_folding_on_both_sides():
     graph = graphs.knn(roll(150), n_neighbors=4, connect="mst")
-    folded = sdpdr.solve(methods.fold(graph, Band(0.01)), "lowrank", tol=1e-5)
-    model = methods.loocv(graph, isometry=Band(0.01))
-    found = iterate.loocv_of_fold(model, graph, folded)
+    found = iterate.solve_loocv(graph, isometry=Band(0.01), tol=1e-5)
     assert found.status is Status.SOLVED
-    assert found.certified(1e-6)
+    assert all(map(is_by_folding, found.runs))
+    model = methods.loocv(graph, isometry=Band(0.01))
     assert max(model.violations(found.values).values()) == 0.0
 
 

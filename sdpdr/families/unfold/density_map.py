@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, ModelError, ShapeError
-from sdpdr.families.unfold.density.ellipsoid import Ellipsoid, Whitening, whiten
+from sdpdr.families.unfold.density import Ellipsoid, Whitening, whiten
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram
@@ -237,11 +237,9 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
     shape = shape / np.max(np.sum(steps @ shape * steps, axis=1))
     gap = float("inf")
     if solution.bound is not None:
-        least = white.rank * np.log(solution.bound)
+        least = white.scale.size * np.log(solution.bound)
         gap = max(0.0, 0.5 * float(least - np.linalg.slogdet(shape)[1]))
-    turn = white.basis / white.scale
-    mean = white.mean + white.basis @ (white.scale * center)
-    return Ellipsoid(mean, turn @ shape @ turn.T, np.eye(white.rank), gap)
+    return white.unwhitened(center, shape, gap)
 
 
 def _full(X: ArrayLike) -> Whitening:

@@ -1,4 +1,4 @@
-"""Points among anchors whose mirror image has the same lengths, so that these do not place them."""
+"""Points among anchors whose mirror image has the same lengths."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _ON_MIRROR = 1e-3
 def mirrored(graph: NeighborGraph, anchors: ArrayLike, places: ArrayLike) -> Index:
     r"""Points that a reflection moves without changing any length, though anchors stay.
 
-    Take points, none of them an anchor, all of whose edges to others end in a set T whose places
-    lie in one hyperplane. Reflecting these points in it changes no length, so the lengths allow two
-    places at least of each of them that is not in every such hyperplane. It is one if T has no more
-    points than there are dimensions, or consists of anchors that span too little. Looked at are
-    points alone, and what hangs together of the points that no chain of points with r + 1
-    neighbours in general position, anchors or earlier ones, reaches. So all that are found are
-    mirrored, and others may be; whoever is reached by such a chain is not, if lengths are exact.
+    Take points, none of them an anchor, all of whose edges to others end in a set T that lies in
+    one hyperplane: reflecting them in it changes no length, so the lengths allow two positions of
+    each of them off the hyperplane. That is so if T has no more points than there are dimensions,
+    or consists of anchors that span too little. Points alone are tested, and connected parts of the
+    points that no chain of points with r + 1 neighbours in general position (anchors or earlier
+    ones) reaches. All points found are mirrored, and others may be; but no point that such a chain
+    reaches is, if lengths are exact.
 
     Parameters
     ----------
     graph : NeighborGraph
         With an edge for each length that is known.
     anchors : array_like of int
-        Nodes whose places are known.
+        Nodes whose positions are known.
     places : array_like of shape (n, r)
-        Of all nodes, as they were found.
+        Positions of all nodes, as they were found.
 
     Returns
     -------

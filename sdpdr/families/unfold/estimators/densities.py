@@ -11,9 +11,8 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning, warn
-from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
+from sdpdr.families.unfold.density_map import Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import MORE_TIME
-from sdpdr.families.unfold.estimators.kernels import KernelEmbedding
 from sdpdr.families.unfold.estimators.sampled import WeightedSampling
 from sdpdr.families.unfold.iterated import compact
 from sdpdr.graphs import NeighborGraph
@@ -35,7 +34,7 @@ _ENDED = (IterationStatus.RANK_REACHED, IterationStatus.STALLED)
 
 
 @dataclass(eq=False, repr=False)
-class DensityMap(WeightedSampling, KernelEmbedding):
+class DensityMap(WeightedSampling):
     r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
 
     Solves `sdpdr.methods.density_map` with the densities of a Gaussian kernel on the graph, and
@@ -43,10 +42,6 @@ class DensityMap(WeightedSampling, KernelEmbedding):
 
     Parameters
     ----------
-    n_components : int, default 2
-        Dimension of the embedding.
-    n_neighbors : int, default 6
-        Two points are joined if either is among the other's nearest.
     bandwidth : float, optional
         h of the kernel :math:`\exp(-d / 2h^2)`, a plain length. Default: three times the root of
         the mean of the squared edge lengths. Beside a small h the unit sphere is small, points lie
@@ -54,8 +49,6 @@ class DensityMap(WeightedSampling, KernelEmbedding):
         are left.
     variant : {"unit", "trace"}, default "unit"
         Points on the unit sphere, or as close to the origin as the densities allow.
-    spread : {"most", "least"}, default "most"
-        Of the unit form: whether the variance is maximised or minimised.
     compact : bool, default False
         Whether a second stage looks for a kernel of compact spectrum: among those whose value is
         within 0.1 % of the optimum it lowers the trace beyond ``n_components``,
@@ -65,16 +58,12 @@ class DensityMap(WeightedSampling, KernelEmbedding):
         with P the projector off the mean and U the leading eigenvectors of PKP, found in turn with
         K. The dimensions shown hold more of the kernel, and do not show the data better for it; see
         the method's page.
-    sample : int, "auto" or None, default "auto"
-        How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
-        default at most 1000, with a warning, where points are not given by distances and no solver
-        or form is named.
-    metric, angles, connect, extension, solver, form, tol, random_state
+    n_components, n_neighbors, metric, angles, connect, extension
         As for `sdpdr.MVU`.
-    time_limit : float, "auto" or None, default "auto"
-        Seconds, for both stages together; None for no limit. What has been found by then is kept,
-        with a warning. By default 60, unless a solver or form is named.
+    solver, form, tol, random_state
+        As for `sdpdr.MVU`.
+    sample, time_limit
+        As for `sdpdr.MVU`; by default at most 1000 points, and seconds for both stages together.
 
     Attributes
     ----------
@@ -87,7 +76,7 @@ class DensityMap(WeightedSampling, KernelEmbedding):
     second_stage_ : State or None
         The second stage, with ``history``, ``status`` and ``excess``, the trace beyond
         ``n_components``; None without one.
-    embedding_, gram_, eigenvalues_, graph_, n_features_in_, feature_names_in_
+    embedding_, gram_, eigenvalues_, graph_, sample_
         As of `sdpdr.MVU`, of the last stage; the eigenvalues are those of the centred kernel.
 
     Raises
@@ -117,11 +106,11 @@ class DensityMap(WeightedSampling, KernelEmbedding):
     """
 
     largest: ClassVar[int] = _LARGEST
+    _is_centred: ClassVar[bool] = False
 
     _: KW_ONLY
     bandwidth: float | None = None
     variant: Variant = "unit"
-    spread: Objective = "most"
     compact: bool = False
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
@@ -129,44 +118,39 @@ class DensityMap(WeightedSampling, KernelEmbedding):
         self.bandwidth_ = self.bandwidth
         if self.bandwidth is None:
             self.bandwidth_ = _WIDTH * float(np.sqrt(np.mean(graph.sqdist)))
-        return density_map(
-            graph, bandwidth=self.bandwidth_, variant=self.variant, spread=self.spread
-        )
+        return density_map(graph, bandwidth=self.bandwidth_, variant=self.variant)
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         deadline = Deadline(self._limit())
         model = self._model(graph, X, y)
         found = self._solved(model)
-        # Centred points have no more than n - 1 dimensions, beyond which nothing is left.
-        narrow = self.n_components < graph.n - 1
         self.second_stage_ = None
-        if self.compact and narrow and found.values:
-            self.second_stage_ = self._second(graph, model, found, deadline.left())
+        # Centred points have no more than n - 1 dimensions, beyond which nothing is left.
+        if self.compact and self.n_components < graph.n - 1 and found.values:
+            self.second_stage_ = compact(
+                model.to_sdp(),
+                found,
+                self.n_components,
+                graph.masses,
+                solver=self.solver,
+                form=self.form,
+                accuracy=self._accuracy,
+                time_limit=deadline.left(),
+                seed=validate.seed_or_none(self.random_state) or 0,
+            )
+            self._warn_of_stage(self.second_stage_)
         return found
 
-    def _second(
-        self, graph: NeighborGraph, model: Model, found: Solution, seconds: float | None
-    ) -> State:
-        state = compact(
-            model.to_sdp(),
-            found,
-            self.n_components,
-            graph.masses,
-            solver=self.solver,
-            form=self.form,
-            accuracy=self._accuracy,
-            time_limit=seconds,
-            seed=validate.seed_or_none(self.random_state) or 0,
+    def _warn_of_stage(self, state: State) -> None:
+        if state.status in _ENDED:
+            return
+        over = state.status is IterationStatus.TIME_LIMIT and self._is_limit_ours()
+        advice = MORE_TIME if over else state.status.advice
+        warn(
+            f"second stage, {state.status.name}: of the kernels so far that have the value and "
+            f"the densities, the most compact one is kept. {advice}",
+            UncertifiedWarning,
         )
-        if state.status not in _ENDED:
-            over = state.status is IterationStatus.TIME_LIMIT and self._is_limit_ours()
-            advice = MORE_TIME if over else state.status.advice
-            warn(
-                f"second stage, {state.status.name}: of the kernels so far that have the value and "
-                f"the densities, the most compact one is kept. {advice}",
-                UncertifiedWarning,
-            )
-        return state
 
     @property
     def _accuracy(self) -> float:
@@ -179,7 +163,7 @@ class DensityMap(WeightedSampling, KernelEmbedding):
         return super()._places(graph, chosen)
 
     def _most_compact(self, graph: NeighborGraph, solution: Solution) -> Solution:
-        """Of both stages; one that ran out of time may have lost value or densities, or more."""
+        """The second stage, unless it ran out of time and lost value or densities."""
         state = self.second_stage_
         if state is None or state.best is None:
             return solution
@@ -190,11 +174,11 @@ class DensityMap(WeightedSampling, KernelEmbedding):
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
         self.density_ = kernel_sums(graph, self.bandwidth_)
-        if self.second_stage_ is None and self.variant == "unit" and self.spread == "most":
+        if self.second_stage_ is None and self.variant == "unit":
             self._warn_if_saturated(float(graph.counts.sum()))
 
     def _warn_if_saturated(self, most: float) -> None:
-        """Of a variance that no points on the unit sphere exceed."""
+        """Warn of a variance that no points on the unit sphere exceed."""
         if self.solution_.value < (1.0 - _REACHED) * most:
             return
         held = float(self.explained_variance_ratio_.sum())

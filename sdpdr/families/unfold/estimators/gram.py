@@ -28,7 +28,7 @@ from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
-from sdpdr.program import Solution, Status
+from sdpdr.program import Factor, Solution, Status
 from sdpdr.program.point import Point, Value, principal_places
 from sdpdr.solving.solve import solve
 
@@ -78,8 +78,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     are one node, count as often as they occur. As of scikit-learn's Isomap, columns have names
     (``get_feature_names_out``), and ``set_output(transform="pandas")`` makes frames of them.
 
-    Fields are hyperparameters: a subclass has those of its base and adds its own, as a dataclass
-    again. ``_model`` names its recipe.
+    Fields are hyperparameters, which `sdpdr.MVU` describes: a subclass has those of its base and
+    adds its own, as a dataclass again. ``_model`` names its recipe.
     """
 
     n_components: int = 2
@@ -95,9 +95,12 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     time_limit: float | str | None = "auto"
     random_state: int | None = None
 
+    # Whether the Gram matrix has the mean of all samples at the origin, or is centred to embed.
+    _is_centred: ClassVar[bool] = True
+
     @abstractmethod
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        """The recipe, of the graph and of what `fit` was given (a row for each sample)."""
+        """The recipe, of the graph and the arguments of `fit` (a row for each sample)."""
 
     def fit(self, X: Any, y: Any = None) -> GramEmbedding:
         """Learn the embedding of the rows of X.
@@ -138,7 +141,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
                 f"X is sparse, and extension={self.extension!r} is a map of dense points. Leave "
                 "the extension out, or reduce X first, with sklearn.decomposition.TruncatedSVD."
             )
-        # In the fit alone: what the embedding is returned in.
+        # Read in the fit alone: the type in which the embedding is returned.
         self._dtype = as_precise([], X).dtype
         graph = self._searched(X, search) if weights is None else self._weighed(X, search, weights)
         note_columns(self, X)
@@ -170,18 +173,14 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         """The solution that the embedding is read off."""
-        # Landmarks are a parameter of those that take the landmark form.
-        landmarks = getattr(self, "landmarks", None)
-        return self._solved(self._model(graph, X, y), landmarks=landmarks)
+        return self._solved(self._model(graph, X, y))
 
-    def _solved(
-        self, model: Model, landmarks: int | None = None, start: Point | None = None
-    ) -> Solution:
+    def _solved(self, model: Model, start: Point | None = None) -> Solution:
         return solve(
             model,
             self.solver if start is None else "lowrank",
             self.form,
-            landmarks=landmarks,
+            landmarks=getattr(self, "landmarks", None),
             start=start,
             tol=self.tol,
             time_limit=self._limit(),
@@ -206,11 +205,18 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _on_axes(self, graph: NeighborGraph, gram: Value) -> Array:
         """Components of all samples, as often as they count, from the Gram matrix of the nodes."""
+        if not self._is_centred:
+            share = graph.counts / graph.counts.sum()
+            if isinstance(gram, Factor):
+                gram = Factor(gram.factor - share @ gram.factor)
+            else:
+                centring = np.eye(graph.n) - share
+                gram = centring @ gram @ centring.T
         self.eigenvalues_, places = principal_places(gram, graph.masses, self.n_components)
         return places
 
     def _compare(self, places: Array) -> None:
-        """What the places of the nodes keep of the data, for those that are to keep it."""
+        """Hook: measure how much of the data the places of the nodes keep."""
 
     @property
     def explained_variance_ratio_(self) -> Array:
@@ -229,15 +235,9 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
 
 def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool = False) -> None:
-    """Raise if there is no point; warn unless one is proved best to the tolerance.
+    """Raise without a point; warn, with further advice, unless it is proved best to the tolerance.
 
-    Parameters
-    ----------
-    solution : Solution
-    way_out : str, optional
-        Advice beside that of the status.
-    ours : bool, default False
-        Whether the time limit is the default one.
+    ``ours`` says that the time limit is the default one.
     """
     if not solution.values:
         solution.raise_for_status()
@@ -265,7 +265,7 @@ def squared_lengths(graph: NeighborGraph, gram: Value) -> Array:
 
 @dataclass(eq=False, repr=False)
 class LengthEmbedding(GramEmbedding):
-    """Base of embeddings that say what becomes of the lengths of edges, at any size."""
+    """Base of embeddings that constrain the lengths of edges, at any size."""
 
     _: KW_ONLY
     isometry: Relation = "inequality"
@@ -276,7 +276,7 @@ class LengthEmbedding(GramEmbedding):
         self.length_kept_ = left / float(self.graph_.sqdist.sum())
 
     def _warn_of_lost_lengths(self) -> None:
-        """Of an embedding that is to keep lengths, and has less than half of them."""
+        """Warn of an embedding that has less than half of the lengths it should keep."""
         if self.length_kept_ >= _KEPT:
             return
         unfolded = squared_lengths(self.graph_, self.gram_)

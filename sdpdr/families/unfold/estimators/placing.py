@@ -13,7 +13,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.distances import with_unknown
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import Named, Provided, as_precise, checked
-from sdpdr.families.regress.maps import KINDS, Extension, fit_extension
+from sdpdr.families.regress.maps import Extension, fit_extension
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.space import directions
 
@@ -27,12 +27,8 @@ def _require_extension(estimator: Placing) -> None:
         )
 
 
-def _distances(X: Any) -> Array:
-    return with_unknown(X) if sp.issparse(X) else np.asarray(X, dtype=float)
-
-
 class _Framed(Named):
-    """What returns places, as frames where `set_output` asks for them.
+    """Methods that return places, as frames where `set_output` requests them.
 
     scikit-learn wraps these here, where they are unconditional: what it wraps is available always,
     and the map is not.
@@ -41,11 +37,11 @@ class _Framed(Named):
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Learn the embedding and return it, shape (n, n_components).
 
-        With an extension, the places that its map gives, as ``fit(X).transform(X)``: what comes
-        after in a pipeline then sees old and new points alike. ``fit_params`` are passed on to
-        ``fit``.
+        With an extension, the places that its map gives, as ``fit(X).transform(X)``: the next step
+        of a pipeline then sees old and new points alike. ``fit_params`` are passed on to ``fit``.
         """
-        return self.fit(X, y, **fit_params)._returned(X)
+        self.fit(X, y, **fit_params)
+        return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
 
     def transform(self, X: Any) -> Array:
         """Coordinates of points, by the map learned beside the embedding.
@@ -81,13 +77,15 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
     transform = Provided(_require_extension)(_Framed.transform)
 
     def _extend(self, X: Any) -> None:
-        """The last step of a fit."""
+        """Learn the map, the last step of a fit."""
         kind = self._map()
         if kind is None:
             return
-        validate.choice("extension", kind, KINDS)
         precomputed = self.metric == "precomputed"
-        points = _distances(X) if precomputed else validate.points(X)
+        if not precomputed:
+            points = validate.points(X)
+        else:
+            points = with_unknown(X) if sp.issparse(X) else np.asarray(X, dtype=float)
         if not np.isfinite(points).all():
             raise DataError(
                 f"extension={self.extension!r} needs all distances between the points of the fit, "
@@ -97,8 +95,7 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         if self.metric == "cosine":
             points = directions(points)
         # Of samples at one place the first, which is one neighbour of a new point, not several.
-        self._placed = np.sort(self.graph_.first_samples)
-        at = self._placed
+        self._placed = at = np.sort(self.graph_.first_samples)
         self.extension_ = fit_extension(
             points[np.ix_(at, at)] if precomputed else points[at],
             self.embedding_[at],
@@ -112,10 +109,6 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         """The kind of map that is learned, if any."""
         return self.extension
 
-    def _returned(self, X: Any) -> Array:
-        """What ``fit_transform`` gives."""
-        return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
-
     @Provided(_require_extension)
     def trust(self, X: Any) -> Array:
         """How ordinary points are among those of the fit, from 0 to 1; shape (m,).
@@ -127,17 +120,9 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
 
     @Provided(_require_extension)
     def score(self, X: Any, y: Any = None) -> float:
-        """One less the mean relative change of distances to the nearest samples of the fit.
+        """One minus the mean relative change of distances to the nearest samples of the fit.
 
-        Parameters
-        ----------
-        X : array_like of shape (m, D), or (m, n)
-        y : ignored
-
-        Returns
-        -------
-        float
-            At most 1, which is reached where all lengths are kept.
+        At most 1, which is reached where all lengths are kept.
         """
         points = self._new(X)
         places, embedded = self.extension_(points), self.extension_.embedding

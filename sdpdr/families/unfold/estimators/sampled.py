@@ -33,42 +33,14 @@ _PLACING = "barycentric"
 
 
 def drawn(n: int, m: int, seed: int) -> Index:
-    """Rows of a random sample, ascending; a larger sample contains the smaller ones.
-
-    Parameters
-    ----------
-    n, m : int
-        How many points there are, and how many are drawn.
-    seed : int
-
-    Examples
-    --------
-    >>> bool(np.isin(drawn(100, 5, seed=0), drawn(100, 9, seed=0)).all())
-    True
-    """
+    """Rows of a random sample, ascending; a larger sample contains the smaller ones."""
     return np.sort(np.random.default_rng(seed).permutation(n)[:m])
 
 
 def completed(embedding: Array, rows: Index, places: Array) -> Array:
-    """Coordinates of all points: those of the sample as embedded, the others as mapped.
+    """Coordinates of all points: embedded for the sample's rows, by the map for the others.
 
-    Points of the sample that its graph dropped are placed as those outside of it.
-
-    Parameters
-    ----------
-    embedding : array of shape (m, d)
-        Of the sample, nan where a point was dropped.
-    rows : array of int, shape (m,)
-        Its rows among all points.
-    places : array of shape (n, d)
-        Coordinates of all points by the map.
-
-    Examples
-    --------
-    >>> completed(np.array([[1.0], [np.nan]]), np.array([0, 2]), np.array([[5.0], [6.0], [7.0]]))
-    array([[1.],
-           [6.],
-           [7.]])
+    Points of the sample that its graph dropped, which are nan, are placed by the map too.
     """
     found = np.array(places)
     kept = np.isfinite(embedding).all(axis=1)
@@ -76,19 +48,8 @@ def completed(embedding: Array, rows: Index, places: Array) -> Array:
     return found
 
 
-def points_that_count(X: Any, weights: Array | None) -> Array:
-    """Points as numbers; rows of weight zero need not be numbers, and are nan then.
-
-    Raises
-    ------
-    DataError, DataTypeError
-
-    Examples
-    --------
-    >>> X = [[0.0], [1.0], [np.nan], [3.0]]
-    >>> points_that_count(X, np.array([1.0, 1.0, 0.0, 2.0])).ravel()
-    array([ 0.,  1., nan,  3.])
-    """
+def _points_that_count(X: Any, weights: Array | None) -> Array:
+    """Points as numbers; rows of weight zero need not be numbers, and are nan then."""
     if weights is None or weights.all():
         return validate.points(X)
     with weighing(X, None, weights) as (part, _, _):
@@ -146,9 +107,8 @@ class Sampling(GramEmbedding):
             return None
         if isinstance(self.sample, str):
             validate.choice("sample", self.sample, ("auto",))
-            by_name = not self._is_left_to_us()
             known_by_points = self.metric != "precomputed" and not sp.issparse(X)
-            if by_name or not known_by_points:
+            if not (known_by_points and self._is_left_to_us()):
                 return None
             # The check of points refuses anything that is no table.
             if X is not None and not np.isscalar(X) and _num_samples(X) <= self.largest:
@@ -160,7 +120,7 @@ class Sampling(GramEmbedding):
                     f"sample={self.sample} places points by their coordinates, and these are known "
                     "by distances. Pass sample=None, or distances of fewer points."
                 )
-        return points_that_count(X, weights)
+        return _points_that_count(X, weights)
 
     def _drawn(self, n: int, weights: Array | None) -> Index | None:
         """Rows of a sample of those with a weight; None where all of these are taken."""
@@ -211,19 +171,14 @@ class WeightedSampling(Sampling):
         """
         weights = checked_weights(sample_weight, X)
         if weights is not None:
-            _require_alike(weights[weights > 0.0])
+            used = weights[weights > 0.0]
+            if used.max() > _UNLIKE * float(np.quantile(used, 0.5, method="lower")):
+                raise DataError(
+                    f"sample_weight ranges from {used.min():g} to {used.max():g}: beside the "
+                    "largest the others are nothing. Give 0 to rows that are not to count."
+                )
         self._learn(X, y, weights)
         return self
-
-
-def _require_alike(weights: Array) -> None:
-    """Refuse weights of which most vanish beside the largest."""
-    typical = float(np.quantile(weights, 0.5, method="lower"))
-    if weights.max() > _UNLIKE * typical:
-        raise DataError(
-            f"sample_weight ranges from {weights.min():g} to {weights.max():g}: beside the largest "
-            "the others are nothing. Give 0 to rows that are not to count."
-        )
 
 
 @dataclass(eq=False, repr=False)
