@@ -46,14 +46,6 @@ def test_hsic_is_the_criterion(roll):
     assert learned.hsic_ == pytest.approx(np.trace(K @ centre @ T @ centre) / 59**2, rel=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")  # on a line
-def test_color_shows_in_the_embedding(roll):
-    X, t = roll
-    colored = sdpdr.ColoredMVU(1, n_neighbors=5).fit_transform(X, t)[:, 0]
-    plain = sdpdr.MVU(1, n_neighbors=5).fit_transform(X)[:, 0]
-    assert abs(np.corrcoef(colored, t)[0, 1]) >= abs(np.corrcoef(plain, t)[0, 1]) - 1e-6
-
-
 def test_duplicates_share_the_mean_of_their_labels(roll):
     X, t = roll
     with pytest.warns(DuplicatePointsWarning):

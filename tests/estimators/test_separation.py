@@ -67,14 +67,6 @@ def test_a_hyperplane_decides_where_it_is_asked_to():
         sdpdr.ISM(**FAST, decision="wall").fit(X, SEEN)
 
 
-@pytest.mark.nightly
-def test_two_anchors_and_either_anchor_separate():
-    for anchors in ([0], [2, 0], [0, 2]):
-        learned = sdpdr.ISM(**FAST, anchors=anchors, margin=0.5).fit(X, Y)
-        np.testing.assert_array_equal(learned.transduction_, Y)
-        np.testing.assert_array_equal(learned.decision_function(X) > 0, Y == 1)
-
-
 def test_three_classes_are_separated_as_two_are():
     y3 = np.digitize(T, np.quantile(T, [1 / 3, 2 / 3]))
     learned = sdpdr.ISM(**FAST).fit(X, y3)
@@ -90,14 +82,6 @@ def test_new_points_are_interpolated(fitted):
     lower, upper = sorted(fitted.decision_function(X[[i, j]]))
     assert lower - 1.0 < score[0] < upper + 1.0
     assert fitted.predict(between[None]).shape == (1,)
-
-
-def test_precomputed_distances_give_the_same(fitted):
-    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
-    options = {**FAST, "furthest": "auto", "metric": "precomputed"}
-    given = sdpdr.ISM(**options, margin=1.0, anchors=[2]).fit(distances, Y)
-    assert given.solution_.value == pytest.approx(fitted.solution_.value, rel=1e-5)
-    np.testing.assert_array_equal(given.predict(distances[:5]), Y[:5])
 
 
 @pytest.mark.nightly

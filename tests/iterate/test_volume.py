@@ -27,16 +27,9 @@ def unfolding(graph):
     return sdpdr.solve(methods.mvu(graph), tol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("solver", "form"),
-    [
-        ("clarabel", "gram"),
-        ("clarabel", "lmi"),
-    ],
-)
-def test_rank_two_is_low_rank_unfolding(graph, solver, form):
+def test_rank_two_is_low_rank_unfolding(graph):
     """Dimensions beyond the second can be dropped where lengths may shrink: both values agree."""
-    state = minimum_volume(graph, 2, tol=1e-7, solver=solver, form=form)
+    state = minimum_volume(graph, 2, tol=1e-7, **GRAM)
     assert state.status is IterationStatus.SETTLED
     assert state.objective == pytest.approx(-1628.44488, rel=1e-6)
     assert state.record.share < 1e-6

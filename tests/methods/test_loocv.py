@@ -12,12 +12,10 @@ from sdpdr.blocks import (
     Gram,
     Isometry,
     LeastTrace,
-    NonNegative,
     OtherSums,
     Slack,
     SumsAtMost,
     TraceAtMost,
-    Variance,
 )
 from sdpdr.errors import (
     DisconnectedGraphError,
@@ -67,16 +65,10 @@ def simplex(n, sqdist):
     return graphs.from_edges(n, pairs, np.full(len(pairs), sqdist))
 
 
-SIMPLICES = [(2, 1.0, 3.0, 1.0), (4, 2.0, 10.0, 4.5), (5, 1.0, 4.0, 1.2)]
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("n", "sqdist", "trace", "value", "solver", "form"),
-    [
-        *[(*simplex, "clarabel", "gram") for simplex in SIMPLICES],
-        (*SIMPLICES[1], "lowrank", "factor"),
-    ],
+    [(2, 1.0, 3.0, 1.0, "clarabel", "gram"), (4, 2.0, 10.0, 4.5, "lowrank", "factor")],
 )
 def test_a_regular_simplex_has_the_likelihood_of_its_trace(n, sqdist, trace, value, solver, form):
     model = methods.loocv(simplex(n, sqdist), trace=trace)
@@ -86,16 +78,8 @@ def test_a_regular_simplex_has_the_likelihood_of_its_trace(n, sqdist, trace, val
     np.testing.assert_allclose(solution.bound, value, rtol=2e-5)
 
 
-@pytest.mark.parametrize(
-    ("solver", "form", "tol"),
-    [
-        ("clarabel", "gram", 1e-6),
-        ("cvxopt", "lmi", 1e-6),
-        pytest.param("scs", "gram", 1e-7, marks=pytest.mark.nightly),
-    ],
-)
-def test_swiss_roll_with_the_default_trace(graph, solver, form, tol):
-    solution = sdpdr.solve(methods.loocv(graph), solver, form, tol=tol)
+def test_swiss_roll_with_the_default_trace(graph):
+    solution = sdpdr.solve(methods.loocv(graph), "cvxopt", "lmi", tol=1e-6)
     np.testing.assert_allclose(solution.value, 2178.25771, rtol=2e-7)
     assert solution.bound > 2178.2577
     assert solution.certified(1e-5)
@@ -126,19 +110,9 @@ def test_the_inequality_of_the_means_is_tight_for_large_traces(graph, solved, le
     np.testing.assert_allclose(slack, [0.0259, 0.0022], atol=5e-3)
 
 
-def test_points_fold_rather_than_unfold(graph, solved):
-    centring = np.eye(12) - 1.0 / 12.0
-    folded = dense(solved)
-    unfolded = sdpdr.solve(methods.mvu(graph)).value
-    variance = np.trace(centring @ folded @ centring)
-    np.testing.assert_allclose(variance, 655.79, atol=0.1)
-    assert variance < 0.5 * TRACE < TRACE < unfolded
-
-
-@pytest.mark.parametrize(("solver", "form"), [("clarabel", "lmi"), ("cvxopt", "lmi")])
-def test_least_trace_finds_the_same_point(graph, solver, form):
+def test_least_trace_finds_the_same_point(graph):
     model = methods.loocv(graph, minimum=2178.25771)
-    solution = sdpdr.solve(model, solver, form, tol=1e-6)
+    solution = sdpdr.solve(model, "clarabel", "lmi", tol=1e-6)
     np.testing.assert_allclose(solution.value, 2.0 * TRACE, rtol=2e-6)
     np.testing.assert_allclose(solution.bound, solution.value, rtol=5e-6)
     assert not model.is_maximization
@@ -154,11 +128,8 @@ def test_the_implied_trace_does_not_cut_the_optimum_off():
     np.testing.assert_allclose(*values, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("solver", "form"), [("clarabel", "lmi"), ("cvxopt", "lmi"), ("scs", "gram")]
-)
-def test_a_unit_diagonal_fixes_the_entries_of_edges(graph, solver, form):
-    solution = sdpdr.solve(methods.loocv(graph, unit=True), solver, form, tol=1e-6)
+def test_a_unit_diagonal_fixes_the_entries_of_edges(graph):
+    solution = sdpdr.solve(methods.loocv(graph, unit=True), "clarabel", "lmi", tol=1e-6)
     np.testing.assert_allclose(solution.value, 8.7707553, rtol=1e-5)
     assert solution.certified(1e-5)
     gram = dense(solution)
@@ -168,47 +139,20 @@ def test_a_unit_diagonal_fixes_the_entries_of_edges(graph, solver, form):
     np.testing.assert_allclose(gram[i, j], expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("isometry", ["equality", Band(0.1)])
-def test_the_limits_on_sums_cut_nothing_off(graph, isometry):
-    model = methods.loocv(graph, isometry=isometry)
+def test_the_limits_on_sums_cut_nothing_off(graph):
+    model = methods.loocv(graph, isometry=Band(0.1))
     limits = next(b for b in model.blocks if isinstance(b, SumsAtMost)).limits
-    for j in (0,):
 
-        class Largest(Block):
-            def terms(self, j=j):
-                yield Maximize(OtherSums(12)[[j]] @ Var("K"))
+    class Largest(Block):
+        def terms(self):
+            yield Maximize(OtherSums(12)[[0]] @ Var("K"))
 
-        left_out = (SumsAtMost, GeometricMean)
-        blocks = [b for b in model.blocks if not isinstance(b, left_out)]
-        largest = sdpdr.solve(Model((*blocks, Largest()), maximize=True), "clarabel", "gram").value
-        assert largest < limits[j] < 6.0 * largest
+    blocks = [b for b in model.blocks if not isinstance(b, (SumsAtMost, GeometricMean))]
+    largest = sdpdr.solve(Model((*blocks, Largest()), maximize=True), "clarabel", "gram").value
+    assert largest < limits[0] < 6.0 * largest
 
 
 # -- the form as printed ---------------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-def test_without_a_limit_a_shift_stays_feasible_and_gains_for_ever(graph, solved):
-    model = methods.loocv(graph)
-    limits = (TraceAtMost, SumsAtMost)
-    printed = Model(tuple(b for b in model.blocks if not isinstance(b, limits)), maximize=True)
-    gram = dense(solved)
-    sums = evaluate(leave_one_out(np.ones(12)), {"K": gram})
-    shifted = gram + 100.0
-    moved = evaluate(leave_one_out(np.ones(12)), {"K": shifted})
-    np.testing.assert_allclose(moved, sums + 11 * 100.0)
-    rows = printed.violations({"K": shifted, "g": np.zeros(12)})
-    assert max(v for k, v in rows.items() if not k.startswith("geometric_mean")) < 1e-3
-    assert sdpdr.solve(printed, "clarabel", "gram").status is not Status.SOLVED
-
-
-@pytest.mark.nightly
-def test_centring_would_leave_nothing(graph):
-    model = methods.loocv(graph)
-    kept = tuple(b for b in model.blocks if isinstance(b, (Gram, TraceAtMost)))
-    centred = Model((*kept, NonNegative(12), Centered(12), Variance(12)))
-    solution = sdpdr.solve(centred, "clarabel", "gram")
-    assert np.abs(dense(solution)).max() < 1e-3
 
 
 # -- samples that coincide -------------------------------------------------------------------------
@@ -250,11 +194,6 @@ def test_lengths_that_may_shrink_would_let_everything_fall_into_one_point(graph)
     np.testing.assert_allclose(dense(solution), 2 * TRACE / 12, rtol=1e-3)
 
 
-def test_a_band_lies_between(graph, solved):
-    band = sdpdr.solve(methods.loocv(graph, isometry=Band(0.1)), "clarabel", "gram").value
-    assert solved.value * 1.001 < band < 11 * 2 * TRACE / 12
-
-
 # -- refusals --------------------------------------------------------------------------------------
 
 
@@ -279,7 +218,7 @@ def test_too_small_a_trace_is_infeasible():
     assert solution.status is Status.INFEASIBLE
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_points_moved_from_the_origin_are_within_the_trace_of_the_estimator(seed):
     X = np.random.default_rng(seed).standard_normal((12, 3))
     X[0] *= 4.0
@@ -296,7 +235,7 @@ def test_the_points_moved_from_the_origin_are_within_the_trace_of_the_estimator(
 # -- by folding ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 12])
+@pytest.mark.parametrize("size", [1, 2, 5, 12])
 def test_prices_of_a_geometric_mean_are_its_slopes(size):
     values = np.exp(np.random.default_rng(size).standard_normal(size))
     mean = GeometricMean(Diagonal(size) @ Var("K"))
@@ -313,7 +252,7 @@ def test_prices_of_a_geometric_mean_are_its_slopes(size):
         np.testing.assert_allclose(slopes, root / (size * values))
 
 
-@pytest.mark.parametrize("size", [2, 3, 5, 8, 12])
+@pytest.mark.parametrize("size", [2, 5, 12])
 def test_scalars_with_room_hold_all_matrix_inequalities_strictly(size):
     values = np.exp(np.random.default_rng(size).standard_normal(size))
     mean, room = GeometricMean(Diagonal(size) @ Var("K")), 1e-3
@@ -354,16 +293,6 @@ def test_where_folding_falls_short_the_program_is_solved_as_it_is_written(graph,
     assert found.certified(1e-6)
     assert not any(map(is_by_folding, found.runs))
     np.testing.assert_allclose(found.value, solved.value, rtol=2e-6)
-
-
-def test_copies_are_folded_together():
-    with pytest.warns(DuplicatePointsWarning):
-        graph = graphs.knn(np.vstack([roll(8), roll(8)[:2]]), n_neighbors=3)
-    whole = sdpdr.solve(methods.loocv(graph, 20.0 * TRACE), "clarabel", "gram")
-    found = iterate.solve_loocv(graph, 20.0 * TRACE, tol=1e-5)
-    assert found.certified()
-    assert all(map(is_by_folding, found.runs))
-    np.testing.assert_allclose(found.value, whole.value, rtol=1e-5)
 
 
 def test_a_trace_that_no_kernel_has_is_infeasible_by_folding_too():

@@ -34,17 +34,10 @@ def test_ascent_finds_the_known_ellipsoids(points, shape, center):
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "points", "shape", "center"),
-    [
-        *((solver, *ORACLES[1]) for solver in ("clarabel", "cvxopt", "lowrank", "scs")),
-        ("clarabel", *ORACLES[2]),
-        *(
-            pytest.param(solver, *ORACLES[2], marks=pytest.mark.nightly)
-            for solver in ("cvxopt", "lowrank", "scs")
-        ),
-    ],
+    [("lowrank", *ORACLES[1]), ("clarabel", *ORACLES[2])],
 )
 def test_programs_find_the_known_ellipsoids(points, shape, center, solver):
-    form = {"lowrank": "factor", "scs": "gram"}.get(solver, "lmi")
+    form = {"lowrank": "factor"}.get(solver, "lmi")
     solution = sdpdr.solve(methods.mvee(points), solver, form, tol=1e-6)
     found = methods.ellipsoid_of(solution, points)
     np.testing.assert_allclose(found.shape, shape, atol=1e-4)
@@ -59,11 +52,10 @@ def test_a_few_points_of_a_cloud_hold_its_ellipsoid_and_lie_on_it():
     assert found.contains(CLOUD).all()
     # Only a few points lie on it.
     assert 4 <= np.sum(~found.contains(CLOUD, -1e-4)) <= 9
-    for solver in ("clarabel", "cvxopt"):
-        solution = sdpdr.solve(methods.mvee(CLOUD), solver, "lmi", tol=1e-7)
-        other = methods.ellipsoid_of(solution, CLOUD)
-        assert other.log_volume == pytest.approx(found.log_volume, abs=1e-6)
-        assert solution.certified(1e-6)
+    solution = sdpdr.solve(methods.mvee(CLOUD), "clarabel", "lmi", tol=1e-7)
+    other = methods.ellipsoid_of(solution, CLOUD)
+    assert other.log_volume == pytest.approx(found.log_volume, abs=1e-6)
+    assert solution.certified(1e-6)
 
 
 def test_the_gap_is_a_proof():
@@ -75,10 +67,9 @@ def test_the_gap_is_a_proof():
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("shift", [0.0, 1e4])
-def test_affine_equivariance(shift):
+def test_affine_equivariance():
     turn = np.array([[2.0, 0.3, 0.0], [0.0, 1.0, 0.5], [0.1, 0.0, 0.7]])
-    move = shift + np.array([1.0, 2.0, 3.0])
+    move = 1e4 + np.array([1.0, 2.0, 3.0])
     here, there = minimum_ellipsoid(CLOUD), minimum_ellipsoid(CLOUD @ turn.T + move)
     back = np.linalg.inv(turn)
     np.testing.assert_allclose(there.shape, back.T @ here.shape @ back, atol=1e-6)

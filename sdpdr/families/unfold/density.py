@@ -1,4 +1,4 @@
-r"""How dense points lie: by a kernel, by a ball, by an ellipsoid; and the least ellipsoid itself.
+r"""How dense points lie: by a ball, by an ellipsoid; and the least ellipsoid itself.
 
 The dual of the least ellipsoid is the D-optimal design: over weights u on the simplex, with mean
 c(u) and covariance S(u), :math:`\max_u \log\det S(u)`. Any u proves a bound. If an ellipsoid
@@ -19,59 +19,15 @@ from scipy.special import gammaln
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, ModelError, UncertifiedWarning, warn
-from sdpdr.graphs.search import blocks
+from sdpdr.base.errors import DataError, UncertifiedWarning, warn
 from sdpdr.graphs.space import Euclidean
 
-__all__ = ["Ellipsoid", "ball", "ellipsoid", "kernel", "minimum_ellipsoid"]
+__all__ = ["Ellipsoid", "ball", "ellipsoid", "minimum_ellipsoid"]
 
-# Rows whose distances to all points are held at once.
-_BLOCK = 500
 # Singular values below this share of the largest are rounding.
 _RANK = 1e-9
 # Steps between fresh computations of what the updates carry along.
 _REFRESH = 50
-
-
-def kernel(X: ArrayLike, bandwidth: float | None = None, *, dimension: int | None = None) -> Array:
-    r"""Density at every point by a Gaussian kernel.
-
-    .. math:: f_j = \frac{1}{n\,(2\pi h^2)^{m/2}} \sum_i \exp(-|x_i - x_j|^2 / 2h^2)
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D)
-    bandwidth : float, optional
-        h. Default: Scott's rule, :math:`\sigma n^{-1/(m+4)}` with :math:`\sigma^2` the variance
-        of a coordinate, on average over m of them.
-    dimension : int, optional
-        m, the dimension that points fill; D by default.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Raises
-    ------
-    DataError, ModelError
-        The points cannot be used; the bandwidth is not positive.
-
-    Examples
-    --------
-    >>> kernel([[0.0], [0.0], [3.0]], 1.0).round(4)
-    array([0.2674, 0.2674, 0.1359])
-    """
-    points = validate.points(X)
-    n, m = len(points), _dimension(points, dimension)
-    if bandwidth is None:
-        spread = float(np.sum(np.var(points, axis=0))) / m
-        bandwidth = float(np.sqrt(spread)) * n ** (-1.0 / (m + 4))
-    if not 0.0 < bandwidth < np.inf:
-        raise ModelError(f"bandwidth must be positive and finite; it is {bandwidth}.")
-    sums, space = np.zeros(n), Euclidean(points)
-    for rows in blocks(np.arange(n), _BLOCK):
-        sums[rows] = np.exp(-space.sqdist_to_all(rows) / (2.0 * bandwidth**2)).sum(axis=1)
-    return np.asarray(sums / (n * (2.0 * np.pi * bandwidth**2) ** (m / 2.0)))
 
 
 def ball(X: ArrayLike, n_neighbors: int = 15, *, dimension: int | None = None) -> Array:
@@ -135,8 +91,8 @@ def ellipsoid(
     n_neighbors : int, default 15
         k. The ellipsoid holds k + 1 points.
     dimension : int, optional
-        m, the dimension that points fill; D by default. Where it is smaller, neighbourhoods are
-        projected onto their m directions of largest spread.
+        m; D by default. Where it is smaller, neighbourhoods are projected onto their m directions
+        of largest spread.
     tol : float, default 1e-3
         Relative error allowed of volumes.
 

@@ -57,7 +57,7 @@ def density_map(
         f, positive. Default: :math:`f_j = \sum_{i \sim j} \exp(-d_{ij} / 2h^2)`, for which the
         Gaussian kernel itself is feasible.
     bandwidth : float, optional
-        h of that kernel, a plain length. Default: the root of the mean of d.
+        h of that kernel, a plain length. Default: the square root of the mean of d.
     variant : {"unit", "trace"}, default "unit"
     spread : {"most", "least"}, default "most"
         Of the unit form: whether to maximise or to minimise :math:`\langle P, K\rangle`.
@@ -114,16 +114,11 @@ def kernel_sums(graph: NeighborGraph, bandwidth: float | None = None) -> Array:
     ----------
     graph : NeighborGraph
     bandwidth : float, optional
-        h. Default: the root of the mean of d.
+        h. Default: the square root of the mean of d.
 
     Returns
     -------
     array of shape (n,)
-
-    Raises
-    ------
-    ModelError
-        The bandwidth is not positive and finite.
 
     Examples
     --------
@@ -171,11 +166,10 @@ def mvee(X: ArrayLike) -> Model:
 
     The ellipsoid is :math:`(x - c)^T Z (x - c) \le 1` with :math:`c = Z^{-1} z`. The points are
     moved to mean zero and covariance one first: the problem is the same in all coordinates, but
-    solvers fail where the data lie far from the origin. In white coordinates the rows add up to
-    :math:`\operatorname{tr} W \le 1`, which is stated too, and from which bounds are proved.
-    `ellipsoid_of` reads the ellipsoid off in the coordinates of X.
-    `sdpdr.density.minimum_ellipsoid` finds it in a fraction of the time; this is the same as a
-    program with multipliers, to compare solvers with and to add blocks to.
+    solvers fail where the data lie far from the origin. In white coordinates the constraints add up
+    to :math:`\operatorname{tr} W \le 1`, which is stated too, and from which bounds are proved.
+    `ellipsoid_of` returns the ellipsoid in the coordinates of X.
+    `sdpdr.density.minimum_ellipsoid` finds it in a fraction of the time.
 
     Parameters
     ----------
@@ -214,10 +208,7 @@ def mvee(X: ArrayLike) -> Model:
 
 
 def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
-    r"""The ellipsoid that a solution of `mvee` found, in the coordinates of the points.
-
-    It is blown up until it holds all points. Its ``gap`` rests on the solution's bound b:
-    :math:`\det Z \le b^m` in white coordinates.
+    r"""The ellipsoid that a solution of `mvee` found, inflated until it holds all points.
 
     Parameters
     ----------
@@ -229,6 +220,8 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
     Returns
     -------
     Ellipsoid
+        In the coordinates of X. Its ``gap`` rests on the solution's bound b: :math:`\det Z \le b^m`
+        in white coordinates.
     """
     white = _full(X)
     dense = as_dense(solution.gram("W"))

@@ -17,6 +17,16 @@ from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Euclidean, Space
 
+__all__ = [
+    "Quality",
+    "QualityTable",
+    "align",
+    "edge_changes",
+    "procrustes",
+    "quality",
+    "quality_table",
+]
+
 # Neighbours that are compared by default, as many as `knn` joins.
 NEIGHBORS = 6
 # Up to this many points every one is compared; of more, so many, drawn with seed 0.
@@ -129,9 +139,9 @@ def quality(
 ) -> Quality:
     r"""Measure how good an embedding is, whatever method it comes from.
 
-    - *Neighbourhoods*: trustworthiness (no strangers come near) and continuity (no neighbours are
-      lost), see ``trustworthiness``. They see ranks alone, so no unit matters. Of more than 2000
-      points, 2000 are drawn, and the result says so.
+    - *Neighbourhoods*: trustworthiness (no strangers come near; `sklearn.manifold.trustworthiness`)
+      and continuity (no neighbours are lost), the same with data and embedding exchanged. They see
+      ranks alone, so no unit matters. Of more than 2000 points, 2000 are drawn.
     - *Lengths*: relative error of the lengths of edges, at the embedding's own unit and after the
       best common factor :math:`\sum \rho_e / \sum \rho_e^2`, with :math:`\rho_e` the ratio of new
       to old length, for methods that fix no unit.
@@ -162,10 +172,9 @@ def quality(
     DataError, ShapeError
         The arguments cannot be used or do not fit together.
 
-    Notes
-    -----
-    ``sdpdr.quality`` is this function; the single measures come with
-    ``from sdpdr.families.unfold.quality import trustworthiness, procrustes, align``.
+    References
+    ----------
+    Venna and Kaski, "Neighborhood preservation in nonlinear projection methods", ICANN 2001.
 
     Examples
     --------
@@ -240,9 +249,8 @@ def quality_table(
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).standard_normal((30, 2))
-    >>> print(quality_table(X, {"itself": X, "doubled": 2 * X, "first axis": X[:, :1]}, truth=X))
+    >>> print(quality_table(X, {"doubled": 2 * X, "first axis": X[:, :1]}, truth=X))
     embedding      trust   contin.     edges     worst    scaled     truth     rigid
-    itself        1.0000    1.0000    0.0000    0.0000    0.0000    0.0000    0.0000
     doubled       1.0000    1.0000    1.0000    1.0000    0.0000    0.0000    1.0000
     first axis    0.8341    0.9084    0.4789    0.9873    0.4395    0.5665    0.5700
     30 points, 120 edges, 6 neighbours
@@ -261,77 +269,6 @@ def quality_table(
             for name, Y in embeddings.items()
         }
     )
-
-
-def trustworthiness(X: ArrayLike, Y: ArrayLike, n_neighbors: int = 6) -> float:
-    r"""Whether neighbours in an embedding are neighbours in the data.
-
-    .. math::
-
-        1 - \frac{2}{nk(2n - 3k - 1)} \sum_i \sum_{j \in N_k^Y(i)} \max(0,\ r^X(i, j) - k)
-
-    with :math:`r^X(i, j)` the rank of j among the points nearest to i in the data. It is 1 if no
-    stranger comes near, and about 1/2 for points shuffled at random. Computed by scikit-learn; of
-    more than 2000 points, 2000 points i are drawn.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D)
-        The data.
-    Y : array_like of shape (n, d)
-        The embedding.
-    n_neighbors : int, default 6
-        k, less than n/2.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Raises
-    ------
-    DataError, ShapeError
-        The data cannot be used, do not fit together, or are too few.
-
-    References
-    ----------
-    Venna and Kaski, "Neighborhood preservation in nonlinear projection methods", ICANN 2001.
-
-    Examples
-    --------
-    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0]]
-    >>> trustworthiness(X, X, 1), trustworthiness(X, [[0.0], [3.0], [1.0], [4.0], [2.0]], 1)
-    (1.0, 0.4)
-    """
-    data, shown, k = _spaces(X, Y, n_neighbors)
-    return _kept(data, shown, k, _drawn(data.n))
-
-
-def continuity(X: ArrayLike, Y: ArrayLike, n_neighbors: int = 6) -> float:
-    """Whether neighbours in the data are still neighbours in an embedding.
-
-    The `trustworthiness` of the data seen from the embedding. Folding sheets onto each other costs
-    trustworthiness, tearing one apart costs continuity.
-
-    Parameters
-    ----------
-    X, Y, n_neighbors
-        As for `trustworthiness`.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
-    >>> circle = [[0.0, 1.0], [0.9, 0.3], [0.6, -0.8], [-0.6, -0.8], [-0.95, 0.31], [-0.5, 0.9]]
-    >>> cut_open = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
-    >>> trustworthiness(circle, cut_open, 2) > continuity(circle, cut_open, 2)
-    True
-    """
-    data, shown, k = _spaces(X, Y, n_neighbors)
-    return _kept(shown, data, k, _drawn(data.n))
 
 
 def edge_changes(graph: NeighborGraph, Y: ArrayLike) -> Array:
@@ -413,16 +350,11 @@ def procrustes(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True) -> float
     Parameters
     ----------
     truth, Y, scaling
-        As for `align`.
+        As for `align`, whose errors it raises.
 
     Returns
     -------
     float
-
-    Raises
-    ------
-    ShapeError, DataError
-        As for `align`.
 
     Examples
     --------
@@ -478,13 +410,6 @@ def _drawn(n: int) -> Index:
     if n <= SAMPLE:
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
-
-
-def _spaces(X: ArrayLike, Y: ArrayLike, n_neighbors: int) -> tuple[Euclidean, Euclidean, int]:
-    data, shown = Euclidean(_points("X", X)), Euclidean(_points("the embedding", Y))
-    if shown.n != data.n:
-        raise ShapeError(f"the embedding has {shown.n} rows but X has {data.n}: pass one each.")
-    return data, shown, _neighbours(n_neighbors, data.n)
 
 
 def _kept(space: Space, guess: Space, k: int, rows: Index) -> float:
