@@ -84,7 +84,7 @@ def test_a_variance_below_the_largest_is_not_told(recwarn):
 @pytest.mark.nightly
 def test_no_time_for_the_second_stage_leaves_the_first_with_a_warning(monkeypatch):
     monkeypatch.setattr(
-        "sdpdr.families.unfold.estimators.densities.compact",
+        "sdpdr.families.unfold.estimators.kernels.compact",
         lambda *given, **options: compact(*given, **{**options, "time_limit": 0.0}),
     )
     learner = sdpdr.DensityMap(n_neighbors=4, compact=True)
@@ -101,7 +101,7 @@ def test_a_second_stage_that_lost_the_value_is_not_kept(saturated, monkeypatch):
     lost = replace(state.history[state.best_iteration], infeasibility=1e-2)
     history = tuple(lost if r.iteration == lost.iteration else r for r in state.history)
     monkeypatch.setattr(
-        "sdpdr.families.unfold.estimators.densities.compact",
+        "sdpdr.families.unfold.estimators.kernels.compact",
         lambda *args, **options: replace(state, history=history),
     )
     learned = sdpdr.DensityMap(n_neighbors=4, bandwidth=NARROW, compact=True).fit(ROLL)

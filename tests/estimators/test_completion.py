@@ -28,8 +28,8 @@ def slow(*case):
     return pytest.param(*case, marks=pytest.mark.nightly)
 
 
-def known_distances(D, anchors=None):
-    return named_distances(D, anchors=anchors)[0]
+def known_distances(D):
+    return named_distances(D)[0]
 
 
 # Of the points 0, 3 and 1.
@@ -119,25 +119,6 @@ def test_a_mirror_image_is_told_though_its_trust_is_zero():
     np.testing.assert_allclose(found.embedding_[3], x * [1.0, -1.0], atol=1e-4)
 
 
-@pytest.mark.parametrize("form", ["matrix", "sparse", "triples"])
-def test_an_anchor_of_which_no_distance_is_given_is_one_all_the_same(form):
-    X = np.random.default_rng(1).uniform(size=(8, 2))
-    D = squareform(pdist(X))
-    D[0], D[:, 0] = np.nan, np.nan
-    D[0, 0] = 0.0
-    i, j = np.nonzero(np.triu(np.nan_to_num(D), 1))
-    given = {
-        "matrix": D,
-        "sparse": sp.csr_array((D[i, j], (i, j)), shape=D.shape),
-        "triples": np.column_stack([i, j, D[i, j]]),
-    }[form]
-    found = sdpdr.DistanceCompletion().fit(given, (np.arange(4), X[:4]))
-    np.testing.assert_allclose(found.embedding_, X, atol=1e-5)
-    np.testing.assert_allclose(found.distances_, squareform(pdist(X)), atol=1e-5)
-    with pytest.raises(DataError, match="no distance is known of"):
-        sdpdr.DistanceCompletion().fit(given)
-
-
 def test_an_anchor_in_each_part_is_enough():
     X, D = partial(n=16, share=1.0)
     D[:8, 8:] = D[8:, :8] = np.nan
@@ -208,7 +189,7 @@ def test_paths_join_parts_by_their_anchors():
     first = np.arange(12) < 6
     D = np.where(first[:, None] == first, squareform(pdist(X)), np.nan)
     known = np.array([0, 1, 2, 6, 7, 8])
-    Y = completion.along_paths(known_distances(D, anchors=(known, X[known])), 2, known, X[known])
+    Y = completion.along_paths(known_distances(D), 2, known, X[known])
     assert np.isfinite(Y).all()
 
 

@@ -84,14 +84,6 @@ def test_new_points_are_interpolated(fitted):
     assert fitted.predict(between[None]).shape == (1,)
 
 
-@pytest.mark.nightly
-def test_half_of_the_largest_margin():
-    learned = sdpdr.ISM(**FAST, anchors=[2], margin="half").fit(X, Y)
-    assert learned.margin_ == pytest.approx(5.79255 / 2, rel=1e-4)
-    with pytest.raises(UnknownNameError, match="half"):
-        sdpdr.ISM(**FAST, margin="halve").fit(X, Y)
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("isometry", "largest"),

@@ -86,6 +86,7 @@ def test_an_arc_held_at_its_ends(share, value, trust, solver):
     assert np.corrcoef(found.coordinates[:, 0], LENGTH)[0, 1] > 0.999
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_ends_further_apart_than_the_arc_is_long_are_refuted_to_the_last_digit():
     path = graphs.path(STEPS)
@@ -155,7 +156,9 @@ def test_merged_points_weigh_as_often_as_they_occur(unfolded):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("isometry", ["inequality", Slack(10.0, relative=True)], ids=str)
+@pytest.mark.parametrize(
+    "isometry", ["inequality", pytest.param(Slack(10.0, relative=True), marks=pytest.mark.nightly)]
+)
 def test_solvers_agree_and_are_certified(unfolded, isometry):
     flat, anchors = unfolded[1][:, :2], [0, 5, 10, 15, 20, 25]
     model = methods.anchored_mvu(ROLL, anchors, flat[anchors], isometry)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import density, graphs, methods
+from sdpdr import graphs, methods
 from sdpdr.blocks import Gram, NonNegative, RowSums, Spread, Variance
 from sdpdr.errors import DataError, InfeasibleError, ModelError, ShapeError, UnknownNameError
+from sdpdr.families.unfold.density_map import kernel_sums
 from sdpdr.model import Model
 from sdpdr.program import Status
 
@@ -68,7 +69,7 @@ def test_on_the_sphere_the_lengths_add_up_to_a_constant():
 def test_the_kernel_of_the_data_is_feasible():
     model = methods.density_map(GRAPH, bandwidth=H)
     assert max(model.violations({"K": KERNEL}).values()) < 1e-12
-    np.testing.assert_allclose(methods.kernel_sums(GRAPH, H), neighbour_sums(KERNEL))
+    np.testing.assert_allclose(kernel_sums(GRAPH, H), neighbour_sums(KERNEL))
 
 
 def test_the_least_trace_has_rank_one():
@@ -81,8 +82,8 @@ def test_given_densities_win_and_the_default_bandwidth_is_the_mean_length():
     given = methods.density_map(GRAPH, 0.5 * GRAPH.degree)
     rows = next(b for b in given.blocks if isinstance(b, RowSums))
     np.testing.assert_array_equal(rows.values, 0.5 * GRAPH.degree)
-    usual = methods.kernel_sums(GRAPH)
-    np.testing.assert_allclose(usual, methods.kernel_sums(GRAPH, np.sqrt(GRAPH.sqdist.mean())))
+    usual = kernel_sums(GRAPH)
+    np.testing.assert_allclose(usual, kernel_sums(GRAPH, np.sqrt(GRAPH.sqdist.mean())))
 
 
 # -- the forms as printed --------------------------------------------------------------------------
@@ -115,6 +116,7 @@ def test_6_33_without_the_point_itself_is_unbounded():
     assert sdpdr.solve(model, "clarabel", "gram").status is Status.UNBOUNDED
 
 
+@pytest.mark.nightly
 def test_6_36_with_signs_on_edges_only_is_unbounded():
     model = printed(EVERY, KERNEL.sum(axis=1), STRETCH, GRAPH.edges)
     joined = GRAPH.adjacency(np.ones(GRAPH.m)).toarray() + np.eye(10)
@@ -175,43 +177,3 @@ def test_densities_that_need_long_vectors_have_a_least_trace():
 
 
 # -- estimates at every point ----------------------------------------------------------------------
-
-
-def test_all_estimates_scale_with_the_volume_of_space():
-    cloud = np.random.default_rng(2).standard_normal((60, 2))
-    for estimate in (density.ball, density.ellipsoid):
-        np.testing.assert_allclose(estimate(2.0 * cloud), estimate(cloud) / 4.0, rtol=1e-2)
-
-
-def test_only_the_ellipsoid_follows_a_change_of_axes():
-    cloud = np.random.default_rng(2).standard_normal((60, 2))
-    near = [0, *np.argsort(np.square(cloud - cloud[0]).sum(-1))[1:9]]
-    stretch = np.diag([10.0, 0.1])
-    a, b = (density.minimum_ellipsoid(c[near]).volume for c in (cloud, cloud @ stretch))
-    assert a == pytest.approx(b, rel=1e-6)
-
-
-def test_a_sheet_in_space_has_the_density_of_a_sheet():
-    flat = np.random.default_rng(1).uniform(size=(200, 2))
-    turn = np.linalg.qr(np.random.default_rng(4).standard_normal((3, 3)))[0]
-    sheet = np.column_stack([flat, np.zeros(200)]) @ turn
-    np.testing.assert_allclose(density.ball(sheet, dimension=2), density.ball(flat), rtol=1e-6)
-    np.testing.assert_allclose(
-        density.ellipsoid(sheet, 8, dimension=2), density.ellipsoid(flat, 8), rtol=3e-3
-    )
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: density.ball(X, 3, dimension=3), DataError, "only 2 coordinates"),
-        (lambda: density.ball(X, 10), DataError, "has only 9 others"),
-        (lambda: density.ball(np.vstack([X, X, X]), 2), DataError, "coincides with 2 others"),
-        (lambda: density.ellipsoid(X, 1), DataError, "n_neighbors >= 2"),
-        (lambda: density.ellipsoid(np.column_stack([X, X]), 5), DataError, "around point 0"),
-        (lambda: density.ball([[0.0, np.nan], [1.0, 2.0], [1.0, 1.0]], 1), DataError, "NaN"),
-    ],
-)
-def test_numbers_that_estimate_no_density_are_named(call, error, words):
-    with pytest.raises(error, match=words):
-        call()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sdpdr import graphs
-from sdpdr.methods import mirrored
+from sdpdr.families.unfold.last_step import mirrored
 
 
 def lengths_of(places, edges):

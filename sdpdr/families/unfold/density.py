@@ -1,6 +1,6 @@
-r"""How dense points lie: by a ball, by an ellipsoid; and the least ellipsoid itself.
+r"""The ellipsoid of least volume around points.
 
-The dual of the least ellipsoid is the D-optimal design: over weights u on the simplex, with mean
+The dual is the D-optimal design: over weights u on the simplex, with mean
 c(u) and covariance S(u), :math:`\max_u \log\det S(u)`. Any u proves a bound. If an ellipsoid
 :math:`(x-c')^T D (x-c') \le 1` holds all points, then :math:`\operatorname{tr} D S(u) \le
 \sum_i u_i (x_i-c')^T D (x_i-c') \le 1`, so by the inequality of the means
@@ -18,137 +18,15 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
-from sdpdr.graphs.space import Euclidean
 
-__all__ = ["Ellipsoid", "ball", "ellipsoid", "minimum_ellipsoid"]
+__all__ = ["Ellipsoid", "minimum_ellipsoid"]
 
 # Singular values below this share of the largest are rounding.
 _RANK = 1e-9
 # Steps between fresh computations of what the updates carry along.
 _REFRESH = 50
-
-
-def ball(X: ArrayLike, n_neighbors: int = 15, *, dimension: int | None = None) -> Array:
-    r"""Density at every point by the ball that reaches its k-th neighbour.
-
-    .. math:: f_j = \frac{k}{(n-1)\, \omega_m r_k^m}
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D)
-    n_neighbors : int, default 15
-        k.
-    dimension : int, optional
-        m, the dimension that points fill; D by default.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Raises
-    ------
-    DataError
-        The points cannot be used, there are not k others, or k others coincide with a point.
-
-    References
-    ----------
-    Loftsgaarden and Quesenberry, "A nonparametric estimate of a multivariate density function",
-    Ann. Math. Statist. 36, 1965. Vasiloglou thesis, (6.34), where r is squared.
-
-    Examples
-    --------
-    >>> ball([[0.0], [1.0], [3.0]], 1).round(4)
-    array([0.25 , 0.25 , 0.125])
-    """
-    points = validate.points(X)
-    n, m = len(points), _dimension(points, dimension)
-    space = Euclidean(points)
-    radius = np.sqrt(space.sqdist(np.arange(n), _neighbors(space, n_neighbors)[:, -1]))
-    stuck = np.flatnonzero(radius == 0.0)
-    if stuck.size:
-        raise DataError(
-            f"point {stuck[0]} coincides with {n_neighbors} others, so its density is infinite. "
-            "Use more neighbours, or leave out duplicates."
-        )
-    return np.asarray(n_neighbors / (n - 1) * np.exp(-_log_ball_volume(m) - m * np.log(radius)))
-
-
-def ellipsoid(
-    X: ArrayLike, n_neighbors: int = 15, *, dimension: int | None = None, tol: float = 1e-3
-) -> Array:
-    r"""Density at every point by the least ellipsoid around it and its k neighbours.
-
-    .. math:: f_j = \frac{k + 1}{n\, \omega_m \det(D_j)^{-1/2}}
-
-    The ellipsoid follows the points where a ball does not, but it clings to them: the estimate is
-    too large, by a half for k = 15 in the plane.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D)
-    n_neighbors : int, default 15
-        k. The ellipsoid holds k + 1 points.
-    dimension : int, optional
-        m; D by default. Where it is smaller, neighbourhoods are projected onto their m directions
-        of largest spread.
-    tol : float, default 1e-3
-        Relative error allowed of volumes.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Raises
-    ------
-    DataError
-        The points cannot be used, k < m, or a neighbourhood is flat.
-
-    References
-    ----------
-    Vasiloglou thesis, (2.9) and (6.35), the latter without the root and with the determinant of
-    the wrong matrix.
-
-    Examples
-    --------
-    >>> ellipsoid([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 2).round(3)
-    array([0.827, 0.827, 0.827])
-    """
-    points = validate.points(X)
-    n, m = len(points), _dimension(points, dimension)
-    table = _neighbors(Euclidean(points), n_neighbors)
-    if n_neighbors < m:
-        raise DataError(
-            f"{n_neighbors} neighbours and the point itself span {n_neighbors} dimensions at "
-            f"most, and have no volume in {m}. Use n_neighbors >= {m}, or a smaller dimension."
-        )
-    volumes = np.empty(n)
-    for j, near in enumerate(table):
-        white = whiten(points[[j, *near]], m)
-        if white.scale.size < m:
-            raise DataError(
-                f"around point {j}, the {len(near) + 1} points lie in a flat of "
-                f"{white.scale.size} dimensions, and have no volume in {m}. Ask for a smaller "
-                "dimension, or use more neighbours."
-            )
-        volumes[j] = _least(white, tol, 100_000).log_volume
-    return np.asarray((n_neighbors + 1) / n * np.exp(-volumes))
-
-
-def _neighbors(space: Euclidean, n_neighbors: int) -> Index:
-    others = space.n - 1
-    why = f"as a point has only {others} others"
-    k = validate.positive_integer("n_neighbors", n_neighbors, at_most=others, why=why)
-    return space.nearest(k)
-
-
-def _dimension(points: Array, dimension: int | None) -> int:
-    D = int(points.shape[1])
-    why = f"as points have only {D} coordinates"
-    if dimension is None:
-        return D
-    return validate.positive_integer("dimension", dimension, at_most=D, why=why)
 
 
 def _log_ball_volume(m: int) -> float:
@@ -246,7 +124,20 @@ def minimum_ellipsoid(
         white.require_volume(
             "Use flat='project' for the ellipsoid within the flat, or give more points."
         )
-    return _least(white, validate.positive_number("tol", tol), max_iter)
+    weights = _design(white.points, validate.positive_number("tol", tol), max_iter)
+    center, m = weights @ white.points, white.scale.size
+    steps = white.points - center
+    inverse = np.linalg.inv((weights * steps.T) @ steps)
+    # The best design, inflated until it holds all points.
+    largest = np.max(np.sum(steps @ inverse * steps, axis=1))
+    gap = max(0.0, 0.5 * m * float(np.log(largest / m)))
+    if gap > 2.0 * tol:
+        warn(
+            f"after {max_iter} steps the volume is within a factor of exp({gap:.1e}) of the least; "
+            "tol was not reached.",
+            UncertifiedWarning,
+        )
+    return white.unwhitened(center, inverse / largest, gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,31 +171,13 @@ class Whitening:
         return Ellipsoid(center, (shape + shape.T) / 2.0, basis, gap)
 
 
-def whiten(X: ArrayLike, dimension: int | None = None) -> Whitening:
-    """White coordinates of points, in at most so many directions of largest spread."""
+def whiten(X: ArrayLike) -> Whitening:
+    """White coordinates of points in the flat that they span."""
     points = validate.points(X, at_least=2)
     mean, root = points.mean(axis=0), np.sqrt(len(points))
     left, sizes, right = np.linalg.svd(points - mean, full_matrices=False)
     rank = int(np.sum(sizes > _RANK * sizes[0]))
-    rank = rank if dimension is None else min(rank, dimension)
     return Whitening(root * left[:, :rank], mean, right[:rank].T, sizes[:rank] / root)
-
-
-def _least(white: Whitening, tol: float, max_iter: int) -> Ellipsoid:
-    """The ellipsoid of the best design, inflated until it holds all points."""
-    weights, m = _design(white.points, tol, max_iter), white.scale.size
-    center = weights @ white.points
-    steps = white.points - center
-    inverse = np.linalg.inv((weights * steps.T) @ steps)
-    largest = np.max(np.sum(steps @ inverse * steps, axis=1))
-    gap = max(0.0, 0.5 * m * float(np.log(largest / m)))
-    if gap > 2.0 * tol:
-        warn(
-            f"after {max_iter} steps the volume is within a factor of exp({gap:.1e}) of the least; "
-            "tol was not reached.",
-            UncertifiedWarning,
-        )
-    return white.unwhitened(center, inverse / largest, gap)
 
 
 def _design(points: Array, tol: float, max_iter: int) -> Array:

@@ -108,24 +108,7 @@ def density_map(
 
 
 def kernel_sums(graph: NeighborGraph, bandwidth: float | None = None) -> Array:
-    r"""Densities of a Gaussian kernel on a graph, :math:`\sum_{i \sim j} \exp(-d_{ij} / 2h^2)`.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-    bandwidth : float, optional
-        h. Default: the square root of the mean of d.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> kernel_sums(graphs.path([1.0, 1.0])).round(4)
-    array([0.6065, 1.2131, 0.6065])
-    """
+    r"""Densities of a Gaussian kernel on a graph, :math:`\sum_{i \sim j} \exp(-d_{ij} / 2h^2)`."""
     h = float(np.sqrt(np.mean(graph.sqdist)))
     h = h if bandwidth is None else validate.real("bandwidth", bandwidth)
     if not 0.0 < h < np.inf:

@@ -40,8 +40,8 @@ def ism(
 
     The hyperplane passes through the origin, its normal is the anchor's own point
     :math:`y_A`, and :math:`s_i = \pm 1` says whether i has the anchor's label. The sign of
-    :math:`K_{Ai}` predicts the labels of the other points. Several classes have one anchor each and a
-    common origin; the largest :math:`K_{A_c i}` predicts.
+    :math:`K_{Ai}` predicts the labels of the other points. Several classes have one anchor each
+    and a common origin; the largest :math:`K_{A_c i}` predicts.
 
     The dual: edge weights w and :math:`\mu \ge 0` with :math:`L(w) - L_F - \sum_i \mu_i s_i
     (e_A e_i^T + e_i e_A^T)/2 \succeq 0` bound the optimum by :math:`d^T w - \gamma \sum_i \mu_i`.

@@ -42,8 +42,8 @@ def minimum_volume(
     over the Gram matrices of `sdpdr.methods.mvu`. The objective is concave; replacing the sum of
     trailing eigenvalues by its majoriser :math:`\langle W, K\rangle` at the present K gives a
     semidefinite program, and the sequence of their optima never rises. It ends in a local optimum.
-    No bound is known that closes the gap; what is proved is that no matrix does better than minus
-    the optimum of maximum variance unfolding (``state.bound``), since the sum is not negative.
+    No bound is known that closes the gap; it is proved that no matrix does better than minus the
+    optimum of maximum variance unfolding (``state.bound``), since the sum is not negative.
 
     Parameters
     ----------
@@ -86,10 +86,8 @@ def minimum_volume(
 
     >>> from sdpdr import graphs
     >>> state = minimum_volume(graphs.cycle(6), rank=2)
-    >>> state.status
-    IterationStatus.SETTLED
-    >>> round(state.objective, 3), round(state.bound, 3)
-    (-6.0, -6.0)
+    >>> state.status, round(state.objective, 3), round(state.bound, 3)
+    (IterationStatus.SETTLED, -6.0, -6.0)
     """
     rank = validate.positive_integer(
         "rank", rank, at_most=graph.n - 1, why=f"the dimension of {graph.n} centred points"

@@ -136,16 +136,12 @@ def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
 
     Parameters
     ----------
-    graph : NeighborGraph
-        Connected. A node that stands for c points counts as c points at one place.
-    isometry : {"equality"} or Band, default "equality"
+    graph, isometry
+        As for `loocv`, whose errors it raises; `Slack` is refused, too.
 
-    Raises
-    ------
-    DisconnectedGraphError
-        From one part nothing is known about another.
-    ModelError
-        Lengths may shrink, or have a price.
+    Returns
+    -------
+    Model
 
     Examples
     --------

@@ -23,8 +23,7 @@ from sdpdr.families.unfold.estimators.gram import (
     DefaultTimeLimit,
     warn_of_missing_proof,
 )
-from sdpdr.families.unfold.last_step import MISSED, LastStep
-from sdpdr.families.unfold.mirrored import mirrored
+from sdpdr.families.unfold.last_step import MISSED, LastStep, mirrored
 from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
 
@@ -40,7 +39,7 @@ _FOR_PROGRAM = 0.75
 
 @dataclass(eq=False, repr=False)
 class DistanceCompletion(DefaultTimeLimit, Embedding):
-    r"""Points, and all their distances, from some distances that may be noisy.
+    """Points, and all their distances, from some distances that may be noisy.
 
     Two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points in any
     number of dimensions, from nowhere, and its answer is certified. These are projected to
@@ -69,12 +68,9 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
 
     Attributes
     ----------
-    embedding_ : array of shape (n, r)
-        Positions after both steps; anchors where they were said to be.
-    relaxed_ : array of shape (n, r)
-        Positions after the first. The trace stretches lengths, also exact ones: two points by
-        1 / (2 price) of theirs for ``"square"``, 1.0005 times with the default; the second step
-        undoes this.
+    embedding_, relaxed_ : array of shape (n, r)
+        Positions after both steps, and after the first, which stretches lengths: two points by
+        1 / (2 price) of theirs for ``"square"``. Anchors are where they were said to be.
     start_ : {"program", "paths"}
         Where the last step began that ended in the smaller stress: positions of the program, or
         classical scaling of shortest paths. Paths are not tried where the program's have the
@@ -89,11 +85,11 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         Its spectrum. More than r that matter: the distances are noisy, or fit in no r dimensions.
     trust_ : array of shape (n,)
         With anchors: squared distance of each point of the program from the space of coordinates.
-        Where it is zero the program's lengths hold at the positions found. These are the only ones
-        with such lengths if the lengths determine them, which trust does not tell.
+        Where it is zero the program's lengths hold at the positions found, which need not be the
+        only such positions.
     mirrored_ : array of int
-        With anchors: samples that a reflection moves without changing any distance that is known;
-        see `sdpdr.methods.mirrored`. There may be others that are not determined.
+        With anchors: samples that a reflection moves without changing any distance that is known,
+        so that they are not determined. There may be others.
     anchors_ : array of int
         Samples of known coordinates.
     graph_ : NeighborGraph
@@ -101,8 +97,8 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     solution_ : Solution
         Of the program, with its certificate.
     unit_ : float
-        The length that is one in the program and its matrix: with anchors, whose matrix is bordered
-        by coordinates, and a price, the root mean square of the known distances; else 1.
+        The length that is one in the program and its matrix: with anchors and a price, the root
+        mean square of the known distances; else 1.
     names_ : array of shape (n,)
         Names of the points in triples, ascending, or those of a frame's rows; else their numbers.
 
@@ -118,12 +114,11 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     -----
     FewAnchorsWarning
         Some positions are no better than their mirror images, see ``mirrored_``.
-    UncertifiedWarning
-        The program was not solved, or not proved to be.
     MissedLengthsWarning
         After both steps, positions miss the distances by more than an eighth of their root mean
-        square, or one of them by all of it: more than noise of 10 % does. The worst pair is named.
-        Or more dimensions have the distances, and these positions miss them by any share.
+        square, or one of them by all of it, more than noise of 10 % does; or more dimensions have
+        the distances, and these positions miss them by any share.
+    UncertifiedWarning
 
     References
     ----------
@@ -170,7 +165,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         self
         """
         require_kinds(self)
-        graph, self.names_ = named_distances(X, anchors=y)
+        graph, self.names_ = named_distances(X)
         if getattr(X, "shape", ()) == (graph.index.size,) * 2:
             note_columns(self, X)
         else:

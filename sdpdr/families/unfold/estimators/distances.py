@@ -18,21 +18,19 @@ from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs import NeighborGraph, complete, from_edges
 
 
-def named_distances(D: Any, *, anchors: Any = None) -> tuple[NeighborGraph, np.ndarray]:
+def named_distances(D: Any) -> tuple[NeighborGraph, np.ndarray]:
     """Graph of all distances that are known, in any form of `DistanceCompletion.fit`, and names.
 
     Names of points are those in triples, ascending, or those of the rows of a frame; else numbers.
-    Anchors (``y`` of `DistanceCompletion.fit`) without a distance have one to another anchor, from
-    their coordinates.
     """
     if (triples := _worded_triples(D)) is not None:
         names, places = np.unique(triples.iloc[:, :2].to_numpy(dtype=str), return_inverse=True)
         lengths = _as_numbers(triples.iloc[:, 2])
-        return _listed(places.reshape(-1, 2), lengths, names, anchors), names
+        return _listed(places.reshape(-1, 2), lengths, names), names
     require_one_order(D)
     if validate.n_dimensions(D) == 1:
         require_not_condensed(D)
-    graph = _of_sparse(D, anchors) if sp.issparse(D) else _of_array(_as_numbers(D), anchors)
+    graph = _of_sparse(D) if sp.issparse(D) else _of_array(_as_numbers(D))
     rows = getattr(D, "index", None)
     if isinstance(rows, pd.Index) and rows.dtype.kind == "O" and rows.size == graph.index.size:
         return graph, rows.to_numpy()
@@ -74,7 +72,7 @@ def _as_numbers(values: Any) -> Array:
         ) from None
 
 
-def _of_sparse(D: Any, anchors: Any) -> NeighborGraph:
+def _of_sparse(D: Any) -> NeighborGraph:
     entries = sp.coo_array(own_rows(D))
     if entries.shape[0] != entries.shape[1]:
         raise ShapeError(f"distances must be a square matrix; their shape is {entries.shape}.")
@@ -86,12 +84,12 @@ def _of_sparse(D: Any, anchors: Any) -> NeighborGraph:
             "not zero. Pass distances, not similarities."
         )
     if not entries.data[apart].all():  # points at one place, which a dense matrix merges
-        return _of_square(with_unknown(D), anchors)
+        return _of_square(with_unknown(D))
     pairs = np.column_stack([entries.row, entries.col])[apart]
-    return _listed(pairs, entries.data[apart], np.arange(entries.shape[0]), anchors)
+    return _listed(pairs, entries.data[apart], np.arange(entries.shape[0]))
 
 
-def _of_array(array: Array, anchors: Any) -> NeighborGraph:
+def _of_array(array: Array) -> NeighborGraph:
     """Graph of a square matrix, or of triples of numbers."""
     hollow = array.ndim == 2 and len(array) == 3 and not np.nan_to_num(np.diag(array)).any()
     if array.ndim == 2 and array.shape[1] == 3 and not hollow:
@@ -103,14 +101,13 @@ def _of_array(array: Array, anchors: Any) -> NeighborGraph:
                 "such triples."
             )
         points = np.arange(int(whole.max(initial=-1)) + 1)
-        known, _ = _lone_anchors(np.unique(whole), anchors, points)
-        if whole.size and whole.min() == 1 and 0 not in known:
+        if whole.size and whole.min() == 1:
             raise DataError(
                 f"points of triples (i, j, distance) are counted from 0, and these run from 1 to "
                 f"{whole.max()}: of {whole.max() + 1} points no distance is known of point 0. If "
                 "they are counted from 1, subtract 1 from the first two columns."
             )
-        return _listed(whole, array[:, 2], points, anchors)
+        return _listed(whole, array[:, 2], points)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         # scikit-learn's words, which other libraries look for.
         none = array.ndim == 2 and not array.shape[1]
@@ -119,24 +116,19 @@ def _of_array(array: Array, anchors: Any) -> NeighborGraph:
             f"{found if none else ''}distances must be a square matrix or triples (i, j, "
             f"distance); their shape is {array.shape}."
         )
-    return _of_square(array, anchors)
+    return _of_square(array)
 
 
-def _of_square(array: Array, anchors: Any) -> NeighborGraph:
+def _of_square(array: Array) -> NeighborGraph:
     if np.any((array > 0.0) & (np.square(array) == 0.0)):
         raise DataError("some distances have squares too small for a number. Take another unit.")
-    points, apart = np.arange(len(array)), np.isfinite(array) & ~np.eye(len(array), dtype=bool)
-    pairs, lengths = _lone_anchors(np.flatnonzero((apart | apart.T).any(0)), anchors, points)
-    if lengths.size:
-        array = array.copy()
-        array[tuple(pairs.T)] = lengths
     with warnings.catch_warnings():
         # Noisy distances break the triangle inequality.
         warnings.simplefilter("ignore", SquaredDistancesWarning)
         return complete(array, metric="precomputed")
 
 
-def _listed(pairs: Index, lengths: Array, names: np.ndarray, anchors: Any) -> NeighborGraph:
+def _listed(pairs: Index, lengths: Array, names: np.ndarray) -> NeighborGraph:
     """Graph of pairs and their lengths, those that are not known left out."""
     n, known = names.size, np.isfinite(lengths)
     pairs, lengths = pairs[known], np.asarray(lengths, dtype=float)[known]
@@ -163,8 +155,6 @@ def _listed(pairs: Index, lengths: Array, names: np.ndarray, anchors: Any) -> Ne
             f"points {called(names, pairs[a])} have two distances, {lengths[a]:g} and "
             f"{lengths[b]:g}. Keep one of them, or their mean."
         )
-    more, between = _lone_anchors(np.unique(pairs), anchors, names)
-    pairs, lengths = np.vstack([pairs, more]), np.append(lengths, between)
     lost = np.setdiff1d(np.arange(n), pairs)
     if lost.size or not n:
         raise DataError(
@@ -216,22 +206,3 @@ def _places(anchors: Any, names: np.ndarray) -> Any:
             f"are given of: {listed(names)}."
         )
     return found
-
-
-def _lone_anchors(seen: Index, given: Any, names: np.ndarray) -> tuple[Index, Array]:
-    """A pair for each anchor without distances, and its length: with the anchor furthest from it.
-
-    Lengths between anchors are constants of every program, so these change none.
-    """
-    rows, n = in_rows(given, names), names.size
-    places = np.zeros((0, 1)) if rows is None else as_numbers("y", rows)
-    places = places[:, None] if places.ndim == 1 else places
-    if len(places) != n:
-        return np.zeros((0, 2), dtype=np.int64), np.zeros(0)
-    anchors = np.flatnonzero(~np.isnan(places).any(axis=1))
-    alone = np.setdiff1d(anchors, seen)
-    apart = np.linalg.norm(places[alone, None] - places[None, anchors], axis=2)
-    furthest = np.argmax(apart, axis=1) if apart.size else np.zeros(0, dtype=np.int64)
-    lengths = apart[np.arange(alone.size), furthest]
-    kept = lengths > 0.0
-    return np.column_stack([alone, anchors[furthest]])[kept], lengths[kept]

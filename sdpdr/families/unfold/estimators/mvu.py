@@ -9,7 +9,7 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, UncertifiedWarning, warn
+from sdpdr.base.errors import UncertifiedWarning, warn
 from sdpdr.families.unfold.estimators.gram import MORE_TIME
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, WeightedSampling
 from sdpdr.families.unfold.iterated import minimum_volume
@@ -46,7 +46,7 @@ class MVU(SampledEmbedding):
         Two points are joined if either is among the other's nearest. With ``"auto"`` as many as
         `sdpdr.graphs.choose_k` chooses.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
-        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
+        Bounds on the lengths of edges, or their penalty; see `sdpdr.blocks.Isometry`.
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
@@ -62,16 +62,16 @@ class MVU(SampledEmbedding):
     form : str, default "auto"
         See `sdpdr.solve`; ``"landmark"`` for a million points.
     landmarks : int, optional
-        Of the landmark form: how many.
+        Their number in the landmark form.
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
         extension, or by means of neighbours (``"barycentric"``) where none is requested. By
         default at most 10000, with a warning, where points are not given by distances and no solver
         or form is named.
     tol : float, optional
-        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
+        Relative certified gap requested; by default that of a configured solver, or 1e-6.
     time_limit : float, "auto" or None, default "auto"
-        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
+        Seconds; None for no limit. The point found by then is kept, with a warning. By default
         60, unless a solver or form is named.
     random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
@@ -80,30 +80,24 @@ class MVU(SampledEmbedding):
     ----------
     embedding_ : array of shape (n, n_components)
         Of those unfolded, centred, on their principal axes; column signs are such that the entry of
-        largest size is positive.
+        largest absolute value is positive.
     sample_ : array of int
         The rows that were unfolded; ``gram_``, ``graph_`` and ``solution_`` are of these alone.
     gram_ : array of shape (nodes, nodes) or Factor
         The Gram matrix of the distinct points.
     eigenvalues_ : array
-        The spectrum of the Gram matrix of all samples unfolded, which is that of ``gram_`` where
-        none repeat, descending (of a factor, as many as it has columns): sums of squares of the
+        The spectrum of the Gram matrix of all samples unfolded, descending: sums of squares of the
         columns of the embedding, weighted where samples have weights. Of the sum,
         ``explained_variance_ratio_`` has the share of each column.
     length_kept_ : float
-        Squared lengths of edges in the embedding over those in the data, sums of both: 1 where
-        all are kept.
+        Sum of squared lengths of edges in the embedding over that in the data.
     graph_ : NeighborGraph
     n_neighbors_ : int
         As used; less than requested where there are fewer points.
     extension_ : Extension
-        The map of all points, if one was requested or a sample was taken; ``extension_.error`` is
-        its error on points left out of it.
+        The map of all points, if one was requested or a sample was taken.
     solution_ : Solution
         With ``value``, ``bound``, ``gap``, multipliers and residuals.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        If X has column names.
 
     Raises
     ------
@@ -118,11 +112,7 @@ class MVU(SampledEmbedding):
         The graph fell into parts, which were joined.
     LostLengthsWarning
         The embedding keeps less than half of the squared length of edges.
-    FewPointsWarning
-        There are no more than ``n_neighbors`` distinct points.
-    SampledWarning
-        Not all points were unfolded.
-    DuplicatePointsWarning, UncertifiedWarning
+    FewPointsWarning, SampledWarning, DuplicatePointsWarning, UncertifiedWarning
 
     References
     ----------
@@ -133,10 +123,8 @@ class MVU(SampledEmbedding):
     >>> import sdpdr
     >>> X, colour = sdpdr.datasets.swiss_roll(100, seed=0)
     >>> unfolding = sdpdr.MVU(n_neighbors=4).fit(X)
-    >>> unfolding.embedding_.shape, unfolding.solution_.certified()
-    ((100, 2), True)
-    >>> round(float(unfolding.solution_.value), 1)
-    26004.9
+    >>> unfolding.embedding_.shape, round(float(unfolding.solution_.value), 1)
+    ((100, 2), 26004.9)
     """
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
@@ -284,14 +272,12 @@ class MVE(WeightedSampling):
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         require_solver(self.solver)
-        if self.n_components > graph.n - 1:
-            raise DataError(
-                f"n_components must be a whole number in 1..{graph.n - 1}, the dimension of "
-                f"{graph.n} centred points; it is {self.n_components}."
-            )
+        why = f"the dimension of {graph.n} centred points"
+        r = self.n_components
+        validate.positive_integer("n_components", r, at_most=graph.n - 1, why=why)
         state = minimum_volume(
             graph,
-            self.n_components,
+            r,
             self.kappa,
             self.isometry,
             tol=1e-6 if self.tol is None else self.tol,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
 from sdpdr.base import checks as validate
@@ -21,7 +19,7 @@ from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, rows_of
-from sdpdr.base.weights import checked_weights, weighing
+from sdpdr.base.weights import checked_weights
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 
 # A roll of so many points is certified in three seconds; noise in many dimensions takes the minute.
@@ -48,21 +46,6 @@ def completed(embedding: Array, rows: Index, places: Array) -> Array:
     return found
 
 
-def _points_that_count(X: Any, weights: Array | None) -> Array:
-    """Points as numbers; rows of weight zero need not be numbers, and are nan then."""
-    if weights is None or weights.all():
-        return validate.points(X)
-    with weighing(X, None, weights) as (part, _, _):
-        counting = validate.points(part)
-    points = np.full((weights.size, counting.shape[1]), np.nan)
-    points[weights > 0.0] = counting
-    with suppress(ValueError):  # text, which has no place either
-        idle = _safe_indexing(X, np.flatnonzero(weights == 0.0))
-        points[weights == 0.0] = check_array(idle, dtype=float, ensure_all_finite=False)
-    points[~np.isfinite(points).all(axis=1)] = np.nan
-    return points
-
-
 @dataclass(eq=False, repr=False)
 class Sampling(GramEmbedding):
     """Base of embeddings of a sample, where all points would take too long.
@@ -79,29 +62,26 @@ class Sampling(GramEmbedding):
     def _learn(self, X: Any, y: Any, weights: Array | None = None) -> Sampling:
         require_kinds(self)
         self.sample_ = None
-        points = self._points_to_sample(X, weights)
+        points = self._points_to_sample(X)
         rows = None if points is None else self._drawn(len(points), weights)
         if points is None or rows is None:
             super()._learn(X, y, weights)
             self.sample_ = np.arange(self.graph_.index.size)
             return self
         self.sample_ = rows
-        known = np.isfinite(points).all(axis=1)
-        numbers = points if known.all() else points[known]  # a copy only if needed: may be millions
-        warn_of_seeming_distances(numbers)
+        warn_of_seeming_distances(points)
         if self.metric == "euclidean":
-            warn_of_unlike_columns(X if known.all() else numbers)
+            warn_of_unlike_columns(X)
         with rows_of(rows), warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlikeColumnsWarning)  # issued for all rows already
             super()._learn(points[rows], None, None if weights is None else weights[rows])
         note_columns(self, X)
         working(f"placing {counted(len(points) - len(rows), 'point')}")
-        places = np.full((len(points), self.embedding_.shape[1]), np.nan)
-        places[known] = self.extension_(numbers)
-        self.embedding_ = as_precise(completed(self.embedding_, rows, places), X)
+        places = completed(self.embedding_, rows, self.extension_(points))
+        self.embedding_ = as_precise(places, X)
         return self
 
-    def _points_to_sample(self, X: Any, weights: Array | None) -> Array | None:
+    def _points_to_sample(self, X: Any) -> Array | None:
         """The points, checked, if they might not all be unfolded."""
         if self.sample is None:
             return None
@@ -120,7 +100,7 @@ class Sampling(GramEmbedding):
                     f"sample={self.sample} places points by their coordinates, and these are known "
                     "by distances. Pass sample=None, or distances of fewer points."
                 )
-        return _points_that_count(X, weights)
+        return validate.points(X)
 
     def _drawn(self, n: int, weights: Array | None) -> Index | None:
         """Rows of a sample of those with a weight; None where all of these are taken."""
@@ -160,8 +140,8 @@ class WeightedSampling(Sampling):
         sample_weight : array_like of shape (n,), optional
             How much each row counts in the variance, the centre and the axes, 0 or more; two is
             as if it were there twice. Rows of weight 0 have no part in the fit, nor coordinates
-            (``nan``); or they are placed, where a sample is unfolded and they are numbers. The map
-            of ``extension`` does not use weights. A common factor of all is one of
+            (``nan``), and need not be numbers; where a sample is unfolded, they are placed. The
+            map of ``extension`` does not use weights. A common factor of all is one of
             ``eigenvalues_`` and of objectives, and changes nothing else, unless lengths have a
             penalty (`Slack`), which counts beside them.
 

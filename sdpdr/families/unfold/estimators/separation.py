@@ -49,9 +49,8 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         Dimension of ``embedding_``; the classifier uses all dimensions.
     anchors : array_like of int, optional
         Samples whose points are the normals of the hyperplanes, see `sdpdr.methods.ism`.
-    margin : float or "half", optional
-        :math:`\gamma`, in units of squared length; ``"half"`` finds the largest possible one
-        first and takes half of it.
+    margin : float, optional
+        :math:`\gamma`, in units of squared length, see `sdpdr.methods.ism`.
     furthest : {"auto", "all"} or FurthestPairs, default "all"
         Pairs to pull apart.
     decision : {"nearest", "hyperplane"}, default "nearest"
@@ -113,7 +112,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
 
     _: KW_ONLY
     anchors: Any = None
-    margin: float | str | None = None
+    margin: float | None = None
     furthest: Furthest = "all"
     slack: float | None = None
     decision: str = "nearest"
@@ -187,11 +186,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         anchors = None if self.anchors is None else _nodes(graph, self.anchors)
         labels = labelled(graph, given, anchors)
         self._labelled, self.classes_ = labels, labels.classes
-        if isinstance(self.margin, str):
-            validate.choice("margin", self.margin, ("half",))
-            self.margin_ = self._largest_margin().value / 2.0
-        else:
-            self.margin_ = labels.default_margin if self.margin is None else float(self.margin)
+        self.margin_ = labels.default_margin if self.margin is None else float(self.margin)
         return ism(
             graph, given, labels.anchors, self.margin_, self.furthest, self.slack, self.isometry
         )
@@ -250,17 +245,13 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
             return np.asarray(ordered[:, 1] - ordered[:, 0])
         return np.asarray(ordered[:, 0] if codes[0] == 1 else -ordered[:, 0])
 
-    def _largest_margin(self) -> Solution:
-        labels = self._labelled
-        model = separation_margin(labels.graph, labels.codes, labels.anchors, self.isometry)
-        return self._solved(model)
-
     def _explain(self) -> None:
         """Raise if the margin is the reason why there is no solution."""
         labels = self._labelled
         if self.isometry == "inequality" and self.margin_ <= labels.sure_margin:
             return
-        largest = self._largest_margin()
+        model = separation_margin(labels.graph, labels.codes, labels.anchors, self.isometry)
+        largest = self._solved(model)
         limit = largest.value if largest.bound is None else largest.bound
         if not self.margin_ > limit * (1.0 - 1e-9):
             return
