@@ -51,11 +51,9 @@ def anchored_mvu(
         |a_k|^2 - 2 a_k^T y_j + K_{jj} \;(\le, =)\; d_{kj} .
 
     :math:`Z \succeq 0` says :math:`K \succeq Y Y^T`: the points may leave the space of the
-    anchors, and :math:`K_{jj} - |y_j|^2` tells how far (`place` returns it as ``trust``). The
-    anchors are eliminated; keeping them inside with fixed inner products would leave no
-    interior. Coordinates are measured from the mean of the anchors; `place` moves them back.
-    Edges between two anchors are constants, so `Slack` charges nothing for their errors: value and
-    bound are those of the program without these edges.
+    anchors, by :math:`K_{jj} - |y_j|^2`, which `place` returns as ``trust``. The anchors are
+    eliminated, since with fixed inner products there would be no interior. Edges between two
+    anchors are constants, so `Slack` charges nothing for their errors.
 
     The dual: weights w with :math:`S = L_{uu}(w) - I \succeq 0` (for ``about="anchors"``), the
     Laplacian grounded at the anchors, bound the optimum by :math:`\sum w d - \sum w_{kj}
@@ -79,7 +77,7 @@ def anchored_mvu(
     Returns
     -------
     Model
-        Over Z of order r + n - p; give its solution to `place`.
+        Over Z of order r + n - p; pass its solution to `place`.
 
     Raises
     ------

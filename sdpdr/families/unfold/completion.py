@@ -42,7 +42,7 @@ def distance_completion(
     misfit: Misfit = "auto",
     price: float | None = None,
 ) -> Model:
-    r"""Points from some of their distances, which may be noisy; some places may be known.
+    r"""Points from some of their distances, which may be noisy; some positions may be known.
 
     .. math::
 
@@ -51,10 +51,10 @@ def distance_completion(
         q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij},
 
     with d the squared distances that are known; with anchors the same of `anchored_mvu`, the first
-    term being the squared distances from the mean of the anchors, with absolute prices. The price
-    is :math:`\nu = c / \lambda_2(L(1/d))`, and with anchors the smallest eigenvalue of the
+    term being the squared distances from the mean of the anchors, with absolute penalties. The
+    weight is :math:`\nu = c / \lambda_2(L(1/d))`, and with anchors the smallest eigenvalue of the
     Laplacian grounded at them, so that c has no unit: were all squared lengths to grow alike, it
-    would be by a share of 1/c. With absolute prices, :math:`\nu |q_e / d_e - 1|`, c = 1 is the
+    would be by a share of 1/c. With absolute penalties, :math:`\nu |q_e / d_e - 1|`, c = 1 is the
     sharp threshold below which points fly apart for ever. They are exact: where the distances are
     those of points, and multipliers of ``mvu(graph, "equality")`` do not exceed :math:`\nu / d_e`,
     no length changes at all. With many noisy distances they take many times as long.
@@ -69,8 +69,8 @@ def distance_completion(
     anchors, coordinates
         As for `sdpdr.methods.anchored_mvu`.
     misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band or Slack
-        Bounds on the lengths, or their penalty; by default ``"square"``, with anchors
-        ``"absolute"``, which are proved soonest. The last four are those of `sdpdr.methods.mvu`.
+        By default ``"square"``, with anchors ``"absolute"``, which are proved soonest. The last
+        four are those of `sdpdr.methods.mvu`.
     price : float, optional
         c > 1; by default 1000 for ``"square"`` and 100 for ``"absolute"``.
 
@@ -82,7 +82,7 @@ def distance_completion(
     Raises
     ------
     DisconnectedGraphError, DataError, ShapeError, InfeasibleError
-        As `sdpdr.methods.mvu` and `sdpdr.methods.anchored_mvu`; the price must exceed 1.
+        As `sdpdr.methods.mvu` and `sdpdr.methods.anchored_mvu`; or c is at most 1.
 
     References
     ----------

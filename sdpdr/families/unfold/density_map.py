@@ -208,7 +208,8 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
     """
     white = _full(X)
     dense = as_dense(solution.gram("W"))
-    shape, center = dense[1:, 1:], np.linalg.solve(dense[1:, 1:], dense[1:, 0])
+    shape: Array = dense[1:, 1:]
+    center: Array = np.linalg.solve(shape, dense[1:, 0])
     steps = white.points - center
     shape = shape / np.max(np.sum(steps @ shape * steps, axis=1))
     gap = float("inf")

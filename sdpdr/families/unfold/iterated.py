@@ -178,8 +178,8 @@ def rank_constrained(
         K_{ii} + K_{jj} - 2 K_{ij} \;(=, \le)\; d_{ij},\quad
         \operatorname{tr} K \ge v.
 
-    Maximum variance unfolding without the rank comes first; a share of its optimum is the least
-    variance v. Then `ConvexIteration` lowers the sum of the trailing eigenvalues over
+    A share of the optimum of maximum variance unfolding without the rank is the least variance v.
+    Then `ConvexIteration` lowers the sum of the trailing eigenvalues over
     `sdpdr.methods.isometric`, and its answer is truncated and polished. If it stalls, v may be
     lowered and the search taken up again from there.
 
@@ -210,9 +210,7 @@ def rank_constrained(
     ------
     InfeasibleError
         If v exceeds the proven optimum of maximum variance unfolding.
-    DataError
-        If r is not in 1..n - 1, or a share not in (0, 1].
-    DisconnectedGraphError
+    DataError, DisconnectedGraphError
 
     References
     ----------
@@ -224,10 +222,8 @@ def rank_constrained(
 
     >>> from sdpdr import graphs
     >>> found = rank_constrained(graphs.path([1.0] * 4), rank=1, share=0.95)
-    >>> found.status, found.purified.held()
-    (IterationStatus.RANK_REACHED, True)
-    >>> round(float(np.sum(found.embedding_**2)), 6)
-    10.0
+    >>> found.status, round(float(np.sum(found.embedding_**2)), 6)
+    (IterationStatus.RANK_REACHED, 10.0)
     """
     if variance is not None:
         validate.positive_number("variance", variance)

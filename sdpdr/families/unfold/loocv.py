@@ -65,8 +65,8 @@ def loocv(
         has length one (an angle of 60 degrees).
     minimum : float, optional
         Minimise :math:`\operatorname{tr} K` instead, with a geometric mean of at least this. For
-        graphs made from points a constraint says that the trace need not exceed that of the points
-        themselves moved away from the origin, which is implied, and lets a bound be proved.
+        graphs made from points the trace is limited by that of the points themselves moved away
+        from the origin, which is implied, and lets a bound be proved.
     isometry : {"equality"}, Band or Slack, default "equality"
         Lengths that may shrink freely let everything fall into one point, and are refused.
 

@@ -26,21 +26,19 @@ _NOTHING = 1e-12
 
 @dataclass(eq=False, repr=False)
 class ARE(GramEmbedding):
-    r"""Action Respecting Embedding: an unfolding in which every action is a rigid motion.
+    """Action Respecting Embedding: an unfolding in which every action is a rigid motion.
 
     The rows of X are states that follow each other, and each step from one to the next has the
     label of an action. Solves `sdpdr.methods.are` on the graph of `sdpdr.graphs.transitions`.
 
     Parameters
     ----------
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
-        Bounds on the lengths of edges; see `sdpdr.blocks.Isometry`.
     inverse : mapping of labels, optional
         ``{"L": "R"}`` says that L undoes R.
     hops : int, optional
         For many states: see `sdpdr.methods.are`. ``action_error_`` then tells whether the
         answer is one to the whole program.
-    n_components, n_neighbors, metric, angles, connect, extension
+    n_components, n_neighbors, isometry, metric, angles, connect, extension
         As for `sdpdr.MVU`; states that follow each other are joined, too.
     solver, form, tol, time_limit, random_state
         As for `sdpdr.MVU`.
@@ -48,8 +46,7 @@ class ARE(GramEmbedding):
     Attributes
     ----------
     motions_ : dict from label to `sdpdr.graphs.Motion`
-        The rigid motion of each action, on all columns of the embedding of the nodes; empty
-        without actions.
+        The rigid motion of each action, on all columns of the embedding of the nodes.
     action_error_ : float
         Largest change of a distance by an action, relative to the mean step
         (`sdpdr.graphs.action_error`); zero without actions.
@@ -59,10 +56,8 @@ class ARE(GramEmbedding):
 
     Raises
     ------
-    DataError, ShapeError
+    DataError, ShapeError, DisconnectedGraphError
         From `fit`, naming what is wrong with the data, the actions or the lengths.
-    DisconnectedGraphError
-        From `fit` with ``connect="error"``, with the parts and what to do.
 
     References
     ----------
@@ -75,10 +70,8 @@ class ARE(GramEmbedding):
     >>> actions = "R" * 12 + "L" * 6
     >>> X, position = sdpdr.datasets.window_agent(actions)
     >>> learned = sdpdr.ARE(n_components=1, n_neighbors=3).fit(X, actions=actions)
-    >>> learned.embedding_.shape, learned.solution_.certified(), learned.action_error_ < 1e-5
-    ((19, 1), True, True)
-    >>> sorted(learned.motions_)
-    ['L', 'R']
+    >>> learned.solution_.certified(), learned.action_error_ < 1e-5, sorted(learned.motions_)
+    (True, True, ['L', 'R'])
     """
 
     _: KW_ONLY

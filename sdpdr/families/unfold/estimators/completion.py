@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import FewAnchorsWarning, MissedLengthsWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
@@ -214,7 +214,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
             words.insert(0, f"It had {self._seconds():g} seconds; time_limit=None lets it end.")
         return " ".join(words)
 
-    def _find_mirrored(self, nodes: Array) -> None:
+    def _find_mirrored(self, nodes: Index) -> None:
         self.mirrored_ = np.flatnonzero(np.isin(self.graph_.index, nodes))
         if self.mirrored_.size:
             warn(

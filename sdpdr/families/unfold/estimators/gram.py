@@ -72,16 +72,9 @@ class _Framed(Named):
     def transform(self, X: Any) -> Array:
         """Coordinates of points, by the map learned beside the embedding.
 
-        Points of the fit are not looked up: the map smooths, and ``embedding_`` has their places.
-        Points far from all of the fit are placed by little; ``extension_.trust`` says by how much.
-
-        Parameters
-        ----------
-        X : array_like of shape (m, D), or distances to the samples of the fit, (m, n)
-
-        Returns
-        -------
-        array of shape (m, n_components)
+        X holds m points, or distances to the samples of the fit, (m, n). Points of the fit are not
+        looked up: the map smooths, and ``embedding_`` has their positions. Points far from all of
+        the fit are placed by little; ``extension_.trust`` says by how much.
         """
         check_is_fitted(self, "extension_")
         return as_precise(self.extension_(self._new(X)), X)

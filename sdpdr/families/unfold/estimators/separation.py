@@ -40,8 +40,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
 
     Solves `sdpdr.methods.ism`. Unlabelled points (label -1) take part, held by the lengths to
     their neighbours, and get the label of the labelled point that is nearest in the map, or that
-    of their side: the method is transductive. Labels of points seen later are interpolated, see
-    `predict`.
+    of their side: the method is transductive. Labels of points seen later are interpolated.
 
     Parameters
     ----------
@@ -72,10 +71,8 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         :math:`K_{iA}`.
     ways_ : array of shape (nodes, classes)
         Lengths, in the map, of the shortest ways along edges to a labelled point of each class.
-    anchors_ : array of int
-        The samples that are anchors.
-    margin_ : float
-        :math:`\gamma`.
+    anchors_, margin_ : array of int, float
+        The samples that are anchors, and :math:`\gamma`.
     separating_dimension_ : int
         Leading eigenvectors of the Gram matrix needed to put every labelled point on its side; 0
         if not even all of them do.
@@ -150,14 +147,6 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
 
         A point seen by `fit` has the label decided there. A new one has the scores of its nearest
         neighbours, weighted so that they reproduce it; it takes no part in the map.
-
-        Parameters
-        ----------
-        X : array_like of shape (m, D), or distances to the samples of `fit`, (m, n)
-
-        Returns
-        -------
-        array of shape (m,)
         """
         scores = self.decision_function(X)
         return self._decided(scores)
@@ -167,11 +156,6 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
 
         Minus the ways to labelled points (of two classes, by how much that to the first is
         longer), or inner products with the anchors.
-
-        Parameters
-        ----------
-        X : array_like
-            As for `predict`.
         """
         check_is_fitted(self)
         placed = np.flatnonzero(self.graph_.index >= 0)
