@@ -76,7 +76,7 @@ def spoilt(roll, how):
         ("two points", "", "data.csv: there are 2 rows, and at least 3 are needed"),
         ("zero variance", "", "all 20 points are equal"),
         ("two clusters", "--n-neighbors 3 --connect error", "or --connect mst to add"),
-        ("fine", "--n-components 51", "n_components must be a whole number in 1..50"),
+        ("fine", "--n-components 51", "it must lie in 1..50, the number of distinct points"),
         ("fine", "--drop yy", "Did you mean 'y'"),
         ("fine", "--drop=", "unknown column ''"),
         ("fine", "--drop x,y,z", "no column is left"),

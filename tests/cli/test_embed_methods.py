@@ -269,7 +269,7 @@ def test_a_metric_short_of_its_tolerance_is_not_certified(sdpdr):
         ("mve", "--set kappa=1 --set kappa=2", "'kappa' twice"),
         ("mve", "--set kappa=dear", "kappa must be a number (default: 1.0)"),
         ("mve", "--set max_iter=2.5", "max_iter must be a whole number (default: 50)"),
-        ("loocv", "--set unit=perhaps", "unit must be yes or no (default: no)"),
+        ("density_map", "--set compact=perhaps", "compact must be yes or no (default: no)"),
         ("are", "--set inverse=LR", "inverse must be pairs such as L:R,U:D"),
     ],
 )
