@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr.errors import (
@@ -31,22 +30,6 @@ def known(Y, rows):
     y = np.full(Y.shape, np.nan)
     y[rows] = Y[rows]
     return y
-
-
-class NothingKnown(sdpdr.AnchoredMVU):
-    """What scikit-learn's checks pass as y are labels, not coordinates."""
-
-    def fit(self, X, y=None):
-        """Fit without coordinates."""
-        return super().fit(X)
-
-
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.nightly
-@parametrize_with_checks([NothingKnown(n_neighbors=4, connect="mst", solver="lowrank")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")

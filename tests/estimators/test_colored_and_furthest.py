@@ -1,22 +1,11 @@
-"""The estimators ColoredMVU and MFNU: scikit-learn's checks, what they learn and refuse."""
+"""The estimators ColoredMVU and MFNU: what they learn and refuse."""
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
-
-
-# Of data with equal rows nothing proves the value, and a warning tells so.
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
-@pytest.mark.nightly
-@parametrize_with_checks([sdpdr.MFNU(n_neighbors=4, connect="mst")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,6 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import (
-    check_estimator_cloneable,
-    check_estimator_repr,
-    check_get_params_invariance,
-    check_no_attributes_set_in_init,
-    check_parameters_default_constructible,
-    check_set_params,
-    parametrize_with_checks,
-)
 
 import sdpdr
 from sdpdr import graphs, methods
@@ -28,32 +19,6 @@ from sdpdr.errors import (
 from sdpdr.families.unfold.density_map import kernel_sums
 
 ROLL = sdpdr.datasets.swiss_roll(24, seed=0)[0]
-
-
-# The checks feed clusters, which need joining, and rounded data, which has duplicates.
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.NonUniqueWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@pytest.mark.nightly
-@parametrize_with_checks([sdpdr.DensityMap(n_neighbors=3, connect="mst", tol=1e-4)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-# A fit takes seconds at the sizes that all checks use, so only those that fit little or nothing.
-@pytest.mark.parametrize(
-    "check",
-    [
-        check_estimator_cloneable,
-        check_estimator_repr,
-        check_get_params_invariance,
-        check_no_attributes_set_in_init,
-        check_parameters_default_constructible,
-        check_set_params,
-    ],
-)
-def test_scikit_learn_checks_of_parameters(check):
-    check("LOOCVUnfolding", sdpdr.LOOCVUnfolding(n_neighbors=3))
 
 
 def dense(gram):

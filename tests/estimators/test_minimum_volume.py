@@ -1,24 +1,13 @@
-"""The MVE estimator: scikit-learn's checks, what it learns, what it refuses."""
+"""The MVE estimator: what it learns, what it refuses."""
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, iterate
 from sdpdr.errors import DataError, DisconnectedGraphError, UncertifiedWarning
 
 ROLL = sdpdr.datasets.swiss_roll(20, seed=0)[0]
-
-
-# The checks feed clusters, which need joining, and rounded data, which has duplicates.
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
-@pytest.mark.nightly
-@parametrize_with_checks([sdpdr.MVE(n_components=1, n_neighbors=4, connect="mst", max_iter=1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_learns_what_the_iteration_finds():

@@ -1,4 +1,4 @@
-"""The MVU estimator: scikit-learn's checks, what it learns, what it refuses."""
+"""The MVU estimator: what it learns, what it refuses."""
 
 import warnings
 from dataclasses import replace

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils import estimator_checks
 
 import sdpdr
 from sdpdr import graphs
@@ -164,26 +163,3 @@ def test_without_y_it_says_what_to_use_instead():
 def test_bad_input_is_named(y, options, message):
     with pytest.raises(ValueError, match=message):
         sdpdr.ISM(**FAST, **options).fit(X, y)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "check",
-    [
-        estimator_checks.check_parameters_default_constructible,
-        estimator_checks.check_no_attributes_set_in_init,
-        estimator_checks.check_get_params_invariance,
-        estimator_checks.check_set_params,
-        estimator_checks.check_estimators_unfitted,
-        estimator_checks.check_estimators_nan_inf,
-        estimator_checks.check_fit1d,
-        estimator_checks.check_fit2d_1sample,
-        estimator_checks.check_requires_y_none,
-        estimator_checks.check_supervised_y_no_nan,
-        estimator_checks.check_classifiers_one_label,
-    ],
-    ids=lambda check: check.__name__,
-)
-def test_scikit_learn_checks(check):
-    """Those that fit no more than a few points; each fit is a semidefinite program."""
-    check("ISM", sdpdr.ISM(**FAST, connect="mst"))

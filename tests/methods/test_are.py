@@ -121,17 +121,6 @@ def test_states_that_coincide_are_one_point(walk):
     assert solution.value < 1324.0
 
 
-def test_two_sequences_share_their_actions():
-    X, _ = datasets.window_agent("RRRRRLLLL", grain=0.05)
-    graph = graphs.sequences(X, 3, [6, 4])
-    model = methods.are(graph, "RRRRRLLL", [6, 4])
-    solution = sdpdr.solve(model, "clarabel")
-    steps = graphs.transitions(graph, "RRRRRLLL", [6, 4])
-    assert solution.certified()
-    assert graphs.action_error(steps, solution.embedding(graph.n)) < 1e-4
-    assert solution.value <= value(methods.mvu(graph), "lowrank") * (1 + 1e-6)
-
-
 def test_a_regular_simplex_is_strictly_feasible(walk):
     graph, _ = walk
     model = methods.are(graph, WALK)

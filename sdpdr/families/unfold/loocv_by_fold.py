@@ -61,10 +61,8 @@ def solve_loocv(
 
     Parameters
     ----------
-    graph : NeighborGraph
-        Connected.
-    trace : float, optional
-        As of `sdpdr.methods.loocv`.
+    graph, trace
+        As for `sdpdr.methods.loocv`, whose errors it raises.
     isometry : {"equality"} or Band, default "equality"
     tol, time_limit, seed
         As of `sdpdr.solve`. Folding gets four tenths of the time.
@@ -73,13 +71,6 @@ def solve_loocv(
     -------
     Solution
         Of ``loocv(graph, trace, isometry=isometry)``.
-
-    Raises
-    ------
-    DisconnectedGraphError
-        From one part nothing is known about another.
-    ModelError
-        The limit is not positive, or lengths may shrink, or have a price.
 
     Examples
     --------

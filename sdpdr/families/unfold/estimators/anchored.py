@@ -44,7 +44,7 @@ _PRICE = 100.0
 
 @dataclass(eq=False, repr=False)
 class AnchoredMVU(LengthEmbedding):
-    r"""Unfolding with some coordinates known: the others are found in the same coordinates.
+    """Unfolding with some coordinates known: the others are found in the same coordinates.
 
     Solves `sdpdr.methods.anchored_mvu`. ``trust_`` is the distance of unknown points from the
     space of the coordinates, which the program lets them leave.
@@ -58,11 +58,11 @@ class AnchoredMVU(LengthEmbedding):
         so by about one percent where coordinates and lengths agree. Edges are chords: coordinates
         measured along a bent sheet contradict lengths that may not grow. Without any coordinates
         ``"inequality"``.
-    n_neighbors, metric, angles, extension, solver, form, landmarks, tol, time_limit, random_state
-        As for `sdpdr.MVU`.
     connect : {"bridges", "mst", "largest", "error", "none"}, default "bridges"
         As for `sdpdr.MVU`; with ``"none"`` the graph may fall into parts, each of which then needs
         a known point.
+    n_neighbors, metric, angles, extension, solver, form, landmarks, tol, time_limit, random_state
+        As for `sdpdr.MVU`.
 
     Attributes
     ----------
@@ -99,10 +99,9 @@ class AnchoredMVU(LengthEmbedding):
     --------
     >>> import numpy as np, sdpdr
     >>> t = np.linspace(0.0, 4.0, 21)
-    >>> X = np.column_stack([np.cos(t), np.sin(t)])
     >>> y = np.full(21, np.nan)
     >>> y[[0, 20]] = 0.0, 4.0 * 0.995
-    >>> placed = sdpdr.AnchoredMVU(n_neighbors=2).fit(X, y)
+    >>> placed = sdpdr.AnchoredMVU(n_neighbors=2).fit(np.column_stack([np.cos(t), np.sin(t)]), y)
     >>> bool(np.abs(placed.embedding_[:, 0] - t).max() < 0.05)
     True
     """
@@ -130,16 +129,7 @@ class AnchoredMVU(LengthEmbedding):
         return self
 
     def insert(self, X: Any) -> Array:
-        """Coordinates of new points: inserted into the finished embedding.
-
-        Parameters
-        ----------
-        X : array_like of shape (m, D)
-
-        Returns
-        -------
-        array of shape (m, r)
-        """
+        """Coordinates (m, r) of new points (m, D), inserted into the finished embedding."""
         check_is_fitted(self)
         if self.metric == "precomputed":
             raise DataError("new points need coordinates; fit with metric='euclidean'.")

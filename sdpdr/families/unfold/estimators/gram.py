@@ -228,10 +228,6 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             store are unknown: such a pair is no edge. An extension needs dense points.
         y : array_like, optional
             Side information, for methods that use any.
-
-        Returns
-        -------
-        self
         """
         return self._learn(X, y)
 

@@ -122,10 +122,6 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
         y : array_like of shape (n,)
             Labels, -1 (or None, nan, or a blank) where not known.
-
-        Returns
-        -------
-        self
         """
         if y is None:
             raise DataError(
