@@ -33,6 +33,7 @@ def saturated():
     return plain, both
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_the_trace_beyond_the_picture_falls_and_never_rises(saturated):
     plain, both = saturated
@@ -45,6 +46,7 @@ def test_the_trace_beyond_the_picture_falls_and_never_rises(saturated):
     assert share(both) > share(plain)
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_the_kernel_keeps_the_value_and_the_densities(saturated):
     plain, both = saturated

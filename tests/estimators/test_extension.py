@@ -136,6 +136,7 @@ def test_points_that_the_graph_dropped_serve_no_map():
     assert np.all(learned.trust(X[50:]) == 0.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")  # one iteration of MVE
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")

@@ -35,6 +35,7 @@ def test_where_lengths_may_shrink_a_plane_is_found_at_once(graph):
     assert changes(graph, Y).max() < 1e-8
 
 
+@pytest.mark.nightly
 def test_asking_for_less_after_a_stall(graph):
     found = rank_constrained(graph, 1, "inequality", share=0.9, retries=3, **GRAM)
     assert found.status is IterationStatus.RANK_REACHED

@@ -39,6 +39,7 @@ def test_a_point_at_known_distances_from_two_is_where_circles_meet(solver, shift
     assert abs(solution.gap) < 1e-7
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "about"),
