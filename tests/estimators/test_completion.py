@@ -454,7 +454,8 @@ def rigid(seed):
 
 @pytest.mark.nightly
 def test_exact_lengths_that_are_missed_are_told():
-    with pytest.warns(MissedLengthsWarning, match=r"local minimum.*misfit='equality'") as caught:
+    with pytest.warns(MissedLengthsWarning, match=r"local minimum.*misfit='absolute'") as caught:
         found = sdpdr.DistanceCompletion(3).fit(rigid(51))
     assert found.rmse_ > 1e-3
+    assert sdpdr.DistanceCompletion(3, misfit="absolute").fit(rigid(51)).rmse_ < 1e-9
     assert caught[0].filename == __file__

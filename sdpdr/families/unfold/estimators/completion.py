@@ -254,7 +254,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
                 f"points in more than {r} dimensions have the distances given, at least ten times "
                 f"as well as places in {r}, which miss them by {self.rmse_:.3g} (rmse_), "
                 f"{missed.share:.2g} of their root mean square. The last step may have ended in a "
-                "local minimum: if the distances are exact, try misfit='equality', or give more "
+                "local minimum: if the distances are exact, try misfit='absolute', or give more "
                 "of them. Few and noisy ones look alike, as do points that need more dimensions "
                 "(n_components).",
                 MissedLengthsWarning,
