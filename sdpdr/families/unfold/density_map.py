@@ -209,7 +209,7 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
     white = _full(X)
     dense = as_dense(solution.gram("W"))
     shape: Array = dense[1:, 1:]
-    center: Array = np.linalg.solve(shape, dense[1:, 0])
+    center: Array = np.asarray(np.linalg.solve(shape, dense[1:, 0]), dtype=float)
     steps = white.points - center
     shape = shape / np.max(np.sum(steps @ shape * steps, axis=1))
     gap = float("inf")
