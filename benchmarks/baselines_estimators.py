@@ -115,7 +115,9 @@ def _waves() -> tuple[Any, Any]:
 # what differs from the defaults, or the data.
 EVERY: dict[str, Callable[[], Made]] = {
     "ARE": lambda: (sdpdr.ARE(n_neighbors=3), (_roll(30), np.zeros(29, dtype=int))),
-    "AnchoredMVU": lambda: (sdpdr.AnchoredMVU(connect="mst"), (_roll(30), _placed())),
+    "AnchoredMVU, in the unit of the data": lambda: (
+        sdpdr.AnchoredMVU(connect="mst"), (_roll(30), _placed()),
+    ),
     "ColoredMVU": lambda: _on_plane(partial(sdpdr.ColoredMVU, connect="mst"), True),
     "ColoredMVU, iris": lambda: _iris(partial(sdpdr.ColoredMVU, connect="mst")),
     "CompletelyPositive": lambda: (

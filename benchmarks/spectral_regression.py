@@ -28,7 +28,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from tables import write_table
 
 from sdpdr import LDA, MVU, SpectralRegression, datasets, extend
-from sdpdr.families.unfold.quality.lengths import procrustes
+from sdpdr.families.unfold.quality import procrustes
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 SIZES = (1500, 3000, 4500, 7291)

@@ -39,8 +39,8 @@ from .families.unfold import density as density
 from .families.unfold.estimators.anchored import AnchoredMVU as AnchoredMVU
 from .families.unfold.estimators.are import ARE as ARE
 from .families.unfold.estimators.completion import DistanceCompletion as DistanceCompletion
-from .families.unfold.estimators.densities import DensityMap as DensityMap
 from .families.unfold.estimators.kernels import ColoredMVU as ColoredMVU
+from .families.unfold.estimators.kernels import DensityMap as DensityMap
 from .families.unfold.estimators.kernels import LOOCVUnfolding as LOOCVUnfolding
 from .families.unfold.estimators.mvu import MFNU as MFNU
 from .families.unfold.estimators.mvu import MVE as MVE

@@ -209,10 +209,6 @@ class MissedLengthsWarning(SdpdrWarning):
     """Places are far from having the distances that were given."""
 
 
-class OtherUnitWarning(SdpdrWarning):
-    """Known coordinates are in another unit than the data, which were scaled to fit."""
-
-
 class SeemingDistancesWarning(SdpdrWarning):
     """What was passed as points has the form of a matrix of distances."""
 

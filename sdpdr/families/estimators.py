@@ -24,13 +24,13 @@ from sdpdr.families.regress.projections import IsoProjection as IsoProjection
 from sdpdr.families.regress.spectral_regression import SpectralRegression as SpectralRegression
 from sdpdr.families.sopca.estimator import SOPCA as SOPCA
 from sdpdr.families.unfold.estimators.anchored import AnchoredMVU as AnchoredMVU
+from sdpdr.families.unfold.estimators.anchored import insert as insert
 from sdpdr.families.unfold.estimators.are import ARE as ARE
 from sdpdr.families.unfold.estimators.completion import DistanceCompletion as DistanceCompletion
-from sdpdr.families.unfold.estimators.densities import DensityMap as DensityMap
 from sdpdr.families.unfold.estimators.gram import GramEmbedding as GramEmbedding
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding as LengthEmbedding
-from sdpdr.families.unfold.estimators.inserting import insert as insert
 from sdpdr.families.unfold.estimators.kernels import ColoredMVU as ColoredMVU
+from sdpdr.families.unfold.estimators.kernels import DensityMap as DensityMap
 from sdpdr.families.unfold.estimators.kernels import LOOCVUnfolding as LOOCVUnfolding
 from sdpdr.families.unfold.estimators.mvu import MFNU as MFNU
 from sdpdr.families.unfold.estimators.mvu import MVE as MVE

@@ -4,8 +4,6 @@ from sdpdr.base.gather import names as _names
 from sdpdr.families.unfold.iterated import RankConstrained as RankConstrained
 from sdpdr.families.unfold.iterated import minimum_volume as minimum_volume
 from sdpdr.families.unfold.iterated import rank_constrained as rank_constrained
-from sdpdr.families.unfold.iterated import volume_iteration as volume_iteration
-from sdpdr.families.unfold.loocv_by_fold import loocv_of_fold as loocv_of_fold
 from sdpdr.families.unfold.loocv_by_fold import solve_loocv as solve_loocv
 from sdpdr.solving.iterate.convex import ConvexIteration as ConvexIteration
 from sdpdr.solving.iterate.directions import Direction as Direction

@@ -61,7 +61,7 @@ def spoilt(roll, how):
         ("strings", "", "data.csv, line 5: column 'y' holds 'green', which is not a number"),
         ("two points", "", "data.csv: rows: 2, and at least 3 are needed"),
         ("zero variance", "", "all 20 points are equal"),
-        ("fine", "--n-components 51", "n_components must be a whole number in 1..50"),
+        ("fine", "--n-components 51", "it must lie in 1..50, the number of distinct points"),
         ("fine", "--drop yy", "Did you mean 'y'"),
         ("fine", "--drop x,y,z", "no column is left"),
         ("fine", "--method mvv", "Did you mean 'mvu'"),

@@ -30,9 +30,8 @@ ELSEWHERE = {"NCMVU", "SPE", "Sammon", "GPLVM", "KernelEigenmaps", "RelevanceFee
 # Not methods: bases, steps and bounds within one, and what reads an answer.
 HELPERS = {
     "GramEmbedding", "GraphProjection", "LengthEmbedding", "insert",
-    "Side", "contrast", "cut_of", "ellipsoid_of", "isometric", "kernel_sums",
-    "labelling_of", "mixed_label_bound", "mixed_label_step", "mixed_scale_step",
-    "place", "refine", "side_information",
+    "contrast", "ellipsoid_of", "isometric", "labelling_of", "mixed_label_bound",
+    "mixed_label_step", "mixed_scale_step", "place", "refine", "side_information",
 }  # fmt: skip
 # Recipes behind an estimator or a function that a page calls.
 BEHIND = {
@@ -41,7 +40,7 @@ BEHIND = {
     "density_map": "DensityMap",
     "distance_completion": "DistanceCompletion", "ghodsi": "GhodsiMetric", "ism": "ISM",
     "isometric_nmf": "IsoNMF", "isometric_nmf_lift": "IsoNMF", "loocv": "LOOCVUnfolding",
-    "mfnu": "MFNU", "mirrored": "DistanceCompletion", "mmmf_dual": "MMMF",
+    "mfnu": "MFNU", "mmmf_dual": "MMMF",
     "mixed_label_propagation": "MixedLabelPropagation",
     "mvee": "minimum_ellipsoid", "polynomial_factorization": "PolynomialFactorization",
     "separation_margin": "ISM", "sopca_dual": "SOPCA", "xing": "XingMetric",

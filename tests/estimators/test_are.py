@@ -1,4 +1,4 @@
-"""The ARE estimator: scikit-learn's checks, what it learns, what it refuses."""
+"""The ARE estimator: what it learns, what it refuses."""
 
 import numpy as np
 import pytest

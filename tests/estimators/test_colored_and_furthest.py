@@ -1,22 +1,11 @@
-"""The estimators ColoredMVU and MFNU: scikit-learn's checks, what they learn and refuse."""
+"""The estimators ColoredMVU and MFNU: what they learn and refuse."""
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
-
-
-# Of data with equal rows nothing proves the value, and a warning tells so.
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
-@pytest.mark.nightly
-@parametrize_with_checks([sdpdr.MFNU(n_neighbors=4, connect="mst")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +33,6 @@ def test_hsic_is_the_criterion(roll):
     centre = np.eye(60) - 1.0 / 60
     T, K = np.outer(t, t), np.asarray(learned.gram_)
     assert learned.hsic_ == pytest.approx(np.trace(K @ centre @ T @ centre) / 59**2, rel=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")  # on a line
-def test_color_shows_in_the_embedding(roll):
-    X, t = roll
-    colored = sdpdr.ColoredMVU(1, n_neighbors=5).fit_transform(X, t)[:, 0]
-    plain = sdpdr.MVU(1, n_neighbors=5).fit_transform(X)[:, 0]
-    assert abs(np.corrcoef(colored, t)[0, 1]) >= abs(np.corrcoef(plain, t)[0, 1]) - 1e-6
 
 
 def test_duplicates_share_the_mean_of_their_labels(roll):

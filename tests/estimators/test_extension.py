@@ -13,7 +13,7 @@ import sdpdr
 from sdpdr import extend
 from sdpdr.errors import DataError, DroppedPointsWarning, NotAcceptedError, UnknownNameError
 from sdpdr.families.regress.maps import KINDS
-from sdpdr.families.unfold.quality.lengths import procrustes
+from sdpdr.families.unfold.quality import procrustes
 
 
 def strip(n, seed):
@@ -136,6 +136,7 @@ def test_points_that_the_graph_dropped_serve_no_map():
     assert np.all(learned.trust(X[50:]) == 0.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")  # one iteration of MVE
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")

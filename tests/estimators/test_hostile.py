@@ -1,7 +1,5 @@
 """What cannot be used is refused by name, with what to do; what can be is, in any container."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +13,6 @@ from sdpdr.errors import (
     DataError,
     DataTypeError,
     FewPointsWarning,
-    InfeasibleError,
     ModelError,
 )
 
@@ -293,18 +290,3 @@ def test_a_signal_stays_within_what_can_be_factored_beside_the_noise():
 def test_dissimilarities_too_small_to_be_squared_are_refused():
     with pytest.raises(DataError, match="rescale"):
         nonmetric_mds(squareform(pdist(POINTS)) * 1e-310, metric="precomputed")
-
-
-@pytest.mark.nightly
-@pytest.mark.integration
-def test_neighbours_off_every_sphere_have_no_kernel_of_unit_diagonal():
-    # Five corners of a line, all joined, at exact lengths.
-    line = np.arange(5.0)[:, None] * [1.0, 0.0]
-    exact = sdpdr.LOOCVUnfolding(n_neighbors=4, unit=True, isometry="equality", time_limit=None)
-    with pytest.raises(InfeasibleError, match=r"lie on a sphere.*isometry=Band"):
-        exact.fit(line)
-    X = sdpdr.datasets.swiss_roll(10, seed=0)[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = sdpdr.LOOCVUnfolding(n_neighbors=5, unit=True, time_limit=None).fit(X)
-    assert np.allclose(np.diag(found.gram_), 1.0, atol=1e-5)

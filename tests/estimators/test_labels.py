@@ -39,13 +39,13 @@ def test_points_without_labels_are_in_no_pair(learner):
 
 def test_points_without_labels_have_no_say_in_a_coloring():
     side = sdpdr.methods.side_information(marked(-1))
-    centred = side.factor - side.factor.mean(axis=0)
+    centred = side - side.mean(axis=0)
     np.testing.assert_allclose(centred[HIDDEN], 0.0, atol=1e-12)
-    words = sdpdr.methods.side_information(marked(None, numbers=False)).factor
-    np.testing.assert_array_equal(words[:, [2, 0, 1]], side.factor)
-    blank = sdpdr.methods.side_information(marked("", numbers=False)).factor
+    words = sdpdr.methods.side_information(marked(None, numbers=False))
+    np.testing.assert_array_equal(words[:, [2, 0, 1]], side)
+    blank = sdpdr.methods.side_information(marked("", numbers=False))
     np.testing.assert_array_equal(blank, words)
-    two = sdpdr.methods.side_information([1, -1, 1]).factor
+    two = sdpdr.methods.side_information([1, -1, 1])
     np.testing.assert_array_equal(two, [[0, 1], [1, 0], [0, 1]])
 
 

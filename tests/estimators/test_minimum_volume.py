@@ -1,24 +1,13 @@
-"""The MVE estimator: scikit-learn's checks, what it learns, what it refuses."""
+"""The MVE estimator: what it learns, what it refuses."""
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, iterate
 from sdpdr.errors import DataError, DisconnectedGraphError, UncertifiedWarning
 
 ROLL = sdpdr.datasets.swiss_roll(20, seed=0)[0]
-
-
-# The checks feed clusters, which need joining, and rounded data, which has duplicates.
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
-@pytest.mark.nightly
-@parametrize_with_checks([sdpdr.MVE(n_components=1, n_neighbors=4, connect="mst", max_iter=1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_learns_what_the_iteration_finds():
@@ -45,7 +34,7 @@ def test_stopping_early_gives_a_warning_and_the_best_so_far():
         ({"n_components": 0}, "n_components"),
         ({"kappa": -2.0}, "kappa"),
         ({"n_neighbors": 0}, "n_neighbors"),
-        ({"restarts": -1}, "restarts"),
+        ({"max_iter": -1}, "max_iter"),
     ],
 )
 def test_bad_hyperparameters_are_named(options, words):

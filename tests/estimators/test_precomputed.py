@@ -225,7 +225,13 @@ COLOURS = np.arange(60) % 2
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, pd.DataFrame])
+@pytest.mark.parametrize(
+    "form",
+    [
+        sp.csr_array,
+        *(pytest.param(f, marks=pytest.mark.nightly) for f in (np.asarray, pd.DataFrame)),
+    ],
+)
 def test_squared_distances_are_noticed_once_and_their_roots_are_distances(form):
     squares = form(D**2)
     for learner in (MVU, sdpdr.MFNU(metric="precomputed"), sdpdr.ColoredMVU(metric="precomputed")):

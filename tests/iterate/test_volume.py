@@ -7,7 +7,7 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import DataError, DisconnectedGraphError
-from sdpdr.iterate import IterationStatus, minimum_volume, volume_iteration
+from sdpdr.iterate import IterationStatus, minimum_volume
 
 GRAM = {"solver": "clarabel", "form": "gram"}
 
@@ -27,16 +27,9 @@ def unfolding(graph):
     return sdpdr.solve(methods.mvu(graph), tol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("solver", "form"),
-    [
-        ("clarabel", "gram"),
-        ("clarabel", "lmi"),
-    ],
-)
-def test_rank_two_is_low_rank_unfolding(graph, solver, form):
+def test_rank_two_is_low_rank_unfolding(graph):
     """Dimensions beyond the second can be dropped where lengths may shrink: both values agree."""
-    state = minimum_volume(graph, 2, tol=1e-7, solver=solver, form=form)
+    state = minimum_volume(graph, 2, tol=1e-7, **GRAM)
     assert state.status is IterationStatus.SETTLED
     assert state.objective == pytest.approx(-1628.44488, rel=1e-6)
     assert state.record.share < 1e-6
@@ -81,7 +74,7 @@ def test_the_bound_holds_for_any_matrix(graph, roll):
 )
 def test_ranks_and_prices_without_a_program_are_named(graph, options, words):
     with pytest.raises(DataError, match=words):
-        volume_iteration(graph, **options)
+        minimum_volume(graph, **options)
 
 
 def test_a_disconnected_graph_is_refused():

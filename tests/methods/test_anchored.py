@@ -28,8 +28,7 @@ def placed(graph, anchors, coordinates, *options, solver="clarabel", tol=1e-8):
     return solution, methods.place(solution, graph, anchors, coordinates)
 
 
-@pytest.mark.parametrize("solver", ["lowrank", "clarabel", "cvxopt"])
-@pytest.mark.parametrize("shift", [0.0, 1e3])
+@pytest.mark.parametrize(("solver", "shift"), [("lowrank", 0.0), ("clarabel", 1e3)])
 def test_a_point_at_known_distances_from_two_is_where_circles_meet(solver, shift):
     """Two squared distances, 4 and 6.25, to points 3 apart on a line."""
     ends = np.array([0.0, 3.0]) + shift
@@ -40,15 +39,11 @@ def test_a_point_at_known_distances_from_two_is_where_circles_meet(solver, shift
     assert abs(solution.gap) < 1e-7
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "about"),
-    [
-        ("clarabel", "mean"),
-        pytest.param("lowrank", "anchors", marks=pytest.mark.nightly),
-        pytest.param("lowrank", "mean", marks=pytest.mark.nightly),
-        pytest.param("clarabel", "anchors", marks=pytest.mark.nightly),
-    ],
+    [("clarabel", "mean"), pytest.param("lowrank", "anchors", marks=pytest.mark.nightly)],
 )
 def test_multilateration_is_exact(about, solver):
     X = np.random.default_rng(0).uniform(-1, 1, (10, 2))
@@ -78,14 +73,7 @@ TAUT, SLACK = (1.0 - 1e-15, 14.294662, 0.0), (0.9, 16.856135, 3.62653)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "share", "value", "trust"),
-    [
-        ("lowrank", *SLACK),
-        ("clarabel", *SLACK),
-        ("sdpa", *SLACK),
-        ("clarabel", *TAUT),
-        pytest.param("lowrank", *TAUT, marks=pytest.mark.nightly),
-        pytest.param("sdpa", *TAUT, marks=pytest.mark.nightly),
-    ],
+    [("lowrank", *SLACK), ("clarabel", *TAUT)],
 )
 def test_an_arc_held_at_its_ends(share, value, trust, solver):
     path = graphs.path(STEPS)
@@ -99,6 +87,7 @@ def test_an_arc_held_at_its_ends(share, value, trust, solver):
     assert np.corrcoef(found.coordinates[:, 0], LENGTH)[0, 1] > 0.999
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_ends_further_apart_than_the_arc_is_long_are_refuted_to_the_last_digit():
     path = graphs.path(STEPS)
@@ -135,14 +124,7 @@ def unfolded():
 
 @pytest.mark.parametrize(
     ("anchors", "isometry"),
-    [
-        (None, "inequality"),
-        ([], "inequality"),
-        ([], Band(0.1)),
-        (None, Slack(5.0)),
-        pytest.param(None, Band(0.1), marks=pytest.mark.nightly),
-        pytest.param([], Slack(5.0), marks=pytest.mark.nightly),
-    ],
+    [(None, "inequality"), ([], Band(0.1))],
     ids=str,
 )
 def test_without_anchors_it_is_unfolding(anchors, isometry):
@@ -151,7 +133,7 @@ def test_without_anchors_it_is_unfolding(anchors, isometry):
     assert anchored.value == pytest.approx(sdpdr.solve(methods.mvu(ROLL, isometry)).value, rel=1e-6)
 
 
-@pytest.mark.parametrize("anchors", [[0, 5, 10, 15, 20, 25], [3], list(range(29))], ids=len)
+@pytest.mark.parametrize("anchors", [[0, 5, 10, 15, 20, 25], [3]], ids=len)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 def test_anchored_where_unfolding_puts_them_it_is_unfolding(unfolded, anchors):
     """Not by construction: another variable, other rows, another objective."""
@@ -176,7 +158,7 @@ def test_merged_points_weigh_as_often_as_they_occur(unfolded):
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    "isometry", ["inequality", Slack(10.0, relative=True), Slack(1.0)], ids=str
+    "isometry", ["inequality", pytest.param(Slack(10.0, relative=True), marks=pytest.mark.nightly)]
 )
 def test_solvers_agree_and_are_certified(unfolded, isometry):
     flat, anchors = unfolded[1][:, :2], [0, 5, 10, 15, 20, 25]
@@ -205,12 +187,6 @@ def test_solvers_agree_and_are_certified(unfolded, isometry):
 def test_what_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         methods.anchored_mvu(TRIANGLE, *options)
-
-
-def test_priced_lengths_forgive_anchors_that_contradict_them():
-    solution, found = placed(TRIANGLE, [0, 2], [0.0, 4.6], Slack(50.0))
-    assert abs(solution.gap) < 1e-6
-    assert 1.9 < found.coordinates[1, 0] < 2.2
 
 
 def test_a_part_without_anchor_is_unbounded_and_named():

@@ -58,16 +58,9 @@ def test_without_repeated_actions_it_is_mvu(isometry):
     ("solver", "inverse"),
     [
         ("clarabel", None),
-        pytest.param("sdpa", None, marks=pytest.mark.nightly),
-        pytest.param("cvxopt", None, marks=pytest.mark.nightly),
-        pytest.param("scs", None, marks=pytest.mark.nightly),
         ("clarabel", INVERSE),
-        # Asked below, of the same program without its presolve.
-        pytest.param("lowrank", None, marks=pytest.mark.nightly),
+        pytest.param("scs", None, marks=pytest.mark.nightly),
         pytest.param("lowrank", INVERSE, marks=pytest.mark.nightly),
-        pytest.param("sdpa", INVERSE, marks=pytest.mark.nightly),
-        pytest.param("cvxopt", INVERSE, marks=pytest.mark.nightly),
-        pytest.param("scs", INVERSE, marks=pytest.mark.nightly),
     ],
 )
 def test_solvers_agree_on_the_walk(walk, solver, inverse):
@@ -117,30 +110,6 @@ def test_smoother_than_mvu_on_the_line(line):
     assert all(m.residual < 1e-3 * rigid.spectrum()[0] ** 0.5 for m in motions.values())
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("seed", "plain", "rigid"),
-    [(0, 0.9617, 0.9865), pytest.param(1, 0.9259, 0.9743, marks=pytest.mark.nightly)],
-)
-def test_smoother_than_mvu_on_the_walk(seed, plain, rigid):
-    X, position = datasets.window_walk(36, seed=seed)
-    graph, actions = graphs.sequences(X, 4), datasets.random_walk(36, seed=seed)
-    found = [
-        graphs.position_fit(sdpdr.solve(model, solver, tol=1e-6).embedding(2), position)
-        for model, solver in ((methods.mvu(graph), "lowrank"), (methods.are(graph, actions), "scs"))
-    ]
-    assert found == pytest.approx([plain, rigid], abs=1e-3)
-
-
-@pytest.mark.nightly
-def test_without_noise_the_line_is_nearly_exact():
-    X, position = datasets.window_agent(LINE, window=16, grain=0.0, scene=96)
-    with pytest.warns(sdpdr.errors.DuplicatePointsWarning):
-        graph = graphs.sequences(X, 3)
-    solution = sdpdr.solve(methods.are(graph, LINE), tol=1e-6)
-    assert graphs.position_fit(solution.embedding(1)[graph.index], position[:, 0]) > 0.9999
-
-
 def test_states_that_coincide_are_one_point(walk):
     graph, _ = walk
     inverse = {"L": "R", "U": "D"}
@@ -150,17 +119,6 @@ def test_states_that_coincide_are_one_point(walk):
     assert np.abs(Y - Y[steps.place]).max() < 1e-6
     assert graphs.action_error(steps, solution.embedding(20)) < 1e-4
     assert solution.value < 1324.0
-
-
-def test_two_sequences_share_their_actions():
-    X, _ = datasets.window_agent("RRRRRLLLL", grain=0.05)
-    graph = graphs.sequences(X, 3, [6, 4])
-    model = methods.are(graph, "RRRRRLLL", [6, 4])
-    solution = sdpdr.solve(model, "clarabel")
-    steps = graphs.transitions(graph, "RRRRRLLL", [6, 4])
-    assert solution.certified()
-    assert graphs.action_error(steps, solution.embedding(graph.n)) < 1e-4
-    assert solution.value <= value(methods.mvu(graph), "lowrank") * (1 + 1e-6)
 
 
 def test_a_regular_simplex_is_strictly_feasible(walk):
@@ -181,7 +139,7 @@ def test_presolve_leaves_out_what_follows(walk):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("inverse", [INVERSE, pytest.param(None, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("inverse", [INVERSE, None])
 def test_presolve_changes_no_value(walk, inverse):
     graph, _ = walk
     steps = graphs.transitions(graph, WALK, inverse=inverse)
@@ -210,37 +168,6 @@ def test_the_error_of_a_relaxation_tells_that_it_is_exact():
     assert "actions" not in solution.duals
     assert graphs.action_error(steps, solution.embedding(2)) < 1e-6
     assert solution.value == pytest.approx(0.25 * 5 * 24 / 12.0, rel=1e-7)
-
-
-def sheet(side):
-    """An agent that crosses every place of a rolled sheet, by rows and then by columns."""
-    rows = "D".join(("R" if r % 2 == 0 else "L") * (side - 1) for r in range(side))
-    sideways = "L" if side % 2 else "R"
-    columns = sideways.join(("U" if c % 2 == 0 else "D") * (side - 1) for c in range(side))
-    moves = {"R": (1, 0), "L": (-1, 0), "U": (0, -1), "D": (0, 1)}
-    place = np.cumsum([(0, 0), *(moves[a] for a in rows + columns)], axis=0)
-    turn = np.sqrt(22.0 + 2.4 * place[:, 0])
-    X = np.column_stack([turn * np.cos(turn), turn * np.sin(turn), 1.2 * place[:, 1]])
-    return rows + columns, X
-
-
-@pytest.mark.nightly
-@pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-def test_on_a_sheet_few_rows_are_all_rows():
-    actions, X = sheet(6)
-    graph = graphs.sequences(X, 8)
-    steps = graphs.transitions(graph, actions)
-    limits = sdpdr.solve(methods.are(graph, steps, hops=0), "lowrank", tol=1e-7)
-    few, every = methods.are(graph, steps, hops=1), methods.are(graph, steps)
-    assert few.size()["rows"]["actions"] < 0.5 * every.size()["rows"]["actions"]
-    solution = sdpdr.solve(few, "lowrank", tol=1e-6, start=limits)
-    whole = sdpdr.solve(every, "sdpa", tol=1e-6)
-    assert solution.certified(1e-5)
-    assert graphs.action_error(steps, solution.embedding(3)) < 1e-5
-    # The points proved feasible lie inside: rounded lengths leave an interior of that size.
-    assert solution.bound == pytest.approx(whole.bound, rel=2e-6)
-    assert solution.value == pytest.approx(whole.value, rel=1e-5)
 
 
 def test_merged_duplicates_weigh_as_often_as_they_occur():

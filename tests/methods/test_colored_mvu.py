@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 
 
 @pytest.fixture(scope="module")
@@ -34,32 +34,12 @@ def test_the_known_values_are_found_for_one_label_for_two_and_for_exact_lengths(
     assert value(methods.colored_mvu(graph, y, "equality")) == pytest.approx(14540.785, rel=1e-5)
 
 
-def test_labels_are_half_of_signs(roll):
-    graph, y, _ = roll
-    labels = np.where(y > 0, "long", "short")
-    assert value(methods.colored_mvu(graph, labels)) == pytest.approx(9295.169, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    "solver",
-    ["lowrank", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("clarabel", "cvxopt"))],
-)
-def test_the_identity_kernel_is_variance(roll, solver):
-    graph = roll[0]
-    colored = methods.colored_mvu(graph, methods.side_information(kernel=np.eye(graph.n)))
-    plain = methods.mvu(graph)
-    mine, theirs = (sdpdr.solve(m, solver, tol=1e-7).value for m in (colored, plain))
-    assert mine == pytest.approx(theirs, rel=1e-6)
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "form"),
     [
         ("lowrank", "factor"),
-        ("clarabel", "gram"),
-        pytest.param("cvxopt", "lmi", marks=pytest.mark.nightly),
-        pytest.param("sdpa", "gram", marks=pytest.mark.nightly),
+        pytest.param("clarabel", "gram", marks=pytest.mark.nightly),
     ],
 )
 def test_solvers_agree_and_prove_it(roll, solver, form):
@@ -81,14 +61,6 @@ def test_one_column_is_a_linear_program(roll):
     assert value(methods.colored_mvu(graph, y)) == pytest.approx(found.fun**2, rel=1e-6)
 
 
-def test_a_constant_added_to_the_kernel_changes_nothing(roll):
-    graph, y, _ = roll
-    T = np.outer(y, y)
-    kernels = (T, T + 7.0)
-    a, b = (value(methods.colored_mvu(graph, methods.side_information(kernel=k))) for k in kernels)
-    assert a == pytest.approx(b, rel=1e-6)
-
-
 def test_projection_keeps_value_and_feasibility(roll):
     """With lengths that may shrink, as many dimensions as F has columns are enough."""
     graph, y, t = roll
@@ -104,13 +76,11 @@ def test_projection_keeps_value_and_feasibility(roll):
     assert max(model.violations({"K": gram}).values()) < 1e-5 * graph.sqdist.max()
 
 
-def test_a_graph_as_side_information(roll):
-    graph = roll[0]
-    ring = graphs.cycle(graph.n)
-    kernel = np.linalg.inv(np.eye(graph.n) + ring.laplacian().toarray())
-    given = methods.colored_mvu(graph, ring)
-    same = methods.colored_mvu(graph, methods.side_information(kernel=kernel))
-    assert value(given) == pytest.approx(value(same), rel=1e-6)
+def test_a_graph_and_a_kernel_as_side_information():
+    ring = graphs.cycle(8)
+    kernel = np.linalg.inv(np.eye(8) + ring.laplacian().toarray())
+    for F in (methods.side_information(ring), methods.side_information(kernel=kernel)):
+        np.testing.assert_allclose(F @ F.T, kernel, atol=1e-12)
 
 
 def test_parts_that_balance_do_not_drift():
@@ -135,20 +105,9 @@ def test_what_is_refused(roll):
         methods.side_information([["a", "b"]])
     with pytest.raises(DataError, match="not symmetric"):
         methods.side_information(kernel=[[1.0, 0.5], [0.0, 1.0]])
+    with pytest.raises(DataError, match="negative eigenvalues, the lowest -1"):
+        methods.side_information(kernel=np.diag([1.0, -1.0]))
     with pytest.raises(DataError, match="either as y or as kernel"):
         methods.side_information()
     with pytest.raises(ShapeError, match="kernel"):
         methods.side_information(kernel=[1.0, 2.0])
-
-
-def test_an_indefinite_kernel_is_told_and_solved(roll):
-    graph, y, t = roll
-    T = np.outer(t, t) - 0.01 * np.outer(y, y)
-    with pytest.warns(SdpdrWarning, match="negative eigenvalues"):
-        side = methods.side_information(kernel=T)
-    model = methods.colored_mvu(graph, side)
-    solution = sdpdr.solve(model, "clarabel", tol=1e-7)
-    centre = np.eye(graph.n) - 1.0 / graph.n
-    assert solution.value == pytest.approx(
-        np.sum(centre @ T @ centre * np.asarray(solution.values["K"])), rel=1e-6
-    )

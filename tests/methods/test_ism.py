@@ -35,12 +35,7 @@ def scores(solution, anchor=ANCHOR):
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("margin", "value"),
-    [
-        (0.001, 15858.3376),
-        (1.0, 15722.8390),
-        pytest.param(0.01, 15857.4055, marks=pytest.mark.nightly),
-        pytest.param(0.1, 15847.9772, marks=pytest.mark.nightly),
-    ],
+    [(0.001, 15858.3376), (2.0, 15517.2214)],
 )
 def test_values_and_separation(margin, value):
     solution = solved(methods.ism(GRAPH, Y, [ANCHOR], margin))
@@ -48,14 +43,6 @@ def test_values_and_separation(margin, value):
     assert abs(solution.gap) < 1e-7
     side = np.where(Y == 1, 1.0, -1.0)
     assert np.min(side * scores(solution)) > margin * (1 - 1e-3)
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("solver", ["lowrank", "clarabel"])
-def test_solvers_agree_and_are_certified(solver):
-    solution = sdpdr.solve(methods.ism(GRAPH, Y, [ANCHOR], 2.0), solver, tol=1e-6)
-    assert solution.value == pytest.approx(15517.2214, rel=1e-6)
-    assert abs(solution.gap) < 1e-6
 
 
 @pytest.mark.integration
@@ -81,8 +68,7 @@ def test_the_dual_of_the_largest_margin_is_the_length_the_weights_pay():
     assert np.linalg.eigvalsh(slack)[0] > -1e-6
 
 
-@pytest.mark.parametrize("d", [1.0, 4.0])
-@pytest.mark.parametrize("isometry", ["inequality", "equality"])
+@pytest.mark.parametrize(("d", "isometry"), [(1.0, "inequality"), (4.0, "equality")])
 def test_two_points_may_be_a_quarter_of_their_squared_distance_apart(d, isometry):
     pair = graphs.path([np.sqrt(d)])
     solution = solved(methods.separation_margin(pair, [0, 1], isometry=isometry), "clarabel")
@@ -172,16 +158,6 @@ def test_slack_that_is_dear_is_exact_and_cheap_slack_is_not():
     assert np.mean(side * scores(cheap) > 0) < 1.0
 
 
-@pytest.mark.nightly
-def test_a_rigid_graph_of_inseparable_points_shrinks_or_fails():
-    points = np.random.default_rng(3).standard_normal((8, 2))
-    whole, y = graphs.complete(points), np.arange(8) % 2
-    loose = solved(methods.separation_margin(whole, y, [1]), "clarabel")
-    exact = solved(methods.separation_margin(whole, y, [1], "equality"), "clarabel", tol=1e-5)
-    assert loose.value > 0.1
-    assert exact.value == pytest.approx(0.0, abs=1e-4)
-
-
 def test_default_margin_is_possible_and_default_anchor_is_furthest_from_the_rest():
     found = labelled(GRAPH, Y)
     assert found.anchors.tolist() == [19]
@@ -229,11 +205,6 @@ def test_labels_of_samples_are_those_of_their_nodes():
 def test_what_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         methods.ism(GRAPH, **options)
-
-
-def test_a_margin_just_too_large_is_infeasible_and_solvers_say_so():
-    solution = sdpdr.solve(methods.ism(GRAPH, Y, [ANCHOR], 5.80), "clarabel")
-    assert solution.status is sdpdr.Status.INFEASIBLE
 
 
 def test_a_disconnected_graph_is_refused():

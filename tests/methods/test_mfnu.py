@@ -22,24 +22,11 @@ def all_pairs(graph):
     return np.column_stack([i, j])
 
 
-@pytest.mark.parametrize(("n", "value"), [(30, 22740.389), (20, 13508.7475)])
-def test_the_known_values_are_found_and_certified(n, value):
-    solution = sdpdr.solve(methods.mfnu(roll(n, 4)))
+@pytest.mark.parametrize("solver", ["auto", "clarabel"])
+def test_the_known_value_is_found_and_certified(solver):
+    solution = sdpdr.solve(methods.mfnu(roll(30, 4)), solver)
     assert solution.certified(1e-6)
-    assert solution.value == pytest.approx(value, rel=1e-6)
-
-
-def test_its_point_is_not_that_of_variance():
-    graph = roll(30, 4)
-    pulled = sdpdr.solve(methods.mfnu(graph), tol=1e-8)
-    assert np.trace(as_dense(pulled)) == pytest.approx(4508.96, rel=1e-4)
-    unfolded = sdpdr.solve(methods.mvu(graph), tol=1e-8)
-    scored = methods.mfnu(graph).objective({"K": unfolded.gram()})
-    assert scored == pytest.approx(20583.27, rel=1e-4)
-
-
-def as_dense(solution):
-    return np.asarray(solution.embedding(6) @ solution.embedding(6).T)
+    assert solution.value == pytest.approx(22740.389, rel=1e-6)
 
 
 def test_a_path_is_pulled_straight():
@@ -50,40 +37,20 @@ def test_a_path_is_pulled_straight():
     assert solution.bound == pytest.approx(252.0, rel=1e-7)
 
 
-@pytest.mark.parametrize(
-    "solver",
-    ["lowrank", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("clarabel", "cvxopt"))],
-)
-def test_all_pairs_are_variance(solver):
+def test_all_pairs_are_variance():
     graph = roll(20, 4)
     spread = sdpdr.blocks.Spread(graph.n, all_pairs(graph), np.full(190, 1.0 / graph.n))
     plain = methods.mvu(graph)
     model = sdpdr.Model((*plain.blocks[:3], spread))
-    mine, theirs = (sdpdr.solve(m, solver, tol=1e-7).value for m in (model, plain))
+    mine, theirs = (sdpdr.solve(m, tol=1e-7).value for m in (model, plain))
     assert mine == pytest.approx(theirs, rel=1e-6)
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize(
-    ("solver", "form"),
-    [("lowrank", "factor"), ("clarabel", "gram")],
-)
-def test_solvers_agree_and_prove_it(solver, form):
-    solution = sdpdr.solve(methods.mfnu(roll(20, 4)), solver, form, tol=1e-7)
-    assert solution.value == pytest.approx(13508.7475, rel=1e-5)
-    assert solution.gap < 1e-5
-
-
-@pytest.mark.parametrize(
-    ("seed", "value", "plain"),
-    [(0, 3479.66072, 3701.26698), (1, 3273.21888, 3491.66872), (5, 9949.72, 9949.72)],
-)
-def test_furthest_pairs_kept_apart(seed, value, plain):
-    graph = roll(20, 3, seed)
+def test_furthest_pairs_kept_apart():
+    graph = roll(20, 3)
     apart = sdpdr.solve(methods.mvu_apart(graph), tol=1e-7)
     assert apart.certified(1e-6)
-    assert apart.value == pytest.approx(value, rel=1e-6)
-    assert sdpdr.solve(methods.mvu(graph)).value == pytest.approx(plain, rel=1e-6)
+    assert apart.value == pytest.approx(3479.66072, rel=1e-6)
     found = graphs.furthest_pairs(graph)
     Y = apart.embedding(graph.n - 1) if apart.gram().shape[1] == graph.n else apart.embedding(3)
     lengths = np.sum((Y[found.edges[:, 0]] - Y[found.edges[:, 1]]) ** 2, axis=1)
@@ -98,13 +65,6 @@ def test_merged_points_pull_as_often_as_they_are():
     assert graph.n == 20
     weights = methods.mfnu(graph).blocks[-1].weights
     assert weights.sum() == 23.0
-
-
-def test_a_reversed_scale_or_shift_changes_nothing_but_units():
-    X = sdpdr.datasets.swiss_roll(24, seed=3)[0]
-    value = sdpdr.solve(methods.mfnu(graphs.knn(X, 4)), tol=1e-8).value
-    moved = sdpdr.solve(methods.mfnu(graphs.knn(-3.0 * X + 5.0, 4)), tol=1e-8).value
-    assert moved == pytest.approx(9.0 * value, rel=1e-6)
 
 
 def test_what_is_refused():

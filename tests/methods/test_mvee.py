@@ -8,8 +8,8 @@ import pytest
 import sdpdr
 from sdpdr import check_block, methods
 from sdpdr.blocks import Enclosing, Gram, RootDeterminant
-from sdpdr.density import Ellipsoid, ball_volume, minimum_ellipsoid
-from sdpdr.errors import DataError, ModelError, UncertifiedWarning
+from sdpdr.density import Ellipsoid, minimum_ellipsoid
+from sdpdr.errors import DataError, UncertifiedWarning, UnknownNameError
 
 CUBE = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
 CROSS = np.vstack([np.eye(3), -np.eye(3)])
@@ -34,17 +34,10 @@ def test_ascent_finds_the_known_ellipsoids(points, shape, center):
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "points", "shape", "center"),
-    [
-        *((solver, *ORACLES[1]) for solver in ("clarabel", "cvxopt", "lowrank", "scs")),
-        ("clarabel", *ORACLES[2]),
-        *(
-            pytest.param(solver, *ORACLES[2], marks=pytest.mark.nightly)
-            for solver in ("cvxopt", "lowrank", "scs")
-        ),
-    ],
+    [("lowrank", *ORACLES[1]), ("clarabel", *ORACLES[2])],
 )
 def test_programs_find_the_known_ellipsoids(points, shape, center, solver):
-    form = {"lowrank": "factor", "scs": "gram"}.get(solver, "lmi")
+    form = {"lowrank": "factor"}.get(solver, "lmi")
     solution = sdpdr.solve(methods.mvee(points), solver, form, tol=1e-6)
     found = methods.ellipsoid_of(solution, points)
     np.testing.assert_allclose(found.shape, shape, atol=1e-4)
@@ -57,15 +50,12 @@ def test_a_few_points_of_a_cloud_hold_its_ellipsoid_and_lie_on_it():
     assert np.linalg.det(found.shape) == pytest.approx(0.00897523, abs=1e-8)
     np.testing.assert_allclose(found.center, [-0.02843, 0.18858, 0.45685], atol=3e-5)
     assert found.contains(CLOUD).all()
-    # Only a few points hold it, and those lie on it.
-    held = found.weights > 1e-6
-    assert 4 <= held.sum() <= 9
-    np.testing.assert_allclose(found.sizes(CLOUD)[held], 1.0, atol=1e-4)
-    for solver in ("clarabel", "cvxopt"):
-        solution = sdpdr.solve(methods.mvee(CLOUD), solver, "lmi", tol=1e-7)
-        other = methods.ellipsoid_of(solution, CLOUD)
-        assert other.log_volume == pytest.approx(found.log_volume, abs=1e-6)
-        assert solution.certified(1e-6)
+    # Only a few points lie on it.
+    assert 4 <= np.sum(~found.contains(CLOUD, -1e-4)) <= 9
+    solution = sdpdr.solve(methods.mvee(CLOUD), "clarabel", "lmi", tol=1e-7)
+    other = methods.ellipsoid_of(solution, CLOUD)
+    assert other.log_volume == pytest.approx(found.log_volume, abs=1e-6)
+    assert solution.certified(1e-6)
 
 
 def test_the_gap_is_a_proof():
@@ -77,10 +67,9 @@ def test_the_gap_is_a_proof():
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("shift", [0.0, 1e4])
-def test_affine_equivariance(shift):
+def test_affine_equivariance():
     turn = np.array([[2.0, 0.3, 0.0], [0.0, 1.0, 0.5], [0.1, 0.0, 0.7]])
-    move = shift + np.array([1.0, 2.0, 3.0])
+    move = 1e4 + np.array([1.0, 2.0, 3.0])
     here, there = minimum_ellipsoid(CLOUD), minimum_ellipsoid(CLOUD @ turn.T + move)
     back = np.linalg.inv(turn)
     np.testing.assert_allclose(there.shape, back.T @ here.shape @ back, atol=1e-6)
@@ -91,15 +80,6 @@ def test_affine_equivariance(shift):
     assert a == pytest.approx(b, rel=1e-5)
 
 
-def test_volumes_and_semiaxes_are_those_of_the_formulas():
-    assert minimum_ellipsoid(TRIANGLE).volume == pytest.approx(
-        4.0 * np.pi / (3.0 * np.sqrt(3.0)) * 0.5
-    )
-    ball = Ellipsoid(np.zeros(2), np.eye(2) / 4.0, np.eye(2))
-    assert ball.volume == pytest.approx(ball_volume(2, 2.0)) == pytest.approx(4.0 * np.pi)
-    np.testing.assert_allclose(ball.semiaxes, 2.0)
-
-
 def test_flat_points_have_an_ellipsoid_in_their_flat():
     flat = np.column_stack([TRIANGLE, TRIANGLE.sum(axis=1)])
     with pytest.raises(DataError, match="flat of 2 of 3 dimensions"):
@@ -107,16 +87,13 @@ def test_flat_points_have_an_ellipsoid_in_their_flat():
     with pytest.raises(DataError, match="flat of 2 of 3 dimensions"):
         methods.mvee(flat)
     found = minimum_ellipsoid(flat, flat="project")
-    assert found.dimension == 2
+    assert found.shape.shape == (2, 2)
     assert found.contains(flat).all()
+    assert minimum_ellipsoid(TRIANGLE).volume == pytest.approx(2.0 * np.pi / np.sqrt(27.0))
+    ball = Ellipsoid(np.zeros(2), np.eye(2) / 4.0, np.eye(2))
+    assert ball.volume == pytest.approx(4.0 * np.pi)
     # The area of the triangle grows by sqrt(3) as it is tilted.
     assert found.volume == pytest.approx(np.sqrt(3.0) * minimum_ellipsoid(TRIANGLE).volume)
-
-
-def test_projection_onto_fewer_dimensions():
-    assert minimum_ellipsoid(CLOUD, dimension=2).dimension == 2
-    with pytest.raises(DataError, match="no volume in 3"):
-        minimum_ellipsoid(np.column_stack([TRIANGLE, TRIANGLE]), dimension=3)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +101,8 @@ def test_projection_onto_fewer_dimensions():
     [
         (lambda: minimum_ellipsoid([[1.0, 1.0], [1.0, 1.0]]), DataError, "are equal"),
         (lambda: minimum_ellipsoid([[0.0, np.inf], [1.0, 1.0]]), DataError, "infinity"),
-        (lambda: minimum_ellipsoid(CUBE, flat="drop"), ModelError, "'error' or 'project'"),
-        (lambda: minimum_ellipsoid(CUBE, tol=0.0), ModelError, "tol must be positive"),
+        (lambda: minimum_ellipsoid(CUBE, flat="drop"), UnknownNameError, "error, project"),
+        (lambda: minimum_ellipsoid(CUBE, tol=0.0), DataError, "tol"),
     ],
 )
 def test_clouds_and_limits_without_an_ellipsoid_are_named(call, error, words):

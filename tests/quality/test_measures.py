@@ -1,7 +1,6 @@
 """Measures of quality: the perfect embedding, invariance, scikit-learn, and what is refused."""
 
-import json
-from dataclasses import FrozenInstanceError
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -14,14 +13,7 @@ from sklearn import manifold
 import sdpdr
 from sdpdr import graphs
 from sdpdr.errors import DataError, ShapeError
-from sdpdr.families.unfold.quality import (
-    align,
-    continuity,
-    edge_changes,
-    edge_errors,
-    procrustes,
-    trustworthiness,
-)
+from sdpdr.families.unfold.quality import align, edge_changes, procrustes
 
 seeds = st.integers(0, 1000)
 
@@ -52,8 +44,8 @@ def test_the_data_are_their_own_perfect_embedding():
 def test_motions_change_nothing_and_units_only_what_has_a_unit(seed, scale):
     X, Y, truth = cloud(seed), cloud(seed)[:, :2], cloud(seed + 1, dim=2)
     old = sdpdr.quality(X, Y, truth=truth)
-    moved = sdpdr.quality(X, turned(Y, seed, mirror=True) + 5.0, truth=truth).record()
-    assert {k: pytest.approx(v, abs=1e-9) for k, v in old.record().items()} == moved
+    moved = asdict(sdpdr.quality(X, turned(Y, seed, mirror=True) + 5.0, truth=truth))
+    assert {k: pytest.approx(v, abs=1e-9) for k, v in asdict(old).items()} == moved
     sized = sdpdr.quality(X, scale * Y, truth=truth)
     for name in ("trustworthiness", "continuity", "edge_rms_scaled", "procrustes"):
         assert getattr(sized, name) == pytest.approx(getattr(old, name), abs=1e-9)
@@ -62,29 +54,15 @@ def test_motions_change_nothing_and_units_only_what_has_a_unit(seed, scale):
     assert old.procrustes <= min(old.procrustes_rigid, sized.procrustes_rigid) + 1e-12
 
 
-@given(seed=seeds)
-@settings(max_examples=10)
-def test_permuting_points_changes_nothing(seed):
-    X, Y = cloud(seed), cloud(seed + 1, dim=2)
-    order = np.random.default_rng(seed).permutation(len(X))
-    old, new = (
-        sdpdr.quality(X, Y, truth=Y[:, ::-1]),
-        sdpdr.quality(X[order], Y[order], truth=Y[order, ::-1]),
-    )
-    assert {k: pytest.approx(v, abs=1e-9) for k, v in old.record().items()} == new.record()
-
-
-@pytest.mark.parametrize("k", [1, 5, 19])
-@pytest.mark.parametrize("seed", range(3))
-def test_ranks_over_rows_agree_with_scikit_learn(k, seed):
-    X, Y = cloud(seed), cloud(seed + 9, dim=2)
-    D = squareform(pdist(X))
-    expected = manifold.trustworthiness(X, Y, n_neighbors=k)
-    assert trustworthiness(X, Y, k) == expected
-    assert trustworthiness(D, Y, k, metric="precomputed") == pytest.approx(expected)
-    expected = manifold.trustworthiness(Y, X, n_neighbors=k)
-    assert continuity(X, Y, k) == expected
-    assert continuity(D**2, Y, k, metric="precomputed", squared=True) == pytest.approx(expected)
+@pytest.mark.parametrize("k", [1, 19])
+def test_ranks_agree_with_scikit_learn_on_points_and_on_distances(k):
+    X, Y = cloud(), cloud(9, dim=2)
+    trusted = manifold.trustworthiness(X, Y, n_neighbors=k)
+    continued = manifold.trustworthiness(Y, X, n_neighbors=k)
+    for data in (X, graphs.knn(squareform(pdist(X)), 6, metric="precomputed")):
+        found = sdpdr.quality(data, Y, n_neighbors=k)
+        assert found.trustworthiness == pytest.approx(trusted)
+        assert found.continuity == pytest.approx(continued)
 
 
 def test_ranks_of_points_equally_far_follow_their_numbers():
@@ -98,57 +76,44 @@ def test_ranks_of_points_equally_far_follow_their_numbers():
         brute += sum(max(0, order.index(j) + 1 - 3) for j in near)
     n = len(X)
     expected = 1.0 - 2.0 * brute / (n * 3 * (2 * n - 10))
-    assert trustworthiness(D, Y, 3, metric="precomputed") == pytest.approx(expected)
+    graph = graphs.knn(D, 3, metric="precomputed")
+    assert sdpdr.quality(graph, Y, n_neighbors=3).trustworthiness == pytest.approx(expected)
 
 
-def test_distances_serve_as_well_as_points():
-    X = cloud()
-    D = squareform(pdist(X))
-    given = sdpdr.quality(D, X[:, :2], truth=X, metric="precomputed").record()
-    assert given == {
-        k: pytest.approx(v) for k, v in sdpdr.quality(X, X[:, :2], truth=X).record().items()
-    }
-    assert given["trustworthiness"] < 1.0
-
-
-def test_a_sample_estimates_the_whole_says_so_and_can_be_repeated():
+def test_a_sample_estimates_the_whole_says_so_and_can_be_repeated(monkeypatch):
     X, Y = cloud(n=600), cloud(n=600)[:, :2]
-    whole, part = sdpdr.quality(X, Y), sdpdr.quality(X, Y, sample=200, seed=3)
+    whole = sdpdr.quality(X, Y)
+    monkeypatch.setattr("sdpdr.families.unfold.quality.SAMPLE", 200)
+    part = sdpdr.quality(X, Y)
     assert part.trustworthiness == pytest.approx(whole.trustworthiness, abs=0.02)
     assert part.continuity == pytest.approx(whole.continuity, abs=0.02)
     assert part.trustworthiness != whole.trustworthiness
-    assert part == sdpdr.quality(X, Y, sample=200, seed=3)
+    assert part == sdpdr.quality(X, Y)
     assert (whole.sample, part.sample) == (None, 200)
-    assert "200 points drawn with seed 3" in str(part)
+    assert "200 points drawn" in str(part)
     assert "drawn" not in str(whole)
-
-
-def test_shuffled_points_are_trusted_half():
-    X = cloud(n=500)
-    assert trustworthiness(X, np.random.default_rng(1).permutation(X)) == pytest.approx(
-        0.5, abs=0.03
-    )
 
 
 def test_folding_costs_trust_and_tearing_continuity():
     line = np.linspace(-1.0, 1.0, 60)[:, None] ** 3
-    assert trustworthiness(line, np.abs(line)) < continuity(line, np.abs(line)) - 0.02
+    folded = sdpdr.quality(line, np.abs(line))
+    assert folded.trustworthiness < folded.continuity - 0.02
     t = np.linspace(0.0, 2.0 * np.pi, 60, endpoint=False)
-    circle = np.column_stack([np.cos(t), np.sin(t)])
-    assert continuity(circle, t[:, None]) < trustworthiness(circle, t[:, None]) - 0.01
+    torn = sdpdr.quality(np.column_stack([np.cos(t), np.sin(t)]), t[:, None])
+    assert torn.continuity < torn.trustworthiness - 0.01
 
 
-def test_edge_errors_of_lengths_known_by_hand():
+def test_changes_of_lengths_known_by_hand():
     graph = graphs.path([1.0, 2.0, 4.0])
     Y = np.cumsum([0.0, 1.0, 1.0, 6.0])[:, None]
     np.testing.assert_allclose(edge_changes(graph, Y), [0.0, -0.5, 0.5])
-    errors = edge_errors(graph, Y)
-    assert (errors.rms, errors.max) == (pytest.approx(np.sqrt(1 / 6)), 0.5)
-    assert errors.scale == pytest.approx(3.0 / (1.0 + 0.25 + 2.25))
-    tried = [edge_errors(graph, s * Y).rms for s in np.linspace(0.5, 1.5, 201)]
-    assert errors.rms_scaled == pytest.approx(min(tried), abs=1e-4)
-    collapsed = edge_errors(graph, np.zeros((4, 1)))
-    assert (collapsed.scale, collapsed.rms_scaled, collapsed.rms) == (0.0, 1.0, 1.0)
+    found = sdpdr.quality(graph, Y)
+    assert (found.edge_rms, found.edge_max) == (pytest.approx(np.sqrt(1 / 6)), 0.5)
+    assert found.edge_scale == pytest.approx(3.0 / (1.0 + 0.25 + 2.25))
+    tried = [sdpdr.quality(graph, s * Y).edge_rms for s in np.linspace(0.5, 1.5, 201)]
+    assert found.edge_rms_scaled == pytest.approx(min(tried), abs=1e-4)
+    collapsed = sdpdr.quality(graph, np.zeros((4, 1)))
+    assert (collapsed.edge_scale, collapsed.edge_rms_scaled, collapsed.edge_rms) == (0.0, 1.0, 1.0)
 
 
 @given(seed=seeds)
@@ -158,21 +123,9 @@ def test_procrustes_agrees_with_scipy_and_recovers_a_motion(seed):
     assert procrustes(truth, Y) ** 2 == pytest.approx(scipy_procrustes(truth, Y)[2])
     mirrored = turned(truth, seed, mirror=True) + 3.0
     assert procrustes(truth, mirrored, scaling=False) == pytest.approx(0.0, abs=1e-9)
-    assert procrustes(truth, mirrored, reflection=False) > 0.1
-    np.testing.assert_allclose(align(truth, -7.0 * turned(truth, seed), reflection=False), truth)
+    np.testing.assert_allclose(align(truth, -7.0 * turned(truth, seed)), truth)
     padded = np.column_stack([mirrored, np.zeros(len(truth))])
-    assert procrustes(truth, padded, reflection=False) == pytest.approx(0.0, abs=1e-9)
-
-
-def test_no_turn_is_better_than_the_one_found():
-    truth, Y = cloud(1, dim=2), cloud(2, dim=2)
-    best = {r: procrustes(truth, Y, scaling=False, reflection=r) for r in (True, False)}
-    middle = truth - truth.mean(axis=0)
-    for angle in np.linspace(0.0, 2.0 * np.pi, 60):
-        c, s = np.cos(angle), np.sin(angle)
-        laid = (Y - Y.mean(axis=0)) @ np.array([[c, s], [-s, c]])
-        distance = np.linalg.norm(middle - laid) / np.linalg.norm(middle)
-        assert best[True] <= best[False] <= distance + 1e-12
+    assert procrustes(truth, padded) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_graph_takes_rows_of_nodes_or_of_samples():
@@ -192,45 +145,19 @@ def test_a_graph_of_edges_alone_knows_lengths_only():
     assert "trust" not in str(found)
 
 
-def test_shares_come_from_a_matrix_a_factor_or_a_spectrum():
-    R = np.diag([3.0, 2.0, 1.0])[:, :2]
-    graph, Y = graphs.path([1.0, 1.0]), [[0.0], [1.0], [2.0]]
-    for given_as in (
-        {"gram": R @ R.T},
-        {"gram": sdpdr.program.point.Factor(R)},
-        {"spectrum": [4, 9, -1e-9]},
-    ):
-        assert sdpdr.quality(graph, Y, **given_as).share == pytest.approx(9 / 13)
-
-
-def test_records_cannot_be_changed_and_are_ready_for_json():
+def test_a_table_has_a_column_for_each_measure_that_any_embedding_has():
     X = cloud()
-    table = sdpdr.quality_table(X, {"a": X, "b": X[:, :1]}, spectra={"a": [2.0, 1.0]})
-    assert list(table) == ["a", "b"]
-    assert len(table) == 2
-    assert json.loads(json.dumps(table.record()))["a"]["edge_rms"] < 1e-14
-    assert table["b"] == sdpdr.quality(X, X[:, :1])
-    with pytest.raises(FrozenInstanceError):
-        table["a"].edge_rms = 1.0
-
-
-def test_a_table_has_a_column_for_what_was_measured_of_anything():
-    X = cloud()
-    lines = str(
-        sdpdr.quality_table(X, {"all": X, "one": X[:, :1]}, spectra={"all": [1.0]})
-    ).splitlines()
-    assert lines[0].split() == [
-        "embedding",
-        "trust",
-        "contin.",
-        "edges",
-        "worst",
-        "scaled",
-        "share",
-    ]
+    table = sdpdr.quality_table(X, {"all": X, "one": X[:, :1]}, spectra={"all": [4, 9, -1e-9]})
+    assert list(table) == ["all", "one"]
+    assert table["one"] == sdpdr.quality(X, X[:, :1])
+    lines = str(table).splitlines()
+    heads = ["embedding", "trust", "contin.", "edges", "worst", "scaled", "share"]
+    assert lines[0].split() == heads
     assert lines[1].split()[-1] == "1.0000"
     assert lines[2].split()[-1] == "–"
     assert len({len(line) for line in lines[:3]}) == 1
+    one = sdpdr.quality(X, X[:, :1], spectrum=[4, 9, -1e-9])
+    assert one.share == pytest.approx(9 / 13)
 
 
 X0 = cloud()
@@ -242,17 +169,14 @@ X0 = cloud()
         (lambda: sdpdr.quality(X0, X0[:5]), ShapeError, "5 rows but there are 40 points"),
         (lambda: sdpdr.quality(X0, X0[:, 0]), ShapeError, r"shape \(40,\)"),
         (lambda: sdpdr.quality(X0, X0 + np.nan), DataError, "NaN or infinity in rows 0, 1"),
-        (lambda: sdpdr.quality(X0 + np.inf, X0), DataError, "not finite"),
+        (lambda: sdpdr.quality(X0 + np.inf, X0), DataError, "infinity"),
         (lambda: sdpdr.quality(X0, X0, truth=X0[:3]), ShapeError, "truth has 3 rows"),
         (lambda: sdpdr.quality(X0, X0, n_neighbors=20), DataError, "at most 19"),
         (lambda: sdpdr.quality(X0, X0, n_neighbors=0), DataError, "n_neighbors=0"),
-        (lambda: sdpdr.quality(X0, X0, sample=0), DataError, "sample=0"),
-        (lambda: sdpdr.quality(X0, X0, spectrum=[1], gram=np.eye(2)), DataError, "one of them"),
         (lambda: sdpdr.quality(X0, X0, spectrum=[0.0]), DataError, "positive"),
         (lambda: sdpdr.quality_table(X0, {}), DataError, "no embedding"),
         (lambda: sdpdr.quality_table(X0, {"a": X0}, spectra={"b": [1]}), DataError, "are of b"),
-        (lambda: trustworthiness(X0, X0[:4]), ShapeError, "4 rows but X has 40"),
-        (lambda: edge_errors(graphs.path([1.0]), X0), ShapeError, "the graph has 2 nodes"),
+        (lambda: edge_changes(graphs.path([1.0]), X0), ShapeError, "the graph has 2 nodes"),
         (lambda: procrustes(X0, X0[:4]), ShapeError, "truth has 40 rows"),
         (lambda: procrustes(X0, 0.0 * X0), DataError, "embedding coincide"),
         (lambda: procrustes(0.0 * X0, X0), DataError, "truth coincide"),

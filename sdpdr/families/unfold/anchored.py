@@ -26,7 +26,6 @@ from sdpdr.model.blocks import Band, Relation, Slack, Variance
 from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, VarianceAboutMean, positions
 from sdpdr.model.blocks.separation import Reach
 from sdpdr.program import Solution
-from sdpdr.program.point import as_dense
 
 # By how much, relatively, anchors may break a length and count as rounded.
 _ROUNDING = 1e-9
@@ -52,11 +51,9 @@ def anchored_mvu(
         |a_k|^2 - 2 a_k^T y_j + K_{jj} \;(\le, =)\; d_{kj} .
 
     :math:`Z \succeq 0` says :math:`K \succeq Y Y^T`: the points may leave the space of the
-    anchors, and :math:`K_{jj} - |y_j|^2` tells how far (`place` returns it as ``trust``). The
-    anchors are eliminated; keeping them inside with fixed inner products would leave no
-    interior. Coordinates are measured from the mean of the anchors; `place` moves them back.
-    Edges between two anchors are constants and have no row, so `Slack` charges nothing for what
-    is wrong with them: value and bound are those of the program without these edges.
+    anchors, by :math:`K_{jj} - |y_j|^2`, which `place` returns as ``trust``. The anchors are
+    eliminated, since with fixed inner products there would be no interior. Edges between two
+    anchors are constants, so `Slack` charges nothing for their errors.
 
     The dual: weights w with :math:`S = L_{uu}(w) - I \succeq 0` (for ``about="anchors"``), the
     Laplacian grounded at the anchors, bound the optimum by :math:`\sum w d - \sum w_{kj}
@@ -80,7 +77,7 @@ def anchored_mvu(
     Returns
     -------
     Model
-        Over Z of order r + n - p; give its solution to `place`.
+        Over Z of order r + n - p; pass its solution to `place`.
 
     Raises
     ------
@@ -120,7 +117,10 @@ def anchored_mvu(
     if not isinstance(isometry, Slack):
         paths = stretch_of(isometry) * geodesics(graph, known.nodes)
         _require_consistent(graph, known, isometry, paths[:, known.nodes])
-        limits = (_reach(known, paths[:, known.unknown]),)
+        # |y_j| <= |a_k| + way from k to j, which multipliers need to prove a bound.
+        norms = np.linalg.norm(known.centred, axis=1)
+        reach = np.min(norms[:, None] + paths[:, known.unknown], axis=0)
+        limits = (Reach(np.append(np.ones(known.centred.shape[1]), reach), "Z"),)
     validate.choice("about", about, ("mean", "anchors"))
     _warn_of_few(known)
     r, unknown = known.centred.shape[1], known.unknown
@@ -149,7 +149,7 @@ class Placed:
         Of the anchors, those given.
     trust : array of shape (n,)
         Squared distance of each point from the space of the coordinates; 0 for anchors. Between
-        places where it is 0, lengths are those of the program.
+        positions where it is 0, lengths are those of the program.
     """
 
     coordinates: Array
@@ -157,10 +157,7 @@ class Placed:
 
 
 def place(
-    solution: Solution,
-    graph: NeighborGraph,
-    anchors: ArrayLike,
-    coordinates: ArrayLike,
+    solution: Solution, graph: NeighborGraph, anchors: ArrayLike, coordinates: ArrayLike
 ) -> Placed:
     """Read the coordinates of all points off a solution of `anchored_mvu`.
 
@@ -168,7 +165,7 @@ def place(
     ----------
     solution : Solution
     graph, anchors, coordinates
-        What the model was made of.
+        Those of which the model was made.
 
     Returns
     -------
@@ -190,38 +187,13 @@ def place(
     return Placed(placed, trust)
 
 
-def beside_anchors(solution: Solution, r: int, most: int) -> Array:
-    """All points but the anchors in the widest dimensions beside those of their coordinates.
-
-    Parameters
-    ----------
-    solution : Solution
-        Of `anchored_mvu` with coordinates in r dimensions.
-    r, most : int
-
-    Returns
-    -------
-    array of shape (u, most), the widest last; fewer columns if there are no more
-    """
-    bordered = as_dense(solution.gram("Z"))
-    shadows = bordered[r:, :r]
-    values, vectors = np.linalg.eigh(bordered[r:, r:] - shadows @ shadows.T)
-    return np.asarray(vectors[:, -most:] * np.sqrt(np.maximum(values[-most:], 0.0)))
-
-
 @dataclass(frozen=True, eq=False)
 class MissedLengths:
-    """How far places are from having the lengths of a graph's edges.
+    """How far positions are from having the lengths of a graph's edges.
 
-    Attributes
-    ----------
-    share, most : float
-        Root mean square of the differences and the largest of them, both beside the root mean
-        square of the lengths.
-    samples : array of int, shape (2,)
-        Between which the difference is largest.
-    given, found : float
-        The length between these, and what they are apart.
+    ``share`` and ``most`` are the root mean square of the differences and the largest of them, both
+    beside the root mean square of the lengths; the largest is between ``samples``, whose length
+    ``given`` became ``found``.
     """
 
     share: float
@@ -232,62 +204,22 @@ class MissedLengths:
 
 
 def missed_lengths(graph: NeighborGraph, places: Array) -> MissedLengths:
-    """How far places are from having the lengths of a graph's edges.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-    places : array of shape (n, r)
-
-    Returns
-    -------
-    MissedLengths
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> missed = missed_lengths(graphs.path([3.0, 4.0]), np.array([[0.0], [3.0], [12.0]]))
-    >>> missed.share, missed.samples.tolist(), missed.given, missed.found
-    (1.0, [1, 2], 4.0, 9.0)
-    """
+    """How far positions of shape (n, r) are from having the lengths of a graph's edges."""
     given, found = np.sqrt(graph.sqdist), graph.lengths(places)
     differences = np.abs(found - given)
-    worst = int(np.argmax(differences))
+    worst, size = int(np.argmax(differences)), float(np.sqrt(np.mean(graph.sqdist)))
     return MissedLengths(
-        misfit_of(graph, places),
-        float(differences[worst] / np.sqrt(np.mean(graph.sqdist))),
+        float(np.sqrt(np.mean(np.square(differences)))) / size,
+        float(differences[worst]) / size,
         graph.first_samples[graph.edges[worst]],
         float(given[worst]),
         float(found[worst]),
     )
 
 
-def misfit_of(graph: NeighborGraph, places: Array) -> float:
-    """Root mean square difference of lengths, beside the root mean square of those given.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> misfit_of(graphs.path([3.0, 4.0]), np.array([[0.0], [3.0], [12.0]]))
-    1.0
-    """
-    changes = np.square(graph.lengths(places) - np.sqrt(graph.sqdist))
-    return float(np.sqrt(np.mean(changes) / np.mean(graph.sqdist)))
-
-
 @dataclass(frozen=True, eq=False)
 class KnownPoints:
-    """Anchors of a graph.
-
-    Attributes
-    ----------
-    nodes : array of int, shape (p,)
-    coordinates : array of shape (p, r)
-    centre : array of shape (r,)
-        Their mean.
-    unknown : array of int
-        All other nodes.
-    """
+    """Anchors of a graph, their coordinates and the mean of these, and all other nodes."""
 
     nodes: Index
     coordinates: Array
@@ -303,12 +235,7 @@ class KnownPoints:
 def known_points(
     graph: NeighborGraph, anchors: ArrayLike, coordinates: ArrayLike | None
 ) -> KnownPoints:
-    """Check anchors and their coordinates against a graph.
-
-    Raises
-    ------
-    DataError, ShapeError
-    """
+    """Check anchors and their coordinates against a graph."""
     nodes = validate.numbers("anchors", anchors, graph.n, "node numbers")
     found, count = np.unique(nodes, return_counts=True)
     if np.any(count > 1):
@@ -357,16 +284,13 @@ def _require_consistent(
         raise InfeasibleError(
             f"anchors {known.nodes[k]} and {known.nodes[j]} are {apart[k, j]:.6g} apart, but the "
             f"way between them along the graph is {paths[k, j]:.6g} long and may not be "
-            "stretched. Correct their coordinates or units, or price lengths with "
+            "stretched. Correct their coordinates or units, or penalize lengths with "
             "isometry=Slack(weight)."
         )
-    if isometry != "inequality":
-        width = isometry.width if isinstance(isometry, Band) else 0.0
-        _require_exact(graph, known, width)
-
-
-def _require_exact(graph: NeighborGraph, known: KnownPoints, width: float) -> None:
-    """Edges between anchors must have about the length that their coordinates give them."""
+    if isometry == "inequality":
+        return
+    # Edges between anchors must have about the length that their coordinates give them.
+    width = isometry.width if isinstance(isometry, Band) else 0.0
     among = graph.subgraph(known.nodes)
     found, wanted = np.square(among.lengths(known.centred)), among.sqdist
     short = found < (1.0 - width) * wanted * (1.0 - 1e-6)
@@ -389,10 +313,3 @@ def _warn_of_few(known: KnownPoints) -> None:
             "position are needed, or else mirror images of the others fit as well.",
             FewAnchorsWarning,
         )
-
-
-def _reach(known: KnownPoints, paths: Array) -> Reach:
-    """Limits |y_j| <= |a_k| + way from k to j, which multipliers need to prove a bound."""
-    norms = np.linalg.norm(known.centred, axis=1)
-    ones = np.ones(known.centred.shape[1])
-    return Reach(np.append(ones, np.min(norms[:, None] + paths, axis=0)), "Z")

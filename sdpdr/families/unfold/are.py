@@ -36,10 +36,10 @@ def are(
         q_{ij}(K) = q_{i+1,\,j+1}(K) \text{ if } a_i = a_j,
 
     with :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2K_{ij}`. The dual asks for weights w of edges and z
-    of action rows with :math:`\lambda_2(L(w) + \sum z_c (b_c b_c^T - b_c' b_c'^T)) \ge 1`; the
-    action rows cost nothing, so that the bound is again :math:`d^T w / \lambda_2`. Rows that
-    follow from others are left out, and so are the edges of a chain of equal lengths but for
-    the shortest. Without repeated actions this is `mvu`.
+    of action constraints with :math:`\lambda_2(L(w) + \sum z_c (b_c b_c^T - b_c' b_c'^T)) \ge 1`;
+    the latter cost nothing, so that the bound is again :math:`d^T w / \lambda_2`. Constraints
+    that follow from others are left out, and so are the edges of a chain of equal lengths but
+    for the shortest. Without repeated actions this is `mvu`.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ def are(
     inverse : mapping of labels, optional
         ``{"L": "R"}``: L undoes R. States that must then coincide do, in the answer.
     hops : int, optional
-        A relaxation for many points: only the action rows of pairs at most this many edges apart,
-        and the limits that all rows imply for the lengths of chains. The bound holds for the
-        whole program, and so does the value where `sdpdr.graphs.action_error` of the answer is
-        zero. With 0 no action row is left, and it is a problem on edges as `mvu` is.
+        A relaxation for many points: only the action constraints of pairs at most this many edges
+        apart, and the limits that all constraints imply for the lengths of chains. The bound holds
+        for the whole program, and so does the value where `sdpdr.graphs.action_error` of the answer
+        is zero. With 0 it is a problem on edges as `mvu` is.
 
     Returns
     -------

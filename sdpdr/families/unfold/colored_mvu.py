@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,15 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError, warn
+from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.labels import distinct, unknown, warn_of_signs
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Centered, Dependence, Gram, Isometry, Relation
 
 _ROUNDING = 1e-9
+# Eigenvalues of a kernel below this share of the largest are dropped.
+_NEGLIGIBLE = 1e-12
 
 
 def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality") -> Model:
@@ -38,16 +39,13 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
     ----------
     graph : NeighborGraph
         Connected; or in parts over each of which F has its overall mean.
-    y : array_like, NeighborGraph or Side
-        Side information of every node, see `sdpdr.methods.side_information`: labels, numbers of
-        shape (n,) or (n, q), or a graph on the same nodes. A kernel matrix goes through
-        ``side_information(kernel=T)``.
+    y : array_like or NeighborGraph
+        Side information of every node, see `sdpdr.methods.side_information`.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
 
     Returns
     -------
     Model
-        Unsolved; give it to `sdpdr.solve`.
 
     Raises
     ------
@@ -62,23 +60,19 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
 
     Examples
     --------
-    >>> import sdpdr
     >>> from sdpdr import graphs
-    >>> X, t = sdpdr.datasets.swiss_roll(60, seed=0)
-    >>> model = colored_mvu(graphs.knn(X, n_neighbors=5), t > t.mean())
-    >>> solution = sdpdr.solve(model)
-    >>> solution.certified()
-    True
+    >>> colored_mvu(graphs.path([1.0, 2.0]), ["red", "blue", "red"])
+    Gram + Centered + Lengths + Dependence
     """
     side = side_information(y)
-    if side.factor.shape[0] != graph.n:
+    if len(side) != graph.n:
         raise DataError(
-            f"the side information has {side.factor.shape[0]} rows, but the graph has {graph.n} "
+            f"the side information has {len(side)} rows, but the graph has {graph.n} "
             "nodes; give one row per node (graph.index tells the node of each sample)."
         )
     counts = np.asarray(graph.counts, dtype=float)
-    factor = counts[:, None] * (side.factor - counts @ side.factor / counts.sum())
-    if not np.abs(factor).max() > _ROUNDING * np.abs(side.factor).max():
+    factor = counts[:, None] * (side - counts @ side / counts.sum())
+    if not np.abs(factor).max() > _ROUNDING * np.abs(side).max():
         raise DataError(
             "the side information is the same for all points, so nothing can depend on it. Give "
             "at least two different labels or numbers."
@@ -88,7 +82,7 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
         Gram(graph.n),
         *_centred(graph, counts),
         Isometry(graph, isometry),
-        Dependence(factor, side.signs),
+        Dependence(factor),
     )
     return Model(blocks, name="colored_mvu", maximize=True)
 
@@ -117,80 +111,60 @@ def _require_balance(graph: NeighborGraph, factor: Array) -> None:
             )
 
 
-# Eigenvalues of a kernel below this share of the largest are dropped.
-_NEGLIGIBLE = 1e-12
-_NEGATIVE = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    r"""Side information as a kernel :math:`T = F \operatorname{diag}(s) F^T`.
-
-    Attributes
-    ----------
-    factor : array of shape (n, q)
-        F.
-    signs : array of shape (q,)
-        s, each 1 or -1; a kernel has only the former.
-    """
-
-    factor: Array
-    signs: Array
-
-
 def side_information(
-    y: ArrayLike | NeighborGraph | Side | None = None, *, kernel: ArrayLike | None = None
-) -> Side:
-    r"""Read side information.
+    y: ArrayLike | NeighborGraph | None = None, *, kernel: ArrayLike | None = None
+) -> Array:
+    r"""Read side information as a factor F of its kernel :math:`T = F F^T`.
 
     Parameters
     ----------
-    y : array_like, NeighborGraph or Side, optional
+    y : array_like or NeighborGraph, optional
         Numbers (floating point) of shape (n,) or (n, q) are F itself. Labels (texts, whole
         numbers, truth values) of shape (n,) give one column per class, so that
         :math:`T_{ij} = 1` where labels agree; points whose label is not known (None, nan among
         words, or -1 beside two classes) have no say. A graph gives :math:`T = (I + L)^{-1}`, L its
         Laplacian.
     kernel : array_like of shape (n, n), optional
-        T itself, symmetric. Give either this or y.
+        T itself, positive semidefinite, in place of y.
 
     Returns
     -------
-    Side
+    array of shape (n, q)
 
     Raises
     ------
-    DataError
-        Neither or both are given; entries are not finite; the kernel is not symmetric.
-    ShapeError
-        An array has another shape than these.
-
-    Warns
-    -----
-    SdpdrWarning
-        A kernel has negative eigenvalues: the program is as well defined, but measures no
-        dependence.
+    DataError, ShapeError
+        Neither or both are given, entries are not finite, an array has another shape, or a kernel
+        has negative eigenvalues.
 
     Examples
     --------
-    >>> side_information(["red", "blue", "red"]).factor
+    >>> side_information(["red", "blue", "red"])
     array([[0., 1.],
            [1., 0.],
            [0., 1.]])
-    >>> side_information([0.5, 1.5]).factor.shape
-    (2, 1)
     """
     if (y is None) == (kernel is None):
         raise DataError("give side information either as y or as kernel, and not as both.")
-    if kernel is not None:
-        return _of_kernel(kernel)
-    if isinstance(y, Side):
-        return y
     if isinstance(y, NeighborGraph):
-        return _of_kernel(np.linalg.inv(np.eye(y.n) + y.laplacian().toarray()))
+        kernel = np.linalg.inv(np.eye(y.n) + y.laplacian().toarray())
+    if kernel is not None:
+        values, vectors = np.linalg.eigh(validate.symmetric("kernel", kernel))
+        size = np.abs(values).max()
+        if values[0] < -_ROUNDING * size:
+            raise DataError(
+                f"kernel has negative eigenvalues, the lowest {values[0]:.3g} beside {size:.3g}, "
+                "and measures no dependence: pass a positive semidefinite one."
+            )
+        kept = values > _NEGLIGIBLE * size
+        return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
     values = np.asarray(y)
     if values.dtype.kind == "f":
-        return _of_numbers(values)
+        if values.ndim not in (1, 2) or values.size == 0:
+            raise ShapeError(f"numbers must have shape (n,) or (n, q); they have {values.shape}.")
+        if not np.isfinite(values).all():
+            raise DataError("side information holds nan or infinite numbers; drop those points.")
+        return values.reshape(len(values), -1).astype(float)
     if values.ndim != 1:
         raise ShapeError(f"labels must have shape (n,); they have {values.shape}.")
     warn_of_signs(values, "pass None in its place, in an array of objects")
@@ -202,30 +176,4 @@ def side_information(
     # Centred, the mean is zero, so that these bear on nothing.
     factor = np.tile(shares.mean(axis=0), (values.size, 1))
     factor[known] = shares
-    return _plain(factor)
-
-
-def _of_numbers(values: Array) -> Side:
-    if values.ndim not in (1, 2) or values.size == 0:
-        raise ShapeError(f"numbers must have shape (n,) or (n, q); they have {values.shape}.")
-    if not np.isfinite(values).all():
-        raise DataError("the side information holds nan or infinite numbers; drop those points.")
-    return _plain(values.reshape(len(values), -1).astype(float))
-
-
-def _of_kernel(T: ArrayLike) -> Side:
-    values, vectors = np.linalg.eigh(validate.symmetric("kernel", T))
-    size = np.abs(values).max()
-    if values[0] < -_NEGATIVE * size:
-        warn(
-            f"the kernel has negative eigenvalues (the lowest is {values[0]:.3g}, the largest "
-            f"{values[-1]:.3g}), so its objective measures no dependence.",
-            SdpdrWarning,
-        )
-    kept = np.abs(values) > _NEGLIGIBLE * size
-    signs = np.where(values[kept] > 0.0, 1.0, -1.0)
-    return Side(vectors[:, kept] * np.sqrt(np.abs(values[kept])), signs)
-
-
-def _plain(factor: Array) -> Side:
-    return Side(factor, np.ones(factor.shape[1]))
+    return factor

@@ -1,4 +1,4 @@
-"""Points from some of their distances: the program, its price, and a last step by stress."""
+"""Points from some of their distances: the program, and a last step by stress."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def distance_completion(
     misfit: Misfit = "auto",
     price: float | None = None,
 ) -> Model:
-    r"""Points from some of their distances, which may be noisy; some places may be known.
+    r"""Points from some of their distances, which may be noisy; some positions may be known.
 
     .. math::
 
@@ -51,10 +51,10 @@ def distance_completion(
         q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij},
 
     with d the squared distances that are known; with anchors the same of `anchored_mvu`, the first
-    term being the squared distances from the mean of the anchors, with absolute prices. The price
-    is :math:`\nu = c / \lambda_2(L(1/d))`, and with anchors the smallest eigenvalue of the
+    term being the squared distances from the mean of the anchors, with absolute penalties. The
+    weight is :math:`\nu = c / \lambda_2(L(1/d))`, and with anchors the smallest eigenvalue of the
     Laplacian grounded at them, so that c has no unit: were all squared lengths to grow alike, it
-    would be by a share of 1/c. With absolute prices, :math:`\nu |q_e / d_e - 1|`, c = 1 is the
+    would be by a share of 1/c. With absolute penalties, :math:`\nu |q_e / d_e - 1|`, c = 1 is the
     sharp threshold below which points fly apart for ever. They are exact: where the distances are
     those of points, and multipliers of ``mvu(graph, "equality")`` do not exceed :math:`\nu / d_e`,
     no length changes at all. With many noisy distances they take many times as long.
@@ -69,8 +69,8 @@ def distance_completion(
     anchors, coordinates
         As for `sdpdr.methods.anchored_mvu`.
     misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band or Slack
-        What becomes of the lengths; by default ``"square"``, with anchors ``"absolute"``, which
-        are proved soonest. The last four are those of `sdpdr.methods.mvu`.
+        By default ``"square"``, with anchors ``"absolute"``, which are proved soonest. The last
+        four are those of `sdpdr.methods.mvu`.
     price : float, optional
         c > 1; by default 1000 for ``"square"`` and 100 for ``"absolute"``.
 
@@ -82,7 +82,7 @@ def distance_completion(
     Raises
     ------
     DisconnectedGraphError, DataError, ShapeError, InfeasibleError
-        As `sdpdr.methods.mvu` and `sdpdr.methods.anchored_mvu`; the price must exceed 1.
+        As `sdpdr.methods.mvu` and `sdpdr.methods.anchored_mvu`; or c is at most 1.
 
     References
     ----------
@@ -100,30 +100,23 @@ def distance_completion(
     >>> round(float(K[1, 1] + K[3, 3] - 2 * K[1, 3]), 4)
     2.0
     """
-    relation = relation_of(graph, anchors, misfit, price)
-    if anchors is None or not np.size(anchors):
-        model = mvu(graph, relation)
+    nodes: ArrayLike = [] if anchors is None else anchors
+    relation = _relation(graph, nodes, misfit, price)
+    if np.size(nodes):
+        model = anchored_mvu(graph, nodes, coordinates, relation, "anchors")
     else:
-        model = anchored_mvu(graph, anchors, coordinates, relation, "anchors")
+        model = mvu(graph, relation)
     return Model(model.blocks, name="distance_completion")
 
 
-def relation_of(
-    graph: NeighborGraph, anchors: ArrayLike | None, misfit: Misfit, price: float | None
+def _relation(
+    graph: NeighborGraph, anchors: ArrayLike, misfit: Misfit, price: float | None
 ) -> Relation:
-    """What ``misfit`` and ``price`` of `distance_completion` say of lengths.
-
-    Raises
-    ------
-    DataError
-        The price is not above 1.
-    UnknownNameError
-    """
+    """The relation of lengths that ``misfit`` and ``price`` of `distance_completion` name."""
     if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
         return misfit
     validate.choice("misfit", misfit, ("auto", *PRICES, "equality", "inequality"))
-    known: ArrayLike = [] if anchors is None else anchors
-    is_absolute = misfit == "absolute" or (misfit == "auto" and np.size(known) > 0)
+    is_absolute = misfit == "absolute" or (misfit == "auto" and np.size(anchors) > 0)
     penalty: Penalty = "absolute" if is_absolute else "square"
     price = PRICES[penalty] if price is None else price
     if validate.positive_number("price", price) <= 1.0:
@@ -131,42 +124,29 @@ def relation_of(
             f"price={price} is too low: at 1 and below, points gain more by flying apart than "
             "their lengths cost. Take 10 to 1000."
         )
-    return Slack(price / stiffness(graph, known), penalty, relative=True)
-
-
-def stiffness(graph: NeighborGraph, anchors: ArrayLike) -> float:
-    r"""Least energy :math:`\sum_e q_e / d_e` of an arrangement of variance one.
-
-    The second eigenvalue of the Laplacian with weights 1/d, or the first of the one grounded at
-    anchors.
-    """
+    # The least energy sum q_e / d_e of an arrangement of variance one: the second eigenvalue of
+    # the Laplacian with weights 1/d, or the first of the one grounded at anchors.
     laplacian = graph.laplacian(1.0 / graph.sqdist)
     free = np.setdiff1d(np.arange(graph.n), anchors)
     constant = np.ones((graph.n, 1)) if free.size == graph.n else None
-    return smallest_eigenvalue(laplacian[free][:, free], constant)[0]
+    stiffness = smallest_eigenvalue(laplacian[free][:, free], constant)[0]
+    return Slack(price / stiffness, penalty, relative=True)
 
 
-def refine(
-    graph: NeighborGraph,
-    places: ArrayLike,
-    anchors: ArrayLike | None = None,
-    max_iter: int = 100,
-) -> Array:
+def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = None) -> Array:
     r"""Move points to a local minimum of raw stress, :math:`\sum_e (|y_i - y_j| - l_e)^2`.
 
-    Not a convex problem: what comes out depends on where the points begin, and nothing is proved
-    of it. Without anchors the mean stays where it is. SciPy's trust region with the sparse
-    Jacobian, of which each row holds two unit vectors.
+    Not a convex problem: the result depends on where the points begin, and nothing is proved of
+    it. Without anchors the mean stays where it is. SciPy's trust region with the sparse Jacobian,
+    of which each row holds two unit vectors, and at most 100 evaluations.
 
     Parameters
     ----------
     graph : NeighborGraph
-        With the lengths l, the roots of ``graph.sqdist``.
+        With the lengths l, the square roots of ``graph.sqdist``.
     places : array_like of shape (n, r)
     anchors : array_like of int, optional
         Points that stay where they are.
-    max_iter : int, default 100
-        Evaluations at most.
 
     Returns
     -------
@@ -175,7 +155,7 @@ def refine(
     Raises
     ------
     ShapeError
-        There is not one place for each node.
+        There is not one position for each node.
 
     Examples
     --------
@@ -193,24 +173,28 @@ def refine(
     if not moving.size:
         return Y
     i, j = graph.edges[moving].T
-    lengths = np.sqrt(graph.sqdist[moving])
-    columns, center = _columns(graph.n, free, Y.shape[1]), Y.mean(axis=0)
+    lengths, center = np.sqrt(graph.sqdist[moving]), Y.mean(axis=0)
+    # Where the coordinates of each point are among the unknowns, -1 where they are known.
+    columns = np.full(Y.shape, -1, dtype=np.int64)
+    columns[free] = np.arange(free.size * Y.shape[1]).reshape(free.size, -1)
+    row = np.repeat(np.arange(moving.size), Y.shape[1])
+    row, column = np.append(row, row), np.append(columns[i].ravel(), columns[j].ravel())
+    kept = column >= 0
 
-    def at(x: Array) -> tuple[Array, Array]:
+    def steps(x: Array) -> tuple[Array, Array]:
         Y[free] = x.reshape(free.size, -1)
         apart = Y[i] - Y[j]
         return apart, np.linalg.norm(apart, axis=1)
 
-    def residuals(x: Array) -> Array:
-        return at(x)[1] - lengths
-
     def jacobian(x: Array) -> sp.csr_matrix:
-        apart, norm = at(x)
-        units = apart / np.where(norm > 0.0, norm, 1.0)[:, None]
-        return _differences(units, columns[i], columns[j], free.size * Y.shape[1])
+        apart, norm = steps(x)
+        units = (apart / np.where(norm > 0.0, norm, 1.0)[:, None]).ravel()
+        entries = np.append(units, -units)[kept]
+        # SciPy's least_squares knows matrices, not arrays.
+        return sp.csr_matrix((entries, (row[kept], column[kept])), shape=(moving.size, x.size))
 
     found = least_squares(
-        residuals, Y[free].ravel(), jacobian, tr_solver="lsmr", max_nfev=max_iter,
+        lambda x: steps(x)[1] - lengths, Y[free].ravel(), jacobian, tr_solver="lsmr", max_nfev=100,
         xtol=1e-12, ftol=1e-12, gtol=1e-12,
     )  # fmt: skip
     Y[free] = found.x.reshape(free.size, -1)
@@ -222,32 +206,11 @@ def refine(
 
 
 def along_paths(graph: NeighborGraph, r: int, anchors: Index, coordinates: Array) -> Array:
-    """Places that fit lengths of shortest paths best: classical scaling, turned to the anchors.
+    """Positions in r dimensions that fit shortest paths best: classical scaling.
 
-    Anchors, between which all distances are known, are joined first. They stand where they are
-    said to, all else where a turn and a shift that take their own places nearest to these put it.
-    Takes three or four times the memory of n^2 numbers: 274 MB for 3000 points, in two seconds.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Connected, or with an anchor in every part.
-    r : int
-    anchors : array of int
-        None, or some.
-    coordinates : array of shape (a, r)
-
-    Returns
-    -------
-    array of shape (n, r)
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> path, none = graphs.path([1.0, 2.0]), np.zeros(0, dtype=int)
-    >>> Y = along_paths(path, 1, none, np.zeros((0, 1)))
-    >>> np.abs(np.diff(Y, axis=0)).ravel().round(6)
-    array([1., 2.])
+    Anchors, between which all distances are known, are joined first; the rest is moved and rotated
+    so that they come nearest to their coordinates, which they then have. Takes three or four times
+    the memory of n^2 numbers: 274 MB for 3000 points, in two seconds.
     """
     kept = ~np.isin(graph.edges, anchors).all(axis=1)
     first, second = np.triu_indices(anchors.size, 1)
@@ -274,19 +237,3 @@ def classically_scaled(D: Array, r: int) -> Array:
         values, vectors = eigsh(products, r, which="LA", v0=np.cos(np.arange(n)))
     order = np.argsort(-values)
     return fix_signs(vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0)))
-
-
-def _columns(n: int, free: Index, r: int) -> Index:
-    """Where the coordinates of each point are among the unknowns, -1 where they are known."""
-    columns = np.full((n, r), -1, dtype=np.int64)
-    columns[free] = np.arange(free.size * r).reshape(free.size, r)
-    return columns
-
-
-def _differences(units: Array, first: Index, second: Index, width: int) -> sp.csr_matrix:
-    """Rows with u at the coordinates of one point and -u at those of another."""
-    row = np.broadcast_to(np.arange(len(units))[:, None], units.shape)
-    row, column = np.vstack([row, row]).ravel(), np.vstack([first, second]).ravel()
-    value, kept = np.vstack([units, -units]).ravel(), column >= 0
-    # SciPy's least_squares knows matrices, not arrays.
-    return sp.csr_matrix((value[kept], (row[kept], column[kept])), shape=(len(units), width))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, ModelError, ShapeError
-from sdpdr.families.unfold.density.ellipsoid import Ellipsoid, Whitening, whiten
+from sdpdr.families.unfold.density import Ellipsoid, Whitening, whiten
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram
@@ -57,7 +57,7 @@ def density_map(
         f, positive. Default: :math:`f_j = \sum_{i \sim j} \exp(-d_{ij} / 2h^2)`, for which the
         Gaussian kernel itself is feasible.
     bandwidth : float, optional
-        h of that kernel, a plain length. Default: the root of the mean of d.
+        h of that kernel, a plain length. Default: the square root of the mean of d.
     variant : {"unit", "trace"}, default "unit"
     spread : {"most", "least"}, default "most"
         Of the unit form: whether to maximise or to minimise :math:`\langle P, K\rangle`.
@@ -108,29 +108,7 @@ def density_map(
 
 
 def kernel_sums(graph: NeighborGraph, bandwidth: float | None = None) -> Array:
-    r"""Densities of a Gaussian kernel on a graph, :math:`\sum_{i \sim j} \exp(-d_{ij} / 2h^2)`.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-    bandwidth : float, optional
-        h. Default: the root of the mean of d.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Raises
-    ------
-    ModelError
-        The bandwidth is not positive and finite.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> kernel_sums(graphs.path([1.0, 1.0])).round(4)
-    array([0.6065, 1.2131, 0.6065])
-    """
+    r"""Densities of a Gaussian kernel on a graph, :math:`\sum_{i \sim j} \exp(-d_{ij} / 2h^2)`."""
     h = float(np.sqrt(np.mean(graph.sqdist)))
     h = h if bandwidth is None else validate.real("bandwidth", bandwidth)
     if not 0.0 < h < np.inf:
@@ -171,11 +149,10 @@ def mvee(X: ArrayLike) -> Model:
 
     The ellipsoid is :math:`(x - c)^T Z (x - c) \le 1` with :math:`c = Z^{-1} z`. The points are
     moved to mean zero and covariance one first: the problem is the same in all coordinates, but
-    solvers fail where the data lie far from the origin. In white coordinates the rows add up to
-    :math:`\operatorname{tr} W \le 1`, which is stated too, and from which bounds are proved.
-    `ellipsoid_of` reads the ellipsoid off in the coordinates of X.
-    `sdpdr.density.minimum_ellipsoid` finds it in a fraction of the time; this is the same as a
-    program with multipliers, to compare solvers with and to add blocks to.
+    solvers fail where the data lie far from the origin. In white coordinates the constraints add up
+    to :math:`\operatorname{tr} W \le 1`, which is stated too, and from which bounds are proved.
+    `ellipsoid_of` returns the ellipsoid in the coordinates of X.
+    `sdpdr.density.minimum_ellipsoid` finds it in a fraction of the time.
 
     Parameters
     ----------
@@ -214,10 +191,7 @@ def mvee(X: ArrayLike) -> Model:
 
 
 def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
-    r"""The ellipsoid that a solution of `mvee` found, in the coordinates of the points.
-
-    It is blown up until it holds all points. Its ``gap`` rests on the solution's bound b:
-    :math:`\det Z \le b^m` in white coordinates.
+    r"""The ellipsoid that a solution of `mvee` found, inflated until it holds all points.
 
     Parameters
     ----------
@@ -229,19 +203,20 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
     Returns
     -------
     Ellipsoid
+        In the coordinates of X. Its ``gap`` rests on the solution's bound b: :math:`\det Z \le b^m`
+        in white coordinates.
     """
     white = _full(X)
     dense = as_dense(solution.gram("W"))
-    shape, center = dense[1:, 1:], np.linalg.solve(dense[1:, 1:], dense[1:, 0])
+    shape: Array = dense[1:, 1:]
+    center: Array = np.asarray(np.linalg.solve(shape, dense[1:, 0]), dtype=float)
     steps = white.points - center
     shape = shape / np.max(np.sum(steps @ shape * steps, axis=1))
     gap = float("inf")
     if solution.bound is not None:
-        least = white.rank * np.log(solution.bound)
+        least = white.scale.size * np.log(solution.bound)
         gap = max(0.0, 0.5 * float(least - np.linalg.slogdet(shape)[1]))
-    turn = white.basis / white.scale
-    mean = white.mean + white.basis @ (white.scale * center)
-    return Ellipsoid(mean, turn @ shape @ turn.T, np.eye(white.rank), gap)
+    return white.unwhitened(center, shape, gap)
 
 
 def _full(X: ArrayLike) -> Whitening:

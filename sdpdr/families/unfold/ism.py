@@ -39,9 +39,9 @@ def ism(
         s_i K_{Ai} \ge \gamma \text{ for every labelled } i .
 
     The hyperplane passes through the origin, its normal is the anchor's own point
-    :math:`y_A`, and :math:`s_i = \pm 1` says whether i has the anchor's label. Points without a
-    label have no such row: the sign of :math:`K_{Ai}` predicts theirs. Several classes have one
-    anchor each and a common origin; the largest :math:`K_{A_c i}` predicts.
+    :math:`y_A`, and :math:`s_i = \pm 1` says whether i has the anchor's label. The sign of
+    :math:`K_{Ai}` predicts the labels of the other points. Several classes have one anchor each
+    and a common origin; the largest :math:`K_{A_c i}` predicts.
 
     The dual: edge weights w and :math:`\mu \ge 0` with :math:`L(w) - L_F - \sum_i \mu_i s_i
     (e_A e_i^T + e_i e_A^T)/2 \succeq 0` bound the optimum by :math:`d^T w - \gamma \sum_i \mu_i`.
@@ -63,9 +63,8 @@ def ism(
         Pairs to pull apart: each point and the one furthest from it; or all, which makes the
         objective the variance about the mean; or those given.
     slack : float, optional
-        Price C: rows may fall short by :math:`\xi`, at a cost of :math:`C\xi`. Where it is too
-        low, hardly a row is kept: look whether :math:`K_{AA} < \gamma` and how many points are on
-        the wrong side.
+        Penalty C: constraints may fall short by :math:`\xi`, at a cost of :math:`C\xi`. Where it is
+        too low, hardly a constraint is kept, and :math:`K_{AA} < \gamma`.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
 
     Returns
@@ -91,13 +90,8 @@ def ism(
     --------
     >>> from sdpdr import graphs
     >>> line = graphs.path([1.0, 1.0, 1.0])
-    >>> model = ism(line, ["a", None, None, "b"], margin=0.5, furthest="all")
-    >>> print(model.describe())
-    maximise    Σ_e (C K Cᵀ)_ee − 0.25 (A K Aᵀ)_ee
-    over        K ∈ S^4, K ⪰ 0
-    subject to  K_ii + K_jj − 2 K_ij ≤ d_ij        isometry, 3 rows
-                b_e K_3,i ≤ −γ                     separation, 2 rows
-                tr K ≤ Σ ρ_i²                      reach, 1 row
+    >>> ism(line, ["a", None, None, "b"], margin=0.5, furthest="all")
+    Gram + Lengths + VarianceAboutMean + Separation + Reach
     """
     unfolding = _unfolding(graph, furthest, isometry)
     if y is None or not encoded(y)[0].size:
@@ -135,23 +129,18 @@ def separation_margin(
         \max_{K \succeq 0,\ t}\ t \quad\text{s.t.}\quad
         K_{ii} + K_{jj} - 2K_{ij} \;(\le, =)\; d_{ij},\quad s_i K_{Ai} \ge t .
 
-    It depends on the anchors. The multipliers of its rows name the points and edges that allow
-    no more. Dual: :math:`\min d^T w` s.t. :math:`L(w) \succeq \sum_i \mu_i s_i
+    It depends on the anchors. The largest multipliers name the points and edges that allow no more.
+    Dual: :math:`\min d^T w` s.t. :math:`L(w) \succeq \sum_i \mu_i s_i
     (e_A e_i^T + e_i e_A^T)/2`, :math:`\mu \ge 0`, :math:`\sum_i \mu_i = 1`.
 
     Parameters
     ----------
     graph, y, anchors, isometry
-        As for `ism`.
+        As for `ism`, whose errors it raises.
 
     Returns
     -------
     Model
-
-    Raises
-    ------
-    DataError, ShapeError, InfeasibleError
-        As `ism`.
 
     References
     ----------
@@ -198,7 +187,7 @@ def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) ->
 
 
 def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: float) -> float:
-    """By how much rows fall short at most at an optimum.
+    """By how much constraints fall short at most at an optimum.
 
     It is no worse than any map moved so that the first anchor is at the origin. All norms are
     then at most the radius, and inner products with that anchor are zero.

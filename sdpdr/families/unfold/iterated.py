@@ -16,36 +16,11 @@ from sdpdr.model.blocks import Relation
 from sdpdr.program import SDP, Solution
 from sdpdr.program.rows import Rows
 from sdpdr.solving.iterate.convex import ConvexIteration
-from sdpdr.solving.iterate.directions import Direction, LogDet, Trailing
+from sdpdr.solving.iterate.directions import Trailing
 from sdpdr.solving.iterate.programs import Start
 from sdpdr.solving.iterate.purify import Purified
 from sdpdr.solving.iterate.records import IterationStatus, State
 from sdpdr.solving.solve import solve
-
-
-def volume_iteration(
-    graph: NeighborGraph,
-    rank: int = 2,
-    kappa: float = 1.0,
-    isometry: Relation = "inequality",
-    **options: Any,
-) -> ConvexIteration:
-    """The iteration behind `minimum_volume`, with the same parameters, not yet run."""
-    rank = validate.positive_integer(
-        "rank", rank, at_most=graph.n - 1, why=f"the dimension of {graph.n} centred points"
-    )
-    if not (np.isfinite(validate.real("kappa", kappa)) and kappa >= -1.0):
-        raise DataError(
-            f"kappa must be at least -1, where the method is MVU; it is {kappa}. Below, the "
-            "objective is no longer concave and a step may raise it."
-        )
-    return ConvexIteration(
-        mvu(graph, isometry),
-        rank,
-        direction=Trailing(rank, graph.masses),
-        weight=1.0 + kappa,
-        **options,
-    )
 
 
 def minimum_volume(
@@ -67,8 +42,8 @@ def minimum_volume(
     over the Gram matrices of `sdpdr.methods.mvu`. The objective is concave; replacing the sum of
     trailing eigenvalues by its majoriser :math:`\langle W, K\rangle` at the present K gives a
     semidefinite program, and the sequence of their optima never rises. It ends in a local optimum.
-    No bound is known that closes the gap; what is proved is that no matrix does better than minus
-    the optimum of maximum variance unfolding (``state.bound``), since the sum is not negative.
+    No bound is known that closes the gap; it is proved that no matrix does better than minus the
+    optimum of maximum variance unfolding (``state.bound``), since the sum is not negative.
 
     Parameters
     ----------
@@ -77,7 +52,7 @@ def minimum_volume(
     rank : int, default 2
         r, from 1 to n - 1; at n - 1 the method is maximum variance unfolding.
     kappa : float, default 1.0
-        Price of the variance outside r dimensions, at least -1, where the method is maximum
+        Penalty of the variance outside r dimensions, at least -1, where the method is maximum
         variance unfolding for every r.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
         Where lengths may shrink, and kappa >= 0, trailing dimensions can be dropped at no cost:
@@ -111,30 +86,44 @@ def minimum_volume(
 
     >>> from sdpdr import graphs
     >>> state = minimum_volume(graphs.cycle(6), rank=2)
-    >>> state.status
-    IterationStatus.SETTLED
-    >>> round(state.objective, 3), round(state.bound, 3)
-    (-6.0, -6.0)
+    >>> state.status, round(state.objective, 3), round(state.bound, 3)
+    (IterationStatus.SETTLED, -6.0, -6.0)
     """
-    return volume_iteration(graph, rank, kappa, isometry, start=start, **options).run()
+    rank = validate.positive_integer(
+        "rank", rank, at_most=graph.n - 1, why=f"the dimension of {graph.n} centred points"
+    )
+    if not (np.isfinite(validate.real("kappa", kappa)) and kappa >= -1.0):
+        raise DataError(
+            f"kappa must be at least -1, where the method is MVU; it is {kappa}. Below, the "
+            "objective is no longer concave and a step may raise it."
+        )
+    direction = Trailing(rank, graph.masses)
+    return ConvexIteration(
+        mvu(graph, isometry), rank, direction=direction, weight=1.0 + kappa, start=start, **options
+    ).run()
 
 
 # Relative excess over the proven largest variance that rounding may explain.
 _ROUNDING = 1e-9
 
 
+# Factor on the least variance after a stall.
+_LOWERED = 0.8
+
+
 @dataclass(frozen=True, eq=False)
 class RankConstrained:
-    """A placement of some rank, and what it had to give up.
+    """A placement of some rank, and the variance that it gave up.
 
     Attributes
     ----------
     state : State
         Of the convex iteration that ended the search.
     purified : Purified or None
-        Its matrix, truncated to the rank and mended until the lengths hold; None without a point.
+        Its matrix, truncated to the rank and corrected until the lengths hold; None without a
+        point.
     variance : float
-        The least variance asked for in that iteration.
+        The least variance required in that iteration.
     largest : Solution
         Maximum variance unfolding of the same graph at any rank, with its bound.
     attempts : int
@@ -160,7 +149,7 @@ class RankConstrained:
     @property
     def embedding_(self) -> Array:
         """Coordinates of exactly the rank, shape (n, rank)."""
-        self.state.solution  # noqa: B018  # says why there is none
+        self.state.solution  # noqa: B018  # raises with the reason where there is none
         assert self.purified is not None
         return self.purified.factor
 
@@ -179,8 +168,6 @@ def rank_constrained(
     share: float = 0.9,
     variance: float | None = None,
     retries: int = 0,
-    shrink: float = 0.8,
-    direction: str | Direction = "trailing",
     **options: Any,
 ) -> RankConstrained:
     r"""Maximum variance unfolding within r dimensions, by convex iteration.
@@ -191,8 +178,8 @@ def rank_constrained(
         K_{ii} + K_{jj} - 2 K_{ij} \;(=, \le)\; d_{ij},\quad
         \operatorname{tr} K \ge v.
 
-    Maximum variance unfolding without the rank comes first; a share of its optimum is the least
-    variance v. Then `ConvexIteration` lowers the sum of the trailing eigenvalues over
+    A share of the optimum of maximum variance unfolding without the rank is the least variance v.
+    Then `ConvexIteration` lowers the sum of the trailing eigenvalues over
     `sdpdr.methods.isometric`, and its answer is truncated and polished. If it stalls, v may be
     lowered and the search taken up again from there.
 
@@ -210,10 +197,7 @@ def rank_constrained(
     variance : float, optional
         v itself, in place of ``share``.
     retries : int, default 0
-        How often v may be lowered after a stall.
-    shrink : float, default 0.8
-        Factor on v each time.
-    direction : {"trailing", "logdet"} or Direction, default "trailing"
+        How often v may be lowered to four fifths after a stall.
     **options
         Of `ConvexIteration`.
 
@@ -226,9 +210,7 @@ def rank_constrained(
     ------
     InfeasibleError
         If v exceeds the proven optimum of maximum variance unfolding.
-    DataError
-        If r is not in 1..n - 1, or a share not in (0, 1].
-    DisconnectedGraphError
+    DataError, DisconnectedGraphError
 
     References
     ----------
@@ -240,88 +222,42 @@ def rank_constrained(
 
     >>> from sdpdr import graphs
     >>> found = rank_constrained(graphs.path([1.0] * 4), rank=1, share=0.95)
-    >>> found.status, found.purified.held()
-    (IterationStatus.RANK_REACHED, True)
-    >>> round(float(np.sum(found.embedding_**2)), 6)
-    10.0
+    >>> found.status, round(float(np.sum(found.embedding_**2)), 6)
+    (IterationStatus.RANK_REACHED, 10.0)
     """
-    least = _least(share, variance, shrink)
+    if variance is not None:
+        validate.positive_number("variance", variance)
+    elif not (np.isfinite(share) and 0.0 < share <= 1.0):
+        raise DataError(f"share must lie in (0, 1]; it is {share}. Or name a variance.")
     validate.positive_integer("retries", retries, at_least=0)
-    counts = graph.masses
-    if direction == "trailing":
-        direction = Trailing(rank, counts)
-    elif direction == "logdet":
-        direction = LogDet(rank, weights=counts)
+    direction = Trailing(rank, graph.masses)
     solving = {k: options[k] for k in ("solver", "form", "seed", "time_limit") if k in options}
     largest = solve(mvu(graph, isometry), progress=False, **solving)
     if not largest.values:
         largest.raise_for_status()
     bound = largest.value if largest.bound is None else max(largest.bound, largest.value)
-    floor = least * float(largest.value) if variance is None else least
+    floor = share * float(largest.value) if variance is None else float(variance)
     if floor > bound * (1.0 + _ROUNDING):
         raise InfeasibleError(
             f"no placement of this graph has a variance of {floor:.6g}: the largest, at any rank, "
             f"is {largest.value:.6g} (proven bound {bound:.6g}). Ask for less."
         )
-    iteration = ConvexIteration(
-        isometric(graph, isometry, floor), rank, direction=direction, **options
-    )
+    model = isometric(graph, isometry, floor)
+    iteration = ConvexIteration(model, rank, direction=direction, **options)
     state, attempts = iteration.run(), 1
     while state.status is IterationStatus.STALLED and attempts <= retries:
-        floor *= shrink
+        floor *= _LOWERED
         last = state.solution
         iteration = replace(iteration, model=isometric(graph, isometry, floor), start=last)
         state, attempts = iteration.run(), attempts + 1
-    purified = None
-    if state.best is not None:
-        purified = iteration.purify(state)
+    purified = None if state.best is None else iteration.purify(state)
     return RankConstrained(state, purified, floor, largest, attempts)
-
-
-def _least(share: float, variance: float | None, shrink: float) -> float:
-    if not 0.0 < shrink < 1.0:
-        raise DataError(f"shrink must lie between 0 and 1; it is {shrink}.")
-    if variance is not None:
-        return validate.positive_number("variance", variance)
-    if not (np.isfinite(share) and 0.0 < share <= 1.0):
-        raise DataError(f"share must lie in (0, 1]; it is {share}. Or name a variance.")
-    return float(share)
 
 
 # Share of the optimum that may be given up: with less, programs are left next to no interior.
 GIVEN_UP = 1e-3
 # A direction that lowers the excess by no more than this share in so many programs has settled.
 _STALL, _PATIENCE = 1e-2, 2
-
-
-def near_optimal(program: SDP, found: Solution, given_up: float = GIVEN_UP) -> SDP:
-    r"""The program with a row that keeps its objective near the optimum found.
-
-    .. math:: \langle C, K\rangle \le v^* + \epsilon |v^*|
-
-    in the sense of minimisation.
-
-    Parameters
-    ----------
-    program : SDP
-        With a linear objective.
-    found : Solution
-        Of the program, with a point of value :math:`v^*`.
-    given_up : float
-        :math:`\epsilon`.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import graphs, methods
-    >>> model = methods.density_map(graphs.cycle(5), bandwidth=1.0)
-    >>> near_optimal(model.to_sdp(), sdpdr.solve(model)).labels[-1]
-    'near_optimal'
-    """
-    best = program.primal_value(found.values)
-    limit = best + given_up * abs(best) - program.constant
-    row = Rows("near_optimal", "<=", program.objective, np.array([limit]))
-    return replace(program, rows=(*program.rows, row))
 
 
 def compact(
@@ -337,43 +273,14 @@ def compact(
 
     with :math:`P = I - \mathbf 1\mathbf 1^T/n`. The sum is concave: U, the leading eigenvectors,
     and K, by a semidefinite program, are found in turn, beginning with the optimum known. Since
-    that is feasible, and U is best for the K that it was made from, the sum never rises. It ends in
-    a local optimum.
-
-    Parameters
-    ----------
-    program : SDP
-        With one matrix and a linear objective.
-    found : Solution
-        Of the program.
-    rank : int
-        r.
-    weights : array of shape (n,), optional
-        How many points each row of K stands for.
-    **options
-        Of `ConvexIteration`.
-
-    Returns
-    -------
-    State
-        Its excess is the sum.
-
-    References
-    ----------
-    B. Shaw and T. Jebara, "Minimum volume embedding", AISTATS 2007, whose steps these are.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import graphs, methods
-    >>> model = methods.density_map(graphs.cycle(8), bandwidth=1.0)
-    >>> best = sdpdr.solve(model)
-    >>> state = compact(model.to_sdp(), best, rank=2)
-    >>> bool(state.excess <= Trailing(2, centred=True).excess(best.gram()) + 1e-6)
-    True
+    that is feasible, and U is best for the K that it was made from, the sum, which is the excess of
+    the state, never rises. It ends in a local optimum, as minimum volume embedding does.
     """
+    best = program.primal_value(found.values)
+    limit = np.array([best + GIVEN_UP * abs(best) - program.constant])
+    near = Rows("near_optimal", "<=", program.objective, limit)
     iteration = ConvexIteration(
-        near_optimal(program, found),
+        replace(program, rows=(*program.rows, near)),
         rank,
         direction=Trailing(rank, weights, centred=True),
         start=found,

@@ -1,4 +1,4 @@
-"""What labels say before anything is solved: classes, anchors, and margins that can or cannot be.
+"""Classes, anchors, and margins that can or cannot be, before anything is solved.
 
 All bounds come from shortest paths g along the graph, which no embedding can stretch.
 """
@@ -64,7 +64,7 @@ class Labelled:
         return min(0.1 * float(np.median(self.graph.sqdist)), 0.5 * self.sure_margin)
 
     def largest_conceivable_margin(self, stretch: float = 1.0) -> tuple[float, Index]:
-        """A margin above which none is possible, and the anchor and point that say so.
+        """A margin above which none is possible, and the anchor and point that limit it.
 
         From |y_A - y_j|^2 >= 4 margin for j of another class than A, and y_A (y_i - y_j) >=
         2 margin where |y_A| is at most the way from A to the nearest such j.
@@ -79,8 +79,8 @@ class Labelled:
     def reach(self, margin: float = 0.0, stretch: float = 1.0, excess: float = 0.0) -> Array:
         r"""Upper limits of the lengths |y_i|, shape (n,).
 
-        For j of another class than A, :math:`K_{Aj} \le -\gamma` (plus ``excess`` if rows may be
-        broken) gives :math:`|y_A|^2 - g_{Aj} |y_A| + \gamma \le 0`.
+        For j of another class than A, :math:`K_{Aj} \le -\gamma` (plus ``excess`` if constraints
+        may be broken) gives :math:`|y_A|^2 - g_{Aj} |y_A| + \gamma \le 0`.
         """
         g = stretch * np.min(self._to_others(), axis=1)
         own = (g + np.sqrt(np.maximum(g**2 - 4.0 * (margin - excess), 0.0))) / 2.0
@@ -95,33 +95,30 @@ class Labelled:
 def labelled(graph: NeighborGraph, y: ArrayLike, anchors: ArrayLike | None = None) -> Labelled:
     """Check labels and anchors, and choose anchors where none are given.
 
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Connected.
-    y : array_like
-        A label for each node, or for each sample that the graph was made from; -1 (or None, nan,
-        or a blank) where it is not known.
-    anchors : array_like of int, optional
-        Nodes. Default: of each class the node furthest along the graph from all others, and of
-        two classes the second only.
-
-    Raises
-    ------
-    DataError, ShapeError
-        Labels or anchors do not fit.
-    InfeasibleError
-        Samples at the same place have different labels.
+    ``y`` has a label for each node, or for each sample that the graph was made from; -1 (or None,
+    nan, or a blank) where it is not known. The default anchors are of each class (of two, of the
+    second only) the node furthest along the graph from all others.
     """
     graph.require_connected()
     classes, codes = _codes(graph, y)
-    nearest = _nearest_other(graph, codes, len(classes))
+    known = codes != UNLABELLED
+    ways = ways_to_classes(graph, np.sqrt(graph.sqdist), codes, len(classes))
+    ways[known, codes[known]] = np.inf
+    nearest = np.where(known, ways.min(axis=1), np.inf)
     if anchors is None:
-        chosen = range(len(classes)) if len(classes) > 2 else (1,)
-        nodes = np.array([_furthest_of(nearest, codes, c) for c in chosen])
+        members = [np.flatnonzero(codes == c) for c in range(len(classes))]
+        chosen = members if len(classes) > 2 else members[1:]
+        nodes = np.array([own[np.argmax(nearest[own])] for own in chosen])
     else:
         nodes = _checked_anchors(graph, classes, codes, anchors)
     return Labelled(graph, classes, codes, nodes, nearest, geodesics(graph, nodes))
+
+
+def ways_to_classes(graph: NeighborGraph, lengths: Array, codes: Index, count: int) -> Array:
+    """Shortest ways along edges of such lengths to a labelled node of each class, (n, count)."""
+    joined = graph.adjacency(lengths)
+    sources = [np.flatnonzero(codes == c) for c in range(count)]
+    return np.column_stack([dijkstra(joined, own, min_only=True) for own in sources])
 
 
 def _codes(graph: NeighborGraph, y: ArrayLike) -> tuple[Any, Index]:
@@ -147,11 +144,6 @@ def _codes(graph: NeighborGraph, y: ArrayLike) -> tuple[Any, Index]:
     return classes[present], place[codes]
 
 
-def decided(classes: Any, scores: Array) -> Any:
-    """Classes of the largest score; of two, by the sign of the scores of the second, shape (m,)."""
-    return classes[(scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
-
-
 def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:
     """Labels of nodes from labels of samples, which must agree where samples share a node."""
     known = np.flatnonzero((codes != UNLABELLED) & (graph.index >= 0))
@@ -167,48 +159,6 @@ def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:
             "no map separates them. Correct or drop one of the labels (-1: not known)."
         )
     return of_node
-
-
-def _nearest_other(graph: NeighborGraph, codes: Index, count: int) -> Array:
-    """Shortest paths from labelled nodes to nodes with another label; infinite for the rest."""
-    ways = ways_to_classes(graph, np.sqrt(graph.sqdist), codes, count)
-    known = codes != UNLABELLED
-    ways[known, codes[known]] = np.inf
-    return np.where(known, ways.min(axis=1), np.inf)
-
-
-def ways_to_classes(graph: NeighborGraph, lengths: Array, codes: Index, count: int) -> Array:
-    """Shortest ways along edges of such lengths to a labelled node of each class.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-    lengths : array of shape (m,)
-    codes : array of int, shape (n,)
-        The class of every node, -1 where it is not known.
-    count : int
-        Number of classes, each of which has a node.
-
-    Returns
-    -------
-    array of shape (n, count)
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> ways_to_classes(graphs.path([1.0, 2.0]), np.array([1.0, 2.0]), np.array([0, -1, 1]), 2)
-    array([[0., 3.],
-           [1., 2.],
-           [3., 0.]])
-    """
-    joined = graph.adjacency(lengths)
-    sources = [np.flatnonzero(codes == c) for c in range(count)]
-    return np.column_stack([dijkstra(joined, own, min_only=True) for own in sources])
-
-
-def _furthest_of(nearest: Array, codes: Index, c: int) -> int:
-    members = np.flatnonzero(codes == c)
-    return int(members[np.argmax(nearest[members])])
 
 
 def _checked_anchors(graph: NeighborGraph, classes: Any, codes: Index, anchors: ArrayLike) -> Index:

@@ -26,7 +26,7 @@ from sdpdr.model.blocks.geomean import GeometricMean
 # Negative eigenvalues, relative to the largest norm, that rounding explains.
 _EUCLIDEAN = 1e-9
 _HALVINGS = 60
-# By how much the trace exceeds that of the points moved, so that there is an interior.
+# Factor of the trace on that of the points moved, so that there is an interior.
 _ROOM = 1.5
 
 
@@ -65,8 +65,8 @@ def loocv(
         has length one (an angle of 60 degrees).
     minimum : float, optional
         Minimise :math:`\operatorname{tr} K` instead, with a geometric mean of at least this. For
-        graphs made from points a row says what is implied, that the trace need not exceed that
-        of the points themselves moved away from the origin; it lets a bound be proved.
+        graphs made from points the trace is limited by that of the points themselves moved away
+        from the origin, which is implied, and lets a bound be proved.
     isometry : {"equality"}, Band or Slack, default "equality"
         Lengths that may shrink freely let everything fall into one point, and are refused.
 
@@ -131,21 +131,17 @@ def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
         c = \min_{K \succeq 0,\, K\mathbf 1 = 0} \operatorname{tr} K \quad\text{s.t.}\quad
         K_{ii} + K_{jj} - 2K_{ij} = d_{ij} \text{ for every edge}.
 
-    What leave-one-out unfolding of a limited trace comes down to, with rows for the edges alone:
-    `loocv_of_fold` makes an answer to `loocv` of the kernel, mostly the optimum itself.
+    Leave-one-out unfolding of a limited trace comes down to this, with constraints for the edges
+    alone: see `sdpdr.iterate.solve_loocv`.
 
     Parameters
     ----------
-    graph : NeighborGraph
-        Connected. A node that stands for c points counts as c points at one place.
-    isometry : {"equality"} or Band, default "equality"
+    graph, isometry
+        As for `loocv`, whose errors it raises; `Slack` is refused, too.
 
-    Raises
-    ------
-    DisconnectedGraphError
-        From one part nothing is known about another.
-    ModelError
-        Lengths may shrink, or have a price.
+    Returns
+    -------
+    Model
 
     Examples
     --------
@@ -166,25 +162,7 @@ def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
 
 
 def leave_one_out(counts: ArrayLike) -> Affine:
-    r"""The sums :math:`f_j = \sum_{i \ne j} K_{ij}` as an expression, one for each sample.
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (n,)
-        How many samples each node stands for.
-
-    Raises
-    ------
-    DataError
-        A count is no whole number: samples are left out one by one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sdpdr.model.affine import evaluate
-    >>> evaluate(leave_one_out([1, 2]), {"K": np.array([[1.0, 2.0], [2.0, 5.0]])})
-    array([4., 7., 7.])
-    """
+    r"""The sums :math:`f_j = \sum_{i \ne j} K_{ij}`, one for each of the samples of the nodes."""
     counts = np.asarray(counts, dtype=float)
     n = counts.size
     if np.all(counts == 1.0):

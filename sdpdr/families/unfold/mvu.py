@@ -47,13 +47,13 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
         Connected; edges with squared lengths d.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
         The default lets lengths shrink; it always has interior points and a certificate. Exact
-        equality may have no interior (collinear or crowded neighbourhoods), and a narrow
-        ``Band`` restores it.
+        equality may have no interior (collinear or crowded neighbourhoods), and a narrow ``Band``
+        restores it. On a graph of up to 500 nodes that keeps angles, the null vectors of rigid
+        neighbourhoods are then constraints of their own (`sdpdr.blocks.Flat`).
 
     Returns
     -------
     Model
-        Unsolved; give it to `sdpdr.solve`.
 
     Raises
     ------
@@ -65,12 +65,6 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     RigidGraphWarning
         Exact lengths leave the data themselves as the only feasible point.
 
-    Notes
-    -----
-    With exact lengths on a graph that keeps angles, neighbourhoods of more points than their
-    dimension needs are rigid, and leave no interior. Their null vectors are then stated as rows
-    of their own (`sdpdr.blocks.Flat`), for graphs of up to 500 nodes.
-
     References
     ----------
     Weinberger and Saul, "Unsupervised learning of image manifolds by semidefinite programming",
@@ -79,8 +73,7 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     Examples
     --------
     >>> from sdpdr import graphs
-    >>> model = mvu(graphs.path([1.0, 2.0]))
-    >>> model
+    >>> mvu(graphs.path([1.0, 2.0]))
     Gram + Centered + Lengths + Variance
     """
     graph.require_connected()
@@ -95,14 +88,14 @@ def placements(graph: NeighborGraph, isometry: Relation) -> tuple[Block, ...]:
 
 
 def stretch_of(isometry: Relation) -> float:
-    """By how much a length can grow, as a factor."""
+    """Factor by which a length can grow."""
     if isinstance(isometry, Slack):
         return float("inf")
     return float(np.sqrt(1.0 + isometry.width)) if isinstance(isometry, Band) else 1.0
 
 
 def _flat(graph: NeighborGraph) -> list[Flat]:
-    """What exact lengths inside cliques imply, where angles make cliques large."""
+    """Null vectors that exact lengths inside cliques imply, where angles make cliques large."""
     if not graph.provenance.options.get("angles") or graph.n > _LARGEST:
         return []
     found = rigidity(graph)
@@ -136,7 +129,7 @@ def isometric(
     graph : NeighborGraph
     isometry : {"equality", "inequality"}, Band or Slack, default "equality"
     variance : float, optional
-        v; no floor by default. It must not exceed the optimum of `mvu`, or nothing is feasible.
+        v; no floor by default. Above the optimum of `mvu` nothing is feasible.
 
     Returns
     -------
@@ -191,13 +184,11 @@ def mfnu(
         Connected.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
     pairs : FurthestPairs, optional
-        Of the nodes, as `sdpdr.graphs.furthest_pairs` finds them; found from the graph's own
-        points by default.
+        By default `sdpdr.graphs.furthest_pairs` of the graph.
 
     Returns
     -------
     Model
-        Unsolved; give it to `sdpdr.solve`.
 
     Raises
     ------
@@ -255,7 +246,6 @@ def mvu_apart(
     Returns
     -------
     Model
-        Unsolved; give it to `sdpdr.solve`.
 
     Raises
     ------
@@ -271,9 +261,9 @@ def mvu_apart(
     Examples
     --------
     >>> import sdpdr
-    >>> from sdpdr import graphs, methods
+    >>> from sdpdr import graphs
     >>> graph = graphs.knn(sdpdr.datasets.swiss_roll(20, seed=0)[0], n_neighbors=3)
-    >>> apart, plain = sdpdr.solve(mvu_apart(graph)), sdpdr.solve(methods.mvu(graph))
+    >>> apart, plain = sdpdr.solve(mvu_apart(graph)), sdpdr.solve(mvu(graph))
     >>> round(apart.value, 2), round(plain.value, 2)
     (3479.66, 3701.27)
     """

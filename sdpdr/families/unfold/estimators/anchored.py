@@ -1,4 +1,4 @@
-"""Semi-supervised unfolding with scikit-learn's face."""
+"""Semi-supervised unfolding as an estimator, and new points in a finished embedding."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, require_squares
 from sdpdr.base.errors import (
     DataError,
     FewAnchorsWarning,
     InfeasibleError,
     MissedLengthsWarning,
-    OtherUnitWarning,
     ShapeError,
     warn,
 )
@@ -22,50 +23,46 @@ from sdpdr.base.estimators import as_numbers, checked
 from sdpdr.base.rows import numbered, rows_like
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, missed_lengths, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
-from sdpdr.families.unfold.estimators.inserting import insert, priced
-from sdpdr.graphs import NeighborGraph, geodesics
+from sdpdr.graphs import NeighborGraph, from_edges, geodesics
+from sdpdr.graphs.space import Euclidean
 from sdpdr.model import Model
-from sdpdr.model.blocks import Relation
+from sdpdr.model.blocks import Relation, Slack
 from sdpdr.program import Solution
+from sdpdr.solving.solve import solve
 
-# Places on a sheet are so much of the ways along edges between them (rolls, an S and a square, at
-# the median of pairs, within a tenth).
-_STRAIGHT = 0.93
-# Coordinates within this factor are not scaled.
-_SAME_UNIT = 1.5
-# Medians of shares of the ways beyond which it is told. None is above 1 where units agree: it was
-# 0.91 to 1.00 on sheets, bent or not, and 0.81 where noise lengthens ways. A factor of 1.2 makes
-# them 1.09 or more, one of 1/1.4 makes them 0.72 or less.
-_ODD = (0.75, 1.05)
-# Anchors whose ways are looked at.
-_LOOKED_AT = 50
 # Share of the lengths from which on coordinates and data are said not to fit each other.
 _MISSED = 0.5
+# Coordinates further apart than so many times the way between them are in another unit. Noise and
+# short cuts make it 1.1 at most.
+_FAR = 3.0
+# Anchors at most from which ways are measured.
+_MEASURED = 50
+# Penalty of a relative change of squared length, beside the squared extent of the anchors: the
+# variance that a point could gain by it.
+_PRICE = 100.0
 
 
 @dataclass(eq=False, repr=False)
 class AnchoredMVU(LengthEmbedding):
-    r"""Unfolding with some coordinates known: the others are found in the same coordinates.
+    """Unfolding with some coordinates known: the others are found in the same coordinates.
 
-    Solves `sdpdr.methods.anchored_mvu`. Where the unknown points would rather leave the space of
-    the coordinates, ``trust_`` says how far they did.
+    Solves `sdpdr.methods.anchored_mvu`. ``trust_`` is the distance of unknown points from the
+    space of the coordinates, which the program lets them leave.
 
     Parameters
     ----------
     n_components : int, default 2
-        Dimension of the embedding if no coordinates are known; else they say it.
-    n_neighbors : int, default 6
-        Two points are joined if either is among the other's nearest.
+        Dimension of the embedding if no coordinates are known; else their number.
     isometry : {"auto", "inequality", "equality"}, Band or Slack, default "auto"
-        By default lengths change at the price of `sdpdr.estimators.insert`, so dear that they do so
-        by about one percent where coordinates and lengths agree. Edges are chords: coordinates
+        By default lengths change at the penalty of `sdpdr.estimators.insert`, so high that they do
+        so by about one percent where coordinates and lengths agree. Edges are chords: coordinates
         measured along a bent sheet contradict lengths that may not grow. Without any coordinates
         ``"inequality"``.
-    about : {"mean", "anchors"}, default "mean"
-        Whether the variance is about the mean of all points or that of the known ones.
-    metric, angles, connect, extension, solver, form, landmarks, tol, time_limit, random_state
-        As for `sdpdr.MVU`. With ``connect="none"`` the graph may fall into parts, each of which
-        then needs a known point.
+    connect : {"bridges", "mst", "largest", "error", "none"}, default "bridges"
+        As for `sdpdr.MVU`; with ``"none"`` the graph may fall into parts, each of which then needs
+        a known point.
+    n_neighbors, metric, angles, extension, solver, form, landmarks, tol, time_limit, random_state
+        As for `sdpdr.MVU`.
 
     Attributes
     ----------
@@ -73,29 +70,22 @@ class AnchoredMVU(LengthEmbedding):
         In the coordinates given; known rows are as given.
     trust_ : array of shape (n,)
         Squared distance of each point from the space of the coordinates. Between points where it
-        is 0, lengths are those of the program; other places may have the same.
+        is 0, lengths are those of the program; other positions may have the same.
     anchors_ : array of int
         Samples of known coordinates.
-    scale_ : float
-        How many units of the coordinates were taken for one of the data.
     gram_ : array or Factor
-        The matrix Z, bordered by the coordinates, in the unit of the data.
-    eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
+        The matrix Z, bordered by the coordinates.
+    eigenvalues_, graph_, solution_, length_kept_
         As of `sdpdr.MVU`.
 
     Raises
     ------
     DataError, ShapeError, DisconnectedGraphError, InfeasibleError
-        From `fit`, as `sdpdr.methods.anchored_mvu`.
+        From `fit`, as `sdpdr.methods.anchored_mvu`; or by default, if coordinates are in a unit
+        that is several times smaller than that of the data.
 
     Warns
     -----
-    OtherUnitWarning
-        By default: half of the pairs of places are further apart than 1.5 times, or nearer than
-        1/1.5 of, what ways between them in the data let expect (0.93 of these, as on a sheet), and
-        data were scaled. Or the median of pairs is more than 1.05 or less than 0.75 of the way,
-        and nothing was scaled: short cuts and noise do that, too. On sheets, bent or not, a unit
-        1.2 times too large or 1.4 times too small is told so; a unit that is less wrong is not.
     FewAnchorsWarning
         No coordinates are known.
     MissedLengthsWarning
@@ -109,17 +99,15 @@ class AnchoredMVU(LengthEmbedding):
     --------
     >>> import numpy as np, sdpdr
     >>> t = np.linspace(0.0, 4.0, 21)
-    >>> X = np.column_stack([np.cos(t), np.sin(t)])
     >>> y = np.full(21, np.nan)
     >>> y[[0, 20]] = 0.0, 4.0 * 0.995
-    >>> placed = sdpdr.AnchoredMVU(n_neighbors=2).fit(X, y)
+    >>> placed = sdpdr.AnchoredMVU(n_neighbors=2).fit(np.column_stack([np.cos(t), np.sin(t)]), y)
     >>> bool(np.abs(placed.embedding_[:, 0] - t).max() < 0.05)
     True
     """
 
     _: KW_ONLY
     isometry: Relation | Literal["auto"] = "auto"  # type: ignore[assignment]  # one word more than the base
-    about: str = "mean"
 
     def fit(self, X: Any, y: Any = None) -> AnchoredMVU:
         """Find the coordinates that are not known.
@@ -141,70 +129,45 @@ class AnchoredMVU(LengthEmbedding):
         return self
 
     def insert(self, X: Any) -> Array:
-        """Coordinates of new points: inserted into the finished embedding.
-
-        Parameters
-        ----------
-        X : array_like of shape (m, D)
-
-        Returns
-        -------
-        array of shape (m, r)
-        """
+        """Coordinates (m, r) of new points (m, D), inserted into the finished embedding."""
         check_is_fitted(self)
         if self.metric == "precomputed":
             raise DataError("new points need coordinates; fit with metric='euclidean'.")
         points = checked(self, X, reset=False)
         placed = self.graph_.index >= 0
-        places = self.embedding_[placed] / self.scale_
-        found = insert(self._seen[placed], places, points, self.n_neighbors_)
-        return self.scale_ * found.coordinates
+        seen, places = self._seen[placed], self.embedding_[placed]
+        return insert(seen, places, points, self.n_neighbors_).coordinates
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         self.anchors_, nodes, coordinates = self._known = known_nodes(graph, y)
-        about: Any = self.about
+        relation: Any = self.isometry
         if not nodes.size:
             warn(
                 "no coordinates are known, so this is an unfolding as of MVU: pass y with a row "
                 "for each sample, its coordinates, or nan where they are to be found.",
                 FewAnchorsWarning,
             )
-        if self.isometry != "auto" or not nodes.size:
-            self.scale_ = 1.0
-            relation: Any = "inequality" if self.isometry == "auto" else self.isometry
-            return anchored_mvu(graph, nodes, coordinates, relation, about)
-        few, ways = _ways(graph, nodes)
-        share = _share(ways[:, nodes[few]], coordinates[few])
-        times = share / _STRAIGHT
-        self.scale_ = 1.0 if 1.0 / _SAME_UNIT <= times <= _SAME_UNIT else times
-        if self.scale_ == 1.0:
-            _warn_of_odd_share(share)
-        else:
-            warn(
-                "coordinates are not in the unit of the data: one unit of the data is taken for "
-                f"{self.scale_:.3g} of theirs (scale_), as the ways between the places given tell. "
-                "Bring the data to the unit of the coordinates if you know it.",
-                OtherUnitWarning,
-            )
-        places = coordinates / self.scale_
-        further = float(np.max(ways.min(axis=0), initial=0.0, where=np.isfinite(ways).any(axis=0)))
-        return anchored_mvu(graph, nodes, places, priced(places, further), about)
+            relation = "inequality" if relation == "auto" else relation
+        elif relation == "auto":
+            few = np.linspace(0, nodes.size - 1, min(nodes.size, _MEASURED)).astype(int)
+            ways = geodesics(graph, nodes[few])
+            _require_one_unit(ways[:, nodes[few]], coordinates[few])
+            nearest = ways.min(axis=0)
+            further = np.max(nearest, where=np.isfinite(nearest), initial=0.0)
+            relation = _penalized(coordinates, float(further))
+        return anchored_mvu(graph, nodes, coordinates, relation)
 
     def _compare(self, places: Array) -> None:
-        super()._compare(places / self.scale_)
-        if self.isometry == "auto" and self._known[1].size:
-            self._warn_of_missed_lengths(places / self.scale_)
-
-    def _warn_of_missed_lengths(self, places: Array) -> None:
+        super()._compare(places)
         missed = missed_lengths(self.graph_, places)
-        if missed.share < _MISSED:
+        if self.isometry != "auto" or not self._known[1].size or missed.share < _MISSED:
             return
         a, b = (numbered(k) for k in missed.samples)
         warn(
             f"edges miss their lengths by {missed.share:.0%} of their root mean square, most "
             f"between samples {a} and {b}: {missed.given:.4g} in the data, {missed.found:.4g} in "
-            "the coordinates given. See whether a coordinate is wrong, and whether neighbours are "
-            "neighbours (n_neighbors).",
+            "the coordinates given. See whether coordinates and data are in one unit, whether a "
+            "coordinate is wrong, and whether neighbours are neighbours (n_neighbors).",
             MissedLengthsWarning,
         )
 
@@ -220,9 +183,7 @@ class AnchoredMVU(LengthEmbedding):
         if nodes.size:
             # The matrix has rows for dimensions beside those for points.
             self.eigenvalues_ = solution.spectrum()
-            placed = place(solution, graph, nodes, coordinates / self.scale_)
-            placed = Placed(self.scale_ * placed.coordinates, self.scale_**2 * placed.trust)
-            placed.coordinates[nodes] = coordinates
+            placed = place(solution, graph, nodes, coordinates)
         else:
             flat = super()._places(graph, solution)
             left = np.sum(np.square(solution.embedding(graph.n)), axis=1)
@@ -231,45 +192,27 @@ class AnchoredMVU(LengthEmbedding):
         return placed.coordinates
 
 
-def _ways(graph: NeighborGraph, nodes: Index) -> tuple[Index, Array]:
-    """Some known points, evenly among them, and the ways from these to all points."""
-    few = np.unique(np.linspace(0, nodes.size - 1, min(nodes.size, _LOOKED_AT)).astype(int))
-    return few, geodesics(graph, nodes[few])
-
-
-def _share(between: Array, places: Array) -> float:
-    """What places are apart, of the ways between them, at the median of pairs."""
+def _require_one_unit(ways: Array, places: Array) -> None:
+    """Refuse coordinates much further apart than the ways between them, which no bend explains."""
     apart = np.linalg.norm(places[:, None] - places[None], axis=2)
-    joined = np.isfinite(between) & (between > 0.0) & (apart > 0.0)
-    return float(np.median(apart[joined] / between[joined])) if joined.any() else _STRAIGHT
+    joined = np.isfinite(ways) & (ways > 0.0)
+    times = float(np.median(apart[joined] / ways[joined])) if joined.any() else 0.0
+    if times > _FAR:
+        raise DataError(
+            f"half of the pairs of coordinates are further apart than {times:.3g} times the ways "
+            "between them in the data. Bring both to one unit: divide y by that number, or "
+            "multiply X by it."
+        )
 
 
-def _warn_of_odd_share(share: float) -> None:
-    """Of places that are not scaled, and may be in another unit all the same."""
-    low, high = _ODD
-    if low <= share <= high:
-        return
-    why = (
-        "edges are short cuts across a bend (fewer n_neighbors)"
-        if share > high
-        else "noise lengthens the ways"
-    )
-    warn(
-        f"half of the pairs of places given are {'further' if share > high else 'nearer'} apart "
-        f"than {share:.3g} times the ways between them in the data. Unless {why}, coordinates may "
-        "be in another unit than the data: bring them to one. Nothing was scaled (scale_).",
-        OtherUnitWarning,
-    )
+def _penalized(coordinates: Array, further: float = 0.0) -> Slack:
+    """Lengths that change at a penalty, beside the extent of coordinates and ways further out."""
+    extent = np.square(coordinates - coordinates.mean(axis=0)).sum(axis=1).max()
+    return Slack(_PRICE * (float(np.sqrt(extent)) + further) ** 2, relative=True)
 
 
 def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
-    """Samples of known coordinates, their nodes (each once), and the coordinates of these.
-
-    Raises
-    ------
-    DataError, ShapeError, InfeasibleError
-        They do not fit, or leave nothing to be found.
-    """
+    """Samples of known coordinates, their nodes (each once), and the coordinates of these."""
     n = graph.index.size
     if y is None:
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 0))
@@ -303,3 +246,70 @@ def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
             "that are not known by nan."
         )
     return samples, nodes, coordinates
+
+
+def insert(X: ArrayLike, embedding: ArrayLike, new: ArrayLike, n_neighbors: int = 6) -> Placed:
+    r"""Put new points into a finished embedding, near to their neighbours.
+
+    The embedded points are anchors of `sdpdr.methods.anchored_mvu`, and only lengths of edges
+    that end in a new point count. An embedding in few dimensions does not keep all lengths, so
+    they have a penalty so high that they change by about one percent. Each new point has its
+    nearest neighbours among the embedded points alone, and is placed as if it were the only one;
+    one that is an embedded one lies where that does.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+        Points that are embedded.
+    embedding : array_like of shape (n, r)
+        Their positions.
+    new : array_like of shape (m, D)
+    n_neighbors : int, default 6
+
+    Returns
+    -------
+    Placed
+        Coordinates and trust of the new points.
+
+    Raises
+    ------
+    DataError, ShapeError
+        The points do not fit each other, or there are too few neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t = np.linspace(0.0, 3.0, 31)
+    >>> arc = np.column_stack([np.cos(t), np.sin(t)])
+    >>> placed = insert(arc, t, [[np.cos(1.234), np.sin(1.234)]], n_neighbors=2)
+    >>> placed.coordinates.round(3)
+    array([[1.234]])
+    """
+    known, added = validate.points(X, at_least=2), np.atleast_2d(np.asarray(new, dtype=float))
+    places = np.asarray(embedding, dtype=float)
+    places = places[:, None] if places.ndim == 1 else places
+    if len(places) != len(known) or added.shape[1] != known.shape[1]:
+        raise ShapeError(
+            f"X has shape {known.shape}, embedding {places.shape} and new {added.shape}: X needs "
+            "as many rows as the embedding and as many columns as new."
+        )
+    if not np.isfinite(added).all():
+        raise DataError("the new points hold nan or infinite numbers.")
+    k = validate.n_neighbors(n_neighbors, len(known) + 1)
+    coordinates, trust = np.zeros((len(added), places.shape[1])), np.zeros(len(added))
+    for row, point in enumerate(added):
+        at = np.flatnonzero((known == point).all(axis=1))
+        # No other position keeps a length of zero; points torn apart have several.
+        if at.size and not np.ptp(places[at], axis=0).any():
+            coordinates[row] = places[at[0]]
+            continue
+        space = Euclidean(np.vstack([known, point]))
+        own = np.array([len(known)])
+        ends = np.sort(space.nearest(k, rows=own).ravel())
+        floor = np.finfo(float).eps * max(float(np.max(np.square(space.X))), 1e-300)
+        lengths = np.maximum(space.sqdist(ends, np.full(k, own[0])), floor)
+        graph = from_edges(k + 1, np.column_stack([np.arange(k), np.full(k, k)]), lengths)
+        model = anchored_mvu(graph, np.arange(k), places[ends], _penalized(places[ends]), "anchors")
+        placed = place(solve(model), graph, np.arange(k), places[ends])
+        coordinates[row], trust[row] = placed.coordinates[k], placed.trust[k]
+    return Placed(coordinates, trust)

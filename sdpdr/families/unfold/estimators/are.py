@@ -1,4 +1,4 @@
-"""Action Respecting Embedding with scikit-learn's face."""
+"""Action Respecting Embedding as an estimator."""
 
 from __future__ import annotations
 
@@ -26,73 +26,38 @@ _NOTHING = 1e-12
 
 @dataclass(eq=False, repr=False)
 class ARE(GramEmbedding):
-    r"""Action Respecting Embedding: an unfolding in which every action is a rigid motion.
+    """Action Respecting Embedding: an unfolding in which every action is a rigid motion.
 
     The rows of X are states that follow each other, and each step from one to the next has the
     label of an action. Solves `sdpdr.methods.are` on the graph of `sdpdr.graphs.transitions`.
 
     Parameters
     ----------
-    n_components : int, default 2
-        Dimension of the embedding.
-    n_neighbors : int, default 6
-        Two states are joined if either is among the other's nearest, or follows the other.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
-        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
     inverse : mapping of labels, optional
         ``{"L": "R"}`` says that L undoes R.
     hops : int, optional
         For many states: see `sdpdr.methods.are`. ``action_error_`` then tells whether the
         answer is one to the whole program.
-    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
-        With ``"precomputed"``, X holds (plain, not squared) distances.
-    angles : bool, default False
-        Also join the neighbours of a state with each other.
-    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
-        What to do about sequences that no edge joins: join every two parts by several edges, with
-        a warning; add the shortest joining edges only; keep the largest part (states left out get
-        ``nan``); or refuse. See `sdpdr.graphs.knn`.
-    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
-        Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
-        `sdpdr.extend.fit_extension`.
-    solver : str or Solver, default "auto"
-    form : str, default "auto"
-        See `sdpdr.solve`.
-    tol : float, optional
-        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
-    time_limit : float, "auto" or None, default "auto"
-        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
-        60, unless a solver or form is named.
-    random_state : int, RandomState or Generator, optional
-        Seed; by default that of a configured solver, or 0.
+    n_components, n_neighbors, isometry, metric, angles, connect, extension
+        As for `sdpdr.MVU`; states that follow each other are joined, too.
+    solver, form, tol, time_limit, random_state
+        As for `sdpdr.MVU`.
 
     Attributes
     ----------
-    embedding_ : array of shape (n, n_components)
     motions_ : dict from label to `sdpdr.graphs.Motion`
-        The rigid motion of each action, on all columns of the embedding of the nodes; empty
-        without actions.
+        The rigid motion of each action, on all columns of the embedding of the nodes.
     action_error_ : float
         Largest change of a distance by an action, relative to the mean step
         (`sdpdr.graphs.action_error`); zero without actions.
     transitions_ : Transitions or None
-    gram_ : array of shape (nodes, nodes) or Factor
-        The Gram matrix of the distinct states.
-    eigenvalues_ : array
-        Its spectrum, descending.
-    graph_ : NeighborGraph
-    solution_ : Solution
-        With ``value``, ``bound``, ``gap``, multipliers and residuals.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        If X has column names.
+    embedding_, gram_, eigenvalues_, graph_, solution_
+        As of `sdpdr.MVU`.
 
     Raises
     ------
-    DataError, ShapeError
+    DataError, ShapeError, DisconnectedGraphError
         From `fit`, naming what is wrong with the data, the actions or the lengths.
-    DisconnectedGraphError
-        From `fit` with ``connect="error"``, with the parts and what to do.
 
     References
     ----------
@@ -105,10 +70,8 @@ class ARE(GramEmbedding):
     >>> actions = "R" * 12 + "L" * 6
     >>> X, position = sdpdr.datasets.window_agent(actions)
     >>> learned = sdpdr.ARE(n_components=1, n_neighbors=3).fit(X, actions=actions)
-    >>> learned.embedding_.shape, learned.solution_.certified(), learned.action_error_ < 1e-5
-    ((19, 1), True, True)
-    >>> sorted(learned.motions_)
-    ['L', 'R']
+    >>> learned.solution_.certified(), learned.action_error_ < 1e-5, sorted(learned.motions_)
+    (True, True, ['L', 'R'])
     """
 
     _: KW_ONLY
@@ -132,8 +95,8 @@ class ARE(GramEmbedding):
             The states of all sequences, one sequence after the other.
         y : ignored
         actions : str or sequence of n - s labels, optional
-            What was done between each state and the next of its sequence, for s sequences;
-            ``None`` among them is an unknown action. Without any this is `MVU` on the same
+            The action between each state and the next of its sequence, for s sequences; ``None``
+            among them is an unknown action. Without any this is `MVU` on the same
             graph. In a pipeline, pass ``are__actions=...`` to its ``fit``.
         lengths : sequence of int, optional
             Number of states of each sequence; by default there is one.
@@ -162,7 +125,7 @@ class ARE(GramEmbedding):
         return self
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        """Of the transitions, which stand in the place of side information."""
+        """The recipe; ``y`` holds the transitions."""
         if y is None:
             return mvu(graph, self.isometry)
         return are(graph, y, isometry=self.isometry, hops=self.hops)

@@ -1,4 +1,4 @@
-"""Distance completion with scikit-learn's face: some distances in, points and all distances out."""
+"""Distance completion as an estimator: some distances in, points and all distances out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import FewAnchorsWarning, MissedLengthsWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
-from sdpdr.base.progress import Progress
 from sdpdr.families.unfold.anchored import missed_lengths, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion
 from sdpdr.families.unfold.estimators.anchored import known_nodes
@@ -25,13 +23,11 @@ from sdpdr.families.unfold.estimators.gram import (
     DefaultTimeLimit,
     warn_of_missing_proof,
 )
-from sdpdr.families.unfold.folded import MISSED, PartlyKnown
-from sdpdr.families.unfold.mirrored import mirrored
-from sdpdr.graphs import NeighborGraph
+from sdpdr.families.unfold.last_step import MISSED, LastStep, mirrored
 from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
 
-# Beside the root mean square of the lengths given: errors that are more than noise. Gaussian noise
+# Errors that are more than noise, beside the root mean square of the lengths given. Gaussian noise
 # of 10 % leaves 0.06 to 0.1 in the root mean square, and up to 0.54 in the worst of 1770 pairs.
 # Points of a cube in the plane have 0.07 to 0.19, one length of 66 to 538 that is ten times as long
 # leaves 0.1 to 0.7, and 1.3 to 12 in that pair.
@@ -43,67 +39,57 @@ _FOR_PROGRAM = 0.75
 
 @dataclass(eq=False, repr=False)
 class DistanceCompletion(DefaultTimeLimit, Embedding):
-    r"""Points, and all their distances, from some distances that may be noisy.
+    """Points, and all their distances, from some distances that may be noisy.
 
     Two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points in any
     number of dimensions, from nowhere, and its answer is certified. These are projected to
     ``n_components`` dimensions, and moved to a local minimum of raw stress, `sdpdr.methods.refine`,
-    of which nothing is proved. Without anchors places are found up to rotation, reflection and
+    of which nothing is proved. Without anchors positions are found up to rotation, reflection and
     shift, see `scipy.spatial.procrustes`.
 
     Parameters
     ----------
     n_components : int, default 2
-        Dimension, if no coordinates are known; else they say it.
+        Dimension of the positions; with anchors, their number of coordinates instead.
     misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band, Slack, default "auto"
-        How a distance that changes is charged for: by the square of the relative change of its
-        square, the default without anchors; by its size, the default with anchors, which changes
-        none at all where that is possible, but takes longer where it is not; or what else
-        `sdpdr.methods.distance_completion` takes.
+        Penalty of a distance that changes: the square of the relative change of its square, the
+        default without anchors; or its absolute value, the default with anchors, which changes
+        none at all where that is possible, but takes longer where it is not; or another relation
+        of `sdpdr.methods.distance_completion`.
     price : float, optional
-        Of ``"square"`` and ``"absolute"``, without a unit; by default 1000 and 100.
+        Weight of ``"square"`` and ``"absolute"``, without a unit; by default 1000 and 100.
     refined : bool, default True
         Whether to take the second step.
-    squared : bool, default False
-        Whether the distances given are squared.
-    solver : str or Solver, default "auto"
-    tol : float, optional
     time_limit : float, "auto" or None, default "auto"
-        Seconds, of the first step; None for no limit. What has been found by then is kept, with a
+        Seconds, of the first step; None for no limit. The point found by then is kept, with a
         warning. By default 45, so that all is over in about a minute, unless a solver is named.
-        What is left, by default of a minute, is what a convex iteration may take (``start_``).
-    random_state : int, RandomState or Generator, optional
-    progress : bool or callable, optional
-        See `sdpdr.solve`.
+    solver, tol, random_state
+        As for `sdpdr.MVU`.
 
     Attributes
     ----------
-    embedding_ : array of shape (n, r)
-        Places after both steps; anchors where they were said to be.
-    relaxed_ : array of shape (n, r)
-        Places after the first. The trace stretches lengths, also exact ones: two points by
-        1 / (2 price) of theirs for ``"square"``, 1.0005 times with the default; the second step
-        undoes this.
-    start_ : {"program", "paths", "rank"}
-        Where the last step began that ended in the smaller stress; the program where they are
-        equal to a part in a thousand, where it already has the distances, and of more than 3000
-        points, whose paths are too many: of 6000 they took 20 seconds and 1.3 GB. ``"rank"`` is a
-        convex iteration, made where more dimensions have the distances and the places do not.
+    embedding_, relaxed_ : array of shape (n, r)
+        Positions after both steps, and after the first, which stretches lengths: two points by
+        1 / (2 price) of theirs for ``"square"``. Anchors are where they were said to be.
+    start_ : {"program", "paths"}
+        Where the last step began that ended in the smaller stress: positions of the program, or
+        classical scaling of shortest paths. Paths are not tried where the program's have the
+        distances already, nor of more than 3000 points: of 6000 they took 20 seconds and 1.3 GB.
     rmse_, relaxed_rmse_ : float
-        Root mean square difference of known distances from those between the places.
+        Root mean square difference of known distances from those between the positions.
     distances_ : array of shape (n, n)
-        Those known, and those between the places where none was known. Not squared.
+        Those known, and those between the positions where none was known. Not squared.
     gram_ : array or Factor
         The matrix K of the program; with anchors Z, bordered by their coordinates.
     eigenvalues_ : array
         Its spectrum. More than r that matter: the distances are noisy, or fit in no r dimensions.
     trust_ : array of shape (n,)
         With anchors: squared distance of each point of the program from the space of coordinates.
-        Where it is zero the program's lengths hold at the places found. These are the only places
-        with such lengths if the lengths determine them, which trust does not tell.
+        Where it is zero the program's lengths hold at the positions found, which need not be the
+        only such positions.
     mirrored_ : array of int
-        With anchors: samples that a reflection moves without changing any distance that is known;
-        see `sdpdr.methods.mirrored`. There may be others whose places are not determined.
+        With anchors: samples that a reflection moves without changing any distance that is known,
+        so that they are not determined. There may be others.
     anchors_ : array of int
         Samples of known coordinates.
     graph_ : NeighborGraph
@@ -111,12 +97,10 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     solution_ : Solution
         Of the program, with its certificate.
     unit_ : float
-        The length that is one in the program and its matrix: with anchors, whose matrix is bordered
-        by coordinates, and a price, the root mean square of the known distances; else 1.
+        The length that is one in the program and its matrix: with anchors and a price, the root
+        mean square of the known distances; else 1.
     names_ : array of shape (n,)
-        What points are called: names in triples, ascending, or those of a frame's rows; else their
-        numbers.
-    n_features_in_ : int
+        Names of the points in triples, ascending, or those of a frame's rows; else their numbers.
 
     Raises
     ------
@@ -129,13 +113,12 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     Warns
     -----
     FewAnchorsWarning
-        Some places are no better than their mirror images, see ``mirrored_``.
-    UncertifiedWarning
-        The program was not solved, or not proved to be.
+        Some positions are no better than their mirror images, see ``mirrored_``.
     MissedLengthsWarning
-        After both steps, places miss the distances by more than an eighth of their root mean
-        square, or one of them by all of it: more than noise of 10 % does. The worst pair is named.
-        Or more dimensions have the distances, and these places miss them by any share.
+        After both steps, positions miss the distances by more than an eighth of their root mean
+        square, or one of them by all of it, more than noise of 10 % does; or more dimensions have
+        the distances, and these positions miss them by any share.
+    UncertifiedWarning
 
     References
     ----------
@@ -159,12 +142,10 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     misfit: Misfit = "auto"
     price: float | None = None
     refined: bool = True
-    squared: bool = False
     solver: Any = "auto"
     tol: float | None = None
     time_limit: float | str | None = "auto"
     random_state: int | None = None
-    progress: Progress | bool | None = None
 
     def fit(self, X: Any, y: Any = None) -> DistanceCompletion:
         """Find the points.
@@ -184,7 +165,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         self
         """
         require_kinds(self)
-        graph, self.names_ = named_distances(X, squared=self.squared, anchors=y)
+        graph, self.names_ = named_distances(X)
         if getattr(X, "shape", ()) == (graph.index.size,) * 2:
             note_columns(self, X)
         else:
@@ -193,56 +174,48 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
             validate.positive_integer("n_components", self.n_components, at_most=graph.n)
-        self.unit_ = _unit(graph, nodes, self.misfit)
-        deadline, seed = Deadline(self._limit()), validate.seed_or_none(self.random_state)
+        self.unit_, size = 1.0, float(np.sqrt(np.mean(graph.sqdist)))
+        if nodes.size and self.misfit in ("auto", "square", "absolute"):
+            self.unit_ = size
         scaled = replace(graph, sqdist=graph.sqdist / self.unit_**2)
         r = coordinates.shape[1] if nodes.size else self.n_components
-        known = PartlyKnown(scaled, nodes, coordinates / self.unit_, r)
+        step = LastStep(scaled, nodes, coordinates / self.unit_, r)
         solution = solve(
-            distance_completion(scaled, nodes, known.coordinates, self.misfit, self.price),
+            distance_completion(scaled, nodes, step.coordinates, self.misfit, self.price),
             self.solver,
             tol=self.tol,
             time_limit=self._seconds(),
-            seed=seed,
-            progress=self.progress,
+            seed=validate.seed_or_none(self.random_state),
         )
         warn_of_missing_proof(solution, self._way_out(solution))
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
-        relaxed = known.relaxed(solution)
-        places, self.start_, is_folded = relaxed, "program", False
-        if self.refined:
-            places, self.start_ = known.refined(relaxed)
-            is_folded = known.is_folded(solution, places, self.price)
-        better = known.unfolded(places, seed or 0, deadline) if is_folded else None
-        if better is not None:
-            places, self.start_ = better, "rank"
-        size = float(np.sqrt(np.mean(graph.sqdist)))
-        self.relaxed_rmse_, self.rmse_ = (size * known.misfit(Y) for Y in (relaxed, places))
-        relaxed, places = self.unit_ * relaxed, self.unit_ * places
-        self.relaxed_ = graph.of_samples(relaxed)
-        self.embedding_ = as_precise(graph.of_samples(places), X)
+        relaxed = step.relaxed(solution)
+        places, self.start_ = step.refined(relaxed) if self.refined else (relaxed, "program")
+        self.relaxed_rmse_, self.rmse_ = (size * step.misfit(Y) for Y in (relaxed, places))
+        self.relaxed_ = graph.of_samples(self.unit_ * relaxed)
+        self.embedding_ = as_precise(graph.of_samples(self.unit_ * places), X)
         if nodes.size:
-            trust = place(solution, scaled, nodes, known.coordinates).trust
+            trust = place(solution, scaled, nodes, step.coordinates).trust
             self.trust_ = self.unit_**2 * graph.of_samples(trust)
-            self.mirrored_ = np.flatnonzero(np.isin(graph.index, mirrored(graph, nodes, places)))
-            self._warn_of_mirrored()
-        if self.refined:  # projected places alone miss noisy lengths by more than the noise
-            self._warn_of_missed_lengths(places, is_folded)
+            self._find_mirrored(mirrored(scaled, nodes, places))
+        if self.refined:  # projected positions alone miss noisy lengths by more than the noise
+            self._warn_of_missed_lengths(step, places)
         return self
 
     def _seconds(self) -> float | None:
-        """What the program may take."""
+        """Time limit of the program."""
         return _FOR_PROGRAM * self.default_time_limit if self._is_limit_ours() else self._limit()
 
     def _way_out(self, solution: Solution) -> str:
-        """What to do besides what the status advises, where nothing is proved."""
+        """Advice beside that of the status, where nothing is proved."""
         words = [EXACT_LENGTHS.format("misfit")] if self.misfit == "equality" else []
         if solution.status is Status.TIME_LIMIT and self._is_limit_ours():
             words.insert(0, f"It had {self._seconds():g} seconds; time_limit=None lets it end.")
         return " ".join(words)
 
-    def _warn_of_mirrored(self) -> None:
+    def _find_mirrored(self, nodes: Index) -> None:
+        self.mirrored_ = np.flatnonzero(np.isin(self.graph_.index, nodes))
         if self.mirrored_.size:
             warn(
                 f"the places of {self.mirrored_.size} points are no better than their mirror "
@@ -253,7 +226,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
 
     @property
     def distances_(self) -> Array:
-        """Those known, and those between the places elsewhere; shape (n, n)."""
+        """Known distances, and those between the positions elsewhere; shape (n, n)."""
         check_is_fitted(self)
         graph, places = self.graph_, self.embedding_[self.graph_.first_samples]
         found = squareform(pdist(places))
@@ -261,43 +234,34 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         found[i, j] = found[j, i] = np.sqrt(graph.sqdist)
         return np.asarray(found[np.ix_(graph.index, graph.index)])
 
-    def _warn_of_missed_lengths(self, places: Array, is_folded: bool) -> None:
-        """Of places that miss lengths by more than noise does, or that more dimensions have."""
-        missed = missed_lengths(self.graph_, places)
-        if missed.share <= _NOISE and missed.most <= _WORST:
-            if is_folded and missed.share > MISSED:
-                self._warn_of_folded(places.shape[1], missed.share)
-            return
-        warn(
-            f"places in {places.shape[1]} dimensions do not have the distances given: they miss "
-            f"them by {self.rmse_:.3g} (rmse_), {missed.share:.0%} of their root mean square. "
-            f"Worst are points {called(self.names_, missed.samples)}: {missed.given:.4g} given, "
-            f"{missed.found:.4g} found. See whether that distance is right, whether anchors and "
-            "distances are in one unit, and whether the points need more dimensions "
-            "(n_components).",
-            MissedLengthsWarning,
-        )
-
-    def _warn_of_folded(self, r: int, share: float) -> None:
-        warn(
-            f"points in more than {r} dimensions have the distances given, at least ten times as "
-            f"well as places in {r}, which miss them by {self.rmse_:.3g} (rmse_), {share:.2g} of "
-            "their root mean square. The last step may have ended in a local minimum: if the "
-            "distances are exact, try misfit='equality' or another random_state, or give more of "
-            "them. Few and noisy ones look alike, as do points that need more dimensions "
-            "(n_components).",
-            MissedLengthsWarning,
-        )
+    def _warn_of_missed_lengths(self, step: LastStep, places: Array) -> None:
+        """Warn of lengths missed by more than noise explains, or held by more dimensions."""
+        missed, r = missed_lengths(self.graph_, self.unit_ * places), places.shape[1]
+        if missed.share > _NOISE or missed.most > _WORST:
+            warn(
+                f"places in {r} dimensions do not have the distances given: they miss them by "
+                f"{self.rmse_:.3g} (rmse_), {missed.share:.0%} of their root mean square. Worst "
+                f"are points {called(self.names_, missed.samples)}: {missed.given:.4g} given, "
+                f"{missed.found:.4g} found. See whether that distance is right, whether anchors "
+                "and distances are in one unit, and whether the points need more dimensions "
+                "(n_components).",
+                MissedLengthsWarning,
+            )
+        elif missed.share > MISSED and step.needs_more_dimensions(
+            self.solution_, places, self.price
+        ):
+            warn(
+                f"points in more than {r} dimensions have the distances given, at least ten times "
+                f"as well as places in {r}, which miss them by {self.rmse_:.3g} (rmse_), "
+                f"{missed.share:.2g} of their root mean square. The last step may have ended in a "
+                "local minimum: if the distances are exact, try misfit='absolute', or give more "
+                "of them. Few and noisy ones look alike, as do points that need more dimensions "
+                "(n_components).",
+                MissedLengthsWarning,
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.input_tags.positive_only = True
         return tags
-
-
-def _unit(graph: NeighborGraph, nodes: Index, misfit: Misfit) -> float:
-    """The length that is to be one in a program with such anchors."""
-    if not nodes.size or misfit not in ("auto", "square", "absolute"):
-        return 1.0
-    return float(np.sqrt(np.mean(graph.sqdist)))

@@ -1,4 +1,4 @@
-"""What is passed as distances of which some are known: matrices, triples, names of points."""
+"""Partly known distances as a graph: matrices, triples, names of points."""
 
 from __future__ import annotations
 
@@ -18,44 +18,19 @@ from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs import NeighborGraph, complete, from_edges
 
 
-def named_distances(
-    D: Any, *, squared: bool = False, anchors: Any = None
-) -> tuple[NeighborGraph, np.ndarray]:
-    """Graph of all distances that are known, and what its points are called.
+def named_distances(D: Any) -> tuple[NeighborGraph, np.ndarray]:
+    """Graph of all distances that are known, in any form of `DistanceCompletion.fit`, and names.
 
-    Parameters
-    ----------
-    D : array_like, sparse array or data frame
-        In any of the forms of `DistanceCompletion.fit`.
-    squared : bool, default False
-    anchors : array_like or tuple, optional
-        As ``y`` of `DistanceCompletion.fit`; one of which no distance is given has one to another
-        anchor, from their coordinates.
-
-    Returns
-    -------
-    graph : NeighborGraph
-    names : array of shape (n,)
-        Words of triples, ascending, or those of the rows of a frame; numbers elsewhere.
-
-    Raises
-    ------
-    DataError, DataTypeError, ShapeError
-        The distances cannot be used.
-
-    Examples
-    --------
-    >>> graph, names = named_distances([["Ulm", "Bonn", 340.0], ["Ulm", "Kiel", 640.0]])
-    >>> names.tolist(), graph.edges.tolist()
-    (['Bonn', 'Kiel', 'Ulm'], [[0, 2], [1, 2]])
+    Names of points are those in triples, ascending, or those of the rows of a frame; else numbers.
     """
     if (triples := _worded_triples(D)) is not None:
-        ends = triples.iloc[:, :2].to_numpy(dtype=str)
-        names, places = np.unique(ends, return_inverse=True)
+        names, places = np.unique(triples.iloc[:, :2].to_numpy(dtype=str), return_inverse=True)
         lengths = _as_numbers(triples.iloc[:, 2])
-        return _listed(places.reshape(-1, 2), lengths, squared, names, anchors), names
+        return _listed(places.reshape(-1, 2), lengths, names), names
     require_one_order(D)
-    graph = known_distances(D, squared=squared, anchors=anchors)
+    if validate.n_dimensions(D) == 1:
+        require_not_condensed(D)
+    graph = _of_sparse(D) if sp.issparse(D) else _of_array(_as_numbers(D))
     rows = getattr(D, "index", None)
     if isinstance(rows, pd.Index) and rows.dtype.kind == "O" and rows.size == graph.index.size:
         return graph, rows.to_numpy()
@@ -71,7 +46,7 @@ def _worded_triples(D: Any) -> pd.DataFrame | None:
         try:
             table = pd.DataFrame(D if isinstance(D, list) else np.asarray(D))
         except ValueError:
-            return None  # Rows of several lengths; others refuse them, and say why.
+            return None  # rows of several lengths, which others refuse with the reason
     if table.shape[1] != 3 or not any(_is_text(table.iloc[:, k]) for k in (0, 1)):
         return None
     gaps = np.flatnonzero(table.iloc[:, :2].isna().any(axis=1))
@@ -87,12 +62,6 @@ def _is_text(column: Any) -> bool:
 
 
 def _as_numbers(values: Any) -> Array:
-    """An array of doubles.
-
-    Raises
-    ------
-    DataTypeError
-    """
     try:
         return as_numbers("distances", values)
     except DataError as error:
@@ -103,39 +72,27 @@ def _as_numbers(values: Any) -> Array:
         ) from None
 
 
-def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> NeighborGraph:
-    """Graph of all distances that are known, in any of the forms of `DistanceCompletion.fit`.
+def _of_sparse(D: Any) -> NeighborGraph:
+    entries = sp.coo_array(own_rows(D))
+    if entries.shape[0] != entries.shape[1]:
+        raise ShapeError(f"distances must be a square matrix; their shape is {entries.shape}.")
+    apart = entries.row != entries.col
+    own = entries.row[~apart & (entries.data != 0.0)]
+    if own.size:
+        raise DataError(
+            f"points {numbered(np.unique(own))} have a distance to themselves that is "
+            "not zero. Pass distances, not similarities."
+        )
+    if not entries.data[apart].all():  # points at one place, which a dense matrix merges
+        return _of_square(with_unknown(D))
+    pairs = np.column_stack([entries.row, entries.col])[apart]
+    return _listed(pairs, entries.data[apart], np.arange(entries.shape[0]))
 
-    Raises
-    ------
-    DataError, DataTypeError, ShapeError
-        The distances cannot be used.
 
-    Examples
-    --------
-    >>> known_distances([[0, 1, 3.0], [2, 1, 1.0], [3, 0, 2.0], [3, 1, 2.0]]).edges.tolist()
-    [[0, 1], [0, 3], [1, 2], [1, 3]]
-    """
-    if validate.n_dimensions(D) == 1:
-        require_not_condensed(D)
-    if sp.issparse(D):
-        entries = sp.coo_array(own_rows(D))
-        if entries.shape[0] != entries.shape[1]:
-            raise ShapeError(f"distances must be a square matrix; their shape is {entries.shape}.")
-        apart = entries.row != entries.col
-        own = entries.row[~apart & (entries.data != 0.0)]
-        if own.size:
-            raise DataError(
-                f"points {numbered(np.unique(own))} have a distance to themselves that is "
-                "not zero. Pass distances, not similarities."
-            )
-        if not entries.data[apart].all():  # points at one place, which a dense matrix merges
-            return known_distances(with_unknown(D), squared=squared, anchors=anchors)
-        pairs = np.column_stack([entries.row, entries.col])[apart]
-        points = np.arange(entries.shape[0])
-        return _listed(pairs, entries.data[apart], squared, points, anchors)
-    array = _as_numbers(D)
-    if array.ndim == 2 and array.shape[1] == 3 and not (len(array) == 3 and _hollow(array)):
+def _of_array(array: Array) -> NeighborGraph:
+    """Graph of a square matrix, or of triples of numbers."""
+    hollow = array.ndim == 2 and len(array) == 3 and not np.nan_to_num(np.diag(array)).any()
+    if array.ndim == 2 and array.shape[1] == 3 and not hollow:
         ends, whole = array[:, :2], np.rint(np.nan_to_num(array[:, :2])).astype(np.int64)
         if (ends != whole).any() or (whole < 0).any():
             raise DataError(
@@ -144,14 +101,13 @@ def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> Ne
                 "such triples."
             )
         points = np.arange(int(whole.max(initial=-1)) + 1)
-        known, _ = _lone_anchors(np.unique(whole), anchors, points)
-        if whole.size and whole.min() == 1 and 0 not in known:
+        if whole.size and whole.min() == 1:
             raise DataError(
                 f"points of triples (i, j, distance) are counted from 0, and these run from 1 to "
                 f"{whole.max()}: of {whole.max() + 1} points no distance is known of point 0. If "
                 "they are counted from 1, subtract 1 from the first two columns."
             )
-        return _listed(whole, array[:, 2], squared, points, anchors)
+        return _listed(whole, array[:, 2], points)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         # scikit-learn's words, which other libraries look for.
         none = array.ndim == 2 and not array.shape[1]
@@ -160,25 +116,21 @@ def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> Ne
             f"{found if none else ''}distances must be a square matrix or triples (i, j, "
             f"distance); their shape is {array.shape}."
         )
+    return _of_square(array)
+
+
+def _of_square(array: Array) -> NeighborGraph:
     if np.any((array > 0.0) & (np.square(array) == 0.0)):
         raise DataError("some distances have squares too small for a number. Take another unit.")
-    points, apart = np.arange(len(array)), np.isfinite(array) & ~np.eye(len(array), dtype=bool)
-    pairs, lengths = _lone_anchors(np.flatnonzero((apart | apart.T).any(0)), anchors, points)
-    if lengths.size:
-        array = array.copy()
-        array[tuple(pairs.T)] = np.square(lengths) if squared else lengths
     with warnings.catch_warnings():
-        # Noisy distances break the triangle inequality, squared or not.
+        # Noisy distances break the triangle inequality.
         warnings.simplefilter("ignore", SquaredDistancesWarning)
-        return complete(array, metric="precomputed", squared=squared)
+        return complete(array, metric="precomputed")
 
 
-def _listed(
-    pairs: Index, lengths: Array, squared: bool, names: np.ndarray, anchors: Any = None
-) -> NeighborGraph:
+def _listed(pairs: Index, lengths: Array, names: np.ndarray) -> NeighborGraph:
     """Graph of pairs and their lengths, those that are not known left out."""
-    n = names.size
-    known = np.isfinite(lengths)
+    n, known = names.size, np.isfinite(lengths)
     pairs, lengths = pairs[known], np.asarray(lengths, dtype=float)[known]
     wrong = np.flatnonzero(lengths <= 0.0)
     if wrong.size:
@@ -187,27 +139,11 @@ def _listed(
             f"{lengths[wrong[0]]:g}; it must be positive. Points that coincide are to be one, and "
             "what is not known is to be left out, or nan."
         )
-    _refuse_loops_and_twins(pairs, lengths, names)
-    more, apart = _lone_anchors(np.unique(pairs), anchors, names)
-    pairs = np.vstack([pairs, more])
-    lengths = np.append(lengths, np.square(apart) if squared else apart)
-    lost = np.setdiff1d(np.arange(n), pairs)
-    if lost.size or not n:
-        raise DataError(
-            f"no distance is known of {lost.size} of {n} points: {called(names, lost)}. Leave "
-            "these points out, or give one distance of each."
-        )
-    return from_edges(n, pairs, lengths if squared else np.square(lengths))
-
-
-def _refuse_loops_and_twins(pairs: Index, lengths: Array, names: np.ndarray) -> None:
-    """Refuse distances of a point to itself, and two that differ of one pair."""
     own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if own.size:
-        length = lengths[own[0]]
         raise DataError(
-            f"point {called(names, pairs[own[0], :1])} has the distance {length:g} to itself. "
-            "Leave that triple out."
+            f"point {called(names, pairs[own[0], :1])} has the distance {lengths[own[0]]:g} to "
+            "itself. Leave that triple out."
         )
     _, which = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
     order = np.argsort(which.ravel(), kind="stable")
@@ -219,24 +155,22 @@ def _refuse_loops_and_twins(pairs: Index, lengths: Array, names: np.ndarray) -> 
             f"points {called(names, pairs[a])} have two distances, {lengths[a]:g} and "
             f"{lengths[b]:g}. Keep one of them, or their mean."
         )
+    lost = np.setdiff1d(np.arange(n), pairs)
+    if lost.size or not n:
+        raise DataError(
+            f"no distance is known of {lost.size} of {n} points: {called(names, lost)}. Leave "
+            "these points out, or give one distance of each."
+        )
+    return from_edges(n, pairs, np.square(lengths))
 
 
 def called(names: np.ndarray, points: Index) -> str:
-    """Points in words: by their names, or by the numbers that whoever passed them counts with."""
+    """Points in words: by their names, or by their numbers as the caller counts them."""
     return numbered(points) if names.dtype.kind in "iu" else listed(names[points])
 
 
-def _hollow(square: Array) -> bool:
-    return not np.nan_to_num(np.diag(square)).any()
-
-
 def in_rows(y: Any, names: np.ndarray) -> Any:
-    """Anchors as rows of coordinates, nan where there are none.
-
-    Raises
-    ------
-    DataError, ShapeError
-    """
+    """Anchors as rows of coordinates, nan where there are none."""
     if not isinstance(y, tuple):
         return y
     if len(y) != 2:
@@ -261,33 +195,14 @@ def in_rows(y: Any, names: np.ndarray) -> Any:
 
 
 def _places(anchors: Any, names: np.ndarray) -> Any:
-    """Numbers of points that are named by words; what is no word as it is."""
-    asked = np.atleast_1d(np.asarray(anchors))
-    if names.dtype.kind in "iu" or asked.dtype.kind not in "UO":
+    """Numbers of points that are named by words; anything else as it is."""
+    words = np.atleast_1d(np.asarray(anchors))
+    if names.dtype.kind in "iu" or words.dtype.kind not in "UO":
         return anchors
-    found = pd.Index(names).get_indexer(pd.Index(asked))
+    found = pd.Index(names).get_indexer(pd.Index(words))
     if np.any(found < 0):
         raise DataError(
-            f"anchor {asked[np.argmin(found)]} is none of the {names.size} points that distances "
+            f"anchor {words[np.argmin(found)]} is none of the {names.size} points that distances "
             f"are given of: {listed(names)}."
         )
     return found
-
-
-def _lone_anchors(seen: Index, given: Any, names: np.ndarray) -> tuple[Index, Array]:
-    """A pair for each anchor without distances, and its length: with the anchor furthest from it.
-
-    Lengths between anchors are constants of every program, so these change none.
-    """
-    rows, n = in_rows(given, names), names.size
-    places = np.zeros((0, 1)) if rows is None else as_numbers("y", rows)
-    places = places[:, None] if places.ndim == 1 else places
-    if len(places) != n:
-        return np.zeros((0, 2), dtype=np.int64), np.zeros(0)
-    anchors = np.flatnonzero(~np.isnan(places).any(axis=1))
-    alone = np.setdiff1d(anchors, seen)
-    apart = np.linalg.norm(places[alone, None] - places[None, anchors], axis=2)
-    furthest = np.argmax(apart, axis=1) if apart.size else np.zeros(0, dtype=np.int64)
-    lengths = apart[np.arange(alone.size), furthest]
-    kept = lengths > 0.0
-    return np.column_stack([alone, anchors[furthest]])[kept], lengths[kept]

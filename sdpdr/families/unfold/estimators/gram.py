@@ -14,20 +14,28 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import limit_of
+from sdpdr.base.distances import with_unknown
 from sdpdr.base.errors import DataError, DataTypeError, LostLengthsWarning, UncertifiedWarning, warn
-from sdpdr.base.estimators import as_precise, note_columns, weighing
+from sdpdr.base.estimators import (
+    Named,
+    Provided,
+    as_precise,
+    checked,
+    note_columns,
+    weighing,
+)
 from sdpdr.base.parameters import require_kinds
-from sdpdr.families.regress.maps import KINDS
-from sdpdr.families.unfold.estimators.placing import Placing
+from sdpdr.families.regress.maps import KINDS, Extension, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.selection import as_asked
+from sdpdr.graphs.space import directions
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
-from sdpdr.program import Solution, Status
+from sdpdr.program import Factor, Solution, Status
 from sdpdr.program.point import Point, Value, principal_places
 from sdpdr.solving.solve import solve
 
@@ -40,6 +48,121 @@ PATIENCE = 60.0
 MORE_TIME = f"It had {PATIENCE:g} seconds; time_limit=None lets it go on to its end."
 # Share of the squared length of edges below which they count as lost.
 _KEPT = 0.5
+
+
+def _require_extension(estimator: Placing) -> None:
+    if estimator.extension is None:
+        raise AttributeError(
+            "the embedding is of the points of the fit alone; pass extension='kernel' (or another "
+            "kind, see sdpdr.extend.fit_extension) for a map of all points, which gives transform, "
+            "trust and score."
+        )
+
+
+class _Framed(Named):
+    """Methods that return places, as frames where `set_output` requests them.
+
+    scikit-learn wraps these here, where they are unconditional: what it wraps is available always,
+    and the map is not.
+    """
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+        """Learn the embedding and return it, shape (n, n_components).
+
+        With an extension, the places that its map gives, as ``fit(X).transform(X)``: the next step
+        of a pipeline then sees old and new points alike. ``fit_params`` are passed on to ``fit``.
+        """
+        self.fit(X, y, **fit_params)
+        return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of points, by the map learned beside the embedding.
+
+        X holds m points, or distances to the samples of the fit, (m, n). Points of the fit are not
+        looked up: the map smooths, and ``embedding_`` has their positions. Points far from all of
+        the fit are placed by little; ``extension_.trust`` says by how much.
+        """
+        check_is_fitted(self, "extension_")
+        return as_precise(self.extension_(self._new(X)), X)
+
+
+class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # of scikit-learn
+    """Base of embeddings that learn a map of all points beside them, if they are asked for one."""
+
+    extension: str | None
+    metric: str
+    random_state: int | None
+    n_neighbors_: int
+    embedding_: Array
+    extension_: Extension
+    graph_: NeighborGraph
+    _placed: Index
+
+    fit_transform = _Framed.fit_transform
+    transform = Provided(_require_extension)(_Framed.transform)
+
+    def _extend(self, X: Any) -> None:
+        """Learn the map, the last step of a fit."""
+        kind = self._map()
+        if kind is None:
+            return
+        precomputed = self.metric == "precomputed"
+        if not precomputed:
+            points = validate.points(X)
+        else:
+            points = with_unknown(X) if sp.issparse(X) else np.asarray(X, dtype=float)
+        if not np.isfinite(points).all():
+            raise DataError(
+                f"extension={self.extension!r} needs all distances between the points of the fit, "
+                "and some are not known. Complete them with sdpdr.DistanceCompletion, or fit "
+                "without an extension."
+            )
+        if self.metric == "cosine":
+            points = directions(points)
+        # Of samples at one place the first, which is one neighbour of a new point, not several.
+        self._placed = at = np.sort(self.graph_.first_samples)
+        self.extension_ = fit_extension(
+            points[np.ix_(at, at)] if precomputed else points[at],
+            self.embedding_[at],
+            kind,
+            precomputed=precomputed,
+            n_neighbors=self.n_neighbors_,
+            seed=validate.seed_or_none(self.random_state) or 0,
+        )
+
+    def _map(self) -> str | None:
+        """The kind of map that is learned, if any."""
+        return self.extension
+
+    @Provided(_require_extension)
+    def trust(self, X: Any) -> Array:
+        """How ordinary points are among those of the fit, from 0 to 1; shape (m,).
+
+        The share of samples that lie at least as far from their nearest other one. Below 0.05 a
+        place is a guess.
+        """
+        return self.extension_.trust(self._new(X))
+
+    @Provided(_require_extension)
+    def score(self, X: Any, y: Any = None) -> float:
+        """One minus the mean relative change of distances to the nearest samples of the fit.
+
+        At most 1, which is reached where all lengths are kept.
+        """
+        points = self._new(X)
+        places, embedded = self.extension_(points), self.extension_.embedding
+        k = min(self.n_neighbors_, len(embedded))
+        length, near = self.extension_.search(k).kneighbors(points)
+        became = np.linalg.norm(places[:, None, :] - embedded[near], axis=2)
+        apart = length > 0.0
+        return 1.0 - float(np.mean(np.abs(became[apart] / length[apart] - 1.0)))
+
+    def _new(self, X: Any) -> Array:
+        check_is_fitted(self, "embedding_")
+        points = np.asarray(checked(self, X, reset=False))
+        if self.metric == "cosine":
+            points = directions(points)
+        return points[:, self._placed] if self.extension_.precomputed else points
 
 
 class DefaultTimeLimit:
@@ -77,8 +200,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     are one node, count as often as they occur. As of scikit-learn's Isomap, columns have names
     (``get_feature_names_out``), and ``set_output(transform="pandas")`` makes frames of them.
 
-    Fields are hyperparameters: a subclass has those of its base and adds its own, as a dataclass
-    again. ``_model`` names its recipe.
+    Fields are hyperparameters, which `sdpdr.MVU` describes: a subclass has those of its base and
+    adds its own, as a dataclass again. ``_model`` names its recipe.
     """
 
     n_components: int = 2
@@ -94,9 +217,12 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     time_limit: float | str | None = "auto"
     random_state: int | None = None
 
+    # Whether the Gram matrix has the mean of all samples at the origin, or is centred to embed.
+    _is_centred: ClassVar[bool] = True
+
     @abstractmethod
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        """The recipe, of the graph and of what `fit` was given (a row for each sample)."""
+        """The recipe, of the graph and the arguments of `fit` (a row for each sample)."""
 
     def fit(self, X: Any, y: Any = None) -> GramEmbedding:
         """Learn the embedding of the rows of X.
@@ -108,10 +234,6 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             store are unknown: such a pair is no edge. An extension needs dense points.
         y : array_like, optional
             Side information, for methods that use any.
-
-        Returns
-        -------
-        self
         """
         return self._learn(X, y)
 
@@ -137,16 +259,12 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
                 f"X is sparse, and extension={self.extension!r} is a map of dense points. Leave "
                 "the extension out, or reduce X first, with sklearn.decomposition.TruncatedSVD."
             )
-        # In the fit alone: what the embedding is returned in.
+        # Read in the fit alone: the type in which the embedding is returned.
         self._dtype = as_precise([], X).dtype
         graph = self._searched(X, search) if weights is None else self._weighed(X, search, weights)
         note_columns(self, X)
-        d = self.n_components
-        if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= graph.n:
-            raise DataError(
-                f"n_components must be a whole number in 1..{graph.n} (the number of distinct "
-                f"points); it is {d!r}."
-            )
+        why = "the number of distinct points"
+        validate.positive_integer("n_components", self.n_components, at_most=graph.n, why=why)
         return graph
 
     def _searched(self, X: Any, search: Callable[..., NeighborGraph]) -> NeighborGraph:
@@ -169,18 +287,14 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         """The solution that the embedding is read off."""
-        # Landmarks are a parameter of those that take the landmark form.
-        landmarks = getattr(self, "landmarks", None)
-        return self._solved(self._model(graph, X, y), landmarks=landmarks)
+        return self._solved(self._model(graph, X, y))
 
-    def _solved(
-        self, model: Model, landmarks: int | None = None, start: Point | None = None
-    ) -> Solution:
+    def _solved(self, model: Model, start: Point | None = None) -> Solution:
         return solve(
             model,
             self.solver if start is None else "lowrank",
             self.form,
-            landmarks=landmarks,
+            landmarks=getattr(self, "landmarks", None),
             start=start,
             tol=self.tol,
             time_limit=self._limit(),
@@ -205,11 +319,18 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _on_axes(self, graph: NeighborGraph, gram: Value) -> Array:
         """Components of all samples, as often as they count, from the Gram matrix of the nodes."""
+        if not self._is_centred:
+            share = graph.counts / graph.counts.sum()
+            if isinstance(gram, Factor):
+                gram = Factor(gram.factor - share @ gram.factor)
+            else:
+                centring = np.eye(graph.n) - share
+                gram = centring @ gram @ centring.T
         self.eigenvalues_, places = principal_places(gram, graph.masses, self.n_components)
         return places
 
     def _compare(self, places: Array) -> None:
-        """What the places of the nodes keep of the data, for those that are to keep it."""
+        """Hook: measure how much of the data the places of the nodes keep."""
 
     @property
     def explained_variance_ratio_(self) -> Array:
@@ -228,15 +349,9 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
 
 def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool = False) -> None:
-    """Raise if there is no point; warn unless one is proved best to the tolerance.
+    """Raise without a point; warn, with further advice, unless it is proved best to the tolerance.
 
-    Parameters
-    ----------
-    solution : Solution
-    way_out : str, optional
-        Advice beside that of the status.
-    ours : bool, default False
-        Whether the time limit is the default one.
+    ``ours`` says that the time limit is the default one.
     """
     if not solution.values:
         solution.raise_for_status()
@@ -264,7 +379,7 @@ def squared_lengths(graph: NeighborGraph, gram: Value) -> Array:
 
 @dataclass(eq=False, repr=False)
 class LengthEmbedding(GramEmbedding):
-    """Base of embeddings that say what becomes of the lengths of edges, at any size."""
+    """Base of embeddings that constrain the lengths of edges, at any size."""
 
     _: KW_ONLY
     isometry: Relation = "inequality"
@@ -275,7 +390,7 @@ class LengthEmbedding(GramEmbedding):
         self.length_kept_ = left / float(self.graph_.sqdist.sum())
 
     def _warn_of_lost_lengths(self) -> None:
-        """Of an embedding that is to keep lengths, and has less than half of them."""
+        """Warn of an embedding that has less than half of the lengths it should keep."""
         if self.length_kept_ >= _KEPT:
             return
         unfolded = squared_lengths(self.graph_, self.gram_)

@@ -1,4 +1,4 @@
-"""Whose Gram matrix has no centre: colored unfolding, leave-one-out unfolding."""
+"""Estimators of colored and of leave-one-out unfolding, and of density preserving maps."""
 
 from __future__ import annotations
 
@@ -9,44 +9,41 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, InfeasibleError
-from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
-from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
-from sdpdr.families.unfold.estimators.sampled import Sampling
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning, warn
+from sdpdr.families.unfold.colored_mvu import colored_mvu, side_information
+from sdpdr.families.unfold.density_map import Variant, density_map, kernel_sums
+from sdpdr.families.unfold.estimators.gram import MORE_TIME, LengthEmbedding
+from sdpdr.families.unfold.estimators.sampled import Sampling, WeightedSampling
+from sdpdr.families.unfold.iterated import compact
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.families.unfold.loocv_by_fold import solve_loocv
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Band, OtherSums, Relation, Slack
-from sdpdr.program import Factor, Solution, Status
+from sdpdr.program import Solution
+from sdpdr.solving.iterate.directions import Trailing
+from sdpdr.solving.iterate.programs import TOLERATED
+from sdpdr.solving.iterate.records import IterationStatus, State
 
 # Relative change of squared lengths that leaves an interior, so that proofs succeed.
 _WIDTH = 0.05
-# Points at most unless requested. Folding 500 takes four seconds; the program as it is written has
-# a constraint for every pair of points.
+# Points at most unless requested. Folding 500 takes four seconds; the program as it is written,
+# where lengths have a penalty, has a constraint for every pair of points.
 _FOLDED, _WRITTEN = 500, 30
 # Seconds for a leave-one-out program where no limit, solver or form is requested: folding takes
 # less, and the program as it is written seldom ends in more.
 FEW_SECONDS = 20.0
-
-
-class KernelEmbedding(GramEmbedding):
-    """Base of embeddings from a Gram matrix that is not centred: centred kernel components.
-
-    They have no landmark form, which writes points as means of landmarks: these programs do not
-    allow for it.
-    """
-
-    def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
-        share = graph.counts / graph.counts.sum()
-        gram = solution.gram()
-        if isinstance(gram, Factor):
-            gram = Factor(gram.factor - share @ gram.factor)
-        else:
-            centring = np.eye(graph.n) - share
-            gram = centring @ gram @ centring.T
-        return self._on_axes(graph, gram)
+# Bandwidth of a density map, in root mean squares of the lengths of edges.
+_BANDWIDTH = 3.0
+# Points at most unless requested: a program with a constraint for each point and each edge.
+_LARGEST = 1000
+# Share of the number of points by which a variance that reached it may fall short.
+_REACHED = 1e-4
+# Relative gap of the programs of the second stage.
+_ACCURACY = 1e-6
+_ENDED = (IterationStatus.RANK_REACHED, IterationStatus.STALLED)
 
 
 @dataclass(eq=False, repr=False)
@@ -59,50 +56,18 @@ class ColoredMVU(LengthEmbedding):
 
     Parameters
     ----------
-    n_components : int, default 2
-        Dimension of the embedding.
-    n_neighbors : int, default 6
-        Two points are joined if either is among the other's nearest.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
-        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
-    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
-        With ``"precomputed"``, X holds (plain, not squared) distances.
-    angles : bool, default False
-        Also join the neighbours of a point with each other, so that angles are kept.
-    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
-        What to do about a disconnected graph: join every two parts by several edges, with a
-        warning; add the shortest joining edges only, on which parts turn as on hinges; keep the
-        largest part (points left out get ``nan``); or refuse. See `sdpdr.graphs.knn`.
-    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
-        Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
-        `sdpdr.extend.fit_extension`.
-    solver : str or Solver, default "auto"
-    form : str, default "auto"
-        See `sdpdr.solve`.
-    landmarks : int, optional
-        Of the landmark form: how many.
-    tol : float, optional
-        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
-    time_limit : float, "auto" or None, default "auto"
-        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
-        60, unless a solver or form is named.
-    random_state : int, RandomState or Generator, optional
-        Seed; by default that of a configured solver, or 0.
+    n_components, n_neighbors, isometry, metric, angles, connect, extension
+        As for `sdpdr.MVU`.
+    solver, form, landmarks, tol, time_limit, random_state
+        As for `sdpdr.MVU`.
 
     Attributes
     ----------
-    embedding_ : array of shape (n, n_components)
-        Centred; column signs are such that the entry of largest size is positive.
-    gram_ : array of shape (nodes, nodes) or Factor
-        The Gram matrix of the distinct points.
-    eigenvalues_ : array
-        As of `MVU`.
-    graph_ : NeighborGraph
-    solution_ : Solution
-        With ``value``, ``bound``, ``gap``, multipliers and residuals.
     hsic_ : float
         The Hilbert-Schmidt independence criterion of embedding and side information,
         :math:`\langle H F F^T H, K\rangle / (n - 1)^2`, n the number of points placed.
+    embedding_, gram_, eigenvalues_, graph_, solution_, length_kept_
+        As of `sdpdr.MVU`.
 
     References
     ----------
@@ -123,7 +88,18 @@ class ColoredMVU(LengthEmbedding):
                 "ColoredMVU requires y to be passed, but the target y is None: give labels or "
                 "numbers of every point. Without any, sdpdr.MVU is the method."
             )
-        return colored_mvu(graph, _by_node(graph, side_information(y)), self.isometry)
+        side, samples = side_information(y), graph.index.size
+        if len(side) != samples:
+            raise DataError(
+                f"y describes {len(side)} points, but X has {samples}; give one label "
+                "or row of numbers for each row of X."
+            )
+        # Averages over the samples that share a node.
+        placed = graph.index >= 0
+        total: Array = np.zeros((graph.n, side.shape[1]))
+        np.add.at(total, graph.index[placed], side[placed])
+        mean = total / np.bincount(graph.index[placed], minlength=graph.n)[:, None]
+        return colored_mvu(graph, mean, self.isometry)
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
@@ -135,72 +111,42 @@ class ColoredMVU(LengthEmbedding):
         return tags
 
 
-def _by_node(graph: NeighborGraph, side: Side) -> Side:
-    """Side information averaged over the samples that share a node."""
-    samples = graph.index.size
-    if side.factor.shape[0] != samples:
-        raise DataError(
-            f"y describes {side.factor.shape[0]} points, but X has {samples}; give one label or "
-            "row of numbers for each row of X."
-        )
-    placed = graph.index >= 0
-    total: Array = np.zeros((graph.n, side.factor.shape[1]))
-    np.add.at(total, graph.index[placed], side.factor[placed])
-    return Side(total / np.bincount(graph.index[placed], minlength=graph.n)[:, None], side.signs)
-
-
 @dataclass(eq=False, repr=False)
-class LOOCVUnfolding(Sampling, KernelEmbedding):
+class LOOCVUnfolding(Sampling):
     r"""Maximum leave-one-out cross-validation: every point likely, given all others.
 
-    Solves `sdpdr.methods.loocv` and embeds by the leading components of the kernel found,
-    centred. The method folds points together rather than apart: where a trace limits the kernel and
-    lengths have no penalty, it is solved by folding (`sdpdr.iterate.solve_loocv`), unless a solver
-    or a form is named. The program as it is written has a constraint for every pair of points.
+    Solves `sdpdr.methods.loocv` with a limited trace, and embeds by the leading components of the
+    kernel found, centred. The method folds points together rather than apart: unless lengths have
+    a penalty or a solver or form is named, it is solved by folding (`sdpdr.iterate.solve_loocv`).
+    The program as it is written has a constraint for every pair of points.
 
     Parameters
     ----------
-    n_components : int, default 2
-        Dimension of the embedding.
-    n_neighbors : int, default 6
-        Two points are joined if either is among the other's nearest.
     trace : float, optional
         Limit of the trace of the kernel. Default: twice the variance of the points, or half as
         much again as they need, moved until no product is negative, where that is more.
-    unit : bool, default False
-        Kernel with unit diagonal instead of a limited trace, lengths scaled. Its points lie on a
-        sphere, where exact lengths are impossible for more neighbours than a simplex has corners.
-    minimum : float, optional
-        Least trace with a geometric mean of at least this instead.
     isometry : {"auto", "equality"}, Band or Slack, default "auto"
         By default ``Band(0.05)``. Exact lengths leave next to no interior: the optimum is found,
         and proofs fail more often than not.
-    time_limit : float, "auto" or None, default "auto"
-        Seconds; None for no limit. By default 20, unless a solver or form is named. The point found
-        by then is kept, with a warning.
-    sample : int, "auto" or None, default "auto"
-        How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
-        default at most 500, with a warning, where points are not given by distances and no solver
-        or form is named; 30 with ``unit``, a ``minimum`` or `Slack`.
-    metric, angles, connect, extension, solver, form, tol, random_state
+    n_components, n_neighbors, metric, angles, connect, extension
         As for `sdpdr.MVU`.
+    solver, form, tol, random_state
+        As for `sdpdr.MVU`.
+    sample, time_limit
+        As for `sdpdr.MVU`; by default at most 500 points, or 30 where lengths have a penalty, and
+        20 seconds.
 
     Attributes
     ----------
     likelihoods_ : array of shape (n,)
         :math:`f_j = \sum_{i \ne j} K_{ij}` of every sample that was unfolded, ``nan`` elsewhere.
-    sample_ : array of int
-        Rows of X that were unfolded.
-    embedding_, gram_, eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
+    embedding_, gram_, eigenvalues_, graph_, solution_, sample_
         As of `sdpdr.MVU`; the eigenvalues are those of the centred kernel.
 
     Raises
     ------
     DataError, DisconnectedGraphError, ModelError
         From `fit`, naming what is wrong.
-    InfeasibleError
-        From `fit`: no kernel of unit diagonal has these lengths.
     SolveFailedError
         From `fit`: no kernel has these lengths and so small a trace.
 
@@ -217,21 +163,18 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
     ((40, 2), True)
     """
 
-    _: KW_ONLY
     default_time_limit: ClassVar[float] = FEW_SECONDS
+    _is_centred: ClassVar[bool] = False
+
+    _: KW_ONLY
     trace: float | None = None
-    unit: bool = False
-    minimum: float | None = None
     isometry: Relation | Literal["auto"] = "auto"
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        return loocv(graph, self._trace(graph), self.unit, self.minimum, self._relation())
+        return loocv(graph, self._trace(graph), isometry=self._relation())
 
-    def _trace(self, graph: NeighborGraph) -> float | None:
-        """Limit of the trace, if neither a unit diagonal nor a minimum limits the kernel."""
-        if self.trace is not None or self.minimum is not None or self.unit:
-            return self.trace
-        return roomy_trace(graph)
+    def _trace(self, graph: NeighborGraph) -> float:
+        return roomy_trace(graph) if self.trace is None else self.trace
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         if not self._folds():
@@ -251,10 +194,7 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
         return _FOLDED if self._folds() else _WRITTEN
 
     def _folds(self) -> bool:
-        """Whether the points may be folded first: a trace alone limits K, and lengths are kept."""
-        if self.unit or self.minimum is not None or not self._is_left_to_us():
-            return False
-        return not isinstance(self._relation(), Slack)
+        return self._is_left_to_us() and not isinstance(self._relation(), Slack)
 
     def _relation(self) -> Relation:
         return Band(_WIDTH) if self.isometry == "auto" else self.isometry
@@ -262,31 +202,172 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
     def _has_exact_lengths(self) -> bool:
         return self._relation() == "equality"
 
-    def fit(self, X: Any, y: Any = None) -> LOOCVUnfolding:
-        """Learn the embedding of the rows of X.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        super().fit(X, y)
+    def _learn(self, X: Any, y: Any, weights: Array | None = None) -> Sampling:
+        super()._learn(X, y, weights)
         likelihoods = np.full(len(self.embedding_), np.nan)
-        likelihoods[self.sample_] = self._likelihoods
+        sums = OtherSums(self.graph_.n, self.graph_.counts) @ Var("K")
+        likelihoods[self.sample_] = self.graph_.of_samples(evaluate(sums, self.solution_.values))
         self.likelihoods_ = likelihoods
         return self
 
-    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        if self.unit and solution.status is Status.INFEASIBLE:
-            raise InfeasibleError(
-                "no kernel of unit diagonal has these lengths: its points lie on a sphere, and "
-                f"neighbours do not at lengths with isometry={self._relation()!r}. Pass a wider "
-                "isometry=Band(...), fewer n_neighbors, or unit=False."
+
+@dataclass(eq=False, repr=False)
+class DensityMap(WeightedSampling):
+    r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
+
+    Solves `sdpdr.methods.density_map` with the densities of a Gaussian kernel on the graph, and
+    embeds by the leading components of the kernel found, centred.
+
+    Parameters
+    ----------
+    bandwidth : float, optional
+        h of the kernel :math:`\exp(-d / 2h^2)`, a plain length. Default: three times the square
+        root of the mean of the squared edge lengths. Beside a small h the unit sphere is small,
+        points lie all around it, and two dimensions hold little of them; of a large h only sums
+        of distances are left.
+    variant : {"unit", "trace"}, default "unit"
+        Points on the unit sphere, or as close to the origin as the densities allow.
+    compact : bool, default False
+        Whether a second stage looks for a kernel of compact spectrum: among those whose value is
+        within 0.1 % of the optimum it lowers the trace beyond ``n_components``, as minimum volume
+        embedding does; see the method's page.
+    n_components, n_neighbors, metric, angles, connect, extension, solver, form, tol, random_state
+        As for `sdpdr.MVU`.
+    sample, time_limit
+        As for `sdpdr.MVU`; by default at most 1000 points, and seconds for both stages together.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+        h, as used.
+    density_ : array of shape (nodes,)
+        The sums prescribed.
+    solution_ : Solution
+        Of the first stage, with its optimal value and bound.
+    second_stage_ : State or None
+        With ``history``, ``status`` and ``excess``, the trace beyond ``n_components``.
+    embedding_, gram_, eigenvalues_, graph_, sample_
+        As of `sdpdr.MVU`, of the last stage; the eigenvalues are those of the centred kernel.
+
+    Raises
+    ------
+    DataError, ModelError
+        From `fit`, naming what is wrong.
+
+    Warns
+    -----
+    NonUniqueWarning
+        The variance is the largest that points on a sphere can have, whatever the data: the kernel
+        is one of many.
+    UncertifiedWarning
+        The optimum was not proved, or the second stage did not end.
+
+    References
+    ----------
+    Vasiloglou thesis, section 3.6.2, in a form that has an answer; see the method's page.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.swiss_roll(40, seed=0)
+    >>> found = sdpdr.DensityMap(n_neighbors=4).fit(X)
+    >>> found.embedding_.shape, found.solution_.certified()
+    ((40, 2), True)
+    """
+
+    largest: ClassVar[int] = _LARGEST
+    _is_centred: ClassVar[bool] = False
+
+    _: KW_ONLY
+    bandwidth: float | None = None
+    variant: Variant = "unit"
+    compact: bool = False
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        _require_all_distances(graph)
+        self.bandwidth_ = self.bandwidth
+        if self.bandwidth is None:
+            self.bandwidth_ = _BANDWIDTH * float(np.sqrt(np.mean(graph.sqdist)))
+        return density_map(graph, bandwidth=self.bandwidth_, variant=self.variant)
+
+    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+        deadline = Deadline(self._limit())
+        model = self._model(graph, X, y)
+        found = self._solved(model)
+        self.second_stage_ = None
+        # Centred points have no more than n - 1 dimensions, beyond which nothing is left.
+        if self.compact and self.n_components < graph.n - 1 and found.values:
+            self.second_stage_ = compact(
+                model.to_sdp(),
+                found,
+                self.n_components,
+                graph.masses,
+                solver=self.solver,
+                form=self.form,
+                accuracy=self._accuracy,
+                time_limit=deadline.left(),
+                seed=validate.seed_or_none(self.random_state) or 0,
             )
+            self._warn_of_stage(self.second_stage_)
+        return found
+
+    def _warn_of_stage(self, state: State) -> None:
+        if state.status in _ENDED:
+            return
+        over = state.status is IterationStatus.TIME_LIMIT and self._is_limit_ours()
+        advice = MORE_TIME if over else state.status.advice
+        warn(
+            f"second stage, {state.status.name}: of the kernels so far that have the value and "
+            f"the densities, the most compact one is kept. {advice}",
+            UncertifiedWarning,
+        )
+
+    @property
+    def _accuracy(self) -> float:
+        """Of the programs of the second stage."""
+        return _ACCURACY if self.tol is None else self.tol
+
+    def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
+        chosen = self._most_compact(graph, solution)
+        self.gram_ = chosen.gram()
+        return super()._places(graph, chosen)
+
+    def _most_compact(self, graph: NeighborGraph, solution: Solution) -> Solution:
+        """The second stage, unless it ran out of time and lost value or densities."""
+        state = self.second_stage_
+        if state is None or state.best is None:
+            return solution
+        before = Trailing(self.n_components, graph.masses, centred=True).excess(solution.gram())
+        holds = state.record.infeasibility <= TOLERATED * self._accuracy
+        return state.best if holds and state.excess <= before else solution
+
+    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
-        sums = OtherSums(graph.n, graph.counts) @ Var("K")
-        self._likelihoods: Array = graph.of_samples(evaluate(sums, solution.values))
+        self.density_ = kernel_sums(graph, self.bandwidth_)
+        if self.second_stage_ is None and self.variant == "unit":
+            self._warn_if_saturated(float(graph.counts.sum()))
+
+    def _warn_if_saturated(self, most: float) -> None:
+        """Warn of a variance that no points on the unit sphere exceed."""
+        if self.solution_.value < (1.0 - _REACHED) * most:
+            return
+        held = float(self.explained_variance_ratio_.sum())
+        warn(
+            f"the variance is {self.solution_.value:.6g}, the largest of {most:g} points on the "
+            "unit sphere whatever the data, and many kernels attain it: the picture is one of "
+            f"many, and its {self.n_components} dimensions hold {held:.0%} of the kernel. A larger "
+            "bandwidth or more neighbours leave less choice; compact=True looks for a kernel of "
+            "which they hold more.",
+            NonUniqueWarning,
+        )
+
+
+def _require_all_distances(graph: NeighborGraph) -> None:
+    """Refuse distances with gaps: a neighbour that is not known would count as none."""
+    space = graph.provenance.space
+    if space is not None and space.fewest < space.n - 1:
+        raise DataError(
+            "DensityMap needs all distances, and some are not known (NaN or inf): the density at a "
+            "point is a sum over its neighbours, which would be less by those not known. Complete "
+            "the distances first, with sdpdr.DistanceCompletion().fit(D).distances_."
+        )

@@ -1,24 +1,33 @@
-"""Unfolding as an estimator: of most variance, of furthest pairs, least volume."""
+"""Unfolding as an estimator: of most variance, of furthest pairs, of least volume."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, UncertifiedWarning, warn
-from sdpdr.families.unfold.estimators.complete_graph import classical_optimum
+from sdpdr.base.errors import UncertifiedWarning, warn
 from sdpdr.families.unfold.estimators.gram import MORE_TIME
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, WeightedSampling
 from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
-from sdpdr.program import Solution
+from sdpdr.program import Factor, Solution
+from sdpdr.program.point import Point
 from sdpdr.solving.asked import require_solver
 from sdpdr.solving.iterate.records import IterationStatus
+
+_RECIPES = {"spread": mfnu, "variance": mvu_apart}
+# Points of a sequence of programs, each of which takes as long as one of `MVU` or longer.
+_LARGEST = 2000
+# Eigenvalues relative to the largest that rounding explains.
+_EUCLIDEAN = 1e-9
 
 
 @dataclass(eq=False, repr=False)
@@ -37,7 +46,7 @@ class MVU(SampledEmbedding):
         Two points are joined if either is among the other's nearest. With ``"auto"`` as many as
         `sdpdr.graphs.choose_k` chooses.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
-        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
+        Bounds on the lengths of edges, or their penalty; see `sdpdr.blocks.Isometry`.
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
@@ -53,16 +62,16 @@ class MVU(SampledEmbedding):
     form : str, default "auto"
         See `sdpdr.solve`; ``"landmark"`` for a million points.
     landmarks : int, optional
-        Of the landmark form: how many.
+        Their number in the landmark form.
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
         extension, or by means of neighbours (``"barycentric"``) where none is requested. By
         default at most 10000, with a warning, where points are not given by distances and no solver
         or form is named.
     tol : float, optional
-        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
+        Relative certified gap requested; by default that of a configured solver, or 1e-6.
     time_limit : float, "auto" or None, default "auto"
-        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
+        Seconds; None for no limit. The point found by then is kept, with a warning. By default
         60, unless a solver or form is named.
     random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
@@ -71,30 +80,24 @@ class MVU(SampledEmbedding):
     ----------
     embedding_ : array of shape (n, n_components)
         Of those unfolded, centred, on their principal axes; column signs are such that the entry of
-        largest size is positive.
+        largest absolute value is positive.
     sample_ : array of int
-        The rows that were unfolded, of which alone ``gram_``, ``graph_`` and ``solution_`` speak.
+        The rows that were unfolded; ``gram_``, ``graph_`` and ``solution_`` are of these alone.
     gram_ : array of shape (nodes, nodes) or Factor
         The Gram matrix of the distinct points.
     eigenvalues_ : array
-        The spectrum of the Gram matrix of all samples unfolded, which is that of ``gram_`` where
-        none repeat, descending (of a factor, as many as it has columns): sums of squares of the
+        The spectrum of the Gram matrix of all samples unfolded, descending: sums of squares of the
         columns of the embedding, weighted where samples have weights. Of the sum,
         ``explained_variance_ratio_`` has the share of each column.
     length_kept_ : float
-        Squared lengths of edges in the embedding over those in the data, sums of both: 1 where
-        all are kept.
+        Sum of squared lengths of edges in the embedding over that in the data.
     graph_ : NeighborGraph
     n_neighbors_ : int
-        As used; less than asked for where there are fewer points.
+        As used; less than requested where there are fewer points.
     extension_ : Extension
-        The map of all points, if one was asked for or a sample was taken; ``extension_.error`` is
-        what it misses.
+        The map of all points, if one was requested or a sample was taken.
     solution_ : Solution
         With ``value``, ``bound``, ``gap``, multipliers and residuals.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        If X has column names.
 
     Raises
     ------
@@ -109,11 +112,7 @@ class MVU(SampledEmbedding):
         The graph fell into parts, which were joined.
     LostLengthsWarning
         The embedding keeps less than half of the squared length of edges.
-    FewPointsWarning
-        There are no more than ``n_neighbors`` distinct points.
-    SampledWarning
-        Not all points were unfolded.
-    DuplicatePointsWarning, UncertifiedWarning
+    FewPointsWarning, SampledWarning, DuplicatePointsWarning, UncertifiedWarning
 
     References
     ----------
@@ -124,31 +123,45 @@ class MVU(SampledEmbedding):
     >>> import sdpdr
     >>> X, colour = sdpdr.datasets.swiss_roll(100, seed=0)
     >>> unfolding = sdpdr.MVU(n_neighbors=4).fit(X)
-    >>> unfolding.embedding_.shape, unfolding.solution_.certified()
-    ((100, 2), True)
-    >>> round(float(unfolding.solution_.value), 1)
-    26004.9
+    >>> unfolding.embedding_.shape, round(float(unfolding.solution_.value), 1)
+    ((100, 2), 26004.9)
     """
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         return mvu(graph, self.isometry)
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
-        is_free = self._is_left_to_us() and self.landmarks is None
-        if is_free and self.isometry == "inequality":
-            optimum = classical_optimum(graph)
-            if optimum is not None:
-                return self._solved(self._model(graph, X, y), start=optimum)
-        return super()._answer(graph, X, y)
+        start = None
+        if self._is_left_to_us() and self.landmarks is None and self.isometry == "inequality":
+            start = classical_optimum(graph)
+        return self._solved(self._model(graph, X, y), start=start)
 
     def _compare(self, places: Array) -> None:
         super()._compare(places)
         self._warn_of_lost_lengths()
 
 
-_RECIPES = {"spread": mfnu, "variance": mvu_apart}
-# Points of a sequence of programs, each of which takes as long as one of `MVU` or longer.
-_LARGEST = 2000
+def classical_optimum(graph: NeighborGraph) -> Point | None:
+    r"""Point and multipliers that are optimal for `MVU` of a complete graph: classical scaling.
+
+    The variance of points of weights c is :math:`\sum_{i<j} c_i c_j |y_i - y_j|^2 / N`, so lengths
+    that may not grow bound it by the weights :math:`w_{ij} = c_i c_j / N`, and points at these
+    lengths attain it. None if an edge is missing, or if the lengths are not those of points.
+    """
+    if graph.m < graph.n * (graph.n - 1) // 2:
+        return None
+    i, j = graph.edges.T
+    counts = np.asarray(graph.counts, dtype=float)
+    lengths = np.zeros((graph.n, graph.n))
+    lengths[i, j] = lengths[j, i] = graph.sqdist
+    values, vectors = np.linalg.eigh(about_centre(lengths, counts))
+    rounding = _EUCLIDEAN * values[-1]
+    if values[0] < -rounding:
+        return None
+    kept = values > rounding
+    factor = Factor(vectors[:, kept] * np.sqrt(values[kept]))
+    weights = counts[i] * counts[j] / counts.sum()
+    return Point({"K": factor}, {"centered": np.zeros(graph.n), "isometry": weights})
 
 
 @dataclass(eq=False, repr=False)
@@ -162,54 +175,16 @@ class MFNU(SampledEmbedding):
 
     Parameters
     ----------
-    n_components : int, default 2
-        Dimension of the embedding.
-    n_neighbors : int or "auto", default 6
-        Two points are joined if either is among the other's nearest. With ``"auto"`` as many as
-        `sdpdr.graphs.choose_k` chooses.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
-        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
     objective : {"spread", "variance"}, default "spread"
-    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
-        With ``"precomputed"``, X holds (plain, not squared) distances.
-    angles : bool, default False
-        Also join the neighbours of a point with each other, so that angles are kept.
-    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
-        What to do about a disconnected graph: join every two parts by several edges, with a
-        warning; add the shortest joining edges only, on which parts turn as on hinges; keep the
-        largest part (points left out get ``nan``); or refuse. See `sdpdr.graphs.knn`.
-    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
-        Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
-        `sdpdr.extend.fit_extension`.
-    solver : str or Solver, default "auto"
-    form : str, default "auto"
-        See `sdpdr.solve`.
-    landmarks : int, optional
-        Of the landmark form: how many.
-    sample : int, "auto" or None, default "auto"
-        How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
-        default at most 10000, with a warning, where points are not given by distances and no solver
-        or form is named.
-    tol : float, optional
-        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
-    time_limit : float, "auto" or None, default "auto"
-        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
-        60, unless a solver or form is named.
-    random_state : int, RandomState or Generator, optional
-        Seed; by default that of a configured solver, or 0.
+    n_components, n_neighbors, isometry, metric, angles, connect, extension, sample
+        As for `sdpdr.MVU`.
+    solver, form, landmarks, tol, time_limit, random_state
+        As for `sdpdr.MVU`.
 
     Attributes
     ----------
-    embedding_ : array of shape (n, n_components)
-        As of `MVU`.
-    gram_ : array of shape (nodes, nodes) or Factor
-        The Gram matrix of the distinct points.
-    eigenvalues_ : array
-        As of `MVU`.
-    graph_ : NeighborGraph
-    solution_ : Solution
-        With ``value``, ``bound``, ``gap``, multipliers and residuals.
+    embedding_, gram_, eigenvalues_, graph_, solution_, sample_, length_kept_
+        As of `sdpdr.MVU`.
 
     References
     ----------
@@ -244,57 +219,27 @@ class MVE(WeightedSampling):
     n_components : int, default 2
         The dimensions r that keep their variance; at most the number of distinct points less one.
     kappa : float, default 1.0
-        Price of variance outside them, at least -1.
-    n_neighbors : int or "auto", default 6
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
-    metric : str, default "euclidean"
-        With ``"precomputed"``, X holds (plain, not squared) distances.
-    angles : bool, default False
-    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
-        As of `MVU`.
-    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
-        As of `MVU`.
-    solver : str or Solver, default "auto"
-    form : str, default "auto"
-        See `sdpdr.solve`.
+        Penalty of variance outside them, at least -1.
+    max_iter : int, default 50
+        Number of programs at most.
     tol : float, optional
         The objective has settled when an iteration lowers it by no more than this share, 1e-6 by
         default.
-    max_iter : int, default 50
-        Programs in each start.
-    restarts : int, default 0
-        Random starts that follow the first one.
-    sample : int, "auto" or None, default "auto"
-        How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
-        default at most 2000, with a warning, where points are not given by distances and no solver
-        or form is named.
-    time_limit : float, "auto" or None, default "auto"
-        Seconds, for all programs together; None for no limit. What has been found by then is
-        kept, with a warning. By default 60, unless a solver or form is named.
-    random_state : int, RandomState or Generator, optional
-        Seed of the starts and of a solver that is named; 0 by default.
+    n_neighbors, isometry, metric, angles, connect, extension, solver, form, random_state
+        As for `sdpdr.MVU`.
+    sample, time_limit
+        As for `sdpdr.MVU`; at most 2000 points by default, and seconds for all programs together.
 
     Attributes
     ----------
-    embedding_, gram_, eigenvalues_, graph_
-        As of `MVU`.
+    embedding_, gram_, eigenvalues_, graph_, sample_
+        As of `sdpdr.MVU`.
     iteration_ : State
         With ``history``, ``status``, ``objective`` and ``bound``.
     solution_ : Solution
         Of the last program that lowered the objective.
     n_iter_ : int
         Programs solved.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        If X has column names.
-
-    Raises
-    ------
-    DataError
-        From `fit`, naming what is wrong with the data.
-    DisconnectedGraphError
-        From `fit` with ``connect="error"``, with the parts and what to do.
 
     Warns
     -----
@@ -310,8 +255,6 @@ class MVE(WeightedSampling):
     >>> import sdpdr
     >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
     >>> flat = sdpdr.MVE(n_neighbors=4).fit(X)
-    >>> flat.embedding_.shape
-    (12, 2)
     >>> bool(flat.eigenvalues_[:2].sum() > 0.999 * flat.eigenvalues_.sum())
     True
     """
@@ -322,7 +265,6 @@ class MVE(WeightedSampling):
     kappa: float = 1.0
     isometry: Relation = "inequality"
     max_iter: int = 50
-    restarts: int = 0
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         """The first program."""
@@ -330,19 +272,16 @@ class MVE(WeightedSampling):
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         require_solver(self.solver)
-        if self.n_components > graph.n - 1:
-            raise DataError(
-                f"n_components must be a whole number in 1..{graph.n - 1}, the dimension of "
-                f"{graph.n} centred points; it is {self.n_components}."
-            )
+        why = f"the dimension of {graph.n} centred points"
+        r = self.n_components
+        validate.positive_integer("n_components", r, at_most=graph.n - 1, why=why)
         state = minimum_volume(
             graph,
-            self.n_components,
+            r,
             self.kappa,
             self.isometry,
             tol=1e-6 if self.tol is None else self.tol,
             max_iter=self.max_iter,
-            restarts=self.restarts,
             solver=self.solver,
             form=self.form,
             time_limit=self._limit(),

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
 from sdpdr.base import checks as validate
@@ -17,7 +15,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.distances import warn_of_seeming_distances
 from sdpdr.base.errors import DataError, SampledWarning, UnlikeColumnsWarning, warn
-from sdpdr.base.estimators import as_precise, checked_weights, note_columns, weighing
+from sdpdr.base.estimators import as_precise, checked_weights, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, rows_of
@@ -32,73 +30,19 @@ _PLACING = "barycentric"
 
 
 def drawn(n: int, m: int, seed: int) -> Index:
-    """Rows of a random sample, ascending; a larger sample contains the smaller ones.
-
-    Parameters
-    ----------
-    n, m : int
-        How many points there are, and how many are drawn.
-    seed : int
-
-    Examples
-    --------
-    >>> bool(np.isin(drawn(100, 5, seed=0), drawn(100, 9, seed=0)).all())
-    True
-    """
+    """Rows of a random sample, ascending; a larger sample contains the smaller ones."""
     return np.sort(np.random.default_rng(seed).permutation(n)[:m])
 
 
 def completed(embedding: Array, rows: Index, places: Array) -> Array:
-    """Coordinates of all points: those of the sample as embedded, the others as mapped.
+    """Coordinates of all points: embedded for the sample's rows, by the map for the others.
 
-    Points of the sample that its graph dropped are placed as those outside of it.
-
-    Parameters
-    ----------
-    embedding : array of shape (m, d)
-        Of the sample, nan where a point was dropped.
-    rows : array of int, shape (m,)
-        Its rows among all points.
-    places : array of shape (n, d)
-        Coordinates of all points by the map.
-
-    Examples
-    --------
-    >>> completed(np.array([[1.0], [np.nan]]), np.array([0, 2]), np.array([[5.0], [6.0], [7.0]]))
-    array([[1.],
-           [6.],
-           [7.]])
+    Points of the sample that its graph dropped, which are nan, are placed by the map too.
     """
     found = np.array(places)
     kept = np.isfinite(embedding).all(axis=1)
     found[rows[kept]] = embedding[kept]
     return found
-
-
-def points_that_count(X: Any, weights: Array | None) -> Array:
-    """Points as numbers; rows of weight zero need not be numbers, and are nan then.
-
-    Raises
-    ------
-    DataError, DataTypeError
-
-    Examples
-    --------
-    >>> X = [[0.0], [1.0], [np.nan], [3.0]]
-    >>> points_that_count(X, np.array([1.0, 1.0, 0.0, 2.0])).ravel()
-    array([ 0.,  1., nan,  3.])
-    """
-    if weights is None or weights.all():
-        return validate.points(X)
-    with weighing(X, None, weights) as (part, _, _):
-        counting = validate.points(part)
-    points = np.full((weights.size, counting.shape[1]), np.nan)
-    points[weights > 0.0] = counting
-    with suppress(ValueError):  # text, which has no place either
-        idle = _safe_indexing(X, np.flatnonzero(weights == 0.0))
-        points[weights == 0.0] = check_array(idle, dtype=float, ensure_all_finite=False)
-    points[~np.isfinite(points).all(axis=1)] = np.nan
-    return points
 
 
 @dataclass(eq=False, repr=False)
@@ -117,37 +61,33 @@ class Sampling(GramEmbedding):
     def _learn(self, X: Any, y: Any, weights: Array | None = None) -> Sampling:
         require_kinds(self)
         self.sample_ = None
-        points = self._points_to_sample(X, weights)
+        points = self._points_to_sample(X)
         rows = None if points is None else self._drawn(len(points), weights)
         if points is None or rows is None:
             super()._learn(X, y, weights)
             self.sample_ = np.arange(self.graph_.index.size)
             return self
         self.sample_ = rows
-        known = np.isfinite(points).all(axis=1)
-        numbers = points if known.all() else points[known]  # a copy only if needed: may be millions
-        warn_of_seeming_distances(numbers)
+        warn_of_seeming_distances(points)
         if self.metric == "euclidean":
-            warn_of_unlike_columns(X if known.all() else numbers)
+            warn_of_unlike_columns(X)
         with rows_of(rows), warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlikeColumnsWarning)  # issued for all rows already
             super()._learn(points[rows], None, None if weights is None else weights[rows])
         note_columns(self, X)
         working(f"placing {counted(len(points) - len(rows), 'point')}")
-        places = np.full((len(points), self.embedding_.shape[1]), np.nan)
-        places[known] = self.extension_(numbers)
-        self.embedding_ = as_precise(completed(self.embedding_, rows, places), X)
+        places = completed(self.embedding_, rows, self.extension_(points))
+        self.embedding_ = as_precise(places, X)
         return self
 
-    def _points_to_sample(self, X: Any, weights: Array | None) -> Array | None:
+    def _points_to_sample(self, X: Any) -> Array | None:
         """The points, checked, if they might not all be unfolded."""
         if self.sample is None:
             return None
         if isinstance(self.sample, str):
             validate.choice("sample", self.sample, ("auto",))
-            by_name = not self._is_left_to_us()
             known_by_points = self.metric != "precomputed" and not sp.issparse(X)
-            if by_name or not known_by_points:
+            if not (known_by_points and self._is_left_to_us()):
                 return None
             # The check of points refuses anything that is no table.
             if X is not None and not np.isscalar(X) and _num_samples(X) <= self.largest:
@@ -159,7 +99,7 @@ class Sampling(GramEmbedding):
                     f"sample={self.sample} places points by their coordinates, and these are known "
                     "by distances. Pass sample=None, or distances of fewer points."
                 )
-        return points_that_count(X, weights)
+        return validate.points(X)
 
     def _drawn(self, n: int, weights: Array | None) -> Index | None:
         """Rows of a sample of those with a weight; None where all of these are taken."""
@@ -199,8 +139,8 @@ class WeightedSampling(Sampling):
         sample_weight : array_like of shape (n,), optional
             How much each row counts in the variance, the centre and the axes, 0 or more; two is
             as if it were there twice. Rows of weight 0 have no part in the fit, nor coordinates
-            (``nan``); or they are placed, where a sample is unfolded and they are numbers. The map
-            of ``extension`` does not use weights. A common factor of all is one of
+            (``nan``), and need not be numbers; where a sample is unfolded, they are placed. The
+            map of ``extension`` does not use weights. A common factor of all is one of
             ``eigenvalues_`` and of objectives, and changes nothing else, unless lengths have a
             penalty (`Slack`), which counts beside them.
 
@@ -210,19 +150,14 @@ class WeightedSampling(Sampling):
         """
         weights = checked_weights(sample_weight, X)
         if weights is not None:
-            _require_alike(weights[weights > 0.0])
+            used = weights[weights > 0.0]
+            if used.max() > _UNLIKE * float(np.quantile(used, 0.5, method="lower")):
+                raise DataError(
+                    f"sample_weight ranges from {used.min():g} to {used.max():g}: beside the "
+                    "largest the others are nothing. Give 0 to rows that are not to count."
+                )
         self._learn(X, y, weights)
         return self
-
-
-def _require_alike(weights: Array) -> None:
-    """Refuse weights of which most vanish beside the largest."""
-    typical = float(np.quantile(weights, 0.5, method="lower"))
-    if weights.max() > _UNLIKE * typical:
-        raise DataError(
-            f"sample_weight ranges from {weights.min():g} to {weights.max():g}: beside the largest "
-            "the others are nothing. Give 0 to rows that are not to count."
-        )
 
 
 @dataclass(eq=False, repr=False)

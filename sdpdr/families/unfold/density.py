@@ -1,0 +1,224 @@
+r"""The ellipsoid of least volume around points.
+
+The dual is the D-optimal design: over weights u on the simplex, with mean
+c(u) and covariance S(u), :math:`\max_u \log\det S(u)`. Any u proves a bound. If an ellipsoid
+:math:`(x-c')^T D (x-c') \le 1` holds all points, then :math:`\operatorname{tr} D S(u) \le
+\sum_i u_i (x_i-c')^T D (x_i-c') \le 1`, so by the inequality of the means
+:math:`\det D \le m^{-m} / \det S(u)`. Inflating :math:`S(u)^{-1}` until it holds all points gives
+an ellipsoid that is larger than this bound by the factor :math:`(\rho/m)^{m/2}`, with :math:`\rho`
+the largest squared distance from c(u) measured by :math:`S(u)^{-1}`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, UncertifiedWarning, warn
+
+__all__ = ["Ellipsoid", "minimum_ellipsoid"]
+
+# Singular values below this share of the largest are rounding.
+_RANK = 1e-9
+# Steps between fresh computations of what the updates carry along.
+_REFRESH = 50
+
+
+def _log_ball_volume(m: int) -> float:
+    """Logarithm of the volume of the unit ball, which underflows for large m."""
+    return float(0.5 * m * np.log(np.pi) - gammaln(0.5 * m + 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    r"""The points c + B y with :math:`y^T D y \le 1`.
+
+    Attributes
+    ----------
+    center : array of shape (D,)
+        c.
+    shape : array of shape (m, m)
+        D, positive definite.
+    basis : array of shape (D, m)
+        B, orthonormal columns; the identity where the ellipsoid has full dimension.
+    gap : float
+        The volume exceeds the least possible by a factor of at most exp(gap).
+
+    Examples
+    --------
+    >>> unit = Ellipsoid(np.zeros(2), np.eye(2), np.eye(2))
+    >>> round(unit.volume, 4), unit.contains([[1.0, 0.0], [1.0, 1.0]])
+    (3.1416, array([ True, False]))
+    """
+
+    center: Array
+    shape: Array
+    basis: Array
+    gap: float = float("inf")
+
+    @property
+    def log_volume(self) -> float:
+        r"""Logarithm of the m-dimensional volume :math:`\omega_m (\det D)^{-1/2}`."""
+        return _log_ball_volume(len(self.shape)) - 0.5 * float(np.linalg.slogdet(self.shape)[1])
+
+    @property
+    def volume(self) -> float:
+        """The m-dimensional volume."""
+        return float(np.exp(self.log_volume))
+
+    def contains(self, X: ArrayLike, tol: float = 1e-9) -> Array:
+        """Whether points (their projections) lie inside, to a relative ``tol``."""
+        steps = (np.asarray(X, dtype=float) - self.center) @ self.basis
+        return np.asarray(np.sum(steps @ self.shape * steps, axis=1) <= 1.0 + tol)
+
+
+def minimum_ellipsoid(
+    X: ArrayLike, *, flat: str = "error", tol: float = 1e-7, max_iter: int = 100_000
+) -> Ellipsoid:
+    """The ellipsoid of least volume that holds all points, with a proof of how small it is.
+
+    Parameters
+    ----------
+    X : array_like of shape (k, D)
+    flat : {"error", "project"}, default "error"
+        What to do where the points span fewer than D dimensions: refuse, or find the ellipsoid
+        within the flat that they span.
+    tol : float, default 1e-7
+        Of the relative excess of volume.
+    max_iter : int, default 100000
+
+    Returns
+    -------
+    Ellipsoid
+
+    Raises
+    ------
+    DataError
+        The points are flat, not finite or all equal; or ``tol`` is not positive.
+
+    Warns
+    -----
+    UncertifiedWarning
+        `max_iter` was reached first; ``gap`` tells what is proved.
+
+    References
+    ----------
+    Khachiyan, "Rounding of polytopes in the real number model of computation", Math. Oper. Res.
+    21, 1996; Todd and Yildirim, "On Khachiyan's algorithm for the computation of minimum-volume
+    enclosing ellipsoids", Discrete Applied Mathematics 155, 2007. Vasiloglou thesis, (2.9).
+
+    Examples
+    --------
+    >>> triangle = minimum_ellipsoid([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> triangle.shape.round(4).tolist(), round(triangle.volume, 6)
+    ([[3.0, 1.5], [1.5, 3.0]], 1.2092)
+    """
+    validate.choice("flat", flat, ("error", "project"))
+    white = whiten(X)
+    if flat == "error":
+        white.require_volume(
+            "Use flat='project' for the ellipsoid within the flat, or give more points."
+        )
+    weights = _design(white.points, validate.positive_number("tol", tol), max_iter)
+    center, m = weights @ white.points, white.scale.size
+    steps = white.points - center
+    inverse = np.linalg.inv((weights * steps.T) @ steps)
+    # The best design, inflated until it holds all points.
+    largest = np.max(np.sum(steps @ inverse * steps, axis=1))
+    gap = max(0.0, 0.5 * m * float(np.log(largest / m)))
+    if gap > 2.0 * tol:
+        warn(
+            f"after {max_iter} steps the volume is within a factor of exp({gap:.1e}) of the least; "
+            "tol was not reached.",
+            UncertifiedWarning,
+        )
+    return white.unwhitened(center, inverse / largest, gap)
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    r"""The change of coordinates :math:`x = \bar x + B S y` that makes points white.
+
+    Of shapes: ``points`` y (k, r) with mean zero and covariance one, ``mean`` (D,), ``basis`` B
+    (D, r) orthonormal, and ``scale``, the diagonal of S, descending.
+    """
+
+    points: Array
+    mean: Array
+    basis: Array
+    scale: Array
+
+    def require_volume(self, advice: str) -> None:
+        """Refuse points in a flat, whose ellipsoid has no volume."""
+        if self.scale.size < self.mean.size:
+            raise DataError(
+                f"the {len(self.points)} points lie in a flat of {self.scale.size} of "
+                f"{self.mean.size} dimensions, and their ellipsoid has no volume. {advice}"
+            )
+
+    def unwhitened(self, center: Array, shape: Array, gap: float) -> Ellipsoid:
+        """An ellipsoid of white coordinates in those of the points."""
+        shape = shape / np.outer(self.scale, self.scale)
+        basis = self.basis
+        if self.scale.size == self.mean.size:  # no direction is left out
+            shape, basis = basis @ shape @ basis.T, np.eye(self.mean.size)
+        center = self.mean + self.basis @ (self.scale * center)
+        return Ellipsoid(center, (shape + shape.T) / 2.0, basis, gap)
+
+
+def whiten(X: ArrayLike) -> Whitening:
+    """White coordinates of points in the flat that they span."""
+    points = validate.points(X, at_least=2)
+    mean, root = points.mean(axis=0), np.sqrt(len(points))
+    left, sizes, right = np.linalg.svd(points - mean, full_matrices=False)
+    rank = int(np.sum(sizes > _RANK * sizes[0]))
+    return Whitening(root * left[:, :rank], mean, right[:rank].T, sizes[:rank] / root)
+
+
+def _design(points: Array, tol: float, max_iter: int) -> Array:
+    """Weights that maximise log det of the covariance: Khachiyan's steps, and steps away."""
+    k, m = points.shape
+    lifted, d = np.column_stack([points, np.ones(k)]), m + 1
+    weights = _start(points)
+    for step in range(max_iter):
+        if step % _REFRESH == 0:
+            inverse = np.linalg.inv((weights * lifted.T) @ lifted)
+            sizes = np.sum(lifted @ inverse * lifted, axis=1)
+        high = int(np.argmax(sizes))
+        if 0.5 * m * float(np.log((sizes[high] - 1.0) / m)) <= tol:
+            break
+        low = int(np.argmin(np.where(weights > 0.0, sizes, np.inf)))
+        j = high if sizes[high] - d >= d - sizes[low] else low
+        # The best step towards a point, or away from it, at most until its weight is gone.
+        size, weight = float(sizes[j]), float(weights[j])
+        move = -weight / (1.0 - weight) if weight < 1.0 else -np.inf
+        if size > 1.0:
+            move = max(move, (size - d) / (d * (size - 1.0)))
+        image = inverse @ lifted[j]
+        part = move / (1.0 - move + move * size)
+        sizes = (sizes - part * np.square(lifted @ image)) / (1.0 - move)
+        inverse = (inverse - part * np.outer(image, image)) / (1.0 - move)
+        weights *= 1.0 - move
+        weights[j] = max(0.0, weights[j] + move)
+    return weights / weights.sum()
+
+
+def _start(points: Array) -> Array:
+    """Equal weights on the ends of m directions: few points, so few to take weight from again.
+
+    Kumar and Yildirim, J. Optim. Theory Appl. 126, 2005: each direction is orthogonal to the
+    segments between the ends so far.
+    """
+    k, m = points.shape
+    weights, segments = np.zeros(k), np.zeros((m, 0))
+    for step in range(m):
+        heights = points @ np.linalg.qr(segments, mode="complete")[0][:, step]
+        pair = [int(np.argmax(heights)), int(np.argmin(heights))]
+        segments = np.column_stack([segments, points[pair[0]] - points[pair[1]]])
+        weights[pair] = 1.0
+    return weights / weights.sum()

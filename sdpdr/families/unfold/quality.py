@@ -1,0 +1,479 @@
+"""How good an embedding is: neighbourhoods, lengths, and the truth where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import manifold
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.rows import listed
+from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs.search import BLOCK, blocks
+from sdpdr.graphs.space import Euclidean, Space
+
+__all__ = [
+    "Quality",
+    "QualityTable",
+    "align",
+    "edge_changes",
+    "procrustes",
+    "quality",
+    "quality_table",
+]
+
+# Neighbours that are compared by default, as many as `knn` joins.
+NEIGHBORS = 6
+# Up to this many points every one is compared; of more, so many, drawn with seed 0.
+SAMPLE = 2000
+# Smaller numbers are rounding errors, and written as zero.
+ROUNDING = 1e-12
+# Field, heading, and words of every measure, in the order in which they are shown.
+MEASURES = (
+    ("trustworthiness", "trust", "trustworthiness"),
+    ("continuity", "contin.", "continuity"),
+    ("edge_rms", "edges", "edge lengths, rms relative error"),
+    ("edge_max", "worst", "edge lengths, worst relative error"),
+    ("edge_rms_scaled", "scaled", "edge lengths, rms after the best scale"),
+    ("procrustes", "truth", "distance from the truth, scaled"),
+    ("procrustes_rigid", "rigid", "distance from the truth, rigid"),
+    ("share", "share", "share of the trace"),
+)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good an embedding is; prints as a table.
+
+    Attributes
+    ----------
+    n, n_components, n_edges : int
+        Distinct points, columns of the embedding, edges of the graph.
+    n_neighbors : int
+        Of trustworthiness and continuity.
+    trustworthiness, continuity : float or None
+        In [0, 1], 1 is best. ``None`` if the graph does not know its points.
+    edge_rms, edge_max : float
+        Relative error of the plain (not squared) lengths of edges, 0 is best.
+    edge_scale, edge_rms_scaled : float
+        The factor on the embedding that makes the rms least (0 if all points coincide), and the
+        rms then: how uneven the changes are, whatever the unit.
+    procrustes, procrustes_rigid : float or None
+        Relative distance from the truth after alignment, with and without scaling; ``None``
+        without a truth.
+    share : float or None
+        Part of the trace of the Gram matrix that the columns hold; ``None`` without a spectrum.
+    sample : int or None
+        Over how many points trustworthiness and continuity were taken, if not over all.
+    """
+
+    n: int
+    n_components: int
+    n_edges: int
+    n_neighbors: int
+    trustworthiness: float | None
+    continuity: float | None
+    edge_rms: float
+    edge_max: float
+    edge_scale: float
+    edge_rms_scaled: float
+    procrustes: float | None = None
+    procrustes_rigid: float | None = None
+    share: float | None = None
+    sample: int | None = None
+
+    def facts(self) -> dict[str, str]:
+        """The measures that were taken, in words, with their values as text."""
+        return {
+            words: _written(getattr(self, name))
+            for name, _, words in MEASURES
+            if getattr(self, name) is not None
+        }
+
+    def __str__(self) -> str:
+        facts = self.facts()
+        width = max(map(len, facts))
+        rows = [f"{words:<{width}}  {number:>9}" for words, number in facts.items()]
+        return "\n".join([self._headline(), *rows])
+
+    def _headline(self) -> str:
+        line = f"{self.n} points, {self.n_edges} edges, {self.n_neighbors} neighbours"
+        if self.sample is None:
+            return line
+        return f"{line}; neighbours of {self.sample} points drawn with seed 0"
+
+
+class QualityTable(dict[str, Quality]):
+    """The quality of several embeddings of the same points, by name; prints as a table."""
+
+    def __str__(self) -> str:
+        rows = self.values()
+        measured = [m for m in MEASURES if any(getattr(row, m[0]) is not None for row in rows)]
+        width = max(len("embedding"), *map(len, self))
+        lines = [f"{'embedding':<{width}}" + "".join(f"{head:>10}" for _, head, _ in measured)]
+        for label, row in self.items():
+            cells = (f"{_written(getattr(row, name)):>10}" for name, _, _ in measured)
+            lines.append(f"{label:<{width}}" + "".join(cells))
+        return "\n".join([*lines, next(iter(rows))._headline()])
+
+
+def _written(value: float | None) -> str:
+    if value is None:
+        return "–"
+    value = 0.0 if abs(value) < ROUNDING else value
+    return f"{value:.4f}" if value == 0.0 or 1e-4 <= abs(value) < 1e4 else f"{value:.1e}"
+
+
+def quality(
+    X: ArrayLike | NeighborGraph,
+    embedding: ArrayLike,
+    *,
+    truth: ArrayLike | None = None,
+    spectrum: ArrayLike | None = None,
+    n_neighbors: int | None = None,
+) -> Quality:
+    r"""Measure how good an embedding is, whatever method it comes from.
+
+    - *Neighbourhoods*: trustworthiness (no strangers come near; `sklearn.manifold.trustworthiness`)
+      and continuity (no neighbours are lost), the same with data and embedding exchanged. They see
+      ranks alone, so no unit matters. Of more than 2000 points, 2000 are drawn.
+    - *Lengths*: relative error of the lengths of edges, at the embedding's own unit and after the
+      best common factor :math:`\sum \rho_e / \sum \rho_e^2`, with :math:`\rho_e` the ratio of new
+      to old length, for methods that fix no unit.
+    - *Truth*, where known: Procrustes distance, see ``procrustes``.
+    - *Share* of the trace of the Gram matrix that the columns hold.
+
+    Parameters
+    ----------
+    X : NeighborGraph, or array_like of shape (n, D)
+        From data the graph of ``n_neighbors`` is made for the lengths, connected or not. For
+        distances pass ``graphs.knn(D, metric="precomputed")``.
+    embedding : array_like of shape (n, d)
+        A row for each point; of a graph, for each node or for each sample it was made from.
+    truth : array_like of shape (n, q), optional
+        Coordinates that the embedding should have, up to a motion.
+    spectrum : array_like of shape (r,), optional
+        Eigenvalues of the Gram matrix that the embedding is read off, for the share:
+        ``solution.spectrum()``, or ``eigenvalues_`` of an estimator.
+    n_neighbors : int, optional
+        k, less than n/2; by default 6, or fewer for fewer than 13 points.
+
+    Returns
+    -------
+    Quality
+
+    Raises
+    ------
+    DataError, ShapeError
+        The arguments cannot be used or do not fit together.
+
+    References
+    ----------
+    Venna and Kaski, "Neighborhood preservation in nonlinear projection methods", ICANN 2001.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.swiss_roll(100, seed=0)
+    >>> unfolding = sdpdr.MVU(n_neighbors=4).fit(X)
+    >>> print(quality(X, unfolding.embedding_, spectrum=unfolding.eigenvalues_, n_neighbors=4))
+    100 points, 249 edges, 4 neighbours
+    trustworthiness                            0.9291
+    continuity                                 0.9880
+    edge lengths, rms relative error           0.2636
+    edge lengths, worst relative error         0.8923
+    edge lengths, rms after the best scale     0.2482
+    share of the trace                         0.9738
+    """
+    graph = _graph(X, n_neighbors)
+    k = _neighbours(n_neighbors, graph.n)
+    Y = _on_nodes("the embedding", embedding, graph)
+    space, rows = graph.provenance.space, _drawn(graph.n)
+    change = edge_changes(graph, Y)
+    if not change.size:
+        raise DataError("the graph has no edges, so there are no lengths to keep.")
+    ratio = 1.0 + change
+    scale = float(ratio.sum() / (ratio @ ratio)) if ratio.any() else 0.0
+    known = None if truth is None else _on_nodes("truth", truth, graph)
+    return Quality(
+        n=graph.n,
+        n_components=Y.shape[1],
+        n_edges=graph.m,
+        n_neighbors=k,
+        trustworthiness=None if space is None else _kept(space, Euclidean(Y), k, rows),
+        continuity=None if space is None else _kept(Euclidean(Y), space, k, rows),
+        edge_rms=_rms(change),
+        edge_max=float(np.abs(change).max()),
+        edge_scale=scale,
+        edge_rms_scaled=_rms(scale * ratio - 1.0),
+        procrustes=None if known is None else procrustes(known, Y),
+        procrustes_rigid=None if known is None else procrustes(known, Y, scaling=False),
+        share=None if spectrum is None else _share(spectrum, Y.shape[1]),
+        sample=None if space is None or len(rows) == graph.n else len(rows),
+    )
+
+
+def quality_table(
+    X: ArrayLike | NeighborGraph,
+    embeddings: Mapping[str, ArrayLike],
+    *,
+    truth: ArrayLike | None = None,
+    spectra: Mapping[str, ArrayLike] | None = None,
+    n_neighbors: int | None = None,
+) -> QualityTable:
+    """Measure several embeddings of the same points.
+
+    Parameters
+    ----------
+    X, truth, n_neighbors
+        As for `quality`.
+    embeddings : mapping from name to array_like of shape (n, d)
+    spectra : mapping from name to array_like, optional
+        Eigenvalues, of those embeddings that have any.
+
+    Returns
+    -------
+    QualityTable
+
+    Raises
+    ------
+    DataError, ShapeError
+        As for `quality`; or there is no embedding, or a spectrum of none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).standard_normal((30, 2))
+    >>> print(quality_table(X, {"doubled": 2 * X, "first axis": X[:, :1]}, truth=X))
+    embedding      trust   contin.     edges     worst    scaled     truth     rigid
+    doubled       1.0000    1.0000    1.0000    1.0000    0.0000    0.0000    1.0000
+    first axis    0.8341    0.9084    0.4789    0.9873    0.4395    0.5665    0.5700
+    30 points, 120 edges, 6 neighbours
+    """
+    if not embeddings:
+        raise DataError("there is no embedding to measure: pass a mapping from names to arrays.")
+    spectra = spectra or {}
+    strange = sorted(set(spectra) - set(embeddings))
+    if strange:
+        raise DataError(f"spectra are of {', '.join(strange)}, which are no embeddings given.")
+    graph = _graph(X, n_neighbors)
+    k = _neighbours(n_neighbors, graph.n)
+    return QualityTable(
+        {
+            name: quality(graph, Y, truth=truth, spectrum=spectra.get(name), n_neighbors=k)
+            for name, Y in embeddings.items()
+        }
+    )
+
+
+def edge_changes(graph: NeighborGraph, Y: ArrayLike) -> Array:
+    """Relative change of the plain (not squared) length of each edge, negative where it shrank.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    Y : array_like of shape (n, d)
+        A row for each node.
+
+    Returns
+    -------
+    array of shape (m,)
+
+    Raises
+    ------
+    ShapeError, DataError
+        Y does not fit the graph.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> edge_changes(graphs.path([1.0, 2.0]), [[0.0], [1.0], [2.0]])
+    array([ 0. , -0.5])
+    """
+    points = _points("the embedding", Y)
+    if len(points) != graph.n:
+        raise ShapeError(
+            f"the embedding has {len(points)} rows but the graph has {graph.n} nodes: pass one "
+            "each."
+        )
+    return np.asarray(graph.lengths(points) / np.sqrt(graph.sqdist) - 1.0)
+
+
+def align(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True) -> Array:
+    """Move, rotate, reflect and scale an embedding so that it lies as close to the truth as it can.
+
+    Parameters
+    ----------
+    truth : array_like of shape (n, q)
+    Y : array_like of shape (n, d)
+        With fewer columns than the other, either is filled up with zeros.
+    scaling : bool, default True
+        Whether the embedding may be scaled.
+
+    Returns
+    -------
+    array of shape (n, max(q, d))
+
+    Raises
+    ------
+    ShapeError, DataError
+        The two do not fit together, or all points of one coincide.
+
+    References
+    ----------
+    Gower and Dijksterhuis, "Procrustes Problems", Oxford University Press 2004, chapters 4 and 6.
+
+    Examples
+    --------
+    >>> corner = [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]
+    >>> align(corner, [[5.0, 5.0], [5.0, 9.0], [3.0, 5.0]]).round(9) + 0.0
+    array([[0., 0.],
+           [2., 0.],
+           [0., 1.]])
+    """
+    _, laid, middle = _aligned(truth, Y, scaling)
+    return np.asarray(laid + middle)
+
+
+def procrustes(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True) -> float:
+    r"""Distance of an embedding from the truth after the best alignment, relative to the truth.
+
+    :math:`\min \|T - s\,YQ - \mathbf 1 b^\top\|_F / \|T - \bar T\|_F` over orthogonal Q, shifts b
+    and, if ``scaling``, factors s. Zero is a perfect picture; with scaling, one is as far as it
+    can be.
+
+    Parameters
+    ----------
+    truth, Y, scaling
+        As for `align`, whose errors it raises.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    >>> larger = [[0.0, 0.0], [3.0, 0.0], [3.0, 3.0], [0.0, 3.0]]
+    >>> round(procrustes(square, larger), 9), round(procrustes(square, larger, scaling=False), 9)
+    (0.0, 2.0)
+    """
+    target, laid, _ = _aligned(truth, Y, scaling)
+    return float(np.linalg.norm(target - laid) / np.linalg.norm(target))
+
+
+def _aligned(truth: ArrayLike, Y: ArrayLike, scaling: bool) -> tuple[Array, Array, Array]:
+    """The centred truth, the embedding laid over it, and the mean of the truth."""
+    target, points = _points("truth", truth), _points("the embedding", Y)
+    if len(target) != len(points):
+        raise ShapeError(
+            f"truth has {len(target)} rows but the embedding has {len(points)}: pass one each."
+        )
+    width = max(target.shape[1], points.shape[1])
+    target, points = (np.pad(A, ((0, 0), (0, width - A.shape[1]))) for A in (target, points))
+    for name, array in (("truth", target), ("the embedding", points)):
+        if not np.ptp(array, axis=0).any():
+            raise DataError(f"all points of {name} coincide, so there is nothing to align.")
+    middle = target.mean(axis=0)
+    target, points = target - middle, points - points.mean(axis=0)
+    left, sizes, right = np.linalg.svd(points.T @ target)
+    factor = float(sizes.sum() / np.sum(points**2)) if scaling else 1.0
+    return target, factor * points @ left @ right, middle
+
+
+def _graph(X: ArrayLike | NeighborGraph, n_neighbors: int | None) -> NeighborGraph:
+    if isinstance(X, NeighborGraph):
+        return X
+    return knn(X, _neighbours(n_neighbors, len(_points("X", X))), connect="none")
+
+
+def _neighbours(n_neighbors: int | None, n: int) -> int:
+    """Number of neighbours for which the measures are defined."""
+    if n_neighbors is None:
+        n_neighbors = max(1, min(NEIGHBORS, (n - 1) // 2))
+    k = validate.positive_integer("n_neighbors", n_neighbors)
+    if 2 * k >= n:
+        raise DataError(
+            f"n_neighbors={k} is too many for {n} points: trustworthiness and continuity need "
+            f"fewer than half of them, at most {(n - 1) // 2}."
+        )
+    return k
+
+
+def _drawn(n: int) -> Index:
+    """All of n points, or a sorted sample of them."""
+    if n <= SAMPLE:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+
+
+def _kept(space: Space, guess: Space, k: int, rows: Index) -> float:
+    """Trustworthiness of the neighbours in ``guess`` by the ranks in ``space``, over some rows."""
+    n = space.n
+    if isinstance(space, Euclidean) and isinstance(guess, Euclidean) and len(rows) == n:
+        return float(manifold.trustworthiness(space.X, guess.X, n_neighbors=k))
+    excess = 0.0
+    for part in blocks(rows, max(1, BLOCK // n)):
+        ranks = _ranks(space.sqdist_to_all(part), part, guess.nearest(k, rows=part))
+        excess += float(np.maximum(ranks - k, 0).sum())
+    return 1.0 - 2.0 * excess / (len(rows) * k * (2.0 * n - 3.0 * k - 1.0))
+
+
+def _ranks(sqdist: Array, rows: Index, near: Index) -> Index:
+    """Rank, from 1, of the points in the columns of ``near`` among those nearest to each row.
+
+    Counting closer points takes a tenth of the time of sorting all. Of points equally far the one
+    with the smaller index comes first, as everywhere.
+    """
+    here = np.arange(len(rows))
+    sqdist[here, rows] = np.inf
+    ranks = np.empty_like(near)
+    for place, column in enumerate(near.T):
+        own = sqdist[here, column][:, None]
+        ranks[:, place] = 1 + np.count_nonzero(sqdist < own, axis=1)
+        row, equal = np.nonzero(sqdist == own)
+        ranks[:, place] += np.bincount(row[equal < column[row]], minlength=len(rows))
+    return ranks
+
+
+def _on_nodes(name: str, values: ArrayLike, graph: NeighborGraph) -> Array:
+    """A row for each node, from a row for each node or for each sample."""
+    rows = np.asarray(values, dtype=float)
+    if rows.ndim == 2 and len(rows) not in (graph.n, graph.index.size):
+        samples = "" if graph.index.size == graph.n else f" made from {graph.index.size} samples"
+        raise ShapeError(
+            f"{name} has {len(rows)} rows but there are {graph.n} points{samples}: pass one each."
+        )
+    if rows.ndim == 2 and len(rows) != graph.n:
+        rows = rows[graph.first_samples]
+    return _points(name, rows)
+
+
+def _points(name: str, Y: ArrayLike) -> Array:
+    """Coordinates, finite, one row for each point."""
+    array = np.asarray(Y, dtype=float)
+    if array.ndim != 2 or array.size == 0:
+        raise ShapeError(
+            f"{name} has shape {array.shape}; pass one row of coordinates for each point."
+        )
+    missing = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if missing.size:
+        raise DataError(f"{name} has NaN or infinity in rows {listed(missing)}.")
+    return array
+
+
+def _share(spectrum: ArrayLike, d: int) -> float:
+    values = np.sort(np.maximum(np.asarray(spectrum, dtype=float).ravel(), 0.0))[::-1]
+    total = float(values.sum())
+    if not np.isfinite(total) or total <= 0.0:
+        raise DataError("a spectrum needs finite eigenvalues, at least one of them positive.")
+    return float(values[:d].sum() / total)
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
