@@ -2,8 +2,8 @@
 
 Programs of edges, and programs whose matrices are too large for Clarabel's dense blocks: `lowrank`
 first, then an interior-point method that factors one matrix for all its unknowns, then Clarabel on
-the multipliers. All others: Clarabel on the multipliers, that other method, `lowrank`. After them
-come SCS and solvers of other people. The rule reads sizes, and never load, free memory or a clock:
+the multipliers, or SCS where blocks would not fit into memory. All others: Clarabel on the
+multipliers, that other method, `lowrank`. After them come solvers of other people. The rule reads sizes, and never load, free memory or a clock:
 the same program has the same plan on every machine that has the same solvers.
 """
 
@@ -273,7 +273,8 @@ class _Choice:
             yield clarabel
             yield from interior
             yield low
-        if max(_orders(sdp), default=0) <= _SPLIT_ORDER:
+        # Where others are too large, for a few digits.
+        if _block_work(sdp) > _HEAVY and max(_orders(sdp)) <= _SPLIT_ORDER:
             yield "scs", ("gram",), "its steps take least where many digits are not needed"
 
     @cached_property

@@ -19,7 +19,7 @@ from sdpdr.solvers.registry import SOLVERS, find
 # Forms that decompose matrices along the cliques of their patterns.
 CHORDAL = ("chordal", "chordal-lmi")
 # Seconds of a turn, where nobody sets a limit.
-TURN = 10.0
+TURN = 30.0
 POSSIBLE = "possible"
 # What stands in place of a form where there is none to choose.
 BY_HAND = "by hand"
@@ -175,7 +175,7 @@ def shares(count: int, seconds: float) -> tuple[float, ...]:
     Examples
     --------
     >>> shares(3, 20.0), shares(2, inf), shares(1, inf)
-    ((10.0, 5.0, 5.0), (10.0, 10.0), (inf,))
+    ((10.0, 5.0, 5.0), (30.0, 30.0), (inf,))
     """
     if seconds == inf:
         return (TURN,) * count if count > 1 else (inf,)
