@@ -28,7 +28,7 @@ from sdpdr.solvers.conic import ConicForm
 from sdpdr.solvers.cvxpy_solver import CvxpySolver, Rendered
 from sdpdr.solvers.processes.ends import is_worker
 from sdpdr.solvers.processes.isolate import run_isolated
-from sdpdr.solvers.splitting import Milestone, split
+from sdpdr.solvers.splitting import split
 
 
 class ClarabelKeeping(CLARABEL):  # type: ignore[misc]  # cvxpy's classes have no types
@@ -84,14 +84,7 @@ class Clarabel(CvxpySolver):
 
 @dataclass(frozen=True)
 class Scs(CvxpySolver):
-    """SCS, an operator-splitting method (options as in `Solver`).
-
-    Parameters
-    ----------
-    milestones : tuple of Milestone, optional
-        Where it gives up unless it has come so far, of programs in the standard form; what "auto"
-        sets where it tries SCS before others, and nobody else has to.
-    """
+    """SCS, an operator-splitting method (options as in `Solver`)."""
 
     name: ClassVar[str] = "scs"
     package: ClassVar[str] = "scs"
@@ -100,14 +93,12 @@ class Scs(CvxpySolver):
     limits: ClassVar[Mapping[str, str]] = {"max_iters": "max_iter", "time_limit_secs": "time_limit"}
     backend: ClassVar[str] = cp.SCS
 
-    milestones: tuple[Milestone, ...] = ()
-
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands."""
 
         def solve(deadline: Deadline) -> Outcome:
             options = partial(self._given, deadline)
-            return split(sdp, options, verbose=self.verbose, milestones=self.milestones)
+            return split(sdp, options, verbose=self.verbose)
 
         outcome = self._as_it_stands(solve)
         late = outcome.verdict is Verdict.INACCURATE and self._is_late(outcome.seconds)

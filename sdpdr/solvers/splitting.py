@@ -6,8 +6,7 @@ lower triangle column by column, where ours is the upper one (`sdpdr.linalg.svec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -33,25 +32,8 @@ _SAID = {
     -6: (Verdict.UNBOUNDED, "unbounded_inaccurate"),
     -7: (Verdict.INFEASIBLE, "infeasible_inaccurate"),
 }
-# That it was cut short.
-_UNFINISHED = tuple(k for k, (_, words) in _SAID.items() if words.endswith("_inaccurate"))
 # What cvxpy asks SCS for where nobody asks for anything.
 _OWN = {"eps_abs": 1e-5, "eps_rel": 1e-5}
-
-
-@dataclass(frozen=True)
-class Milestone:
-    """How far SCS has to come by an iteration to go on.
-
-    Attributes
-    ----------
-    iterations : int
-    error : float
-        The largest of its residuals and of its gap, relative to one more than the terms of each.
-    """
-
-    iterations: int
-    error: float
 
 
 def split(
@@ -59,7 +41,6 @@ def split(
     options: Callable[[], dict[str, Any]],
     *,
     verbose: bool,
-    milestones: Sequence[Milestone] = (),
 ) -> Outcome:
     """Have SCS solve a program.
 
@@ -67,12 +48,8 @@ def split(
     ----------
     sdp : SDP
     options : callable without arguments
-        Of SCS, by its own names; asked when the program is compiled, which takes time, and anew at
-        each milestone, since a limit of seconds is for all of them together.
+        Of SCS, by its own names; asked when the program is compiled, which takes time.
     verbose : bool
-    milestones : sequence of Milestone, optional
-        In the order of their iterations. SCS ends at the first that it misses, and begins anew from
-        its point at those that it reaches: it can be stopped nowhere else.
     """
     import scs  # a tenth of a second, which a solve by others need not pay
 
@@ -82,60 +59,14 @@ def split(
     data = {"A": matrix[order], "b": right[order], "c": cost}
     if curvature.nnz:
         data["P"] = curvature
-    most = options().get("max_iters")
-
-    def run(most: int | None, before: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        limited = {**_OWN, **options()}
-        if most is not None:
-            limited["max_iters"] = most
-        if before is None:
-            return dict(scs.SCS(data, cones, **limited, verbose=verbose).solve())
-        # With the scale that it has learnt, it loses next to nothing by beginning anew.
-        limited = {**limited, "scale": before["info"]["scale"]}
-        start = {name: before[name] for name in ("x", "y", "s")}
-        return dict(scs.SCS(data, cones, **limited, verbose=verbose).solve(True, **start))
-
     watch = Deadline()
-    found, iterations = _by_milestones(run, data, milestones, most)
+    found = scs.SCS(data, cones, **{**_OWN, **options()}, verbose=verbose).solve()
     seconds = {"solve": watch.spent}
     info = found["info"]
     verdict, words = _SAID.get(info["status_val"], (Verdict.FAILED, "solver_error"))
     value = float(info["pobj"]) + sdp.constant
-    claim = Claim(words, value if np.isfinite(value) else None, iterations)
+    claim = Claim(words, value if np.isfinite(value) else None, int(info["iter"]))
     return Outcome(_point(form, found, order, verdict), verdict, claim, seconds)
-
-
-def _by_milestones(
-    run: Callable[[int | None, Mapping[str, Any] | None], Mapping[str, Any]],
-    data: Mapping[str, Any],
-    milestones: Sequence[Milestone],
-    most: int | None,
-) -> tuple[Mapping[str, Any], int]:
-    """What SCS finds, and after how many iterations."""
-    found, done = None, 0
-    for one in milestones:
-        if most is not None and one.iterations >= most:
-            break
-        if one.iterations <= done:
-            continue
-        found = run(one.iterations - done, found)
-        done += int(found["info"]["iter"])
-        if found["info"]["status_val"] not in _UNFINISHED or not _error(data, found) <= one.error:
-            return found, done
-    found = run(None if most is None else most - done, found)
-    return found, done + int(found["info"]["iter"])
-
-
-def _error(data: Mapping[str, Any], found: Mapping[str, Any]) -> float:
-    """The largest of the residuals and of the gap, relative to what they are made of."""
-    info, matrix = found["info"], data["A"]
-
-    def size(*terms: Any) -> float:
-        return 1.0 + max(float(np.max(np.abs(term), initial=0.0)) for term in terms)
-
-    primal = info["res_pri"] / size(matrix @ found["x"], found["s"], data["b"])
-    dual = info["res_dual"] / size(matrix.T @ found["y"], data["c"])
-    return max(primal, dual, abs(info["gap"]) / size(info["pobj"], info["dobj"]))
 
 
 def _point(form: ConicForm, found: Mapping[str, Any], order: Index, verdict: Verdict) -> Point:

@@ -1,62 +1,71 @@
-"""Which solver is asked, and in which form: the way of least predicted cost."""
+"""Which solvers take turns over a program, and in which forms: one rule.
+
+Programs of edges, and programs whose matrices are too large for Clarabel's dense blocks: `lowrank`
+first, then an interior-point method that factors one matrix for all its unknowns, then Clarabel on
+the multipliers, or SCS where blocks would not fit into memory. All others: Clarabel on the
+multipliers, that other method, `lowrank`. After them come solvers of other people. The rule reads sizes, and never load, free memory or a clock:
+the same program has the same plan on every machine that has the same solvers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
-from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
-from sdpdr.program.attain.corrected import even_lengths
+from sdpdr.linalg.svec import svec_size
+from sdpdr.linalg.walks import BROAD
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Composed, Reduction
-from sdpdr.solvers.base import FORMS, Solver, tolerance
-from sdpdr.solvers.cvxpy_solvers import Scs
-from sdpdr.solvers.dense.solver import Dense
+from sdpdr.reduce.chordal_pattern import find_trees, long_rows
+from sdpdr.reduce.face import Face
+from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.asked import Asked
-from sdpdr.solving.brief import (
-    SPLIT,
-    brief_reductions,
-    brief_solver,
-    brief_ways,
-    splittings,
-    well_inside,
-)
-from sdpdr.solving.costs.candidates import POSSIBLE, Candidate, Candidates
-from sdpdr.solving.costs.prediction import method_of, posed
-from sdpdr.solving.costs.structure import Structure
 from sdpdr.solving.way import CHORDAL, Way, configure, reductions_for
 
-_FILLS_IN = "goes to conjugate gradients, as factorizations would fill in"
-_BRIEF = "the program is so small that comparing ways would take longer"
-_NEAREST = "the cost is the distance of a matrix, which Newton's method on multipliers is made for"
-NEAREST = (Nearest.name, "gram")
-_EVEN = "its rows make lengths alike, of which steps of the dense method take little"
-EVEN = (Dense.name, "lmi")
-# Rows up to which they do: a step of 3144 takes half a second of a processor, and one of 5400 two;
-# fifteen prove noisy walks of 150 and of 200 states to 5e-7. Of 8000 a step takes six, in 1.5 GB.
-_EVEN_ROWS = 8000
-# Candidates that take turns, at most.
-LONGEST = 6
+# Multiplications of a step of Clarabel with dense blocks, up to which it is asked first: a step
+# then takes tenths of a second. That is a matrix of order 50.
+_LIGHT = 7e8
+# The same up to which it is asked at all, and is left to its own limit of iterations.
+_HEAVY, _BRIEF = 1e11, 2e8
+# Unknowns whose matrix an interior-point method factors in seconds, and up to which that takes less
+# than to start a program that does it.
+_UNKNOWNS, _FEW = 5000, 1000
+# Interior-point methods with one matrix for all unknowns, the best first.
+_INTERIOR = ("mosek", "csdp", "sdpa-file", "sdpa", "dense", "cvxopt")
+# The same and all others, for a form that was asked for.
+_PREFERENCE = ("lowrank", "mosek", "sdpa", "clarabel", "cvxopt", "scs", "ipopt")
+# For models without a standard form; as written they often have no interior, which Clarabel minds
+# least.
+_WRITTEN = ("mosek", "clarabel", "cvxopt", "sdpa", "scs")
+# Order of matrices that SCS decomposes in a second, and rows that go into memory.
+_SPLIT_ORDER = 2000
 # Order and rows of programs that hundreds of bits take seconds for.
 SMALL_ORDER, SMALL_ROWS = 30, 100
+# Order of matrices, and rows for each of it, beyond which cliques take longer to find than to do
+# without them.
+_PATTERN, _CROWDED = 20_000, 50
+
+_ASKED = "it was asked for"
+_NEAREST = "the cost is the distance of a matrix, which Newton's method on multipliers is made for"
+_EDGES = (
+    "the program is variance under limits on edge lengths, which this solver is made for; the "
+    "multipliers certify the answer"
+)
+_LARGE = "as factors of low rank the matrices stay small, and others would factor large ones"
+_SMALL = "its matrices are so small that steps with a dense block for each take little"
+_WHOLE = "one matrix for all {} unknowns takes less than blocks as large as the matrices"
+_WRITTEN_WORDS = "a block is written in cvxpy directly, and {} is the first cvxpy solver here"
 
 
-def choose(
-    sdp: SDP | None, asked: Asked, refusal: str = "", deadline: Deadline | None = None
-) -> Way:
+def choose(sdp: SDP | None, asked: Asked, refusal: str = "") -> Way:
     """Choose a solver and a form for a program, after the reductions of ``via``.
-
-    Candidates are ranked by predicted seconds over the squared share of the problem library that
-    they solved to the tolerance; those that solved less than half of it, or do not fit into
-    memory, come after all others. Nothing of
-    size n^2 is formed, and cliques and fill are looked for only where they can change the choice.
 
     Parameters
     ----------
@@ -67,8 +76,6 @@ def choose(
         whatever comes after them, and names that "auto" does not consider.
     refusal : str
         Why there is no standard form, where there is none.
-    deadline : Deadline, optional
-        Candidates are compared no longer; by default that of the options, from now on.
 
     Raises
     ------
@@ -81,16 +88,15 @@ def choose(
     if asked.form not in ("auto", *FORMS):
         raise UnknownNameError("form", asked.form, ("auto", *FORMS, "landmark"))
     check_options({name: value for name, value in asked.options.items() if value is not None})
-    deadline = Deadline(asked.options.get("time_limit")) if deadline is None else deadline
     if not asked.via:
-        return _chosen(sdp, asked, refusal, deadline)
+        return _chosen(sdp, asked, refusal)
     if sdp is None:
         raise NotAcceptedError(f"reductions need a standard form: {refusal}")
     try:
         reduced = Composed(asked.via).apply(sdp).sdp
     except InfeasibleError:  # The run will see it, too, and say so.
         reduced = sdp
-    return _after(asked.via, sdp, _chosen(reduced, asked, "", deadline))
+    return _after(asked.via, sdp, _chosen(reduced, asked, ""))
 
 
 def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
@@ -99,219 +105,231 @@ def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
         way,
         reductions=(*via, *way.reductions),
         sdp=sdp,
-        priced=way.sdp,
-        further=lambda deadline: tuple(_after(via, sdp, one) for one in way.further(deadline)),
+        chosen_for=way.sdp,
+        further=lambda: tuple(_after(via, sdp, one) for one in way.further()),
     )
 
 
-def _chosen(sdp: SDP | None, asked: Asked, refusal: str, deadline: Deadline) -> Way:
+def _chosen(sdp: SDP | None, asked: Asked, refusal: str) -> Way:
     solver, options = asked.solver, asked.options
     if sdp is not None:
         require_admissible(sdp)
     named = isinstance(solver, Solver) or solver != "auto"
     wanted = configure(solver, options) if named else None
-    classes = dict(SOLVERS)
     if wanted is not None:
         wanted.require()
-        classes[wanted.name] = type(wanted)
-    tol = tolerance(wanted, options.get("tol"))
-    known = Candidates(sdp, refusal, classes, tol, deadline.ahead)
-    choice = _Choice(known, asked, wanted)
-    brief = choice.brief() if asked.form == "auto" and not named else None
-    return choice.best(deadline) if brief is None else brief
+    return _Choice(sdp, refusal, asked, wanted).way()
+
+
+def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> str:
+    """Why a solver cannot take a program in a form; empty if it can.
+
+    Parameters
+    ----------
+    sdp : SDP or None
+    refusal : str
+        Why there is no standard form, where there is none.
+    solver : class of Solver
+    form : str
+    """
+    available = solver.availability()
+    if not available.usable:
+        return available.reason
+    if sdp is None:
+        return "" if form == "cvxpy" else refusal
+    words = solver().accepts(sdp) or ""
+    if words or form == "cvxpy":
+        return words
+    if form in ("lmi", "chordal-lmi") and not _multipliers(sdp):
+        return "the program has no rows, so its dual has no unknowns"
+    return (sdp.remembered(_no_cliques) or "") if form in CHORDAL else ""
+
+
+def _no_cliques(sdp: SDP) -> str | None:
+    """Why the matrices are not decomposed along cliques, on their sparse face."""
+    largest = max(_orders(sdp), default=0)
+    if largest > _PATTERN:
+        return f"cliques are not looked for in matrices of order above {_PATTERN}"
+    if sdp.n_rows > max(_PATTERN, _CROWDED * largest):
+        return f"{sdp.n_rows} rows on matrices of order {largest} leave no small cliques"
+    # What is long would be written out in search of a basis of the face.
+    long = long_rows(sdp, BROAD)
+    if long:
+        return "; ".join(f"{name!r}: {why}" for name, why in long.items())
+    face = Face("sparse")
+    return find_trees(sdp if face.accepts(sdp) else face.apply(sdp).sdp, broadest=BROAD).refusal()
+
+
+# -- sizes --------------------------------------------------------------------------------------
+
+
+def _orders(sdp: SDP) -> list[int]:
+    return [*(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)]
+
+
+def _multipliers(sdp: SDP) -> int:
+    """Unknowns of the dual."""
+    return sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
+
+
+def _entries(sdp: SDP) -> int:
+    """Unknowns of the program."""
+    return sum(v.size for v in sdp.variables)
+
+
+def _block_work(sdp: SDP) -> float:
+    """Multiplications of a step with a dense block for every matrix."""
+    return sum(float(svec_size(n)) ** 3 / 3.0 for n in _orders(sdp))
+
+
+def _is_small(sdp: SDP) -> bool:
+    return max(_orders(sdp), default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
+
+
+# -- the choice ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
     """What there is to choose from, and how the one chosen is configured."""
 
-    known: Candidates
+    sdp: SDP | None
+    refusal: str
     asked: Asked
     wanted: Solver | None
 
-    @cached_property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Pairs of solver and form that nobody left out."""
-        classes, wanted = self.known.classes, self.wanted
-        return [
-            (name, one)
-            for name, one in self.known.pairs()
-            if (_is_free(name, classes, self.asked.skip) if wanted is None else name == wanted.name)
-            and self.asked.form in ("auto", one)
-            # What reductions lead to is not as it was written.
-            and not (self.asked.via and one == "cvxpy")
-        ]
-
-    def brief(self) -> Way | None:
-        """The way of small and special programs, with no comparison unless it falls short."""
-        sdp = self.known.sdp
-        found = [] if sdp is None else brief_ways(sdp)
-        if sdp is not None and Nearest().accepts(sdp) is None:
-            found.insert(0, NEAREST)
-        # The smallest are proved as they are.
-        if sdp is not None and not found and _is_even(sdp):
-            found.append(EVEN)
-        pairs = [pair for pair in found if self._may_be_brief(*pair)]
-        if not pairs:
-            return None
-
-        def further(deadline: Deadline) -> tuple[Way, ...]:
-            others = (self._brief(*pair) for pair in pairs[1:])
-            return (*others, *self.best(deadline).in_turn(deadline))
-
-        return replace(self._brief(*pairs[0]), trial=self._trial(), further=further)
-
-    def _may_be_brief(self, solver: str, form: str) -> bool:
-        """Whether a pair can run, and nobody wants it left out."""
-        left_out = solver in self.asked.skip or solver not in self.known.classes
-        return not left_out and not self.known.refusal(solver, form)
-
-    def _brief(self, solver: str, form: str) -> Way:
-        sdp = self.known.sdp
-        assert sdp is not None
-        if (solver, form) == EVEN and _is_even(sdp):
-            way = self.way(Candidate(*EVEN), _EVEN)
-            return replace(way, solver=well_inside(way.solver))
-        asked = brief_solver(configure(solver, self.asked.options), sdp)
-        # Of no known cost: to predict it would take as long as a step.
-        if (solver, form) == NEAREST:
-            return Way((), asked, form, _NEAREST, sdp, self.known.no_sdp)
-        return Way(brief_reductions(form), asked, form, _BRIEF, sdp, self.known.no_sdp)
-
-    def _trial(self) -> Way | None:
-        """SCS, where it may end long before the others do, and nobody set limits."""
-        sdp, given = self.known.sdp, self.asked.options
-        if sdp is None or any(given.get(k) is not None for k in ("time_limit", "max_iter")):
-            return None
-        special = Nearest().accepts(sdp) is None or _is_even(sdp)
-        if special or not self._may_be_brief(*SPLIT):
-            return None
-        most, milestones = splittings(sdp)
-        if not most:
-            return None
-        way = self._brief(*SPLIT)
-        assert isinstance(way.solver, Scs)
-        limited = replace(way.solver, max_iter=most, milestones=milestones)
-        return replace(way, solver=limited, tentative=True)
-
-    def best(self, deadline: Deadline) -> Way:
-        """The way of least cost, or the one that was asked for."""
-        found = next(self.known.ranked(self.pairs, deadline), None)
-        if found is None:
-            tried = {pair: self.known.candidate(*pair).refusal for pair in self.pairs}
-            raise NotAcceptedError(_no_way(self.wanted, self.asked.form, tried))
+    def way(self) -> Way:
+        """The first way, which knows those that follow it."""
         if self.wanted is not None:
-            return self.way(found, "it was asked for")
-        first = self.way(found, _reason(found, self.known.structure))
-        return replace(first, further=partial(self.further, found))
+            return self._named(self.wanted)
+        first = next(self._ways(), None)
+        if first is None:
+            raise NotAcceptedError(self._no_way(dict(SOLVERS)))
+        # Those that follow are configured where it comes to that.
+        return replace(first, further=lambda: tuple(self._ways())[1:])
 
-    def way(self, one: Candidate, why: str) -> Way:
-        """A candidate, configured."""
-        sdp = self.known.sdp
-        solver = self.wanted or configure(one.solver, self.asked.options)
-        steps = () if sdp is None or solver.as_stored else reductions_for(one.form, sdp)
-        return Way(steps, solver, one.form, why, sdp, self.known.no_sdp, one.cost)
+    def _named(self, wanted: Solver) -> Way:
+        """The solver that was asked for, in the form that suits it best."""
+        tried = {}
+        for form in self._forms(type(wanted)):
+            tried[form] = self._why_not(type(wanted), form)
+            if not tried[form]:
+                return self._made(wanted, form, _ASKED)
+        raise NotAcceptedError(self._no_way({wanted.name: type(wanted)}))
 
-    def further(self, first: Candidate, deadline: Deadline) -> tuple[Way, ...]:
-        """Who takes turns after the first: other methods, then other forms of the same."""
-        words = f"{first.solver} ({first.form} form) fell short"
-        others, again = list[Candidate](), list[Candidate]()
-        methods, problems = {method_of(first.solver)}, {posed(first.solver, first.form)}
-        for one in self.known.ranked(self.pairs, deadline):
-            problem = posed(one.solver, one.form)
-            if problem in problems or one.verdict != POSSIBLE or self._is_late(one):
+    def _forms(self, solver: type[Solver]) -> list[str]:
+        """Forms in which a solver may be asked, the best first."""
+        if self.asked.form != "auto":
+            return [self.asked.form] if self.asked.form in solver.forms else []
+        if self.sdp is None:
+            return [form for form in solver.forms if form == "cvxpy"]
+        dual = _multipliers(self.sdp) <= _entries(self.sdp)
+        order = ("factor", "lmi", "gram") if dual else ("factor", "gram", "lmi")
+        # What reductions lead to is not as it was written.
+        last = (*CHORDAL, *(() if self.asked.via else ("cvxpy",)))
+        return [form for form in (*order, *last) if form in solver.forms]
+
+    def _why_not(self, solver: type[Solver], form: str) -> str:
+        return why_not(self.sdp, self.refusal, solver, form)
+
+    def _ways(self) -> Iterator[Way]:
+        """All in turn, each solver once."""
+        seen = set[str]()
+        for name, forms, why in (*self._by_rule(), *self._others()):
+            solver = SOLVERS.get(name)
+            if solver is None or name in seen or name in self.asked.skip:
                 continue
-            method = method_of(one.solver)
-            (again if method in methods else others).append(one)
-            methods.add(method)
-            problems.add(problem)
-        found = [self.way(one, words) for one in [*others, *again][: LONGEST - 1]]
-        return (*found, *self._last_resorts())
+            for form in forms or self._forms(solver):
+                if form in solver.forms and not self._why_not(solver, form):
+                    seen.add(name)
+                    configured = configure(name, self.asked.options)
+                    yield self._made(configured, form, why.format(name))
+                    break
 
-    def _last_resorts(self) -> Iterator[Way]:
-        """Who is too slow to be asked unless all others fell short, of small programs."""
-        sdp = self.known.sdp
-        if sdp is None or not _is_small(sdp):
+    def _by_rule(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
+        """Solvers with forms and reasons, of the standard form in whichever form is best."""
+        sdp = self.sdp
+        if sdp is None:
+            yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
             return
-        for name, cls in SOLVERS.items():
-            if name in self.asked.skip or not cls.is_last_resort or not cls.availability().usable:
-                continue
-            solver = configure(name, self.asked.options)
-            if solver.accepts(sdp) is None:
-                words = "all others fell short, and the program is small"
-                yield Way((), solver, solver.forms[0], words, sdp)
-
-    def _is_late(self, one: Candidate) -> bool:
-        """Whether it would have nothing to show when the time is up."""
-        if one.cost is None or one.cost.keeps_point:
-            return False
-        return one.cost.seconds > self.known.seconds
-
-
-def _is_even(sdp: SDP) -> bool:
-    """Whether rows make lengths alike, and the dense method is there for as many."""
-    return sdp.n_rows <= _EVEN_ROWS and sdp.remembered(even_lengths) is not None
-
-
-def _is_small(sdp: SDP) -> bool:
-    orders = [*(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)]
-    return max(orders, default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
-
-
-def _is_free(name: str, classes: Mapping[str, type[Solver]], skip: Collection[str]) -> bool:
-    """Whether "auto" may choose a solver."""
-    return name not in skip and not classes[name].by_name_only
-
-
-def _reason(found: Candidate, structure: Structure | None) -> str:
-    if structure is None:
-        return (
-            f"a block is written in cvxpy directly, and {found.solver} is the first cvxpy solver "
-            "here"
-        )
-    least = "no other is possible and fits into memory"
-    if found.cost is not None:
-        least = f"predicted to take {found.cost}"
-    why = _why_form(found, structure)
-    return f"{why} ({least})" if why else least
-
-
-def _why_form(found: Candidate, structure: Structure) -> str:
-    form = found.form
-    if form == "factor":
-        if structure.is_edge_program:
-            # Where the cost is not known, nothing but these words would ask for the fill.
-            words = ""
-            if found.cost:
-                words = _FILLS_IN if structure.engine == "products" else "is sparse"
-                words = f"its low-rank form {words}, and "
-            return (
-                "the program is variance under limits on edge lengths; "
-                f"{words}the multipliers certify the answer"
+        if self.asked.form != "auto":
+            yield from (
+                (name, (), f"the first for the {self.asked.form} form") for name in _PREFERENCE
             )
-        if structure.engine == "interior":
-            return "its rows are sparse, and so is what a low-rank interior point factors for them"
-        if structure.engine == "descent":
-            return "its rows are equations, for which a descent over factors factors nothing"
-        return "as factors of low rank the matrices stay small"
-    shape = structure.shape(form)
-    if form in CHORDAL:
-        return f"the pattern has {len(shape.orders)} cliques of order up to {max(shape.orders)}"
-    if form == "lmi" and shape.unknowns < shape.entries:
-        return (
-            f"there are fewer rows ({shape.unknowns}) than matrix entries ({shape.entries}), so "
-            "the multipliers are the smaller unknown"
-        )
-    if form == "gram" and shape.entries <= structure.rows:
-        return f"the matrix has fewer entries ({shape.entries}) than there are rows"
-    return ""
+            return
+        if Nearest().accepts(sdp) is None:
+            yield Nearest.name, ("gram",), _NEAREST
+        edges = self._is_edge_program
+        low = ("lowrank", ("factor",), _EDGES if edges else _LARGE)
+        light = _block_work(sdp) <= _LIGHT
+        clarabel = ("clarabel", ("lmi", "gram"), _SMALL)
+        interior = self._interior(sdp)
+        if edges or not light:
+            yield low
+            yield from interior
+            if _block_work(sdp) <= _HEAVY:
+                yield clarabel
+        else:
+            yield clarabel
+            yield from interior
+            yield low
+        # Where others are too large, for a few digits.
+        if _block_work(sdp) > _HEAVY and max(_orders(sdp)) <= _SPLIT_ORDER:
+            yield "scs", ("gram",), "its steps take least where many digits are not needed"
 
+    @cached_property
+    def _is_edge_program(self) -> bool:
+        from sdpdr.solvers.lowrank.edge import form
 
-def _no_way(wanted: Solver | None, form: str, tried: Mapping[tuple[str, str], str]) -> str:
-    if wanted is not None and not tried:
-        return (
-            f"solver {wanted.name!r} does not take the {form!r} form; it takes "
-            f"{', '.join(wanted.forms)}."
+        return self.sdp is not None and form.why_not(self.sdp) is None
+
+    def _interior(self, sdp: SDP) -> Iterator[tuple[str, tuple[str, ...], str]]:
+        """The method with one matrix for all unknowns, where that is not too large."""
+        unknowns = min(_multipliers(sdp) or _entries(sdp), _entries(sdp))
+        if unknowns > _UNKNOWNS:
+            return
+        names = ("dense", *_INTERIOR) if unknowns <= _FEW else _INTERIOR
+        for name in names:
+            solver = SOLVERS.get(name)
+            if solver is None or name in self.asked.skip:
+                continue
+            forms = tuple(form for form in self._forms(solver) if form in ("gram", "lmi"))
+            if any(not self._why_not(solver, form) for form in forms):
+                yield name, forms, _WHOLE.format(unknowns)
+                return
+
+    def _others(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
+        """Solvers of other people, and who is too slow to be asked before all others fell short."""
+        known = {*_PREFERENCE, *_INTERIOR, *_WRITTEN}
+        for name, solver in SOLVERS.items():
+            if name not in known and not solver.by_name_only:
+                yield name, (), "it is there"
+        if self.asked.form == "auto" and self.sdp is not None and _is_small(self.sdp):
+            for name, solver in SOLVERS.items():
+                if solver.is_last_resort:
+                    words = "all others fell short, and the program is small"
+                    yield name, solver.forms[:1], words
+
+    def _made(self, solver: Solver, form: str, why: str) -> Way:
+        steps = () if self.sdp is None or solver.as_stored else reductions_for(form, self.sdp)
+        sdp = self.sdp
+        ends = solver.name == "clarabel" and sdp is not None and _block_work(sdp) <= _BRIEF
+        return Way(steps, solver, form, why, self.sdp, self.refusal, ends_by_itself=ends)
+
+    def _no_way(self, solvers: Mapping[str, type[Solver]]) -> str:
+        form, wanted = self.asked.form, self.wanted
+        if wanted is not None and form not in ("auto", *wanted.forms):
+            return (
+                f"solver {wanted.name!r} does not take the {form!r} form; it takes "
+                f"{', '.join(wanted.forms)}."
+            )
+        reasons = "; ".join(
+            f"{name} ({one} form): {words}"
+            for name, solver in solvers.items()
+            if name not in self.asked.skip and (wanted is not None or not solver.by_name_only)
+            for one in self._forms(solver)
+            if (words := self._why_not(solver, one))
         )
-    reasons = "; ".join(f"{name} ({form} form): {words}" for (name, form), words in tried.items())
-    return f"no way to solve this program as asked. {reasons}. solver='auto' finds one that can."
+        return (
+            f"no way to solve this program as asked. {reasons}. solver='auto' finds one that can."
+        )

@@ -47,7 +47,6 @@ _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
 CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
 # How far data would have to move, relatively, for a point to be feasible that says something.
 _MISSES = 0.5
-_TENTATIVE = "it was not proved at once, and others took their turn"
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
@@ -84,12 +83,7 @@ def _graded(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Soluti
     claim = replace(outcome.claim, verdict=verdict.value)
     given = _given(sdp, outcome)
     goal = _good_enough(sdp, given, solver.tol)
-    if chosen.tentative:
-        both = proofs.at_once(given) if verdict is Verdict.SOLVED else None
-        if both is None:
-            return unproved(_TENTATIVE, claim, chosen, request)
-        certificate, attained = both
-    elif request.attainable:
+    if request.attainable:
         certificate, attained = proofs.of(given, goal, hurried=verdict in _HURRIED)
     else:
         certificate = proofs.certified(given, goal)

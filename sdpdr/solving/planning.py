@@ -160,7 +160,7 @@ class Planner:
             units = asked.form != "cvxpy" and not asked.via
             ready = prepared(self.model, sdp, faced, units=units)
         with self.clock("build"):
-            way = choose(ready.sdp, asked, refusal, self.deadline)
+            way = choose(ready.sdp, asked, refusal)
         return self._plan(way, ready)
 
     def _by_squares(self, sdp: SDP | None, length: Squared) -> Plan:

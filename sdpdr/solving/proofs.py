@@ -150,10 +150,6 @@ class Proofs:
                 break
         return certificate
 
-    def at_once(self, given: Point) -> tuple[Certificate, Attained] | None:
-        """Both sides by dense linear algebra; None where they do not meet."""
-        return _met(self._sides(given))
-
     def _sides(self, given: Point, *, large: bool = False) -> Sides:
         return both_sides(self.sdp, given, self.tol, self.gap_scale, self.deadline, large=large)
 

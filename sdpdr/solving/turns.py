@@ -15,12 +15,10 @@ from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, Sdp
 from sdpdr.program.run import Run, Status
 from sdpdr.program.sizes import is_nothing
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
-from sdpdr.solving.costs.prediction import crowding, patience, shares
 from sdpdr.solving.grade import proved
 from sdpdr.solving.join import join
-from sdpdr.solving.way import Way, shares_of
+from sdpdr.solving.way import Way, shares
 
 _MISTAKE = (
     "a mistake of sdpdr's own ended the turn of {} ({} form), and others went on: {}. Please "
@@ -31,22 +29,15 @@ Attempt = Callable[[Way, str, Deadline, Solution | None], Solution]
 # Gap from which on an answer is worth having. All others together get no more than `MORE` times the
 # seconds that it took to improve on it, and `AT_LEAST` so many.
 USABLE, MORE, AT_LEAST = 1e-4, 4.0, 10.0
-# Each of them gets so many times what it is predicted to take, and seconds at least.
-HURRY, HURRY_AT_LEAST = 5.0, 3.0
 # Candidates that may find a program optimal for data nearby before the others are spared; or its
 # optimum to be nothing, beside which no gap is small.
 OPINIONS = 2
 # What is left of the error of one who converges after a second half of his time, at most.
 CONVERGING = 0.1
-# Times their patience, and seconds at least, that one who stalled gets if nobody has an answer.
-LAST_PATIENCE, LAST_AT_LEAST = 10.0, 600.0
+# Seconds that one who was stopped gets if nobody has an answer.
+LAST = 600.0
 # Seconds that a process may take to start on a busy machine.
 START = 20.0
-# Seconds predicted up to which an interior-point method is left to its limit of iterations where
-# the caller sets no time limit: a process to end it in would take as long.
-BRIEF = 1.0
-# Times as long as alone that anything may take where others use the processors as well, at most.
-CROWD = 10.0
 # Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
 _PROOFS = (1.0, 0.2)
 # Seconds below which no turn is worth taking.
@@ -75,9 +66,8 @@ def take_turns(
     when it was stopped, and can begin from its own point, goes on from there: as long again, as
     long as that is so. Of a time limit proofs of a turn take no more than half of what its solver
     leaves to others. If all fall short and somebody was stopped, the one who was nearest gets
-    what is left of a time limit, and begins from its own point where it can; for its sake nobody
-    is asked who is predicted to take longer than that. Without a limit it gets a longer turn, if
-    there is no answer worth having.
+    what is left of a time limit, and begins from its own point where it can. Without a limit it
+    gets a longer turn, if there is no answer worth having.
 
     Parameters
     ----------
@@ -162,15 +152,11 @@ class Turns:
 
     @cached_property
     def sequence(self) -> tuple[Way, ...]:
-        """All who take turns; they are compared, where it comes to that, in the time left."""
-        return self.chosen.in_turn(self.deadline)
+        """All who take turns."""
+        return self.chosen.sequence
 
     def take_all(self) -> None:
         """Turn by turn, until it is enough or the time is up."""
-        if self.chosen.trial is not None:
-            self._take(self.chosen.trial, inf, "tried first")
-            if self.found and self._is_enough():
-                return
         self._take_as_long_as_it_converges(self.chosen, self._first_share())
         place = 1
         while not self._is_enough() and place < len(self.sequence):
@@ -186,34 +172,22 @@ class Turns:
         further = start is not None or self.left > sum(run.seconds for run in before.runs)
         longer = inf
         if self.usable_at == inf:
-            longer = self._stretched(max(LAST_AT_LEAST, LAST_PATIENCE * patience(one.cost)))
+            longer = LAST
         elif self.limit == inf or not further:
             return
         self._take(one, min(self.left, longer), "once more", start)
 
     def _first_share(self) -> float:
-        """Seconds for the first; the others are looked for only where they matter to it."""
-        patient = patience(self.chosen.cost)
-        if self.limit < inf and self.chosen.cost is None and self.chosen.sdp is not None:
-            # Of a small program nothing is compared as long as the first one may do.
-            return self.limit / 2.0
-        if self.limit == inf or patient == inf or patient <= self.limit / 2.0:
-            return min(self._stretched(patient), self.limit)
-        return shares_of(self.sequence, self.limit)[0]
+        """Seconds for the first."""
+        return shares(len(self.sequence), self.limit)[0]
 
     def _take_in_order(self, place: int) -> None:
         waiting = self.sequence[place:]
         one = waiting[0]
-        share = self._stretched(shares([plan.cost for plan in waiting], self.left)[0])
+        share = shares(len(waiting), self.left if self.limit < inf else inf)[0]
         if self.usable_at < inf:
-            budget = max(self._stretched(AT_LEAST), MORE * self.usable_at)
-            budget -= self.deadline.spent - self.usable_at
-            predicted = inf if one.cost is None else self._stretched(one.cost.seconds)
-            if predicted > budget:
-                return
-            share = min(share, budget, max(self._stretched(HURRY_AT_LEAST), HURRY * predicted))
-        if self._is_too_late_for(one) and any(_can_go_on(*pair) for pair in self.stopped):
-            return
+            budget = max(AT_LEAST, MORE * self.usable_at)
+            share = min(share, budget - (self.deadline.spent - self.usable_at))
         words = f"candidate {place + 1} of {len(self.sequence)}"
         self._take_as_long_as_it_converges(one, share, words)
 
@@ -228,14 +202,6 @@ class Turns:
             words = ", ".join(part for part in (turn, "still converging") if part)
             self._take(one, min(self.left, share), words, last)
             share *= 2.0
-
-    def _is_too_late_for(self, one: Way) -> bool:
-        """Whether a candidate is not predicted to end in the time left."""
-        return one.cost is not None and one.cost.doubt * one.cost.seconds > self.left
-
-    def _stretched(self, seconds: float) -> float:
-        """Seconds of a processor as those of a clock; a deadline is by the clock as it is."""
-        return seconds if self.limit < inf else seconds * min(CROWD, crowding())
 
     def _take(self, one: Way, share: float, turn: str = "", start: Solution | None = None) -> None:
         if share < _MOMENT and (self.found or self.errors):
@@ -271,7 +237,7 @@ class Turns:
 
     def _limited(self, one: Way, share: float) -> Way:
         """The plan with a time limit on its solver."""
-        if self.limit == inf and _is_brief(one):
+        if self.limit == inf and one.ends_by_itself:
             return one
         if self.limit == inf and not one.solver.obeys_time_limit:
             share += START
@@ -382,13 +348,6 @@ def is_converging(history: Sequence[Mapping[str, Any]]) -> bool:
         )
     first, second = map(min, halves)
     return second <= CONVERGING * first < inf
-
-
-def _is_brief(one: Way) -> bool:
-    """Whether native code is bound to end soon by itself."""
-    if one.cost is None or one.cost.keeps_point or not isinstance(one.solver, CvxpySolver):
-        return False
-    return one.cost.seconds <= BRIEF
 
 
 def _failed(one: Way, error: Exception, seconds: float) -> Run:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from typing import Any
 
-from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import CompileError, ModelError
 from sdpdr.model import Model
 from sdpdr.program.sdp import SDP
@@ -16,11 +15,12 @@ from sdpdr.program.sizes import require_admissible
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
-from sdpdr.solving.costs.candidates import Candidate, Candidates
-from sdpdr.solving.costs.prediction import Cost, priority, shares
 
 # Forms that decompose matrices along the cliques of their patterns.
 CHORDAL = ("chordal", "chordal-lmi")
+# Seconds of a turn, where nobody sets a limit.
+TURN = 30.0
+POSSIBLE = "possible"
 # What stands in place of a form where there is none to choose.
 BY_HAND = "by hand"
 _NAMED = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
@@ -62,11 +62,6 @@ def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
     return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
 
 
-def _alone(deadline: Deadline) -> tuple[Way, ...]:
-    """Nobody takes a turn after a solver that was asked for."""
-    return ()
-
-
 @dataclass(frozen=True, eq=False)
 class Way:
     """One way to solve a program: reductions in turn, and a solver for what they lead to.
@@ -83,18 +78,13 @@ class Way:
         The standard form, if the model has one.
     refusal : str
         Why it has none.
-    cost : Cost or None
-        What it is predicted to take, as far as the choice depended on it.
-    further : callable of a deadline
-        Finds the ways that are tried in turn where this one falls short; see `sequence`. They are
-        compared no longer than until then.
-    priced : SDP or None
-        The program that candidates were chosen for, if it is another than ``sdp``.
-    trial : Way or None
-        What is tried before, for a share of the seconds that this one takes.
-    tentative : bool
-        Whether it is a trial: an answer that is not proved at once is none, since others find one
-        sooner than proofs of a rough one end.
+    further : callable
+        Finds the ways that are tried in turn where this one falls short; see `sequence`.
+    ends_by_itself : bool
+        Whether a limit of iterations ends it soon enough, so that it needs no process to be ended
+        in where nobody sets a time limit.
+    chosen_for : SDP or None
+        The program that it was chosen for, if it is another than ``sdp``.
     """
 
     reductions: tuple[Reduction, ...]
@@ -103,11 +93,9 @@ class Way:
     reason: str
     sdp: SDP | None = None
     refusal: str = ""
-    cost: Cost | None = None
-    further: Callable[[Deadline], tuple[Way, ...]] = field(default=_alone, repr=False)
-    priced: SDP | None = None
-    trial: Way | None = None
-    tentative: bool = False
+    further: Callable[[], tuple[Way, ...]] = field(default=tuple, repr=False)
+    ends_by_itself: bool = False
+    chosen_for: SDP | None = None
 
     @cached_property
     def sequence(self) -> tuple[Way, ...]:
@@ -115,37 +103,27 @@ class Way:
 
         They are found when they are asked for. A solver that was asked for by name is alone.
         """
-        return self.in_turn(Deadline())
-
-    def in_turn(self, deadline: Deadline) -> tuple[Way, ...]:
-        """The `sequence`, in which ways are compared no longer than until a deadline."""
-        return (self, *self.further(deadline))
+        return (self, *self.further())
 
     @property
     def shares(self) -> tuple[float, ...]:
         """Seconds after which each of the `sequence` gives way to the next."""
         limit = inf if self.solver.time_limit is None else self.solver.time_limit
-        return shares_of(self.sequence, limit)
+        return shares(len(self.sequence), limit)
 
     @cached_property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """Every known pair of solver and form with its predicted cost, best first.
-
-        Costs are those for one thread at the tolerance of the solver. They are found when
-        they are asked for; choosing needs few of them.
-        """
-        sdp = self.sdp if self.priced is None else self.priced
-        known = Candidates(sdp, self.refusal, {**SOLVERS}, self.solver.tol)
-        found = [known.candidate(*pair) for pair in known.pairs()]
-        return tuple(sorted(found, key=lambda c: (bool(c.refusal), *priority(c.cost))))
-
-    @property
     def others(self) -> dict[tuple[str, str], str]:
         """Every other pair of solver and form: ``"possible"``, or why not."""
+        from sdpdr.solving.choice import why_not
+
+        sdp = self.sdp
+        if sdp is not None and self.chosen_for is not None:
+            sdp = self.chosen_for
         return {
-            (c.solver, c.form): c.verdict
-            for c in self.candidates
-            if (c.solver, c.form) != (self.solver.name, self.form)
+            (name, form): why_not(sdp, self.refusal, solver, form) or POSSIBLE
+            for name, solver in SOLVERS.items()
+            for form in solver.forms
+            if (name, form) != (self.solver.name, self.form)
         }
 
     def before(self) -> list[str]:
@@ -153,7 +131,7 @@ class Way:
         return []
 
     def explain(self) -> str:
-        """The choice and every candidate with its predicted seconds and memory, in words."""
+        """The choice, who takes turns after it, and what else there is, in words."""
         steps = " → ".join(r.name for r in self.reductions) or "none"
         lines = [
             f"solver      {self.solver.name}",
@@ -162,42 +140,44 @@ class Way:
             f"reductions  {steps}",
             f"because     {self.reason}",
             *self._turns(),
-            "",
-            "candidates by predicted cost (share: of the problem library, solved to the tolerance)",
-            *(c.line() for c in self.candidates if not c.refusal),
-            "",
-            "not possible",
         ]
-        grouped: dict[tuple[str, str], list[str]] = {}
-        for c in self.candidates:
-            if c.refusal:
-                grouped.setdefault((c.solver, c.refusal), []).append(c.form)
-        for (name, words), forms in grouped.items():
-            lines.append(f"  {name:<15}{', '.join(forms):<20}  {words}")
+        for title, is_possible in (("also possible", True), ("not possible", False)):
+            grouped: dict[tuple[str, str], list[str]] = {}
+            for (name, form), words in self.others.items():
+                if (words == POSSIBLE) == is_possible:
+                    grouped.setdefault((name, words), []).append(form)
+            lines += ["", title] if grouped else []
+            for (name, words), forms in grouped.items():
+                line = f"  {name:<15}{', '.join(forms):<20}"
+                lines.append(line.rstrip() if is_possible else f"{line}  {words}")
         return "\n".join(lines)
 
     def _turns(self) -> list[str]:
-        """Who is tried before, and who take their turns, where there are several."""
-        lines = []
-        if self.trial is not None:
-            one, most = self.trial, self.trial.solver.max_iter
-            lines.append(f"tried first {one.solver.name} ({one.form}), {most} iterations at most")
+        """Who take their turns, where there are several."""
         if len(self.sequence) == 1:
-            return lines
-        lines += ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
-        # Who is chosen without a comparison has been given no cost.
-        known = {(c.solver, c.form): c.cost for c in self.candidates}
+            return []
+        lines = ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
         for one, share in zip(self.sequence, self.shares, strict=True):
-            found = one.cost or known.get((one.solver.name, one.form))
-            cost = "cost unknown" if found is None else str(found)
             allowed = f"{share:.3g} s" if share < inf else "no limit"
-            lines.append(f"  {one.solver.name:<15}{one.form:<13}{cost:<24}{allowed:>9}")
+            lines.append(f"  {one.solver.name:<15}{one.form:<13}{allowed:>9}")
         return lines
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.solver.name}, {self.form} form: {self.reason})"
 
 
-def shares_of(ways: Sequence[Way], seconds: float) -> tuple[float, ...]:
-    """Seconds after which each of some ways gives way to the next; one alone has all of them."""
-    return (seconds,) if len(ways) == 1 else shares([one.cost for one in ways], seconds)
+def shares(count: int, seconds: float) -> tuple[float, ...]:
+    """Seconds that each of some candidates may take in its turn.
+
+    Without a limit `TURN` each, and no limit for one that is alone. Of a time limit each gets half
+    of what those before it have left, and the last one all of that.
+
+    Examples
+    --------
+    >>> shares(3, 20.0), shares(2, inf), shares(1, inf)
+    ((10.0, 5.0, 5.0), (30.0, 30.0), (inf,))
+    """
+    if seconds == inf:
+        return (TURN,) * count if count > 1 else (inf,)
+    halves = [seconds * 0.5 ** min(k + 1, count - 1) for k in range(count)]
+    return tuple(halves)

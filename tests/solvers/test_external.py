@@ -210,7 +210,7 @@ def test_auto_takes_the_programs_that_were_measured(fake, eigenvalue):
             break
     assert {Csdp.name, SdpaProgram.name} <= set(chosen)
     assert Dsdp.name not in chosen
-    listed = {c.solver for c in sdpdr.plan(eigenvalue).candidates if not c.refusal}
+    listed = {name for (name, _), why in sdpdr.plan(eigenvalue).others.items() if why == "possible"}
     assert {cls.name for cls in PROGRAMS} <= listed
 
 

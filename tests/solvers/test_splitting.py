@@ -1,18 +1,16 @@
-"""SCS without a modelling language, and as a trial before the solvers of small programs."""
+"""SCS without a modelling language."""
 
 import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr.linalg import Entries, SvecMap, Trace, VectorMap
-from sdpdr.linalg.svec import svec, svec_index, svec_size
+from sdpdr.linalg import SvecMap, Trace, VectorMap
+from sdpdr.linalg.svec import svec
 from sdpdr.model.conic.cones import arrow
 from sdpdr.program.point import PsdVariable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
-
-FEW = 1
 
 
 def all_kinds():
@@ -40,44 +38,9 @@ def all_kinds():
     return SDP(variables, objective, rows, (ball, below))
 
 
-def bounds(n=32):
-    """Bounds on an entry of a correlation matrix of which others are known roughly."""
-    rng = np.random.default_rng(0)
-    truth = np.corrcoef(rng.standard_normal((n, n)))
-    pairs = np.argwhere(np.triu(rng.random((n, n)) < 0.3, 1))[1:]
-    seen = truth[pairs[:, 0], pairs[:, 1]]
-    minus = -np.eye(svec_size(n))[svec_index(*pairs.T)] / np.sqrt(2.0)
-    rows = (
-        Rows("diagonal", "==", {"X": Entries(n, [(i, i) for i in range(n)])}, np.ones(n)),
-        Rows("above", "<=", {"X": Entries(n, pairs)}, seen + 0.1),
-        Rows("below", "<=", {"X": SvecMap(n, minus)}, 0.1 - seen),
-    )
-    return SDP((PsdVariable("X", n),), {"X": SvecMap(n, minus[:1])}, rows)
-
-
 @pytest.mark.parametrize("name", ["scs", "dense"])
 def test_it_agrees_with_clarabel_where_all_kinds_of_rows_meet(name):
     """Each is given rows in an order of its own; equal values on both sides need both right."""
     one, other = (sdpdr.solve(all_kinds(), each, "gram") for each in (name, "clarabel"))
     assert one.status is other.status is Status.SOLVED
     assert one.value == pytest.approx(other.value, rel=2e-6)
-
-
-def test_a_trial_is_certified_like_any_other_answer():
-    chosen = sdpdr.plan(bounds())
-    assert chosen.trial is not None
-    found = chosen.run()
-    exact = sdpdr.solve(bounds(), "clarabel")
-    assert found.status is exact.status is Status.SOLVED
-    assert found.value == pytest.approx(exact.value, rel=3e-6)
-
-
-def test_a_trial_in_vain_costs_no_answer(monkeypatch):
-    monkeypatch.setattr("sdpdr.solving.choice.splittings", lambda _: (FEW, ()))
-    chosen = sdpdr.plan(bounds())
-    assert "tried first scs (gram), 1 iterations at most" in chosen.explain()
-    found = chosen.run()
-    assert found.status is Status.SOLVED
-    assert [run.solver for run in found.runs] == ["scs", chosen.solver.name]
-    assert found.runs[0].value is None
-    assert found.runs[0].bound is None

@@ -14,7 +14,6 @@ from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers import LowRank
-from sdpdr.solving.costs.prediction import Cost
 from sdpdr.solving.turns import take_turns
 from sdpdr.solving.way import Way
 
@@ -58,15 +57,12 @@ SOLVED = answer(Status.SOLVED, gap=0.0)
 CONVERGING, STALLED = (answer(Status.TIME_LIMIT, run) for run in (FALLING, FLAT))
 
 
-def turns_of(script, predicted=(1.0, 1.0), limit=LIMIT):
+def turns_of(script, limit=LIMIT):
     """Seed, seconds and start of every turn; candidate k says what is in script[k], in order."""
     told = []
-    ways = [
-        Way((), LowRank(seed=k, time_limit=limit), "factor", "", cost=Cost(seconds, 0.0, 1.0))
-        for k, seconds in enumerate(predicted)
-    ]
+    ways = [Way((), LowRank(seed=k, time_limit=limit), "factor", "") for k in range(len(script))]
     first = Way(*(getattr(ways[0], part) for part in ("reductions", "solver", "form", "reason")),
-                cost=ways[0].cost, further=lambda deadline: tuple(ways[1:]))  # fmt: skip
+                further=lambda: tuple(ways[1:]))  # fmt: skip
     left = [list(answers) for answers in script]
 
     def attempt(way, words, deadline, start):
