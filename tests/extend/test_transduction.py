@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from sdpdr import extend, graphs
 from sdpdr.errors import DataError, ShapeError
+from sdpdr.families.regress.transduction import isomap_form
 
 
 def arc(n=60):
@@ -44,7 +45,7 @@ def test_a_filled_in_place_is_optimal():
 def test_the_form_of_isomap_vanishes_on_what_isomap_returns():
     X, t = arc()
     pencil = extend.geodesic_pencil(graphs.knn(X, 4))
-    M = extend.isomap_form(pencil, 2)
+    M = isomap_form(pencil, 2)
     values = np.linalg.eigvalsh(M)
     assert values[0] > -1e-9 * values[-1]
     assert np.sum(values < 1e-9 * values[-1]) == 3
@@ -57,7 +58,7 @@ def test_the_form_of_isomap_vanishes_on_what_isomap_returns():
 
 def test_too_few_places_are_said_to_be_so():
     X, t = arc()
-    M = extend.isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 2)
+    M = isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 2)
     y = np.full(60, np.nan)
     y[0] = 0.0
     with pytest.raises(DataError, match="do not determine"):
@@ -67,7 +68,7 @@ def test_too_few_places_are_said_to_be_so():
     with pytest.raises(ShapeError, match="60"):
         extend.transduce(M, t[:5])
     with pytest.raises(DataError, match="out of range"):
-        extend.isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 60)
+        isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 60)
 
 
 # -- bags -----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
@@ -15,14 +15,13 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.regress.ridge import as_columns, share_left_out
 
-# Widths of Gaussians to choose from, relative to one over a typical squared distance; and ridges.
+# Widths of Gaussians to choose from, relative to one over a typical squared distance.
 WIDTHS = tuple(2.0**p for p in range(-8, 5, 2))
-RIDGES = tuple(10.0**p for p in range(-8, 1))
 # The smallest ridge relative to the largest eigenvalue of the kernel: below the first, rounding is
 # what the function fits; above the second, it is too large for kernels of small numbers.
 _LOWEST, _HIGHEST = 1e-12, 1e-8
 # A pivot below this share of the largest marks a sample that others reproduce.
-_SINGULAR = 1e-13**0.5
+_SINGULAR = 3e-7
 
 
 def kernel_values(kernel: Any, X: Array, Z: Array, gamma: float | None) -> Array:
@@ -35,20 +34,10 @@ def kernel_values(kernel: Any, X: Array, Z: Array, gamma: float | None) -> Array
 
 @dataclass(frozen=True, eq=False)
 class KernelMapping:
-    r"""Coefficients of :math:`f(x) = \sum_i k(x, x_i)\, a_i + b`.
+    r"""Coefficients of :math:`f(x) = \sum_i k(x, x_i)\, a_i + b`, and what they were solved with.
 
-    Attributes
-    ----------
-    coef : array of shape (n, d)
-        a.
-    intercept : array of shape (d,)
-        b.
-    factor : array of shape (n, n)
-        Upper triangular R with :math:`R^T R = K + \delta I`.
-    responses : array of shape (n, d)
-        Y less b.
-    delta : float, or array of shape (n,)
-        Divided by the weights of samples, if they have weights.
+    ``factor`` is the upper triangular R with :math:`R^T R = K + \delta I`, ``responses`` is Y - b,
+    and ``delta`` is divided by the weights of samples, if they have weights.
     """
 
     coef: Array
@@ -69,18 +58,11 @@ class KernelMapping:
 
     def turned(self, turn: Array) -> KernelMapping:
         """The map fitted to the responses times a matrix."""
-        return replace(
-            self,
-            coef=self.coef @ turn,
-            intercept=self.intercept @ turn,
-            responses=self.responses @ turn,
-        )
+        names = ("coef", "intercept", "responses")
+        return replace(self, **{name: getattr(self, name) @ turn for name in names})
 
     def leave_one_out(self) -> Array:
-        r"""Residuals at every sample of the function fitted to all others, shape (n, d).
-
-        :math:`a_i / [(K + \delta I)^{-1}]_{ii}`, exactly, with the intercept kept.
-        """
+        """Residuals at every sample of the function fitted to all others, with b kept; (n, d)."""
         inverse = sl.solve_triangular(self.factor, np.eye(len(self.factor)), check_finite=False)
         return np.asarray(self.coef / np.sum(inverse**2, axis=1)[:, None])
 
@@ -108,6 +90,8 @@ def fit_kernel(
     Returns
     -------
     KernelMapping
+        With ``coef`` (n, d), ``intercept`` (d,) and ``factor`` (n, n), the upper triangular R with
+        :math:`R^T R = K + \delta I`; called with kernel values (q, n), it returns (q, d).
 
     Raises
     ------
@@ -194,22 +178,13 @@ def _factor(kernel: Array, delta: float) -> Array:
     )
 
 
-@dataclass(frozen=True)
-class KernelChoice:
-    """The width and ridge with the least leave-one-out error.
-
-    Attributes
-    ----------
-    gamma, delta : float
-    error : float
-        Root mean square of the leave-one-out residuals.
-    tried : tuple of (gamma, delta, error)
-    """
+class KernelChoice(NamedTuple):
+    """The width and ridge with the least leave-one-out error, and all (gamma, delta, error)."""
 
     gamma: float
     delta: float
     error: float
-    tried: tuple[tuple[float, float, float], ...]
+    tried: tuple[tuple[float, float, float], ...] = ()
 
 
 def choose_kernel(
@@ -218,24 +193,10 @@ def choose_kernel(
     gammas: Sequence[float],
     sample_weight: Array | None = None,
 ) -> KernelChoice:
-    r"""Kernel width and ridge by exact leave-one-out.
+    """Kernel width and ridge by exact leave-one-out; one eigendecomposition serves all ridges.
 
-    One eigendecomposition for each width serves all ridges: nine powers of ten from 1e-8 on, or
-    larger or smaller ones if the largest eigenvalue of the weighted kernel is above 1e4 or below 1.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the kernel matrix (n, n) of a width.
-    Y : array of shape (n, d)
-    gammas : sequence of float
-        Positive.
-    sample_weight : array of shape (n,), optional
-        Positive. A weight of two counts a sample twice, one of which is left out.
-
-    Returns
-    -------
-    KernelChoice
+    ``make`` returns the kernel matrix of a width. Of a sample with a weight of two, one of its two
+    copies is left out.
     """
     Y = as_columns(np.asarray(Y, dtype=float), len(Y))
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight
@@ -257,9 +218,9 @@ def choose_kernel(
 
 
 def _grid(largest: float) -> tuple[float, ...]:
-    """Ridges to try for a kernel with this largest eigenvalue."""
-    if largest == 0.0:
-        return RIDGES
-    least, most = np.ceil(np.log10(_LOWEST * largest)), np.floor(np.log10(_HIGHEST * largest))
-    lowest = int(np.clip(round(np.log10(RIDGES[0])), least, most))
-    return tuple(10.0**p for p in range(lowest, lowest + len(RIDGES)))
+    """Nine powers of ten from 1e-8 on, moved if the largest eigenvalue is above 1e4 or below 1."""
+    lowest = -8
+    if largest > 0.0:
+        least, most = np.ceil(np.log10(_LOWEST * largest)), np.floor(np.log10(_HIGHEST * largest))
+        lowest = int(np.clip(lowest, least, most))
+    return tuple(10.0**p for p in range(lowest, lowest + 9))

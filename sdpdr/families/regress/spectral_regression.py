@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import Provided, Transformer, as_precise, checked
-from sdpdr.base.labels import UNKNOWN, warn_of_mark, warn_of_signs
+from sdpdr.base.estimators import Provided, as_precise, checked
+from sdpdr.base.labels import UNKNOWN, unknown, warn_of_mark, warn_of_signs
 from sdpdr.base.parameters import require_kernel
 from sdpdr.base.weights import weighing
+from sdpdr.families.regress.embedding import graph_embedding
 from sdpdr.families.regress.kernel import (
     WIDTHS,
     KernelMapping,
@@ -26,22 +28,23 @@ from sdpdr.families.regress.kernel import (
     fit_kernel,
     kernel_values,
 )
+from sdpdr.families.regress.pencils import Pencil
 from sdpdr.families.regress.penalties import sparse_path
-from sdpdr.families.regress.pencil import Pencil
-from sdpdr.families.regress.responses import (
-    KINDS,
+from sdpdr.families.regress.projections import (
     LABELLED,
     OF_CLASSES,
-    GraphOptions,
-    Responses,
-    checked_target,
+    OfGraphs,
+    by_separation,
     default_dimension,
     fit_linear,
-    kind_of,
-    respond,
+    require_labels,
 )
-from sdpdr.families.regress.ridge import ALPHA, LinearMapping, require_ridge
+from sdpdr.families.regress.ridge import ALPHA, LinearMapping
 
+KINDS = (
+    "auto", "given", "classes", "semisupervised", "laplacian", "reconstruction", "geodesic",
+    "contrast",
+)  # fmt: skip
 # Order up to which width and ridge of a kernel are chosen by default.
 _QUICK_ORDER = 2000
 
@@ -52,7 +55,7 @@ def _require_kernel(estimator: SpectralRegression) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralRegression(Transformer):
+class SpectralRegression(OfGraphs):
     r"""Spectral regression: responses from a graph or labels, then least squares.
 
     .. math::
@@ -62,13 +65,9 @@ class SpectralRegression(Transformer):
         \quad\text{or}\quad (K + \alpha I) a = y - b .
 
     The embedding is a function, so it places new points too. The eigenproblem is that of the
-    samples alone, sparse or solved in closed form.
-
-    If some labels are unknown, b is not a minimizer: the map takes the mean :math:`\bar x` of the
-    labelled samples to the mean :math:`\bar y` of their responses, as the spread between classes is
-    measured from there (Cai thesis, (2.24)). It minimizes
-    :math:`|(X - \mathbf 1 \bar x^T) a - (y - \bar y)|^2 + \alpha |P a|^2` over a, with all samples,
-    and :math:`b = \bar y - \bar x^T a`.
+    samples alone, sparse or solved in closed form. The intercept b takes the D-weighted mean of the
+    samples to that of their responses; if some labels are unknown, that is the mean of the labelled
+    samples, from which the spread between classes is measured (Cai thesis, (2.24)).
 
     Parameters
     ----------
@@ -83,11 +82,8 @@ class SpectralRegression(Transformer):
         classes if y is given.
         ``"geodesic"``: paths along the graph. ``"given"``: y is the embedding, (n, d).
         ``"auto"``: depends on y; without y ``"laplacian"``.
-    n_neighbors, metric, bandwidth, connect
+    n_neighbors, metric, weights, connect
         As for `sdpdr.estimators.GraphProjection`.
-    weights : {"binary", "heat", "cosine"}, default "binary"
-        Of edges, as for `sdpdr.graphs.edge_weights`, for the responses ``"laplacian"``,
-        ``"semisupervised"`` and ``"contrast"``. Others accept the default only.
     alpha : float, "loo" or "auto", default "auto"
         The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out.
         ``"auto"`` does so for data of up to 2000 samples or columns and ten million entries, and
@@ -113,7 +109,6 @@ class SpectralRegression(Transformer):
     dual_coef_ : array of shape (n, n_components)
         Of kernel functions.
     intercept_ : array of shape (n_components,)
-    mapping_ : LinearMapping or KernelMapping
     responses_ : array of shape (n, n_components)
         Which the map was fitted to.
     eigenvalues_ : array of shape (n_components,)
@@ -129,12 +124,6 @@ class SpectralRegression(Transformer):
     ------
     DataError, ShapeError, UnknownNameError, NotAcceptedError, DisconnectedGraphError
         From `fit`.
-
-    Warns
-    -----
-    AddedEdgesWarning
-        ``responses="contrast"``, and samples have no neighbour of their class: each is joined to
-        the nearest of them.
 
     References
     ----------
@@ -158,7 +147,6 @@ class SpectralRegression(Transformer):
     n_neighbors: int = 5
     metric: str = "euclidean"
     weights: str = "binary"
-    bandwidth: float | None = None
     alpha: float | str = "auto"
     penalty: Any = None
     cardinality: int | None = None
@@ -194,13 +182,15 @@ class SpectralRegression(Transformer):
                 )
             found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
             points = found if self._is_precomputed else validate.varying(found)
-            y = checked_target(y, points.shape[0], columns=self.responses == "given")
-            if self._goes_by_distance(y):
+            y = self._target(y, points.shape[0])
+            kind = self._kind(y)
+            if self._goes_by_distance(kind):
                 warn_of_unlike_columns(X)
-            self._learn(points, self._respond(points, y, weights))
+            self._learn(points, y, kind, weights)
         return self
 
     def _check_options(self) -> None:
+        super()._check_options()
         if isinstance(self.responses, str):
             validate.choice("responses", self.responses, KINDS)
         elif not isinstance(self.responses, Pencil):
@@ -208,8 +198,6 @@ class SpectralRegression(Transformer):
                 f"responses={self.responses!r}: expected a name or a Pencil. Of a graph, pass "
                 "sdpdr.extend.laplacian_pencil(graph)."
             )
-        GraphOptions.of(self)
-        require_ridge(self.alpha)
         if self.kernel is not None:
             require_kernel(self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
             if self.penalty is not None or self.cardinality is not None:
@@ -221,91 +209,125 @@ class SpectralRegression(Transformer):
             if self.penalty is not None or self.alpha == "loo":
                 raise DataError("a cardinality needs a number alpha and no penalty matrix.")
 
-    def _goes_by_distance(self, y: np.ndarray | None) -> bool:
+    def _target(self, y: Any, n: int) -> Any:
+        columns = self.responses == "given"
+        return self._checked_target(y, n, "mark unknown labels by -1", columns)
+
+    def _kind(self, y: Any) -> str:
+        """The kind of responses that ``"auto"`` stands for, or of a Pencil its name."""
+        if isinstance(self.responses, Pencil):
+            return self.responses.name
+        kind = self.responses
+        require_labels(kind, y)
+        if kind == "auto":
+            if y is None:
+                kind = "laplacian"
+            elif y.ndim == 2 or type_of_target(y).startswith("continuous"):
+                kind = "given"
+            else:
+                kind = "semisupervised" if unknown(y).any() else "classes"
+            if kind == "semisupervised":
+                warn_of_signs(y, "pass responses='semisupervised'")
+        if y is not None and kind in OF_CLASSES:
+            warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
+        return kind
+
+    def _goes_by_distance(self, kind: str) -> bool:
         """Whether the map depends on Euclidean distances."""
         if self.kernel is not None:
             return isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
-        if not isinstance(self.responses, str) or self.metric != "euclidean":
-            return False
-        return kind_of(y, self.responses) not in ("classes", "given")
+        by_graph = isinstance(self.responses, str) and kind not in ("classes", "given")
+        return by_graph and self.metric == "euclidean"
 
     # -- responses ---------------------------------------------------------------------------------
 
-    def _respond(self, X: Any, y: np.ndarray | None, weights: Array | None) -> Responses:
-        options, kind = GraphOptions.of(self), self._kind(y)
-        name = kind.name if isinstance(kind, Pencil) else kind
-        if self._is_precomputed and isinstance(kind, str) and kind not in ("given", "classes"):
-            raise NotAcceptedError(
-                "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
-            )
-        pairs = kind not in ("classes", "semisupervised", "given")
-        if weights is not None and pairs:
-            raise NotAcceptedError(
-                f"sample_weight does not weight pairs, of which the responses {name!r} are made. "
-                "Leave it out, or weight the edges of the graph."
-            )
+    def _respond(
+        self, X: Any, y: Any, kind: str, weights: Array | None
+    ) -> tuple[Pencil | None, Array, Array | None]:
+        """The pencil, if there is one, and the responses with their eigenvalues."""
         widest = X.shape[1] if self.kernel is None else sys.maxsize
-        default = default_dimension(y if isinstance(kind, str) else None)
-        d = min(default, widest) if self.n_components is None else self.n_components
-        if pairs:
-            d = validate.positive_integer(
-                "n_components", d, at_most=widest, why=f"since X has {widest} columns"
-            )
-        found = respond(kind, X, y, options, d, weights)
-        if kind == "given" and self.n_components is not None:
-            most, why = found.vectors.shape[1], "columns of y"
-            d = validate.positive_integer("n_components", d, at_most=most, why=why)
-            found = replace(found, vectors=found.vectors[:, :d])
-        self._y, self._weights, self._widest = y, weights, widest
         self.__dict__.pop("classes_", None)  # of an earlier fit
         if y is not None and y.ndim == 1 and kind != "given":
             self.classes_ = np.unique(y[y != UNKNOWN] if kind == "semisupervised" else y)
-        return found
-
-    def _kind(self, y: np.ndarray | None) -> str | Pencil:
+        if kind == "given":
+            self._require_edges(kind)
+            Y = np.asarray(y, dtype=float).reshape(len(y), -1)
+            d = Y.shape[1] if self.n_components is None else self.n_components
+            why = "columns of y"
+            d = validate.positive_integer("n_components", d, at_most=Y.shape[1], why=why)
+            return None, Y[:, :d], None
         if isinstance(self.responses, Pencil):
-            GraphOptions.of(self).require_edges(self.responses.name)
-            return self.responses
-        kind = kind_of(y, self.responses)
-        if y is not None and kind in OF_CLASSES:
-            warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
-        if y is not None and kind == "semisupervised" and kind != self.responses:
-            warn_of_signs(y, "pass responses='semisupervised'")
-        return kind
-
-    def _turned(self, found: Responses, fitted: Array) -> Array:
-        """Set responses and eigenvalues; the rotation that the map needs."""
-        values, turn = found.ordered(fitted)
-        most = turn.shape[1]
-        if found.labels is not None:
-            most = min(most, self._widest)
-        d = most if self.n_components is None else self.n_components
-        why = f"since responses have {turn.shape[1]} columns and X {self.n_features_in_}"
-        turn = turn[:, : validate.positive_integer("n_components", d, at_most=most, why=why)]
-        self.responses_ = found.vectors @ turn
-        self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
-        if values is not None:
-            self.eigenvalues_ = values[: turn.shape[1]]
-        return turn
+            self._require_edges(kind)
+            pencil, y = self.responses, None
+        elif self._is_precomputed and kind != "classes":
+            raise NotAcceptedError(
+                "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
+            )
+        else:
+            pencil = self._pencil(kind, X, None if kind == "geodesic" else y, weights)
+        if pencil.n != X.shape[0]:
+            raise ShapeError(f"the pencil has {pencil.n} samples, X has {X.shape[0]}.")
+        if weights is not None and kind not in ("classes", "semisupervised"):
+            raise NotAcceptedError(
+                f"sample_weight does not weight pairs, of which the responses {kind!r} are made. "
+                "Leave it out, or weight the edges of the graph."
+            )
+        if pencil.factor is not None:
+            return pencil, *graph_embedding(pencil, pencil.factor.shape[1] - 1)
+        d = min(default_dimension(y), widest) if self.n_components is None else self.n_components
+        why = f"since X has {widest} columns"
+        d = validate.positive_integer("n_components", d, at_most=widest, why=why)
+        return pencil, *graph_embedding(pencil, d)
 
     # -- maps --------------------------------------------------------------------------------------
 
-    def _learn(self, X: Any, found: Responses) -> None:
+    def _learn(self, X: Any, y: Any, kind: str, weights: Array | None) -> None:
+        pencil, Y, values = self._respond(X, y, kind, weights)
+        totals = None if pencil is None else pencil.totals
+        mapping: LinearMapping | KernelMapping
         if self.kernel is not None:
-            self._learn_kernel(X, found)
-        elif self.cardinality is None:
-            mapping, self.alpha_ = fit_linear(X, found, self.alpha, self.penalty)
-            self.mapping_ = mapping.turned(self._turned(found, mapping(X)))
+            mapping = self._fit_kernel(X, Y, weights)
+            fitted = mapping.fitted
         else:
-            # The ridge only orders the responses; the sparse map is fitted about plain means.
-            self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-            plain, _ = fit_linear(X, replace(found, masses=None), self.alpha_)
-            self._turned(found, plain(X))
-            self.mapping_ = self._sparse(X)
-        self._keep(X)
+            alpha = self.alpha
+            if self.cardinality is not None:
+                # The ridge only orders the responses; the sparse map is fitted about plain means.
+                alpha, totals = ALPHA if isinstance(alpha, str) else alpha, None
+            mapping, self.alpha_ = fit_linear(
+                X, Y, alpha, totals=totals, sample_weight=weights, penalty=self.penalty
+            )
+            fitted = mapping(X)
+        turn = self._settle(pencil, Y, values, fitted, weights)
+        if self.cardinality is None:
+            mapping = mapping.turned(turn)
+        else:
+            mapping = self._fit_sparse(X, weights)
+        self._keep(X, y, weights, mapping)
 
-    def _learn_kernel(self, X: Array, found: Responses) -> None:
-        weights = found.sample_weight
+    def _settle(
+        self,
+        pencil: Pencil | None,
+        Y: Array,
+        values: Array | None,
+        fitted: Array,
+        weights: Array | None,
+    ) -> Array:
+        """Set responses and eigenvalues; the rotation that the map needs."""
+        turn = np.eye(Y.shape[1])
+        if pencil is not None and pencil.factor is not None:
+            values, turn = by_separation(pencil, Y, fitted, weights)
+            most = Y.shape[1] if self.kernel is not None else min(Y.shape[1], self.n_features_in_)
+            d = most if self.n_components is None else self.n_components
+            why = f"since responses have {Y.shape[1]} columns and X {self.n_features_in_}"
+            d = validate.positive_integer("n_components", d, at_most=most, why=why)
+            turn, values = turn[:, :d], values[:d]
+        self.responses_ = Y @ turn
+        self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
+        if values is not None:
+            self.eigenvalues_ = values
+        return turn
+
+    def _fit_kernel(self, X: Array, Y: Array, weights: Array | None) -> KernelMapping:
         away = X - np.average(X, axis=0, weights=weights)
         typical = 2.0 * float(np.sum(np.average(np.square(away), axis=0, weights=weights)))
         typical = max(typical, np.finfo(float).tiny)
@@ -319,29 +341,29 @@ class SpectralRegression(Transformer):
             def make(gamma: float) -> Array:
                 return kernel_values(self.kernel, X, X, gamma)
 
-            choice = choose_kernel(make, found.vectors, gammas, weights)
+            choice = choose_kernel(make, Y, gammas, weights)
             self.alpha_, self.gamma_ = choice.delta, choice.gamma
         K = kernel_values(self.kernel, X, X, self.gamma_)
-        mapping = fit_kernel(K, found.vectors, self.alpha_, sample_weight=weights)
-        self.mapping_ = mapping.turned(self._turned(found, mapping.fitted))
+        return fit_kernel(K, Y, self.alpha_, sample_weight=weights)
 
-    def _sparse(self, X: Any) -> LinearMapping:
+    def _fit_sparse(self, X: Any, weights: Array | None) -> LinearMapping:
         """Each response on at most ``cardinality`` columns."""
-        assert self.cardinality is not None
         k, Y = self.cardinality, self.responses_
-        share = np.ones(len(Y)) if self._weights is None else self._weights
+        assert k is not None
+        share = np.ones(len(Y)) if weights is None else weights
         share = share / share.sum()
-        options: dict[str, Any] = {"intercept": True, "sample_weight": self._weights}
-        paths = [sparse_path(X, y, self.alpha_, k, **options) for y in Y.T]
+        paths = [sparse_path(X, y, self.alpha_, k, sample_weight=weights) for y in Y.T]
         coef = np.column_stack([path.of_cardinality(k) for path in paths])
         return LinearMapping(coef, share @ Y - np.ravel(X.T @ share) @ coef, "lars")
 
-    def _keep(self, X: Any) -> None:
-        self.intercept_ = self.mapping_.intercept
+    def _keep(
+        self, X: Any, y: Any, weights: Array | None, mapping: LinearMapping | KernelMapping
+    ) -> None:
+        self.mapping_, self.intercept_ = mapping, mapping.intercept
         if self.kernel is None:
-            self.components_ = self.mapping_.coef.T
+            self.components_ = mapping.coef.T
         else:
-            self._X, self.dual_coef_ = X, self.mapping_.coef
+            self._X, self._y, self._weights, self.dual_coef_ = X, y, weights, mapping.coef
 
     @Provided(_require_kernel)
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
@@ -371,17 +393,16 @@ class SpectralRegression(Transformer):
         old, factor = self._X, self.mapping_
         assert isinstance(factor, KernelMapping)
         everything = np.vstack([old, new])
-        if self._y is not None:
+        if y is not None:
             added = np.asarray(y)
             if added.ndim != self._y.ndim or len(added) != len(new):
                 raise ShapeError(f"y has shape {added.shape}; expected {len(new)} rows as before.")
-            both = np.concatenate([self._y, added])
-            y = checked_target(both, len(everything), columns=self.responses == "given")
-        found = self._respond(everything, y, None)
+            y = self._target(np.concatenate([self._y, added]), len(everything))
+        pencil, Y, values = self._respond(everything, y, self._kind(y), None)
         between, among = (kernel_values(self.kernel, Z, new, self.gamma_) for Z in (old, new))
-        grown = extended(factor, between, among, found.vectors)
-        self.mapping_ = grown.turned(self._turned(found, grown.fitted))
-        self._keep(everything)
+        grown = extended(factor, between, among, Y)
+        turn = self._settle(pencil, Y, values, grown.fitted, None)
+        self._keep(everything, y, None, grown.turned(turn))
         return self
 
     def transform(self, X: Any) -> Array:
