@@ -84,7 +84,7 @@ def test_a_search_ends_when_the_user_is_satisfied_or_everything_is_known():
     X = middles + np.random.default_rng(0).standard_normal((40, 2))
     search = RelevanceFeedback(5).fit(X)
     rankings = search.search([0.0, 0.0], lambda shown: shown < 20)
-    assert search.satisfied_
+    assert search.is_over
     assert (search.rounds_, len(rankings), search.map_) == (1, 2, None)
     np.testing.assert_array_equal(*rankings)
     assert precision_at(rankings[-1], np.arange(40) < 20, 20) == 1.0
@@ -132,7 +132,6 @@ def test_sparse_objects_are_searched_as_dense_ones(options):
         ):
             assert precision_at(one, KIND == 3, 60) == precision_at(other, KIND == 3, 60)
             assert np.isin(one[:50], other[:60]).all()
-    assert sp.issparse(sparse.query_)
     with pytest.raises(ShapeError, match="2 rows"):
         sparse.ask(sp.csr_array(DIGITS[:2]))
 

@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import (
+    AddedEdgesWarning,
     DataError,
     FewPointsError,
     FewPointsWarning,
@@ -211,7 +212,10 @@ def within_classes(
     for k, label in enumerate(labels.tolist()):
         rows = np.flatnonzero(member == k)
         count, graph = rows.size, None
-        if count > 2:
+        apart = (X[rows].max(axis=0) - X[rows].min(axis=0)).max() > 0.0
+        if not apart:
+            count = 1
+        elif count > 2:
             try:
                 graph = knn(X[rows], n_neighbors, metric=metric, connect="none")
             except FewPointsError as error:
@@ -345,7 +349,7 @@ def contrast_pencil(
 
     Warns
     -----
-    FewPointsWarning
+    AddedEdgesWarning
         Samples have no neighbour of their class.
 
     References
@@ -363,9 +367,10 @@ def contrast_pencil(
     alone = ~(_degrees(within) > 0.0)
     if np.any(alone):
         warn(
-            f"samples {numbered(np.flatnonzero(alone))} have no neighbour of their class, so they "
-            "are only kept apart from their neighbours of other classes. Use more neighbours.",
-            FewPointsWarning,
+            f"samples {numbered(np.flatnonzero(alone))} have no neighbour of their class. Each was "
+            "joined to itself, so it is only kept apart from its neighbours of other classes. Use "
+            "more neighbours.",
+            AddedEdgesWarning,
         )
     within = within + sp.diags_array(alone.astype(float))
     W = sp.csr_array(share * _laplacian(between) + (1.0 - share) * within)

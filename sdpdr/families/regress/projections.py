@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -61,7 +62,6 @@ CONNECT = ("none", "mst", "bridges")
 LABELLED = ("given", "classes", "semisupervised", "contrast")
 # Kinds of pencils that use classes if there are any, and have no meaning for unknown labels.
 OF_CLASSES = ("classes", "contrast", "laplacian", "reconstruction")
-_WEIGHED = ("laplacian", "semisupervised", "contrast")
 # A row adds a direction if this share of it lies outside the span of the rows before it.
 _INDEPENDENT = 1e-9
 # The spread within classes is at least this share of the variance.
@@ -71,10 +71,12 @@ _FLAT = 1e-12
 
 
 class OfGraphs(Transformer):
-    """What `GraphProjection` and `sdpdr.SpectralRegression` share: options of graphs, pencils."""
+    """What `GraphProjection` and `sdpdr.SpectralRegression` share: pencils, and regression."""
 
-    n_components: int | None
-    alpha: float | str
+    n_components: int | None = None
+    alpha: float | str = "auto"
+    penalty: Any = None
+    cardinality: int | None = None
     n_neighbors: int = 5
     metric: str = "euclidean"
     weights: str = "binary"
@@ -87,44 +89,40 @@ class OfGraphs(Transformer):
         validate.choice("weights", self.weights, WEIGHTS)
         require_ridge(self.alpha)
 
-    def _require_edges(self, kind: str) -> None:
-        """Refuse weights of edges where edges have no weights."""
-        if kind not in _WEIGHED and self.weights != "binary":
+    def _pencil(self, kind: str, X: Any, y: Any, sample_weight: Array | None) -> Pencil:
+        """The pencil of a kind; neighbours are searched within classes if y is given."""
+        if kind not in ("laplacian", "semisupervised", "contrast") and self.weights != "binary":
             raise DataError(
                 f"weights={self.weights!r}: the responses {kind!r} are not made of weights of "
                 "edges. Leave it out."
             )
-
-    def _graph(self, X: Any) -> NeighborGraph:
-        search = partial(knn, X, metric=self.metric, connect=self.connect)
-        return validate.all_if_few(self.n_neighbors, search)[0]
-
-    def _pencil(self, kind: str, X: Any, y: Any, sample_weight: Array | None = None) -> Pencil:
-        """The pencil of a kind; neighbours are searched within classes if y is given."""
-        self._require_edges(kind)
         if kind == "classes":
             return class_pencil(y, sample_weight)
+        smoothing = validate.real("smoothing", self.smoothing)
+        make: Callable[[NeighborGraph], Pencil] = {
+            "laplacian": partial(laplacian_pencil, weights=self.weights),
+            "reconstruction": reconstruction_pencil,
+            "geodesic": geodesic_pencil,
+            "contrast": partial(contrast_pencil, y=y, share=smoothing, weights=self.weights),
+            "semisupervised": partial(
+                semisupervised_pencil,
+                y=y,
+                alpha=smoothing,
+                weights=self.weights,
+                sample_weight=sample_weight,
+            ),
+        }[kind]
         with warnings.catch_warnings():
             # The estimator has warned about the columns of the data as they were passed.
             warnings.simplefilter("ignore", UnlikeColumnsWarning)
             # Pencils have a row for each sample, whether or not samples share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
-            if kind in ("laplacian", "reconstruction"):
-                make = partial(laplacian_pencil, weights=self.weights)
-                if kind == "reconstruction":
-                    make = reconstruction_pencil
-                if y is None:
-                    return make(self._graph(X))
+            if kind in ("laplacian", "reconstruction") and y is not None:
                 return within_classes(make, X, y, self.n_neighbors, self.metric)
-            graph = self._graph(X)
-        if kind == "geodesic":
-            return geodesic_pencil(graph)
-        smoothing = validate.real("smoothing", self.smoothing)
-        if kind == "contrast":
-            return contrast_pencil(graph, y, smoothing, weights=self.weights)
-        return semisupervised_pencil(graph, y, smoothing, weights=self.weights, sample_weight=sample_weight)
+            search = partial(knn, X, metric=self.metric, connect=self.connect)
+            return make(validate.all_if_few(self.n_neighbors, search)[0])
 
-    def _checked_target(self, y: Any, n: int, instead: str, columns: bool = False) -> Any:
+    def _target(self, y: Any, n: int, instead: str, columns: bool = False) -> Any:
         """The target of n samples, if any; a single column as a vector unless ``columns``."""
         if y is None:
             return None
@@ -137,6 +135,50 @@ class OfGraphs(Transformer):
         require_known(y, instead)
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 and not columns else y
 
+    def _dimension(self, pencil: Pencil, y: np.ndarray | None, columns: int) -> int:
+        """The number of directions, by default one less than there are classes."""
+        default, why = default_dimension(y, pencil), f"since X has {self.n_features_in_} columns"
+        most = columns
+        if pencil.factor is not None:
+            most, why = min(default, columns), f"{why} and classes have one response less"
+        d = min(default, columns) if self.n_components is None else self.n_components
+        return validate.positive_integer("n_components", d, at_most=most, why=why)
+
+    def _regress(
+        self, X: Any, y: Any, pencil: Pencil, sample_weight: Array | None, columns: int
+    ) -> tuple[Any, Array]:
+        """The map fitted to the responses of a pencil, and these; sets ``eigenvalues_``."""
+        d = self._dimension(pencil, y, columns)
+        labelled = pencil.factor is not None
+        Y, values = graph_embedding(pencil, default_dimension(y, pencil) if labelled else d)
+        mapping, fitted = self._fit_map(X, Y, pencil.totals, sample_weight)
+        if labelled:
+            values, turn = by_separation(pencil, Y, fitted, sample_weight)
+            mapping, Y = mapping.turned(turn[:, :d]), Y @ turn[:, :d]
+        self.eigenvalues_ = values[:d]
+        return mapping, Y
+
+    def _fit_map(
+        self, X: Any, Y: Array, totals: Array | None, sample_weight: Array | None
+    ) -> tuple[Any, Array]:
+        """The linear map fitted to responses, and its values; sets ``alpha_``.
+
+        ``totals`` are weights of the mean that is subtracted, if they are not those of the samples.
+        """
+        alpha = self.alpha
+        free = self.penalty is None and self.cardinality is None
+        if alpha == "loo" or (alpha == "auto" and free and is_quick(X)):
+            choice = choose_ridge(X, Y, sample_weight=sample_weight)
+            weights = np.ones(len(Y)) if sample_weight is None else sample_weight
+            self.alpha_ = choice.alpha
+            if totals is None or np.array_equal(totals, weights):
+                return choice.mapping, choice.mapping(X)
+        else:
+            self.alpha_ = ALPHA if isinstance(alpha, str) else float(alpha)
+        options: dict[str, Any] = {"weights": totals, "sample_weight": sample_weight}
+        mapping = ridge(X, Y, self.alpha_, penalty=self.penalty, **options)
+        return mapping, mapping(X)
+
 
 def require_labels(kind: str, y: Any) -> None:
     """Refuse a kind that needs labels without them."""
@@ -147,33 +189,11 @@ def require_labels(kind: str, y: Any) -> None:
         )
 
 
-def default_dimension(y: np.ndarray | None) -> int:
-    """Default number of solutions of a pencil: one less than there are classes, at least two."""
+def default_dimension(y: np.ndarray | None, pencil: Pencil) -> int:
+    """One less than there are classes, and two at least if the pencil has more solutions."""
+    if pencil.factor is not None:
+        return int(pencil.factor.shape[1]) - 1
     return 2 if y is None else max(np.unique(y).size - 1, 2)
-
-
-def fit_linear(
-    X: Any,
-    Y: Array,
-    alpha: float | str,
-    *,
-    totals: Array | None,
-    sample_weight: Array | None,
-    penalty: Any = None,
-) -> tuple[LinearMapping, float]:
-    """The linear map fitted to responses, and its ridge, chosen by leave-one-out if requested.
-
-    ``totals`` are weights of the mean that is subtracted, if they are not those of the samples.
-    """
-    if alpha == "loo" or (alpha == "auto" and penalty is None and is_quick(X)):
-        choice = choose_ridge(X, Y, sample_weight=sample_weight)
-        weights = np.ones(len(Y)) if sample_weight is None else sample_weight
-        if totals is None or np.array_equal(totals, weights):
-            return choice.mapping, choice.alpha
-        alpha = choice.alpha
-    alpha = ALPHA if isinstance(alpha, str) else float(alpha)
-    options: dict[str, Any] = {"weights": totals, "sample_weight": sample_weight}
-    return ridge(X, Y, alpha, penalty=penalty, **options), alpha
 
 
 def by_separation(
@@ -288,15 +308,17 @@ class GraphProjection(OfGraphs):
         near = self.kind != "classes" and self.metric == "euclidean"
         found = checked(self, X, by_distance=near, accept_sparse="csr", ensure_min_samples=3)
         X, y = validate.varying(found), None if y is None else as_vector(y)
-        y = self._checked_target(y, X.shape[0], self._instead)
+        y = self._target(y, X.shape[0], self._instead)
         require_labels(self.kind, y)
         if y is not None and self.kind != "geodesic":
             require_classes(y)
         if y is not None and self.kind in OF_CLASSES:
             warn_of_mark(y, type(self).__name__)
-        pencil = self._pencil(self.kind, X, None if self.kind == "geodesic" else y, sample_weight)
-        learn = self._directly if self.way == "direct" else self._by_regression
-        mapping = learn(X, y, pencil, sample_weight)
+        pencil = self._pencil(self.kind, X, y, sample_weight)
+        if self.way == "direct":
+            mapping = self._solve_directly(X, y, pencil, sample_weight)
+        else:
+            mapping, _ = self._regress(X, y, pencil, sample_weight, X.shape[1])
         self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
         if self.orthonormal:
             self._orthonormalize(X, sample_weight)
@@ -310,28 +332,7 @@ class GraphProjection(OfGraphs):
             return "mark unknown labels by -1, None, nan or a blank"
         return "drop those samples, or use sdpdr.SDA, which learns from them too"
 
-    def _default(self, y: np.ndarray | None, pencil: Pencil) -> int:
-        return default_dimension(y) if pencil.factor is None else pencil.factor.shape[1] - 1
-
-    def _by_regression(
-        self, X: Matrix, y: np.ndarray | None, pencil: Pencil, sample_weight: Array | None
-    ) -> LinearMapping:
-        columns, default = X.shape[1], self._default(y, pencil)
-        most = columns if pencil.factor is None else min(default, columns)
-        d = min(default, columns) if self.n_components is None else self.n_components
-        why = f"since X has {columns} columns"
-        why += " and classes have one response less" * (pencil.factor is not None)
-        d = validate.positive_integer("n_components", d, at_most=most, why=why)
-        Y, values = graph_embedding(pencil, d if pencil.factor is None else default)
-        options: dict[str, Any] = {"totals": pencil.totals, "sample_weight": sample_weight}
-        mapping, self.alpha_ = fit_linear(X, Y, self.alpha, **options)
-        if pencil.factor is not None:
-            values, turn = by_separation(pencil, Y, mapping(X), sample_weight)
-            mapping = mapping.turned(turn[:, :d])
-        self.eigenvalues_ = values[:d]
-        return mapping
-
-    def _directly(
+    def _solve_directly(
         self, X: Matrix, y: np.ndarray | None, pencil: Pencil, sample_weight: Array | None
     ) -> LinearMapping:
         if not isinstance(self.alpha, str):
@@ -341,31 +342,27 @@ class GraphProjection(OfGraphs):
         else:
             n = pencil.n if sample_weight is None else sample_weight.sum()
             classes = class_pencil(y, sample_weight)
-            responses = graph_embedding(classes, classes.factor.shape[1] - 1).vectors
+            responses = graph_embedding(classes, default_dimension(y, classes)).vectors
             choice = choose_ridge(X, responses, sample_weight=sample_weight)
             self.alpha_ = float(pencil.totals.sum() / n) * choice.alpha
         found = linear_embedding(X, pencil, self.n_components, self.alpha_)
-        d = self._default(y, pencil) if self.n_components is None else self.n_components
+        d = default_dimension(y, pencil) if self.n_components is None else self.n_components
         assert found.eigenvalues is not None
         self.eigenvalues_ = found.eigenvalues[:d]
         return LinearMapping(found.coef[:, :d], found.intercept[:d])
 
     def _orthonormalize(self, X: Matrix, sample_weight: Array | None) -> None:
-        """Gram-Schmidt, twice for accuracy, without rows that depend on those before."""
-        basis, kept = np.zeros((0, X.shape[1])), list[int]()
-        for k, row in enumerate(self.components_):
-            rest = row
-            for _ in range(2):
-                rest = rest - (basis @ rest) @ basis
-            length = np.linalg.norm(rest)
-            if length > _INDEPENDENT * np.linalg.norm(row):
-                basis, kept = np.vstack([basis, rest / length]), [*kept, k]
+        """Orthonormal rows with the same spans, up to the first that depends on those before."""
+        basis, R = np.linalg.qr(self.components_.T)
+        free = np.abs(np.diag(R)) > _INDEPENDENT * np.linalg.norm(R, axis=0)
+        most = int(np.argmin(np.append(free, False)))
         if self.n_components is not None:
             why = "since no more of the directions found are independent"
-            validate.positive_integer("n_components", self.n_components, at_most=len(kept), why=why)
-        self.components_, self.eigenvalues_ = basis, self.eigenvalues_[kept]
+            validate.positive_integer("n_components", self.n_components, at_most=most, why=why)
+        self.components_ = (basis * np.sign(np.diag(R))).T[:most]
+        self.eigenvalues_ = self.eigenvalues_[:most]
         share = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-        self.intercept_ = -basis @ np.asarray(X.T @ (share / share.sum())).ravel()
+        self.intercept_ = -self.components_ @ np.ravel(X.T @ (share / share.sum()))
 
     def transform(self, X: Any) -> Array:
         """Coordinates of points, shape (q, n_components)."""
@@ -486,7 +483,7 @@ class LSDA(GraphProjection):
     """Locality sensitive discriminant analysis: neighbours of a class against all others.
 
     A sample without a neighbour of its class is only kept apart from its neighbours of other
-    classes, with a `FewPointsWarning` that names it.
+    classes, with an `AddedEdgesWarning` that names it.
 
     Parameters
     ----------
@@ -541,36 +538,36 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         -------
         self
         """
-        with weighing(X, y, sample_weight) as (X, y, weights):
-            return self._classify(X, y, weights)
-
-    def _classify(self, X: Any, y: Any, weights: Array | None) -> Discriminant:
         classes = None
-        if y is not None:
-            y = as_vector(y)
-            require_classes(y)
-            warn_of_many(y)
-            if self.kind == "semisupervised":
+        with weighing(X, y, sample_weight) as (X, y, weights):
+            if y is not None:
+                y = as_vector(y)
+                require_classes(y)
+                warn_of_many(y)
+            if y is not None and self.kind == "semisupervised":
                 warn_of_signs(y)
                 known, codes = ~unknown(y), np.full(y.size, UNKNOWN)
                 classes, codes[known] = distinct(y[known])
                 y = codes
-            require_known(y, self._instead)
-        self._learn(X, y, weights)
+            self._learn(X, y, weights)
+        self._describe(X, y, weights)
+        if classes is not None:
+            # Beside None or nan, labels are objects or floats; classes have the type of the others.
+            self.classes_ = np.array(classes.tolist())
+        return self
+
+    def _describe(self, X: Any, y: np.ndarray, weights: Array | None) -> None:
+        """Classes, their means in the embedding, and the spread within them."""
         known = y != UNKNOWN if self.kind == "semisupervised" else np.ones(len(y), dtype=bool)
-        found, codes = np.unique(y[known], return_inverse=True)
-        # Beside None or nan, labels are objects or floats; classes have the type of the others.
-        self.classes_ = found if classes is None else np.array(classes.tolist())
+        self.classes_, codes = np.unique(y[known], return_inverse=True)
         places = np.asarray(self.transform(X), dtype=float)[known]
         each = np.ones(len(places)) if weights is None else weights[known]
-        sums = np.zeros((len(found), places.shape[1]))
-        np.add.at(sums, codes, each[:, None] * places)
-        self.means_ = sums / np.bincount(codes, each)[:, None]
+        member = codes == np.arange(self.classes_.size)[:, None]
+        self.means_ = (member * each) @ places / (member @ each)[:, None]
         # Lengths in units of the spread within classes.
         least = _SPREAD * max(float(places.var()), np.finfo(float).tiny)
         within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True, aweights=each))
         self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
-        return self
 
     def predict(self, X: Any) -> Any:
         """The class of the nearest mean, in units of the spread within classes; shape (q,)."""

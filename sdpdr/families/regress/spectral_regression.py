@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
@@ -19,7 +20,6 @@ from sdpdr.base.estimators import Provided, as_precise, checked
 from sdpdr.base.labels import UNKNOWN, unknown, warn_of_mark, warn_of_signs
 from sdpdr.base.parameters import require_kernel
 from sdpdr.base.weights import weighing
-from sdpdr.families.regress.embedding import graph_embedding
 from sdpdr.families.regress.kernel import (
     WIDTHS,
     KernelMapping,
@@ -34,9 +34,6 @@ from sdpdr.families.regress.projections import (
     LABELLED,
     OF_CLASSES,
     OfGraphs,
-    by_separation,
-    default_dimension,
-    fit_linear,
     require_labels,
 )
 from sdpdr.families.regress.ridge import ALPHA, LinearMapping
@@ -155,7 +152,9 @@ class SpectralRegression(OfGraphs):
     connect: str = "none"
     smoothing: float = 0.1
 
-    mapping_: LinearMapping | KernelMapping = field(init=False)
+    mapping_: Any = field(init=False)
+    # The kernel map that is enlarged, with kernel values of new samples, while `partial_fit` runs.
+    _grown: ClassVar[tuple[KernelMapping, Array, Array] | None] = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpectralRegression:
         """Find the responses and regress on them.
@@ -182,7 +181,7 @@ class SpectralRegression(OfGraphs):
                 )
             found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
             points = found if self._is_precomputed else validate.varying(found)
-            y = self._target(y, points.shape[0])
+            y = self._own_target(y, points.shape[0])
             kind = self._kind(y)
             if self._goes_by_distance(kind):
                 warn_of_unlike_columns(X)
@@ -209,9 +208,8 @@ class SpectralRegression(OfGraphs):
             if self.penalty is not None or self.alpha == "loo":
                 raise DataError("a cardinality needs a number alpha and no penalty matrix.")
 
-    def _target(self, y: Any, n: int) -> Any:
-        columns = self.responses == "given"
-        return self._checked_target(y, n, "mark unknown labels by -1", columns)
+    def _own_target(self, y: Any, n: int) -> Any:
+        return self._target(y, n, "mark unknown labels by -1", self.responses == "given")
 
     def _kind(self, y: Any) -> str:
         """The kind of responses that ``"auto"`` stands for, or of a Pencil its name."""
@@ -239,32 +237,38 @@ class SpectralRegression(OfGraphs):
         by_graph = isinstance(self.responses, str) and kind not in ("classes", "given")
         return by_graph and self.metric == "euclidean"
 
-    # -- responses ---------------------------------------------------------------------------------
-
-    def _respond(
-        self, X: Any, y: Any, kind: str, weights: Array | None
-    ) -> tuple[Pencil | None, Array, Array | None]:
-        """The pencil, if there is one, and the responses with their eigenvalues."""
-        widest = X.shape[1] if self.kernel is None else sys.maxsize
+    def _learn(self, X: Any, y: Any, kind: str, weights: Array | None) -> None:
+        mapping, Y = self._map_of_responses(X, y, kind, weights)
+        if self.cardinality is not None:
+            mapping = self._fit_sparse(X, Y, weights)
         self.__dict__.pop("classes_", None)  # of an earlier fit
         if y is not None and y.ndim == 1 and kind != "given":
             self.classes_ = np.unique(y[y != UNKNOWN] if kind == "semisupervised" else y)
+        self.mapping_, self.intercept_, self.responses_ = mapping, mapping.intercept, Y
+        if self.kernel is None:
+            self.components_ = mapping.coef.T
+        else:
+            self._X, self._y, self._weights, self.dual_coef_ = X, y, weights, mapping.coef
+
+    def _map_of_responses(
+        self, X: Any, y: Any, kind: str, weights: Array | None
+    ) -> tuple[Any, Array]:
+        """The map before it is made sparse, and the responses that it is fitted to."""
         if kind == "given":
-            self._require_edges(kind)
             Y = np.asarray(y, dtype=float).reshape(len(y), -1)
-            d = Y.shape[1] if self.n_components is None else self.n_components
-            why = "columns of y"
-            d = validate.positive_integer("n_components", d, at_most=Y.shape[1], why=why)
-            return None, Y[:, :d], None
+            most, why = Y.shape[1], "columns of y"
+            d = most if self.n_components is None else self.n_components
+            Y = Y[:, : validate.positive_integer("n_components", d, at_most=most, why=why)]
+            self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
+            return self._fit_map(X, Y, None, weights)[0], Y
         if isinstance(self.responses, Pencil):
-            self._require_edges(kind)
             pencil, y = self.responses, None
         elif self._is_precomputed and kind != "classes":
             raise NotAcceptedError(
                 "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
             )
         else:
-            pencil = self._pencil(kind, X, None if kind == "geodesic" else y, weights)
+            pencil = self._pencil(kind, X, y, weights)
         if pencil.n != X.shape[0]:
             raise ShapeError(f"the pencil has {pencil.n} samples, X has {X.shape[0]}.")
         if weights is not None and kind not in ("classes", "semisupervised"):
@@ -272,64 +276,21 @@ class SpectralRegression(OfGraphs):
                 f"sample_weight does not weight pairs, of which the responses {kind!r} are made. "
                 "Leave it out, or weight the edges of the graph."
             )
-        if pencil.factor is not None:
-            return pencil, *graph_embedding(pencil, pencil.factor.shape[1] - 1)
-        d = min(default_dimension(y), widest) if self.n_components is None else self.n_components
-        why = f"since X has {widest} columns"
-        d = validate.positive_integer("n_components", d, at_most=widest, why=why)
-        return pencil, *graph_embedding(pencil, d)
+        widest = X.shape[1] if self.kernel is None else sys.maxsize
+        return self._regress(X, y, pencil, weights, widest)
 
-    # -- maps --------------------------------------------------------------------------------------
-
-    def _learn(self, X: Any, y: Any, kind: str, weights: Array | None) -> None:
-        pencil, Y, values = self._respond(X, y, kind, weights)
-        totals = None if pencil is None else pencil.totals
-        mapping: LinearMapping | KernelMapping
-        if self.kernel is not None:
-            mapping = self._fit_kernel(X, Y, weights)
-            fitted = mapping.fitted
-        else:
-            alpha = self.alpha
-            if self.cardinality is not None:
-                # The ridge only orders the responses; the sparse map is fitted about plain means.
-                alpha, totals = ALPHA if isinstance(alpha, str) else alpha, None
-            mapping, self.alpha_ = fit_linear(
-                X, Y, alpha, totals=totals, sample_weight=weights, penalty=self.penalty
-            )
-            fitted = mapping(X)
-        turn = self._settle(pencil, Y, values, fitted, weights)
-        if self.cardinality is None:
-            mapping = mapping.turned(turn)
-        else:
-            mapping = self._fit_sparse(X, weights)
-        self._keep(X, y, weights, mapping)
-
-    def _settle(
-        self,
-        pencil: Pencil | None,
-        Y: Array,
-        values: Array | None,
-        fitted: Array,
-        weights: Array | None,
-    ) -> Array:
-        """Set responses and eigenvalues; the rotation that the map needs."""
-        turn = np.eye(Y.shape[1])
-        if pencil is not None and pencil.factor is not None:
-            values, turn = by_separation(pencil, Y, fitted, weights)
-            most = Y.shape[1] if self.kernel is not None else min(Y.shape[1], self.n_features_in_)
-            d = most if self.n_components is None else self.n_components
-            why = f"since responses have {Y.shape[1]} columns and X {self.n_features_in_}"
-            d = validate.positive_integer("n_components", d, at_most=most, why=why)
-            turn, values = turn[:, :d], values[:d]
-        self.responses_ = Y @ turn
-        self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
-        if values is not None:
-            self.eigenvalues_ = values
-        return turn
-
-    def _fit_kernel(self, X: Array, Y: Array, weights: Array | None) -> KernelMapping:
-        away = X - np.average(X, axis=0, weights=weights)
-        typical = 2.0 * float(np.sum(np.average(np.square(away), axis=0, weights=weights)))
+    def _fit_map(
+        self, X: Any, Y: Array, totals: Array | None, sample_weight: Array | None
+    ) -> tuple[Any, Array]:
+        if self.kernel is None:
+            # A sparse map is fitted about plain means, and so is the one that orders its responses.
+            plain = self.cardinality is not None
+            return super()._fit_map(X, Y, None if plain else totals, sample_weight)
+        if self._grown is not None:
+            mapping = extended(*self._grown, Y)
+            return mapping, mapping.fitted
+        away = X - np.average(X, axis=0, weights=sample_weight)
+        typical = 2.0 * float(np.sum(np.average(np.square(away), axis=0, weights=sample_weight)))
         typical = max(typical, np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
         self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
@@ -337,33 +298,22 @@ class SpectralRegression(OfGraphs):
             gammas = [self.gamma_]
             if self.gamma is None and self.kernel == "rbf":
                 gammas = [width / typical for width in WIDTHS]
-
-            def make(gamma: float) -> Array:
-                return kernel_values(self.kernel, X, X, gamma)
-
-            choice = choose_kernel(make, Y, gammas, weights)
+            make = partial(kernel_values, self.kernel, X, X)
+            choice = choose_kernel(make, Y, gammas, sample_weight)
             self.alpha_, self.gamma_ = choice.delta, choice.gamma
         K = kernel_values(self.kernel, X, X, self.gamma_)
-        return fit_kernel(K, Y, self.alpha_, sample_weight=weights)
+        mapping = fit_kernel(K, Y, self.alpha_, sample_weight=sample_weight)
+        return mapping, mapping.fitted
 
-    def _fit_sparse(self, X: Any, weights: Array | None) -> LinearMapping:
+    def _fit_sparse(self, X: Any, Y: Array, weights: Array | None) -> LinearMapping:
         """Each response on at most ``cardinality`` columns."""
-        k, Y = self.cardinality, self.responses_
+        k = self.cardinality
         assert k is not None
         share = np.ones(len(Y)) if weights is None else weights
         share = share / share.sum()
         paths = [sparse_path(X, y, self.alpha_, k, sample_weight=weights) for y in Y.T]
         coef = np.column_stack([path.of_cardinality(k) for path in paths])
         return LinearMapping(coef, share @ Y - np.ravel(X.T @ share) @ coef, "lars")
-
-    def _keep(
-        self, X: Any, y: Any, weights: Array | None, mapping: LinearMapping | KernelMapping
-    ) -> None:
-        self.mapping_, self.intercept_ = mapping, mapping.intercept
-        if self.kernel is None:
-            self.components_ = mapping.coef.T
-        else:
-            self._X, self._y, self._weights, self.dual_coef_ = X, y, weights, mapping.coef
 
     @Provided(_require_kernel)
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
@@ -390,19 +340,19 @@ class SpectralRegression(OfGraphs):
         if (y is None) != (self._y is None):
             raise DataError("y must be given to every call, or to none.")
         new = checked(self, X, reset=False)
-        old, factor = self._X, self.mapping_
-        assert isinstance(factor, KernelMapping)
+        old = self._X
+        between, among = (kernel_values(self.kernel, Z, new, self.gamma_) for Z in (old, new))
         everything = np.vstack([old, new])
         if y is not None:
             added = np.asarray(y)
             if added.ndim != self._y.ndim or len(added) != len(new):
                 raise ShapeError(f"y has shape {added.shape}; expected {len(new)} rows as before.")
-            y = self._target(np.concatenate([self._y, added]), len(everything))
-        pencil, Y, values = self._respond(everything, y, self._kind(y), None)
-        between, among = (kernel_values(self.kernel, Z, new, self.gamma_) for Z in (old, new))
-        grown = extended(factor, between, among, Y)
-        turn = self._settle(pencil, Y, values, grown.fitted, None)
-        self._keep(everything, y, None, grown.turned(turn))
+            y = self._own_target(np.concatenate([self._y, added]), len(everything))
+        self._grown = (self.mapping_, between, among)
+        try:
+            self._learn(everything, y, self._kind(y), None)
+        finally:
+            self._grown = None
         return self
 
     def transform(self, X: Any) -> Array:
