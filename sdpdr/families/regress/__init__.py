@@ -15,6 +15,8 @@ from sdpdr.families.regress.functional import basis_misfit as basis_misfit
 from sdpdr.families.regress.kernel import extended as extended
 from sdpdr.families.regress.kernel import fit_kernel as fit_kernel
 from sdpdr.families.regress.maps import fit_extension as fit_extension
+from sdpdr.families.regress.penalties import grid_laplacian as grid_laplacian
+from sdpdr.families.regress.penalties import sparse_path as sparse_path
 from sdpdr.families.regress.pencils import Pencil as Pencil
 from sdpdr.families.regress.pencils import class_pencil as class_pencil
 from sdpdr.families.regress.pencils import contrast_pencil as contrast_pencil
@@ -22,8 +24,6 @@ from sdpdr.families.regress.pencils import geodesic_pencil as geodesic_pencil
 from sdpdr.families.regress.pencils import laplacian_pencil as laplacian_pencil
 from sdpdr.families.regress.pencils import reconstruction_pencil as reconstruction_pencil
 from sdpdr.families.regress.pencils import semisupervised_pencil as semisupervised_pencil
-from sdpdr.families.regress.penalties import grid_laplacian as grid_laplacian
-from sdpdr.families.regress.penalties import sparse_path as sparse_path
 from sdpdr.families.regress.ridge import ridge as ridge
 from sdpdr.families.regress.transduction import semisupervised_isomap as semisupervised_isomap
 from sdpdr.families.regress.transduction import semisupervised_lle as semisupervised_lle

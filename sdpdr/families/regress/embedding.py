@@ -141,7 +141,7 @@ def _iterated(N: Any, constant: Array, d: int) -> tuple[Array, Array]:
         return np.asarray(x - np.outer(constant, constant @ x))
 
     block = projected(np.random.default_rng(0).standard_normal((n, d + _EXTRA)))
-    shift, above, residual = size * (1.0 + 1e-6), 0.0, np.inf
+    shift, above, residual, values = size * (1.0 + 1e-6), 0.0, np.inf, np.full(1, size)
     for _ in range(_SHIFTS):
         try:
             factor = LdlFactor(sp.csr_array(shift * sp.eye_array(n) - N))

@@ -318,9 +318,7 @@ def choose_ridge(
 
 
 def _grid(spectrum: Spectrum) -> Array:
-    """Nine powers of ten times the largest squared singular value, and smaller ones if one column
-    of another unit dominates all others.
-    """
+    """Nine powers of ten up to the largest squared singular value; more if one column dominates."""
     squares = spectrum.s**2
     typical = float(np.median(squares)) / squares.max()
     lowest = int(np.floor(np.log10(typical))) - 4 if typical < 1e-8 else -8

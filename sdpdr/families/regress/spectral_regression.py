@@ -28,8 +28,8 @@ from sdpdr.families.regress.kernel import (
     fit_kernel,
     kernel_values,
 )
-from sdpdr.families.regress.pencils import Pencil
 from sdpdr.families.regress.penalties import sparse_path
+from sdpdr.families.regress.pencils import Pencil
 from sdpdr.families.regress.projections import (
     LABELLED,
     OF_CLASSES,
