@@ -8,21 +8,23 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.baselines import NCMVU, lagrangian, ncmvu
+from sdpdr.baselines import NCMVU, ncmvu
 from sdpdr.errors import (
     DataError,
+    DataTypeError,
     DisconnectedGraphError,
     ShapeError,
     UncertifiedWarning,
     UnknownNameError,
 )
+from sdpdr.families.unfold.baselines.ncmvu import lagrangian
 
 X20 = sdpdr.datasets.swiss_roll(20, seed=0)[0]
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.nightly
-@parametrize_with_checks([NCMVU(n_neighbors=4, connect="mst", max_iter=3)])
+@parametrize_with_checks([NCMVU(n_neighbors=4, max_iter=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -39,18 +41,18 @@ def point(graph):
     return rng.standard_normal((20, 4)), rng.standard_normal(graph.m), 0.7
 
 
-@pytest.mark.parametrize("isometry", ["equality", "inequality"])
-@pytest.mark.parametrize("objective", ["variance", "furthest"])
-def test_the_gradient_is_that_of_finite_differences(graph, point, isometry, objective):
+def test_the_gradient_is_that_of_finite_differences(graph, point):
     R, w, s = point
-    w = np.abs(w) if isometry == "inequality" else w
-    model = methods.mvu(graph) if objective == "variance" else methods.mfnu(graph)
-    C = -sp.csr_array(model.to_sdp().cost("K"))
-    _, ours = lagrangian(R, w, s, C, graph, isometry)
-    found = approx_fprime(
-        R.ravel(), lambda x: lagrangian(x.reshape(R.shape), w, s, C, graph, isometry)[0], 1e-6
-    )
-    assert np.abs(found - ours.ravel()).max() <= 1e-5 * np.abs(ours).max()
+    for model in (methods.mvu(graph), methods.mfnu(graph)):
+        C = -sp.csr_array(model.to_sdp().cost("K"))
+        for isometry, weights in (("equality", w), ("inequality", np.abs(w))):
+            _, ours = lagrangian(R, weights, s, C, graph, isometry)
+
+            def value(x, given=(weights, s, C, graph, isometry)):
+                return lagrangian(x.reshape(R.shape), *given)[0]
+
+            found = approx_fprime(R.ravel(), value, 1e-6)
+            assert np.abs(found - ours.ravel()).max() <= 1e-5 * np.abs(ours).max()
 
 
 def test_counted_nodes_move_with_their_weight(point):
@@ -131,8 +133,6 @@ def test_the_estimator_gives_what_the_function_gives():
     learned = NCMVU(rank=2, n_neighbors=4, tol=1e-4).fit(few)
     found = ncmvu(graphs.knn(few, 4), 2, start=few, tol=1e-4)
     np.testing.assert_array_equal(learned.embedding_, found.embedding)
-    random = NCMVU(rank=2, n_neighbors=4, tol=1e-4, start="random").fit(few)
-    assert random.result_.value == pytest.approx(found.value, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,11 @@ def test_wrong_arguments_are_refused(graph, options, error, words):
         ncmvu(graph, **options)
 
 
-def test_wrong_hyperparameters_are_refused():
+def test_points_and_wrong_hyperparameters_are_refused():
     with pytest.raises(DataError, match="exceeds rank=1"):
         NCMVU(rank=1, n_neighbors=4).fit(X20)
-    with pytest.raises(UnknownNameError, match="start"):
-        NCMVU(start="pca", n_neighbors=4).fit(X20)
+    with pytest.raises(DataTypeError, match=r"graph is of type ndarray; expected a NeighborGraph"):
+        ncmvu(X20)
     with pytest.raises(DisconnectedGraphError):
         ncmvu(graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0]))
 
@@ -163,7 +163,7 @@ def test_wrong_hyperparameters_are_refused():
 def test_without_time_the_bound_still_holds_and_the_end_is_told(graph, best):
     hasty = ncmvu(graph, time_limit=0.0)
     assert (best.converged, best.stopped) == (True, False)
-    assert (hasty.converged, hasty.stopped, hasty.rounds, hasty.iterations) == (False, True, 1, 1)
+    assert (hasty.converged, hasty.stopped) == (False, True)
     assert hasty.bound is None or hasty.bound >= best.value * (1.0 - 1e-8)
     with pytest.warns(UncertifiedWarning, match="time_limit"):
         learned = NCMVU(n_neighbors=4, time_limit=0.0).fit(X20)
