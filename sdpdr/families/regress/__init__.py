@@ -3,7 +3,6 @@
 from sdpdr.base.gather import names as _names
 from sdpdr.families.regress.bags import BagIndex as BagIndex
 from sdpdr.families.regress.bags import mixture_weights as mixture_weights
-from sdpdr.families.regress.bags import one_step_weights as one_step_weights
 from sdpdr.families.regress.eigenmaps import KernelEigenmaps as KernelEigenmaps
 from sdpdr.families.regress.embedding import graph_embedding as graph_embedding
 from sdpdr.families.regress.embedding import linear_embedding as linear_embedding

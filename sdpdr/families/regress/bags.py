@@ -42,7 +42,8 @@ def mixture_weights(
 
     which is concave, by expectation maximization. With the gradient d at any weights, others are
     better by at most :math:`\max_j d_j - n - \lambda`, and without a prior by at most
-    :math:`n \log(\max_j d_j / n)`.
+    :math:`n \log(\max_j d_j / n)`. One step from equal weights (``max_iter=2``) is
+    :math:`\alpha_j = (\lambda g_j + \sum_i \kappa_{ij} / \sum_l \kappa_{il}) / (n + \lambda)`.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def mixture_weights(
 
     References
     ----------
-    Tong thesis, (5.4), (5.7) and (5.9), where (5.4) runs over the simplex.
+    Tong thesis, (5.4) and (5.7)-(5.10), where (5.4) runs over the simplex.
 
     Examples
     --------
@@ -103,38 +104,6 @@ def mixture_weights(
         alpha = slope * alpha / total
 
 
-def one_step_weights(kernel: Any, prior: Array | None = None, strength: float = 0.0) -> Array:
-    r"""Closed form of one step of `mixture_weights` from equal weights.
-
-    .. math:: \alpha_j = \frac{1}{n + \lambda}\Bigl(\lambda g_j +
-              \sum_i \kappa_{ij} / \sum_l \kappa_{il}\Bigr) .
-
-    Points that no component covers are ignored, and n does not count them.
-
-    Parameters
-    ----------
-    kernel, prior, strength
-        As for `mixture_weights`.
-
-    References
-    ----------
-    Tong thesis, (5.8) and (5.10).
-
-    Examples
-    --------
-    >>> one_step_weights(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]))
-    array([0.75, 0.25])
-    """
-    K = sp.csr_array(kernel, dtype=float)
-    covered = np.asarray(K.sum(axis=1)).ravel()
-    share = np.divide(1.0, covered, out=np.zeros_like(covered), where=covered > 0.0)
-    n = int(np.sum(covered > 0.0))
-    if not n and strength == 0.0:
-        raise DataError("no point is covered by a component. Use a larger radius.")
-    g = np.full(K.shape[1], 1.0 / K.shape[1]) if prior is None else np.asarray(prior, dtype=float)
-    return np.asarray((strength * g + K.T @ share) / (n + strength))
-
-
 @dataclass(eq=False, repr=False)
 class BagIndex:
     r"""Retrieval among bags of points by the likelihood of a query under each bag's density.
@@ -145,8 +114,9 @@ class BagIndex:
               \frac{\sum_l \alpha^i_l \kappa(q, c_l)}{\sum_l \alpha^g_l \kappa(q, c_l)}\Bigr)
               + m \log\frac{\lambda}{n_i + \lambda}
 
-    with the one-step weights :math:`\alpha^i` of the bag, and their mean :math:`\alpha^g` over all
-    bags. Only bags that share a centre with the query are scored, by an inverted list.
+    with the weights :math:`\alpha^i` of the bag after one step of `mixture_weights`, and their mean
+    :math:`\alpha^g` over all bags. Only bags that share a centre with the query are scored, by an
+    inverted list.
 
     Parameters
     ----------

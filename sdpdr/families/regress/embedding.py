@@ -191,7 +191,8 @@ def linear_embedding(
     r"""Solve :math:`X^T W X a = \lambda (X^T D X + \gamma I) a` for samples as rows of X.
 
     In the coordinates of the singular value decomposition of X, the right side is definite without
-    :math:`\gamma` too. The D-weighted mean is subtracted, which removes the constant function.
+    :math:`\gamma` too. The D-weighted mean is subtracted, which removes the constant function (Cai
+    thesis, (2.9), (2.34)-(2.41)).
 
     Parameters
     ----------
@@ -209,14 +210,6 @@ def linear_embedding(
     LinearMapping
         With ``coef`` (m, d), :math:`a^T (X^T D X + \gamma I) a = 1`, ``intercept`` (d,) and
         ``eigenvalues`` (d,), and callable.
-
-    Raises
-    ------
-    DataError, ShapeError
-
-    References
-    ----------
-    Cai thesis, (2.9), (2.34)-(2.41).
     """
     if X.shape[0] != pencil.n:
         raise ShapeError(f"X has {X.shape[0]} samples, the pencil {pencil.n}.")
@@ -252,16 +245,14 @@ def trace_ratio(A: Array, B: Array, n_components: int = 2, tol: float = 1e-12) -
 
     The global maximum is the zero of :math:`f(t) = \max_Z \langle A - t B, Z\rangle` over
     :math:`0 \preceq Z \preceq I`, :math:`\operatorname{tr} Z = d`, the program
-    `sdpdr.methods.fantope`, whose value is a sum of leading eigenvalues. f is convex and
-    decreasing, so Newton's method converges from below. If f(t) <= 0, t is a bound.
-
-    The *ratio trace* :math:`\operatorname{tr} (V^T B V)^{-1} V^T A V`, which a generalized
-    eigenproblem solves, is another problem with other directions.
+    `sdpdr.methods.fantope`. f is convex and decreasing, so Newton's method converges from below; if
+    f(t) <= 0, t is a bound. The *ratio trace* :math:`\operatorname{tr} (V^T B V)^{-1} V^T A V`,
+    which a generalized eigenproblem solves, is another problem with other directions.
 
     Parameters
     ----------
     A, B : array of shape (m, m)
-        Symmetric; B positive semidefinite with fewer than d null directions.
+        Symmetric; B positive semidefinite with fewer than d null directions, else a `DataError`.
     n_components : int, default 2
         d.
     tol : float, default 1e-12
@@ -271,12 +262,6 @@ def trace_ratio(A: Array, B: Array, n_components: int = 2, tol: float = 1e-12) -
     -------
     tuple of components, value, bound and iterations
         Orthonormal columns V (m, d), their ratio, and a number that no ratio exceeds.
-
-    Raises
-    ------
-    DataError
-        B vanishes on d directions.
-    ShapeError
 
     References
     ----------

@@ -31,7 +31,7 @@ _UNKNOWN, _IRRELEVANT, _RELEVANT = -1, 0, 1
 
 
 def precision_at(ranking: ArrayLike, relevant: ArrayLike, scope: int) -> float:
-    """Share of relevant objects among the first ones of a ranking.
+    """Share of relevant objects among the first ones of a ranking (Cai thesis, section 3.5.3).
 
     Parameters
     ----------
@@ -41,10 +41,6 @@ def precision_at(ranking: ArrayLike, relevant: ArrayLike, scope: int) -> float:
         By the number of the object.
     scope : int
         How many of the first ones, from 1 to n.
-
-    References
-    ----------
-    Cai thesis, section 3.5.3.
 
     Examples
     --------

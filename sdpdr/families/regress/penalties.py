@@ -44,7 +44,10 @@ def sparse_path(
     r"""All solutions of the lasso, or of the elastic net, by least angle regression.
 
     .. math:: \min_{a, b}\ \sum_i w_i (x_i^T a + b - y_i)^2 + \alpha |a|^2 + \beta |a|_1
-              \quad\text{for every } \beta \ge 0.
+              \quad\text{for every } \beta \ge 0
+
+    (Cai thesis, (5.5) and (5.6); Efron, Hastie, Johnstone and Tibshirani, Annals of Statistics 32,
+    2004).
 
     Parameters
     ----------
@@ -65,15 +68,10 @@ def sparse_path(
         ``.at(beta)`` is the solution of a penalty in between, ``.of_cardinality(k)`` the last one
         with at most k nonzero coefficients.
 
-    References
-    ----------
-    Cai thesis, (5.5) and (5.6); Efron, Hastie, Johnstone and Tibshirani, Annals of Statistics 32,
-    2004.
-
     Examples
     --------
-    >>> path = sparse_path(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
-    ...                    np.array([3.0, -3.0, 1.0, -1.0]))
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> path = sparse_path(X, X @ [3.0, 1.0])
     >>> path.betas, path.at(4.0)
     (array([12.,  4.,  0.]), array([2., 0.]))
     """
@@ -100,12 +98,13 @@ def sparse_path(
 
 
 def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0) -> sp.csr_array:
-    r"""Second differences of an image, as a penalty on basis images.
+    r"""Second differences of an image, as a penalty on basis images; sparse (pixels, pixels).
 
     :math:`\Delta = D_1 \otimes I + I \otimes D_2` with :math:`D = h^{-2}` times the tridiagonal
     matrix (1, -2, 1) whose corner entries are -1, so that
     :math:`\operatorname{vec}(D_1 A + A D_2^T) = \Delta \operatorname{vec}(A)` for images stored row
-    by row, as ``A.reshape(-1)`` does. Only constant images have no penalty.
+    by row, as ``A.reshape(-1)`` does; (6.1)-(6.6) of the Cai thesis store them column by column,
+    which swaps the factors. Only constant images have no penalty.
 
     Parameters
     ----------
@@ -113,14 +112,6 @@ def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0)
         Rows and columns of the images.
     spacing : float or (float, float), default 1.0
         h between rows and between columns.
-
-    Returns
-    -------
-    csr_array of shape (pixels, pixels)
-
-    References
-    ----------
-    Cai thesis, (6.1)-(6.6); there images are stored column by column, which swaps the factors.
 
     Examples
     --------

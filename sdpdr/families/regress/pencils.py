@@ -31,14 +31,14 @@ _TRIVIAL = 1e-8
 
 
 class Pencil:
-    r"""Maximize :math:`y^T W y / y^T D y`: which samples are to be near each other, and how much.
+    r"""Maximize :math:`y^T W y / y^T D y` (Cai thesis, (2.8)).
 
     Parameters
     ----------
     weights : array or sparse array of shape (n, n), optional
         W, symmetric, of any sign. If it is left out, W is ``factor @ factor.T``.
-    masses : array of shape (n,) or (n, n), optional
-        Diagonal of D, positive, or D itself, positive definite; ones by default.
+    masses : array of shape (n,), optional
+        Diagonal of D, positive; ones by default. With a factor also D itself, positive definite.
     name : str, default "pencil"
     factor : sparse array of shape (n, c), optional
         F with few columns and :math:`F F^T \mathbf 1 = D \mathbf 1`, so that one factorization of D
@@ -56,10 +56,6 @@ class Pencil:
     DataError
         W is not symmetric, or a mass is not positive, so that the quotient is unbounded.
     ShapeError
-
-    References
-    ----------
-    Cai thesis, (2.8).
 
     Examples
     --------
@@ -81,11 +77,8 @@ class Pencil:
         self.factor, self.name = factor, name
         self.n = int(weights.shape[0] if factor is None else factor.shape[0])
         self.masses = np.ones(self.n) if masses is None else masses
-        if self.masses.shape not in ((self.n,), (self.n, self.n)):
-            raise ShapeError(
-                f"masses has shape {self.masses.shape}; expected ({self.n},) or ({self.n}, "
-                f"{self.n})."
-            )
+        if self.masses.shape != (self.n,) and (factor is None or masses.shape != (self.n, self.n)):
+            raise ShapeError(f"masses has shape {self.masses.shape}; expected ({self.n},).")
         light = self.masses.ndim == 1 and ~(self.masses > 0.0)
         if np.any(light):
             raise DataError(
@@ -135,8 +128,8 @@ def laplacian_pencil(
 ) -> Pencil:
     r"""Neighbours attract: Laplacian eigenmaps, and locality preserving projections.
 
-    :math:`W_{ij}` is the weight of an edge and :math:`D_{ii} = \sum_j W_{ij}`. Samples that
-    coincide are joined with weight one.
+    :math:`W_{ij}` is the weight of an edge and :math:`D_{ii} = \sum_j W_{ij}` (Cai thesis, (2.5)
+    and (2.7)). Samples that coincide are joined with weight one.
 
     Parameters
     ----------
@@ -144,10 +137,6 @@ def laplacian_pencil(
     weights : {"binary", "heat", "cosine"}, default "binary"
     bandwidth : float, optional
         As for `sdpdr.graphs.edge_weights`.
-
-    References
-    ----------
-    Cai thesis, (2.5) and (2.7); Belkin and Niyogi, Neural Computation 15, 2003.
     """
     W = _sample_weights(graph, weights, bandwidth)
     return Pencil(W, _degrees(W), "laplacian")
@@ -156,18 +145,15 @@ def laplacian_pencil(
 def reconstruction_pencil(graph: NeighborGraph) -> Pencil:
     r"""Samples follow their neighbours: locally linear embedding, neighbourhood preserving maps.
 
-    :math:`W = M + M^T - M^T M` with the weights M of sum one that reconstruct every sample from
-    its own k nearest ones, and D = I, so that :math:`I - W = (I - M)^T (I - M)`.
+    :math:`W = M + M^T - M^T M` with the weights M of sum one that reconstruct every sample from its
+    own k nearest ones, and D = I, so that :math:`I - W = (I - M)^T (I - M)` (Cai thesis, (2.1),
+    (2.2)).
 
     Parameters
     ----------
     graph : NeighborGraph
-        Every node has a neighbour. In a graph that only knows edges, all samples at the other ends
-        are neighbours.
-
-    References
-    ----------
-    Cai thesis, (2.1) and (2.2); Roweis and Saul, Science 290, 2000.
+        Every node has a neighbour. If it only knows edges, all samples at the other ends are
+        neighbours.
     """
     # A sample that coincides with another follows the mean of those at the neighbouring nodes.
     spread = _samples_of(graph)
@@ -180,16 +166,12 @@ def geodesic_pencil(graph: NeighborGraph) -> Pencil:
     r"""Distances along the graph: Isomap, and isometric projection.
 
     :math:`W = -\tfrac12 H S H` with squared lengths S of shortest paths and
-    :math:`H = I - \mathbf 1\mathbf 1^T/n`; D = I.
+    :math:`H = I - \mathbf 1\mathbf 1^T/n`; D = I (Cai thesis, (2.4)).
 
     Parameters
     ----------
     graph : NeighborGraph
         Connected.
-
-    References
-    ----------
-    Cai thesis, (2.4); Tenenbaum, de Silva and Langford, Science 290, 2000.
     """
     graph.require_connected()
     _require_all(graph)
@@ -246,8 +228,9 @@ def within_classes(
 def class_pencil(y: ArrayLike, sample_weight: Array | None = None) -> Pencil:
     r"""Samples of a class attract: linear discriminant analysis.
 
-    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I. With weights :math:`w_i` it is
-    :math:`w_i w_j / n_k`, with :math:`n_k` their sum in the class, and :math:`D_{ii} = w_i`.
+    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I (Cai thesis, (2.16)). With weights
+    :math:`w_i` it is :math:`w_i w_j / n_k`, with :math:`n_k` their sum in the class, and
+    :math:`D_{ii} = w_i`.
 
     Parameters
     ----------
@@ -255,10 +238,6 @@ def class_pencil(y: ArrayLike, sample_weight: Array | None = None) -> Pencil:
         At least two classes.
     sample_weight : array of shape (n,), optional
         Positive.
-
-    References
-    ----------
-    Cai thesis, (2.16).
     """
     _, member, counts = classes_of(y, sample_weight)
     factor = indicators(member, counts, sample_weight)
@@ -277,12 +256,12 @@ def semisupervised_pencil(
 
     W is that of `class_pencil` on the labelled samples and zero elsewhere;
     :math:`D = \tilde I + \alpha L` with :math:`\tilde I` marking the labelled samples and L the
-    Laplacian of the graph.
+    Laplacian of the graph (Cai thesis, (2.20)-(2.25)).
 
     Parameters
     ----------
     graph : NeighborGraph
-        Every component has a labelled sample.
+        Every component has a labelled sample; a `DataError` names others.
     y : array_like of shape (n,)
         -1 if not known.
     alpha : float, default 0.1
@@ -291,16 +270,6 @@ def semisupervised_pencil(
         Of the Laplacian, as for `sdpdr.graphs.edge_weights`.
     sample_weight : array of shape (n,), optional
         Positive. A weight of two counts a sample twice; all copies are joined to all copies.
-
-    Raises
-    ------
-    DataError
-        A component of the graph has no label, so that D is singular, or there are fewer than two
-        classes.
-
-    References
-    ----------
-    Cai thesis, (2.20)-(2.25).
     """
     _, member, counts = classes_of(y, sample_weight, partly=True)
     alpha = validate.positive_number("alpha", alpha)
@@ -331,12 +300,11 @@ def contrast_pencil(
 ) -> Pencil:
     r"""Neighbours of one class attract, those of others repel: locality sensitive analysis.
 
-    With the edges within classes :math:`W_w` and between them :math:`W_b`, and
-    :math:`L_b` the Laplacian of the latter,
-    :math:`W = \alpha L_b + (1 - \alpha) W_w` and D the degrees of :math:`W_w`. The constant vector
-    has the eigenvalue :math:`1 - \alpha`, in the middle of the spectrum. A sample without a
-    neighbour of its class would have no mass; it is joined to itself with weight one, so that it is
-    only kept apart from its neighbours of other classes.
+    With the edges within classes :math:`W_w` and between them :math:`W_b`, and :math:`L_b` the
+    Laplacian of the latter, :math:`W = \alpha L_b + (1 - \alpha) W_w` and D the degrees of
+    :math:`W_w` (Cai thesis, (2.26)-(2.33)). The constant vector has the eigenvalue :math:`1 -
+    \alpha`, in the middle of the spectrum. A sample without a neighbour of its class would have no
+    mass; it is joined to itself with weight one, and named by an `AddedEdgesWarning`.
 
     Parameters
     ----------
@@ -346,15 +314,6 @@ def contrast_pencil(
         :math:`\alpha` in [0, 1].
     weights : {"binary", "heat", "cosine"}, default "binary"
         Of the edges, as for `sdpdr.graphs.edge_weights`.
-
-    Warns
-    -----
-    AddedEdgesWarning
-        Samples have no neighbour of their class.
-
-    References
-    ----------
-    Cai thesis, (2.26)-(2.33).
     """
     _, member, _ = classes_of(y)
     share = validate.share("share", share)

@@ -180,7 +180,9 @@ def ridge(
         \min_{A, b}\ \sum_i w_i\, |A^T x_i + b - y_i|^2 + \alpha |P A|_F^2 .
 
     A singular value decomposition solves it; of sparse data, an eigendecomposition of the smaller
-    matrix of inner products. With more than 4000 rows and columns, LSQR uses products only.
+    matrix of inner products. With more than 4000 rows and columns, LSQR uses products only (Cai
+    thesis, (3.4)-(3.6); Paige and Saunders, ACM TOMS 8, 1982, whose damping is the square root of
+    alpha).
 
     Parameters
     ----------
@@ -204,14 +206,7 @@ def ridge(
 
     Raises
     ------
-    DataError
-        A negative alpha, or weights that are negative or all 0.
-    ShapeError
-
-    References
-    ----------
-    Cai thesis, (3.4)-(3.6); LSQR: Paige and Saunders, ACM TOMS 8, 1982, whose damping is the square
-    root of alpha.
+    DataError, ShapeError
 
     Examples
     --------

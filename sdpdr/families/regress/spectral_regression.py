@@ -165,8 +165,8 @@ class SpectralRegression(OfGraphs):
         y : array_like of shape (n,) or (n, d), optional
             Labels, or an embedding.
         sample_weight : array_like of shape (n,), optional
-            Nonnegative: with a weight of two a sample counts twice, with 0 not at all. For
-            responses ``"classes"``, ``"semisupervised"`` and ``"given"``; graphs weight pairs.
+            Nonnegative: with a weight of two a sample counts twice, with 0 not at all. For linear
+            maps of responses ``"classes"``, ``"semisupervised"`` and ``"given"``.
 
         Returns
         -------
@@ -174,10 +174,9 @@ class SpectralRegression(OfGraphs):
         """
         self._check_options()
         with weighing(X, y, sample_weight) as (X, y, weights):
-            if self._is_precomputed and weights is not None and np.shape(X) != (weights.size,) * 2:
+            if self.kernel is not None and weights is not None:
                 raise NotAcceptedError(
-                    "sample_weight is 0 for rows of a precomputed kernel. Leave out those rows and "
-                    "columns, here and in transform."
+                    "kernel maps take no sample_weight. Leave it out, or pass rows that repeat."
                 )
             found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
             points = found if self._is_precomputed else validate.varying(found)
@@ -248,7 +247,7 @@ class SpectralRegression(OfGraphs):
         if self.kernel is None:
             self.components_ = mapping.coef.T
         else:
-            self._X, self._y, self._weights, self.dual_coef_ = X, y, weights, mapping.coef
+            self._X, self._y, self.dual_coef_ = X, y, mapping.coef
 
     def _map_of_responses(
         self, X: Any, y: Any, kind: str, weights: Array | None
@@ -289,9 +288,7 @@ class SpectralRegression(OfGraphs):
         if self._grown is not None:
             mapping = extended(*self._grown, Y)
             return mapping, mapping.fitted
-        away = X - np.average(X, axis=0, weights=sample_weight)
-        typical = 2.0 * float(np.sum(np.average(np.square(away), axis=0, weights=sample_weight)))
-        typical = max(typical, np.finfo(float).tiny)
+        typical = max(2.0 * float(np.sum(np.var(X, axis=0))), np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
         self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
         if self.alpha == "loo" or (self.alpha == "auto" and X.shape[0] <= _QUICK_ORDER):
@@ -299,10 +296,10 @@ class SpectralRegression(OfGraphs):
             if self.gamma is None and self.kernel == "rbf":
                 gammas = [width / typical for width in WIDTHS]
             make = partial(kernel_values, self.kernel, X, X)
-            choice = choose_kernel(make, Y, gammas, sample_weight)
+            choice = choose_kernel(make, Y, gammas)
             self.alpha_, self.gamma_ = choice.delta, choice.gamma
         K = kernel_values(self.kernel, X, X, self.gamma_)
-        mapping = fit_kernel(K, Y, self.alpha_, sample_weight=sample_weight)
+        mapping = fit_kernel(K, Y, self.alpha_)
         return mapping, mapping.fitted
 
     def _fit_sparse(self, X: Any, Y: Array, weights: Array | None) -> LinearMapping:
@@ -335,8 +332,6 @@ class SpectralRegression(OfGraphs):
             return self.fit(X, y)
         if self._is_precomputed:
             raise NotAcceptedError("a precomputed kernel cannot grow: fit on the whole matrix.")
-        if self._weights is not None:
-            raise NotAcceptedError("samples cannot be added to a fit with sample_weight: fit all.")
         if (y is None) != (self._y is None):
             raise DataError("y must be given to every call, or to none.")
         new = checked(self, X, reset=False)

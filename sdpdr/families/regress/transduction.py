@@ -24,7 +24,9 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
     r"""Complete an embedding of which some rows are known, minimizing a quadratic form.
 
     .. math:: \min_{Y_u} \operatorname{tr} Y^T M Y
-              \quad\Longrightarrow\quad M_{uu} Y_u = -M_{ul} Y_l .
+              \quad\Longrightarrow\quad M_{uu} Y_u = -M_{ul} Y_l
+
+    (Tong thesis, (2.35), which lacks the sign and has :math:`M_{ul}` transposed).
 
     Parameters
     ----------
@@ -40,14 +42,9 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
 
     Raises
     ------
-    DataError
+    DataError, ShapeError
         No row is known, or the known rows do not determine all others: there are too few, or none
         in a component of the graph.
-    ShapeError
-
-    References
-    ----------
-    Tong thesis, (2.35), which lacks the sign and has :math:`M_{ul}` transposed.
 
     Examples
     --------
@@ -106,16 +103,11 @@ def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike) -> Array:
     ----------
     graph : NeighborGraph
     Y : array_like of shape (n,) or (n, d)
-        Coordinates of the samples, with nan in the rows to be found.
+        Coordinates of the samples, with nan in the rows to be found, as for `transduce`.
 
     Returns
     -------
     array of shape (n, d)
-
-    Raises
-    ------
-    DataError, ShapeError
-        As `transduce`.
 
     References
     ----------
@@ -136,25 +128,20 @@ def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike) -> Array:
 
 
 def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int = 2) -> Array:
-    """Isomap with some coordinates known, by the form that vanishes on what Isomap returns.
+    """Isomap with some coordinates known, by a form that vanishes on what Isomap returns.
 
     Parameters
     ----------
     graph : NeighborGraph
         Connected.
     Y : array_like of shape (n,) or (n, d)
-        Coordinates of the samples, with nan in the rows to be found; at least n_components + 1 of
-        them known.
+        As for `semisupervised_lle`; at least n_components + 1 rows known.
     n_components : int, default 2
         How many coordinates of Isomap are combined.
 
     Returns
     -------
     array of shape (n, d)
-
-    Raises
-    ------
-    DataError, ShapeError, DisconnectedGraphError
 
     References
     ----------
