@@ -76,15 +76,6 @@ def test_a_linear_embedding_is_extended_exactly(kind):
     assert found.error < 2e-2
 
 
-def test_the_sparse_map_finds_the_features_that_matter():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((200, 30))
-    Y = X[:, :2] + 0.05 * rng.standard_normal((200, 2))
-    found = extend.fit_extension(X, Y, "sparse")
-    assert np.count_nonzero(np.abs(found.mapping.coef).sum(axis=1) > 0.02) == 2
-    np.testing.assert_allclose(np.diag(found.mapping.coef[:2]), 1.0, atol=0.05)
-
-
 def test_trust_is_a_share_of_ordinary_points():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1000, 2))

@@ -264,8 +264,11 @@ class NCMVU(Embedding):
         Columns while unfolding; by default three, or n_components if that is more.
     n_neighbors : int, default 6
         Of fewer other points all are taken, with a ``FewPointsWarning``.
-    isometry, tol, max_iter
-        As for `ncmvu`.
+    isometry : {"inequality", "equality"}, default "inequality"
+    tol : float, default 1e-8
+        Largest relative error of a squared length aimed at.
+    max_iter : int, default 60
+        Rounds of multipliers.
     time_limit : float or None, default 60
         Seconds, after which the point and the multipliers are kept as they are; "auto" is the
         default.
