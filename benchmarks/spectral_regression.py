@@ -132,7 +132,7 @@ def usps(folder: Path, sizes: list[int]) -> None:
         train, labels = X[:n], y[:n]
         Y = class_responses(labels)
         choice = choose_kernel(
-            lambda g, train=train: rbf_kernel(train[:1500], gamma=g),
+            partial(rbf_kernel, train[:1500], None),
             class_responses(labels[:1500]),
             [w / typical for w in (0.5, 1.0, 2.0, 4.0, 8.0)],
         )

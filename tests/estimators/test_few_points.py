@@ -60,7 +60,9 @@ def test_small_classes_are_taken_and_named_as_they_are_printed(kind, way, size):
 def test_samples_without_a_neighbour_of_their_class_are_named_and_joined_to_themselves():
     X, y = classes(12, 12, 1)
     y[[0, 23]] = 6
-    with pytest.warns(AddedEdgesWarning, match="samples 0, .*23, 24 have no neighbour of their class"):
+    with pytest.warns(
+        AddedEdgesWarning, match="samples 0, .*23, 24 have no neighbour of their class"
+    ):
         pencil = contrast_pencil(knn(X, 2, connect="none"), y, 0.1)
     assert np.all(pencil.masses[[0, 23, 24]] == 1.0)
     for way in ("regression", "direct"):

@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import LDA, LPP, LSDA, NPE, SDA, IsoProjection, SpectralRegression, extend, graphs
 from sdpdr.errors import (
-    AddedEdgesWarning,
     DataError,
     NotAcceptedError,
     SdpdrError,

@@ -143,9 +143,7 @@ def test_weights_of_a_bag_are_those_of_one_step():
     index = extend.BagIndex(80, radius=1.5, seed=0).fit(gallery)
     for i in (0, 5):
         near = np.linalg.norm(gallery[i][:, None] - index.centers_, axis=2) <= index.radius_
-        np.testing.assert_allclose(
-            index.weights_[[i]].toarray()[0], one_step(near), atol=1e-12
-        )
+        np.testing.assert_allclose(index.weights_[[i]].toarray()[0], one_step(near), atol=1e-12)
 
 
 def test_a_bag_outside_the_list_may_score_higher_by_its_size_alone():

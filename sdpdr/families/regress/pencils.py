@@ -65,11 +65,11 @@ class Pencil:
 
     def __init__(
         self,
-        weights: Matrix | None = None,
-        masses: Matrix | None = None,
+        weights: Matrix = None,
+        masses: Matrix = None,
         name: str = "pencil",
         *,
-        factor: Matrix | None = None,
+        factor: Matrix = None,
     ) -> None:
         if factor is None:
             validate.symmetric("weights", weights, sparse=True)

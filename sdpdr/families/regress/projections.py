@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -54,7 +53,7 @@ from sdpdr.families.regress.ridge import (
     require_ridge,
     ridge,
 )
-from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs import knn
 from sdpdr.linalg.spectral import fix_signs, gram_spectrum
 
 WEIGHTS = ("binary", "heat", "cosine")
@@ -82,6 +81,8 @@ class OfGraphs(Transformer):
     weights: str = "binary"
     connect: str = "none"
     smoothing: float = 0.1
+    # The kernel map that is enlarged, with kernel values of new samples, during a `partial_fit`.
+    _grown: Any = None
 
     def _check_options(self) -> None:
         validate.choice("connect", self.connect, CONNECT)
@@ -99,7 +100,7 @@ class OfGraphs(Transformer):
         if kind == "classes":
             return class_pencil(y, sample_weight)
         smoothing = validate.real("smoothing", self.smoothing)
-        make: Callable[[NeighborGraph], Pencil] = {
+        make: Any = {
             "laplacian": partial(laplacian_pencil, weights=self.weights),
             "reconstruction": reconstruction_pencil,
             "geodesic": geodesic_pencil,

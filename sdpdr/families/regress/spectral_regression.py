@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
@@ -22,7 +22,6 @@ from sdpdr.base.parameters import require_kernel
 from sdpdr.base.weights import weighing
 from sdpdr.families.regress.kernel import (
     WIDTHS,
-    KernelMapping,
     choose_kernel,
     extended,
     fit_kernel,
@@ -153,8 +152,6 @@ class SpectralRegression(OfGraphs):
     smoothing: float = 0.1
 
     mapping_: Any = field(init=False)
-    # The kernel map that is enlarged, with kernel values of new samples, while `partial_fit` runs.
-    _grown: ClassVar[tuple[KernelMapping, Array, Array] | None] = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpectralRegression:
         """Find the responses and regress on them.
@@ -286,7 +283,8 @@ class SpectralRegression(OfGraphs):
             plain = self.cardinality is not None
             return super()._fit_map(X, Y, None if plain else totals, sample_weight)
         if self._grown is not None:
-            mapping = extended(*self._grown, Y)
+            fitted, between, among = self._grown
+            mapping = extended(fitted, between, among, Y)
             return mapping, mapping.fitted
         typical = max(2.0 * float(np.sum(np.var(X, axis=0))), np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)

@@ -162,10 +162,10 @@ def ncmvu(
     R = _start(small, rank, start, unit, seed)
     w = np.zeros(graph.m)
     s = float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
-    deadline = Deadline(time_limit)
+    deadline, ends = Deadline(time_limit), SquaredEdgeLengths(graph.n, graph.edges).vectors
 
     def flat(x: Array, w: Array, s: Array) -> tuple[float, Array]:
-        value, gradient = lagrangian(x.reshape(graph.n, rank), w, s, C, small, isometry)
+        value, gradient = lagrangian(x.reshape(graph.n, rank), w, s, C, small, isometry, ends)
         return value, gradient.ravel()
 
     def stop(x: Array) -> None:
@@ -206,18 +206,25 @@ def ncmvu(
 
 
 def lagrangian(
-    R: Array, w: Array, s: float | Array, C: Any, graph: NeighborGraph, isometry: str = "equality"
+    R: Array,
+    w: Array,
+    s: float | Array,
+    C: Any,
+    graph: NeighborGraph,
+    isometry: str = "equality",
+    ends: Any = None,
 ) -> tuple[float, Array]:
     r"""Augmented Lagrangian at the centred R, and its gradient :math:`2\,(L(w + s v) - C)\, R`.
 
     With :math:`v_e = |r_i - r_j|^2 - d_e` it is :math:`-\langle C, R R^T\rangle + w^T v +
     \tfrac s2 |v|^2`; for the inequality :math:`w + s v` is replaced by its positive part, and the
     last two terms by :math:`(|w + s v|_+^2 - |w|^2) / 2s`. (2.20) of the Vasiloglou thesis lacks a
-    trace, and the last term of (2.24) the matrix of each edge, which multiplies R.
+    trace, and the last term of (2.24) the matrix of each edge, which multiplies R. ``ends`` are the
+    vectors of the edges, if they are known.
     """
     share = graph.counts / np.sum(graph.counts)
     R = R - share @ R
-    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors
+    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors if ends is None else ends
     steps = ends @ R
     pull = w + s * (np.einsum("ek,ek->e", steps, steps) - graph.sqdist)
     if isometry == "inequality":
