@@ -67,13 +67,9 @@ def test_counted_nodes_move_with_their_weight(point):
     np.testing.assert_allclose(found, ours.ravel(), atol=1e-4)
 
 
-@pytest.fixture(scope="module")
-def best(graph):
-    """From anywhere, in three dimensions."""
-    return ncmvu(graph, 3)
-
-
-def assert_convex_optimum(found, value):
+@pytest.mark.nightly
+def test_three_dimensions_reach_the_convex_optimum_from_anywhere(graph):
+    found, value = ncmvu(graph, 3), 2904.10627
     assert found.converged
     assert found.violation < 1e-7
     assert found.value == pytest.approx(value, rel=1e-6)
@@ -82,21 +78,15 @@ def assert_convex_optimum(found, value):
     assert "optimal at any rank" in found.message
 
 
-@pytest.mark.nightly
-@pytest.mark.integration
-def test_three_dimensions_reach_the_convex_optimum_from_anywhere(best):
-    assert_convex_optimum(best, 2904.10627)
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("objective", "value"),
     [("variance", 2867.2736), pytest.param("furthest", 13300.7528, marks=pytest.mark.nightly)],
 )
 def test_two_dimensions_are_too_few_and_the_bound_says_so(graph, objective, value):
-    found = ncmvu(graph, 2, objective=objective, start=X20)
+    found = ncmvu(graph, 2, objective=objective, start=X20, tol=1e-6)
     assert found.converged
-    assert found.value == pytest.approx(value, rel=1e-6)
+    assert found.value == pytest.approx(value, rel=1e-5)
     assert found.gap > 0.1
     assert "Rank 2 may be too small" in found.message
 
@@ -129,9 +119,9 @@ def test_exact_lengths_that_exist():
 
 @pytest.mark.integration
 def test_the_estimator_gives_what_the_function_gives():
-    few = X20[:12]
-    learned = NCMVU(rank=2, n_neighbors=4, tol=1e-4).fit(few)
-    found = ncmvu(graphs.knn(few, 4), 2, start=few, tol=1e-4)
+    few = X20[:8]
+    learned = NCMVU(rank=2, n_neighbors=4, tol=1e-2).fit(few)
+    found = ncmvu(graphs.knn(few, 4), 2, start=few, tol=1e-2)
     np.testing.assert_array_equal(learned.embedding_, found.embedding)
 
 
@@ -160,11 +150,10 @@ def test_points_and_wrong_hyperparameters_are_refused():
         ncmvu(graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0]))
 
 
-def test_without_time_the_bound_still_holds_and_the_end_is_told(graph, best):
+def test_without_time_the_bound_still_holds_and_the_end_is_told(graph):
     hasty = ncmvu(graph, time_limit=0.0)
-    assert (best.converged, best.stopped) == (True, False)
     assert (hasty.converged, hasty.stopped) == (False, True)
-    assert hasty.bound is None or hasty.bound >= best.value * (1.0 - 1e-8)
+    assert hasty.bound is None or hasty.bound >= 2904.1062
     with pytest.warns(UncertifiedWarning, match="time_limit"):
         learned = NCMVU(n_neighbors=4, time_limit=0.0).fit(X20)
     assert np.isfinite(learned.embedding_).all()
