@@ -140,8 +140,8 @@ class BagIndex:
     References
     ----------
     Tong thesis, chapter 5. With the last term a bag that shares nothing with the query but has few
-    points may outrank one that does, so the list is the best of those that share a centre, not
-    always of all; theorem 5.2 leaves that out.
+    points may outrank one that does: the list is the best of those that share a centre, not always
+    of all; theorem 5.2 leaves that out.
 
     Examples
     --------
@@ -159,23 +159,7 @@ class BagIndex:
     seed: int = 0
 
     def fit(self, bags: Sequence[Any]) -> BagIndex:
-        """Compute the weights of all bags.
-
-        Parameters
-        ----------
-        bags : sequence of array_like, each of shape (n_i, D)
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError
-            No bags, or an empty one, or numbers that are not finite.
-        ShapeError
-            Bags of different dimension.
-        """
+        """Compute the weights of all bags, a sequence of arrays (n_i, D)."""
         points = _checked(bags)
         count = np.array([len(bag) for bag in points])
         everything = np.vstack(points)

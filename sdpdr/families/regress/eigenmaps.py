@@ -34,13 +34,12 @@ class KernelEigenmaps(Transformer):
               X^T D X = I,\ X^T D \mathbf 1 = 0, \qquad D = \operatorname{diag}(W \mathbf 1) .
 
     W keeps those entries of the matrix :math:`k(y_i, y_j)`, its diagonal included, that are among
-    the ``n_neighbors`` + 1 largest of either row. Objects need not be vectors: only the kernel is
-    used. Solutions satisfy :math:`W x = \lambda D x`, which places a new object:
+    the ``n_neighbors`` + 1 largest of either row. Only the kernel is used, so objects need not be
+    vectors. Solutions satisfy :math:`W x = \lambda D x`, which places a new object z, with the
+    values w(z) of the kernel that the same rule keeps; for an object of the fit these are its
+    coordinates, exactly:
 
     .. math:: x(z) = \frac{\sum_j w_j(z)\, x_j}{\lambda \sum_j w_j(z)}
-
-    with the values w(z) of the kernel that the same rule keeps. For an object of the fit these are
-    its coordinates, exactly.
 
     Parameters
     ----------
@@ -58,8 +57,7 @@ class KernelEigenmaps(Transformer):
     embedding_ : array of shape (n, n_components)
         With :math:`X^T D X = I`.
     eigenvalues_ : array of shape (n_components,)
-        :math:`\lambda`, largest first and below one; :math:`1 - \lambda` is the energy of each
-        direction.
+        :math:`\lambda`, largest first and below one; :math:`1 - \lambda` is the energy of each.
     weights_ : sparse array of shape (n, n)
     n_neighbors_ : int
     gamma_ : float, or None
@@ -74,9 +72,7 @@ class KernelEigenmaps(Transformer):
     References
     ----------
     Review of dimensionality reduction, section 2.5, whose text prints the constraint as
-    :math:`X^T D X = 1` and a solution of d + 1 columns; Bengio and others,
-    "Out-of-sample extensions for LLE, Isomap, MDS, eigenmaps, and spectral clustering", NIPS 16
-    (2003).
+    :math:`X^T D X = 1` and a solution of d + 1 columns; Bengio and others, NIPS 16 (2003).
 
     Examples
     --------

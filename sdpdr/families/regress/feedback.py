@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -60,14 +59,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     relevant or not. `sdpdr.SpectralRegression` carries the labels, and the query as a relevant
     object, along the neighbour graph of the best objects, whose components are joined by shortest
     edges. Two classes have one response, so the map is one function :math:`a^T x`, which ranks
-    those objects again:
+    those objects again, and all others follow in their previous order:
 
     .. math:: a^T x_i \quad\text{(``"response"``), or}\quad |a^T (x_i - q)|
               \quad\text{(``"distance"``)},
 
     the former with the sign of the mean of relevant objects, largest first; the latter smallest
-    first, which ranks low the objects that are more clearly relevant than the query. All other
-    objects follow in their previous order.
+    first, which ranks low the objects that are more clearly relevant than the query.
 
     Parameters
     ----------
@@ -97,16 +95,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     Raises
     ------
-    DataError, DataTypeError, ShapeError
-        Data, queries or labels that cannot be used.
-    NotAcceptedError
-        A method is called before `ask`.
+    DataError, DataTypeError, ShapeError, NotAcceptedError
+        Data, queries or labels that cannot be used; a method is called before `ask`.
 
     References
     ----------
     Cai thesis, section 3.5.3, which ranks by the distance, in as many dimensions as there are
     classes, two; one of those responses is the constant vector, which separates no objects.
-    It does not say whether the query is a labelled object, or how objects outside the pool rank.
 
     Examples
     --------
@@ -205,28 +200,6 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         if np.any(self.labels_ == _IRRELEVANT):
             self._rank()
         return self
-
-    def search(self, query: ArrayLike, user: Callable[[Index], ArrayLike]) -> list[Index]:
-        """Search with a function that labels the shown objects, until the search is over.
-
-        Parameters
-        ----------
-        query : array_like of shape (m,)
-        user : callable
-            Takes numbers of objects and returns which are relevant.
-
-        Returns
-        -------
-        list of arrays of int, shape (n,)
-            The ranking before any label, and after each round.
-        """
-        self.ask(query)
-        rankings = [self.ranking_]
-        while not self.is_over:
-            shown = self.shown()
-            self.label(shown, user(shown))
-            rankings.append(self.ranking_)
-        return rankings
 
     def _rank(self) -> None:
         known = np.flatnonzero(self.labels_ != _UNKNOWN)

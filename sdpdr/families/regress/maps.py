@@ -201,11 +201,9 @@ def fit_extension(
 
     Raises
     ------
-    UnknownNameError
-    DataError
-        Fewer than three points are embedded.
-    NotAcceptedError
-        The kind needs coordinates, and there are distances only.
+    UnknownNameError, DataError, NotAcceptedError
+        Fewer than three points are embedded; the kind needs coordinates, and there are distances
+        only.
 
     References
     ----------
@@ -214,8 +212,7 @@ def fit_extension(
     Examples
     --------
     >>> t = np.linspace(0.0, 3.0, 40)[:, None]
-    >>> points = np.hstack([np.cos(t), np.sin(t)])
-    >>> arc = fit_extension(points, t)
+    >>> arc = fit_extension(np.hstack([np.cos(t), np.sin(t)]), t)
     >>> new = np.array([[np.cos(1.234), np.sin(1.234)], [5.0, 5.0]])
     >>> bool(abs(arc(new)[0, 0] - 1.234) < 1e-3), arc.trust(new).round(2)
     (True, array([1., 0.]))
