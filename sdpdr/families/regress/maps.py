@@ -142,19 +142,23 @@ class LinearExtension(Extension):
 
 
 class BarycentricExtension(Extension):
-    """A weighted mean of the nearest points, with the weights that reproduce the new point."""
+    """A weighted mean of the nearest points, with the weights that reproduce the new point.
+
+    ``chosen`` are the points that serve: all, but in files of earlier versions.
+    """
 
     name = "barycentric"
+    chosen: Index
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
-        everyone = np.arange(len(self.points))
         near, weights = reconstructing(
-            X, self.points, everyone, self.n_neighbors, precomputed=self.precomputed
+            X, self.points, self.chosen, self.n_neighbors, precomputed=self.precomputed
         )
-        return np.einsum("mk,mkd->md", weights, self.embedding[near])
+        return np.einsum("mk,mkd->md", weights, self.embedding[self.chosen[near]])
 
     def _fit(self) -> float:
+        self.chosen = np.arange(len(self.points))
         if self.precomputed:
             return self._relative(self.embedding - self.embedding[self._others()[1]])
         near, weights = barycentric_weights(self.points, None, self.n_neighbors)

@@ -96,7 +96,7 @@ _HELP = {
     "connect": "A disconnected graph is joined by several edges (the default) or by its shortest "
     "missing ones, cut down to its largest part, or refused.",
     "sample": "Embed N rows, drawn by --seed, and place the others by a map (default: all rows).",
-    "extension": "The map: kernel, linear, sparse, barycentric or landmark (default: kernel).",
+    "extension": "The map: kernel, linear or barycentric (default: kernel).",
     "set": "A hyperparameter of the method, see below; repeat it for several.",
 }
 _DATA = apply_all(

@@ -13,7 +13,7 @@ nearest    (n,)         distance of each to its nearest other one, ascending
 ========== ============ ==========================================================================
 
 and those of the map: ``centers``, ``coef``, ``intercept`` and ``gamma`` of ``kernel``, ``coef`` and
-``intercept`` of ``linear`` and ``sparse``, ``chosen`` of ``barycentric`` and ``landmark``.
+``intercept`` of ``linear`` (once also ``sparse``), ``chosen`` of ``barycentric`` (``landmark``).
 """
 
 from __future__ import annotations
@@ -186,6 +186,8 @@ def _restored(
     arrays: Mapping[str, Array],
 ) -> Any:
     """A map that is not fitted again, with the arrays that it was written as."""
+    # Two kinds of earlier versions differ from others in how they were fitted only.
+    kind = {"sparse": "linear", "landmark": "barycentric"}.get(kind, kind)
     extension: Any = KINDS[kind].__new__(KINDS[kind])
     extension.points, extension.embedding, extension.precomputed = points, Y, False
     extension.n_neighbors, extension.seed, extension.error = n_neighbors, 0, error
@@ -202,6 +204,6 @@ def _restored(
 # What maps are made of, by their kinds.
 _PARTS: Mapping[str, Sequence[str]] = {
     "kernel": ("centers", "coef", "intercept"),
-    **dict.fromkeys(("linear", "sparse"), ("coef", "intercept")),
-    **dict.fromkeys(("barycentric", "landmark"), ("chosen",)),
+    "linear": ("coef", "intercept"),
+    "barycentric": ("chosen",),
 }
