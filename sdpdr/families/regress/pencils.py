@@ -23,7 +23,8 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.labels import UNKNOWN, distinct, require_classes
 from sdpdr.base.rows import listed, numbered
-from sdpdr.graphs import NeighborGraph, edge_weights, geodesics, knn, reconstruction_weights
+from sdpdr.graphs import NeighborGraph, edge_weights, geodesics, knn
+from sdpdr.graphs.weighing import reconstruction_weights
 
 METRICS = ("euclidean", "cosine")
 # The constant vector solves a pencil if its residual is below this share of the largest weight.
