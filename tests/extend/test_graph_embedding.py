@@ -152,8 +152,17 @@ def test_clusters_of_eigenvalues_are_found(points):
     np.testing.assert_allclose(found.eigenvalues, 1.0, atol=1e-7)
 
 
+def test_eigenvalues_close_to_others_are_the_dense_ones():
+    """Of a cloud in many dimensions the wanted eigenvalues lie at the end of a dense spectrum."""
+    X = np.random.default_rng(0).standard_normal((600, 20))
+    pencil = extend.laplacian_pencil(graphs.knn(X, 5))
+    values = sl.eigh(pencil.normalized().toarray(), eigvals_only=True)[::-1]
+    np.testing.assert_allclose(solves(pencil, 2).eigenvalues, values[1:3], atol=1e-9)
+
+
 def test_an_iteration_that_stops_early_warns(monkeypatch):
     monkeypatch.setattr("sdpdr.families.regress.embedding._SHIFTS", 1)
+    monkeypatch.setattr("sdpdr.families.regress.embedding._RESTARTS", 1)
     pencil = extend.reconstruction_pencil(graphs.knn(np.random.default_rng(0).random((500, 2)), 6))
     with pytest.warns(UncertifiedWarning, match="nearly equal"):
         extend.graph_embedding(pencil, 2)

@@ -2,11 +2,13 @@ r"""Solutions of a pencil :math:`W y = \lambda D y`: of samples, or among linear
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
@@ -18,9 +20,12 @@ from sdpdr.linalg.spectral import fix_signs
 
 # Up to this many samples a dense eigendecomposition is faster than a factorization and iterations.
 _SMALL = 400
+# Restarts of ARPACK, which needs fewer unless eigenvalues are equal to rounding, as those of NPE
+# are where neighbours reproduce samples exactly.
+_RESTARTS = 30
 # Block iteration: extra columns, solves for each shift, number of shifts, and the residual relative
 # to the norm at which it ends.
-_EXTRA, _SOLVES, _SHIFTS, _RESIDUAL = 8, 3, 30, 1e-10
+_EXTRA, _SOLVES, _SHIFTS, _RESIDUAL = 8, 3, 20, 1e-10
 # An eigenvalue of the small matrix of labels below the first is rounding; values this close are
 # equal.
 _FLAT, _TIE = 1e-12, 1e-9
@@ -134,35 +139,33 @@ def untied(values: Array, vectors: Array) -> Array:
 
 
 def _iterated(N: Any, constant: Array, d: int) -> tuple[Array, Array]:
-    """Inverse iteration of a block, whose shift approaches the largest eigenvalue from above."""
-    n, size = N.shape[0], _norm(N)
+    """Lanczos iteration with an inverse; where eigenvalues are equal, inverse iteration of a block.
 
-    def projected(x: Array) -> Array:
-        return np.asarray(x - np.outer(constant, constant @ x))
-
-    block = projected(np.random.default_rng(0).standard_normal((n, d + _EXTRA)))
-    shift, above, residual, values = size * (1.0 + 1e-6), 0.0, np.inf, np.full(1, size)
+    Lanczos vectors do not find eigenvalues that are equal to rounding, and a block converges slowly
+    where many eigenvalues are near the wanted ones.
+    """
+    n, size, rng = N.shape[0], _norm(N), np.random.default_rng(0)
+    try:
+        start = rng.standard_normal(n)
+        top = eigsh(N, 1, which="LA", return_eigenvectors=False, tol=1e-3, v0=start)[0]
+    except ArpackNoConvergence:
+        top = size
+    # Above the spectrum, so that the shifted matrix is definite.
+    inverse = _inverse(N, min(size, float(top) + 1e-2 * size) * (1.0 + 1e-6), constant)
+    operator = LinearOperator((n, n), matvec=inverse, dtype=float)
+    try:
+        start = inverse(rng.standard_normal(n))
+        return _rayleigh_ritz(N, eigsh(operator, d, which="LA", v0=start, maxiter=_RESTARTS)[1])
+    except ArpackNoConvergence:
+        values, block = _rayleigh_ritz(N, inverse(rng.standard_normal((n, d + _EXTRA))))
     for _ in range(_SHIFTS):
-        try:
-            factor = LdlFactor(sp.csr_array(shift * sp.eye_array(n) - N))
-            inside = factor.n_negative > 0
-        except ArithmeticError:
-            inside = True
-        if inside:  # an eigenvalue lies at the shift or above it
-            above *= 10.0
-            shift = min(values[0] + above, size * (1.0 + 1e-6))
-            continue
-        for _ in range(_SOLVES):
-            solved = np.column_stack([factor.solve(column) for column in block.T])
-            basis = np.linalg.qr(projected(solved))[0]
-            values, turn = np.linalg.eigh(basis.T @ (N @ basis))
-            values, block = values[::-1], basis @ turn[:, ::-1]
         left = N @ block[:, :d] - block[:, :d] * values[:d]
         residual = float(np.linalg.norm(left, axis=0).max()) / size
         if residual <= _RESIDUAL:
             break
-        above = max(residual, 10.0 * _RESIDUAL) * size
-        shift = values[0] + above
+        inverse = _inverse(N, values[0] + residual * size, constant)
+        for _ in range(_SOLVES):
+            values, block = _rayleigh_ritz(N, inverse(block))
     else:
         warn(
             f"eigenvectors of the pencil have a residual of {residual:.1e}, above {_RESIDUAL:g}: "
@@ -171,6 +174,28 @@ def _iterated(N: Any, constant: Array, d: int) -> tuple[Array, Array]:
             UncertifiedWarning,
         )
     return values[:d], block[:, :d]
+
+
+def _inverse(N: Any, shift: float, constant: Array) -> Callable[[Array], Array]:
+    """Solves with shift I - N for vectors that are orthogonal to the constant."""
+    solve = LdlFactor(sp.csr_array(shift * sp.eye_array(N.shape[0]) - N)).solve
+
+    def projected(x: Array) -> Array:
+        return np.asarray(x - np.outer(constant, constant @ x))
+
+    def apply(x: Array) -> Array:
+        columns = projected(x.reshape(len(x), -1)).T
+        solved = np.column_stack([solve(column) for column in columns])
+        return projected(solved).reshape(x.shape)
+
+    return apply
+
+
+def _rayleigh_ritz(N: Any, vectors: Array) -> tuple[Array, Array]:
+    """Eigenpairs within the span of vectors, the largest first."""
+    basis = np.linalg.qr(vectors)[0]
+    values, turn = np.linalg.eigh(basis.T @ (N @ basis))
+    return values[::-1], np.asarray(basis @ turn[:, ::-1])
 
 
 def _norm(matrix: Matrix) -> float:
