@@ -8,7 +8,6 @@ from scipy.stats import multivariate_normal
 from sklearn.decomposition import PCA
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import baselines, datasets
 from sdpdr.baselines import GPLVM
@@ -22,13 +21,6 @@ CURVE += 0.02 * np.random.default_rng(0).standard_normal(CURVE.shape)
 CLOUD = np.random.default_rng(1).standard_normal((12, 5)) * [3.0, 2.0, 1.0, 0.7, 0.5]
 CENTRED = CLOUD - CLOUD.mean(axis=0)
 PLACES = np.random.default_rng(2).standard_normal((12, 2))
-
-
-@pytest.mark.integration
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@parametrize_with_checks([GPLVM(max_iter=10)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])

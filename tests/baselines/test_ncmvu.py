@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import approx_fprime
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, methods
@@ -20,13 +19,6 @@ from sdpdr.errors import (
 from sdpdr.families.unfold.baselines.ncmvu import lagrangian
 
 X20 = sdpdr.datasets.swiss_roll(20, seed=0)[0]
-
-
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.nightly
-@parametrize_with_checks([NCMVU(n_neighbors=4, max_iter=3)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import sklearn
 from scipy.optimize import check_grad
 from scipy.spatial.distance import pdist, squareform
 from sklearn.isotonic import IsotonicRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import baselines, datasets
 from sdpdr.baselines import (
@@ -34,12 +33,6 @@ def sammon(X, n_components=2, **options):
 
 
 MAPS = {"metric_mds": metric_mds, "nonmetric_mds": nonmetric_mds, "sammon": sammon}
-
-
-@pytest.mark.integration
-@parametrize_with_checks([Sammon()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_the_slope_of_sammon_is_that_of_its_stress():

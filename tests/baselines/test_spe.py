@@ -2,16 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr.baselines import SPE, spe_stress
 from sdpdr.errors import DataError, UnknownNameError
-
-
-@pytest.mark.integration
-@parametrize_with_checks([SPE(cycles=1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

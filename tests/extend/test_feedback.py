@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import extend
@@ -22,12 +21,6 @@ from sdpdr.extend import RelevanceFeedback, precision_at
 
 DIGITS, DIGIT = load_digits(return_X_y=True)
 GALLERY, KIND = DIGITS[100:700], DIGIT[100:700]
-
-
-@pytest.mark.integration
-@parametrize_with_checks([RelevanceFeedback()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def rankings_of(search, query, user):
