@@ -196,20 +196,20 @@ def _nonmetric_mds() -> Found:
 @_system("baselines.sammon", 1e-3)
 def _sammon() -> Found:
     X = _curve()
-    Y = baselines.sammon(X)
+    Y = baselines.embed("sammon", X)
     return {"stress": number(baselines.spe_stress(_apart(X), Y), 9), "embedding": spread(Y)}
 
 
 @_system("baselines.gplvm", SEARCH)
 def _gplvm() -> Found:
-    Y = baselines.gplvm(_curve(25), 1)
+    Y = baselines.embed("gplvm", _curve(25), 1)
     return {"embedding": spread(Y)}
 
 
 @_system("baselines.spe", SEARCH)
 def _spe() -> Found:
     X = np.random.default_rng(0).standard_normal((30, 2))
-    return {"embedding": spread(baselines.spe(X, 2, cycles=200))}
+    return {"embedding": spread(baselines.embed("spe", X, cycles=200))}
 
 
 @_system("baselines.ncmvu", 1e-3)

@@ -32,7 +32,7 @@ from sdpdr import graphs, methods
 from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.costs.candidates import Candidates
+from sdpdr.solving.possible import entries, multipliers
 from sdpdr.solving.way import CHORDAL
 
 TOL = 1e-6
@@ -130,10 +130,9 @@ def solve(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_hopeless(sdp: SDP, task: Mapping[str, Any]) -> bool:
-    """Whether a form is predicted to need so long that no other solver can be slower."""
-    known = Candidates(sdp, "", dict(SOLVERS), TOL)
-    cost = known.candidate(task["solver"], task["form"]).cost
-    return cost is not None and cost.seconds > HOPELESS * task["seconds"]
+    """Whether a step with one matrix for all unknowns takes a hundredth of the time there is."""
+    unknowns = multipliers(sdp) if task["form"].endswith("lmi") else entries(sdp)
+    return float(unknowns) ** 3 / 3.0 > 1e9 * HOPELESS * task["seconds"] / 100.0
 
 
 # -- judging ------------------------------------------------------------------------------------

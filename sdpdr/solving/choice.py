@@ -3,8 +3,9 @@
 Programs of edges, and programs whose matrices are too large for Clarabel's dense blocks: `lowrank`
 first, then an interior-point method that factors one matrix for all its unknowns, then Clarabel on
 the multipliers, or SCS where blocks would not fit into memory. All others: Clarabel on the
-multipliers, that other method, `lowrank`. After them come solvers of other people. The rule reads sizes, and never load, free memory or a clock:
-the same program has the same plan on every machine that has the same solvers.
+multipliers, that other method, `lowrank`. After them come solvers of other people. The rule reads
+sizes, and never load, free memory or a clock: the same program has the same plan on every machine
+that has the same solvers.
 """
 
 from __future__ import annotations
@@ -14,20 +15,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
-from sdpdr.linalg.svec import svec_size
-from sdpdr.linalg.walks import BROAD
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Composed, Reduction
-from sdpdr.reduce.chordal_pattern import find_trees, long_rows
-from sdpdr.reduce.face import Face
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.asked import Asked
-from sdpdr.solving.way import CHORDAL, Way, configure, reductions_for
+from sdpdr.solving.possible import CHORDAL, block_work, entries, multipliers, orders, why_not
+from sdpdr.solving.way import Way, configure, reductions_for
 
 # Multiplications of a step of Clarabel with dense blocks, up to which it is asked first: a step
 # then takes tenths of a second. That is a matrix of order 50.
@@ -48,9 +46,6 @@ _WRITTEN = ("mosek", "clarabel", "cvxopt", "sdpa", "scs")
 _SPLIT_ORDER = 2000
 # Order and rows of programs that hundreds of bits take seconds for.
 SMALL_ORDER, SMALL_ROWS = 30, 100
-# Order of matrices, and rows for each of it, beyond which cliques take longer to find than to do
-# without them.
-_PATTERN, _CROWDED = 20_000, 50
 
 _ASKED = "it was asked for"
 _NEAREST = "the cost is the distance of a matrix, which Newton's method on multipliers is made for"
@@ -121,69 +116,8 @@ def _chosen(sdp: SDP | None, asked: Asked, refusal: str) -> Way:
     return _Choice(sdp, refusal, asked, wanted).way()
 
 
-def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> str:
-    """Why a solver cannot take a program in a form; empty if it can.
-
-    Parameters
-    ----------
-    sdp : SDP or None
-    refusal : str
-        Why there is no standard form, where there is none.
-    solver : class of Solver
-    form : str
-    """
-    available = solver.availability()
-    if not available.usable:
-        return available.reason
-    if sdp is None:
-        return "" if form == "cvxpy" else refusal
-    words = solver().accepts(sdp) or ""
-    if words or form == "cvxpy":
-        return words
-    if form in ("lmi", "chordal-lmi") and not _multipliers(sdp):
-        return "the program has no rows, so its dual has no unknowns"
-    return (sdp.remembered(_no_cliques) or "") if form in CHORDAL else ""
-
-
-def _no_cliques(sdp: SDP) -> str | None:
-    """Why the matrices are not decomposed along cliques, on their sparse face."""
-    largest = max(_orders(sdp), default=0)
-    if largest > _PATTERN:
-        return f"cliques are not looked for in matrices of order above {_PATTERN}"
-    if sdp.n_rows > max(_PATTERN, _CROWDED * largest):
-        return f"{sdp.n_rows} rows on matrices of order {largest} leave no small cliques"
-    # What is long would be written out in search of a basis of the face.
-    long = long_rows(sdp, BROAD)
-    if long:
-        return "; ".join(f"{name!r}: {why}" for name, why in long.items())
-    face = Face("sparse")
-    return find_trees(sdp if face.accepts(sdp) else face.apply(sdp).sdp, broadest=BROAD).refusal()
-
-
-# -- sizes --------------------------------------------------------------------------------------
-
-
-def _orders(sdp: SDP) -> list[int]:
-    return [*(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)]
-
-
-def _multipliers(sdp: SDP) -> int:
-    """Unknowns of the dual."""
-    return sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
-
-
-def _entries(sdp: SDP) -> int:
-    """Unknowns of the program."""
-    return sum(v.size for v in sdp.variables)
-
-
-def _block_work(sdp: SDP) -> float:
-    """Multiplications of a step with a dense block for every matrix."""
-    return sum(float(svec_size(n)) ** 3 / 3.0 for n in _orders(sdp))
-
-
 def _is_small(sdp: SDP) -> bool:
-    return max(_orders(sdp), default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
+    return max(orders(sdp), default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
 
 
 # -- the choice ---------------------------------------------------------------------------------
@@ -223,7 +157,7 @@ class _Choice:
             return [self.asked.form] if self.asked.form in solver.forms else []
         if self.sdp is None:
             return [form for form in solver.forms if form == "cvxpy"]
-        dual = _multipliers(self.sdp) <= _entries(self.sdp)
+        dual = multipliers(self.sdp) <= entries(self.sdp)
         order = ("factor", "lmi", "gram") if dual else ("factor", "gram", "lmi")
         # What reductions lead to is not as it was written.
         last = (*CHORDAL, *(() if self.asked.via else ("cvxpy",)))
@@ -261,20 +195,20 @@ class _Choice:
             yield Nearest.name, ("gram",), _NEAREST
         edges = self._is_edge_program
         low = ("lowrank", ("factor",), _EDGES if edges else _LARGE)
-        light = _block_work(sdp) <= _LIGHT
+        light = block_work(sdp) <= _LIGHT
         clarabel = ("clarabel", ("lmi", "gram"), _SMALL)
         interior = self._interior(sdp)
         if edges or not light:
             yield low
             yield from interior
-            if _block_work(sdp) <= _HEAVY:
+            if block_work(sdp) <= _HEAVY:
                 yield clarabel
         else:
             yield clarabel
             yield from interior
             yield low
         # Where others are too large, for a few digits.
-        if _block_work(sdp) > _HEAVY and max(_orders(sdp)) <= _SPLIT_ORDER:
+        if block_work(sdp) > _HEAVY and max(orders(sdp)) <= _SPLIT_ORDER:
             yield "scs", ("gram",), "its steps take least where many digits are not needed"
 
     @cached_property
@@ -285,7 +219,7 @@ class _Choice:
 
     def _interior(self, sdp: SDP) -> Iterator[tuple[str, tuple[str, ...], str]]:
         """The method with one matrix for all unknowns, where that is not too large."""
-        unknowns = min(_multipliers(sdp) or _entries(sdp), _entries(sdp))
+        unknowns = min(multipliers(sdp) or entries(sdp), entries(sdp))
         if unknowns > _UNKNOWNS:
             return
         names = ("dense", *_INTERIOR) if unknowns <= _FEW else _INTERIOR
@@ -313,7 +247,7 @@ class _Choice:
     def _made(self, solver: Solver, form: str, why: str) -> Way:
         steps = () if self.sdp is None or solver.as_stored else reductions_for(form, self.sdp)
         sdp = self.sdp
-        ends = solver.name == "clarabel" and sdp is not None and _block_work(sdp) <= _BRIEF
+        ends = solver.name == "clarabel" and sdp is not None and block_work(sdp) <= _BRIEF
         return Way(steps, solver, form, why, self.sdp, self.refusal, ends_by_itself=ends)
 
     def _no_way(self, solvers: Mapping[str, type[Solver]]) -> str:

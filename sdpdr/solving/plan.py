@@ -319,7 +319,7 @@ class Plan(Way):
         from sdpdr.solving.planning import Planner
 
         assert self.model is not None
-        return Planner(self.model, asked, request.clock, request.deadline).on_face(sdp, faced)
+        return Planner(self.model, asked, request.clock).on_face(sdp, faced)
 
     def _deeper(self, first: Solution, request: Request) -> Solution:
         """The answer, joined with that on a smaller face if one is found in the time left."""

@@ -1,4 +1,4 @@
-"""Plans are made: faces and units first, then the way that is predicted to take least."""
+"""Plans are made: faces and units first, then the rule that chooses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 
 from numpy.typing import ArrayLike
 
-from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.model import Block, Model
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import FacialReduction, Reduction, facial_reduction
@@ -73,8 +72,8 @@ def plan(
     Notes
     -----
     The model is first brought to the faces that are proved at next to no cost, and to units that
-    suit it; ``explain()`` says so. Candidates are ranked by predicted seconds over the squared
-    share of the problem library that they solved to the tolerance.
+    suit it; ``explain()`` says so. The rule that chooses reads sizes alone, and never load, free
+    memory or a clock.
 
     Examples
     --------
@@ -95,7 +94,7 @@ def plan(
     asked = Asked(solver, form, as_reductions(via), skip, landmarks, basis, options)
     refuse_idle(asked)
     check_options({name: value for name, value in options.items() if value is not None})
-    planner = Planner(model, asked, deadline=Deadline(time_limit))
+    planner = Planner(model, asked)
     return planner.landmark() if form == "landmark" else planner.plan()
 
 
@@ -117,14 +116,11 @@ class Planner:
     asked : Asked
     clock : Clock, optional
         Seconds are added to it.
-    deadline : Deadline, optional
-        Candidates are compared no longer.
     """
 
     model: Model | SDP
     asked: Asked
     clock: Clock = field(default_factory=Clock)
-    deadline: Deadline = ENDLESS
 
     def landmark(self) -> Plan:
         """The plan in the landmark form."""

@@ -15,9 +15,8 @@ from sdpdr.program.sizes import require_admissible
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
+from sdpdr.solving.possible import CHORDAL, why_not
 
-# Forms that decompose matrices along the cliques of their patterns.
-CHORDAL = ("chordal", "chordal-lmi")
 # Seconds of a turn, where nobody sets a limit.
 TURN = 30.0
 POSSIBLE = "possible"
@@ -114,8 +113,6 @@ class Way:
     @cached_property
     def others(self) -> dict[tuple[str, str], str]:
         """Every other pair of solver and form: ``"possible"``, or why not."""
-        from sdpdr.solving.choice import why_not
-
         sdp = self.sdp
         if sdp is not None and self.chosen_for is not None:
             sdp = self.chosen_for

@@ -8,8 +8,6 @@ import sklearn
 from scipy.optimize import check_grad
 from scipy.spatial.distance import pdist, squareform
 from sklearn.isotonic import IsotonicRegression
-from sklearn.manifold import smacof
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import baselines, datasets
 from sdpdr.baselines import (
@@ -17,7 +15,6 @@ from sdpdr.baselines import (
     kruskal_stress,
     metric_mds,
     nonmetric_mds,
-    sammon,
     spe_stress,
     stress,
 )
@@ -29,13 +26,13 @@ X = datasets.swiss_roll(40, seed=0)[0]
 D = squareform(pdist(X))
 FLAT = np.random.default_rng(1).random((15, 2))
 FLAT_D = squareform(pdist(FLAT))
+
+
+def sammon(X, n_components=2, **options):
+    return Sammon(n_components, **options).fit(X).embedding_
+
+
 MAPS = {"metric_mds": metric_mds, "nonmetric_mds": nonmetric_mds, "sammon": sammon}
-
-
-@pytest.mark.integration
-@parametrize_with_checks([Sammon()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_the_slope_of_sammon_is_that_of_its_stress():
@@ -87,33 +84,21 @@ def test_distances_that_fit_are_reproduced(name):
 
 
 @pytest.mark.parametrize("name", MAPS)
-def test_motions_and_units_do_not_matter(name):
+def test_motions_units_and_distances_alone_do_not_matter(name):
     turn = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
-    moved = 1000.0 * X @ turn + 3.0
-    before, after = MAPS[name](X), MAPS[name](moved)
+    before, after = MAPS[name](X), MAPS[name](1000.0 * X @ turn + 3.0)
     size = np.linalg.norm(after) / np.linalg.norm(before)
     # The order alone has no unit; scikit-learn's steps give it one.
     assert size == pytest.approx(1.0 if name == "nonmetric_mds" else 1000.0, rel=1e-4)
     assert procrustes(before, after) < 1e-3
-
-
-@pytest.mark.parametrize("name", MAPS)
-def test_precomputed_distances_give_the_same(name):
     given = MAPS[name](D, metric="precomputed")
-    assert procrustes(MAPS[name](X), given, scaling=False) < 1e-4
-    face = baselines.embed(name, X, n_neighbors=3)
-    np.testing.assert_array_equal(face, MAPS[name](X))
+    assert procrustes(before, given, scaling=False) < 1e-4
 
 
-def test_majorization_is_that_of_scikit_learn_and_never_goes_up():
-    by_hand, value = smacof(
-        D, n_components=2, init=baselines.classical_mds(X), n_init=1, normalized_stress=False
-    )
-    Y = metric_mds(X)
-    assert stress(D, Y) == pytest.approx(value, rel=1e-9)
-    assert procrustes(by_hand, Y, scaling=False) < 1e-9
-    values = [stress(D, metric_mds(X, max_iter=k)) for k in (1, 2, 4, 8, 16, 64)]
-    assert np.all(np.diff([stress(D, baselines.classical_mds(X)), *values]) <= 1e-9 * values[0])
+def test_majorization_lowers_the_stress_of_classical_scaling():
+    first = stress(D, baselines.classical_mds(X))
+    values = [first, *(stress(D, metric_mds(X, max_iter=k)) for k in (1, 4, 16))]
+    assert np.all(np.diff(values) <= 1e-9 * first)
 
 
 def test_sammon_keeps_short_distances_better_than_stress_does():
@@ -145,12 +130,6 @@ def test_the_regression_is_that_of_scikit_learn():
     fitted = IsotonicRegression().fit_transform(wanted, now)
     expected = np.sqrt(np.sum((fitted - now) ** 2) / np.sum(now**2))
     assert kruskal_stress(FLAT_D, Y) == pytest.approx(expected)
-
-
-def test_ties_may_differ_in_the_embedding():
-    same = np.ones((4, 4)) - np.eye(4)
-    assert kruskal_stress(same, FLAT[:4]) == 0.0
-    assert kruskal_stress(same, np.zeros((4, 1))) == 0.0
 
 
 def test_increasing_functions_of_distances_keep_the_points():
@@ -187,10 +166,8 @@ def test_wrong_arguments_are_refused(name):
         scale(X, metric="euclid")
 
 
-def test_wrong_starts_and_shapes_are_refused():
-    with pytest.raises(UnknownNameError, match="Did you mean 'random'"):
-        metric_mds(X, start="randon")
-    for measure in (stress, kruskal_stress):
+def test_wrong_shapes_are_refused():
+    for measure in (stress, kruskal_stress, spe_stress):
         with pytest.raises(ShapeError, match="must be"):
             measure(D, FLAT)
 

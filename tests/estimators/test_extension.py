@@ -76,15 +76,6 @@ def test_a_linear_embedding_is_extended_exactly(kind):
     assert found.error < 2e-2
 
 
-def test_the_sparse_map_finds_the_features_that_matter():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((200, 30))
-    Y = X[:, :2] + 0.05 * rng.standard_normal((200, 2))
-    found = extend.fit_extension(X, Y, "sparse")
-    assert np.count_nonzero(np.abs(found.mapping.coef).sum(axis=1) > 0.02) == 2
-    np.testing.assert_allclose(np.diag(found.mapping.coef[:2]), 1.0, atol=0.05)
-
-
 def test_trust_is_a_share_of_ordinary_points():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1000, 2))
@@ -98,19 +89,19 @@ def test_trust_is_a_share_of_ordinary_points():
 @pytest.mark.integration
 @pytest.mark.parametrize("kind", ["kernel", "barycentric"])
 def test_distances_alone_will_do(kind):
-    X, _ = strip(120, 0)
+    X, _ = strip(80, 0)
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)
     options = {"n_neighbors": 5, "connect": "mst", "extension": kind}
-    given = sdpdr.MVU(metric="precomputed", **options).fit(distances[:100, :100])
-    places = given.transform(distances[100:, :100])
+    given = sdpdr.MVU(metric="precomputed", **options).fit(distances[:60, :60])
+    places = given.transform(distances[60:, :60])
     assert places.shape == (20, 2)
     if kind == "kernel":
-        plain = sdpdr.MVU(**options).fit(X[:100])
-        np.testing.assert_allclose(places, plain.transform(X[100:]), atol=1e-3)
+        plain = sdpdr.MVU(**options).fit(X[:60])
+        np.testing.assert_allclose(places, plain.transform(X[60:]), atol=1e-3)
         np.testing.assert_allclose(
-            given.trust(distances[100:, :100]), plain.trust(X[100:]), atol=1e-12
+            given.trust(distances[60:, :60]), plain.trust(X[60:]), atol=1e-12
         )
-        assert given.score(distances[100:, :100]) == pytest.approx(plain.score(X[100:]), abs=1e-4)
+        assert given.score(distances[60:, :60]) == pytest.approx(plain.score(X[60:]), abs=1e-4)
 
 
 @pytest.mark.nightly

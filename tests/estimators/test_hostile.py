@@ -209,7 +209,7 @@ SEEDED = [
     (sdpdr.MVU(n_neighbors=3), POINTS, None),
     (EXACT, DISTANCES, None),
     (SPE(cycles=2), POINTS, None),
-    (NCMVU(n_neighbors=3, max_iter=2, start="random"), POINTS, None),
+    (NCMVU(n_neighbors=3, max_iter=2), POINTS, None),
 ]  # fmt: skip
 
 

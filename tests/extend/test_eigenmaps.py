@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.linalg as sl
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import datasets
 from sdpdr.errors import (
@@ -19,12 +18,6 @@ from sdpdr.extend import KernelEigenmaps
 X = datasets.s_curve(90, seed=0)[0]
 ARC = np.linspace(0.0, 3.0, 60)
 HALF = np.column_stack([np.cos(ARC), np.sin(ARC)])
-
-
-@pytest.mark.integration
-@parametrize_with_checks([KernelEigenmaps()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("k", [None, 6])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from sdpdr import extend, graphs
 from sdpdr.errors import DataError, ShapeError
+from sdpdr.families.regress.transduction import isomap_form
 
 
 def arc(n=60):
@@ -44,7 +44,7 @@ def test_a_filled_in_place_is_optimal():
 def test_the_form_of_isomap_vanishes_on_what_isomap_returns():
     X, t = arc()
     pencil = extend.geodesic_pencil(graphs.knn(X, 4))
-    M = extend.isomap_form(pencil, 2)
+    M = isomap_form(pencil, 2)
     values = np.linalg.eigvalsh(M)
     assert values[0] > -1e-9 * values[-1]
     assert np.sum(values < 1e-9 * values[-1]) == 3
@@ -57,7 +57,7 @@ def test_the_form_of_isomap_vanishes_on_what_isomap_returns():
 
 def test_too_few_places_are_said_to_be_so():
     X, t = arc()
-    M = extend.isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 2)
+    M = isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 2)
     y = np.full(60, np.nan)
     y[0] = 0.0
     with pytest.raises(DataError, match="do not determine"):
@@ -67,7 +67,7 @@ def test_too_few_places_are_said_to_be_so():
     with pytest.raises(ShapeError, match="60"):
         extend.transduce(M, t[:5])
     with pytest.raises(DataError, match="out of range"):
-        extend.isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 60)
+        isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 60)
 
 
 # -- bags -----------------------------------------------------------------------------------------
@@ -97,19 +97,23 @@ def test_mixture_weights_prove_how_good_they_are(strength):
     assert value(found.weights) == pytest.approx(found.value, rel=1e-6)
 
 
-def test_one_step_is_the_first_of_many():
+def one_step(kernel, prior=None, strength=0.0):
+    """(5.8) and (5.10)."""
+    prior = np.full(kernel.shape[1], 1.0 / kernel.shape[1]) if prior is None else prior
+    kernel = kernel[kernel.any(axis=1)]
+    sums = (kernel / kernel.sum(axis=1)[:, None]).sum(axis=0)
+    return (strength * prior + sums) / (len(kernel) + strength)
+
+
+def test_two_iterations_are_one_step_from_equal_weights():
     rng = np.random.default_rng(1)
     K = (rng.random((40, 8)) < 0.4).astype(float)
     K[:, 0] = 1.0
-    first = extend.mixture_weights(K, max_iter=2)
-    one = extend.one_step_weights(K)
-    assert np.sum(np.log(K @ one)) <= first.bound
-    exact = extend.mixture_weights(K, tol=1e-9)
-    assert np.sum(np.log(K @ one)) < exact.value
     g = np.full(8, 1.0 / 8.0)
-    np.testing.assert_allclose(
-        extend.one_step_weights(K, g, 3.0), (3.0 * g + 40.0 * one) / 43.0, atol=1e-12
-    )
+    for strength in (0.0, 3.0):
+        found = extend.mixture_weights(K, g, strength, max_iter=2)
+        np.testing.assert_allclose(found.weights, one_step(K, g, strength), atol=1e-12)
+        assert found.value < extend.mixture_weights(K, g, strength, tol=1e-9).value <= found.bound
 
 
 def test_the_index_gives_what_a_scan_gives():
@@ -134,14 +138,12 @@ def test_the_index_gives_what_a_scan_gives():
     assert index.query(query, 1)[0].tolist() == [4]
 
 
-def test_weights_of_a_bag_are_its_one_step_weights():
+def test_weights_of_a_bag_are_those_of_one_step():
     gallery, _ = bags()
     index = extend.BagIndex(80, radius=1.5, seed=0).fit(gallery)
     for i in (0, 5):
         near = np.linalg.norm(gallery[i][:, None] - index.centers_, axis=2) <= index.radius_
-        np.testing.assert_allclose(
-            index.weights_[[i]].toarray()[0], extend.one_step_weights(near), atol=1e-12
-        )
+        np.testing.assert_allclose(index.weights_[[i]].toarray()[0], one_step(near), atol=1e-12)
 
 
 def test_a_bag_outside_the_list_may_score_higher_by_its_size_alone():
@@ -166,7 +168,6 @@ def test_a_bag_outside_the_list_may_score_higher_by_its_size_alone():
         (lambda: extend.BagIndex().query(np.ones((3, 2))), "fit"),
         (lambda: extend.mixture_weights(np.zeros((2, 3))), "covered by no"),
         (lambda: extend.mixture_weights(np.ones((2, 3)), strength=-1.0), "strength"),
-        (lambda: extend.one_step_weights(sp.csr_array((2, 3))), "larger radius"),
     ],
 )
 def test_bags_that_cannot_be_are_named(call, words):

@@ -5,8 +5,7 @@ Latent variables of Gaussian processes (GPLVM) part what PCA lays side by side
 The Gaussian process latent variable model looks for places from which a smooth random function
 would have made the data. PCA is its linear case, its start and its baseline.
 
-In words: :doc:`Baselines </methods/baselines>`. In code: `sdpdr.baselines.GPLVM`,
-`sdpdr.baselines.gplvm`.
+In words: :doc:`Baselines </methods/baselines>`. In code: `sdpdr.baselines.GPLVM`.
 """
 
 import numpy as np

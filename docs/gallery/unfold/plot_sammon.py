@@ -6,8 +6,7 @@ Sammon's map weighs every pair by one over its distance, so that near pairs coun
 classical scaling, its baseline. Distances through space stay distances through space: the roll is
 flattened and not unrolled.
 
-In words: :doc:`Baselines </methods/baselines>`. In code: `sdpdr.baselines.Sammon`,
-`sdpdr.baselines.sammon`.
+In words: :doc:`Baselines </methods/baselines>`. In code: `sdpdr.baselines.Sammon`.
 """
 
 from sklearn.manifold import trustworthiness

@@ -7,7 +7,7 @@ distance. With all pairs it is scaling by another criterion, and no better; with
 far pairs that are far enough. Its own baseline is classical scaling.
 
 In words: :doc:`Moving points: NCMVU, and proximity embedding </methods/ncmvu>`. In code:
-`sdpdr.baselines.SPE`, `sdpdr.baselines.spe`.
+`sdpdr.baselines.SPE`.
 """
 
 from scipy.spatial.distance import pdist, squareform

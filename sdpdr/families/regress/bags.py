@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,20 +19,8 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.rows import listed
 
 
-@dataclass(frozen=True, eq=False)
-class MixtureWeights:
-    """Weights of a mixture, with a bound on the likelihood of any weights.
-
-    Attributes
-    ----------
-    weights : array of shape (N,)
-        On the simplex.
-    value : float
-        The log-likelihood.
-    bound : float
-        Upper bound of the log-likelihood.
-    iterations : int
-    """
+class MixtureWeights(NamedTuple):
+    """Weights of a mixture on the simplex, their log-likelihood and a bound on any."""
 
     weights: Array
     value: float
@@ -54,19 +42,25 @@ def mixture_weights(
 
     which is concave, by expectation maximization. With the gradient d at any weights, others are
     better by at most :math:`\max_j d_j - n - \lambda`, and without a prior by at most
-    :math:`n \log(\max_j d_j / n)`.
+    :math:`n \log(\max_j d_j / n)`. One step from equal weights (``max_iter=2``) is
+    :math:`\alpha_j = (\lambda g_j + \sum_i \kappa_{ij} / \sum_l \kappa_{il}) / (n + \lambda)`.
 
     Parameters
     ----------
     kernel : array or sparse array of shape (n, N)
         :math:`\kappa \ge 0`; every point has a component that covers it.
     prior : array of shape (N,), optional
-        g on the simplex, for :math:`\lambda` > 0.
+        g on the simplex, for :math:`\lambda` > 0; even weights by default.
     strength : float, default 0.0
         :math:`\lambda`.
     tol : float, default 1e-6
         Target gap for each point.
     max_iter : int, default 10,000
+
+    Returns
+    -------
+    tuple of weights, (N,), value, bound and iterations
+        The log-likelihood, and an upper bound of that of any weights.
 
     Raises
     ------
@@ -75,7 +69,7 @@ def mixture_weights(
 
     References
     ----------
-    Tong thesis, (5.4), (5.7) and (5.9), where (5.4) runs over the simplex.
+    Tong thesis, (5.4) and (5.7)-(5.10), where (5.4) runs over the simplex.
 
     Examples
     --------
@@ -93,56 +87,21 @@ def mixture_weights(
     g = np.full(N, 1.0 / N) if prior is None else np.asarray(prior, dtype=float)
     if g.shape != (N,) or np.any(g < 0.0) or not np.isclose(g.sum(), 1.0):
         raise DataError(f"prior must be {N} nonnegative weights with sum one.")
-    total, alpha, iteration = n + strength, np.full(N, 1.0 / N), 0
+    total, alpha, iteration, drawn = n + strength, np.full(N, 1.0 / N), 0, g > 0.0
     while True:
         iteration += 1
         mixed = K @ alpha
         slope = np.asarray(K.T @ (1.0 / mixed))
-        value = _value(mixed, alpha, g, strength)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pulled = slope + np.where(g > 0.0, strength * g / alpha, 0.0)
+        value = float(np.sum(np.log(mixed)))
         # log t <= log s + t/s - 1 in every term; without a prior, by the mean of logarithms.
-        bound = value + float(np.max(pulled)) - total
-        if strength == 0.0:
-            bound = value + total * float(np.log(np.max(pulled) / total))
+        bound = value + total * float(np.log(np.max(slope) / total))
+        if strength > 0.0:
+            value += strength * float(g[drawn] @ np.log(alpha[drawn]))
+            slope[drawn] += strength * g[drawn] / alpha[drawn]
+            bound = value + float(np.max(slope)) - total
         if bound - value <= tol * total or iteration == max_iter:
             return MixtureWeights(alpha, value, max(bound, value), iteration)
-        alpha = (slope * alpha + strength * g) / total
-
-
-def one_step_weights(kernel: Any, prior: Array | None = None, strength: float = 0.0) -> Array:
-    r"""Closed form of one step of `mixture_weights` from equal weights.
-
-    .. math:: \alpha_j = \frac{1}{n + \lambda}\Bigl(\lambda g_j +
-              \sum_i \kappa_{ij} / \sum_l \kappa_{il}\Bigr) .
-
-    Points that no component covers are ignored, and n does not count them.
-
-    References
-    ----------
-    Tong thesis, (5.8) and (5.10).
-
-    Examples
-    --------
-    >>> one_step_weights(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]))
-    array([0.75, 0.25])
-    """
-    K = sp.csr_array(kernel, dtype=float)
-    covered = np.asarray(K.sum(axis=1)).ravel()
-    share = np.divide(1.0, covered, out=np.zeros_like(covered), where=covered > 0.0)
-    n = int(np.sum(covered > 0.0))
-    if not n and strength == 0.0:
-        raise DataError("no point is covered by a component. Use a larger radius.")
-    g = np.full(K.shape[1], 1.0 / K.shape[1]) if prior is None else np.asarray(prior, dtype=float)
-    return np.asarray((strength * g + K.T @ share) / (n + strength))
-
-
-def _value(mixed: Array, alpha: Array, g: Array, strength: float) -> float:
-    value = float(np.sum(np.log(mixed)))
-    if strength > 0.0:
-        on = g > 0.0
-        value += strength * float(g[on] @ np.log(alpha[on]))
-    return value
+        alpha = slope * alpha / total
 
 
 @dataclass(eq=False, repr=False)
@@ -155,9 +114,9 @@ class BagIndex:
               \frac{\sum_l \alpha^i_l \kappa(q, c_l)}{\sum_l \alpha^g_l \kappa(q, c_l)}\Bigr)
               + m \log\frac{\lambda}{n_i + \lambda}
 
-    with the one-step weights :math:`\alpha^i` of the bag, and their mean :math:`\alpha^g` over all
-    bags. Only bags that share a centre with the query are scored; the columns of one sparse matrix
-    list the bags of each centre.
+    with the weights :math:`\alpha^i` of the bag after one step of `mixture_weights`, and their mean
+    :math:`\alpha^g` over all bags. Only bags that share a centre with the query are scored, by an
+    inverted list.
 
     Parameters
     ----------
@@ -181,8 +140,8 @@ class BagIndex:
     References
     ----------
     Tong thesis, chapter 5. With the last term a bag that shares nothing with the query but has few
-    points may outrank one that does, so the list is the best of those that share a centre, not
-    always of all; theorem 5.2 leaves that out.
+    points may outrank one that does: the list is the best of those that share a centre, not always
+    of all; theorem 5.2 leaves that out.
 
     Examples
     --------
@@ -200,49 +159,31 @@ class BagIndex:
     seed: int = 0
 
     def fit(self, bags: Sequence[Any]) -> BagIndex:
-        """Compute the weights of all bags.
-
-        Parameters
-        ----------
-        bags : sequence of array_like, each of shape (n_i, D)
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError
-            No bags, or an empty one, or numbers that are not finite.
-        ShapeError
-            Bags of different dimension.
-        """
+        """Compute the weights of all bags, a sequence of arrays (n_i, D)."""
         points = _checked(bags)
         count = np.array([len(bag) for bag in points])
         everything = np.vstack(points)
         rng = np.random.default_rng(self.seed)
         wanted = min(validate.positive_integer("n_centers", self.n_centers), len(everything))
         self.centers_ = everything[np.sort(rng.choice(len(everything), wanted, replace=False))]
-        if self.radius is None:
-            i, j = rng.integers(len(everything), size=(2, 1000))
-            apart = np.linalg.norm(everything[i] - everything[j], axis=1)
-            self.radius_ = 0.6 * float(apart[i != j].mean()) if np.any(apart > 0.0) else 1.0
-        else:
-            self.radius_ = validate.positive_number("radius", self.radius)
-        given = self.strength
-        self.strength_ = 10.0 * float(count.mean())
-        if given is not None:
-            self.strength_ = validate.positive_number("strength", given)
-        search = NearestNeighbors(radius=self.radius_, algorithm="kd_tree")
-        self._search = search.fit(self.centers_)
-        kernel = self._kernel(everything)
+        i, j = rng.integers(len(everything), size=(2, 1000))
+        apart = np.linalg.norm(everything[i] - everything[j], axis=1)
+        radius, strength = self.radius, self.strength
+        if radius is None:
+            radius = 0.6 * float(apart[i != j].mean()) if np.any(apart > 0.0) else 1.0
+        if strength is None:
+            strength = 10.0 * float(count.mean())
+        self.radius_ = validate.positive_number("radius", radius)
+        self.strength_ = validate.positive_number("strength", strength)
+        search = NearestNeighbors(radius=self.radius_, algorithm="kd_tree").fit(self.centers_)
+        self._search = search
+        kernel = sp.csr_array(search.radius_neighbors_graph(everything))
         bag = np.repeat(np.arange(count.size), count)
         covered = np.diff(kernel.indptr)
         self.sizes_ = np.bincount(bag[covered > 0], minlength=count.size)
         share = np.divide(1.0, covered, out=np.zeros(covered.size), where=covered > 0)
         gathered = sp.csr_array((share, (bag, np.arange(bag.size)))) @ kernel
-        scale = sp.diags_array(1.0 / np.maximum(self.sizes_, 1))
-        self.weights_ = sp.csr_array(scale @ gathered)
+        self.weights_ = sp.csr_array(sp.diags_array(1.0 / np.maximum(self.sizes_, 1)) @ gathered)
         self.background_ = np.asarray(self.weights_.mean(axis=0)).ravel()
         self._by_center = sp.csc_array(self.weights_)
         return self
@@ -269,22 +210,16 @@ class BagIndex:
             raise ShapeError(
                 f"points has {query.shape[1]} columns; expected {self.centers_.shape[1]}."
             )
-        kernel = self._kernel(query)
-        near = np.unique(kernel.indices)
-        bags = np.unique(self._by_center[:, near].indices)
+        kernel = sp.csr_array(self._search.radius_neighbors_graph(query))
+        bags = np.unique(self._by_center[:, np.unique(kernel.indices)].indices)
         behind = kernel @ self.background_
         kernel, behind = kernel[np.flatnonzero(behind > 0.0)], behind[behind > 0.0]
         own = np.asarray((kernel @ self.weights_[bags].T).todense())
         size = self.sizes_[bags]
-        ratio = (size / self.strength_) * own / behind[:, None]
         length = len(query) * np.log(self.strength_ / (size + self.strength_))
-        scores = np.log1p(ratio).sum(axis=0) + length
+        scores = np.log1p((size / self.strength_) * own / behind[:, None]).sum(axis=0) + length
         order = np.argsort(-scores, kind="stable")[:n_best]
         return bags[order], scores[order]
-
-    def _kernel(self, points: Array) -> sp.csr_array:
-        """Which centres lie within the radius of each point."""
-        return sp.csr_array(self._search.radius_neighbors_graph(points))
 
 
 def _checked(bags: Sequence[Any]) -> list[Array]:
@@ -296,8 +231,6 @@ def _checked(bags: Sequence[Any]) -> list[Array]:
             raise ShapeError(
                 f"bag {i} has shape {bag.shape}; expected (n_i, {points[0].shape[-1]})."
             )
-        if not len(bag):
-            raise DataError(f"bag {i} is empty.")
-        if not np.isfinite(bag).all():
-            raise DataError(f"bag {i} holds nan or infinite numbers.")
+        if not len(bag) or not np.isfinite(bag).all():
+            raise DataError(f"bag {i} is empty, or holds nan or infinite numbers.")
     return points

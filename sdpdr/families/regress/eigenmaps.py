@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances
 from sklearn.utils.validation import check_is_fitted
@@ -19,8 +18,9 @@ from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.base.parameters import require_kernel
 from sdpdr.base.rows import listed
+from sdpdr.families.regress.embedding import graph_embedding
 from sdpdr.families.regress.kernel import kernel_values
-from sdpdr.families.regress.pencil import Pencil, graph_embedding
+from sdpdr.families.regress.pencils import Pencil
 
 # Values of a kernel computed in two ways that count as equal, relatively.
 _TIE = 1e-9
@@ -34,13 +34,12 @@ class KernelEigenmaps(Transformer):
               X^T D X = I,\ X^T D \mathbf 1 = 0, \qquad D = \operatorname{diag}(W \mathbf 1) .
 
     W keeps those entries of the matrix :math:`k(y_i, y_j)`, its diagonal included, that are among
-    the ``n_neighbors`` + 1 largest of either row. Objects need not be vectors: only the kernel is
-    used. Solutions satisfy :math:`W x = \lambda D x`, which places a new object:
+    the ``n_neighbors`` + 1 largest of either row. Only the kernel is used, so objects need not be
+    vectors. Solutions satisfy :math:`W x = \lambda D x`, which places a new object z, with the
+    values w(z) of the kernel that the same rule keeps; for an object of the fit these are its
+    coordinates, exactly:
 
     .. math:: x(z) = \frac{\sum_j w_j(z)\, x_j}{\lambda \sum_j w_j(z)}
-
-    with the values w(z) of the kernel that the same rule keeps. For an object of the fit these are
-    its coordinates, exactly.
 
     Parameters
     ----------
@@ -58,8 +57,7 @@ class KernelEigenmaps(Transformer):
     embedding_ : array of shape (n, n_components)
         With :math:`X^T D X = I`.
     eigenvalues_ : array of shape (n_components,)
-        :math:`\lambda`, largest first and below one; :math:`1 - \lambda` is the energy of each
-        direction.
+        :math:`\lambda`, largest first and below one; :math:`1 - \lambda` is the energy of each.
     weights_ : sparse array of shape (n, n)
     n_neighbors_ : int
     gamma_ : float, or None
@@ -74,9 +72,7 @@ class KernelEigenmaps(Transformer):
     References
     ----------
     Review of dimensionality reduction, section 2.5, whose text prints the constraint as
-    :math:`X^T D X = 1` and a solution of d + 1 columns; Bengio and others,
-    "Out-of-sample extensions for LLE, Isomap, MDS, eigenmaps, and spectral clustering", NIPS 16
-    (2003).
+    :math:`X^T D X = 1` and a solution of d + 1 columns; Bengio and others, NIPS 16 (2003).
 
     Examples
     --------
@@ -102,29 +98,41 @@ class KernelEigenmaps(Transformer):
         """
         require_kernel(self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
         near = self.kernel in ("rbf", "laplacian")
-        X = checked(self, X, by_distance=near, ensure_min_samples=2)
+        self._X = X = checked(self, X, by_distance=near, ensure_min_samples=2)
         self.gamma_ = self.gamma
         if self.kernel == "rbf" and self.gamma is None:
             squares = euclidean_distances(X, squared=True)[np.triu_indices(len(X), 1)]
             apart = squares[squares > 0.0]
             self.gamma_ = 0.5 / float(np.median(apart)) if apart.size else 1.0
-        self._X = X
-        kernel = self._kernel(X)
+        kernel = kernel_values(self.kernel, X, X, self.gamma_)
         if self.kernel == "precomputed":
             kernel = validate.symmetric("X", kernel)
-        self.n_neighbors_ = self._enough(kernel)
+        if self.n_neighbors is None:
+            counts = range(1, len(X) - 1)
+            enough = bisect_left(counts, True, key=lambda k: not _parts(kernel, k).any())
+            self.n_neighbors_ = 1 + enough
+        else:
+            self.n_neighbors_ = validate.n_neighbors(self.n_neighbors, len(X))
+        part = _parts(kernel, self.n_neighbors_)
+        if part.any():
+            nodes = [np.flatnonzero(part == p) for p in range(int(part.max()) + 1)]
+            nodes.sort(key=len, reverse=True)
+            raise DisconnectedGraphError(
+                f"the kernel joins {len(part)} objects in {len(nodes)} parts, of sizes "
+                f"{', '.join(str(len(p)) for p in nodes[:5])}. Use more neighbours or a wider "
+                "kernel, or embed each part by itself.",
+                nodes,
+            )
         self._least = _rank_value(kernel, self.n_neighbors_)
         self.weights_ = _kept(kernel, self._least, self._least)
-        self._refuse_parts()
         pencil = Pencil(self.weights_, self.weights_.sum(axis=1), "kernel")
-        found = graph_embedding(pencil, self.n_components)
-        if found.eigenvalues[-1] <= _TIE:
+        self.embedding_, self.eigenvalues_ = graph_embedding(pencil, self.n_components)
+        if self.eigenvalues_[-1] <= _TIE:
             raise DataError(
-                f"component {len(found.eigenvalues)} has the eigenvalue "
-                f"{found.eigenvalues[-1]:.3g}, by which new objects are divided: choose "
-                f"n_components <= {int(np.sum(found.eigenvalues > _TIE))}."
+                f"component {len(self.eigenvalues_)} has the eigenvalue "
+                f"{self.eigenvalues_[-1]:.3g}, by which new objects are divided: choose "
+                f"n_components <= {int(np.sum(self.eigenvalues_ > _TIE))}."
             )
-        self.embedding_, self.eigenvalues_ = found.vectors, found.eigenvalues
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -144,7 +152,8 @@ class KernelEigenmaps(Transformer):
             The kernel of an object with all of the fit is zero.
         """
         check_is_fitted(self, "embedding_")
-        kernel = self._kernel(checked(self, X, reset=False))
+        points = checked(self, X, reset=False)
+        kernel = kernel_values(self.kernel, points, self._X, self.gamma_)
         weights = _kept(kernel, _rank_value(kernel, self.n_neighbors_), self._least)
         totals = np.asarray(weights.sum(axis=1))
         lost = np.flatnonzero(~(totals > 0.0))
@@ -154,34 +163,6 @@ class KernelEigenmaps(Transformer):
                 "kernel, or leave them out."
             )
         return as_precise(weights @ self.embedding_ / (totals[:, None] * self.eigenvalues_), X)
-
-    def _kernel(self, X: Array) -> Array:
-        return kernel_values(self.kernel, X, self._X, self.gamma_)
-
-    def _enough(self, kernel: Array) -> int:
-        """The given number of neighbours, or the smallest that connects the graph."""
-        n = len(kernel)
-        if self.n_neighbors is not None:
-            return validate.n_neighbors(self.n_neighbors, n)
-
-        def joins(k: int) -> bool:
-            least = _rank_value(kernel, k)
-            joined = _is_kept(kernel, least, least) & (kernel > 0.0)
-            return not _parts(sp.csr_array(joined)).any()
-
-        return 1 + bisect_left(range(1, n - 1), True, key=joins)
-
-    def _refuse_parts(self) -> None:
-        part = _parts(self.weights_)
-        if part.any():
-            nodes = [np.flatnonzero(part == p) for p in range(int(part.max()) + 1)]
-            nodes.sort(key=len, reverse=True)
-            raise DisconnectedGraphError(
-                f"the kernel joins {len(part)} objects in {len(nodes)} parts, of sizes "
-                f"{', '.join(str(len(p)) for p in nodes[:5])}. Use more neighbours or a wider "
-                "kernel, or embed each part by itself.",
-                nodes,
-            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -195,14 +176,10 @@ def _rank_value(kernel: Array, n_neighbors: int) -> Array:
     return np.asarray(np.partition(kernel, place, axis=1)[:, place])
 
 
-def _is_kept(kernel: Array, of_rows: Array, of_columns: Array) -> NDArray[np.bool_]:
-    """Which values reach the least kept value of their row or column, ties included."""
-    least = np.minimum(of_rows[:, None], of_columns)
-    return np.asarray(kernel >= least - _TIE * np.abs(least))
-
-
 def _kept(kernel: Array, of_rows: Array, of_columns: Array) -> sp.csr_array:
-    weights = np.where(_is_kept(kernel, of_rows, of_columns), kernel, 0.0)
+    """Values that reach the least kept value of their row or column, ties included."""
+    least = np.minimum(of_rows[:, None], of_columns)
+    weights = np.where(kernel >= least - _TIE * np.abs(least), kernel, 0.0)
     if np.any(weights < 0.0):
         i, j = np.argwhere(weights < 0.0)[0]
         raise DataError(
@@ -212,5 +189,8 @@ def _kept(kernel: Array, of_rows: Array, of_columns: Array) -> sp.csr_array:
     return sp.csr_array(weights)
 
 
-def _parts(weights: sp.csr_array) -> Array:
-    return np.asarray(connected_components(weights, directed=False)[1])
+def _parts(kernel: Array, n_neighbors: int) -> Array:
+    """The connected component of every object, with this number of neighbours."""
+    kernel = np.maximum(kernel, 0.0)
+    least = _rank_value(kernel, n_neighbors)
+    return np.asarray(connected_components(_kept(kernel, least, least), directed=False)[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -11,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
+from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Index
 from sdpdr.base.errors import (
     AddedEdgesWarning,
     DataError,
@@ -31,7 +30,7 @@ _UNKNOWN, _IRRELEVANT, _RELEVANT = -1, 0, 1
 
 
 def precision_at(ranking: ArrayLike, relevant: ArrayLike, scope: int) -> float:
-    """Share of relevant objects among the first ones of a ranking.
+    """Share of relevant objects among the first ones of a ranking (Cai thesis, section 3.5.3).
 
     Parameters
     ----------
@@ -41,10 +40,6 @@ def precision_at(ranking: ArrayLike, relevant: ArrayLike, scope: int) -> float:
         By the number of the object.
     scope : int
         How many of the first ones, from 1 to n.
-
-    References
-    ----------
-    Cai thesis, section 3.5.3.
 
     Examples
     --------
@@ -64,14 +59,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     relevant or not. `sdpdr.SpectralRegression` carries the labels, and the query as a relevant
     object, along the neighbour graph of the best objects, whose components are joined by shortest
     edges. Two classes have one response, so the map is one function :math:`a^T x`, which ranks
-    those objects again:
+    those objects again, and all others follow in their previous order:
 
     .. math:: a^T x_i \quad\text{(``"response"``), or}\quad |a^T (x_i - q)|
               \quad\text{(``"distance"``)},
 
     the former with the sign of the mean of relevant objects, largest first; the latter smallest
-    first, which ranks low the objects that are more clearly relevant than the query. All other
-    objects follow in their previous order.
+    first, which ranks low the objects that are more clearly relevant than the query.
 
     Parameters
     ----------
@@ -87,31 +81,27 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     Attributes
     ----------
-    query_ : array of shape (m,), or sparse array of shape (1, m) of sparse objects
     labels_ : array of int, shape (n,)
         1 relevant, 0 not, -1 unknown.
     ranking_ : array of int, shape (n,)
         Best first.
     rounds_ : int
         Rounds of labels in this search.
+    is_over : bool
+        Whether all objects shown last were relevant, the rounds are over, or all have a label.
     map_ : SpectralRegression, or None
         None before an object is labelled irrelevant; the ranking does not change before.
-    satisfied_ : bool
-        Whether all objects shown last were relevant.
     n_features_in_ : int
 
     Raises
     ------
-    DataError, DataTypeError, ShapeError
-        Data, queries or labels that cannot be used.
-    NotAcceptedError
-        A method is called before `ask`.
+    DataError, DataTypeError, ShapeError, NotAcceptedError
+        Data, queries or labels that cannot be used; a method is called before `ask`.
 
     References
     ----------
     Cai thesis, section 3.5.3, which ranks by the distance, in as many dimensions as there are
     classes, two; one of those responses is the constant vector, which separates no objects.
-    It does not say whether the query is a labelled object, or how objects outside the pool rank.
 
     Examples
     --------
@@ -135,21 +125,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     metric: str = "euclidean"
 
     def fit(self, X: Any, y: Any = None) -> RelevanceFeedback:
-        """Store the objects; y is ignored.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (n, m)
-            Sparse objects stay sparse.
-        """
+        """Store the objects (n, m), dense or sparse; y is ignored."""
         for name in ("n_shown", "n_pool", "max_rounds"):
             validate.positive_integer(name, getattr(self, name))
         validate.choice("by", self.by, ("response", "distance"))
         validate.choice("metric", self.metric, METRICS)
         self._X = checked(self, X, accept_sparse="csr", ensure_min_samples=2)
-        # Of an earlier fit.
-        if hasattr(self, "query_"):
-            del self.query_
+        self.__dict__.pop("_query", None)  # of an earlier fit
         return self
 
     def ask(self, query: ArrayLike) -> RelevanceFeedback:
@@ -164,20 +146,27 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self
         """
         check_is_fitted(self, "n_features_in_")
-        self.query_ = self._checked_query(query)
-        self._apart = self._distances()
+        row = query if sp.issparse(query) else np.atleast_2d(np.asarray(query))
+        row = checked(self, row, accept_sparse="csr", reset=False)
+        if row.shape[0] != 1:
+            raise ShapeError(f"the query has {row.shape[0]} rows. Pass one row, of one object.")
+        if sp.issparse(self._X):
+            self._query: Any = sp.csr_array(row)
+        else:
+            self._query = row.toarray() if sp.issparse(row) else row
+        self._apart = pairwise_distances(self._X, self._query, metric=self.metric)[:, 0]
         self.labels_ = np.full(self._X.shape[0], _UNKNOWN)
-        self.rounds_, self.satisfied_ = 0, False
+        self.rounds_, self._satisfied = 0, False
         self.map_: SpectralRegression | None = None
         self.ranking_ = np.argsort(self._apart, kind="stable")
         return self
 
     @property
     def is_over(self) -> bool:
-        """Whether all shown objects were relevant, the rounds are over, or all have a label."""
+        """Whether the search is over."""
         self._check_asked()
         known = bool(np.all(self.labels_ != _UNKNOWN))
-        return self.satisfied_ or self.rounds_ >= self.max_rounds or known
+        return self._satisfied or self.rounds_ >= self.max_rounds or known
 
     def shown(self) -> Index:
         """Numbers of the best objects that have no label yet, at most ``n_shown``."""
@@ -207,67 +196,24 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             )
         self.labels_[numbers] = np.where(labels.astype(bool), _RELEVANT, _IRRELEVANT)
         self.rounds_ += 1
-        self.satisfied_ = bool(labels.all())
-        self._rank()
+        self._satisfied = bool(labels.all())
+        if np.any(self.labels_ == _IRRELEVANT):
+            self._rank()
         return self
 
-    def search(self, query: ArrayLike, user: Callable[[Index], ArrayLike]) -> list[Index]:
-        """Search with a function that labels the shown objects, until the search is over.
-
-        Parameters
-        ----------
-        query : array_like of shape (m,)
-        user : callable
-            Takes numbers of objects and returns which are relevant.
-
-        Returns
-        -------
-        list of arrays of int, shape (n,)
-            The ranking before any label, and after each round.
-        """
-        self.ask(query)
-        rankings = [self.ranking_]
-        while not self.is_over:
-            shown = self.shown()
-            self.label(shown, user(shown))
-            rankings.append(self.ranking_)
-        return rankings
-
-    def _checked_query(self, query: Any) -> Any:
-        """A vector, or a row of sparse objects."""
-        row = query if sp.issparse(query) else np.atleast_2d(np.asarray(query))
-        row = checked(self, row, accept_sparse="csr", reset=False)
-        if row.shape[0] != 1:
-            raise ShapeError(f"the query has {row.shape[0]} rows. Pass one row, of one object.")
-        if sp.issparse(self._X):
-            return sp.csr_array(row)
-        return row.toarray()[0] if sp.issparse(row) else row[0]
-
-    def _distances(self) -> Array:
-        """Of all objects from the query."""
-        if self.metric == "cosine":
-            return np.asarray(cosine_distances(self._X, self.query_.reshape((1, -1))))[:, 0]
-        if sp.issparse(self._X):
-            return np.asarray(euclidean_distances(self._X, self.query_))[:, 0]
-        return np.asarray(np.linalg.norm(self._X - self.query_, axis=1))
-
     def _rank(self) -> None:
-        if not np.any(self.labels_ == _IRRELEVANT):
-            return
         known = np.flatnonzero(self.labels_ != _UNKNOWN)
         pool = np.union1d(self.ranking_[: self.n_pool], known)
-        together = [self._X[pool], self.query_]
+        together = [self._X[pool], self._query]
         is_sparse = sp.issparse(self._X)
         objects = sp.vstack(together, format="csr") if is_sparse else np.vstack(together)
         labels = np.append(self.labels_[pool], _RELEVANT)
         learned = SpectralRegression(responses="semisupervised", metric=self.metric, connect="mst")
         with warnings.catch_warnings():
-            # Components of the pool are joined in every round, as documented.
+            # Components are joined, and of few objects all are neighbours, in every round.
             warnings.simplefilter("ignore", AddedEdgesWarning)
-            # With fewer objects than neighbours, all are used.
             warnings.simplefilter("ignore", FewPointsWarning)
-            learned.fit(objects, labels)
-        self.map_ = learned
+            self.map_ = learned.fit(objects, labels)
         places = learned.transform(objects)[:, 0]
         if self.by == "distance":
             last = np.abs(places[:-1] - places[-1])
@@ -278,12 +224,12 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         ranked = pool[np.lexsort((self._apart[pool], last))]
         self.ranking_ = np.concatenate([ranked, self.ranking_[~np.isin(self.ranking_, pool)]])
 
+    def _check_asked(self) -> None:
+        check_is_fitted(self, "n_features_in_")
+        if not hasattr(self, "_query"):
+            raise NotAcceptedError("there is no search yet. Call ask(query) first.")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    def _check_asked(self) -> None:
-        check_is_fitted(self, "n_features_in_")
-        if not hasattr(self, "query_"):
-            raise NotAcceptedError("there is no search yet. Call ask(query) first.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
@@ -13,16 +13,15 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.regress.ridge import as_columns, share_left_out
+from sdpdr.families.regress.ridge import as_columns
 
-# Widths of Gaussians to choose from, relative to one over a typical squared distance; and ridges.
+# Widths of Gaussians to choose from, relative to one over a typical squared distance.
 WIDTHS = tuple(2.0**p for p in range(-8, 5, 2))
-RIDGES = tuple(10.0**p for p in range(-8, 1))
 # The smallest ridge relative to the largest eigenvalue of the kernel: below the first, rounding is
 # what the function fits; above the second, it is too large for kernels of small numbers.
 _LOWEST, _HIGHEST = 1e-12, 1e-8
 # A pivot below this share of the largest marks a sample that others reproduce.
-_SINGULAR = 1e-13**0.5
+_SINGULAR = 3e-7
 
 
 def kernel_values(kernel: Any, X: Array, Z: Array, gamma: float | None) -> Array:
@@ -35,27 +34,17 @@ def kernel_values(kernel: Any, X: Array, Z: Array, gamma: float | None) -> Array
 
 @dataclass(frozen=True, eq=False)
 class KernelMapping:
-    r"""Coefficients of :math:`f(x) = \sum_i k(x, x_i)\, a_i + b`.
+    r"""Coefficients of :math:`f(x) = \sum_i k(x, x_i)\, a_i + b`, and what they were solved with.
 
-    Attributes
-    ----------
-    coef : array of shape (n, d)
-        a.
-    intercept : array of shape (d,)
-        b.
-    factor : array of shape (n, n)
-        Upper triangular R with :math:`R^T R = K + \delta I`.
-    responses : array of shape (n, d)
-        Y less b.
-    delta : float, or array of shape (n,)
-        Divided by the weights of samples, if they have weights.
+    ``factor`` is the upper triangular R with :math:`R^T R = K + \delta I`, ``responses`` is Y - b
+    and ``delta`` is :math:`\delta`.
     """
 
     coef: Array
     intercept: Array
     factor: Array
     responses: Array
-    delta: float | Array
+    delta: float
 
     def __call__(self, kernel: Array) -> Array:
         """Values at points with kernel values (q, n) to the samples; shape (q, d)."""
@@ -64,36 +53,26 @@ class KernelMapping:
     @property
     def fitted(self) -> Array:
         """Values at the samples, shape (n, d)."""
-        delta = np.broadcast_to(self.delta, len(self.coef))
-        return self.responses + self.intercept - delta[:, None] * self.coef
+        return self.responses + self.intercept - self.delta * self.coef
 
     def turned(self, turn: Array) -> KernelMapping:
         """The map fitted to the responses times a matrix."""
-        return replace(
-            self,
-            coef=self.coef @ turn,
-            intercept=self.intercept @ turn,
-            responses=self.responses @ turn,
-        )
+        names = ("coef", "intercept", "responses")
+        return replace(self, **{name: getattr(self, name) @ turn for name in names})
 
     def leave_one_out(self) -> Array:
-        r"""Residuals at every sample of the function fitted to all others, shape (n, d).
-
-        :math:`a_i / [(K + \delta I)^{-1}]_{ii}`, exactly, with the intercept kept.
-        """
+        """Residuals at every sample of the function fitted to all others, with b kept; (n, d)."""
         inverse = sl.solve_triangular(self.factor, np.eye(len(self.factor)), check_finite=False)
         return np.asarray(self.coef / np.sum(inverse**2, axis=1)[:, None])
 
 
-def fit_kernel(
-    kernel: Array, Y: Array, delta: float = 1e-2, sample_weight: Array | None = None
-) -> KernelMapping:
+def fit_kernel(kernel: Array, Y: Array, delta: float = 1e-2) -> KernelMapping:
     r"""Kernel ridge regression by one Cholesky factorization, which `extended` can enlarge.
 
-    .. math:: \min_f \sum_i w_i\, |f(x_i) + b - y_i|^2 + \delta |f|_K^2
-              \quad\Longrightarrow\quad (K + \delta\, \operatorname{diag}(w)^{-1}) a = Y - b
+    .. math:: \min_f \sum_i |f(x_i) + b - y_i|^2 + \delta |f|_K^2
+              \quad\Longrightarrow\quad (K + \delta I)\, a = Y - b
 
-    with the (weighted) mean b of the responses.
+    with the mean b of the responses (Cai thesis, (4.11) and (4.12)).
 
     Parameters
     ----------
@@ -102,21 +81,17 @@ def fit_kernel(
     Y : array of shape (n, d)
     delta : float, default 1e-2
         Nonnegative; with 0, the function interpolates the responses.
-    sample_weight : array of shape (n,), optional
-        w, positive; ones by default.
 
     Returns
     -------
     KernelMapping
+        With ``coef`` (n, d), ``intercept`` (d,) and ``factor`` (n, n), the upper triangular R with
+        :math:`R^T R = K + \delta I`; called with kernel values (q, n), it returns (q, d).
 
     Raises
     ------
     DataError
         :math:`K + \delta I` is not positive definite: samples coincide, or K is no kernel.
-
-    References
-    ----------
-    Cai thesis, (4.11) and (4.12).
 
     Examples
     --------
@@ -128,12 +103,7 @@ def fit_kernel(
     Y = as_columns(Y, len(kernel))
     if kernel.shape != (len(kernel),) * 2:
         raise ShapeError(f"kernel has shape {kernel.shape}; expected a square matrix.")
-    weights = np.ones(len(Y)) if sample_weight is None else sample_weight
-    # With weights of many sizes the pivots of K + delta / w are too; those of this matrix are not.
-    roots = np.sqrt(weights)
-    factor = _factor(roots[:, None] * kernel * roots, delta) / roots
-    shares = delta if sample_weight is None else delta / weights
-    return _mapping(factor, Y, shares, weights)
+    return _mapping(_factor(kernel, delta), Y, delta)
 
 
 def extended(
@@ -142,38 +112,28 @@ def extended(
     r"""The fit with more samples, which adds rows to the Cholesky factor.
 
     With K split after the first n samples, :math:`R_{12} = R_{11}^{-T} K_{12}` and
-    :math:`R_{22}^T R_{22} = K_{22} + \delta I - R_{12}^T R_{12}`.
+    :math:`R_{22}^T R_{22} = K_{22} + \delta I - R_{12}^T R_{12}` (Cai thesis, section 4.5, where
+    the new diagonal lacks :math:`\delta`).
 
     Parameters
     ----------
     fitted : KernelMapping
-        Without weights of samples.
     between : array of shape (n, p)
         Kernel values of the old samples to the new ones.
     kernel : array of shape (p, p)
         Kernel values among the new ones.
     responses : array of shape (n + p, d)
         Of all samples; there may be more columns than before, for instance for a new class.
-
-    Returns
-    -------
-    KernelMapping
-
-    References
-    ----------
-    Cai thesis, section 4.5, where the new diagonal lacks :math:`\delta`.
     """
     n, p = between.shape
-    Y = as_columns(responses, n + p)
-    delta = float(fitted.delta)
     corner = sl.solve_triangular(fitted.factor, between, trans="T", check_finite=False)
-    below = _factor(kernel - corner.T @ corner, delta)
+    below = _factor(kernel - corner.T @ corner, fitted.delta)
     factor = np.block([[fitted.factor, corner], [np.zeros((p, n)), below]])
-    return _mapping(factor, Y, delta, np.ones(n + p))
+    return _mapping(factor, as_columns(responses, n + p), fitted.delta)
 
 
-def _mapping(factor: Array, Y: Array, delta: float | Array, weights: Array) -> KernelMapping:
-    b = np.average(Y, axis=0, weights=weights)
+def _mapping(factor: Array, Y: Array, delta: float) -> KernelMapping:
+    b = Y.mean(axis=0)
     coef = sl.cho_solve((factor, False), Y - b, check_finite=False)
     return KernelMapping(np.asarray(coef), b, factor, Y - b, delta)
 
@@ -194,72 +154,37 @@ def _factor(kernel: Array, delta: float) -> Array:
     )
 
 
-@dataclass(frozen=True)
-class KernelChoice:
-    """The width and ridge with the least leave-one-out error.
-
-    Attributes
-    ----------
-    gamma, delta : float
-    error : float
-        Root mean square of the leave-one-out residuals.
-    tried : tuple of (gamma, delta, error)
-    """
+class KernelChoice(NamedTuple):
+    """The width and ridge with the least leave-one-out error, and all (gamma, delta, error)."""
 
     gamma: float
     delta: float
     error: float
-    tried: tuple[tuple[float, float, float], ...]
+    tried: tuple[tuple[float, float, float], ...] = ()
 
 
 def choose_kernel(
-    make: Callable[[float], Array],
-    Y: Array,
-    gammas: Sequence[float],
-    sample_weight: Array | None = None,
+    make: Callable[[float], Array], Y: Array, gammas: Sequence[float]
 ) -> KernelChoice:
-    r"""Kernel width and ridge by exact leave-one-out.
-
-    One eigendecomposition for each width serves all ridges: nine powers of ten from 1e-8 on, or
-    larger or smaller ones if the largest eigenvalue of the weighted kernel is above 1e4 or below 1.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the kernel matrix (n, n) of a width.
-    Y : array of shape (n, d)
-    gammas : sequence of float
-        Positive.
-    sample_weight : array of shape (n,), optional
-        Positive. A weight of two counts a sample twice, one of which is left out.
-
-    Returns
-    -------
-    KernelChoice
-    """
+    """Kernel width and ridge by exact leave-one-out; one eigendecomposition serves all ridges."""
     Y = as_columns(np.asarray(Y, dtype=float), len(Y))
-    weights = np.ones(len(Y)) if sample_weight is None else sample_weight
-    roots, mean, share = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
-    centred = roots[:, None] * (Y - mean @ Y)
     tried = []
     for gamma in gammas:
-        spectrum, vectors = np.linalg.eigh(roots[:, None] * make(gamma) * roots)
+        spectrum, vectors = np.linalg.eigh(make(gamma))
         spectrum = np.maximum(spectrum, 0.0)
-        turned, squares = vectors.T @ centred, vectors**2
+        turned, squares = vectors.T @ (Y - Y.mean(axis=0)), vectors**2
         for delta in _grid(spectrum[-1]):
             inverse = 1.0 / (spectrum + delta)
-            missed = (vectors @ (inverse[:, None] * turned)) / roots[:, None]
-            # One less the diagonal of the hat matrix, divided by delta, if all of it is left out.
-            left = share * (squares @ inverse) + (1.0 - share) / delta
-            error = np.sqrt(np.mean(mean @ np.square(missed / left[:, None])))
-            tried.append((float(gamma), float(delta), float(error)))
+            missed = vectors @ (inverse[:, None] * turned) / (squares @ inverse)[:, None]
+            error = float(np.sqrt(np.mean(np.square(missed))))
+            tried.append((float(gamma), float(delta), error))
     return KernelChoice(*min(tried, key=lambda row: row[2]), tuple(tried))
 
 
 def _grid(largest: float) -> tuple[float, ...]:
-    """Ridges to try for a kernel with this largest eigenvalue."""
-    if largest == 0.0:
-        return RIDGES
-    least, most = np.ceil(np.log10(_LOWEST * largest)), np.floor(np.log10(_HIGHEST * largest))
-    lowest = int(np.clip(round(np.log10(RIDGES[0])), least, most))
-    return tuple(10.0**p for p in range(lowest, lowest + len(RIDGES)))
+    """Nine powers of ten from 1e-8 on, moved if the largest eigenvalue is above 1e4 or below 1."""
+    lowest = -8
+    if largest > 0.0:
+        least, most = np.ceil(np.log10(_LOWEST * largest)), np.floor(np.log10(_HIGHEST * largest))
+        lowest = int(np.clip(lowest, least, most))
+    return tuple(10.0**p for p in range(lowest, lowest + 9))

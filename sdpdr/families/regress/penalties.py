@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,20 +12,11 @@ from sklearn.linear_model import lars_path_gram
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.regress.ridge import CenteredData
-from sdpdr.graphs import path
+from sdpdr.families.regress.ridge import Centered
 
 
-@dataclass(frozen=True, eq=False)
-class SparsePath:
-    r"""Solutions of a lasso for all penalties, of one response.
-
-    Attributes
-    ----------
-    betas : array of shape (p,)
-        Penalties on :math:`|a|_1`, decreasing; between two of them the solution is linear.
-    coefs : array of shape (m, p)
-    """
+class SparsePath(NamedTuple):
+    """Solutions ``coefs`` (m, p) for decreasing ``betas`` (p,); in between they are linear."""
 
     betas: Array
     coefs: Array
@@ -38,7 +29,6 @@ class SparsePath:
 
     def of_cardinality(self, count: int) -> Array:
         """The last solution with at most ``count`` coefficients that are not zero."""
-        count = validate.positive_integer("cardinality", count)
         sizes = np.count_nonzero(self.coefs, axis=0)
         return np.asarray(self.coefs[:, np.flatnonzero(sizes <= count)[-1]])
 
@@ -49,13 +39,15 @@ def sparse_path(
     ridge: float = 0.0,
     max_features: int | None = None,
     *,
-    intercept: bool = False,
     sample_weight: Array | None = None,
 ) -> SparsePath:
     r"""All solutions of the lasso, or of the elastic net, by least angle regression.
 
-    .. math:: \min_a\ \sum_i w_i (x_i^T a - y_i)^2 + \alpha |a|^2 + \beta |a|_1
-              \quad\text{for every } \beta \ge 0.
+    .. math:: \min_{a, b}\ \sum_i w_i (x_i^T a + b - y_i)^2 + \alpha |a|^2 + \beta |a|_1
+              \quad\text{for every } \beta \ge 0
+
+    (Cai thesis, (5.5) and (5.6); Efron, Hastie, Johnstone and Tibshirani, Annals of Statistics 32,
+    2004).
 
     Parameters
     ----------
@@ -66,32 +58,29 @@ def sparse_path(
         :math:`\alpha`. If it is 0, at most n coefficients are nonzero.
     max_features : int, optional
         Stop at the first solution with more features.
-    intercept : bool, default False
-        Subtract the weighted means of X and y, for a constant that is not penalized.
     sample_weight : array of shape (n,), optional
         w, nonnegative; ones by default.
 
     Returns
     -------
-    SparsePath
-
-    References
-    ----------
-    Cai thesis, (5.5) and (5.6); Efron, Hastie, Johnstone and Tibshirani, Annals of Statistics 32,
-    2004.
+    tuple of betas, (p,), and coefs, (m, p)
+        Penalties where a coefficient enters or leaves, decreasing, and their solutions a.
+        ``.at(beta)`` is the solution of a penalty in between, ``.of_cardinality(k)`` the last one
+        with at most k nonzero coefficients.
 
     Examples
     --------
-    >>> path = sparse_path(np.eye(2), np.array([3.0, 1.0]))
-    >>> path.betas, path.at(2.0)
-    (array([6., 2., 0.]), array([2., 0.]))
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> path = sparse_path(X, X @ [3.0, 1.0])
+    >>> path.betas, path.at(4.0)
+    (array([12.,  4.,  0.]), array([2., 0.]))
     """
     if X.ndim != 2 or y.shape != (X.shape[0],):
         raise ShapeError(f"X and y have shapes {X.shape} and {y.shape}; expected (n, m) and (n,).")
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
-    share = intercept * weights / weights.sum()
-    data = CenteredData.of(X, np.asarray(X.T @ share).ravel(), np.sqrt(weights))
-    gram, cross = data.gram(), data.transposed_dot(np.sqrt(weights) * (y - share @ y))
+    share, roots = weights / weights.sum(), np.sqrt(weights)
+    data = Centered(X, np.asarray(X.T @ share).ravel(), roots)
+    gram, cross = data.inner(of_rows=False), data.transposed_dot(roots * (y - share @ y))
     gram[np.diag_indices_from(gram)] += validate.non_negative("ridge", ridge)
     most = X.shape[1]
     if max_features is not None:
@@ -109,12 +98,13 @@ def sparse_path(
 
 
 def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0) -> sp.csr_array:
-    r"""Second differences of an image, as a penalty on basis images.
+    r"""Second differences of an image, as a penalty on basis images; sparse (pixels, pixels).
 
     :math:`\Delta = D_1 \otimes I + I \otimes D_2` with :math:`D = h^{-2}` times the tridiagonal
     matrix (1, -2, 1) whose corner entries are -1, so that
     :math:`\operatorname{vec}(D_1 A + A D_2^T) = \Delta \operatorname{vec}(A)` for images stored row
-    by row, as ``A.reshape(-1)`` does. Only constant images have no penalty.
+    by row, as ``A.reshape(-1)`` does; (6.1)-(6.6) of the Cai thesis store them column by column,
+    which swaps the factors. Only constant images have no penalty.
 
     Parameters
     ----------
@@ -123,17 +113,8 @@ def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0)
     spacing : float or (float, float), default 1.0
         h between rows and between columns.
 
-    Returns
-    -------
-    csr_array of shape (pixels, pixels)
-
-    References
-    ----------
-    Cai thesis, (6.1)-(6.6); there images are stored column by column, which swaps the factors.
-
     Examples
     --------
-    >>> image = np.arange(6.0).reshape(2, 3) ** 2
     >>> bool(np.allclose(grid_laplacian((2, 3)) @ np.ones(6), 0.0))
     True
     """
@@ -142,9 +123,10 @@ def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0)
     rows, columns = (validate.positive_integer("shape", k) for k in shape)
     spacings = np.broadcast_to(np.asarray(spacing, dtype=float), (2,)).tolist()
     steps = [validate.positive_number("spacing", h) for h in spacings]
-    # Second differences along a line are minus the Laplacian of a path.
-    down, along = (
-        -path(np.ones(m - 1)).laplacian() / h**2
-        for m, h in zip((rows, columns), steps, strict=True)
-    )
+    down, along = (_second_differences(m, h) for m, h in zip((rows, columns), steps, strict=True))
     return sp.csr_array(sp.kron(down, sp.eye_array(columns)) + sp.kron(sp.eye_array(rows), along))
+
+
+def _second_differences(m: int, h: float) -> sp.csr_array:
+    first = sp.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(m - 1, m))
+    return sp.csr_array(-(first.T @ first) / h**2)

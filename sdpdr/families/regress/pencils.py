@@ -1,23 +1,127 @@
-"""Pencils of the graph-embedding family: from neighbours, distances, labels or a Gram matrix."""
+r"""Pencils (W, D) of samples: the quotient :math:`y^T W y / y^T D y` that a method maximizes."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError, warn
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import (
+    AddedEdgesWarning,
+    DataError,
+    FewPointsError,
+    FewPointsWarning,
+    ShapeError,
+    warn,
+)
 from sdpdr.base.labels import UNKNOWN, distinct, require_classes
-from sdpdr.base.rows import listed
-from sdpdr.families.regress.pencil import Pencil
-from sdpdr.graphs import NeighborGraph, Provenance, edge_weights, geodesics
-from sdpdr.graphs.pairs import upper_pairs
-from sdpdr.graphs.space import make_space
+from sdpdr.base.rows import listed, numbered
+from sdpdr.graphs import NeighborGraph, edge_weights, geodesics, knn
 from sdpdr.graphs.weighing import reconstruction_weights
 
 METRICS = ("euclidean", "cosine")
+# The constant vector solves a pencil if its residual is below this share of the largest weight.
+_TRIVIAL = 1e-8
+
+
+class Pencil:
+    r"""Maximize :math:`y^T W y / y^T D y` (Cai thesis, (2.8)).
+
+    Parameters
+    ----------
+    weights : array or sparse array of shape (n, n), optional
+        W, symmetric, of any sign. If it is left out, W is ``factor @ factor.T``.
+    masses : array of shape (n,), optional
+        Diagonal of D, positive; ones by default. With a factor also D itself, positive definite.
+    name : str, default "pencil"
+    factor : sparse array of shape (n, c), optional
+        F with few columns and :math:`F F^T \mathbf 1 = D \mathbf 1`, so that one factorization of D
+        solves the pencil.
+
+    Attributes
+    ----------
+    totals : array of shape (n,)
+        :math:`D \mathbf 1`, the weights of the mean that makes the constant vector zero.
+    has_trivial : bool
+        Whether the constant vector, which says nothing about samples, solves the pencil.
+
+    Raises
+    ------
+    DataError
+        W is not symmetric, or a mass is not positive, so that the quotient is unbounded.
+    ShapeError
+
+    Examples
+    --------
+    >>> Pencil(np.array([[0.0, 1.0], [1.0, 0.0]])).has_trivial
+    True
+    """
+
+    def __init__(
+        self,
+        weights: Matrix = None,
+        masses: Matrix = None,
+        name: str = "pencil",
+        *,
+        factor: Matrix = None,
+    ) -> None:
+        if factor is None:
+            validate.symmetric("weights", weights, sparse=True)
+            self.weights = weights
+        self.factor, self.name = factor, name
+        self.n = int(weights.shape[0] if factor is None else factor.shape[0])
+        self.masses = np.ones(self.n) if masses is None else masses
+        if self.masses.shape != (self.n,) and (factor is None or masses.shape != (self.n, self.n)):
+            raise ShapeError(f"masses has shape {self.masses.shape}; expected ({self.n},).")
+        light = self.masses.ndim == 1 and ~(self.masses > 0.0)
+        if np.any(light):
+            raise DataError(
+                f"{name}: samples {listed(np.flatnonzero(light))} have no weight, so the quotient "
+                'is unbounded. Use more neighbours or weights="binary", or leave these samples out.'
+            )
+        sums = self.times(np.ones(self.n))
+        self.totals: Array = sums
+        self.quotient, self.has_trivial = 1.0, True
+        if factor is None:
+            self.totals = np.asarray(self.mass_matrix @ np.ones(self.n))
+            self.quotient = float(sums.sum() / self.totals.sum())
+            residual = np.max(np.abs(sums - self.quotient * self.totals))
+            size = abs(self.weights).sum(axis=1).max()
+            self.has_trivial = bool(residual <= _TRIVIAL * size)
+
+    @cached_property
+    def weights(self) -> Matrix:
+        """W."""
+        return sp.csr_array(self.factor @ self.factor.T)
+
+    @property
+    def mass_matrix(self) -> Matrix:
+        """D as a matrix, sparse if it is diagonal."""
+        if self.masses.ndim == 1:
+            return sp.diags_array(self.masses, format="csr")
+        return self.masses
+
+    def times(self, B: Array) -> Array:
+        """W B."""
+        if self.factor is not None:
+            return np.asarray(self.factor @ (self.factor.T @ B))
+        return np.asarray(self.weights @ B)
+
+    def normalized(self) -> Matrix:
+        """:math:`D^{-1/2} W D^{-1/2}` of a diagonal D."""
+        scale = sp.diags_array(1.0 / np.sqrt(self.masses))
+        scaled = scale @ self.weights @ scale
+        return scaled.tocsr() if sp.issparse(scaled) else np.asarray(scaled)
+
+
+# -- of graphs -------------------------------------------------------------------------------------
 
 
 def laplacian_pencil(
@@ -25,9 +129,8 @@ def laplacian_pencil(
 ) -> Pencil:
     r"""Neighbours attract: Laplacian eigenmaps, and locality preserving projections.
 
-    :math:`W_{ij}` is the weight of an edge and :math:`D_{ii} = \sum_j W_{ij}`. Samples that
-    coincide are joined with weight one, and so is a sample to itself if it is the only one of its
-    class.
+    :math:`W_{ij}` is the weight of an edge and :math:`D_{ii} = \sum_j W_{ij}` (Cai thesis, (2.5)
+    and (2.7)). Samples that coincide are joined with weight one.
 
     Parameters
     ----------
@@ -35,43 +138,27 @@ def laplacian_pencil(
     weights : {"binary", "heat", "cosine"}, default "binary"
     bandwidth : float, optional
         As for `sdpdr.graphs.edge_weights`.
-
-    References
-    ----------
-    Cai thesis, (2.5) and (2.7); Belkin and Niyogi, Neural Computation 15, 2003.
     """
     W = _sample_weights(graph, weights, bandwidth)
-    alone = _alone(graph)[_index(graph)] & (W.sum(axis=1) == 0.0)
-    W = sp.csr_array(W + sp.diags_array(alone.astype(float)))
     return Pencil(W, _degrees(W), "laplacian")
 
 
 def reconstruction_pencil(graph: NeighborGraph) -> Pencil:
     r"""Samples follow their neighbours: locally linear embedding, neighbourhood preserving maps.
 
-    :math:`W = M + M^T - M^T M` with the weights M of sum one that reconstruct every sample from
-    its own k nearest ones, and D = I, so that :math:`I - W = (I - M)^T (I - M)`.
+    :math:`W = M + M^T - M^T M` with the weights M of sum one that reconstruct every sample from its
+    own k nearest ones, and D = I, so that :math:`I - W = (I - M)^T (I - M)` (Cai thesis, (2.1),
+    (2.2)).
 
     Parameters
     ----------
     graph : NeighborGraph
-        Every node has a neighbour, or is the only one of its class and reconstructs itself. In a
-        graph that only knows edges, all samples at the other ends are neighbours.
-
-    References
-    ----------
-    Cai thesis, (2.1) and (2.2); Roweis and Saul, Science 290, 2000.
+        Every node has a neighbour. If it only knows edges, all samples at the other ends are
+        neighbours.
     """
-    alone = _alone(graph)
-    M = sp.eye_array(graph.n, format="csr")
-    if not alone.all():
-        others = np.flatnonzero(~alone)
-        rest = graph.subgraph(others) if alone.any() else graph
-        place = M[others]
-        own = sp.diags_array(alone.astype(float))
-        M = place.T @ reconstruction_weights(rest, iterations=1, directed=True) @ place + own
     # A sample that coincides with another follows the mean of those at the neighbouring nodes.
-    spread = samples_of(graph)
+    spread = _samples_of(graph)
+    M = reconstruction_weights(graph, iterations=1, directed=True)
     M = sp.csr_array(spread @ M @ sp.diags_array(1.0 / spread.sum(axis=0)) @ spread.T)
     return Pencil(sp.csr_array(M + M.T - M.T @ M), None, "reconstruction")
 
@@ -80,30 +167,71 @@ def geodesic_pencil(graph: NeighborGraph) -> Pencil:
     r"""Distances along the graph: Isomap, and isometric projection.
 
     :math:`W = -\tfrac12 H S H` with squared lengths S of shortest paths and
-    :math:`H = I - \mathbf 1\mathbf 1^T/n`; D = I.
+    :math:`H = I - \mathbf 1\mathbf 1^T/n`; D = I (Cai thesis, (2.4)).
 
     Parameters
     ----------
     graph : NeighborGraph
         Connected.
-
-    References
-    ----------
-    Cai thesis, (2.4); Tenenbaum, de Silva and Langford, Science 290, 2000.
     """
     graph.require_connected()
-    index = _index(graph)
-    squares = geodesics(graph)[np.ix_(index, index)] ** 2
+    _require_all(graph)
+    squares = geodesics(graph)[np.ix_(graph.index, graph.index)] ** 2
     squares -= squares.mean(axis=0)
     squares -= squares.mean(axis=1)[:, None]
     return Pencil(-0.25 * (squares + squares.T), None, "geodesic")
 
 
+def within_classes(
+    make: Callable[[NeighborGraph], Pencil], X: Any, y: ArrayLike, n_neighbors: int, metric: str
+) -> Pencil:
+    """The pencil of neighbours searched inside every class (Cai thesis, section 3.3).
+
+    Samples of a class of fewer than three, or of one position, follow their mean.
+    """
+    n_neighbors = validate.positive_integer("n_neighbors", n_neighbors)
+    labels, member, _ = classes_of(y)
+    order, weights, masses, few = [], [], [], []
+    for k, label in enumerate(labels.tolist()):
+        rows = np.flatnonzero(member == k)
+        count, graph = rows.size, None
+        apart = (X[rows].max(axis=0) - X[rows].min(axis=0)).max() > 0.0
+        if not apart:
+            count = 1
+        elif count > 2:
+            try:
+                graph = knn(X[rows], n_neighbors, metric=metric, connect="none")
+            except FewPointsError as error:
+                count = error.most + 1
+                if error.most:
+                    graph = knn(X[rows], error.most, metric=metric, connect="none")
+        if count <= n_neighbors:
+            few.append(f"{label!r} ({count})")
+        together = np.full((rows.size, rows.size), 1.0 / rows.size)
+        own = Pencil(sp.csr_array(together)) if graph is None else make(graph)
+        order.append(rows)
+        weights.append(own.weights)
+        masses.append(own.masses)
+    if few:
+        warn(
+            f"n_neighbors={n_neighbors}, but classes have fewer distinct samples: {listed(few)}. "
+            "Each of those was joined to all others of its class.",
+            FewPointsWarning,
+        )
+    back = np.argsort(np.concatenate(order))
+    W = sp.csr_array(sp.block_diag(weights, format="csr"))[back][:, back]
+    return Pencil(W, np.concatenate(masses)[back], "within classes")
+
+
+# -- of labels -------------------------------------------------------------------------------------
+
+
 def class_pencil(y: ArrayLike, sample_weight: Array | None = None) -> Pencil:
     r"""Samples of a class attract: linear discriminant analysis.
 
-    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I. With weights :math:`w_i` it is
-    :math:`w_i w_j / n_k`, with :math:`n_k` their sum in the class, and :math:`D_{ii} = w_i`.
+    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I (Cai thesis, (2.16)). With weights
+    :math:`w_i` it is :math:`w_i w_j / n_k`, with :math:`n_k` their sum in the class, and
+    :math:`D_{ii} = w_i`.
 
     Parameters
     ----------
@@ -111,14 +239,10 @@ def class_pencil(y: ArrayLike, sample_weight: Array | None = None) -> Pencil:
         At least two classes.
     sample_weight : array of shape (n,), optional
         Positive.
-
-    References
-    ----------
-    Cai thesis, (2.16).
     """
     _, member, counts = classes_of(y, sample_weight)
-    F = indicators(member, counts, sample_weight)
-    return Pencil(sp.csr_array(F @ F.T), sample_weight, "classes")
+    factor = indicators(member, counts, sample_weight)
+    return Pencil(None, sample_weight, "classes", factor=factor)
 
 
 def semisupervised_pencil(
@@ -127,40 +251,45 @@ def semisupervised_pencil(
     alpha: float = 0.1,
     *,
     weights: str = "binary",
-    bandwidth: float | None = None,
     sample_weight: Array | None = None,
 ) -> Pencil:
     r"""Labelled samples of a class attract, and all samples follow their neighbours.
 
     W is that of `class_pencil` on the labelled samples and zero elsewhere;
     :math:`D = \tilde I + \alpha L` with :math:`\tilde I` marking the labelled samples and L the
-    Laplacian of the graph. `semisupervised_responses` solves it by one sparse factorization.
+    Laplacian of the graph (Cai thesis, (2.20)-(2.25)).
 
     Parameters
     ----------
     graph : NeighborGraph
+        Every component has a labelled sample; a `DataError` names others.
     y : array_like of shape (n,)
         -1 if not known.
     alpha : float, default 0.1
         Positive.
-    weights, bandwidth : optional
+    weights : {"binary", "heat", "cosine"}, default "binary"
         Of the Laplacian, as for `sdpdr.graphs.edge_weights`.
     sample_weight : array of shape (n,), optional
         Positive. A weight of two counts a sample twice; all copies are joined to all copies.
-
-    References
-    ----------
-    Cai thesis, (2.20)-(2.25).
     """
     _, member, counts = classes_of(y, sample_weight, partly=True)
     alpha = validate.positive_number("alpha", alpha)
-    F = indicators(member, counts, sample_weight)
     each = np.ones(member.size) if sample_weight is None else sample_weight
-    W = _sample_weights(graph, weights, bandwidth)
+    W = _sample_weights(graph, weights, member=member)
+    W.eliminate_zeros()  # edges of weight zero join nothing
+    count, parts = connected_components(W, directed=False)
+    bare = np.setdiff1d(parts, parts[member >= 0])
+    if bare.size:
+        raise DataError(
+            f"{bare.size} of {count} components of the graph have no labelled sample: "
+            f"{listed(np.flatnonzero(np.isin(parts, bare)))}. Label one in each, use more "
+            "neighbours, or leave them out."
+        )
     joined = sp.csr_array(sp.diags_array(each) @ W @ sp.diags_array(each))
     marked = sp.diags_array(np.where(member >= 0, each, 0.0))
     D = sp.csr_array(marked + alpha * _laplacian(joined))
-    return Pencil(sp.csr_array(F @ F.T), D, "semisupervised")
+    factor = indicators(member, counts, sample_weight)
+    return Pencil(None, D, "semisupervised", factor=factor)
 
 
 def contrast_pencil(
@@ -169,80 +298,43 @@ def contrast_pencil(
     share: float = 0.1,
     *,
     weights: str = "binary",
-    bandwidth: float | None = None,
 ) -> Pencil:
     r"""Neighbours of one class attract, those of others repel: locality sensitive analysis.
 
-    With the edges within classes :math:`W_w` and between them :math:`W_b`, and
-    :math:`L_b` the Laplacian of the latter,
-    :math:`W = \alpha L_b + (1 - \alpha) W_w` and D the degrees of :math:`W_w`. The constant vector
-    has the eigenvalue :math:`1 - \alpha`, in the middle of the spectrum.
+    With the edges within classes :math:`W_w` and between them :math:`W_b`, and :math:`L_b` the
+    Laplacian of the latter, :math:`W = \alpha L_b + (1 - \alpha) W_w` and D the degrees of
+    :math:`W_w` (Cai thesis, (2.26)-(2.33)). The constant vector has the eigenvalue :math:`1 -
+    \alpha`, in the middle of the spectrum. A sample without a neighbour of its class would have no
+    mass; it is joined to itself with weight one, and named by an `AddedEdgesWarning`.
 
     Parameters
     ----------
     graph : NeighborGraph
-        Every sample has a neighbour of its class, unless it is the only one, which is joined to
-        itself with weight one.
     y : array_like of shape (n,)
     share : float, default 0.1
         :math:`\alpha` in [0, 1].
-    weights, bandwidth : optional
+    weights : {"binary", "heat", "cosine"}, default "binary"
         Of the edges, as for `sdpdr.graphs.edge_weights`.
-
-    References
-    ----------
-    Cai thesis, (2.26)-(2.33).
     """
-    _, member, counts = classes_of(y)
+    _, member, _ = classes_of(y)
     share = validate.share("share", share)
-    joined = sp.coo_array(_sample_weights(graph, weights, bandwidth))
-    if joined.shape[0] != member.size:
-        raise ShapeError(f"y has {member.size} labels; the graph has {joined.shape[0]} samples.")
-    same = member[joined.row] == member[joined.col]
+    pairs = sp.coo_array(_sample_weights(graph, weights, member=member))
+    same = member[pairs.row] == member[pairs.col]
     within, between = (
-        sp.csr_array((joined.data[part], (joined.row[part], joined.col[part])), joined.shape)
+        sp.csr_array((pairs.data[part], (pairs.row[part], pairs.col[part])), pairs.shape)
         for part in (same, ~same)
     )
-    within = within + sp.diags_array((counts[member] == 1).astype(float))
+    alone = ~(_degrees(within) > 0.0)
+    if np.any(alone):
+        warn(
+            f"samples {numbered(np.flatnonzero(alone))} have no neighbour of their class. Each was "
+            "joined to itself, so it is only kept apart from its neighbours of other classes. Use "
+            "more neighbours.",
+            AddedEdgesWarning,
+        )
+    within = within + sp.diags_array(alone.astype(float))
     W = sp.csr_array(share * _laplacian(between) + (1.0 - share) * within)
     return Pencil(W, _degrees(within), "contrast")
-
-
-def knn_within_classes(
-    X: ArrayLike, y: ArrayLike, n_neighbors: int = 5, *, metric: str = "euclidean"
-) -> NeighborGraph:
-    """The graph of neighbours searched inside every class (Cai thesis, section 3.3).
-
-    A sample that is the only one of its class, or coincides with all of them, is its own neighbour.
-    In a class of fewer samples than neighbours all are joined, with a `FewPointsWarning`.
-    """
-    validate.choice("metric", metric, METRICS)
-    n_neighbors = validate.positive_integer("n_neighbors", n_neighbors)
-    space = make_space(X, metric)
-    labels, member, _ = classes_of(y)
-    if member.size != space.n:
-        raise ShapeError(f"X has {space.n} samples, y has {member.size} labels.")
-    # Nodes by class and then by the first sample of each position.
-    positions = np.column_stack([member, space.representatives()])
-    nodes, index = np.unique(positions, axis=0, return_inverse=True)
-    points, few, pairs = space.take(nodes[:, 1]), [], []
-    for k, label in enumerate(labels.tolist()):
-        own = np.flatnonzero(nodes[:, 0] == k)
-        most = min(n_neighbors, own.size - 1)
-        ends = own[points.take(own).nearest(most)] if most else own[:, None]
-        pairs.append(np.column_stack([np.repeat(own, ends.shape[1]), ends.ravel()]))
-        if most < n_neighbors:
-            few.append(f"{label!r} ({own.size})")
-    if few:
-        warn(
-            f"n_neighbors={n_neighbors}, but classes have fewer distinct samples: {listed(few)}. "
-            "Each of those was joined to all others of its class.",
-            FewPointsWarning,
-        )
-    i, j = np.concatenate(pairs).T
-    near = sp.csr_array((np.ones(i.size, dtype=bool), (i, j)), shape=(points.n, points.n))
-    made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors}, points, near)
-    return NeighborGraph.of_points(upper_pairs(near), np.ravel(index), made)
 
 
 # -- parts of pencils ------------------------------------------------------------------------------
@@ -273,10 +365,7 @@ def classes_of(
 def indicators(
     member: np.ndarray, counts: np.ndarray, sample_weight: Array | None = None
 ) -> sp.csr_array:
-    """F such that F F^T projects onto the indicators of classes; rows are times weights.
-
-    Rows of samples without a class (-1) are zero.
-    """
+    """F such that F F^T projects onto the indicators of classes; rows are times weights."""
     known = np.flatnonzero(member >= 0)
     values = 1.0 / np.sqrt(counts[member[known]])
     if sample_weight is not None:
@@ -284,34 +373,33 @@ def indicators(
     return sp.csr_array((values, (known, member[known])), shape=(member.size, counts.size))
 
 
-def samples_of(graph: NeighborGraph) -> sp.csr_array:
-    """One row for each sample, with a one at its node."""
-    index = _index(graph)
-    return sp.csr_array((np.ones(index.size), (np.arange(index.size), index)))
-
-
-def _alone(graph: NeighborGraph) -> np.ndarray:
-    """Which nodes have no neighbour but themselves."""
-    near = graph.provenance.neighborhoods
-    if near is None:
-        return np.zeros(graph.n, dtype=bool)
-    return np.asarray((graph.degree == 0) & near.diagonal().astype(bool))
-
-
-def _index(graph: NeighborGraph) -> Index:
-    """The node of every sample."""
+def _require_all(graph: NeighborGraph) -> None:
     if np.any(graph.index < 0):
         gone = listed(np.flatnonzero(graph.index < 0))
         raise DataError(f"the graph dropped samples {gone}; build it with connect='mst' or 'none'.")
-    return graph.index
 
 
-def _sample_weights(graph: NeighborGraph, weights: str, bandwidth: float | None) -> sp.csr_array:
+def _samples_of(graph: NeighborGraph) -> sp.csr_array:
+    """One row for each sample, with a one at its node."""
+    _require_all(graph)
+    index = graph.index
+    return sp.csr_array((np.ones(index.size), (np.arange(index.size), index)))
+
+
+def _sample_weights(
+    graph: NeighborGraph,
+    weights: str,
+    bandwidth: float | None = None,
+    member: np.ndarray | None = None,
+) -> sp.csr_array:
     """Weights of pairs of samples; those that share a node have weight one."""
-    spread = samples_of(graph)
+    spread = _samples_of(graph)
+    n = spread.shape[0]
+    if member is not None and member.size != n:
+        raise ShapeError(f"y has {member.size} labels; the graph was made of {n} samples.")
     W = spread @ graph.adjacency(edge_weights(graph, weights, bandwidth)) @ spread.T
     if np.any(graph.counts > 1):
-        W = W + spread @ spread.T - sp.eye_array(spread.shape[0])
+        W = W + spread @ spread.T - sp.eye_array(n)
     return sp.csr_array(W)
 
 

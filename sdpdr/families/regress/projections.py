@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import (
+    DataError,
+    DuplicatePointsWarning,
+    ShapeError,
+    UnlikeColumnsWarning,
+)
 from sdpdr.base.estimators import Transformer, as_precise, checked, weighing
 from sdpdr.base.labels import (
     UNKNOWN,
@@ -24,28 +32,196 @@ from sdpdr.base.labels import (
     warn_of_mark,
     warn_of_signs,
 )
-from sdpdr.families.regress.classes import class_responses
-from sdpdr.families.regress.linear import linear_embedding
-from sdpdr.families.regress.responses import (
-    LABELLED,
-    OF_CLASSES,
-    GraphOptions,
-    checked_target,
-    default_dimension,
-    fit_linear,
-    kind_of,
-    respond,
+from sdpdr.families.regress.embedding import graph_embedding, linear_embedding, untied
+from sdpdr.families.regress.pencils import (
+    METRICS,
+    Pencil,
+    class_pencil,
+    contrast_pencil,
+    geodesic_pencil,
+    laplacian_pencil,
+    reconstruction_pencil,
+    semisupervised_pencil,
+    within_classes,
 )
-from sdpdr.families.regress.ridge import ALPHA, choose_ridge, is_quick, require_ridge
+from sdpdr.families.regress.ridge import (
+    ALPHA,
+    LinearMapping,
+    choose_ridge,
+    is_quick,
+    require_ridge,
+    ridge,
+)
+from sdpdr.graphs import knn
+from sdpdr.linalg.spectral import fix_signs, gram_spectrum
 
+WEIGHTS = ("binary", "heat", "cosine")
+CONNECT = ("none", "mst", "bridges")
+LABELLED = ("given", "classes", "semisupervised", "contrast")
+# Kinds of pencils that use classes if there are any, and have no meaning for unknown labels.
+OF_CLASSES = ("classes", "contrast", "laplacian", "reconstruction")
 # A row adds a direction if this share of it lies outside the span of the rows before it.
 _INDEPENDENT = 1e-9
 # The spread within classes is at least this share of the variance.
 _SPREAD = 1e-9
+# Total spreads of responses below this share of the largest are rounding.
+_FLAT = 1e-12
+
+
+class OfGraphs(Transformer):
+    """What `GraphProjection` and `sdpdr.SpectralRegression` share: pencils, and regression."""
+
+    n_components: int | None = None
+    alpha: float | str = "auto"
+    penalty: Any = None
+    cardinality: int | None = None
+    n_neighbors: int = 5
+    metric: str = "euclidean"
+    weights: str = "binary"
+    connect: str = "none"
+    smoothing: float = 0.1
+    # The kernel map that is enlarged, with kernel values of new samples, during a `partial_fit`.
+    _grown: Any = None
+
+    def _check_options(self) -> None:
+        validate.choice("connect", self.connect, CONNECT)
+        validate.choice("metric", self.metric, METRICS)
+        validate.choice("weights", self.weights, WEIGHTS)
+        require_ridge(self.alpha)
+
+    def _pencil(self, kind: str, X: Any, y: Any, sample_weight: Array | None) -> Pencil:
+        """The pencil of a kind; neighbours are searched within classes if y is given."""
+        if kind not in ("laplacian", "semisupervised", "contrast") and self.weights != "binary":
+            raise DataError(
+                f"weights={self.weights!r}: the responses {kind!r} are not made of weights of "
+                "edges. Leave it out."
+            )
+        if kind == "classes":
+            return class_pencil(y, sample_weight)
+        smoothing = validate.real("smoothing", self.smoothing)
+        make: Any = {
+            "laplacian": partial(laplacian_pencil, weights=self.weights),
+            "reconstruction": reconstruction_pencil,
+            "geodesic": geodesic_pencil,
+            "contrast": partial(contrast_pencil, y=y, share=smoothing, weights=self.weights),
+            "semisupervised": partial(
+                semisupervised_pencil,
+                y=y,
+                alpha=smoothing,
+                weights=self.weights,
+                sample_weight=sample_weight,
+            ),
+        }[kind]
+        with warnings.catch_warnings():
+            # The estimator has warned about the columns of the data as they were passed.
+            warnings.simplefilter("ignore", UnlikeColumnsWarning)
+            # Pencils have a row for each sample, whether or not samples share a node.
+            warnings.simplefilter("ignore", DuplicatePointsWarning)
+            if kind in ("laplacian", "reconstruction") and y is not None:
+                return within_classes(make, X, y, self.n_neighbors, self.metric)
+            search = partial(knn, X, metric=self.metric, connect=self.connect)
+            return make(validate.all_if_few(self.n_neighbors, search)[0])
+
+    def _target(self, y: Any, n: int, instead: str, columns: bool = False) -> Any:
+        """The target of n samples, if any; a single column as a vector unless ``columns``."""
+        if y is None:
+            return None
+        y = np.asarray(y)
+        if y.shape[:1] != (n,):
+            raise ShapeError(
+                f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
+                f"has shape {y.shape}."
+            )
+        require_known(y, instead)
+        return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 and not columns else y
+
+    def _dimension(self, pencil: Pencil, y: np.ndarray | None, columns: int) -> int:
+        """The number of directions, by default one less than there are classes."""
+        default, why = default_dimension(y, pencil), f"since X has {self.n_features_in_} columns"
+        most = columns
+        if pencil.factor is not None:
+            most, why = min(default, columns), f"{why} and classes have one response less"
+        d = min(default, columns) if self.n_components is None else self.n_components
+        return validate.positive_integer("n_components", d, at_most=most, why=why)
+
+    def _regress(
+        self, X: Any, y: Any, pencil: Pencil, sample_weight: Array | None, columns: int
+    ) -> tuple[Any, Array]:
+        """The map fitted to the responses of a pencil, and these; sets ``eigenvalues_``."""
+        d = self._dimension(pencil, y, columns)
+        labelled = pencil.factor is not None
+        Y, values = graph_embedding(pencil, default_dimension(y, pencil) if labelled else d)
+        mapping, fitted = self._fit_map(X, Y, pencil.totals, sample_weight)
+        if labelled:
+            values, turn = by_separation(pencil, Y, fitted, sample_weight)
+            mapping, Y = mapping.turned(turn[:, :d]), Y @ turn[:, :d]
+        self.eigenvalues_ = values[:d]
+        return mapping, Y
+
+    def _fit_map(
+        self, X: Any, Y: Array, totals: Array | None, sample_weight: Array | None
+    ) -> tuple[Any, Array]:
+        """The linear map fitted to responses, and its values; sets ``alpha_``.
+
+        ``totals`` are weights of the mean that is subtracted, if they are not those of the samples.
+        """
+        alpha = self.alpha
+        free = self.penalty is None and self.cardinality is None
+        if alpha == "loo" or (alpha == "auto" and free and is_quick(X)):
+            choice = choose_ridge(X, Y, sample_weight=sample_weight)
+            weights = np.ones(len(Y)) if sample_weight is None else sample_weight
+            self.alpha_ = choice.alpha
+            if totals is None or np.array_equal(totals, weights):
+                return choice.mapping, choice.mapping(X)
+        else:
+            self.alpha_ = ALPHA if isinstance(alpha, str) else float(alpha)
+        options: dict[str, Any] = {"weights": totals, "sample_weight": sample_weight}
+        mapping = ridge(X, Y, self.alpha_, penalty=self.penalty, **options)
+        return mapping, mapping(X)
+
+
+def require_labels(kind: str, y: Any) -> None:
+    """Refuse a kind that needs labels without them."""
+    if y is None and kind in LABELLED:
+        raise DataError(
+            f"{kind!r} responses requires y to be passed, but the target y is None. Pass a label "
+            "for each sample, or choose responses that need none."
+        )
+
+
+def default_dimension(y: np.ndarray | None, pencil: Pencil) -> int:
+    """One less than there are classes, and two at least if the pencil has more solutions."""
+    if pencil.factor is not None:
+        return int(pencil.factor.shape[1]) - 1
+    return 2 if y is None else max(np.unique(y).size - 1, 2)
+
+
+def by_separation(
+    pencil: Pencil, Y: Array, fitted: Array, sample_weight: Array | None
+) -> tuple[Array, Array]:
+    r"""Shares of the spread between classes, and the rotation of responses to that order.
+
+    With responses Y and fitted values F, each direction q has the largest spread between classes
+    relative to its total spread and ridge, :math:`q^T Y^T F q`, of what those before it leave.
+    """
+    each = np.ones(len(Y)) if sample_weight is None else sample_weight
+    centre = pencil.totals @ fitted / pencil.totals.sum()
+    means = pencil.factor.T @ (fitted - centre)
+    total = (each[:, None] * (Y - np.average(Y, axis=0, weights=each))).T @ fitted
+    spread, basis = gram_spectrum(total)
+    wide = spread > _FLAT * spread[0]
+    white = basis[:, wide] / np.sqrt(spread[wide])
+    shares, turn = gram_spectrum((means @ white).T @ means @ white)
+    ordered = np.hstack([untied(shares, white @ turn), basis[:, ~wide]])
+    turn = np.linalg.qr(ordered)[0]
+    # Signs are those of the turned responses, which no basis of Y decides.
+    turned = Y @ turn
+    turn = turn * np.sign(np.sum(turned * fix_signs(turned), axis=0))
+    return np.append(shares, np.zeros(int(np.sum(~wide)))), turn
 
 
 @dataclass(eq=False, repr=False)
-class GraphProjection(Transformer):
+class GraphProjection(OfGraphs):
     r"""Base of linear maps that solve a graph's pencil as well as linear functions can.
 
     .. math:: X^T W X a = \lambda\, (X^T D X + \gamma I)\, a
@@ -65,8 +241,6 @@ class GraphProjection(Transformer):
         Of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
         Of the edges, as for `sdpdr.graphs.edge_weights`.
-    bandwidth : float, optional
-        Of ``"heat"``; by default from the lengths of the edges.
     connect : {"none", "mst", "bridges"}, default "none"
         Whether to add edges between the components of the graph, as `sdpdr.graphs.knn` does.
     alpha : float, "loo" or "auto", default "auto"
@@ -128,33 +302,28 @@ class GraphProjection(Transformer):
         """
         return self._learn(X, y)
 
-    def _learn(self, X: Any, y: Any, weights: Array | None = None) -> GraphProjection:
-        """`fit`, of samples that may have weights."""
+    def _learn(self, X: Any, y: Any, sample_weight: Array | None = None) -> GraphProjection:
         validate.choice("way", self.way, ("regression", "direct"))
-        require_ridge(self.alpha)
-        options = GraphOptions.of(self)
-        by_distance = self.kind != "classes" and options.metric == "euclidean"
-        found = checked(self, X, by_distance=by_distance, accept_sparse="csr", ensure_min_samples=3)
-        X = validate.varying(found)
-        y = self._labels(y, X.shape[0])
+        self._check_options()
+        near = self.kind != "classes" and self.metric == "euclidean"
+        found = checked(self, X, by_distance=near, accept_sparse="csr", ensure_min_samples=3)
+        X, y = validate.varying(found), None if y is None else as_vector(y)
+        y = self._target(y, X.shape[0], self._instead)
+        require_labels(self.kind, y)
+        if y is not None and self.kind != "geodesic":
+            require_classes(y)
+        if y is not None and self.kind in OF_CLASSES:
+            warn_of_mark(y, type(self).__name__)
+        pencil = self._pencil(self.kind, X, y, sample_weight)
         if self.way == "direct":
-            self._solve_directly(X, y, options, weights)
+            mapping = self._solve_directly(X, y, pencil, sample_weight)
         else:
-            self._regress(X, y, options, weights)
+            mapping, _ = self._regress(X, y, pencil, sample_weight, X.shape[1])
+        self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
         if self.orthonormal:
-            self._orthonormalize(X, weights)
+            self._orthonormalize(X, sample_weight)
         self.n_components_ = len(self.components_)
         return self
-
-    def _labels(self, y: Any, n: int) -> np.ndarray | None:
-        y = None if y is None else as_vector(y)
-        labels = checked_target(y, n, instead=self._instead)
-        kind_of(labels, self.kind)
-        if labels is not None and self.kind != "geodesic":
-            require_classes(labels)
-        if labels is not None and self.kind in OF_CLASSES:
-            warn_of_mark(labels, type(self).__name__)
-        return labels
 
     @property
     def _instead(self) -> str:
@@ -163,61 +332,37 @@ class GraphProjection(Transformer):
             return "mark unknown labels by -1, None, nan or a blank"
         return "drop those samples, or use sdpdr.SDA, which learns from them too"
 
-    def _most(self, y: np.ndarray | None) -> int:
-        """The default number of components, if the data have as many columns."""
-        if y is None or self.kind not in ("classes", "semisupervised"):
-            return default_dimension(y)
-        known = y if self.kind == "classes" else y[y != UNKNOWN]
-        return max(np.unique(known).size - 1, 1)
-
-    def _regress(
-        self, X: Matrix, y: np.ndarray | None, options: GraphOptions, weights: Array | None
-    ) -> None:
-        columns = X.shape[1]
-        of_classes = self.kind in ("classes", "semisupervised")
-        most = min(self._most(y), columns) if of_classes else columns
-        d = min(self._most(y), columns) if self.n_components is None else self.n_components
-        why = f"since X has {columns} columns" + " and classes have one response less" * of_classes
-        d = validate.positive_integer("n_components", d, at_most=most, why=why)
-        found = respond(self.kind, X, y, options, d, weights)
-        mapping, self.alpha_ = fit_linear(X, found, self.alpha)
-        values, turn = found.ordered(mapping(X))
-        mapping = mapping.turned(turn[:, :d])
-        self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
-        self.eigenvalues_ = np.asarray(values)[:d]
-
     def _solve_directly(
-        self, X: Matrix, y: np.ndarray | None, options: GraphOptions, weights: Array | None
-    ) -> None:
-        pencil = options.pencil(self.kind, X, y, weights)
+        self, X: Matrix, y: np.ndarray | None, pencil: Pencil, sample_weight: Array | None
+    ) -> LinearMapping:
         if not isinstance(self.alpha, str):
             self.alpha_ = float(self.alpha)
         elif y is None or self.kind == "semisupervised" or not (self.alpha == "loo" or is_quick(X)):
             self.alpha_ = ALPHA
         else:
-            degree = pencil.totals.sum() / (pencil.n if weights is None else weights.sum())
-            responses = class_responses(y, weights)
-            self.alpha_ = float(degree) * choose_ridge(X, responses, sample_weight=weights).alpha
-        found = linear_embedding(X, pencil, self.n_components, self.alpha_, most=self._most(y))
-        self.components_, self.intercept_ = found.coef.T, -found.mean @ found.coef
-        self.eigenvalues_ = found.eigenvalues
+            n = pencil.n if sample_weight is None else sample_weight.sum()
+            classes = class_pencil(y, sample_weight)
+            responses = graph_embedding(classes, default_dimension(y, classes)).vectors
+            choice = choose_ridge(X, responses, sample_weight=sample_weight)
+            self.alpha_ = float(pencil.totals.sum() / n) * choice.alpha
+        found = linear_embedding(X, pencil, self.n_components, self.alpha_)
+        d = default_dimension(y, pencil) if self.n_components is None else self.n_components
+        assert found.eigenvalues is not None
+        self.eigenvalues_ = found.eigenvalues[:d]
+        return LinearMapping(found.coef[:, :d], found.intercept[:d])
 
-    def _orthonormalize(self, X: Matrix, weights: Array | None) -> None:
-        """Gram-Schmidt, twice for accuracy, without rows that depend on those before."""
-        basis, kept = np.zeros((0, X.shape[1])), list[int]()
-        for k, row in enumerate(self.components_):
-            rest = row
-            for _ in range(2):
-                rest = rest - (basis @ rest) @ basis
-            length = np.linalg.norm(rest)
-            if length > _INDEPENDENT * np.linalg.norm(row):
-                basis, kept = np.vstack([basis, rest / length]), [*kept, k]
+    def _orthonormalize(self, X: Matrix, sample_weight: Array | None) -> None:
+        """Orthonormal rows with the same spans, up to the first that depends on those before."""
+        basis, R = np.linalg.qr(self.components_.T)
+        free = np.abs(np.diag(R)) > _INDEPENDENT * np.linalg.norm(R, axis=0)
+        most = int(np.argmin(np.append(free, False)))
         if self.n_components is not None:
             why = "since no more of the directions found are independent"
-            validate.positive_integer("n_components", self.n_components, at_most=len(kept), why=why)
-        self.components_, self.eigenvalues_ = basis, self.eigenvalues_[kept]
-        share = np.ones(X.shape[0]) if weights is None else weights
-        self.intercept_ = -basis @ np.asarray(X.T @ (share / share.sum())).ravel()
+            validate.positive_integer("n_components", self.n_components, at_most=most, why=why)
+        self.components_ = (basis * np.sign(np.diag(R))).T[:most]
+        self.eigenvalues_ = self.eigenvalues_[:most]
+        share = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        self.intercept_ = -self.components_ @ np.ravel(X.T @ (share / share.sum()))
 
     def transform(self, X: Any) -> Array:
         """Coordinates of points, shape (q, n_components)."""
@@ -243,12 +388,10 @@ class LPP(GraphProjection):
     With labels, neighbours are searched within classes. If each class is connected, the responses
     are those of `LDA`, but their mean weights samples by their numbers of neighbours.
 
-    Attributes are those of `sdpdr.estimators.GraphProjection`.
-
     Parameters
     ----------
-    n_components, n_neighbors, metric, weights, bandwidth, connect, alpha, way, orthonormal
-        As for `sdpdr.estimators.GraphProjection`.
+    n_components, n_neighbors, metric, weights, connect, alpha, way, orthonormal
+        As for `sdpdr.estimators.GraphProjection`, which documents the attributes, too.
 
     References
     ----------
@@ -265,7 +408,6 @@ class LPP(GraphProjection):
     n_neighbors: int = 5
     metric: str = "euclidean"
     weights: str = "binary"
-    bandwidth: float | None = None
     connect: str = "none"
 
     kind: ClassVar[str] = "laplacian"
@@ -275,12 +417,10 @@ class LPP(GraphProjection):
 class NPE(GraphProjection):
     """Neighbourhood preserving embedding: samples follow their neighbours.
 
-    Attributes are those of `sdpdr.estimators.GraphProjection`.
-
     Parameters
     ----------
     n_components, n_neighbors, metric, connect, alpha, way, orthonormal
-        As for `sdpdr.estimators.GraphProjection`.
+        As for `sdpdr.estimators.GraphProjection`, which documents the attributes, too.
 
     References
     ----------
@@ -306,13 +446,12 @@ class NPE(GraphProjection):
 class IsoProjection(GraphProjection):
     """Isometric projection: distances along the graph, by a linear map.
 
-    Labels are ignored, except for the default number of components. Attributes are those of
-    `sdpdr.estimators.GraphProjection`.
+    Labels are ignored, except for the default number of components.
 
     Parameters
     ----------
     n_components, n_neighbors, metric, alpha, way
-        As for `sdpdr.estimators.GraphProjection`.
+        As for `sdpdr.estimators.GraphProjection`, which documents the attributes, too.
     orthonormal : bool, default True
         Components come in the order in which distances spread along them.
     connect : {"none", "mst", "bridges"}, default "bridges"
@@ -343,26 +482,16 @@ class IsoProjection(GraphProjection):
 class LSDA(GraphProjection):
     """Locality sensitive discriminant analysis: neighbours of a class against all others.
 
-    A sample without a neighbour of its class would have no weight. It is joined to the nearest
-    sample of its class, with a warning that names it; the only sample of a class to itself. With
-    ``weights="cosine"``, a sample at right angles to all others of its class is refused. Attributes
-    are those of `sdpdr.estimators.GraphProjection`.
+    A sample without a neighbour of its class is only kept apart from its neighbours of other
+    classes, with an `AddedEdgesWarning` that names it.
 
     Parameters
     ----------
-    n_components, metric, weights, bandwidth, connect, alpha, smoothing, orthonormal
-        As for `sdpdr.estimators.GraphProjection`.
-    n_neighbors : int, optional
-        By default ten, or all others if there are fewer.
+    n_components, metric, weights, connect, alpha, smoothing, orthonormal
+        As for `sdpdr.estimators.GraphProjection`, which documents the attributes, too.
+    n_neighbors : int, default 10
     way : {"regression", "direct"}, default "direct"
         Its responses are concentrated where classes meet, far from linear functions.
-
-    Warns
-    -----
-    AddedEdgesWarning
-        Samples have no neighbour of their class with a positive weight.
-    FewPointsWarning
-        Classes have one sample.
 
     References
     ----------
@@ -378,10 +507,9 @@ class LSDA(GraphProjection):
     """
 
     _: KW_ONLY
-    n_neighbors: int | None = None
+    n_neighbors: int = 10
     metric: str = "euclidean"
     weights: str = "binary"
-    bandwidth: float | None = None
     connect: str = "none"
     smoothing: float = 0.1
     way: str = "direct"
@@ -404,48 +532,42 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         y : array_like of shape (n,)
             Labels.
         sample_weight : array_like of shape (n,), optional
-            Nonnegative: with a weight of two a sample counts twice, with 0 not at all. Edges of the
-            graph are not weighted.
+            Nonnegative: with a weight of two a sample counts twice, with 0 not at all.
 
         Returns
         -------
         self
         """
-        with weighing(X, y, sample_weight) as (X, y, weights):
-            return self._classify(X, y, weights)
-
-    def _classify(self, X: Any, y: Any, weights: Array | None) -> Discriminant:
         classes = None
-        if y is not None:
-            y = as_vector(y)
-            require_classes(y)
-            warn_of_many(y)
-            if self.kind == "semisupervised":
+        with weighing(X, y, sample_weight) as (X, y, weights):
+            if y is not None:
+                y = as_vector(y)
+                require_classes(y)
+                warn_of_many(y)
+            if y is not None and self.kind == "semisupervised":
                 warn_of_signs(y)
-                classes, y = self._coded(y)
-            require_known(y, self._instead)
-        self._learn(X, y, weights)
+                known, codes = ~unknown(y), np.full(y.size, UNKNOWN)
+                classes, codes[known] = distinct(y[known])
+                y = codes
+            self._learn(X, y, weights)
+        self._describe(X, y, weights)
+        if classes is not None:
+            # Beside None or nan, labels are objects or floats; classes have the type of the others.
+            self.classes_ = np.array(classes.tolist())
+        return self
+
+    def _describe(self, X: Any, y: np.ndarray, weights: Array | None) -> None:
+        """Classes, their means in the embedding, and the spread within them."""
         known = y != UNKNOWN if self.kind == "semisupervised" else np.ones(len(y), dtype=bool)
-        found, codes = np.unique(y[known], return_inverse=True)
-        self.classes_ = found if classes is None else classes
+        self.classes_, codes = np.unique(y[known], return_inverse=True)
         places = np.asarray(self.transform(X), dtype=float)[known]
         each = np.ones(len(places)) if weights is None else weights[known]
-        sums = np.zeros((len(found), places.shape[1]))
-        np.add.at(sums, codes, each[:, None] * places)
-        self.means_ = sums / np.bincount(codes, each)[:, None]
+        member = codes == np.arange(self.classes_.size)[:, None]
+        self.means_ = (member * each) @ places / (member @ each)[:, None]
         # Lengths in units of the spread within classes.
         least = _SPREAD * max(float(places.var()), np.finfo(float).tiny)
         within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True, aweights=each))
         self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
-        return self
-
-    @staticmethod
-    def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The known classes, and the number of the class of every sample, -1 if unknown."""
-        known, codes = ~unknown(y), np.full(y.size, UNKNOWN)
-        classes, codes[known] = distinct(y[known])
-        # Beside None or nan, labels are objects or floats; classes have the type of the others.
-        return np.array(classes.tolist()), codes
 
     def predict(self, X: Any) -> Any:
         """The class of the nearest mean, in units of the spread within classes; shape (q,)."""
@@ -460,13 +582,18 @@ class LDA(Discriminant):
 
     Columns come in the order of separation: each has the largest spread between classes, relative
     to its total spread and the ridge, of what those before it leave. ``eigenvalues_`` are these
-    shares, at most one. Attributes are those of `sdpdr.estimators.GraphProjection`, and
-    ``classes_`` and ``means_``, the means of the classes in the embedding.
+    shares, at most one.
 
     Parameters
     ----------
     n_components, alpha, way, orthonormal
-        As for `sdpdr.estimators.GraphProjection`. No predicted class depends on ``orthonormal``.
+        As for `sdpdr.estimators.GraphProjection`, which documents the other attributes, too. No
+        predicted class depends on ``orthonormal``.
+
+    Attributes
+    ----------
+    classes_, means_ : array
+        The classes, and their means in the embedding.
 
     References
     ----------
@@ -496,7 +623,7 @@ class SDA(Discriminant):
 
     Parameters
     ----------
-    n_components, n_neighbors, metric, weights, bandwidth, connect, alpha, smoothing
+    n_components, n_neighbors, metric, weights, connect, alpha, smoothing
         As for `sdpdr.estimators.GraphProjection`.
     way, orthonormal
         As for `sdpdr.estimators.GraphProjection`.
@@ -519,7 +646,6 @@ class SDA(Discriminant):
     n_neighbors: int = 5
     metric: str = "euclidean"
     weights: str = "binary"
-    bandwidth: float | None = None
     connect: str = "none"
     smoothing: float = 0.1
 

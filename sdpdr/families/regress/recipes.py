@@ -37,14 +37,6 @@ def fantope(X: ArrayLike, n_components: int = 2) -> Model:
     n_components : int, default 2
         d, from 1 to n - 1.
 
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    DataError, ShapeError
-
     References
     ----------
     M. L. Overton and R. S. Womersley, "On the sum of the largest eigenvalues of a symmetric
@@ -72,8 +64,8 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
     .. math:: \max\ \langle A, Z\rangle - \rho \sum_{ij} |Z_{ij}| \quad\text{s.t.}\quad
               \langle B, Z\rangle = 1,\quad Z \succeq 0 .
 
-    Without a penalty, the value is the largest eigenvalue of :math:`A a = \lambda B a` and
-    Z = a a^T.
+    Without a penalty, the value is the largest eigenvalue of :math:`A a = \lambda B a` and Z = a
+    a^T.
 
     Parameters
     ----------
@@ -83,10 +75,6 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
         B, positive definite; the identity by default.
     price : float, default 0.0
         :math:`\rho`, nonnegative.
-
-    Returns
-    -------
-    Model
 
     References
     ----------
@@ -124,8 +112,8 @@ def regression(
 
     .. math:: \min_{a, b}\ |X a + b \mathbf 1 - y|^2 + \alpha |P a|^2 + \beta |a|_1 .
 
-    The estimators use direct methods; this is the same program for any solver, to verify them
-    and to add blocks.
+    The estimators use direct methods; this is the same program for any solver, to verify them and
+    to add blocks.
 
     Parameters
     ----------
@@ -143,10 +131,6 @@ def regression(
     Model
         With vectors ``"a"`` and ``"a_0"``.
 
-    Raises
-    ------
-    DataError, ShapeError
-
     References
     ----------
     Cai thesis, (3.4), (5.5), (5.6) and (6.7).
@@ -155,8 +139,7 @@ def regression(
     --------
     >>> import sdpdr
     >>> model = regression([[0.0], [1.0], [2.0]], [0.0, 2.0, 4.0], ridge=2.0)
-    >>> solution = sdpdr.solve(model)
-    >>> solution["a"].round(4)
+    >>> sdpdr.solve(model)["a"].round(4)
     array([1.])
     """
     data = sp.csr_array(X) if sp.issparse(X) else np.asarray(X, dtype=float)

@@ -1,10 +1,10 @@
-"""Least squares with a quadratic penalty, by one decomposition of the centred data."""
+"""Linear least squares with a quadratic penalty, of dense or sparse data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,18 +18,14 @@ from sdpdr.base.errors import DataError, ShapeError
 ALPHA = 0.1
 # Largest order of a dense decomposition; beyond it, LSQR.
 _LARGE = 4000
-# Leave-one-out by default: up to this order and number of entries it takes about a second.
+# Up to this order and number of entries, leave-one-out takes about a second.
 _QUICK_ORDER, _QUICK_ENTRIES = 2000, 10**7
-# Entries of a block of rows that is made dense, 32 MB.
+# Entries of a block of rows of U, 32 MB.
 _BLOCK = 4 * 10**6
-# Columns of sparse data whose mean holds more than this share of their squares have few zeros; they
-# are centred as dense columns, so that nothing cancels.
+# Sparse columns whose mean holds a larger share of their squares are centred as dense columns, so
+# that inner products of the others lose one digit at most to cancellation.
 _MOSTLY = 0.9
-# The lowest of nine ridges to choose from, as a power of ten relative to the largest squared
-# singular value.
-_LOWEST = -8
-# Leave-one-out errors that agree to this share are equal: the smallest ridge leaves them eight
-# digits.
+# Leave-one-out errors that agree to this share are equal.
 _SAME = 1e-6
 _EPS = float(np.finfo(float).eps)
 
@@ -43,12 +39,15 @@ class LinearMapping:
     coef : array of shape (m, d)
     intercept : array of shape (d,)
     solver : str
-        ``"svd"``, ``"lsqr"`` or ``"lars"``.
+        ``"svd"``, ``"lsqr"``, ``"lars"`` or ``"eigh"``.
+    eigenvalues : array of shape (d,), optional
+        Of the pencil that the map solves.
     """
 
     coef: Array
     intercept: Array
     solver: str = ""
+    eigenvalues: Array | None = None
 
     def turned(self, turn: Array) -> LinearMapping:
         """The map fitted to the responses times a matrix."""
@@ -59,86 +58,59 @@ class LinearMapping:
         return np.asarray(X @ self.coef + self.intercept)
 
 
-@dataclass(frozen=True, eq=False)
-class CenteredData:
-    """Rows of data less a mean, times square roots of weights; large data are not copied.
+class Centered:
+    """Rows of data less a mean, times square roots of weights: ``rows - outer(roots, mean)``.
 
-    The mean is subtracted from dense ``rows``; from sparse or large ones in products only, where
-    ``mean`` is what is subtracted.
+    Dense data are a centred copy with ``mean`` zero; sparse data stay sparse.
     """
 
-    rows: Any
-    mean: Array
-    roots: Array
+    def __init__(self, X: Any, mean: Array, roots: Array) -> None:
+        self.roots = roots
+        if not sp.issparse(X):
+            self.rows, self.mean = roots[:, None] * (X - mean), np.zeros_like(mean)
+            return
+        rows = sp.csr_array(sp.diags_array(roots) @ X)
+        squares = np.asarray(rows.multiply(rows).sum(axis=0)).ravel()
+        far = mean**2 * np.sum(roots**2) > _MOSTLY * squares
+        shift = sp.csr_array(roots[:, None]) @ sp.csr_array((mean * far)[None, :])
+        self.rows, self.mean = sp.csr_array(rows - shift), np.where(far, 0.0, mean)
 
-    @classmethod
-    def of(cls, X: Any, mean: Array, roots: Array) -> CenteredData:
-        """Center data about a mean."""
-        if sp.issparse(X):
-            return cls(sp.csr_array(sp.diags_array(roots) @ X), mean, roots)
-        if X.size > _QUICK_ENTRIES and np.all(roots == 1.0):
-            return cls(X, mean, roots)  # without a copy
-        return cls(roots[:, None] * (X - mean), np.zeros_like(mean), roots)
-
-    def with_rows(self, extra: Matrix) -> CenteredData:
-        """The same with more rows, of which no mean is subtracted."""
+    def append(self, extra: Matrix) -> None:
+        """Add rows of which no mean is subtracted."""
         if sp.issparse(self.rows):
-            rows: Any = sp.vstack([self.rows, sp.csr_array(extra)], format="csr")
+            self.rows = sp.vstack([self.rows, sp.csr_array(extra)], format="csr")
         else:
             dense = extra.toarray() if sp.issparse(extra) else extra
-            rows = np.vstack([self.rows, dense])
-        return CenteredData(rows, self.mean, np.append(self.roots, np.zeros(extra.shape[0])))
-
-    def dense(self, part: slice) -> Array:
-        """Some of the centred rows."""
-        rows = self.rows[part].toarray() if sp.issparse(self.rows) else self.rows[part]
-        return np.asarray(rows - np.multiply.outer(self.roots[part], self.mean))
+            self.rows = np.vstack([self.rows, dense])
+        self.roots = np.append(self.roots, np.zeros(extra.shape[0]))
 
     def dot(self, B: Array, part: slice = slice(None)) -> Array:
-        """Some of the centred rows times B."""
+        """Some of the rows times B."""
         return np.asarray(self.rows[part] @ B - np.multiply.outer(self.roots[part], self.mean @ B))
 
     def transposed_dot(self, B: Array) -> Array:
-        """Transposed centred data times B."""
+        """Transposed rows times B."""
         return np.asarray(self.rows.T @ B - np.multiply.outer(self.mean, self.roots @ B))
 
-    def gram(self) -> Array:
-        """Inner products of the columns, a block of rows at a time."""
-        n, m = self.rows.shape
-        total = np.zeros((m, m))
-        for part in row_parts(n, m):
-            block = self.dense(part)
-            total += block.T @ block
-        return total
-
-    def outer(self) -> Array:
-        """Inner products of the rows."""
-        n, m = self.rows.shape
-        if not sp.issparse(self.rows):
-            total = np.zeros((n, n))
-            for part in row_parts(m, n):
-                block = self.rows[:, part] - np.multiply.outer(self.roots, self.mean[part])
-                total += block @ block.T
-            return total
-        squares = np.asarray(self.rows.multiply(self.rows).sum(axis=0)).ravel()
-        far = self.mean**2 * np.sum(self.roots**2) > _MOSTLY * squares
-        rows, mean = self.rows[:, ~far], self.mean[~far]
-        along = np.multiply.outer(rows @ mean, self.roots)
-        inner = (rows @ rows.T).toarray() - along - along.T
-        inner += mean @ mean * np.multiply.outer(self.roots, self.roots)
-        columns = self.rows[:, far].toarray() - np.multiply.outer(self.roots, self.mean[far])
-        return np.asarray(inner + columns @ columns.T)
+    def inner(self, of_rows: bool) -> Array:
+        """Inner products of the rows, or of the columns."""
+        A = self.rows if of_rows else self.rows.T
+        if not sp.issparse(A):
+            return np.asarray(A @ A.T)
+        a, b = (self.roots, self.mean) if of_rows else (self.mean, self.roots)
+        along = np.multiply.outer(A @ b, a)
+        return np.asarray((A @ A.T).toarray() - along - along.T + b @ b * np.multiply.outer(a, a))
 
 
 class Spectrum:
     """Singular value decomposition U diag(s) V^T of centred data.
 
-    Dense data have both U and V. Of sparse data and of more than ten million numbers, the smaller
+    Dense data have both U and V. Of sparse data, and of more than ten million numbers, the smaller
     factor comes from inner products, and products with the data replace the other one. Squared
-    singular values below a share of the largest, the resolution, are rounding and left out.
+    singular values below ``resolution`` times the largest are rounding and left out.
     """
 
-    def __init__(self, data: CenteredData) -> None:
+    def __init__(self, data: Centered) -> None:
         self.data = data
         self.left: Array | None = None
         self.right: Array | None = None
@@ -156,8 +128,7 @@ class Spectrum:
             kept = s**2 > self.resolution * s[0] ** 2
             self.left, self.right = left[:, kept], right[kept].T
         else:
-            squares, vectors = np.linalg.eigh(data.outer() if n <= m else data.gram())
-            # Inner products lose digits to means of up to nine tenths of the squares.
+            squares, vectors = np.linalg.eigh(data.inner(of_rows=n <= m))
             self.resolution = order * _EPS / (1.0 - _MOSTLY)
             kept = squares > self.resolution * squares[-1]
             s = np.sqrt(np.maximum(squares, 0.0))
@@ -167,7 +138,7 @@ class Spectrum:
                 self.right = vectors[:, kept]
         self.s = s[kept]
 
-    def left_rows(self, part: slice) -> Array:
+    def left_rows(self, part: slice = slice(None)) -> Array:
         """Some rows of U."""
         if self.left is not None:
             return self.left[part]
@@ -188,20 +159,6 @@ class Spectrum:
         assert self.left is not None
         return self.data.transposed_dot(self.left @ (B / self.s[:, None]))
 
-    def left_form(self, M: Matrix) -> Array:
-        """U^T M U for a symmetric matrix M, some columns at a time."""
-        columns = []
-        for part in row_parts(self.s.size, len(self.data.roots)):
-            unit = np.eye(self.s.size)[:, part]
-            if self.left is not None:
-                block = self.left[:, part]
-            else:
-                assert self.right is not None
-                block = self.data.dot(self.right @ (unit / self.s[:, None]))
-            columns.append(self.left_transposed(M @ block))
-        form = np.hstack(columns)
-        return (form + form.T) / 2.0
-
     def ridge(self, projected: Array, alpha: float) -> Array:
         """Coefficients of a ridge, of responses Y with the projection U^T Y."""
         return self.right_dot((self.s / (self.s**2 + alpha))[:, None] * projected)
@@ -215,7 +172,6 @@ def ridge(
     penalty: Matrix | None = None,
     weights: Array | None = None,
     sample_weight: Array | None = None,
-    intercept: bool = True,
 ) -> LinearMapping:
     r"""Linear map that fits responses, with a quadratic penalty on its coefficients.
 
@@ -224,7 +180,9 @@ def ridge(
         \min_{A, b}\ \sum_i w_i\, |A^T x_i + b - y_i|^2 + \alpha |P A|_F^2 .
 
     A singular value decomposition solves it; of sparse data, an eigendecomposition of the smaller
-    matrix of inner products. With more than 4000 rows and columns, LSQR uses products only.
+    matrix of inner products. With more than 4000 rows and columns, LSQR uses products only (Cai
+    thesis, (3.4)-(3.6); Paige and Saunders, ACM TOMS 8, 1982, whose damping is the square root of
+    alpha).
 
     Parameters
     ----------
@@ -236,26 +194,19 @@ def ridge(
     penalty : array or sparse array of shape (p, m), optional
         P; the identity by default. `grid_laplacian` is one for images.
     weights : array of shape (n,), optional
-        Weights of the mean that is subtracted from X and Y, if they differ from ``sample_weight``.
+        Weights of the mean that is subtracted from X and Y, if they differ from ``sample_weight``:
+        D 1 of a pencil, whose constant vector is then mapped to zero.
     sample_weight : array of shape (n,), optional
         w, nonnegative; ones by default. A weight of two counts a row twice.
-    intercept : bool, default True
-        Whether there is a b, which is not penalized.
 
     Returns
     -------
     LinearMapping
+        With ``coef`` (m, d) and ``intercept`` (d,), and callable.
 
     Raises
     ------
-    DataError
-        A negative alpha, or weights that are negative or all 0.
-    ShapeError
-
-    References
-    ----------
-    Cai thesis, (3.4)-(3.6); LSQR: Paige and Saunders, ACM TOMS 8, 1982, whose damping is the square
-    root of alpha.
+    DataError, ShapeError
 
     Examples
     --------
@@ -272,12 +223,10 @@ def ridge(
             f"penalty has shape {np.shape(penalty)}; expected {m} columns, one for each feature."
         )
     roots = np.ones(n) if sample_weight is None else np.sqrt(sample_weight)
-    x_mean, y_mean = np.zeros(m), np.zeros(Y.shape[1])
-    if intercept:
-        x_mean, y_mean = _means(X, Y, roots**2 if weights is None else weights)
-    data, right = CenteredData.of(X, x_mean, roots), roots[:, None] * (Y - y_mean)
+    x_mean, y_mean = _means(X, Y, roots**2 if weights is None else weights)
+    data, right = Centered(X, x_mean, roots), roots[:, None] * (Y - y_mean)
     if penalty is not None:
-        data = data.with_rows(np.sqrt(alpha) * penalty)
+        data.append(np.sqrt(alpha) * penalty)
         right = np.vstack([right, np.zeros((penalty.shape[0], Y.shape[1]))])
         alpha = 0.0
     if min(data.rows.shape) <= _LARGE:
@@ -310,21 +259,13 @@ def as_columns(Y: Array, n: int) -> Array:
     return Y
 
 
-def row_parts(n: int, width: int) -> Iterator[slice]:
-    """Blocks of rows of a matrix of some width."""
-    step = max(1, _BLOCK // max(width, 1))
-    return (slice(start, start + step) for start in range(0, n, step))
-
-
 # -- choosing the ridge ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class RidgeChoice:
+class RidgeChoice(NamedTuple):
     """The ridge with the least leave-one-out error, and the map fitted with it to all samples.
 
-    ``residuals``, shape (n, d), are those at every sample of the map fitted to all others;
-    ``error`` is their root mean square.
+    ``residuals`` (n, d) are those at every sample of the map fitted to all others.
     """
 
     alpha: float
@@ -341,18 +282,9 @@ def choose_ridge(
 ) -> RidgeChoice:
     """Ridge of a linear map with an intercept, by exact leave-one-out.
 
-    The leave-one-out residual of a sample is its residual divided by one less its diagonal entry of
-    the hat matrix, so one decomposition serves all samples and all ridges. By default these are
-    nine powers of ten up to the largest squared singular value, and smaller ones if that is more
-    than 1e8 times the median; of those with equal errors the first is chosen. Of a sample with a
-    weight of two, one of its two copies is left out.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((50, 3))
-    >>> choose_ridge(X, X @ np.ones((3, 1)), alphas=[1e-6, 1.0, 100.0]).alpha
-    1e-06
+    A left-out residual is the residual over one less the diagonal entry of the hat matrix, so one
+    decomposition serves all samples and ridges. Of equal errors the first ridge is chosen. Of a
+    sample with a weight of two, one of its two copies is left out.
     """
     n = X.shape[0]
     Y = as_columns(Y, n)
@@ -360,13 +292,14 @@ def choose_ridge(
     weights = np.ones(n) if sample_weight is None else sample_weight
     x_mean, y_mean = _means(X, Y, weights)
     roots, share, left_out = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
-    spectrum = Spectrum(CenteredData.of(X, x_mean, roots))
+    spectrum = Spectrum(Centered(X, x_mean, roots))
     right = roots[:, None] * (Y - y_mean)
     projected, squares = spectrum.left_transposed(right), spectrum.s**2
     grid = np.array(_grid(spectrum) if alphas is None else alphas, dtype=float)
     hat = squares / (squares + grid[:, None])
     residuals = np.empty((grid.size, *Y.shape))
-    for part in row_parts(n, squares.size):
+    step = max(1, _BLOCK // squares.size)
+    for part in (slice(start, start + step) for start in range(0, n, step)):
         U = spectrum.left_rows(part)
         leverage = share[part] + hat @ np.square(U).T
         # A sample that determines its own fit teaches nothing when it is left out.
@@ -375,28 +308,21 @@ def choose_ridge(
     errors = np.sqrt(np.mean(share @ np.square(residuals), axis=1))
     best = int(np.argmax(errors <= (1.0 + _SAME) * errors.min()))
     coef = spectrum.ridge(projected, grid[best])
-    return RidgeChoice(
-        float(grid[best]),
-        float(errors[best]),
-        residuals[best],
-        LinearMapping(coef, y_mean - x_mean @ coef, "svd"),
-    )
+    mapping = LinearMapping(coef, y_mean - x_mean @ coef, "svd")
+    return RidgeChoice(float(grid[best]), float(errors[best]), residuals[best], mapping)
 
 
 def _grid(spectrum: Spectrum) -> Array:
-    """Nine powers of ten, and smaller ones if one column dominates all others.
-
-    Its unit says nothing about the others, which the smallest of nine ridges would suppress.
-    """
+    """Nine powers of ten up to the largest squared singular value; more if one column dominates."""
     squares = spectrum.s**2
     typical = float(np.median(squares)) / squares.max()
-    lowest = int(np.floor(np.log10(typical))) - 4 if typical < 10.0**_LOWEST else _LOWEST
+    lowest = int(np.floor(np.log10(typical))) - 4 if typical < 1e-8 else -8
     lowest = max(lowest, int(np.ceil(np.log10(spectrum.resolution))))
     return np.asarray(squares.max() * np.array([10.0**p for p in range(lowest, 1)]))
 
 
 def share_left_out(weights: Array) -> Array:
-    """Share of each sample that leave-one-out removes: one of several copies, or all of it."""
+    """Share of each sample that leave-one-out removes: one of several copies, or all."""
     return np.asarray(1.0 / np.maximum(weights, 1.0))
 
 

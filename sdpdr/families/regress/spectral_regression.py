@@ -3,44 +3,43 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import Provided, Transformer, as_precise, checked, weighing
-from sdpdr.base.labels import UNKNOWN, warn_of_mark, warn_of_signs
+from sdpdr.base.estimators import Provided, as_precise, checked, weighing
+from sdpdr.base.labels import UNKNOWN, unknown, warn_of_mark, warn_of_signs
 from sdpdr.base.parameters import require_kernel
 from sdpdr.families.regress.kernel import (
     WIDTHS,
-    KernelMapping,
     choose_kernel,
     extended,
     fit_kernel,
     kernel_values,
 )
 from sdpdr.families.regress.penalties import sparse_path
-from sdpdr.families.regress.pencil import Pencil
-from sdpdr.families.regress.responses import (
-    KINDS,
+from sdpdr.families.regress.pencils import Pencil
+from sdpdr.families.regress.projections import (
     LABELLED,
     OF_CLASSES,
-    GraphOptions,
-    Responses,
-    checked_target,
-    default_dimension,
-    fit_linear,
-    kind_of,
-    respond,
+    OfGraphs,
+    require_labels,
 )
-from sdpdr.families.regress.ridge import ALPHA, LinearMapping, require_ridge
+from sdpdr.families.regress.ridge import ALPHA, LinearMapping
 
+KINDS = (
+    "auto", "given", "classes", "semisupervised", "laplacian", "reconstruction", "geodesic",
+    "contrast",
+)  # fmt: skip
 # Order up to which width and ridge of a kernel are chosen by default.
 _QUICK_ORDER = 2000
 
@@ -51,7 +50,7 @@ def _require_kernel(estimator: SpectralRegression) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralRegression(Transformer):
+class SpectralRegression(OfGraphs):
     r"""Spectral regression: responses from a graph or labels, then least squares.
 
     .. math::
@@ -61,13 +60,9 @@ class SpectralRegression(Transformer):
         \quad\text{or}\quad (K + \alpha I) a = y - b .
 
     The embedding is a function, so it places new points too. The eigenproblem is that of the
-    samples alone, sparse or solved in closed form.
-
-    If some labels are unknown, b is not a minimizer: the map takes the mean :math:`\bar x` of the
-    labelled samples to the mean :math:`\bar y` of their responses, as the spread between classes is
-    measured from there (Cai thesis, (2.24)). It minimizes
-    :math:`|(X - \mathbf 1 \bar x^T) a - (y - \bar y)|^2 + \alpha |P a|^2` over a, with all samples,
-    and :math:`b = \bar y - \bar x^T a`.
+    samples alone, sparse or solved in closed form. The intercept b takes the D-weighted mean of the
+    samples to that of their responses; if some labels are unknown, that is the mean of the labelled
+    samples, from which the spread between classes is measured (Cai thesis, (2.24)).
 
     Parameters
     ----------
@@ -82,11 +77,8 @@ class SpectralRegression(Transformer):
         classes if y is given.
         ``"geodesic"``: paths along the graph. ``"given"``: y is the embedding, (n, d).
         ``"auto"``: depends on y; without y ``"laplacian"``.
-    n_neighbors, metric, bandwidth, connect
+    n_neighbors, metric, weights, connect
         As for `sdpdr.estimators.GraphProjection`.
-    weights : {"binary", "heat", "cosine"}, default "binary"
-        Of edges, as for `sdpdr.graphs.edge_weights`, for the responses ``"laplacian"``,
-        ``"semisupervised"`` and ``"contrast"``. Others accept the default only.
     alpha : float, "loo" or "auto", default "auto"
         The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out.
         ``"auto"`` does so for data of up to 2000 samples or columns and ten million entries, and
@@ -112,7 +104,6 @@ class SpectralRegression(Transformer):
     dual_coef_ : array of shape (n, n_components)
         Of kernel functions.
     intercept_ : array of shape (n_components,)
-    mapping_ : LinearMapping or KernelMapping
     responses_ : array of shape (n, n_components)
         Which the map was fitted to.
     eigenvalues_ : array of shape (n_components,)
@@ -128,12 +119,6 @@ class SpectralRegression(Transformer):
     ------
     DataError, ShapeError, UnknownNameError, NotAcceptedError, DisconnectedGraphError
         From `fit`.
-
-    Warns
-    -----
-    AddedEdgesWarning
-        ``responses="contrast"``, and samples have no neighbour of their class: each is joined to
-        the nearest of them.
 
     References
     ----------
@@ -157,7 +142,6 @@ class SpectralRegression(Transformer):
     n_neighbors: int = 5
     metric: str = "euclidean"
     weights: str = "binary"
-    bandwidth: float | None = None
     alpha: float | str = "auto"
     penalty: Any = None
     cardinality: int | None = None
@@ -166,7 +150,7 @@ class SpectralRegression(Transformer):
     connect: str = "none"
     smoothing: float = 0.1
 
-    mapping_: LinearMapping | KernelMapping = field(init=False)
+    mapping_: Any = field(init=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpectralRegression:
         """Find the responses and regress on them.
@@ -177,8 +161,8 @@ class SpectralRegression(Transformer):
         y : array_like of shape (n,) or (n, d), optional
             Labels, or an embedding.
         sample_weight : array_like of shape (n,), optional
-            Nonnegative: with a weight of two a sample counts twice, with 0 not at all. For
-            responses ``"classes"``, ``"semisupervised"`` and ``"given"``; graphs weight pairs.
+            Nonnegative: with a weight of two a sample counts twice, with 0 not at all. For linear
+            maps of responses ``"classes"``, ``"semisupervised"`` and ``"given"``.
 
         Returns
         -------
@@ -186,20 +170,21 @@ class SpectralRegression(Transformer):
         """
         self._check_options()
         with weighing(X, y, sample_weight) as (X, y, weights):
-            if self._is_precomputed and weights is not None and np.shape(X) != (weights.size,) * 2:
+            if self.kernel is not None and weights is not None:
                 raise NotAcceptedError(
-                    "sample_weight is 0 for rows of a precomputed kernel. Leave out those rows and "
-                    "columns, here and in transform."
+                    "kernel maps take no sample_weight. Leave it out, or pass rows that repeat."
                 )
             found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
             points = found if self._is_precomputed else validate.varying(found)
-            y = checked_target(y, points.shape[0], columns=self.responses == "given")
-            if self._goes_by_distance(y):
+            y = self._own_target(y, points.shape[0])
+            kind = self._kind(y)
+            if self._goes_by_distance(kind):
                 warn_of_unlike_columns(X)
-            self._learn(points, self._respond(points, y, weights))
+            self._learn(points, y, kind, weights)
         return self
 
     def _check_options(self) -> None:
+        super()._check_options()
         if isinstance(self.responses, str):
             validate.choice("responses", self.responses, KINDS)
         elif not isinstance(self.responses, Pencil):
@@ -207,8 +192,6 @@ class SpectralRegression(Transformer):
                 f"responses={self.responses!r}: expected a name or a Pencil. Of a graph, pass "
                 "sdpdr.extend.laplacian_pencil(graph)."
             )
-        GraphOptions.of(self)
-        require_ridge(self.alpha)
         if self.kernel is not None:
             require_kernel(self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
             if self.penalty is not None or self.cardinality is not None:
@@ -220,127 +203,111 @@ class SpectralRegression(Transformer):
             if self.penalty is not None or self.alpha == "loo":
                 raise DataError("a cardinality needs a number alpha and no penalty matrix.")
 
-    def _goes_by_distance(self, y: np.ndarray | None) -> bool:
+    def _own_target(self, y: Any, n: int) -> Any:
+        return self._target(y, n, "mark unknown labels by -1", self.responses == "given")
+
+    def _kind(self, y: Any) -> str:
+        """The kind of responses that ``"auto"`` stands for, or of a Pencil its name."""
+        if isinstance(self.responses, Pencil):
+            return self.responses.name
+        kind = self.responses
+        require_labels(kind, y)
+        if kind == "auto":
+            if y is None:
+                kind = "laplacian"
+            elif y.ndim == 2 or type_of_target(y).startswith("continuous"):
+                kind = "given"
+            else:
+                kind = "semisupervised" if unknown(y).any() else "classes"
+            if kind == "semisupervised":
+                warn_of_signs(y, "pass responses='semisupervised'")
+        if y is not None and kind in OF_CLASSES:
+            warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
+        return kind
+
+    def _goes_by_distance(self, kind: str) -> bool:
         """Whether the map depends on Euclidean distances."""
         if self.kernel is not None:
             return isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
-        if not isinstance(self.responses, str) or self.metric != "euclidean":
-            return False
-        return kind_of(y, self.responses) not in ("classes", "given")
+        by_graph = isinstance(self.responses, str) and kind not in ("classes", "given")
+        return by_graph and self.metric == "euclidean"
 
-    # -- responses ---------------------------------------------------------------------------------
-
-    def _respond(self, X: Any, y: np.ndarray | None, weights: Array | None) -> Responses:
-        options, kind = GraphOptions.of(self), self._kind(y)
-        name = kind.name if isinstance(kind, Pencil) else kind
-        if self._is_precomputed and isinstance(kind, str) and kind not in ("given", "classes"):
-            raise NotAcceptedError(
-                "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
-            )
-        pairs = kind not in ("classes", "semisupervised", "given")
-        if weights is not None and pairs:
-            raise NotAcceptedError(
-                f"sample_weight does not weight pairs, of which the responses {name!r} are made. "
-                "Leave it out, or weight the edges of the graph."
-            )
-        widest = X.shape[1] if self.kernel is None else sys.maxsize
-        default = default_dimension(y if isinstance(kind, str) else None)
-        d = min(default, widest) if self.n_components is None else self.n_components
-        if pairs:
-            d = validate.positive_integer(
-                "n_components", d, at_most=widest, why=f"since X has {widest} columns"
-            )
-        found = respond(kind, X, y, options, d, weights)
-        if kind == "given" and self.n_components is not None:
-            most, why = found.vectors.shape[1], "columns of y"
-            d = validate.positive_integer("n_components", d, at_most=most, why=why)
-            found = replace(found, vectors=found.vectors[:, :d])
-        self._y, self._weights, self._widest = y, weights, widest
+    def _learn(self, X: Any, y: Any, kind: str, weights: Array | None) -> None:
+        mapping, Y = self._map_of_responses(X, y, kind, weights)
+        if self.cardinality is not None:
+            mapping = self._fit_sparse(X, Y, weights)
         self.__dict__.pop("classes_", None)  # of an earlier fit
         if y is not None and y.ndim == 1 and kind != "given":
             self.classes_ = np.unique(y[y != UNKNOWN] if kind == "semisupervised" else y)
-        return found
-
-    def _kind(self, y: np.ndarray | None) -> str | Pencil:
-        if isinstance(self.responses, Pencil):
-            GraphOptions.of(self).require_edges(self.responses.name)
-            return self.responses
-        kind = kind_of(y, self.responses)
-        if y is not None and kind in OF_CLASSES:
-            warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
-        if y is not None and kind == "semisupervised" and kind != self.responses:
-            warn_of_signs(y, "pass responses='semisupervised'")
-        return kind
-
-    def _turned(self, found: Responses, fitted: Array) -> Array:
-        """Set responses and eigenvalues; the rotation that the map needs."""
-        values, turn = found.ordered(fitted)
-        most = turn.shape[1]
-        if found.labels is not None:
-            most = min(most, self._widest)
-        d = most if self.n_components is None else self.n_components
-        why = f"since responses have {turn.shape[1]} columns and X {self.n_features_in_}"
-        turn = turn[:, : validate.positive_integer("n_components", d, at_most=most, why=why)]
-        self.responses_ = found.vectors @ turn
-        self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
-        if values is not None:
-            self.eigenvalues_ = values[: turn.shape[1]]
-        return turn
-
-    # -- maps --------------------------------------------------------------------------------------
-
-    def _learn(self, X: Any, found: Responses) -> None:
-        if self.kernel is not None:
-            self._learn_kernel(X, found)
-        elif self.cardinality is None:
-            mapping, self.alpha_ = fit_linear(X, found, self.alpha, self.penalty)
-            self.mapping_ = mapping.turned(self._turned(found, mapping(X)))
+        self.mapping_, self.intercept_, self.responses_ = mapping, mapping.intercept, Y
+        if self.kernel is None:
+            self.components_ = mapping.coef.T
         else:
-            # The ridge only orders the responses; the sparse map is fitted about plain means.
-            self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-            plain, _ = fit_linear(X, replace(found, masses=None), self.alpha_)
-            self._turned(found, plain(X))
-            self.mapping_ = self._sparse(X)
-        self._keep(X)
+            self._X, self._y, self.dual_coef_ = X, y, mapping.coef
 
-    def _learn_kernel(self, X: Array, found: Responses) -> None:
-        weights = found.sample_weight
-        away = X - np.average(X, axis=0, weights=weights)
-        typical = 2.0 * float(np.sum(np.average(np.square(away), axis=0, weights=weights)))
-        typical = max(typical, np.finfo(float).tiny)
+    def _map_of_responses(
+        self, X: Any, y: Any, kind: str, weights: Array | None
+    ) -> tuple[Any, Array]:
+        """The map before it is made sparse, and the responses that it is fitted to."""
+        if kind == "given":
+            Y = np.asarray(y, dtype=float).reshape(len(y), -1)
+            most, why = Y.shape[1], "columns of y"
+            d = most if self.n_components is None else self.n_components
+            Y = Y[:, : validate.positive_integer("n_components", d, at_most=most, why=why)]
+            self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
+            return self._fit_map(X, Y, None, weights)[0], Y
+        if isinstance(self.responses, Pencil):
+            pencil, y = self.responses, None
+        elif self._is_precomputed and kind != "classes":
+            raise NotAcceptedError(
+                "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
+            )
+        else:
+            pencil = self._pencil(kind, X, y, weights)
+        if pencil.n != X.shape[0]:
+            raise ShapeError(f"the pencil has {pencil.n} samples, X has {X.shape[0]}.")
+        if weights is not None and kind not in ("classes", "semisupervised"):
+            raise NotAcceptedError(
+                f"sample_weight does not weight pairs, of which the responses {kind!r} are made. "
+                "Leave it out, or weight the edges of the graph."
+            )
+        widest = X.shape[1] if self.kernel is None else sys.maxsize
+        return self._regress(X, y, pencil, weights, widest)
+
+    def _fit_map(
+        self, X: Any, Y: Array, totals: Array | None, sample_weight: Array | None
+    ) -> tuple[Any, Array]:
+        if self.kernel is None:
+            # A sparse map is fitted about plain means, and so is the one that orders its responses.
+            plain = self.cardinality is not None
+            return super()._fit_map(X, Y, None if plain else totals, sample_weight)
+        if self._grown is not None:
+            fitted, between, among = self._grown
+            mapping = extended(fitted, between, among, Y)
+            return mapping, mapping.fitted
+        typical = max(2.0 * float(np.sum(np.var(X, axis=0))), np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
         self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
         if self.alpha == "loo" or (self.alpha == "auto" and X.shape[0] <= _QUICK_ORDER):
             gammas = [self.gamma_]
             if self.gamma is None and self.kernel == "rbf":
                 gammas = [width / typical for width in WIDTHS]
-
-            def make(gamma: float) -> Array:
-                return kernel_values(self.kernel, X, X, gamma)
-
-            choice = choose_kernel(make, found.vectors, gammas, weights)
+            make = partial(kernel_values, self.kernel, X, X)
+            choice = choose_kernel(make, Y, gammas)
             self.alpha_, self.gamma_ = choice.delta, choice.gamma
         K = kernel_values(self.kernel, X, X, self.gamma_)
-        mapping = fit_kernel(K, found.vectors, self.alpha_, sample_weight=weights)
-        self.mapping_ = mapping.turned(self._turned(found, mapping.fitted))
+        mapping = fit_kernel(K, Y, self.alpha_)
+        return mapping, mapping.fitted
 
-    def _sparse(self, X: Any) -> LinearMapping:
+    def _fit_sparse(self, X: Any, Y: Array, weights: Array | None) -> LinearMapping:
         """Each response on at most ``cardinality`` columns."""
-        assert self.cardinality is not None
-        k, Y = self.cardinality, self.responses_
-        share = np.ones(len(Y)) if self._weights is None else self._weights
+        k = self.cardinality
+        assert k is not None
+        share = np.ones(len(Y)) if weights is None else weights
         share = share / share.sum()
-        options: dict[str, Any] = {"intercept": True, "sample_weight": self._weights}
-        paths = [sparse_path(X, y, self.alpha_, k, **options) for y in Y.T]
+        paths = [sparse_path(X, y, self.alpha_, k, sample_weight=weights) for y in Y.T]
         coef = np.column_stack([path.of_cardinality(k) for path in paths])
         return LinearMapping(coef, share @ Y - np.ravel(X.T @ share) @ coef, "lars")
-
-    def _keep(self, X: Any) -> None:
-        self.intercept_ = self.mapping_.intercept
-        if self.kernel is None:
-            self.components_ = self.mapping_.coef.T
-        else:
-            self._X, self.dual_coef_ = X, self.mapping_.coef
 
     @Provided(_require_kernel)
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
@@ -362,25 +329,22 @@ class SpectralRegression(Transformer):
             return self.fit(X, y)
         if self._is_precomputed:
             raise NotAcceptedError("a precomputed kernel cannot grow: fit on the whole matrix.")
-        if self._weights is not None:
-            raise NotAcceptedError("samples cannot be added to a fit with sample_weight: fit all.")
         if (y is None) != (self._y is None):
             raise DataError("y must be given to every call, or to none.")
         new = checked(self, X, reset=False)
-        old, factor = self._X, self.mapping_
-        assert isinstance(factor, KernelMapping)
+        old = self._X
+        between, among = (kernel_values(self.kernel, Z, new, self.gamma_) for Z in (old, new))
         everything = np.vstack([old, new])
-        if self._y is not None:
+        if y is not None:
             added = np.asarray(y)
             if added.ndim != self._y.ndim or len(added) != len(new):
                 raise ShapeError(f"y has shape {added.shape}; expected {len(new)} rows as before.")
-            both = np.concatenate([self._y, added])
-            y = checked_target(both, len(everything), columns=self.responses == "given")
-        found = self._respond(everything, y, None)
-        between, among = (kernel_values(self.kernel, Z, new, self.gamma_) for Z in (old, new))
-        grown = extended(factor, between, among, found.vectors)
-        self.mapping_ = grown.turned(self._turned(found, grown.fitted))
-        self._keep(everything)
+            y = self._own_target(np.concatenate([self._y, added]), len(everything))
+        self._grown = (self.mapping_, between, among)
+        try:
+            self._learn(everything, y, self._kind(y), None)
+        finally:
+            self._grown = None
         return self
 
     def transform(self, X: Any) -> Array:

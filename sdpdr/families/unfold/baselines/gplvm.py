@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
-from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, minimize
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
@@ -21,89 +20,17 @@ from sdpdr.base.parameters import seconds_for
 from sdpdr.linalg.spectral import fix_signs, on_principal_axes
 
 KERNELS = ("rbf", "linear")
-# Noise and signal within which K can be factored, relative to the mean square of the data.
-_LEAST_NOISE, _LARGEST_SIGNAL = 1e-6, 1e6
+# Lower ends of the noise, relative to the mean square of the data: with noise that falls step by
+# step curled data unroll. Below the last one, and above this signal, K cannot be factored.
+_NOISE, _LARGEST_SIGNAL = (0.1, 0.01, 1e-3, 1e-4, 1e-6), 1e6
 # A step that raises the log-likelihood by less is the last one: without noise gains go on for ever.
 _LEAST_GAIN = 1e-5
-# Where the search begins, and the lower ends of the noise in the second search: with noise that
-# falls step by step curled data unroll further, without them other data end higher.
-_FIRST_NOISE = 0.1
-_SCHEDULES = ((_LEAST_NOISE,), (0.1, 0.01, 1e-3, 1e-4, _LEAST_NOISE))
 
 
-def gplvm(
-    X: ArrayLike,
-    n_components: int = 2,
-    *,
-    kernel: str = "rbf",
-    max_iter: int = 1000,
-    time_limit: float | None = 30.0,
-) -> Array:
-    """Coordinates of a Gaussian process latent variable model; see `GPLVM`.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D)
-    n_components : int, default 2
-    kernel : {"rbf", "linear"}, default "rbf"
-    max_iter : int, default 1000
-    time_limit : float or None, default 30
-
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-
-    Raises
-    ------
-    DataError, UnknownNameError
-
-    Examples
-    --------
-    >>> gplvm(np.random.default_rng(0).random((8, 3)), 1).shape
-    (8, 1)
-    """
-    model = GPLVM(n_components, kernel=kernel, max_iter=max_iter, time_limit=time_limit)
-    return np.asarray(model.fit(X).embedding_)
-
-
-def gplvm_objective(
+def objective(
     latent: Array, signal: float, noise: float, data: Array, kernel: str = "rbf"
 ) -> tuple[float, Array, Array]:
-    r"""Negative log-likelihood of centred data at given coordinates, and its gradients.
-
-    .. math::
-
-        \frac{nD}{2} \ln 2\pi + \frac D2 \ln|K| + \frac12 \operatorname{tr}(K^{-1} Y Y^T),
-        \qquad K = v\, k(X, X) + \sigma^2 I .
-
-    Parameters
-    ----------
-    latent : ndarray of shape (n, q)
-        X, the coordinates.
-    signal, noise : float
-        v and :math:`\sigma^2`, positive.
-    data : ndarray of shape (n, D)
-        Y, centred.
-    kernel : {"rbf", "linear"}, default "rbf"
-
-    Returns
-    -------
-    value : float
-    slope : ndarray of shape (n, q)
-        With respect to the coordinates.
-    parameters : ndarray of shape (2,)
-        With respect to :math:`\ln v` and :math:`\ln \sigma^2`.
-
-    References
-    ----------
-    Review of dimensionality reduction, (2.18).
-
-    Examples
-    --------
-    >>> value, _, _ = gplvm_objective(np.zeros((1, 1)), 1.0, 1.0, np.zeros((1, 1)))
-    >>> bool(np.isclose(value, 0.5 * np.log(2.0 * np.pi * 2.0)))
-    True
-    """
+    """Negative log-likelihood (review, (2.18)), slopes in coordinates and ln signal, ln noise."""
     n, D = data.shape
     bare = _kernel(latent, latent, kernel)
     factor = sl.cho_factor(signal * bare + noise * np.eye(n), lower=True)
@@ -139,19 +66,17 @@ class GPLVM(Embedding):
         + \frac12 \operatorname{tr}(K^{-1} Y Y^T), \qquad
         K_{ij} = v\, e^{-|x_i - x_j|^2/2} + \sigma^2 \delta_{ij} .
 
-    L-BFGS starts from principal components twice, with any noise and with noise that falls step by
-    step; the likelier end is kept. The problem is not convex, so that the end is a stationary
-    point. The width of the kernel is the unit of the coordinates. With the linear kernel
-    :math:`x_i^T x_j` (and v = 1) the optimum has a closed form, dual probabilistic principal
-    component analysis. Far points of the data are kept apart; near ones need not stay near. A step
-    costs n^3.
+    L-BFGS starts from principal components, with noise that falls step by step, and ends at a
+    stationary point; a step costs n^3. The width of the kernel is the unit of the coordinates. With
+    the linear kernel :math:`x_i^T x_j` (and v = 1) the optimum has a closed form, dual
+    probabilistic principal component analysis.
 
     Parameters
     ----------
     n_components : int, default 2
     kernel : {"rbf", "linear"}, default "rbf"
     max_iter : int, default 1000
-        Steps of each search, after which the coordinates are kept as they are, with a warning.
+        Steps after which the coordinates are kept as they are, with a warning.
     tol : float, default 1e-5
         Largest entry of the gradient at which to stop, of the objective over n D.
     time_limit : float or None, default 30
@@ -171,28 +96,16 @@ class GPLVM(Embedding):
         Whether the search ended by itself, at a small gradient or where steps gain nothing.
     n_features_in_ : int
 
-    Raises
-    ------
-    DataError, DataTypeError, UnknownNameError
-        From `fit`: data that cannot be used, too many components, another kernel.
-
-    Warns
-    -----
-    UncertifiedWarning
-        The time limit or the number of steps ended the search.
-
     References
     ----------
-    Review of dimensionality reduction, (2.18) and (2.19); N. Lawrence, "Probabilistic non-linear
-    principal component analysis with Gaussian process latent variable models", JMLR 6 (2005).
+    Review of dimensionality reduction, (2.18) and (2.19); N. Lawrence, JMLR 6 (2005).
 
     Examples
     --------
     >>> t = np.linspace(0.0, 3.0, 25)
     >>> X = np.column_stack([np.cos(t), np.sin(t), t**2])
     >>> model = GPLVM(1).fit(X)
-    >>> along = model.embedding_[:, 0]
-    >>> bool(abs(np.corrcoef(along, t)[0, 1]) > 0.99)
+    >>> bool(abs(np.corrcoef(model.embedding_[:, 0], t)[0, 1]) > 0.99)
     True
     >>> bool(np.abs(model.inverse_transform(model.embedding_) - X).max() < 0.05)
     True
@@ -214,21 +127,20 @@ class GPLVM(Embedding):
         # In one order of memory, so that signs of axes do not depend on it.
         data = np.ascontiguousarray(checked(self, X, by_distance=True, ensure_min_samples=2))
         require_squares(data)
+        why = f"the lesser of n_samples = {data.shape[0]} and n_features = {data.shape[1]}"
         q = validate.positive_integer(
-            "n_components",
-            self.n_components,
-            at_most=min(data.shape),
-            why=f"the lesser of n_samples = {data.shape[0]} and n_features = {data.shape[1]}",
+            "n_components", self.n_components, at_most=min(data.shape), why=why
         )
         self.mean_ = data.mean(axis=0)
         self._unit, self._data = _in_a_unit(data - self.mean_)
         self.n_iter_, self.converged_ = 0, True
         find = self._closed_form if self.kernel == "linear" else self._searched
-        self._latent, signal, noise = find(q, deadline)
-        value, _, _ = gplvm_objective(self._latent, signal, noise, self._data, self.kernel)
-        self._signal, self._noise = signal, noise
-        self.signal_ = signal if self.kernel == "linear" else self._unit**2 * signal
-        self.noise_ = self._unit**2 * noise
+        self._latent, self._signal, self._noise = find(q, deadline)
+        value = objective(self._latent, self._signal, self._noise, self._data, self.kernel)[0]
+        # Coordinates are in units of the data where functions are linear, else of the kernel.
+        self._unit_of_places = self._unit if self.kernel == "linear" else 1.0
+        self.signal_ = self._signal * (1.0 if self.kernel == "linear" else self._unit**2)
+        self.noise_ = self._unit**2 * self._noise
         self.log_likelihood_ = -value - data.size * np.log(self._unit)
         self.embedding_ = as_precise(self._unit_of_places * self._latent, X)
         if not self.converged_:
@@ -244,12 +156,7 @@ class GPLVM(Embedding):
         return self
 
     def inverse_transform(self, X: Any) -> Array:
-        r"""Data expected at coordinates, :math:`\bar y + k(x, X) K^{-1} Y`; shape (m, D).
-
-        Parameters
-        ----------
-        X : array_like of shape (m, n_components)
-        """
+        r"""Data expected at coordinates (m, n_components), :math:`\bar y + k(x, X) K^{-1} Y`."""
         between, _, factor = self._covariances(X)
         return np.asarray(self.mean_ + self._unit * between @ sl.cho_solve(factor, self._data))
 
@@ -257,10 +164,6 @@ class GPLVM(Embedding):
         r"""Variance of each entry of the data at coordinates, shape (m,): how far to trust them.
 
         .. math:: k(x, x) + \sigma^2 - k(x, X) K^{-1} k(X, x)
-
-        Parameters
-        ----------
-        X : array_like of shape (m, n_components)
         """
         between, own, factor = self._covariances(X)
         explained = np.sum(between.T * sl.cho_solve(factor, between.T), axis=0)
@@ -279,57 +182,45 @@ class GPLVM(Embedding):
         between = _kernel(latent, self._latent, self.kernel)
         return self._signal * between, self._signal * own, factor
 
-    @property
-    def _unit_of_places(self) -> float:
-        """That of the data where functions are linear; otherwise the width of the kernel is."""
-        return self._unit if self.kernel == "linear" else 1.0
-
     def _closed_form(self, q: int, deadline: Deadline) -> tuple[Array, float, float]:
         """Optimum for linear functions: leading eigenvectors of Y Y', less the mean of the rest."""
         n, D = self._data.shape
         left, sizes, _ = np.linalg.svd(self._data, full_matrices=False)
         values = sizes**2 / D
-        noise = max(float(values[q:].sum()) / max(n - q, 1), _LEAST_NOISE)
+        noise = max(float(values[q:].sum()) / max(n - q, 1), _NOISE[-1])
         latent = left[:, :q] * np.sqrt(np.maximum(values[:q] - noise, 0.0))
         return fix_signs(latent), 1.0, noise
 
     def _searched(self, q: int, deadline: Deadline) -> tuple[Array, float, float]:
         n, size = len(self._data), self._data.size
-        # Columns of variance one are some widths of the kernel across.
-        start = np.sqrt(n) * np.linalg.svd(self._data, full_matrices=False)[0][:, :q]
-        first = np.concatenate([[0.0, np.log(_FIRST_NOISE)], start.ravel()])
 
-        def objective(point: Array) -> tuple[float, Array]:
+        def scaled(point: Array) -> tuple[float, Array]:
             latent, (signal, noise) = point[2:].reshape(n, q), np.exp(point[:2])
-            value, slope, pair = gplvm_objective(latent, signal, noise, self._data)
+            value, slope, pair = objective(latent, signal, noise, self._data)
             return value / size, np.concatenate([pair, slope.ravel()]) / size
 
         def stop(intermediate_result: OptimizeResult) -> None:
             if deadline.is_over():
                 raise StopIteration
 
+        # Columns of variance one are some widths of the kernel across.
+        start = np.sqrt(n) * np.linalg.svd(self._data, full_matrices=False)[0][:, :q]
+        point = np.concatenate([[0.0, np.log(_NOISE[0])], start.ravel()])
         bounds = [(None, np.log(_LARGEST_SIGNAL)), (None, None), *[(None, None)] * (n * q)]
         options = {"maxfun": 20 * self.max_iter, "gtol": self.tol, "ftol": _LEAST_GAIN / size}
-        best, best_value = first, np.inf
-        for floors in _SCHEDULES:
-            point, steps = first, 0
-            for floor in floors:
-                bounds[1] = (np.log(floor), None)
-                share = 1 if floor == floors[-1] else 10
-                options["maxiter"] = max(1, (self.max_iter - steps) // share)
-                found = minimize(
-                    objective, point, jac=True, method="L-BFGS-B", callback=stop, bounds=bounds,
-                    options=options,
-                )  # fmt: skip
-                point, steps = found.x, steps + int(found.nit)
-            if found.fun < best_value:
-                best, best_value, self.n_iter_ = point, float(found.fun), steps
-                # 1 is the limit of steps, 99 the callback; 2 is a line search ended by rounding.
-                self.converged_ = found.status in (0, 2)
-            if deadline.is_over():
-                break
-        signal, noise = np.exp(best[:2]).tolist()
-        return on_principal_axes(best[2:].reshape(n, q)), signal, noise
+        for floor in _NOISE:
+            bounds[1] = (np.log(floor), None)
+            share = 1 if floor == _NOISE[-1] else 10
+            options["maxiter"] = max(1, (self.max_iter - self.n_iter_) // share)
+            found = minimize(
+                scaled, point, jac=True, method="L-BFGS-B", callback=stop, bounds=bounds,
+                options=options,
+            )  # fmt: skip
+            point, self.n_iter_ = found.x, self.n_iter_ + int(found.nit)
+        # 1 is the limit of steps, 99 the callback; 2 is a line search ended by rounding.
+        self.converged_ = found.status in (0, 2)
+        signal, noise = np.exp(point[:2]).tolist()
+        return on_principal_axes(point[2:].reshape(n, q)), signal, noise
 
 
 def _in_a_unit(centred: Array) -> tuple[float, Array]:

@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
+from sdpdr.base.errors import DataTypeError, ShapeError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
 from sdpdr.families.unfold.mvu import mfnu, mvu
@@ -38,41 +38,18 @@ _OPEN = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class NonConvexUnfolding:
-    """Coordinates from the augmented Lagrangian, with what they are worth.
-
-    Attributes
-    ----------
-    embedding : array of shape (n, rank)
-        Of the nodes; columns orthogonal, by falling size, signs fixed.
-    weights : array of shape (m,)
-        Multipliers of the edges.
-    value : float
-        Variance, or sum of squared lengths of furthest pairs.
-    violation : float
-        Largest relative error of a squared length (of one that grew, for the inequality).
-    certificate : Certificate
-        Bound on the optimum at any rank that the weights prove.
-    rounds, iterations : int
-        Of the outer and of the inner loop.
-    converged : bool
-        Whether the lengths hold to the tolerance.
-    stopped : bool
-        Whether the time limit ended it.
-    """
+    """Coordinates from the augmented Lagrangian, with their proof; see `ncmvu`."""
 
     embedding: Array
-    weights: Array
     value: float
     violation: float
     certificate: Certificate
-    rounds: int
-    iterations: int
     converged: bool
-    stopped: bool = False
+    stopped: bool
 
     @property
     def bound(self) -> float | None:
-        """The bound itself."""
+        """Bound on the optimum at any rank."""
         return self.certificate.bound
 
     @property
@@ -120,9 +97,8 @@ def ncmvu(
         |r_i - r_j|^2 \;(\le, =)\; d_{ij},
 
     with C the identity (NCMVU) or the Laplacian of furthest pairs (NC-MFNU). Violations are
-    penalised relative to the squared length. It is not convex: with exact lengths, different starts
-    end in different places, most of them infeasible. With lengths that may shrink, starts have been
-    seen to agree; only the certificate, from the multipliers, proves that an end is the optimum.
+    penalized relative to the squared length. It is not convex; only the certificate, from the
+    multipliers, proves that an end is the optimum.
 
     Parameters
     ----------
@@ -134,8 +110,7 @@ def ncmvu(
     objective : {"variance", "furthest"}, default "variance"
         ``"furthest"`` needs a graph that knows its points.
     start : array of shape (n, d), optional
-        Points of the nodes to begin with, of which the leading r coordinates are taken after
-        a rotation to principal axes; drawn at random by default.
+        Points of the nodes to begin with, on their r principal axes; drawn at random by default.
     tol : float, default 1e-8
         Largest relative error of a squared length aimed at.
     max_iter : int, default 60
@@ -147,14 +122,15 @@ def ncmvu(
     Returns
     -------
     NonConvexUnfolding
+        With ``embedding`` (n, rank) of the nodes, columns orthogonal and by falling size, its
+        ``value`` (variance, or sum of squared lengths of furthest pairs), the largest relative
+        ``violation`` of a squared length, the ``certificate`` from the multipliers with its
+        ``bound`` and ``gap``, ``converged``, ``stopped`` (by the time limit) and a ``message``.
 
     Raises
     ------
-    DataError
-        r is not in 1..n - 1, or the start is not made of numbers.
-    UnknownNameError
-        The isometry or objective is none of the above.
-    DisconnectedGraphError
+    DataError, DataTypeError, UnknownNameError, DisconnectedGraphError
+        Naming the argument that cannot be used.
 
     References
     ----------
@@ -170,9 +146,15 @@ def ncmvu(
     >>> round(found.value, 2), found.converged
     (1640.4, True)
     """
+    if not isinstance(graph, NeighborGraph):
+        raise DataTypeError(
+            f"graph is of type {type(graph).__name__}; expected a NeighborGraph. Of points, pass "
+            "sdpdr.graphs.knn(X), or fit sdpdr.baselines.NCMVU() to X."
+        )
     validate.choice("isometry", isometry, RELATIONS)
     validate.choice("objective", objective, OBJECTIVES)
     rank = validate.positive_integer("rank", rank, at_most=graph.n - 1)
+    max_iter = validate.positive_integer("max_iter", max_iter)
     sdp = OBJECTIVES[objective](graph, isometry).to_sdp()
     unit = float(np.mean(graph.sqdist))
     small = NeighborGraph(graph.n, graph.edges, graph.sqdist / unit, graph.counts)
@@ -180,34 +162,26 @@ def ncmvu(
     R = _start(small, rank, start, unit, seed)
     w = np.zeros(graph.m)
     s = float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
-
-    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors
-    deadline = Deadline(time_limit)
+    deadline, ends = Deadline(time_limit), SquaredEdgeLengths(graph.n, graph.edges).vectors
 
     def flat(x: Array, w: Array, s: Array) -> tuple[float, Array]:
-        value, gradient = _lagrangian(x.reshape(graph.n, rank), w, s, C, small, ends, isometry)
+        value, gradient = lagrangian(x.reshape(graph.n, rank), w, s, C, small, isometry, ends)
         return value, gradient.ravel()
 
     def stop(x: Array) -> None:
         if deadline.is_over():
             raise StopIteration
 
-    violation, converged, iterations, done = np.inf, False, 0, 0
-    stopped = False
-    while done < validate.positive_integer("max_iter", max_iter) and not (converged or stopped):
-        done += 1
+    options = {"maxiter": 3000, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-9}
+    violation, converged, stopped, rounds = np.inf, False, False, 0
+    while rounds < max_iter and not (converged or stopped):
+        rounds += 1
         inner = minimize(
-            flat,
-            R.ravel(),
-            args=(w, s),
-            jac=True,
-            method="L-BFGS-B",
-            callback=stop,
-            options={"maxiter": 3000, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-9},
-        )
-        R, iterations = inner.x.reshape(R.shape), iterations + int(inner.nit)
-        change = _relative_changes(small, R)
-        pull = w + s * change * small.sqdist
+            flat, R.ravel(), args=(w, s), jac=True, method="L-BFGS-B", callback=stop,
+            options=options,
+        )  # fmt: skip
+        R = inner.x.reshape(R.shape)
+        pull = w + s * _relative_changes(small, R) * small.sqdist
         if isometry == "inequality":
             pull = np.maximum(pull, 0.0)
         # Zero where the edge is as long as allowed, or slack without a multiplier.
@@ -221,74 +195,38 @@ def ncmvu(
     factor = vectors * np.sqrt(spectrum)
     change = _relative_changes(graph, factor)
     duals = {r.label: w if r.label == "isometry" else np.zeros(r.m) for r in sdp.rows}
-    off = np.abs(change) if isometry == "equality" else np.maximum(change, 0.0)
     return NonConvexUnfolding(
         embedding=factor,
-        weights=w,
         value=sdp.report(sdp.primal_value({"K": Factor(factor)})),
-        violation=float(np.max(off)),
+        violation=float(np.max(np.abs(change) if isometry == "equality" else change, initial=0.0)),
         certificate=certify(sdp, complete_multipliers(sdp, duals)),
-        rounds=done,
-        iterations=iterations,
         converged=bool(converged),
         stopped=stopped,
     )
 
 
 def lagrangian(
-    R: Array, w: Array, s: float | Array, C: Any, graph: NeighborGraph, isometry: str = "equality"
-) -> tuple[float, Array]:
-    r"""Augmented Lagrangian of low-rank unfolding, and its gradient.
-
-    .. math::
-
-        \mathcal L = -\langle C, R R^T\rangle + w^T v + \tfrac s2 |v|^2, \qquad
-        \nabla \mathcal L = 2\,(L(w + s v) - C)\, R,
-
-    with :math:`v_e = |r_i - r_j|^2 - d_e`, at the centred R. For the inequality
-    :math:`w + s v` is replaced by its positive part, and the last two terms by
-    :math:`(|w + s v|_+^2 - |w|^2) / 2s`.
-
-    Parameters
-    ----------
-    R : array of shape (n, r)
-    w : array of shape (m,)
-        Multipliers, with the sign of edge weights.
-    s : float or array of shape (m,)
-        Penalty; :math:`\sigma / d_e^2` penalises relative errors.
-    C : array or sparse array of shape (n, n)
-    graph : NeighborGraph
-    isometry : {"equality", "inequality"}, default "equality"
-
-    Returns
-    -------
-    value : float
-    gradient : array of shape (n, r)
-
-    References
-    ----------
-    Vasiloglou thesis, (2.20)-(2.24). As printed, the first term lacks its trace, and in the
-    gradient the sum over edges lacks the matrix :math:`A_{ij}` of each edge, which multiplies R.
-    """
-    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors
-    return _lagrangian(R, w, s, C, graph, ends, isometry)
-
-
-def _lagrangian(
     R: Array,
     w: Array,
     s: float | Array,
     C: Any,
     graph: NeighborGraph,
-    ends: sp.csr_array,
-    isometry: str,
+    isometry: str = "equality",
+    ends: Any = None,
 ) -> tuple[float, Array]:
-    """`lagrangian` with the vectors :math:`e_i - e_j` of the edges computed before."""
+    r"""Augmented Lagrangian at the centred R, and its gradient :math:`2\,(L(w + s v) - C)\, R`.
+
+    With :math:`v_e = |r_i - r_j|^2 - d_e` it is :math:`-\langle C, R R^T\rangle + w^T v +
+    \tfrac s2 |v|^2`; for the inequality :math:`w + s v` is replaced by its positive part, and the
+    last two terms by :math:`(|w + s v|_+^2 - |w|^2) / 2s`. (2.20) of the Vasiloglou thesis lacks a
+    trace, and the last term of (2.24) the matrix of each edge, which multiplies R. ``ends`` are the
+    vectors of the edges, if they are known.
+    """
     share = graph.counts / np.sum(graph.counts)
     R = R - share @ R
+    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors if ends is None else ends
     steps = ends @ R
-    v = np.einsum("ek,ek->e", steps, steps) - graph.sqdist
-    pull = w + s * v
+    pull = w + s * (np.einsum("ek,ek->e", steps, steps) - graph.sqdist)
     if isometry == "inequality":
         pull = np.maximum(pull, 0.0)
     CR = C @ R
@@ -321,47 +259,37 @@ def _start(
 
 @dataclass(eq=False, repr=False)
 class NCMVU(Embedding):
-    """Estimator of non-convex unfolding; see `ncmvu`. A baseline.
+    """Estimator of non-convex unfolding, from the principal components of the data. A baseline.
+
+    Components of the graph are joined, with a warning; a time limit that ends it warns, too.
 
     Parameters
     ----------
     n_components : int, default 2
         Columns of the embedding.
-    rank : int, default 3
-        Columns while unfolding, at least n_components.
+    rank : int, optional
+        Columns while unfolding; by default three, or n_components if that is more.
     n_neighbors : int, default 6
         Of fewer other points all are taken, with a ``FewPointsWarning``.
     isometry : {"inequality", "equality"}, default "inequality"
-    objective : {"variance", "furthest"}, default "variance"
-    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
-        What to do about a disconnected graph, see `sdpdr.graphs.knn`.
-    start : {"data", "random"}, default "data"
-        The principal components of the data, or random coordinates.
     tol : float, default 1e-8
+        Largest relative error of a squared length aimed at.
     max_iter : int, default 60
+        Rounds of multipliers.
     time_limit : float or None, default 60
-        Seconds, after which the point and the multipliers are kept as they are, with a warning;
-        "auto" is the default.
+        Seconds, after which the point and the multipliers are kept as they are; "auto" is the
+        default.
     random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
     result_ : NonConvexUnfolding
+        As `ncmvu` returns it.
     graph_ : NeighborGraph
     n_neighbors_ : int
         As used.
     n_features_in_ : int
-
-    Raises
-    ------
-    DataError
-        From `fit`, naming what is wrong.
-
-    Warns
-    -----
-    UncertifiedWarning
-        The time limit ended it.
 
     Examples
     --------
@@ -373,12 +301,9 @@ class NCMVU(Embedding):
 
     n_components: int = 2
     _: KW_ONLY
-    rank: int = 3
+    rank: int | None = None
     n_neighbors: int = 6
     isometry: Literal["inequality", "equality"] = "inequality"
-    objective: Literal["variance", "furthest"] = "variance"
-    connect: str = "bridges"
-    start: str = "data"
     tol: float = 1e-8
     max_iter: int = 60
     time_limit: float | str | None = 60.0
@@ -388,23 +313,17 @@ class NCMVU(Embedding):
         """Learn the embedding of the rows of X; y is not used."""
         if sp.issparse(X):
             validate.points(X)  # which refuses them
-        search = partial(knn, X, connect=self.connect)
+        search = partial(knn, X, connect="bridges")
         graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
         note_columns(self, X)
-        validate.choice("start", self.start, ("data", "random"))
-        validate.positive_integer(
-            "n_components",
-            self.n_components,
-            at_most=self.rank,
-            why=f"as more exceeds rank={self.rank}",
-        )
-        points = np.asarray(X, dtype=float)[graph.first_samples]
+        rank = max(3, self.n_components) if self.rank is None else self.rank
+        why = f"as more exceeds rank={rank}"
+        validate.positive_integer("n_components", self.n_components, at_most=rank, why=why)
         self.result_ = ncmvu(
             graph,
-            self.rank,
+            rank,
             self.isometry,
-            self.objective,
-            start=points if self.start == "data" else None,
+            start=np.asarray(X, dtype=float)[graph.first_samples],
             tol=self.tol,
             max_iter=self.max_iter,
             time_limit=seconds_for(self),

@@ -1,7 +1,9 @@
-"""Spectral embeddings of scikit-learn, on the graph of our methods."""
+"""Baselines by name, most of them of scikit-learn, on the graph of our methods."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,24 +14,26 @@ from sklearn.manifold import LocallyLinearEmbedding, SpectralEmbedding
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.families.unfold.baselines.gplvm import GPLVM
+from sdpdr.families.unfold.baselines.ncmvu import NCMVU
+from sdpdr.families.unfold.baselines.stress import SPE, Sammon, metric_mds, nonmetric_mds
 from sdpdr.families.unfold.completion import classically_scaled
-from sdpdr.graphs import NeighborGraph, edge_weights, geodesics, knn
-from sdpdr.graphs.space import Euclidean, Space, Sparse, make_space
+from sdpdr.graphs import NeighborGraph, geodesics, knn
+from sdpdr.graphs.space import Euclidean, Space, make_space
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import short_indices
 
-VARIANTS = ("standard", "modified", "hessian", "ltsa")
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "cosine")
 # Up to this many points LLE's eigenvectors are found by a dense method: the wanted eigenvalues are
 # tiny beside the others, so an iteration often gives up.
-DENSE = 1500
+_DENSE = 1500
 
 
 def classical_mds(X: Any, n_components: int = 2, *, metric: str = "euclidean") -> Array:
-    r"""Classical multidimensional scaling: leading eigenvectors of :math:`-\tfrac12 P D P`.
+    r"""Classical scaling: leading eigenvectors of :math:`-\tfrac12 P D P`, columns centred.
 
-    D holds the squared distances of all pairs and P centres. For points this is principal component
-    analysis. It keeps large distances, along the manifold or across it.
+    D holds the squared distances of all pairs and P centres; for points this is principal component
+    analysis [Torgerson, "Multidimensional scaling: I. Theory and method", Psychometrika 17, 1952].
 
     Parameters
     ----------
@@ -37,20 +41,6 @@ def classical_mds(X: Any, n_components: int = 2, *, metric: str = "euclidean") -
     n_components : int, default 2
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"`` X holds PLAIN distances.
-
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-        Centred; the largest entry of each column is positive.
-
-    Raises
-    ------
-    DataError
-        X cannot be used, or there are too many components.
-
-    References
-    ----------
-    Torgerson, "Multidimensional scaling: I. Theory and method", Psychometrika 17 (1952).
 
     Examples
     --------
@@ -65,17 +55,13 @@ def classical_mds(X: Any, n_components: int = 2, *, metric: str = "euclidean") -
 
 
 def isomap(
-    X: Any,
-    n_components: int = 2,
-    *,
-    n_neighbors: int = 6,
-    metric: str = "euclidean",
-    connect: str = "error",
+    X: Any, n_components: int = 2, *, n_neighbors: int = 6, metric: str = "euclidean"
 ) -> Array:
     """Isomap: classical scaling of the lengths of shortest paths.
 
-    Exact for convex pieces of a plane, densely sampled; holes are stretched. As of
-    ``sklearn.manifold.Isomap``, but for graphs that fall into parts.
+    As ``sklearn.manifold.Isomap``, but a graph that falls into parts is refused, by a
+    `DisconnectedGraphError`. Exact for convex pieces of a plane, densely sampled; holes are
+    stretched [Tenenbaum, de Silva and Langford, Science 290, 2000].
 
     Parameters
     ----------
@@ -84,81 +70,32 @@ def isomap(
     n_components, metric
         As for `classical_mds`.
     n_neighbors : int, default 6
-    connect : {"error", "largest"}, default "error"
-        What to do about a disconnected graph, as for `sdpdr.graphs.knn`; with ``"largest"`` the
-        rows of points left out are NaN. (scikit-learn would join the parts by guesses.)
-
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-
-    Raises
-    ------
-    DataError
-        X cannot be used, or there are too many neighbours or components.
-    DisconnectedGraphError
-
-    References
-    ----------
-    Tenenbaum, de Silva and Langford, "A global geometric framework for nonlinear dimensionality
-    reduction", Science 290 (2000).
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sdpdr import datasets
     >>> X, angle = datasets.spiral(80)
     >>> along = isomap(X, 1, n_neighbors=2)[:, 0]
     >>> bool(abs(np.corrcoef(along, angle**2)[0, 1]) > 0.99)
     True
     """
-    graph, _ = _graph(X, n_components, n_neighbors, metric, connect)
+    graph, _ = _graph(X, n_components, n_neighbors, metric)
     return graph.of_samples(classically_scaled(geodesics(graph), n_components))
 
 
-def lle(
-    X: ArrayLike,
-    n_components: int = 2,
-    *,
-    n_neighbors: int = 6,
-    variant: str = "standard",
-    connect: str = "error",
-    seed: int = 0,
-) -> Array:
+def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int = 0) -> Array:
     """Locally linear embedding: each point the same mean of its neighbours as in the data.
 
-    The unit is arbitrary: columns are orthonormal.
+    ``sklearn.manifold.LocallyLinearEmbedding``, whose columns are orthonormal [Roweis and Saul,
+    Science 290, 2000].
 
     Parameters
     ----------
     X : array_like of shape (n, D)
-    n_components, n_neighbors, connect
+    n_components, n_neighbors
         As for `isomap`.
-    variant : {"standard", "modified", "hessian", "ltsa"}, default "standard"
-        scikit-learn's ``method``; the last is local tangent space alignment.
     seed : int, default 0
         Of the start of the eigenvalue iteration.
-
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-
-    Raises
-    ------
-    DataError
-        X cannot be used, or there are too many neighbours or components, or too few neighbours for
-        the variant.
-    DisconnectedGraphError
-    UnknownNameError
-        For another variant.
-
-    References
-    ----------
-    Roweis and Saul, "Nonlinear dimensionality reduction by locally linear embedding", Science 290
-    (2000); Donoho and Grimes, "Hessian eigenmaps", PNAS 100 (2003); Zhang and Zha, "Principal
-    manifolds and nonlinear dimensionality reduction via tangent space alignment", SIAM Journal on
-    Scientific Computing 26 (2004); Zhang and Wang, "MLLE: modified locally linear embedding using
-    multiple weights", NIPS 19 (2006).
 
     Examples
     --------
@@ -168,13 +105,11 @@ def lle(
     array([[1., 0.],
            [0., 1.]])
     """
-    validate.choice("variant", variant, VARIANTS)
-    graph, space = _graph(X, n_components, n_neighbors, "euclidean", connect)
+    graph, space = _graph(X, n_components, n_neighbors, "euclidean")
     embedding = LocallyLinearEmbedding(
         n_neighbors=n_neighbors,
         n_components=n_components,
-        method=variant,
-        eigen_solver="dense" if space.n <= DENSE else "auto",
+        eigen_solver="dense" if space.n <= _DENSE else "auto",
         random_state=seed,
     )
     return graph.of_samples(_fitted("LLE", embedding, _points(space)))
@@ -186,39 +121,17 @@ def laplacian_eigenmaps(
     *,
     n_neighbors: int = 6,
     metric: str = "euclidean",
-    weights: str = "binary",
-    bandwidth: float | None = None,
-    connect: str = "error",
     seed: int = 0,
 ) -> Array:
-    """Laplacian eigenmaps: the slowest vibrations of the graph.
+    """Laplacian eigenmaps: the slowest vibrations of the graph of `sdpdr.graphs.knn`.
 
-    The graph is exactly that of `sdpdr.graphs.knn`. The unit is arbitrary.
+    ``sklearn.manifold.SpectralEmbedding``; the unit is arbitrary [Belkin and Niyogi, Neural
+    Computation 15, 2003].
 
     Parameters
     ----------
-    X, n_components, n_neighbors, metric, connect
-        As for `isomap`.
-    weights : {"binary", "heat", "cosine"}, default "binary"
-    bandwidth : float, optional
-        Of the edges, as for `sdpdr.graphs.edge_weights`.
-    seed : int, default 0
-        Of the start of the eigenvalue iteration.
-
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-
-    Raises
-    ------
-    DataError
-        X cannot be used, or there are too many neighbours or components.
-    DisconnectedGraphError
-
-    References
-    ----------
-    Belkin and Niyogi, "Laplacian eigenmaps for dimensionality reduction and data representation",
-    Neural Computation 15 (2003).
+    X, n_components, n_neighbors, metric, seed
+        As for `isomap` and `lle`.
 
     Examples
     --------
@@ -226,9 +139,8 @@ def laplacian_eigenmaps(
     >>> laplacian_eigenmaps(datasets.s_curve(100)[0]).shape
     (100, 2)
     """
-    graph, _ = _graph(X, n_components, n_neighbors, metric, connect)
-    # scikit-learn takes indices of 32 bits only.
-    near = short_indices(graph.adjacency(edge_weights(graph, weights, bandwidth)))
+    graph, _ = _graph(X, n_components, n_neighbors, metric)
+    near = short_indices(graph.adjacency())  # scikit-learn takes indices of 32 bits only
     embedding = SpectralEmbedding(n_components, affinity="precomputed", random_state=seed)
     return graph.of_samples(_fitted("Laplacian eigenmaps", embedding, near))
 
@@ -242,9 +154,10 @@ def kernel_pca(
     metric: str = "euclidean",
     seed: int = 0,
 ) -> Array:
-    r"""Kernel principal component analysis, with a kernel given in advance.
+    r"""Principal component analysis with a kernel given in advance, ``sklearn``'s `KernelPCA`.
 
-    Methods such as Maximum Variance Unfolding *learn* the kernel; this is what a fixed one does.
+    Maximum Variance Unfolding *learns* the kernel; this is the result of a fixed one [Schölkopf,
+    Smola and Müller, Neural Computation 10, 1998].
 
     Parameters
     ----------
@@ -258,29 +171,11 @@ def kernel_pca(
     seed : int, default 0
         Of the start of the eigenvalue iteration.
 
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-
-    Raises
-    ------
-    DataError
-        X cannot be used, or there are too many components.
-    UnknownNameError
-        For another kernel.
-
-    References
-    ----------
-    Schölkopf, Smola and Müller, "Nonlinear component analysis as a kernel eigenvalue problem",
-    Neural Computation 10 (1998).
-
     Examples
     --------
-    >>> import numpy as np
     >>> from sdpdr import datasets
     >>> X, _ = datasets.gaussian(50, 3)
-    >>> linear = kernel_pca(X, kernel="linear")
-    >>> bool(np.allclose(linear, classical_mds(X)))
+    >>> bool(np.allclose(kernel_pca(X, kernel="linear"), classical_mds(X)))
     True
     """
     validate.choice("kernel", kernel, KERNELS)
@@ -305,12 +200,9 @@ def _check_components(n_components: object, n: int) -> None:
     validate.positive_integer("n_components", n_components, at_most=n - 1, why=why)
 
 
-def _graph(
-    X: Any, n_components: int, n_neighbors: int, metric: str, connect: str
-) -> tuple[NeighborGraph, Space]:
+def _graph(X: Any, n_components: int, n_neighbors: int, metric: str) -> tuple[NeighborGraph, Space]:
     """The graph of our methods and its points: duplicates merged, in one part."""
-    validate.choice("connect", connect, ("error", "largest"))
-    graph = knn(X, n_neighbors, metric=metric, connect=connect)
+    graph = knn(X, n_neighbors, metric=metric)
     _check_components(n_components, graph.n)
     space = graph.provenance.space
     assert space is not None
@@ -326,10 +218,82 @@ def _fitted(name: str, estimator: Any, data: Any) -> Array:
 
 
 def _points(space: Space) -> Array:
-    if isinstance(space, Sparse):
+    if not isinstance(space, Euclidean):
         raise DataTypeError(
             "X is sparse, and this method takes coordinates of dense points. Reduce X first, with "
             "sklearn.decomposition.TruncatedSVD."
         )
-    assert isinstance(space, Euclidean)
     return space.X
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+BASELINES: Mapping[str, Callable[..., Any]] = {
+    "classical_mds": classical_mds,
+    "isomap": isomap,
+    "lle": lle,
+    "laplacian_eigenmaps": laplacian_eigenmaps,
+    "kernel_pca": kernel_pca,
+    "spe": SPE,
+    "ncmvu": NCMVU,
+    "metric_mds": metric_mds,
+    "nonmetric_mds": nonmetric_mds,
+    "sammon": Sammon,
+    "gplvm": GPLVM,
+}
+
+
+def names() -> tuple[str, ...]:
+    """Names that `embed` accepts.
+
+    Examples
+    --------
+    >>> "isomap" in names()
+    True
+    """
+    return tuple(BASELINES)
+
+
+def embed(
+    name: str,
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    n_neighbors: int = 6,
+    seed: int = 0,
+    **options: Any,
+) -> Array:
+    """Embed by a method's name; shape (n, n_components).
+
+    Parameters
+    ----------
+    name : str
+        One of `names`; an `UnknownNameError` offers the nearest name.
+    X : array_like of shape (n, D)
+    n_components : int, default 2
+    n_neighbors, seed : int
+        Passed to the methods that have them.
+    **options
+        Further options of that method; others are refused by a `DataError`.
+
+    Examples
+    --------
+    >>> from sdpdr import datasets
+    >>> X, _ = datasets.s_curve(60)
+    >>> {name: embed(name, X).shape for name in ("isomap", "lle")}
+    {'isomap': (60, 2), 'lle': (60, 2)}
+    """
+    validate.choice("baseline", name, BASELINES)
+    method = BASELINES[name]
+    known = [p for p in signature(method).parameters if p not in ("X", "n_components")]
+    strange = sorted(set(options) - set(known))
+    if strange:
+        raise DataError(
+            f"{name} takes {', '.join(known)}, not {', '.join(strange)}. Rename or drop it."
+        )
+    shared = {"n_neighbors": n_neighbors, "seed": seed, "random_state": seed}
+    options |= {option: value for option, value in shared.items() if option in known}
+    if isinstance(method, type):
+        return np.asarray(method(n_components, **options).fit(X).embedding_)
+    return np.asarray(method(X, n_components, **options))

@@ -1,8 +1,8 @@
-"""Distances kept by least squares: metric and non-metric scaling, Sammon's map, their stress."""
+"""Distances kept by least squares: metric and non-metric scaling, Sammon's map, SPE, stress."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -23,23 +23,19 @@ from sdpdr.families.unfold.completion import classically_scaled
 from sdpdr.graphs.space import make_space
 from sdpdr.linalg.spectral import on_principal_axes
 
+# Rate of the first and of the last cycle of SPE, and what keeps a step between coinciding points
+# finite.
+_RATES, _NEAR = (2.0, 0.1), 1e-9
+
 
 def stress(distances: ArrayLike, embedding: ArrayLike) -> float:
-    r"""Raw stress :math:`\sum_{i<j} (d_{ij} - |y_i - y_j|)^2`.
+    r"""Raw stress :math:`\sum_{i<j} (d_{ij} - |y_i - y_j|)^2` (review, (2.13), counts pairs twice).
 
     Parameters
     ----------
     distances : array_like of shape (n, n)
         Plain, not squared.
     embedding : array_like of shape (n, r)
-
-    Raises
-    ------
-    ShapeError
-
-    References
-    ----------
-    Review of dimensionality reduction, (2.13), which counts each pair twice.
 
     Examples
     --------
@@ -51,7 +47,7 @@ def stress(distances: ArrayLike, embedding: ArrayLike) -> float:
 
 
 def kruskal_stress(distances: ArrayLike, embedding: ArrayLike) -> float:
-    r"""Kruskal's stress of an order of distances.
+    r"""Kruskal's stress of an order of distances: 0 where the order is kept, at most 1.
 
     .. math::
 
@@ -59,28 +55,13 @@ def kruskal_stress(distances: ArrayLike, embedding: ArrayLike) -> float:
                                   {\sum_{i<j} |y_i - y_j|^2} \Bigr)^{1/2}
         \quad\text{over } \hat d_{ij} \le \hat d_{kl} \text{ wherever } d_{ij} < d_{kl} .
 
-    Only the order of the distances matters, and pairs at one distance may differ in the embedding
-    (Kruskal's primary treatment of ties).
+    Pairs at one distance may differ in the embedding, Kruskal's primary treatment of ties
+    [Psychometrika 29, 1964].
 
     Parameters
     ----------
-    distances : array_like of shape (n, n)
-        Or dissimilarities: any increasing function of distances has the same stress.
-    embedding : array_like of shape (n, r)
-
-    Returns
-    -------
-    float
-        From 0, where the order is kept, to 1.
-
-    Raises
-    ------
-    ShapeError
-
-    References
-    ----------
-    J. B. Kruskal, "Multidimensional scaling by optimizing goodness of fit to a nonmetric
-    hypothesis", Psychometrika 29 (1964).
+    distances, embedding
+        As for `stress`.
 
     Examples
     --------
@@ -98,152 +79,30 @@ def kruskal_stress(distances: ArrayLike, embedding: ArrayLike) -> float:
 
 
 def spe_stress(distances: ArrayLike, embedding: ArrayLike, cutoff: float = np.inf) -> float:
-    r"""Stress that stochastic proximity embedding lowers.
+    r"""Stress that Sammon's map and stochastic proximity embedding lower.
 
-    .. math::
-
-        \frac{\sum (d'_{ij} - d_{ij})^2 / d_{ij}}{\sum d_{ij}}
+    .. math:: \frac{\sum (d'_{ij} - d_{ij})^2 / d_{ij}}{\sum d_{ij}}
 
     over the pairs with :math:`d_{ij} \le r_c`, and those further apart whose embedded distance
-    :math:`d'_{ij}` is the smaller one. Distances are plain, not squared.
+    :math:`d'_{ij}` is the smaller one; pairs at distance zero do not count (Vasiloglou thesis,
+    (4.26), with the denominators in their right places).
 
     Parameters
     ----------
-    distances : array_like of shape (n, n)
-    embedding : array_like of shape (n, r)
+    distances, embedding
+        As for `stress`.
     cutoff : float, default inf
         The radius r_c.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Vasiloglou thesis, (4.26), whose denominators are misplaced; D. K. Agrafiotis and H. Xu,
-    "A self-organizing principle for learning nonlinear manifolds", PNAS 99(25), 2002.
 
     Examples
     --------
     >>> spe_stress([[0.0, 2.0], [2.0, 0.0]], [[0.0], [1.0]])
     0.25
     """
-    D, Y = np.asarray(distances, dtype=float), np.asarray(embedding, dtype=float)
-    if D.shape != (Y.shape[0],) * 2:
-        raise ShapeError(f"distances have shape {D.shape}, the embedding {Y.shape[0]} rows.")
-    return stress_of_pairs(squareform(D, checks=False), pdist(Y), cutoff)
-
-
-def stress_of_pairs(d: Array, now: Array, cutoff: float = np.inf) -> float:
-    """`spe_stress` of distances and embedded distances that are listed, one for each pair."""
-    counted = d > 0.0
-    if np.isfinite(cutoff):
-        counted &= (d <= cutoff) | (now < d)
-    if not counted.all():
-        d, now = d[counted], now[counted]
+    d, now = _pairs(distances, embedding)
+    counted = (d > 0.0) & ((d <= cutoff) | (now < d))
+    d, now = d[counted], now[counted]
     return float(np.sum(np.square(now - d) / d) / np.sum(d))
-
-
-def metric_mds(
-    X: ArrayLike,
-    n_components: int = 2,
-    *,
-    metric: str = "euclidean",
-    start: str = "classical",
-    max_iter: int = 300,
-    tol: float = 1e-6,
-    seed: int = 0,
-) -> Array:
-    r"""Metric multidimensional scaling: the `stress` of an embedding, lowered by majorization.
-
-    scikit-learn's ``smacof``, which never raises it from where it starts. It is not convex.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D), or (n, n) for precomputed distances
-    n_components : int, default 2
-    metric : {"euclidean", "precomputed"}, default "euclidean"
-        With ``"precomputed"`` X holds PLAIN distances.
-    start : {"classical", "random"}, default "classical"
-        Leading eigenvectors as of `classical_mds`, or places drawn with the seed.
-    max_iter : int, default 300
-    tol : float, default 1e-6
-        A step that lowers the stress by a smaller share of the squared distances is the last one.
-        More steps may gain more than one: scaled wine ends 5e-4 above the stress of 1e-12.
-    seed : int, default 0
-
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-        Centred, on its principal axes.
-
-    Raises
-    ------
-    DataError
-        X cannot be used, or there are too many components.
-    UnknownNameError
-        For another metric or start.
-
-    References
-    ----------
-    Review of dimensionality reduction, (2.13); de Leeuw, "Applications of convex analysis to
-    multidimensional scaling" (1977).
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).random((12, 2))
-    >>> D = np.linalg.norm(X[:, None] - X[None], axis=2)
-    >>> stress(D, metric_mds(X)) < 1e-12
-    True
-    """
-    return _scaled(X, n_components, metric, start, max_iter, tol, seed, by_order=False)
-
-
-def nonmetric_mds(
-    X: ArrayLike,
-    n_components: int = 2,
-    *,
-    metric: str = "euclidean",
-    start: str = "classical",
-    max_iter: int = 300,
-    tol: float = 1e-6,
-    seed: int = 0,
-) -> Array:
-    r"""Non-metric multidimensional scaling: the order of the distances, kept as well as can be.
-
-    scikit-learn's ``smacof``: monotone regression of the embedded distances on the given ones,
-    then a step of majorization towards it, in turn. `kruskal_stress` tells how well the order is
-    kept. The unit is arbitrary, and dissimilarities of zero count as unknown.
-
-    Parameters
-    ----------
-    X, n_components, metric, start, max_iter, tol, seed
-        As for `metric_mds`.
-
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-        Centred, on its principal axes.
-
-    Raises
-    ------
-    DataError, UnknownNameError
-        As of `metric_mds`.
-
-    References
-    ----------
-    J. B. Kruskal, "Nonmetric multidimensional scaling: a numerical method", Psychometrika 29
-    (1964); named in the review of dimensionality reduction, section 2.4.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).random((12, 2))
-    >>> D = np.linalg.norm(X[:, None] - X[None], axis=2)
-    >>> Y = nonmetric_mds(D**1.5, metric="precomputed")
-    >>> kruskal_stress(D, Y) < 0.02
-    True
-    """
-    return _scaled(X, n_components, metric, start, max_iter, tol, seed, by_order=True)
 
 
 def _pairs(distances: ArrayLike, embedding: ArrayLike) -> tuple[Array, Array]:
@@ -257,122 +116,101 @@ def _pairs(distances: ArrayLike, embedding: ArrayLike) -> tuple[Array, Array]:
     return D[np.triu_indices(len(D), 1)], pdist(Y)
 
 
-def _scaled(
-    X: ArrayLike,
-    n_components: int,
-    metric: str,
-    start: str,
-    max_iter: int,
-    tol: float,
-    seed: int,
-    *,
-    by_order: bool,
-) -> Array:
-    validate.choice("start", start, ("classical", "random"))
-    if by_order and metric == "precomputed":
-        # Dissimilarities need not be distances, so none is said to be too long for one.
-        D = squared_distances(X, squared=True, at_least=2)
-        if np.isinf(D).any():
-            raise DataError(
-                "scaling needs all dissimilarities, and some are not known. Complete distances "
-                "with sdpdr.DistanceCompletion."
-            )
-    else:
-        D = plain_distances(X, metric)
-    first = classical_start(D, n_components)
-    # smacof fits scikit-learn's own regression, which heeds the output asked of transformers.
-    with config_context(transform_output="default"):
-        found, _ = smacof(
-            D,
-            metric=not by_order,
-            n_components=first.shape[1],
-            init=first if start == "classical" else None,
-            n_init=1,
-            max_iter=validate.positive_integer("max_iter", max_iter),
-            eps=validate.positive_number("tol", tol),
-            random_state=validate.seed(seed, "seed"),
-            normalized_stress=False,
-        )
-    return on_principal_axes(np.asarray(found))
+# -- scaling ---------------------------------------------------------------------------------------
 
 
-def classical_start(D: Array, n_components: int) -> Array:
-    """Classical scaling of plain distances, in a number of dimensions that is checked."""
-    n = len(D)
-    why = f"one less, of {n} points"
-    width = validate.positive_integer("n_components", n_components, at_most=n - 1, why=why)
-    return classically_scaled(D, width)
-
-
-def sammon(
+def metric_mds(
     X: ArrayLike,
     n_components: int = 2,
     *,
     metric: str = "euclidean",
-    max_iter: int = 500,
+    max_iter: int = 300,
     tol: float = 1e-6,
 ) -> Array:
-    r"""Sammon's map: distances kept relatively, so that short ones count.
+    r"""Metric multidimensional scaling: the `stress` of an embedding, lowered by majorization.
 
-    .. math::
-
-        \min_Y\ \frac{\sum_{i<j} (d_{ij} - |y_i - y_j|)^2 / d_{ij}}{\sum_{i<j} d_{ij}}
-
-    by L-BFGS with exact gradients, from classical scaling; `spe_stress` is the objective. The
-    problem is not convex, so that the end is a stationary point.
+    scikit-learn's ``smacof`` from classical scaling, above which it never ends. It is not convex
+    [review, (2.13); de Leeuw, "Applications of convex analysis to multidimensional scaling", 1977].
 
     Parameters
     ----------
     X : array_like of shape (n, D), or (n, n) for precomputed distances
-        Points that coincide stay together; their pair does not count.
     n_components : int, default 2
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"`` X holds PLAIN distances.
-    max_iter : int, default 500
+    max_iter : int, default 300
     tol : float, default 1e-6
-        Largest entry of the gradient at which to stop, with distances of mean one and the
-        objective times n.
-
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-        Centred, on its principal axes.
-
-    Raises
-    ------
-    DataError, UnknownNameError
-        As of `metric_mds`.
-
-    References
-    ----------
-    Review of dimensionality reduction, (2.14); J. W. Sammon, "A nonlinear mapping for data
-    structure analysis", IEEE Transactions on Computers 18 (1969), whose steps are diagonal Newton
-    steps.
+        A step that lowers the stress by a smaller share of the squared distances is the last one.
 
     Examples
     --------
     >>> X = np.random.default_rng(0).random((12, 2))
     >>> D = np.linalg.norm(X[:, None] - X[None], axis=2)
-    >>> spe_stress(D, sammon(X)) < 1e-9
+    >>> stress(D, metric_mds(X)) < 1e-12
     True
     """
-    return _sammon(plain_distances(X, metric), n_components, max_iter, tol)[0]
+    return _scaled(plain_distances(X, metric), n_components, max_iter, tol, by_order=False)
 
 
-def sammon_slope(distances: Array, embedding: Array) -> tuple[float, Array]:
-    r"""Sammon's stress (`spe_stress`) and its gradient in the embedding, shape (n, r).
+def nonmetric_mds(
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    metric: str = "euclidean",
+    max_iter: int = 300,
+    tol: float = 1e-6,
+) -> Array:
+    r"""Non-metric multidimensional scaling: the order of the distances, kept as well as can be.
 
-    .. math:: \frac{\partial E}{\partial y_i} = \frac{2}{\sum_{k<l} d_{kl}} \sum_{j \ne i}
-              \frac{|y_i - y_j| - d_{ij}}{d_{ij}\, |y_i - y_j|} (y_i - y_j)
+    scikit-learn's ``smacof``: monotone regression and a step of majorization in turn. The unit is
+    arbitrary, and dissimilarities of zero count as unknown [Kruskal, Psychometrika 29, 1964].
 
-    Where two points of the embedding coincide there is no gradient; their pair is left out of it.
+    Parameters
+    ----------
+    X, n_components, metric, max_iter, tol
+        As for `metric_mds`; precomputed dissimilarities need not be distances.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((12, 2))
+    >>> D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    >>> Y = nonmetric_mds(D**1.5, metric="precomputed")
+    >>> kruskal_stress(D, Y) < 0.02
+    True
     """
-    d, now = squareform(distances, checks=False), pdist(embedding)
-    shares = np.zeros_like(now)
-    np.divide(now - d, d * now, out=shares, where=(d > 0.0) & (now > 0.0))
-    share = squareform(shares)
-    slope = (2.0 / d.sum()) * (share.sum(axis=1)[:, None] * embedding - share @ embedding)
-    return stress_of_pairs(d, now), slope
+    if metric != "precomputed":
+        return _scaled(plain_distances(X, metric), n_components, max_iter, tol, by_order=True)
+    # Dissimilarities need not be distances, so none is said to be too long for one.
+    D = squared_distances(X, squared=True, at_least=2)
+    if np.isinf(D).any():
+        raise DataError(
+            "scaling needs all dissimilarities, and some are not known. Complete distances "
+            "with sdpdr.DistanceCompletion."
+        )
+    return _scaled(D, n_components, max_iter, tol, by_order=True)
+
+
+def _scaled(D: Array, n_components: int, max_iter: int, tol: float, *, by_order: bool) -> Array:
+    first = _classical_start(D, n_components)
+    # smacof fits scikit-learn's own regression, which respects the output set for transformers.
+    with config_context(transform_output="default"):
+        found, _ = smacof(
+            D,
+            metric=not by_order,
+            n_components=first.shape[1],
+            init=first,
+            n_init=1,
+            max_iter=validate.positive_integer("max_iter", max_iter),
+            eps=validate.positive_number("tol", tol),
+            normalized_stress=False,
+        )
+    return on_principal_axes(np.asarray(found))
+
+
+def _classical_start(D: Array, n_components: int) -> Array:
+    why = f"one less, of {len(D)} points"
+    width = validate.positive_integer("n_components", n_components, at_most=len(D) - 1, why=why)
+    return classically_scaled(D, width)
 
 
 def plain_distances(X: ArrayLike, metric: str) -> Array:
@@ -380,14 +218,14 @@ def plain_distances(X: ArrayLike, metric: str) -> Array:
     return np.asarray(np.sqrt(make_space(X, metric, at_least=2).sqdist_to_all()))
 
 
+# -- Sammon's map, and stochastic proximity embedding ----------------------------------------------
+
+
 class OfDistances(Embedding):
     """Base of embeddings made of all distances, between points or as they are passed."""
 
     metric: str
-
-    @abstractmethod
-    def _embedded(self, D: Array) -> Array:
-        """Places of points at these distances."""
+    _embedded: Callable[[Array], Array]
 
     def fit(self, X: Any, y: Any = None) -> OfDistances:
         """Learn the embedding of the rows of X; y is not used."""
@@ -403,34 +241,57 @@ class OfDistances(Embedding):
         return tags
 
 
+def sammon_slope(distances: Array, embedding: Array) -> tuple[float, Array]:
+    """Sammon's stress and its slope, to which pairs that coincide contribute nothing."""
+    d, now = squareform(distances, checks=False), pdist(embedding)
+    shares = np.zeros_like(now)
+    np.divide(now - d, d * now, out=shares, where=(d > 0.0) & (now > 0.0))
+    share = squareform(shares)
+    slope = (2.0 / d.sum()) * (share.sum(axis=1)[:, None] * embedding - share @ embedding)
+    return spe_stress(distances, embedding), slope
+
+
 @dataclass(eq=False, repr=False)
 class Sammon(OfDistances):
-    """Sammon's map as an estimator; see `sammon`. A baseline, without new points.
+    r"""Sammon's map: distances kept relatively, so that short ones count. A baseline.
 
-    For metric and non-metric scaling scikit-learn has ``sklearn.manifold.MDS``.
+    .. math::
+
+        \min_Y\ \frac{\sum_{i<j} (d_{ij} - |y_i - y_j|)^2 / d_{ij}}{\sum_{i<j} d_{ij}}
+
+    by L-BFGS with exact gradients, from classical scaling, to a stationary point. Points that
+    coincide stay together.
 
     Parameters
     ----------
     n_components : int, default 2
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
+        With ``"precomputed"`` X holds PLAIN distances.
     max_iter : int, default 500
     tol : float, default 1e-6
+        Largest entry of the gradient at which to stop, with distances of mean one and the objective
+        times n.
 
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
+        Centred, on its principal axes.
     stress_ : float
-        Sammon's stress, 0 or more and without a unit.
+        Without a unit.
     n_iter_ : int
     converged_ : bool
-        Whether the gradient fell to ``tol`` before ``max_iter``, or no step lowers the stress.
+        Whether it ended before ``max_iter``.
     n_features_in_ : int
+
+    References
+    ----------
+    Review of dimensionality reduction, (2.14); J. W. Sammon, IEEE Transactions on Computers 18
+    (1969), whose steps are diagonal Newton steps.
 
     Examples
     --------
     >>> from sdpdr import datasets
-    >>> X, _ = datasets.s_curve(60)
-    >>> fitted = Sammon().fit(X)
+    >>> fitted = Sammon().fit(datasets.s_curve(60)[0])
     >>> fitted.embedding_.shape, fitted.converged_, 0.0 < fitted.stress_ < 0.1
     ((60, 2), True, True)
     """
@@ -442,30 +303,99 @@ class Sammon(OfDistances):
     tol: float = 1e-6
 
     def _embedded(self, D: Array) -> Array:
-        places, self.n_iter_, self.converged_ = _sammon(
-            D, self.n_components, self.max_iter, self.tol
-        )
+        n, unit = len(D), float(D.sum() / (D.size - len(D)))
+        scaled = D / unit
+        first = _classical_start(scaled, self.n_components)
+
+        def objective(flat: Array) -> tuple[float, Array]:
+            value, slope = sammon_slope(scaled, flat.reshape(first.shape))
+            return n * value, n * slope.ravel()
+
+        options = {
+            "maxiter": validate.positive_integer("max_iter", self.max_iter),
+            "maxfun": 20 * self.max_iter,
+            "gtol": validate.positive_number("tol", self.tol),
+            "ftol": 0.0,
+        }
+        found = minimize(objective, first.ravel(), jac=True, method="L-BFGS-B", options=options)
+        # 1 is the limit; 2 is a line search that rounding ended.
+        self.n_iter_, self.converged_ = int(found.nit), found.status != 1
+        places = unit * on_principal_axes(found.x.reshape(first.shape))
         self.stress_ = spe_stress(D, places)
         return places
 
 
-def _sammon(D: Array, n_components: int, max_iter: int, tol: float) -> tuple[Array, int, bool]:
-    """Embedding, steps, and whether they ended by themselves."""
-    unit = float(D.sum() / (D.size - len(D)))
-    scaled = D / unit
-    first = classical_start(scaled, n_components)
-    n = len(D)
+@dataclass(eq=False, repr=False)
+class SPE(OfDistances):
+    r"""Stochastic proximity embedding: random pairs are moved towards their distances. A baseline.
 
-    def objective(flat: Array) -> tuple[float, Array]:
-        value, slope = sammon_slope(scaled, flat.reshape(first.shape))
-        return n * value, n * slope.ravel()
+    A random pair with :math:`d_{ij} \le r_c`, or closer together in the embedding than in the data,
+    is moved by
 
-    options = {
-        "maxiter": validate.positive_integer("max_iter", max_iter),
-        "maxfun": 20 * max_iter,
-        "gtol": validate.positive_number("tol", tol),
-        "ftol": 0.0,
-    }
-    found = minimize(objective, first.ravel(), jac=True, method="L-BFGS-B", options=options)
-    # 1 is the limit; 2 is a line search that rounding ended.
-    return unit * on_principal_axes(found.x.reshape(first.shape)), int(found.nit), found.status != 1
+    .. math::
+
+        y_i \leftarrow y_i + \frac{\ell}{2} \frac{d_{ij} - d'_{ij}}{d'_{ij}} (y_i - y_j),
+        \qquad y_j \text{ opposite},
+
+    while the rate :math:`\ell` falls from 2 to 0.1; 50 n pairs are drawn at each rate, as matchings
+    of which no two share a point, so that they move at once as they would one by one.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+    cutoff : float, default inf
+        Radius r_c of neighbourhoods.
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
+        With ``"precomputed"`` X holds PLAIN distances.
+    cycles : int, default 100
+        Number of rates.
+    random_state : int, RandomState or Generator, default 0
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        Centred.
+    stress_ : float
+        Its `spe_stress`.
+    n_features_in_ : int
+
+    References
+    ----------
+    Vasiloglou thesis, section 3.4; D. K. Agrafiotis and H. Xu, PNAS 99(25), 2002.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).uniform(size=(10, 2))
+    >>> SPE(cycles=10).fit_transform(X).shape
+    (10, 2)
+    """
+
+    n_components: int = 2
+    _: KW_ONLY
+    cutoff: float = np.inf
+    metric: str = "euclidean"
+    cycles: int = 100
+    random_state: int = 0
+
+    def _embedded(self, D: Array) -> Array:
+        n, half = len(D), len(D) // 2
+        cutoff = validate.price("cutoff", self.cutoff)
+        width = validate.positive_integer("n_components", self.n_components)
+        cycles = validate.positive_integer("cycles", self.cycles)
+        rng = np.random.default_rng(validate.seed(self.random_state))
+        scale = float(np.median(D[D > 0.0]))
+        Y = scale * rng.uniform(size=(n, width))
+        for rate in np.linspace(*_RATES, cycles):
+            for drawn in range(0, 50 * n, half):
+                order, m = rng.permutation(n), min(half, 50 * n - drawn)
+                i, j = order[:m], order[half : half + m]
+                apart, wanted = Y[i] - Y[j], D[i, j]
+                now = np.sqrt(np.einsum("pk,pk->p", apart, apart))
+                pull = 0.5 * rate * (wanted - now) / (now + _NEAR * scale)
+                pull[(wanted > cutoff) & (now >= wanted)] = 0.0
+                move = pull[:, None] * apart
+                Y[i] += move
+                Y[j] -= move
+        places = np.asarray(Y - Y.mean(axis=0))
+        self.stress_ = spe_stress(D, places, cutoff)
+        return places

@@ -55,7 +55,7 @@ class MVU(SampledEmbedding):
         What to do about a disconnected graph: join every two parts by several edges, with a
         warning; add the shortest joining edges only, on which parts turn as on hinges; keep the
         largest part (points left out get ``nan``); or refuse. See `sdpdr.graphs.knn`.
-    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
+    extension : {"kernel", "linear", "barycentric"}, optional
         Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
         `sdpdr.extend.fit_extension`.
     solver : str or Solver, default "auto"

@@ -1,0 +1,75 @@
+"""Sizes of a program, and which solver can take it in which form."""
+
+from __future__ import annotations
+
+from sdpdr.linalg.svec import svec_size
+from sdpdr.linalg.walks import BROAD
+from sdpdr.program.sdp import SDP
+from sdpdr.reduce.chordal_pattern import find_trees, long_rows
+from sdpdr.reduce.face import Face
+from sdpdr.solvers.base import Solver
+
+# Forms that decompose matrices along the cliques of their patterns.
+CHORDAL = ("chordal", "chordal-lmi")
+# Order of matrices, and rows for each of it, beyond which cliques take longer to find than to do
+# without them.
+_PATTERN, _CROWDED = 20_000, 50
+
+
+def orders(sdp: SDP) -> list[int]:
+    """Of all matrices."""
+    return [*(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)]
+
+
+def multipliers(sdp: SDP) -> int:
+    """Unknowns of the dual."""
+    return sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
+
+
+def entries(sdp: SDP) -> int:
+    """Unknowns of the program."""
+    return sum(v.size for v in sdp.variables)
+
+
+def block_work(sdp: SDP) -> float:
+    """Multiplications of a step with a dense block for every matrix."""
+    return sum(float(svec_size(n)) ** 3 / 3.0 for n in orders(sdp))
+
+
+def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> str:
+    """Why a solver cannot take a program in a form; empty if it can.
+
+    Parameters
+    ----------
+    sdp : SDP or None
+    refusal : str
+        Why there is no standard form, where there is none.
+    solver : class of Solver
+    form : str
+    """
+    available = solver.availability()
+    if not available.usable:
+        return available.reason
+    if sdp is None:
+        return "" if form == "cvxpy" else refusal
+    words = solver().accepts(sdp) or ""
+    if words or form == "cvxpy":
+        return words
+    if form in ("lmi", "chordal-lmi") and not multipliers(sdp):
+        return "the program has no rows, so its dual has no unknowns"
+    return (sdp.remembered(_no_cliques) or "") if form in CHORDAL else ""
+
+
+def _no_cliques(sdp: SDP) -> str | None:
+    """Why the matrices are not decomposed along cliques, on their sparse face."""
+    largest = max(orders(sdp), default=0)
+    if largest > _PATTERN:
+        return f"cliques are not looked for in matrices of order above {_PATTERN}"
+    if sdp.n_rows > max(_PATTERN, _CROWDED * largest):
+        return f"{sdp.n_rows} rows on matrices of order {largest} leave no small cliques"
+    # What is long would be written out in search of a basis of the face.
+    long = long_rows(sdp, BROAD)
+    if long:
+        return "; ".join(f"{name!r}: {why}" for name, why in long.items())
+    face = Face("sparse")
+    return find_trees(sdp if face.accepts(sdp) else face.apply(sdp).sdp, broadest=BROAD).refusal()
