@@ -77,10 +77,10 @@ class _Congruence(Scaling):
     """
 
     def __init__(self, cone: Semidefinite, s: Array) -> None:
-        self._cone, self._L = cone, np.linalg.cholesky(cone.matrices(s))
-        self._V: Array = np.linalg.inv(self._L)
-        self._root: Array = np.sqrt(cone.weight)
-        self._square = cone.weight
+        self._cone = cone
+        self._L = np.asarray(np.linalg.cholesky(cone.matrices(s)), dtype=np.float64)
+        self._V = np.asarray(np.linalg.inv(self._L), dtype=np.float64)
+        self._square, self._root = cone.weight, np.sqrt(cone.weight)
 
     def _mapped(self, v: Matrix, before: Array, factor: Array, after: Array) -> Array:
         cone = self._cone

@@ -175,8 +175,10 @@ class Equations:
         M = (sp.diags_array(1.0 / sizes) @ E).toarray()
         R, order = sl.qr(M.T, mode="r", pivoting=True, check_finite=False)
         rank = int(np.sum(np.abs(np.diag(R)) > _DEPENDENT))
-        basis, rest = kept[order[:rank]], kept[order[rank:]]
-        guesses = sl.lstsq(self._E[basis].T.toarray(), self._E[rest].T.toarray())[0].T
+        first, last = order[:rank], order[rank:]
+        basis, rest = kept[first], kept[last]
+        weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:])
+        guesses = (weights * sizes[last] / sizes[first][:, None]).T
         for row, guess in zip(rest, guesses, strict=True):
             if not (self._is_sum(basis, guess, row) or self._is_eliminated(np.append(basis, row))):
                 raise UnprovedError(

@@ -74,12 +74,15 @@ class Face:
         The face that the vector leaves of the other side, as smaller cones.
     zero : sparse array
         Rows that vanish on that.
+    basis : array, optional
+        V, where what is left of matrices are V T V^T.
     """
 
     inside: Images
     flat: sp.csr_array
     left: Images
     zero: sp.csr_array
+    basis: Array | None = None
 
 
 # -- bases and maps in integers -----------------------------------------------------------------
@@ -209,7 +212,7 @@ def _face_of_matrices(order: int, v: Array, side: str, top: float) -> Face | Non
     W, V = bases
     inside = [(SEMIDEFINITE, float(W.shape[1]), congruence(W))]
     left = [(SEMIDEFINITE, float(V.shape[1]), congruence(V))]
-    return Face(inside, _products(V), left, _products(W))
+    return Face(inside, _products(V), left, _products(W), V)
 
 
 def _face_of_second_order(size: float, v: Array, side: str, top: float) -> Face | None:
@@ -250,11 +253,12 @@ def _face_of_exponential(v: Array, side: str, top: float) -> Face | None:
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
-    """What an exposing vector leaves: smaller cones, and rows that vanish."""
+    """What an exposing vector leaves: smaller cones, rows that vanish, and bases of matrices."""
 
     left: list[Piece]
     E: sp.csr_array
     f: Array
+    bases: list[Array | None]
 
 
 class _Search:
@@ -348,7 +352,7 @@ def exposing(program: FlatProgram, side: str, solve: Oracle, *, ray: bool = Fals
     else:
         proof.value(again.x)
     if ray:
-        return Exposed([], nothing, np.zeros(0))
+        return Exposed([], nothing, np.zeros(0), [])
     zero = [
         _image_of(face.zero, program.A[at], program.b[at])
         for face, at in zip(known, rows, strict=True)
@@ -360,7 +364,8 @@ def exposing(program: FlatProgram, side: str, solve: Oracle, *, ray: bool = Fals
         if T.shape[0]
     ]
     E = sp.csr_array(sp.vstack([nothing, *(A for A, _ in zero)]))
-    return Exposed(left, E, np.concatenate([np.zeros(0), *(b for _, b in zero)]))
+    f = np.concatenate([np.zeros(0), *(b for _, b in zero)])
+    return Exposed(left, E, f, [face.basis for face in known])
 
 
 def reduced(program: FlatProgram, side: str, solve: Oracle) -> FlatProgram:
@@ -376,7 +381,7 @@ def reduced(program: FlatProgram, side: str, solve: Oracle) -> FlatProgram:
         return build(program.c, program.E, program.f, found.left, program.offset)
     E, f = sp.vstack([program.E, found.E]), np.concatenate([program.f, found.f])
     smaller = build(program.c, E, f, found.left, program.offset)
-    return _substituted(program, smaller) or smaller
+    return _substituted(program, smaller, found.bases) or smaller
 
 
 def refuted(program: FlatProgram, side: str, solve: Oracle, most: int = 4) -> int:
@@ -402,7 +407,9 @@ def refuted(program: FlatProgram, side: str, solve: Oracle, most: int = 4) -> in
     raise AssertionError("unreachable")
 
 
-def _substituted(program: FlatProgram, smaller: FlatProgram) -> FlatProgram | None:
+def _substituted(
+    program: FlatProgram, smaller: FlatProgram, bases: Sequence[Array | None]
+) -> FlatProgram | None:
     """The same where the only matrix is a variable: V T V^T takes its place.
 
     Equations of the face go, and T is a variable again. None where it does not suit.
@@ -417,9 +424,8 @@ def _substituted(program: FlatProgram, smaller: FlatProgram) -> FlatProgram | No
         return None
     if not np.all(block.data == -1.0) or np.unique(block.indices).size != rows.size:
         return None
-    V = _basis(-smaller.A[face][:, block.indices].toarray(), int(order), int(rank))
-    both = congruence(V) + smaller.A[face][:, block.indices]
-    if np.any(np.round(V) != V) or abs(both).max() > 0.0:
+    V = next(V for V, part in zip(bases, program.parts, strict=True) if part.kind == SEMIDEFINITE)
+    if V is None:
         return None
     others = np.setdiff1d(np.arange(n), block.indices)
     S = sp.lil_array((n, others.size + face.size))
@@ -442,16 +448,3 @@ def _substituted(program: FlatProgram, smaller: FlatProgram) -> FlatProgram | No
             at += rows.size
     cost = through(sp.csr_array(program.c[None])).toarray().ravel()
     return build(cost, through(program.E), program.f, pieces, program.offset)
-
-
-def _basis(T: Array, order: int, rank: int) -> Array:
-    """V, from the map to V^T S V: its diagonal rows hold V_ik V_jk."""
-    j, i = np.tril_indices(order)
-    V = np.zeros((order, rank))
-    for k in range(rank):
-        M = np.zeros((order, order))
-        M[i, j] = M[j, i] = T[k * (k + 1) // 2 + k] / np.where(i == j, 1.0, 2.0)
-        pivot = int(np.argmax(np.diag(M)))
-        V[:, k] = M[:, pivot] / np.sqrt(M[pivot, pivot])
-        V[:, k] *= np.sign(V[np.flatnonzero(V[:, k])[0], k])
-    return V

@@ -27,6 +27,7 @@ from sdpdr.certify.cones import (
     SecondOrder,
     Semidefinite,
 )
+from sdpdr.linalg.rounding import near_powers
 
 NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE = "nonnegative", "second-order", "semidefinite"
 EXPONENTIAL, POWER = "exponential", "power"
@@ -133,6 +134,35 @@ class FlatProgram:
     def charged(self, cost: Array) -> FlatProgram:
         """The program with another cost."""
         return replace(self, c=cost)
+
+    def in_own_units(self) -> tuple[FlatProgram, float]:
+        """The program with right sides and costs of size one, and the unit of its values.
+
+        Units are powers of two, which round nothing, so that what is proved of it is proved of the
+        program itself: points are in the unit of right sides, multipliers in that of costs.
+
+        Examples
+        --------
+        >>> above = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), np.array([-8.0]))
+        >>> program = build(np.array([4.0]), sp.csr_array((0, 1)), np.zeros(0), [above])
+        >>> own, unit = program.in_own_units()
+        >>> own.b.tolist(), own.c.tolist(), unit
+        ([-1.0], [1.0], 32.0)
+        """
+        right = max(float(np.max(np.abs(v), initial=0.0)) for v in (self.f, self.b))
+        length, price = (
+            float(near_powers(np.array([size or 1.0]))[0])
+            for size in (right, float(np.max(np.abs(self.c), initial=0.0)))
+        )
+        unit = length * price
+        own = replace(
+            self,
+            c=self.c / price,
+            f=self.f / length,
+            b=self.b / length,
+            offset=self.offset / unit,
+        )
+        return own, unit
 
 
 def build(

@@ -242,7 +242,7 @@ class _Kernel:
         self._along_path(range(_LEVELS), _FEW)
 
     def _along_path(self, levels: range, most: int) -> None:
-        """Up to a level that proves both sides, ``most`` of them in vain; then as far down as it goes."""
+        """Up to a level that proves both sides, ``most`` in vain; then down as far as it goes."""
         program, (x, s, z, _) = self.program, self.answer
         assert self._path is not None
         mu = self._least * _UP**levels.start

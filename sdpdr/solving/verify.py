@@ -135,17 +135,18 @@ def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = No
 
     _require_positive(tol=tol, seconds=inf if seconds is None else seconds)
     flat = flat_problem(problem)
+    program, unit = flat.program.in_own_units()
     begin = time.process_time()
-    answer = ask_clarabel(flat.program)
+    answer = ask_clarabel(program)
     solving = time.process_time() - begin
     budget = max(_AT_LEAST, _OF_SOLVER * solving) if seconds is None else seconds
-    known = prove(flat.program, answer, ask_clarabel, tol=tol, seconds=budget)
-    sign = -1.0 if flat.maximize else 1.0
+    known = prove(program, answer, ask_clarabel, tol=tol, seconds=budget)
+    sign = -unit if flat.maximize else unit
     return Verified(
         status=_STATUSES.get(known.status, Status.INACCURATE),
         value=sign * known.value,
         bound=sign * known.bound,
-        argument=_argument(known, maximize=flat.maximize),
+        argument=_argument(known, sign, maximize=flat.maximize),
         claimed=None if problem.value is None else float(problem.value),
         maximize=flat.maximize,
         tol=tol,
@@ -160,7 +161,7 @@ def _require_positive(**given: Any) -> None:
             raise DataError(f"{name} must be a positive number; it is {value!r}.")
 
 
-def _argument(known: Knowledge, *, maximize: bool) -> str:
+def _argument(known: Knowledge, unit: float, *, maximize: bool) -> str:
     """What is proved and by what, in a sentence."""
     for status, words in (
         (INFEASIBLE, "no point is feasible"),
@@ -168,12 +169,12 @@ def _argument(known: Knowledge, *, maximize: bool) -> str:
     ):
         if known.status == status:
             return f"{words} ({known.how[status]})."
-    sign, beyond = (-1.0, "above") if maximize else (1.0, "below")
+    beyond = "above" if maximize else "below"
     said = []
     if VALUE in known.how:
-        said.append(f"the value {sign * known.value:.9g} is attained ({known.how[VALUE]})")
+        said.append(f"the value {unit * known.value:.9g} is attained ({known.how[VALUE]})")
     if BOUND in known.how:
-        said.append(f"no point is {beyond} {sign * known.bound:.9g} ({known.how[BOUND]})")
+        said.append(f"no point is {beyond} {unit * known.bound:.9g} ({known.how[BOUND]})")
     if not said:
         return "nothing is proved within the budget."
     return f"{'; '.join(said)}."

@@ -81,7 +81,7 @@ def flat_problem(problem: Any) -> FlatProblem:
     _require_convex(problem)
     try:
         data, *_ = problem.get_problem_data(_FlatInterface())
-    except (cp.SolverError, cp.error.ParameterError) as error:
+    except cp.SolverError as error:
         raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
     return FlatProblem(_program(data), isinstance(problem.objective, cp.Maximize))
 
@@ -96,6 +96,9 @@ def _require_convex(problem: Any) -> None:
             "variables of the problem are integers, and no bound of ours is about integers: leave "
             "integer=True and boolean=True out, for what is proved of the relaxation."
         )
+    unset = [p.name() for p in problem.parameters() if p.value is None]
+    if unset:
+        raise NotAcceptedError(f"parameters have no values: set those of {', '.join(unset)}.")
     if not problem.is_dcp():
         raise NotAcceptedError(
             "the problem is not convex by cvxpy's rules: problem.is_dcp() is False. Write it by "
