@@ -162,7 +162,11 @@ class _Kernel:
         return self.known.gap <= self.tol
 
     def run(self) -> Knowledge:
-        """All in turn."""
+        """All in turn; numbers that overflow on the way are looked at where they arrive."""
+        with np.errstate(all="ignore"):
+            return self._run()
+
+    def _run(self) -> Knowledge:
         if self.program.cones:
             self._as_given()
             if not self.is_done and not self.is_late():

@@ -87,7 +87,7 @@ def test_rows_that_follow_from_others_are_left_out_and_others_are_refused():
     np.testing.assert_allclose(both @ y, f, atol=1e-12)
     for off in (1e-12, 1.0):
         with pytest.raises(UnprovedError, match="depends on others"):
-            Equations(sp.csr_array(both), f + [0.0, 0.0, off], np.ones(3))
+            Equations(sp.csr_array(both), f + np.array([0.0, 0.0, off]), np.ones(3))
     with pytest.raises(UnprovedError, match="0 = 1"):
         Equations(sp.csr_array((1, 2)), np.ones(1), np.ones(2))
 
