@@ -418,7 +418,7 @@ def _substituted(
     new = [part for part in smaller.parts if part.kind == SEMIDEFINITE]
     if len(old) != 1 or len(new) != 1 or new[0].size == old[0].size:
         return None
-    (_, order, rows), (_, rank, face) = old[0], new[0]
+    rows, (_, rank, face) = old[0].rows, new[0]
     block, n = program.A[rows], program.c.size
     if not np.all(np.diff(block.indptr) == 1) or np.any(program.b[rows]):
         return None
