@@ -1,0 +1,7 @@
+"""What is proved of a program over a product of cones: one kernel, whichever solver spoke.
+
+`sdpdr.certify.prove.prove` is the door. A value is proved by a point that exists near one that is
+given, a bound by multipliers that do; both are one statement (`sdpdr.certify.proof`). Points are
+taken from the central path near the solver's answer (`sdpdr.certify.path`), from the smallest face
+where there is no interior (`sdpdr.certify.faces`), and moved as little as can be verified.
+"""

@@ -1,0 +1,222 @@
+r"""Programs over a product of cones, flat: what the kernel proves something of.
+
+.. math::
+
+    \min_x\ c^T x + c_0 \quad\text{s.t.}\quad E x = f,\quad A x + s = b,\quad s \in K,
+
+with multipliers w of equations and z of cones: :math:`E^T w + A^T z + c = 0`, :math:`z \in K^*`
+prove the bound :math:`c_0 - f^T w - b^T z`. Entries of matrices are the user's own numbers
+(`sdpdr.certify.cones`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.certify.cones import (
+    Cone,
+    Exponential,
+    Nonnegative,
+    Power,
+    SecondOrder,
+    Semidefinite,
+)
+from sdpdr.linalg.rounding import near_powers
+
+NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE = "nonnegative", "second-order", "semidefinite"
+EXPONENTIAL, POWER = "exponential", "power"
+KINDS = (NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, EXPONENTIAL, POWER)
+
+
+class Piece(NamedTuple):
+    """One cone of a program: its rows of A and b.
+
+    Attributes
+    ----------
+    kind : one of `KINDS`
+    size : int or float
+        Numbers of a second-order cone, order of matrices, exponent of a power cone.
+    A : sparse array of shape (dim, n)
+    b : array of shape (dim,)
+    """
+
+    kind: str
+    size: float
+    A: Matrix
+    b: Array
+
+
+class Part(NamedTuple):
+    """Where one cone of a program lies among its rows."""
+
+    kind: str
+    size: float
+    rows: Index
+
+
+@dataclass(frozen=True, eq=False)
+class FlatProgram:
+    """A program over a product of cones; `build` makes one.
+
+    Attributes
+    ----------
+    c : array of shape (n,)
+    E, f : sparse array of shape (m, n), array of shape (m,)
+    A, b : sparse array of shape (k, n), array of shape (k,)
+    cones : tuple of (Cone, rows)
+        Equal cones together; rows of A, those of one copy after those of another.
+    parts : tuple of Part
+        The cones one by one, in the order of rows.
+    offset : float
+    """
+
+    c: Array
+    E: sp.csr_array
+    f: Array
+    A: sp.csr_array
+    b: Array
+    cones: tuple[tuple[Cone, Index], ...]
+    parts: tuple[Part, ...]
+    offset: float = 0.0
+
+    @property
+    def degree(self) -> int:
+        """Parameter of the barrier of all cones."""
+        return sum(cone.degree for cone, _ in self.cones)
+
+    def points(self, *vectors: Array) -> Iterator[tuple[Cone, list[Array]]]:
+        """Cones with their points of some vectors, each of shape (count, dim)."""
+        for cone, rows in self.cones:
+            yield cone, [v[rows].reshape(cone.count, cone.dim) for v in vectors]
+
+    def each(self, of: Callable[..., Array], *vectors: Array) -> Array:
+        """What ``of(cone, *points)`` says of every cone, as a vector again."""
+        found = np.empty(self.b.size)
+        for (_, rows), (cone, points) in zip(self.cones, self.points(*vectors), strict=True):
+            found[rows] = of(cone, *points).ravel()
+        return found
+
+    def all_inside(self, s: Array) -> bool:
+        """Whether a point is inside of all cones, as far as floating point tells."""
+        return all(cone.is_inside(*points) for cone, points in self.points(s))
+
+    def all_dual_inside(self, z: Array) -> bool:
+        """The same of multipliers and dual cones."""
+        return all(cone.is_dual_inside(*points) for cone, points in self.points(z))
+
+    def contain(self, s: Array, radius: Array) -> bool:
+        """Whether the box around a point lies in all cones: a theorem."""
+        return all(cone.contains(*points) for cone, points in self.points(s, radius))
+
+    def dual_contain(self, z: Array, radius: Array) -> bool:
+        """The same of multipliers and dual cones."""
+        return all(cone.dual_contains(*points) for cone, points in self.points(z, radius))
+
+    @property
+    def centre(self) -> Array:
+        """A point inside of all cones."""
+        return self.each(lambda cone, _: cone.centre(), self.b)
+
+    def pieces(self) -> list[Piece]:
+        """The cones one by one, as `build` takes them."""
+        return [Piece(kind, size, self.A[rows], self.b[rows]) for kind, size, rows in self.parts]
+
+    def moved(self, right: Array) -> FlatProgram:
+        """The program with other right sides of the cones."""
+        return replace(self, b=right)
+
+    def charged(self, cost: Array) -> FlatProgram:
+        """The program with another cost."""
+        return replace(self, c=cost)
+
+    def in_own_units(self) -> tuple[FlatProgram, float]:
+        """The program with right sides and costs of size one, and the unit of its values.
+
+        Units are powers of two, which round nothing, so that what is proved of it is proved of the
+        program itself: points are in the unit of right sides, multipliers in that of costs.
+
+        Examples
+        --------
+        >>> above = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), np.array([-8.0]))
+        >>> program = build(np.array([4.0]), sp.csr_array((0, 1)), np.zeros(0), [above])
+        >>> own, unit = program.in_own_units()
+        >>> own.b.tolist(), own.c.tolist(), unit
+        ([-1.0], [1.0], 32.0)
+        """
+        right = max(float(np.max(np.abs(v), initial=0.0)) for v in (self.f, self.b))
+        length, price = (
+            float(near_powers(np.array([size or 1.0]))[0])
+            for size in (right, float(np.max(np.abs(self.c), initial=0.0)))
+        )
+        unit = length * price
+        own = replace(
+            self,
+            c=self.c / price,
+            f=self.f / length,
+            b=self.b / length,
+            offset=self.offset / unit,
+        )
+        return own, unit
+
+
+def build(
+    c: Array, E: Matrix, f: Array, pieces: Sequence[Piece], offset: float = 0.0
+) -> FlatProgram:
+    """A program of equations and single cones.
+
+    Parameters
+    ----------
+    c : array of shape (n,)
+    E, f : sparse array of shape (m, n), array of shape (m,)
+    pieces : sequence of Piece
+        In any order; those without rows are left out.
+    offset : float, default 0
+
+    Examples
+    --------
+    >>> half_line = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), np.zeros(1))
+    >>> program = build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [half_line])
+    >>> program.all_inside(np.ones(1)), program.degree
+    (True, 1)
+    """
+    ordered = sorted((one for one in pieces if len(one.b)), key=lambda one: KINDS.index(one.kind))
+    parts, at = [], 0
+    for kind, size, _, b in ordered:
+        parts.append(Part(kind, size, np.arange(at, at + len(b))))
+        at += len(b)
+    alike: dict[tuple[str, float], list[Part]] = {}
+    for part in parts:
+        size = 0.0 if part.kind in (NONNEGATIVE, POWER) else part.size
+        alike.setdefault((part.kind, size), []).append(part)
+    cones = tuple(
+        (_cone(kind, members), np.concatenate([part.rows for part in members]))
+        for (kind, _), members in alike.items()
+    )
+    nothing = [sp.csr_array((0, len(c)))]
+    return FlatProgram(
+        np.asarray(c, dtype=float),
+        sp.csr_array(E),
+        np.asarray(f, dtype=float),
+        sp.csr_array(sp.vstack([*nothing, *(one.A for one in ordered)])),
+        np.concatenate([np.zeros(0), *(one.b for one in ordered)]),
+        cones,
+        tuple(parts),
+        float(offset),
+    )
+
+
+def _cone(kind: str, members: Sequence[Part]) -> Cone:
+    count, size = len(members), int(members[0].size)
+    if kind == NONNEGATIVE:
+        return Nonnegative(1, sum(part.rows.size for part in members))
+    if kind == SECOND_ORDER:
+        return SecondOrder(count, size)
+    if kind == SEMIDEFINITE:
+        return Semidefinite(count, size)
+    return Exponential(count) if kind == EXPONENTIAL else Power(np.array([p.size for p in members]))

@@ -1,0 +1,341 @@
+r"""Points of the central path, both sides at once.
+
+Newton's method on :math:`c^T x + \mu F(s)` with the equations of the program, from any s inside:
+it begins with the pair on the path that belongs to the solver's :math:`s - t z`, cone by cone.
+Where the local norm of a step is below one, the point after it lies inside, so do its multipliers,
+and equations of both sides hold up to rounding; the gap is :math:`\nu \mu`.
+
+Where whole cones are variables themselves (s = -a x), multipliers of all other rows are the
+unknowns. `Mirror` has the same for the dual program, with the barrier of the dual cone: doubles
+keep small entries of whatever has the barrier, and lose them on the other side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.certify.cones import Scaling
+from sdpdr.certify.flat import EXPONENTIAL, POWER, SEMIDEFINITE, FlatProgram, Part, Piece, build
+
+# Unknowns of a dense Newton system: a step of so many takes about a second.
+LARGEST = 2600
+# Entries of a matrix that is kept dense.
+SMALL = 100_000
+# Shares of a unit diagonal that are added until a factorization runs through; refinement makes up.
+_JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
+_REFINEMENTS = 4
+# Steps, the longest that leads anywhere, and the longest after which the path is reached.
+_STEPS, _FAR, _NEAR = 25, 30.0, 0.5
+
+
+class TooLargeError(Exception):
+    """A dense Newton system would take too long."""
+
+
+class _Step:
+    """The state of one Newton step: residuals, gradients and scalings at a point."""
+
+    def __init__(self, path: Path, x: Array, s: Array, w: Array, mu: float) -> None:
+        program = path.program
+        self.x, self.s, self.w, self.mu = x, s, w, mu
+        self.gradient = program.each(lambda cone, v: cone.gradient(v), s)
+        self.scalings: list[Scaling] = [cone.scaling(v) for cone, (v,) in program.points(s)]
+        self.missed = program.b - path.A @ x - s
+        self.missed_equations = program.f - path.E @ x
+        self._program = program
+
+    def hessian(self, v: Array) -> Array:
+        """The Hessian of the barrier times a vector."""
+        found = np.empty_like(v)
+        for scaling, (_, rows) in zip(self.scalings, self._program.cones, strict=True):
+            found[rows] = scaling.transposed(scaling.times(v[rows]))
+        return found
+
+    def inverse(self, v: Array) -> Array:
+        """The inverse Hessian times a vector."""
+        found = np.empty_like(v)
+        for scaling, (_, rows) in zip(self.scalings, self._program.cones, strict=True):
+            found[rows] = scaling.back(scaling.back_transposed(v[rows]))
+        return found
+
+    def length(self, ds: Array) -> float:
+        """The local norm of a step."""
+        return float(np.sqrt(max(float(ds @ self.hessian(ds)), 0.0)))
+
+
+class Path:
+    """The central path of a program.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    is_late : callable
+        Whether to give up.
+
+    Raises
+    ------
+    TooLargeError
+    """
+
+    def __init__(self, program: FlatProgram, is_late: Callable[[], bool]) -> None:
+        self.program, self._is_late, self.why = program, is_late, ""
+        self.A, self.E = _light(program.A), _light(program.E)
+        self.A_T, self.E_T = _light(program.A.T), _light(program.E.T)
+        self._blocks = [sp.csr_array(program.A[rows]) for _, rows in program.cones]
+        self._columns = [np.flatnonzero(np.diff(sp.csc_array(A).indptr)) for A in self._blocks]
+        self.own_rows, self.own_columns, self.own_entries = self._whole_cones()
+        self.other_rows: Index = np.setdiff1d(np.arange(program.b.size), self.own_rows)
+        unknowns = program.c.size
+        if self.own_rows.size:
+            unknowns = min(unknowns, program.f.size + self.other_rows.size)
+        if unknowns > LARGEST:
+            raise TooLargeError(f"{unknowns} unknowns are too many for a dense Newton system")
+        others = sp.csc_array(sp.vstack([program.E, program.A[self.other_rows]]))
+        self._others, self._others_T = _light(others), _light(others.T)
+        inverse = sp.diags_array(1.0 / self.own_entries)
+        self._scaled = sp.csr_array((others[:, self.own_columns] @ inverse).T)
+        seen = [
+            _light(A[:, columns]) for A, columns in zip(self._blocks, self._columns, strict=True)
+        ]
+        self._seen = [] if self.own_rows.size else seen
+
+    def _whole_cones(self) -> tuple[Index, Index, Array]:
+        """Rows ``s = -a x`` of whole cones that see every variable once, their columns and -a."""
+        program = self.program
+        rows, columns, entries = list[Index](), list[Index](), list[Array]()
+        taken = np.zeros(program.c.size, dtype=bool)
+        for (_, part), A in zip(program.cones, self._blocks, strict=True):
+            if not np.all(np.diff(A.indptr) == 1) or np.any(taken[A.indices]):
+                continue
+            if np.unique(A.indices).size == part.size:
+                rows.append(part)
+                columns.append(A.indices.astype(np.intp))
+                entries.append(A.data)
+                taken[A.indices] = True
+        others = program.b.size - sum(part.size for part in rows)
+        if not np.all(taken) or program.f.size + others > program.c.size:
+            return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
+        return np.concatenate(rows), np.concatenate(columns), np.concatenate(entries)
+
+    def centre(self, x: Array, s: Array, z: Array, mu: float) -> tuple[Array, Array] | None:
+        """A point and multipliers near those of mu on the path, or None.
+
+        Parameters
+        ----------
+        x, s, z : arrays
+            Those of a solver, z of equations and cones.
+        mu : float
+        """
+        program, m = self.program, self.program.f.size
+        w, x = z[:m].copy(), x.copy()
+        s = program.each(lambda cone, a, b: cone.pair(a, b, mu)[0], s, z[m:])
+        for _ in range(_STEPS):
+            if self._is_late():
+                self.why = "the time is up"
+                return None
+            try:
+                dx, found, ds, length = self._step(x, s, w, mu)
+            except (np.linalg.LinAlgError, ValueError) as error:
+                self.why = str(error)
+                return None
+            if not np.isfinite(length) or length > _FAR:
+                self.why = f"a step of length {length:.0e}"
+                return None
+            if length < _NEAR:
+                return x + dx, found
+            share = 1.0
+            while share > 1e-4 and not program.all_inside(s + share / 0.95 * ds):
+                share *= 0.7
+            x, s, w = x + share * dx, s + share * ds, w + share * (found[:m] - w)
+        self.why = f"no point within {_STEPS} steps"
+        return None
+
+    def _step(self, x: Array, s: Array, w: Array, mu: float) -> tuple[Array, Array, Array, float]:
+        """The step of x, multipliers, the step of s, and its length in the local norm."""
+        here = _Step(self, x, s, w, mu)
+        return self._by_multipliers(here) if self.own_rows.size else self._by_points(here)
+
+    def _by_points(self, here: _Step) -> tuple[Array, Array, Array, float]:
+        program, mu, A, E = self.program, here.mu, self.A, self.E
+        pulled = here.gradient + here.hessian(here.missed)
+        slope = -(program.c + self.E_T @ here.w - mu * (self.A_T @ pulled))
+        G = np.zeros((program.c.size,) * 2)
+        for scaling, seen, columns in zip(here.scalings, self._seen, self._columns, strict=True):
+            part = scaling.times(seen)
+            product = part.T @ part
+            G[np.ix_(columns, columns)] += product.toarray() if sp.issparse(product) else product
+        G *= mu
+        d = 1.0 / np.sqrt(np.maximum(G.diagonal(), 1e-14 * np.max(G.diagonal(), initial=1e-300)))
+        G *= d[:, None] * d
+        scaled = program.E @ sp.diags_array(d)
+        sizes = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
+        rows = 1.0 / np.sqrt(np.maximum(sizes, 1e-300))
+        scaled = (sp.diags_array(rows) @ scaled).toarray()
+        # Equations make up for directions that no cone sees.
+        factor = _cholesky(G + scaled.T @ scaled)
+        schur = self._schur(factor, scaled)
+        dx, dw = np.zeros_like(here.x), np.zeros_like(here.w)
+        for _ in range(_REFINEMENTS):
+            left = d * (slope - mu * (self.A_T @ here.hessian(A @ dx)) - self.E_T @ dw)
+            right = rows * (here.missed_equations - E @ dx)
+            u = sl.cho_solve(factor, left + scaled.T @ right)
+            if schur is not None:
+                v = sl.cho_solve(schur, scaled @ u - right)
+                u, dw = u - sl.cho_solve(factor, scaled.T @ v), dw + rows * v
+            dx = dx + d * u
+        ds = here.missed - A @ dx
+        z = -mu * (here.gradient + here.hessian(ds))
+        return dx, np.concatenate([here.w + dw, z]), ds, here.length(ds)
+
+    @staticmethod
+    def _schur(factor: Any, E: Array) -> Any:
+        if not E.shape[0]:
+            return None
+        upper, is_lower = factor
+        transposed = "N" if is_lower else "T"
+        half = sl.solve_triangular(upper, E.T, trans=transposed, lower=is_lower)
+        S = half.T @ half
+        least = 1e-13 * max(1.0, float(np.trace(S)) / S.shape[0])
+        return sl.cho_factor(S + least * np.eye(S.shape[0]), check_finite=False)
+
+    def _by_multipliers(self, here: _Step) -> tuple[Array, Array, Array, float]:
+        """The same step where s = -a x on whole cones: a system in multipliers of other rows."""
+        program, mu, A, E = self.program, here.mu, self.A, self.E
+        rows, columns, entries = self.own_rows, self.own_columns, self.own_entries
+        others, m = self.other_rows, program.f.size
+        M = self._schur_of_multipliers(here)
+        d = 1.0 / np.sqrt(np.maximum(M.diagonal(), 1e-300))
+        factor = _cholesky(M * d[:, None] * d)
+        dx, dw, ds = np.zeros_like(here.x), np.zeros_like(here.w), np.zeros_like(here.s)
+        z = -mu * here.gradient
+        for _ in range(_REFINEMENTS):
+            slope = -(program.c + self.E_T @ (here.w + dw) + self.A_T @ z)
+            given = np.zeros(program.b.size)
+            given[rows] = slope[columns] / entries
+            answer = -here.inverse(given) / mu
+            apart = here.missed - A @ dx - ds
+            move = np.zeros(program.c.size)
+            move[columns] = (apart[rows] - answer[rows]) / entries
+            right = np.concatenate([here.missed_equations - E @ dx, apart[others]])
+            right = right - self._others @ move
+            v = -d * sl.cho_solve(factor, d * right)
+            change = np.zeros(program.b.size)
+            change[others] = v[m:]
+            change[rows] = (slope - self._others_T @ v)[columns] / entries
+            dw, z = dw + v[:m], z + change
+            ds = ds - here.inverse(change) / mu
+            dx[columns] += (here.missed - A @ dx - ds)[rows] / entries
+        return dx, np.concatenate([here.w + dw, z]), ds, here.length(ds)
+
+    def _schur_of_multipliers(self, here: _Step) -> Array:
+        m, n, scaled = self.program.f.size, self.program.c.size, self._scaled
+        place = np.full(self.program.b.size, -1)
+        place[self.own_rows] = np.arange(self.own_rows.size)
+        half = np.zeros((n, scaled.shape[1]))
+        M = np.zeros((scaled.shape[1],) * 2)
+        for scaling, (_, part) in zip(here.scalings, self.program.cones, strict=True):
+            if place[part[0]] >= 0:
+                found = scaling.back_transposed(scaled[place[part]])
+                half[place[part]] = found.toarray() if sp.issparse(found) else found
+            else:
+                at, R = m + np.searchsorted(self.other_rows, part), scaling.back(np.eye(part.size))
+                M[np.ix_(at, at)] += R @ R.T
+        return np.asarray((M + half.T @ half) / here.mu)
+
+
+def _light(A: Matrix) -> Matrix:
+    """A dense copy of what is small, as products with that take less time."""
+    return A.toarray() if A.shape[0] * A.shape[1] <= SMALL else sp.csr_array(A)
+
+
+def _cholesky(G: Array) -> Any:
+    for jitter in _JITTERS:
+        try:
+            return sl.cho_factor(G + jitter * np.eye(G.shape[0]), check_finite=False)
+        except np.linalg.LinAlgError:
+            continue
+    raise np.linalg.LinAlgError("the Newton matrix is not positive definite")
+
+
+class Mirror:
+    """The central path of the dual program, by the barrier of the dual cone.
+
+    Multipliers that follow from others are eliminated: where s = -a x on whole cones, those of
+    equations and of other rows are left. Dual cones are linear images of the cones themselves.
+
+    Parameters
+    ----------
+    path : Path
+        That of the program.
+    is_late : callable
+
+    Raises
+    ------
+    TooLargeError
+    """
+
+    def __init__(self, path: Path, is_late: Callable[[], bool]) -> None:
+        program = path.program
+        self._program, self._others = program, path.other_rows
+        m, k = program.f.size, program.b.size
+        self._constant = np.zeros(k)
+        self._is_reduced = bool(path.own_rows.size)
+        if self._is_reduced:
+            B = sp.csc_array(sp.vstack([program.E, program.A[self._others]]))
+            columns, inverse = path.own_columns, sp.diags_array(1.0 / path.own_entries)
+            affine = sp.lil_array((k, m + self._others.size))
+            affine[path.own_rows] = -(inverse @ B[:, columns].T)
+            nothing, eye = sp.csr_array((self._others.size, m)), sp.eye_array(self._others.size)
+            affine[self._others] = sp.hstack([nothing, eye])
+            self._constant[path.own_rows] = -program.c[columns] / path.own_entries
+            E, f = sp.csr_array((0, m + self._others.size)), np.zeros(0)
+        else:
+            affine = sp.hstack([sp.csr_array((k, m)), sp.eye_array(k)])
+            E, f = sp.csr_array(sp.vstack([program.E, program.A]).T), -program.c
+        self._affine = sp.csr_array(affine)
+        self._T, self._back = _dual_maps(program.parts)
+        A, b = -(self._T @ self._affine), self._T @ self._constant
+        pieces = [Piece(part.kind, part.size, A[part.rows], b[part.rows]) for part in program.parts]
+        cost = self._affine.T @ program.b
+        cost[:m] += program.f
+        self._path = Path(build(cost, E, f, pieces), is_late)
+
+    def centre(self, x: Array, s: Array, z: Array, mu: float) -> Array | None:
+        """Multipliers near those of mu on the path, as `Path.centre` is given a point."""
+        m = self._program.f.size
+        u = np.concatenate([z[:m], z[m:][self._others]]) if self._is_reduced else z
+        own = np.concatenate([x[:0] if self._is_reduced else -x, self._back @ s])
+        found = self._path.centre(u, self._T @ z[m:], own, mu)
+        if found is None:
+            return None
+        return np.concatenate([found[0][:m], self._affine @ found[0] + self._constant])
+
+
+def _dual_maps(parts: tuple[Part, ...]) -> tuple[sp.csr_array, sp.csr_array]:
+    """T with T z in the cones for multipliers z, and its transposed inverse, over all rows."""
+    maps, back = list[Any](), list[Any]()
+    for kind, size, rows in parts:
+        if kind == SEMIDEFINITE:
+            j, i = np.tril_indices(int(size))
+            weight = np.where(i == j, 1.0, 2.0)
+            maps.append(sp.diags_array(1.0 / weight))
+            back.append(sp.diags_array(weight))
+            continue
+        T = np.eye(3)
+        if kind == EXPONENTIAL:
+            T = np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+        elif kind == POWER:
+            T = np.diag([1.0 / size, 1.0 / (1.0 - size), 1.0])
+        else:
+            maps.append(sp.eye_array(rows.size))
+            back.append(sp.eye_array(rows.size))
+            continue
+        maps.append(T)
+        back.append(np.linalg.inv(T).T)
+    return sp.csr_array(sp.block_diag(maps)), sp.csr_array(sp.block_diag(back))

@@ -1,0 +1,139 @@
+r"""The two proofs, which are one statement.
+
+*Near y lies an exact solution of* :math:`E y = f`, *and all of the box around it maps into the
+cone.* For a value, y is the point, and the equations are those of the program; for a bound, y is
+the multipliers, and the equations are those of the dual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.certify.cones import Cone, Nonnegative, Semidefinite
+from sdpdr.certify.equations import Equations, UnprovedError
+from sdpdr.certify.flat import FlatProgram
+from sdpdr.certify.rounding import inner, residual
+
+# Shares of the way to a point inside, of which the least is taken that verifies.
+_SHARES = 10.0 ** np.arange(-9.0, -0.5)
+
+
+class Proved(NamedTuple):
+    """A side that is proved: a number, and where it comes from.
+
+    Attributes
+    ----------
+    number : float
+        A value that is attained, or exceeded nowhere; or a bound.
+    at : array
+        A point, or multipliers of equations and cones, next to those that exist.
+    """
+
+    number: float
+    at: Array
+
+
+def _sizes(cone: Cone, v: Array, *, dual: bool = False) -> Array:
+    """The metric of small corrections: sizes of entries times that of their copy."""
+    if isinstance(cone, Semidefinite):
+        matrices = cone.matrices(v / cone.weight if dual else v)
+        d = np.sqrt(np.abs(np.diagonal(matrices, axis1=1, axis2=2)) + 1e-200)
+        d = np.maximum(d, 1e-6 * d.max(axis=1, keepdims=True))
+        return np.asarray(d[:, cone.i] * d[:, cone.j] * d.max(axis=1, keepdims=True) ** 2)
+    largest = np.max(np.abs(v), axis=1, keepdims=True) + 1e-150
+    if isinstance(cone, Nonnegative):
+        return np.asarray(np.maximum(np.abs(v), 1e-12 * largest) * largest)
+    return np.repeat(largest**2, cone.dim, axis=1)
+
+
+class Proof:
+    """Both proofs for a program; equations are factorized once, in a metric of sizes.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    s : array of shape (k,)
+        Slack of a point that is to be proved feasible.
+    z : array of shape (m + k,)
+        Multipliers of equations and cones that are to prove a bound.
+    """
+
+    def __init__(self, program: FlatProgram, s: Array, z: Array) -> None:
+        self._program, self._s, self._z = program, s, z
+
+    @cached_property
+    def _primal(self) -> Equations:
+        program, A = self._program, self._program.A
+        scale = program.each(_sizes, self._s)
+        D = 1.0 / np.maximum(A.multiply(A).T @ (1.0 / scale), 1e-100)
+        # Entries that no cone sees move as the freest of the others do.
+        D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
+        return Equations(program.E, program.f, D)
+
+    @cached_property
+    def _dual(self) -> Equations:
+        program, m = self._program, self._program.f.size
+        scale = program.each(lambda cone, v: _sizes(cone, v, dual=True), self._z[m:])
+        free = np.full(m, max(1.0, float(np.max(np.abs(self._z), initial=0.0))) ** 2)
+        E = sp.csr_array(sp.vstack([program.E, program.A]).T)
+        return Equations(E, -program.c, np.concatenate([free, scale]))
+
+    def value(self, x: Array) -> Proved:
+        """A value that is attained next to x.
+
+        Raises
+        ------
+        UnprovedError
+        """
+        program = self._program
+        x, radius = self._primal.near(x)
+        if not program.contain(*residual(program.b, program.A, x, radius)):
+            raise UnprovedError("the box around the point leaves the cone")
+        return Proved(inner(program.c, x, radius)[1], x)
+
+    def bound(self, z: Array) -> Proved:
+        """A bound by multipliers next to z.
+
+        Raises
+        ------
+        UnprovedError
+        """
+        program, m = self._program, self._program.f.size
+        z, radius = self._dual.near(z)
+        if not program.dual_contain(z[m:], radius[m:]):
+            raise UnprovedError("the box around the multipliers leaves the dual cone")
+        return Proved(inner(-np.concatenate([program.f, program.b]), z, radius)[0], z)
+
+
+def towards(
+    prove: Callable[[Array], Proved], cost: Callable[[Array], float], y: Array, inside: Array
+) -> Proved:
+    """The proof for ``inside``, or for y moved towards it as little as can be verified.
+
+    Parameters
+    ----------
+    prove : callable
+        Of a side.
+    cost : callable
+        What is to be small: y is of use where it costs less than ``inside``.
+    y, inside : arrays
+
+    Raises
+    ------
+    UnprovedError
+        If not even ``inside`` is proved.
+    """
+    low, high, best = 0, len(_SHARES), prove(inside)
+    while low < high and cost(y) < cost(inside):
+        middle = (low + high) // 2
+        try:
+            best, high = prove(y + _SHARES[middle] * (inside - y)), middle
+        except UnprovedError:
+            low = middle + 1
+    return best

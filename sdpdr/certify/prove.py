@@ -1,0 +1,376 @@
+r"""The door of the kernel: what is proved of a program, from any solver's answer.
+
+In turn, until both sides agree to the tolerance or the budget is spent: the answer as it is given;
+points of the central path nearby, towards which it is moved as little as can be verified; the
+central path of a relaxed program, which has the same multipliers, or the same points; where there
+is no interior, the same on the smallest face, or a ray. What was proved by then is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from math import inf
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.faces import DUAL, PRIMAL, Oracle, Point, reduced, refuted
+from sdpdr.certify.flat import FlatProgram
+from sdpdr.certify.path import LARGEST, Mirror, Path, TooLargeError
+from sdpdr.certify.proof import Proof, towards
+
+OPTIMAL, INFEASIBLE, UNBOUNDED, UNPROVED = "optimal", "infeasible", "unbounded", "unproved"
+VALUE, BOUND = "value", "bound"
+# What may become of numbers that nobody has tried.
+_MISSED = (UnprovedError, np.linalg.LinAlgError)
+# Gap of the first point of the path, over the tolerance: what is left goes to the proofs.
+_SHARE = 0.3
+# Levels of the path that are tried upwards until both sides are proved, before faces are looked
+# for and after; and in all.
+_FEW, _UPWARDS, _LEVELS = 2, 8, 24
+_UP, _DOWN = 10.0, 0.2
+# Multiples of the tolerance by which right sides or costs are relaxed.
+_RELAXED = (0.1, 10.0, 1e3)
+# Steps of facial reduction.
+_FACES = 3
+# Multipliers up to which they are centred by their own barrier.
+_MIRRORED = 4 * LARGEST
+
+
+@dataclass(eq=False)
+class Knowledge:
+    """What is proved of a program.
+
+    Attributes
+    ----------
+    status : {"optimal", "infeasible", "unbounded", "unproved"}
+        The first where both sides agree to the tolerance.
+    value, bound : float
+        Of the minimisation; infinite where nothing is proved.
+    how : dict from "value", "bound", "infeasible" or "unbounded" to str
+        By what.
+    x, z : arrays or None
+        The point and the multipliers that were proved, on the face where there is one.
+    notes : list of str
+        What did not succeed, and why.
+    seconds : float
+        Of a processor.
+    """
+
+    status: str = UNPROVED
+    value: float = inf
+    bound: float = -inf
+    how: dict[str, str] = field(default_factory=dict)
+    x: Array | None = None
+    z: Array | None = None
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """Relative to the larger side; infinite where one is missing."""
+        if not (self.value < inf and self.bound > -inf):
+            return inf
+        size = max(abs(self.value), abs(self.bound))
+        return (self.value - self.bound) / size if size else 0.0
+
+    def take(self, side: str, number: float, at: Array | None, how: str) -> None:
+        """Keep a side that is proved, where it is better than what was known."""
+        if side == VALUE and number < self.value:
+            self.value, self.x = number, at
+        elif side == BOUND and number > self.bound:
+            self.bound, self.z = number, at
+        else:
+            return
+        self.how[side] = how
+
+
+def prove(
+    program: FlatProgram,
+    answer: Point,
+    solve: Oracle,
+    *,
+    tol: float = 1e-6,
+    seconds: float = inf,
+) -> Knowledge:
+    """What can be proved of a program, from the answer of any solver.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    answer : Point
+        Nothing of it is believed; without multipliers little is proved.
+    solve : callable of a program
+        Proposes faces and rays, where there is no interior.
+    tol : float, default 1e-6
+        Relative gap aimed at.
+    seconds : float, optional
+        Of a processor: what is known by then is returned. A step that was begun is finished.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from sdpdr.certify.flat import NONNEGATIVE, Piece, build
+    >>> above_one = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), -np.ones(1))
+    >>> program = build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [above_one])
+    >>> answer = Point(np.ones(1) + 1e-9, np.full(1, 1e-9), np.ones(1), True)
+    >>> known = prove(program, answer, solve=None)
+    >>> known.status, round(known.value, 6), round(known.bound, 6)
+    ('optimal', 1.0, 1.0)
+    """
+    return _Kernel(program, answer, solve, tol, seconds, _FACES).run()
+
+
+class _Kernel:
+    """The state of one proof."""
+
+    def __init__(
+        self,
+        program: FlatProgram,
+        answer: Point,
+        solve: Oracle,
+        tol: float,
+        seconds: float,
+        faces: int,
+    ) -> None:
+        finite = all(np.all(np.isfinite(v)) for v in answer[:3])
+        if not finite:
+            nothing, centre = np.zeros(program.c.size), program.centre
+            answer = Point(nothing, centre, np.concatenate([0.0 * program.f, centre]), False)
+        self.program, self.answer, self.solve = program, answer, solve
+        self.tol, self.faces = tol, faces
+        self._start, self._seconds = time.process_time(), seconds
+        self.known = Knowledge()
+        self._right = np.concatenate([program.f, program.b])
+        self._path: Path | None = None
+        self._mirror: Mirror | None = None
+
+    @property
+    def _least(self) -> float:
+        """The first level of the path."""
+        return _SHARE * self.tol * self._size() / self.program.degree
+
+    def is_late(self) -> bool:
+        """Whether the budget is spent."""
+        return time.process_time() - self._start > self._seconds
+
+    @property
+    def is_done(self) -> bool:
+        """Whether both sides agree to the tolerance."""
+        return self.known.gap <= self.tol
+
+    def run(self) -> Knowledge:
+        """All in turn; numbers that overflow on the way are looked at where they arrive."""
+        with np.errstate(all="ignore"):
+            return self._run()
+
+    def _run(self) -> Knowledge:
+        if self.program.cones:
+            self._as_given()
+            if not self.is_done and not self.is_late():
+                self._on_path()
+            if self._lacks_a_side() and self.faces and not self.is_late():
+                _OnFaces(self).run()
+            if self._lacks_a_side() and self._path is not None and not self.is_late():
+                self._along_path(range(_FEW, _LEVELS), _UPWARDS)
+                self._on_relaxed()
+        else:
+            self.known.notes.append("there are equations only")
+        if self.known.status == UNPROVED and self.is_done:
+            self.known.status = OPTIMAL
+        self.known.seconds = time.process_time() - self._start
+        return self.known
+
+    def _lacks_a_side(self) -> bool:
+        known = self.known
+        return known.status == UNPROVED and not (VALUE in known.how and BOUND in known.how)
+
+    def attempt(
+        self, side: str, y: Array, how: str, proof: Proof, inside: Array | None = None
+    ) -> bool:
+        """Prove a side for y; or for ``inside``, towards which y moves as little as can be."""
+        prove_side = proof.value if side == VALUE else proof.bound
+        cost = self.program.c if side == VALUE else self._right
+        try:
+            if inside is None:
+                found = prove_side(y)
+            else:
+                found = towards(prove_side, lambda v: float(cost @ v), y, inside)
+        except _MISSED as why:
+            self.known.notes.append(f"{side}, {how}: {why}")
+            return False
+        self.known.take(side, found.number + self._rounded(side, found.number), found.at, how)
+        return True
+
+    def _rounded(self, side: str, number: float) -> float:
+        """The offset, so that the sum is no better than what is proved."""
+        offset = self.program.offset
+        if not offset:
+            return 0.0
+        away = 4.0 * np.finfo(float).eps * (abs(number) + abs(offset))
+        return offset + away if side == VALUE else offset - away
+
+    def _as_given(self) -> None:
+        program, (x, s, z, _) = self.program, self.answer
+        proof = Proof(program, s, z)
+        if program.all_inside(program.b - program.A @ x):
+            self.attempt(VALUE, x, "the point as it is given", proof)
+        if program.all_dual_inside(z[program.f.size :]):
+            self.attempt(BOUND, z, "the multipliers as they are given", proof)
+
+    def _size(self) -> float:
+        """What the gap is relative to, as far as the answer tells."""
+        program, (x, _, z, _) = self.program, self.answer
+        offset, b = program.offset, self._right
+        return max(
+            abs(float(program.c @ x) + offset),
+            abs(offset - float(b @ z)),
+            1e-4 * float(np.abs(program.c) @ np.abs(x)),
+            1e-4 * float(np.abs(b) @ np.abs(z)),
+            1e-6 * float(np.sum(np.abs(program.c)) * np.max(np.abs(x), initial=0.0)),
+            1e-12,
+        )
+
+    def _on_path(self) -> None:
+        """The first levels of the path, and more where both sides are proved on them."""
+        program = self.program
+        try:
+            self._path = Path(program, self.is_late)
+            if program.f.size + program.b.size < _MIRRORED:
+                self._mirror = Mirror(self._path, self.is_late)
+        except TooLargeError as why:
+            self.known.notes.append(f"central path: {why}")
+            return
+        self._along_path(range(_LEVELS), _FEW)
+
+    def _along_path(self, levels: range, most: int) -> None:
+        """Up to a level that proves both sides, ``most`` in vain; then down as far as it goes."""
+        program, (x, s, z, _) = self.program, self.answer
+        assert self._path is not None
+        mu = self._least * _UP**levels.start
+        both, factor, now, vain = False, _UP, (x, s, z), 0
+        for _ in levels:
+            if self.is_late() or self.is_done:
+                return
+            found = self._path.centre(*now, mu)
+            if found is None:
+                self.known.notes.append(f"central path at {mu:.0e}: {self._path.why}")
+            sides = (False, False) if found is None else self._at_level(found, now, mu)
+            if found is not None and all(sides):
+                both, factor = True, _DOWN
+                now = (found[0], program.b - program.A @ found[0], found[1])
+            else:
+                vain += 1
+                if both or vain == most:
+                    return
+            mu *= factor
+
+    def _at_level(
+        self,
+        found: tuple[Array, Array],
+        now: tuple[Array, Array, Array],
+        mu: float,
+    ) -> tuple[bool, bool]:
+        """Both sides, proved towards a point of the path; the bound maybe by its own barrier."""
+        program, (x, s, z, _) = self.program, self.answer
+        point, multipliers = found
+        proof = Proof(program, program.b - program.A @ point, multipliers)
+        first = self.attempt(VALUE, x, "a point towards the central path", proof, point)
+        how = "multipliers towards the central path"
+        if self.attempt(BOUND, z, how, proof, multipliers):
+            return first, True
+        own = None if self._mirror is None else self._mirror.centre(*now, mu)
+        if own is None:
+            return first, False
+        how = "multipliers towards the central path of the dual"
+        return first, self.attempt(BOUND, z, how, Proof(program, s, own), own)
+
+    def _on_relaxed(self) -> None:
+        """A side that is missing, on the path of a program that shares it and has interior."""
+        program, (x, s, z, _) = self.program, self.answer
+        e, m = program.centre, program.f.size
+        for side, other in ((VALUE, s), (BOUND, z[m:])):
+            for share in _RELAXED:
+                if self.is_done or self.is_late() or side in self.known.how:
+                    break
+                size = self._size()
+                delta = share * self.tol * size / max(abs(float(e @ other)), 1e-3 * size, 1e-12)
+                if side == BOUND:
+                    eased = program.moved(program.b + delta * e)
+                else:
+                    eased = program.charged(program.c - program.A.T @ (delta * e))
+                found = Path(eased, self.is_late).centre(x, s, z, self._least)
+                if found is None:
+                    continue
+                proof = Proof(program, program.b - program.A @ found[0], found[1])
+                y, inside = (x, found[0]) if side == VALUE else (z, found[1])
+                self.attempt(side, y, "the central path of a relaxed program", proof, inside)
+
+
+class _OnFaces:
+    """Where there is no interior: the same on a face, or a ray behind faces."""
+
+    def __init__(self, kernel: _Kernel) -> None:
+        self._kernel, self._known = kernel, kernel.known
+
+    def run(self) -> None:
+        """All in turn."""
+        if VALUE not in self._known.how:
+            if self._is_refuted(PRIMAL, INFEASIBLE, most=1):
+                return
+            self._on_face_of_points()
+        if VALUE not in self._known.how and self._known.status == UNPROVED:
+            self._is_refuted(PRIMAL, INFEASIBLE)
+        # A ray shows that there are no multipliers; a finite optimum may do without them, unless
+        # a point is inside.
+        how = self._known.how.get(VALUE, "")
+        if how and "face" not in how and BOUND not in self._known.how:
+            if self._is_refuted(DUAL, UNBOUNDED):
+                return
+            self._on_face_of_multipliers()
+
+    def _is_refuted(self, side: str, status: str, most: int = 4) -> bool:
+        kernel, known = self._kernel, self._known
+        if known.status in (INFEASIBLE, UNBOUNDED) or kernel.is_late():
+            return False
+        try:
+            steps = refuted(kernel.program, side, kernel.solve, most)
+        except _MISSED as why:
+            known.notes.append(f"{status}: {why}")
+            return False
+        known.status = status
+        behind = f" behind {steps - 1} faces" if steps > 1 else ""
+        known.how[status] = f"a ray{behind}"
+        return True
+
+    def _inner(self, side: str, faces: int) -> Knowledge | None:
+        """What is known of the program on its face."""
+        kernel = self._kernel
+        try:
+            small = reduced(kernel.program, side, kernel.solve)
+            answer = kernel.solve(small)
+        except _MISSED as why:
+            self._known.notes.append(f"{side} face: {why}")
+            return None
+        left = kernel._seconds - (time.process_time() - kernel._start)
+        found = _Kernel(small, answer, kernel.solve, kernel.tol, left, faces).run()
+        self._known.notes += found.notes
+        return found
+
+    def _on_face_of_points(self) -> None:
+        found, known = self._inner(PRIMAL, self._kernel.faces - 1), self._known
+        if found is None:
+            return
+        if found.status in (INFEASIBLE, UNBOUNDED):
+            known.status = found.status
+            known.how[found.status] = f"{found.how[found.status]}, on a face"
+        for side, number in ((VALUE, found.value), (BOUND, found.bound)):
+            if side in found.how:
+                known.take(side, number, None, f"{found.how[side]}, on a face")
+
+    def _on_face_of_multipliers(self) -> None:
+        found = self._inner(DUAL, 0)
+        if found is not None and BOUND in found.how:
+            self._known.take(BOUND, found.bound, None, f"{found.how[BOUND]}, on a face")

@@ -1,0 +1,99 @@
+r"""Bounds on what rounding does, stated before anything is computed.
+
+They hold for IEEE doubles rounded to nearest, whatever the order of summation:
+:math:`\gamma_k = k u / (1 - k u)` with :math:`u = 2^{-53}` (Higham, "Accuracy and Stability of
+Numerical Algorithms", 2nd ed., SIAM 2002). One assumption goes beyond IEEE arithmetic: exponential
+and logarithm of the C library are right to `ELEMENTARY`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.linalg.rounding import UNIT, gamma, near_powers
+
+# Relative error of exp and log: libraries promise one unit in the last place, this allows eight.
+ELEMENTARY = 8.0 * UNIT
+# Covers the few roundings of a bound that is itself computed.
+UP = 1.0 + 8.0 * UNIT
+# Far above what underflow can add up to, far below anything that matters.
+TINY = 1e-300
+
+
+def longest_row(A: Matrix) -> int:
+    """Terms in the longest sum of a product with A, and three for what is added to it."""
+    return int(np.max(np.diff(sp.csr_array(A).indptr), initial=0)) + 3
+
+
+def residual(b: Array, A: Matrix, x: Array, radius: Array | float = 0.0) -> tuple[Array, Array]:
+    """``b - A y`` for every y within ``radius`` of x, entry by entry: a value and its radius.
+
+    Products are summed in the longest format there is.
+
+    Parameters
+    ----------
+    b : array of shape (m,)
+    A : sparse array of shape (m, n)
+    x : array of shape (n,)
+    radius : array of shape (n,), default 0
+
+    Examples
+    --------
+    >>> value, around = residual(np.ones(1), sp.csr_array([[1.0, 2.0]]), np.array([0.5, 0.25]))
+    >>> value.tolist(), bool(around[0] < 1e-15)
+    ([0.0], True)
+    """
+    A = sp.csr_array(A)
+    sums = np.zeros(A.shape[0], np.longdouble)
+    filled = np.flatnonzero(np.diff(A.indptr))
+    if filled.size:
+        products = A.data.astype(np.longdouble) * np.asarray(x, np.longdouble)[A.indices]
+        sums[filled] = np.add.reduceat(products, A.indptr[:-1][filled])
+    value = np.asarray(b - sums, dtype=float)
+    k, unit, size = longest_row(A), float(np.finfo(np.longdouble).eps), abs(A)
+    around = (k + 2) * unit * (np.abs(b) + size @ np.abs(x)) + UNIT * np.abs(value)
+    around = around + size @ np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
+    return value, UP * (1.0 + gamma(k)) * around + TINY
+
+
+def inner(c: Array, x: Array, radius: Array | float = 0.0) -> tuple[float, float]:
+    """Numbers below and above ``c @ y`` for every y within ``radius`` of x."""
+    far = np.abs(c) @ np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
+    around = UP * (gamma(np.size(c) + 3) * (np.abs(c) @ np.abs(x)) + far)
+    middle = float(c @ x)
+    return middle - UP * float(around) - TINY, middle + UP * float(around) + TINY
+
+
+def are_positive_definite(matrices: Array, radius: Array) -> bool:
+    """Whether all symmetric matrices within ``radius`` of a stack of them are positive definite.
+
+    Parameters
+    ----------
+    matrices, radius : arrays of shape (count, n, n)
+
+    References
+    ----------
+    Rump, "Verification of positive definiteness", BIT Numerical Mathematics 46, 2006.
+
+    Examples
+    --------
+    >>> are_positive_definite(np.eye(2)[None], 0.4 * np.ones((1, 2, 2)))
+    True
+    >>> are_positive_definite(np.eye(2)[None], 0.6 * np.ones((1, 2, 2)))
+    False
+    """
+    diagonal = np.diagonal(matrices, axis1=1, axis2=2)
+    if not np.all(diagonal > 0.0) or not np.all(np.isfinite(matrices)):
+        return False
+    units = 1.0 / near_powers(np.sqrt(diagonal))
+    scale = units[:, :, None] * units[:, None, :]
+    scaled, around, n = matrices * scale, radius * scale, matrices.shape[1]
+    trace = np.trace(scaled, axis1=1, axis2=2)
+    shift = 1.01 * (around.sum(axis=2).max(axis=1) + gamma(n + 2) * (trace + 1.0)) + 1e-280
+    try:
+        np.linalg.cholesky(scaled - shift[:, None, None] * np.eye(n))
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,168 @@
+"""Problems of cvxpy as programs over a product of cones, for the kernel that proves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import cvxpy as cp
+import cvxpy.settings as names
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.errors import DataTypeError, ModelError, NotAcceptedError
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.faces import image
+from sdpdr.certify.flat import (
+    EXPONENTIAL,
+    NONNEGATIVE,
+    POWER,
+    SECOND_ORDER,
+    SEMIDEFINITE,
+    FlatProgram,
+    Piece,
+    build,
+)
+from sdpdr.model.conic.interface import ConicInterface
+
+
+class _FlatInterface(ConicInterface):
+    """Every cone that cvxpy knows, and nothing but cones."""
+
+    SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = [
+        *ConicInterface.SUPPORTED_CONSTRAINTS,
+        cp.constraints.ExpCone,
+        cp.constraints.PowCone3D,
+    ]
+
+    def supports_quad_obj(self) -> bool:
+        """Squares in the objective become cones."""
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class FlatProblem:
+    """A problem of cvxpy, flat.
+
+    Attributes
+    ----------
+    program : FlatProgram
+        Its minimisation.
+    maximize : bool
+        Whether the person maximises the negative of that.
+    """
+
+    program: FlatProgram
+    maximize: bool
+
+
+def flat_problem(problem: Any) -> FlatProblem:
+    """A cvxpy problem as a program over a product of cones.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Convex by its rules; parameters have values, and nothing is an integer.
+
+    Raises
+    ------
+    DataTypeError, NotAcceptedError, ModelError
+        If it is no problem, none that cones describe, or has coefficients that are not finite.
+
+    Examples
+    --------
+    >>> x = cp.Variable(2)
+    >>> flat = flat_problem(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [x <= 1]))
+    >>> [kind for kind, *_ in flat.program.parts], flat.maximize
+    (['nonnegative', 'exponential', 'exponential'], True)
+    """
+    _require_convex(problem)
+    try:
+        data, *_ = problem.get_problem_data(_FlatInterface())
+    except cp.SolverError as error:
+        raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
+    return FlatProblem(_program(data), isinstance(problem.objective, cp.Maximize))
+
+
+def _require_convex(problem: Any) -> None:
+    if not isinstance(problem, cp.Problem):
+        raise DataTypeError(
+            f"there is no problem in {type(problem).__name__!r}: pass a cvxpy.Problem."
+        )
+    if problem.is_mixed_integer():
+        raise NotAcceptedError(
+            "variables of the problem are integers, and no bound of ours is about integers: leave "
+            "integer=True and boolean=True out, for what is proved of the relaxation."
+        )
+    unset = [p.name() for p in problem.parameters() if p.value is None]
+    if unset:
+        raise NotAcceptedError(f"parameters have no values: set those of {', '.join(unset)}.")
+    if not problem.is_dcp():
+        raise NotAcceptedError(
+            "the problem is not convex by cvxpy's rules: problem.is_dcp() is False. Write it by "
+            "functions that are convex where they have to be."
+        )
+
+
+def _program(data: Mapping[str, Any]) -> FlatProgram:
+    stuffed, A = data[names.PARAM_PROB], sp.csr_array(data[names.A])
+    b, c = np.asarray(data[names.B], dtype=float), np.asarray(data[names.C], dtype=float)
+    for found, what in ((A.data, "a constraint"), (b, "a constraint"), (c, "the objective")):
+        if not np.all(np.isfinite(found)):
+            raise ModelError(f"a coefficient of {what} is not finite; it must be a number.")
+    pieces, equations, begin = list[Piece](), [np.arange(0)], 0
+    for constraint in stuffed.constraints:
+        rows = np.arange(begin, begin + constraint.size)
+        begin += constraint.size
+        if isinstance(constraint, cp.constraints.Zero):
+            equations.append(rows)
+        else:
+            pieces += _pieces(constraint, rows, A, b)
+    equal = np.concatenate(equations)
+    return build(c, A[equal], b[equal], pieces, float(data[names.OFFSET]))
+
+
+def _pieces(constraint: Any, rows: Index, A: sp.csr_array, b: Array) -> list[Piece]:
+    """The cones of one constraint; cvxpy stacks parts of one kind, not cones."""
+    if isinstance(constraint, cp.constraints.NonNeg):
+        return [Piece(NONNEGATIVE, 1.0, A[rows], b[rows])]
+    if isinstance(constraint, cp.SOC):
+        count = constraint.num_cones()
+        each = np.column_stack([rows[:count], rows[count:].reshape(count, -1)])
+        return [Piece(SECOND_ORDER, float(one.size), A[one], b[one]) for one in each]
+    if isinstance(constraint, cp.constraints.ExpCone):
+        return [Piece(EXPONENTIAL, 3.0, A[one], b[one]) for one in rows.reshape(3, -1).T]
+    if isinstance(constraint, cp.constraints.PowCone3D):
+        exponents = np.ravel(constraint.alpha.value, order="F")
+        each = rows.reshape(3, -1).T
+        return [
+            Piece(POWER, float(a), A[one], b[one]) for a, one in zip(exponents, each, strict=True)
+        ]
+    order = constraint.args[0].shape[-1]
+    # Matrices that came in a batch alternate, entry by entry.
+    return [_matrix(order, one, A, b) for one in rows.reshape(order * order, -1).T]
+
+
+def _matrix(order: int, rows: Index, A: sp.csr_array, b: Array) -> Piece:
+    """The triangle of the symmetric part."""
+    j, i = np.tril_indices(order)
+    upper, lower = rows[j * order + i], rows[i * order + j]
+    one, other = (
+        sp.hstack([A[k], sp.csr_array(b[k][:, None])], format="csr") for k in (upper, lower)
+    )
+    if (one - other).count_nonzero():
+        one = _mean(one, other)
+    return Piece(SEMIDEFINITE, float(order), one[:, :-1], one[:, [-1]].toarray().ravel())
+
+
+def _mean(one: Matrix, other: Matrix) -> sp.csr_array:
+    halves = 0.5 * sp.eye_array(one.shape[0])
+    try:
+        return image(sp.hstack([halves, halves]), sp.vstack([one, other]))
+    except UnprovedError:
+        raise NotAcceptedError(
+            "a matrix that is to be positive semidefinite is not symmetric, and its symmetric part "
+            "has entries that are no doubles: write the symmetric part itself, (M + M.T) / 2."
+        ) from None

@@ -1,0 +1,74 @@
+"""Clarabel on programs over a product of cones: an oracle for proofs, which nobody believes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import clarabel
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.certify.cones import Semidefinite
+from sdpdr.certify.faces import Point
+from sdpdr.certify.flat import (
+    EXPONENTIAL,
+    NONNEGATIVE,
+    POWER,
+    SECOND_ORDER,
+    SEMIDEFINITE,
+    FlatProgram,
+    Part,
+)
+
+_SOLVED = ("Solved", "AlmostSolved")
+
+
+def ask_clarabel(program: FlatProgram) -> Point:
+    """What Clarabel says of a program.
+
+    Parameters
+    ----------
+    program : FlatProgram
+
+    Returns
+    -------
+    Point
+        Whatever it ended with, also where it did not converge.
+
+    Examples
+    --------
+    >>> from sdpdr.certify.flat import Piece, build
+    >>> above = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), np.array([-2.0]))
+    >>> found = ask_clarabel(build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [above]))
+    >>> found.is_solved, found.x.round(6).tolist(), found.z.round(6).tolist()
+    (True, [2.0], [1.0])
+    """
+    scale = np.ones(program.b.size)
+    for cone, rows in program.cones:
+        if isinstance(cone, Semidefinite):
+            scale[rows] = np.tile(np.sqrt(cone.weight), cone.count)
+    m, n = program.f.size, program.c.size
+    cones = [clarabel.ZeroConeT(m)] if m else []
+    cones += [_cone(part) for part in program.parts]
+    A = sp.csc_matrix(sp.vstack([program.E, sp.diags_array(scale) @ program.A]))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    b = np.concatenate([program.f, scale * program.b])
+    nothing = sp.csc_matrix((n, n))
+    found = clarabel.DefaultSolver(nothing, program.c, A, b, cones, settings).solve()
+    x, s, z = (np.array(v, dtype=float) for v in (found.x, found.s, found.z))
+    z = np.concatenate([z[:m], z[m:] * scale])
+    return Point(x, s[m:] / scale, z, str(found.status) in _SOLVED)
+
+
+def _cone(part: Part) -> Any:
+    if part.kind == EXPONENTIAL:
+        return clarabel.ExponentialConeT()
+    if part.kind == POWER:
+        return clarabel.PowerConeT(part.size)
+    kinds = {
+        NONNEGATIVE: clarabel.NonnegativeConeT,
+        SECOND_ORDER: clarabel.SecondOrderConeT,
+        SEMIDEFINITE: clarabel.PSDTriangleConeT,
+    }
+    return kinds[part.kind](part.rows.size if part.kind == NONNEGATIVE else int(part.size))

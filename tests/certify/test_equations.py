@@ -1,0 +1,121 @@
+"""Exact solutions lie where they are said to lie: against rational arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr.certify.equations import Equations, UnprovedError
+from sdpdr.certify.rounding import are_positive_definite, inner, residual
+
+
+def exact(values):
+    return [Fraction(float(v)) for v in np.ravel(values)]
+
+
+def solve_exactly(M, f):
+    """The solution of square equations of fractions."""
+    n = len(M)
+    M = [[*row, right] for row, right in zip(M, f, strict=True)]
+    for k in range(n):
+        pivot = next(i for i in range(k, n) if M[i][k])
+        M[k], M[pivot] = M[pivot], M[k]
+        M[k] = [v / M[k][k] for v in M[k]]
+        for i in range(n):
+            if i != k and M[i][k]:
+                share = M[i][k]
+                M[i] = [a - share * b for a, b in zip(M[i], M[k], strict=True)]
+    return [row[n] for row in M]
+
+
+def nearest(E, f, y, D):
+    """The exact solution of E y = f next to y in the metric D."""
+    rows = [exact(row) for row in E]
+    y, D = exact(y), exact(D)
+    missed = [
+        right - sum(a * b for a, b in zip(row, y, strict=True))
+        for row, right in zip(rows, exact(f), strict=True)
+    ]
+    gram = [
+        [sum(d * a * b for d, a, b in zip(D, one, other, strict=True)) for other in rows]
+        for one in rows
+    ]
+    v = solve_exactly(gram, missed)
+    return [
+        start + d * sum(row[j] * w for row, w in zip(rows, v, strict=True))
+        for j, (start, d) in enumerate(zip(y, D, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_exact_solution_lies_within_the_radius(seed):
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(2, 6)), int(rng.integers(6, 10))
+    E = rng.normal(size=(m, n)) * 10.0 ** rng.uniform(-3.0, 3.0, (m, 1))
+    if seed % 3 == 0:  # rows with a column of their own, which need no factorization
+        E[0, :] = 0.0
+        E[0, [0, n - 1]] = rng.normal(size=2)
+        E[1:, 0] = 0.0
+    D = 10.0 ** rng.uniform(-4.0, 2.0, n)
+    f = E @ rng.normal(size=n)
+    y, radius = Equations(sp.csr_array(E), f, D).near(rng.normal(size=n))
+    if seed % 3:
+        solution = nearest(E, f, y, D)
+        for found, around, at in zip(solution, exact(radius), exact(y), strict=True):
+            assert abs(found - at) <= around
+    assert np.max(np.abs(E @ y - f) / np.abs(E).sum(axis=1)) < 1e-10
+    assert np.all(radius < 1e-6 * (1.0 + np.abs(y)))
+
+
+def test_large_equations_are_proved_by_sparse_factorizations():
+    n = 3000
+    E = sp.csr_array(sp.diags_array([np.ones(n), -np.ones(n - 1)], offsets=[0, 1]))[:-1]
+    E = sp.csr_array(sp.hstack([E, E]))
+    y, radius = Equations(E, np.ones(n - 1), np.ones(2 * n)).near(np.zeros(2 * n))
+    np.testing.assert_allclose(E @ y, 1.0, atol=1e-9)
+    assert np.all(radius < 1e-6)
+
+
+def test_rows_that_follow_from_others_are_left_out_and_others_are_refused():
+    E = np.array([[1.0, 2.0, 3.0], [2.0, -1.0, 0.5]])
+    both = np.vstack([E, 0.5 * E[0] - 3.0 * E[1]])
+    f = np.array([1.0, 2.0, 0.5 - 6.0])
+    y, _ = Equations(sp.csr_array(both), f, np.ones(3)).near(np.zeros(3))
+    np.testing.assert_allclose(both @ y, f, atol=1e-12)
+    for off in (1e-12, 1.0):
+        with pytest.raises(UnprovedError, match="depends on others"):
+            Equations(sp.csr_array(both), f + np.array([0.0, 0.0, off]), np.ones(3))
+    with pytest.raises(UnprovedError, match="0 = 1"):
+        Equations(sp.csr_array((1, 2)), np.ones(1), np.ones(2))
+
+
+def test_what_is_not_finite_has_no_solution_nearby():
+    with pytest.raises(UnprovedError, match="near"):
+        Equations(sp.csr_array([[1.0, 1.0]]), np.ones(1), np.ones(2)).near(np.array([np.nan, 0.0]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_residuals_and_inner_products_are_enclosed(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(4, 6)) * 10.0 ** rng.uniform(-8.0, 8.0, (4, 6))
+    x, b, radius = rng.normal(size=6), rng.normal(size=4), 1e-9 * rng.random(6)
+    value, around = residual(b, sp.csr_array(A), x, radius)
+    low, high = inner(A[0], x, radius)
+    for side in (0, 1, -1):
+        y = [p + side * r for p, r in zip(exact(x), exact(radius), strict=True)]
+        for k in range(4):
+            truth = Fraction(float(b[k])) - sum(p * q for p, q in zip(exact(A[k]), y, strict=True))
+            assert abs(truth - Fraction(float(value[k]))) <= Fraction(float(around[k]))
+        product = sum(p * q for p, q in zip(exact(A[0]), y, strict=True))
+        assert Fraction(low) <= product <= Fraction(high)
+
+
+def test_a_matrix_at_the_edge_is_not_said_to_be_definite():
+    n = 6
+    singular = np.eye(n) - np.ones((n, n)) / n
+    assert not are_positive_definite(singular[None], np.zeros((1, n, n)))
+    assert are_positive_definite((singular + 1e-12 * np.eye(n))[None], np.zeros((1, n, n)))
+    assert not are_positive_definite(np.stack([np.eye(n), -np.eye(n)]), np.zeros((2, n, n)))

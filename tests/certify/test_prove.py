@@ -1,0 +1,270 @@
+"""What is proved of cvxpy problems over every cone: closed forms, refutations, lies."""
+
+from __future__ import annotations
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status
+from sdpdr.certify.faces import Point
+from sdpdr.certify.prove import prove
+from sdpdr.errors import DataError, DataTypeError, NotAcceptedError
+from sdpdr.model.conic.flat import flat_problem
+from sdpdr.solvers.flat import ask_clarabel
+
+pytestmark = pytest.mark.integration
+
+P = np.array([[2.0, 1.0], [1.0, 3.0]])
+DATA = np.random.default_rng(0).normal(size=(12, 3))
+
+
+def entropy():
+    x = cp.Variable(5)
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1]), math.log(5.0)
+
+
+def log_det():
+    K = cp.Variable((2, 2), PSD=True)
+    return cp.Problem(cp.Maximize(cp.log_det(K)), [K << P]), math.log(5.0)
+
+
+def theta():
+    X = cp.Variable((5, 5), PSD=True)
+    rows = [X[i, (i + 1) % 5] == 0 for i in range(5)]
+    return cp.Problem(cp.Maximize(cp.sum(X)), [cp.trace(X) == 1, *rows]), math.sqrt(5.0)
+
+
+def geometric_mean():
+    x = cp.Variable(4)
+    return cp.Problem(cp.Maximize(cp.geo_mean(x)), [cp.sum(x) <= 8]), 2.0
+
+
+def power():
+    x = cp.Variable(3)
+    return cp.Problem(cp.Minimize(cp.sum(cp.power(x, 3, approx=False))), [cp.sum(x) == 6]), 24.0
+
+
+def length():
+    x = cp.Variable(3)
+    return cp.Problem(cp.Minimize(cp.norm(x)), [x[0] + 2 * x[1] + 2 * x[2] == 9]), 3.0
+
+
+def nuclear_norm():
+    X, given = cp.Variable((2, 2)), np.array([[3.0, 0.0], [4.0, 5.0]])
+    return cp.Problem(cp.Minimize(cp.normNuc(X)), [given == X]), 4.0 * math.sqrt(5.0)
+
+
+def unfolding():
+    """No interior: rows sum to zero."""
+    K = cp.Variable((4, 4), PSD=True)
+    rows = [K[i, i] + K[i + 1, i + 1] - 2 * K[i, i + 1] <= 1 for i in range(3)]
+    return cp.Problem(cp.Maximize(cp.trace(K)), [*rows, cp.sum(K) == 0]), 5.0
+
+
+def cut():
+    X = cp.Variable((5, 5), PSD=True)
+    value = sum((1 - X[i, (i + 1) % 5]) / 2 for i in range(5))
+    return cp.Problem(cp.Maximize(value), [cp.diag(X) == 1]), 2.5 * (1 - math.cos(0.8 * math.pi))
+
+
+def linear():
+    x = cp.Variable(2)
+    return cp.Problem(cp.Maximize(x[0] + x[1]), [x[0] + 2 * x[1] <= 4, 3 * x[0] + x[1] <= 6]), 2.8
+
+
+CLOSED = [
+    entropy, log_det, theta, geometric_mean, power, length, nuclear_norm, unfolding, cut, linear,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", CLOSED, ids=lambda make: make.__name__)
+def test_the_optimum_lies_between_both_sides(make):
+    problem, optimum = make()
+    found = sdpdr.verify(problem)
+    assert found.status is Status.SOLVED
+    assert found.gap <= 1e-6
+    low, high = sorted([found.value, found.bound])
+    assert low - 1e-15 * abs(optimum) <= optimum <= high + 1e-15 * abs(optimum)
+
+
+# -- no points, and no bounds -------------------------------------------------------------------
+
+
+def entry_without_limit():
+    K = cp.Variable((2, 2), PSD=True)
+    return cp.Problem(cp.Minimize(K[0, 1]), [K[0, 0] <= 1])
+
+
+def entry_beside_a_given_one():
+    K = cp.Variable((2, 2), PSD=True)
+    return cp.Problem(cp.Minimize(K[0, 1]), [K[0, 0] == 1])
+
+
+def mean_without_limit():
+    t = cp.Variable()
+    return cp.Problem(cp.Maximize(cp.geo_mean(cp.hstack([t, 1]))))
+
+
+def root_without_limit():
+    t = cp.Variable()
+    return cp.Problem(cp.Maximize(cp.sqrt(t)))
+
+
+def parabola():
+    v = cp.Variable(2)
+    return cp.Problem(cp.Maximize(v[0]), [cp.square(v[0]) <= v[1]])
+
+
+def descending():
+    x = cp.Variable(2)
+    return cp.Problem(cp.Minimize(x[0] + x[1]), [x[0] <= 1, x[1] <= 1])
+
+
+def coupled_centres():
+    J = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    A = np.block([[J, np.eye(2)], [np.zeros((2, 2)), J]])
+    X = cp.Variable((4, 4), symmetric=True)
+    return cp.Problem(cp.Minimize(cp.trace(X)), [A.T @ X + X @ A << 0, X >> np.eye(4)])
+
+
+def logarithm_of_what_is_negative():
+    v = cp.Variable(3)
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(np.abs(DATA[:4]) @ v - 9))), [v <= 1, v >= -1])
+
+
+def weakly():
+    X = cp.Variable((2, 2), PSD=True)
+    return cp.Problem(cp.Minimize(0), [X[0, 0] == 0, X[0, 1] == 1])
+
+
+UNBOUNDED = [
+    entry_without_limit, entry_beside_a_given_one, mean_without_limit, root_without_limit,
+    parabola, descending,
+]  # fmt: skip
+INFEASIBLE = [coupled_centres, logarithm_of_what_is_negative, weakly]
+
+
+@pytest.mark.parametrize("make", [*UNBOUNDED, *INFEASIBLE], ids=lambda make: make.__name__)
+def test_what_has_no_optimum_is_proved_to_have_none(make):
+    found = sdpdr.verify(make())
+    expected = Status.UNBOUNDED if make in UNBOUNDED else Status.INFEASIBLE
+    assert found.status is expected
+    assert "ray" in found.argument
+
+
+# -- whatever a solver says ---------------------------------------------------------------------
+
+
+def spoiled(answer, way, rng):
+    x, s, z, _ = answer
+    if way == "noise":
+        x, s, z = (v + 0.3 * rng.normal(size=v.size) * np.abs(v).max() for v in (x, s, z))
+    elif way == "a little noise":
+        x, s, z = (v + 1e-4 * rng.normal(size=v.size) * np.abs(v).max() for v in (x, s, z))
+    elif way == "signs":
+        x, s, z = -x, -s, -z
+    elif way == "zeros":
+        x, s, z = 0.0 * x, 0.0 * s, 0.0 * z
+    elif way == "no number":
+        x = x * np.nan
+    elif way == "multipliers of another program":
+        z = np.roll(z, 1)
+    return Point(x, s, z, True)
+
+
+WAYS = [
+    "a little noise", "noise", "signs", "zeros", "no number", "multipliers of another program",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_answer_makes_a_false_proof(way):
+    rng = np.random.default_rng(0)
+    for make in CLOSED:
+        problem, optimum = make()
+        flat = flat_problem(problem)
+        answer = spoiled(ask_clarabel(flat.program), way, rng)
+        known = prove(flat.program, answer, ask_clarabel, seconds=1.0)
+        truth = -optimum if flat.maximize else optimum
+        assert known.status in ("optimal", "unproved")
+        assert known.bound <= truth + 1e-15 * abs(truth)
+        assert known.value >= truth - 1e-15 * abs(truth)
+
+
+def test_an_oracle_that_lies_proves_nothing():
+    def liar(program):
+        rng = np.random.default_rng(0)
+        k = program.b.size
+        return Point(rng.normal(size=program.c.size), rng.normal(size=k),
+                     rng.normal(size=program.f.size + k), True)  # fmt: skip
+
+    for make in (unfolding, theta, log_det):
+        problem, optimum = make()
+        flat = flat_problem(problem)
+        known = prove(flat.program, liar(flat.program), liar, seconds=1.0)
+        assert known.status in ("optimal", "unproved")
+        assert known.bound <= -optimum * (1 - 1e-12) <= known.value
+
+
+@pytest.mark.parametrize("power", [-20, -7, 8, 20])
+def test_the_unit_of_length_changes_no_status(power):
+    unit = 4.0**power
+    K = cp.Variable((4, 4), PSD=True)
+    rows = [K[i, i] + K[i + 1, i + 1] - 2 * K[i, i + 1] <= unit for i in range(3)]
+    found = sdpdr.verify(cp.Problem(cp.Maximize(cp.trace(K)), [*rows, cp.sum(K) == 0]))
+    assert found.status is Status.SOLVED
+    assert found.value == pytest.approx(5.0 * unit, rel=1e-6)
+
+
+# -- the door -----------------------------------------------------------------------------------
+
+
+def test_a_claim_that_is_wrong_is_refuted_and_a_right_one_is_not():
+    problem, optimum = theta()
+    problem.solve(solver=cp.CLARABEL)
+    found = sdpdr.verify(problem)
+    assert found.claimed == pytest.approx(optimum, rel=1e-5)
+    assert not found.is_refuted
+    assert "nothing contradicts" in str(found)
+    for wrong in (1.01 * optimum, 0.99 * optimum):
+        problem._value = wrong
+        found = sdpdr.verify(problem)
+        assert found.is_refuted
+        assert "which is refuted" in str(found)
+
+
+def test_a_matrix_that_is_not_symmetric_counts_by_its_symmetric_part():
+    t = cp.Variable()
+    M = np.array([[2.0, 0.0], [2.0, 2.0]])
+    found = sdpdr.verify(cp.Problem(cp.Maximize(t), [M - t * np.eye(2) >> 0]))
+    assert found.status is Status.SOLVED
+    assert found.value == pytest.approx(1.0, rel=1e-6)
+
+
+def test_what_cannot_be_proved_is_refused_in_words_that_help():
+    x = cp.Variable(integer=True)
+    with pytest.raises(NotAcceptedError, match="integers"):
+        sdpdr.verify(cp.Problem(cp.Minimize(x), [x >= 1]))
+    y = cp.Variable()
+    with pytest.raises(NotAcceptedError, match="is_dcp"):
+        sdpdr.verify(cp.Problem(cp.Minimize(cp.sqrt(y))))
+    with pytest.raises(DataTypeError, match=r"cvxpy\.Problem"):
+        sdpdr.verify(y)
+    p = cp.Parameter()
+    with pytest.raises(NotAcceptedError, match="[Pp]arameter"):
+        sdpdr.verify(cp.Problem(cp.Minimize(y), [y >= p]))
+    problem = cp.Problem(cp.Minimize(y), [y >= 1])
+    for wrong in ({"tol": 0.0}, {"tol": "a"}, {"seconds": -1}):
+        with pytest.raises(DataError, match="positive number"):
+            sdpdr.verify(problem, **wrong)
+
+
+def test_without_time_nothing_is_said_that_is_not_known():
+    problem, optimum = unfolding()
+    found = sdpdr.verify(problem, seconds=1e-9)
+    assert found.status in (Status.SOLVED, Status.INACCURATE)
+    assert found.bound >= optimum * (1.0 - 1e-12) >= found.value * (1.0 - 1e-9)
