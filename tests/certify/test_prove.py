@@ -176,12 +176,16 @@ def spoiled(answer, way, rng):
     return Point(x, s, z, True)
 
 
+# All but the first two meet every program at night.
 WAYS = [
-    "a little noise", "noise", "signs", "zeros", "no number", "multipliers of another program",
+    "a little noise", "zeros", "noise", "signs", "no number", "multipliers of another program",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way",
+    [pytest.param(way, marks=[] if way in WAYS[:2] else pytest.mark.nightly) for way in WAYS],
+)
 def test_no_answer_makes_a_false_proof(way):
     rng = np.random.default_rng(0)
     for make in CLOSED:
@@ -210,7 +214,7 @@ def test_an_oracle_that_lies_proves_nothing():
         assert known.bound <= -optimum * (1 - 1e-12) <= known.value
 
 
-@pytest.mark.parametrize("power", [-20, -7, 8, 20])
+@pytest.mark.parametrize("power", [-20, 20])
 def test_the_unit_of_length_changes_no_status(power):
     unit = 4.0**power
     K = cp.Variable((4, 4), PSD=True)

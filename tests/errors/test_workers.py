@@ -176,6 +176,7 @@ def test_what_a_solver_prints_is_shown_on_request_only(model, faulty, capfd):
         assert ("=====" in capfd.readouterr().out) == verbose
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="workers end with the server on Linux only")
 def test_a_worker_ends_with_a_caller_that_was_killed(tmp_path):
     pid = tmp_path / "pid"

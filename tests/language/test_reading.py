@@ -88,7 +88,11 @@ def test_names_are_those_of_the_problem():
         (2, [2]),
         (3, [4]),
         (LONGEST_ARROW, [LONGEST_ARROW + 1]),
-        (2 * LONGEST_ARROW, [LONGEST_PART + 1] * (2 * LONGEST_ARROW // LONGEST_PART)),
+        pytest.param(
+            2 * LONGEST_ARROW,
+            [LONGEST_PART + 1] * (2 * LONGEST_ARROW // LONGEST_PART),
+            marks=pytest.mark.nightly,
+        ),
     ],
 )
 def test_second_order_cones(m, orders):

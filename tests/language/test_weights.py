@@ -62,7 +62,10 @@ def test_a_weight_of_zero_means_no_term(name):
     found, known = sdpdr.solve(with_zeros), sdpdr.solve(without)
     assert found.status is known.status is sdpdr.Status.SOLVED
     assert found.value == pytest.approx(known.value, abs=1e-6)
-    assert as_model(with_zeros).objective(found.values) == pytest.approx(found.value, abs=1e-9)
+    # Functions of the point are no more than what the program has in their place.
+    objective = as_model(with_zeros).objective(found.values)
+    assert objective <= found.value + 1e-9
+    assert objective == pytest.approx(found.value, abs=1e-6)
 
 
 @pytest.mark.parametrize(

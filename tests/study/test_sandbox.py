@@ -133,6 +133,7 @@ def test_another_thread_can_stop_it():
     assert within(lambda: not alive("4567.5"))
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing ends a guard in time")
 def test_all_ends_with_the_process_that_asked():
     program = """
