@@ -1,11 +1,12 @@
 """Which solvers take turns over a program, and in which forms: one rule.
 
-Programs of edges, and programs whose matrices are too large for Clarabel's dense blocks: `lowrank`
-first, then an interior-point method that factors one matrix for all its unknowns, then Clarabel on
-the multipliers, or SCS where blocks would not fit into memory. All others: Clarabel on the
-multipliers, that other method, `lowrank`. After them come solvers of other people. The rule reads
-sizes, and never load, free memory or a clock: the same program has the same plan on every machine
-that has the same solvers.
+There are two kinds of interior-point methods: Clarabel factors a dense block for every matrix of
+the program, others one matrix for all unknowns of the program or of its dual. Those whose steps
+take little come first, that of the shorter step before the other, then `lowrank`, then those whose
+steps take longer. Of programs of edges `lowrank` comes before all. SCS is asked where blocks would
+not fit into memory, and solvers of other people after them all. The rule reads sizes, and never load,
+free memory or a clock: the same program has the same plan on every machine that has the same
+solvers.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
+from typing import TypeAlias
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
 from sdpdr.program.sdp import SDP
@@ -24,17 +28,26 @@ from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.asked import Asked
-from sdpdr.solving.possible import CHORDAL, block_work, entries, multipliers, orders, why_not
+from sdpdr.solving.possible import (
+    CHORDAL,
+    block_work,
+    entries,
+    multipliers,
+    orders,
+    unknowns,
+    whole_work,
+    why_not,
+)
 from sdpdr.solving.way import Way, configure, reductions_for
 
-# Multiplications of a step of Clarabel with dense blocks, up to which it is asked first: a step
-# then takes tenths of a second. That is a matrix of order 50.
+# Multiplications of a step up to which an interior-point method is asked before `lowrank`: the
+# step takes tenths of a second.
 _LIGHT = 7e8
-# The same up to which it is asked at all, and is left to its own limit of iterations.
+# The same up to which it is asked at all, and up to which Clarabel is left to its own limit of
+# iterations.
 _HEAVY, _BRIEF = 1e11, 2e8
-# Unknowns whose matrix an interior-point method factors in seconds, and up to which that takes less
-# than to start a program that does it.
-_UNKNOWNS, _FEW = 5000, 1000
+# Unknowns up to which our own dense method takes less than to start a program for them.
+_FEW = 1000
 # Interior-point methods with one matrix for all unknowns, the best first.
 _INTERIOR = ("mosek", "csdp", "sdpa-file", "sdpa", "dense", "cvxopt")
 # The same and all others, for a form that was asked for.
@@ -54,8 +67,8 @@ _EDGES = (
     "multipliers certify the answer"
 )
 _LARGE = "as factors of low rank the matrices stay small, and others would factor large ones"
-_SMALL = "its matrices are so small that steps with a dense block for each take little"
-_WHOLE = "one matrix for all {} unknowns takes less than blocks as large as the matrices"
+_BLOCKS = "its matrices are so small that steps with a dense block for each take little"
+_WHOLE = "its {} unknowns are so few that steps with one matrix for all take little"
 _WRITTEN_WORDS = "a block is written in cvxpy directly, and {} is the first cvxpy solver here"
 
 
@@ -120,6 +133,9 @@ def _is_small(sdp: SDP) -> bool:
     return max(orders(sdp), default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
 
 
+# A solver, its forms, the best first, and why it is asked.
+_Turn: TypeAlias = "tuple[str, tuple[str, ...], str]"
+
 # -- the choice ---------------------------------------------------------------------------------
 
 
@@ -180,7 +196,7 @@ class _Choice:
                     yield self._made(configured, form, why.format(name))
                     break
 
-    def _by_rule(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    def _by_rule(self) -> Iterator[_Turn]:
         """Solvers with forms and reasons, of the standard form in whichever form is best."""
         sdp = self.sdp
         if sdp is None:
@@ -194,19 +210,15 @@ class _Choice:
         if Nearest().accepts(sdp) is None:
             yield Nearest.name, ("gram",), _NEAREST
         edges = self._is_edge_program
-        low = ("lowrank", ("factor",), _EDGES if edges else _LARGE)
-        light = block_work(sdp) <= _LIGHT
-        clarabel = ("clarabel", ("lmi", "gram"), _SMALL)
+        low: _Turn = ("lowrank", ("factor",), _EDGES if edges else _LARGE)
+        clarabel: _Turn = ("clarabel", ("lmi", "gram"), _BLOCKS)
         interior = self._interior(sdp)
-        if edges or not light:
-            yield low
-            yield from interior
-            if block_work(sdp) <= _HEAVY:
-                yield clarabel
-        else:
-            yield clarabel
-            yield from interior
-            yield low
+        by_work = sorted(
+            [(block_work(sdp), (clarabel,)), (whole_work(sdp), interior)], key=itemgetter(0)
+        )
+        light = [ways for work, ways in by_work if work <= _LIGHT and not edges]
+        heavy = [ways for work, ways in by_work if work <= _HEAVY and ways not in light]
+        yield from (*chain.from_iterable(light), low, *chain.from_iterable(heavy))
         # Where others are too large, for a few digits.
         if block_work(sdp) > _HEAVY and max(orders(sdp)) <= _SPLIT_ORDER:
             yield "scs", ("gram",), "its steps take least where many digits are not needed"
@@ -217,22 +229,19 @@ class _Choice:
 
         return self.sdp is not None and form.why_not(self.sdp) is None
 
-    def _interior(self, sdp: SDP) -> Iterator[tuple[str, tuple[str, ...], str]]:
-        """The method with one matrix for all unknowns, where that is not too large."""
-        unknowns = min(multipliers(sdp) or entries(sdp), entries(sdp))
-        if unknowns > _UNKNOWNS:
-            return
-        names = ("dense", *_INTERIOR) if unknowns <= _FEW else _INTERIOR
-        for name in names:
+    def _interior(self, sdp: SDP) -> tuple[_Turn, ...]:
+        """The method with one matrix for all unknowns."""
+        few = unknowns(sdp)
+        for name in ("dense", *_INTERIOR) if few <= _FEW else _INTERIOR:
             solver = SOLVERS.get(name)
             if solver is None or name in self.asked.skip:
                 continue
             forms = tuple(form for form in self._forms(solver) if form in ("gram", "lmi"))
             if any(not self._why_not(solver, form) for form in forms):
-                yield name, forms, _WHOLE.format(unknowns)
-                return
+                return ((name, forms, _WHOLE.format(few)),)
+        return ()
 
-    def _others(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    def _others(self) -> Iterator[_Turn]:
         """Solvers of other people, and who is too slow to be asked before all others fell short."""
         known = {*_PREFERENCE, *_INTERIOR, *_WRITTEN}
         for name, solver in SOLVERS.items():

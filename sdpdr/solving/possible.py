@@ -31,6 +31,17 @@ def entries(sdp: SDP) -> int:
     return sum(v.size for v in sdp.variables)
 
 
+def unknowns(sdp: SDP) -> int:
+    """Those of the program or of its dual, whichever are fewer."""
+    return min(multipliers(sdp) or entries(sdp), entries(sdp) or multipliers(sdp))
+
+
+def whole_work(sdp: SDP) -> float:
+    """Multiplications of a step with one matrix for all unknowns."""
+    u = float(unknowns(sdp))
+    return u**3 / 3.0 + u * sum(float(n) ** 3 for n in orders(sdp))
+
+
 def block_work(sdp: SDP) -> float:
     """Multiplications of a step with a dense block for every matrix."""
     return sum(float(svec_size(n)) ** 3 / 3.0 for n in orders(sdp))
