@@ -4,9 +4,8 @@ There are two kinds of interior-point methods: Clarabel factors a dense block fo
 the program, others one matrix for all unknowns of the program or of its dual. Those whose steps
 take little come first, that of the shorter step before the other, then `lowrank`, then those whose
 steps take longer. Of programs of edges `lowrank` comes before all. SCS is asked where blocks would
-not fit into memory, and solvers of other people after them all. The rule reads sizes, and never load,
-free memory or a clock: the same program has the same plan on every machine that has the same
-solvers.
+not fit into memory, and solvers of other people after them all. The rule reads sizes, and never
+load, free memory or a clock: the same program has the same plan wherever the same solvers are.
 """
 
 from __future__ import annotations
