@@ -95,7 +95,7 @@ from .solving.plan import Plan as Plan
 from .solving.planning import plan as plan
 from .solving.repeated import solve_many as solve_many
 from .solving.solve import solve as solve
-from .solving.verify import verify as verify
+from .solving.verified import verify as verify
 
 bilinear = sdpdr.families.sopca
 extend = sdpdr.families.regress

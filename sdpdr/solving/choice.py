@@ -179,6 +179,8 @@ class _Choice:
         return [form for form in (*order, *last) if form in solver.forms]
 
     def _why_not(self, solver: type[Solver], form: str) -> str:
+        if form not in solver.forms:
+            return f"it does not take the {form} form"
         return why_not(self.sdp, self.refusal, solver, form)
 
     def _ways(self) -> Iterator[Way]:
@@ -188,23 +190,18 @@ class _Choice:
             solver = SOLVERS.get(name)
             if solver is None or name in seen or name in self.asked.skip:
                 continue
-            for form in forms or self._forms(solver):
-                if form in solver.forms and not self._why_not(solver, form):
-                    seen.add(name)
-                    configured = configure(name, self.asked.options)
-                    yield self._made(configured, form, why.format(name))
-                    break
+            own = self._forms(solver)
+            usable = own if self.asked.form != "auto" or not forms else forms
+            form = next((one for one in usable if not self._why_not(solver, one)), None)
+            if form is not None:
+                seen.add(name)
+                yield self._made(configure(name, self.asked.options), form, why.format(name))
 
     def _by_rule(self) -> Iterator[_Turn]:
         """Solvers with forms and reasons, of the standard form in whichever form is best."""
         sdp = self.sdp
         if sdp is None:
             yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
-            return
-        if self.asked.form != "auto":
-            yield from (
-                (name, (), f"the first for the {self.asked.form} form") for name in _PREFERENCE
-            )
             return
         if Nearest().accepts(sdp) is None:
             yield Nearest.name, ("gram",), _NEAREST
@@ -221,6 +218,8 @@ class _Choice:
         # Where others are too large, for a few digits.
         if block_work(sdp) > _HEAVY and max(orders(sdp)) <= _SPLIT_ORDER:
             yield "scs", ("gram",), "its steps take least where many digits are not needed"
+        if self.asked.form != "auto":
+            yield from ((name, (), f"it takes the {self.asked.form} form") for name in _PREFERENCE)
 
     @cached_property
     def _is_edge_program(self) -> bool:
