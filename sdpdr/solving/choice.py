@@ -42,9 +42,8 @@ from sdpdr.solving.way import Way, configure, reductions_for
 # Multiplications of a step up to which an interior-point method is asked before `lowrank`: the
 # step takes tenths of a second.
 _LIGHT = 7e8
-# The same up to which it is asked at all, and up to which Clarabel is left to its own limit of
-# iterations.
-_HEAVY, _BRIEF = 1e11, 2e8
+# The same up to which it is asked at all.
+_HEAVY = 1e11
 # Unknowns up to which our own dense method takes less than to start a program for them.
 _FEW = 1000
 # Interior-point methods with one matrix for all unknowns, the best first.
@@ -254,7 +253,7 @@ class _Choice:
     def _made(self, solver: Solver, form: str, why: str) -> Way:
         steps = () if self.sdp is None or solver.as_stored else reductions_for(form, self.sdp)
         sdp = self.sdp
-        ends = solver.name == "clarabel" and sdp is not None and block_work(sdp) <= _BRIEF
+        ends = solver.name == "clarabel" and sdp is not None and block_work(sdp) <= _LIGHT
         return Way(steps, solver, form, why, self.sdp, self.refusal, ends_by_itself=ends)
 
     def _no_way(self, solvers: Mapping[str, type[Solver]]) -> str:

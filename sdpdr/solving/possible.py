@@ -43,8 +43,18 @@ def whole_work(sdp: SDP) -> float:
 
 
 def block_work(sdp: SDP) -> float:
-    """Multiplications of a step with a dense block for every matrix."""
-    return sum(float(svec_size(n)) ** 3 / 3.0 for n in orders(sdp))
+    """Multiplications of a step with a dense block for every matrix, tied to the rows it is in."""
+    total = 0.0
+    for v in sdp.psd_variables:
+        total += _of_block(v.n, sum(rows.m for rows in sdp.rows if v.name in rows.lhs))
+    for lmi in sdp.lmis:
+        total += _of_block(lmi.order, sum(sdp.variable(name).size for name in lmi.lhs))
+    return total
+
+
+def _of_block(order: int, tied: int) -> float:
+    s, r = float(svec_size(order)), float(tied)
+    return s**3 / 3.0 + s * s * r + s * r * r
 
 
 def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> str:
