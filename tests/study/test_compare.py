@@ -28,7 +28,7 @@ class GivesUp(LowRank):
         return Outcome(Point(), Verdict.FAILED, Claim("gave up", message="too steep"))
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_every_solver_in_every_form_is_a_record_with_claim_and_grade(capfd):
     solvers = ["lowrank", "clarabel", "mosek", Contestant(f"{__name__}:GivesUp")]
     runs = compare(MODEL, solvers, ["lmi", "factor", "chordal"], jobs=2, progress=True)
