@@ -20,12 +20,13 @@ from .limits import tolerance
 pytestmark = pytest.mark.integration
 
 LIBRARY = Path(__file__).parents[3] / "shared" / "data" / "sdplib"
-# Every solver in front of one kind of clique blocks, and one in front of both.
+# Every solver in front of one kind of clique blocks; at night in front of both, and SDPA, which
+# starts a process.
 GENERAL = [
     pytest.param(
         name,
         form,
-        marks=[pytest.mark.nightly] if form == "chordal" and name != "clarabel" else [],
+        marks=[pytest.mark.nightly] if form == "chordal" or name == "sdpa" else [],
     )
     for name, cls in SOLVERS.items()
     if cls.availability().usable

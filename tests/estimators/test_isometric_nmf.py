@@ -16,7 +16,7 @@ from sdpdr.errors import (
 from sdpdr.nonnegative import IsometricStatus, hoyer
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 @parametrize_with_checks([IsoNMF(n_components=1, max_iter=1)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")

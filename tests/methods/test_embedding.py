@@ -9,7 +9,12 @@ import sdpdr
 from sdpdr import extend, graphs, methods
 from sdpdr.errors import DataError, ShapeError
 
-SOLVERS = [("clarabel", "gram"), ("cvxopt", "gram"), ("sdpa", "gram"), ("scs", "lmi")]
+SOLVERS = [
+    ("clarabel", "gram"),
+    ("cvxopt", "gram"),
+    pytest.param("sdpa", "gram", marks=pytest.mark.nightly),
+    ("scs", "lmi"),
+]
 
 
 def symmetric(n, seed):

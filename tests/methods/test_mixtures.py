@@ -164,6 +164,7 @@ def test_actions_lower_the_maximum_the_more_they_cost():
     assert_falls(value(banded_and_acting(width=0.4)), priced[0])
 
 
+@pytest.mark.nightly
 def test_landmarks_are_bounded_by_what_is_left_when_blocks_are():
     _, free = banded()
     priced = banded_and_acting()
