@@ -154,7 +154,8 @@ def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     distinct, position = sorted_pairs(pairs)
     kept = np.empty(len(distinct))
     kept[position] = lengths
-    conflict = np.flatnonzero(np.abs(kept[position] - lengths) > SAME_LENGTH * np.abs(lengths))
+    with np.errstate(invalid="ignore"):  # what is infinite is refused by itself
+        conflict = np.flatnonzero(np.abs(kept[position] - lengths) > SAME_LENGTH * np.abs(lengths))
     if conflict.size:
         e = conflict[0]
         raise DataError(
