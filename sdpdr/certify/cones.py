@@ -141,10 +141,6 @@ class Cone(ABC):
         """Whether all points within a radius of s, entry by entry, lie in the cone: a theorem."""
 
     @abstractmethod
-    def dual_map(self) -> Array:
-        """T of one copy, with T z in the cone for every z in its dual."""
-
-    @abstractmethod
     def gradient(self, s: Array) -> Array:
         """That of the barrier."""
 
@@ -152,16 +148,13 @@ class Cone(ABC):
     def hessian(self, s: Array) -> Array:
         """That of the barrier, of shape (count, dim, dim)."""
 
+    @abstractmethod
     def is_dual_inside(self, z: Array) -> bool:
         """Whether multipliers are inside of the dual cone, as far as floating point tells."""
-        return self.is_inside(z @ self.dual_map().T)
 
+    @abstractmethod
     def dual_contains(self, z: Array, radius: Array) -> bool:
         """Whether all multipliers within a radius of z lie in the dual cone: a theorem."""
-        T = self.dual_map()
-        size = np.abs(T)
-        rounded = gamma(self.dim + 2) * (np.abs(z) @ size.T)
-        return self.contains(z @ T.T, UP * (radius @ size.T + rounded))
 
     def scaling(self, s: Array) -> Scaling:
         """R with R^T R the Hessian at s."""
@@ -218,9 +211,6 @@ class _SelfDual(Cone):
 
     def dual_contains(self, z: Array, radius: Array) -> bool:
         return self.contains(z, radius)
-
-    def dual_map(self) -> Array:
-        return np.eye(self.dim)
 
 
 class Nonnegative(_SelfDual):
@@ -388,14 +378,13 @@ class Semidefinite(Cone):
     def dual_contains(self, z: Array, radius: Array) -> bool:
         return self.contains(z / self.weight, radius / self.weight)
 
-    def dual_map(self) -> Array:
-        return np.diag(1.0 / self.weight)
-
     def gradient(self, s: Array) -> Array:
         return np.asarray(-self.weight * np.linalg.inv(self.matrices(s))[:, self.i, self.j])
 
     def hessian(self, s: Array) -> Array:
-        raise NotImplementedError("the Hessian of matrices is applied by `scaling` alone")
+        one, eye = Semidefinite(1, self.order), np.eye(self.dim)
+        scalings = [one.scaling(v[None]) for v in s]
+        return np.array([scaling.transposed(scaling.times(eye)) for scaling in scalings])
 
     def scaling(self, s: Array) -> Scaling:
         return _Congruence(self, s)
@@ -445,7 +434,17 @@ class Exponential(Cone):
         return True
 
     def dual_map(self) -> Array:
+        """T of one copy, with T z in the cone for every z in its dual."""
         return np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+    def is_dual_inside(self, z: Array) -> bool:
+        return self.is_inside(z @ self.dual_map().T)
+
+    def dual_contains(self, z: Array, radius: Array) -> bool:
+        T = self.dual_map()
+        size = np.abs(T)
+        rounded = gamma(self.dim + 2) * (np.abs(z) @ size.T)
+        return self.contains(z @ T.T, UP * (radius @ size.T + rounded))
 
     @staticmethod
     def _parts(s: Array) -> tuple[Array, Array, Array, Array, Array]:
@@ -502,9 +501,6 @@ class Power(Cone):
         # Errors of both logarithms, of 1 - a, of products and their sum go through exp.
         error = 4.0 * ELEMENTARY * (2.0 + np.abs(np.log(x)) + np.abs(np.log(y)))
         return bool(np.all(self._mean(x, y) * (1.0 - error) > top))
-
-    def dual_map(self) -> Array:
-        raise NotImplementedError("copies of a power cone have maps of their own")
 
     def dual_images(self, z: Array) -> Array:
         """T z of each copy."""
