@@ -49,11 +49,12 @@ class UnprovedError(Exception):
 class _Gram:
     """E D E^T in units that suit its rows: solves, and proves how near an exact solution lies."""
 
-    def __init__(self, E: sp.csr_array, D: Array) -> None:
+    def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
         sizes = np.asarray(E.multiply(E) @ D).ravel()
         self._units = 1.0 / near_powers(np.sqrt(np.maximum(sizes, 1e-280)))
         self._E = sp.csr_array(sp.diags_array(self._units) @ E)
         self._D, self._m = D, E.shape[0]
+        self._data = None if data is None else sp.csr_array(sp.diags_array(self._units) @ data)
         half = sp.csr_array(self._E @ sp.diags_array(np.sqrt(D)))
         if not self._m:
             self.least = np.inf
@@ -64,6 +65,10 @@ class _Gram:
         self._error = sp.csr_array(
             sp.csr_array(size @ size.T) * float(gamma(longest_row(half) + 4))
         )
+        if self._data is not None:
+            far = sp.csr_array(self._data[:, :-1] @ sp.diags_array(np.sqrt(D)))
+            moved = sp.csr_array(far @ size.T)
+            self._error = sp.csr_array(self._error + 1.01 * (moved + moved.T + far @ far.T))
         self._is_dense = self._m <= _SMALL or M.nnz > _FILLED * self._m**2
         self._M = M.toarray() if self._is_dense else M
         self._solve = self._factorized()
@@ -109,9 +114,12 @@ class _Gram:
         """Within this of y, entry by entry, lies an exact solution."""
         if not self._m:
             return np.zeros_like(y)
-        missed, around = residual(self._units * f, self._E, y)
+        missed, around = residual(self._units * f, self._E, y, data=self._data)
         step = np.linalg.norm(np.abs(missed) + around) / self.least
-        columns = np.sqrt(np.asarray(self._E.multiply(self._E).sum(axis=0)).ravel())
+        size = abs(self._E)
+        if self._data is not None:
+            size = sp.csr_array(size + self._data[:, :-1])
+        columns = np.sqrt(np.asarray(size.multiply(size).sum(axis=0)).ravel())
         return np.asarray(1.01 * self._D * columns * step)
 
 
@@ -124,6 +132,8 @@ class Equations:
     f : array of shape (m,)
     D : array of shape (n,)
         Squared sizes by which entries may move; positive.
+    data : sparse array of shape (m, n + 1), optional
+        Radii of the numbers of E and, last, of f: what is said holds of all equations within.
 
     Raises
     ------
@@ -138,27 +148,38 @@ class Equations:
     ([0.5, 0.5], True)
     """
 
-    def __init__(self, E: sp.csr_array, f: Array, D: Array) -> None:
+    def __init__(
+        self, E: sp.csr_array, f: Array, D: Array, data: sp.csr_array | None = None
+    ) -> None:
         E = sp.csr_array(E)
         E.sum_duplicates()
         E.eliminate_zeros()
+        vague = np.zeros(f.size) if data is None else np.asarray(data.sum(axis=1)).ravel()
         empty = np.diff(E.indptr) == 0
-        if np.any(f[empty]):
+        if np.any(f[empty]) or np.any(vague[empty]):
             raise UnprovedError("an equation reads 0 = 1")
-        self._E, self._f = E, f
+        self._E, self._f, self._data, self._vague = E, f, data, vague > 0.0
         kept = self._set_aside(D, np.flatnonzero(~empty))
-        self._gram = _Gram(E[kept], D)
+        self._gram = _Gram(E[kept], D, self._radii(kept))
         if not self._gram.least > 0.0:
             kept = self._independent(kept, D)
-            self._gram = _Gram(E[kept], D)
+            self._gram = _Gram(E[kept], D, self._radii(kept))
             if not self._gram.least > 0.0:
                 raise UnprovedError("equations are dependent to about rounding")
         self._right = f[kept]
+
+    def _radii(self, rows: Index) -> sp.csr_array | None:
+        return None if self._data is None else self._data[rows]
 
     def _set_aside(self, D: Array, rows: Index) -> Index:
         """The rows without a column that no other row sees; the others need no factorization."""
         C = sp.csc_array(self._E)
         alone = np.flatnonzero(np.diff(C.indptr) == 1)
+        if self._data is not None:
+            # A column that others may see within their radii, or whose own entry is rounded, is
+            # seen by none alone.
+            seen = np.asarray(self._data[:, :-1].sum(axis=0)).ravel()
+            alone = alone[seen[alone] == 0.0]
         place, entry = C.indices[C.indptr[alone]], C.data[C.indptr[alone]]
         order = np.argsort(np.abs(entry) * np.sqrt(D[alone]))
         column, value = np.full(self._E.shape[0], -1), np.ones(self._E.shape[0])
@@ -180,7 +201,9 @@ class Equations:
         weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:])
         guesses = (weights * sizes[last] / sizes[first][:, None]).T
         for row, guess in zip(rest, guesses, strict=True):
-            if not (self._is_sum(basis, guess, row) or self._is_eliminated(np.append(basis, row))):
+            if self._vague[row] or not (
+                self._is_sum(basis, guess, row) or self._is_eliminated(basis, row)
+            ):
                 raise UnprovedError(
                     "an equation depends on others, and it is not shown that it follows from them"
                 )
@@ -200,14 +223,17 @@ class Equations:
         left = {place: -value for place, value in self._terms(row).items()}
         for k, near in zip(basis, guess, strict=True):
             weight = Fraction(float(near)).limit_denominator(_DENOMINATOR)
+            if weight and self._vague[k]:
+                return False
             for place, value in self._terms(int(k)).items() if weight else ():
                 left[place] = left.get(place, Fraction(0)) + weight * value
         return not any(left.values())
 
-    def _is_eliminated(self, rows: Index) -> bool:
-        """Whether the last row follows from the others, by rational elimination."""
+    def _is_eliminated(self, basis: Index, row: int) -> bool:
+        """Whether a row follows from others that are exact, by rational elimination."""
         pivots: list[tuple[int, dict[int, Fraction]]] = []
         line: dict[int, Fraction] | None = None
+        rows = np.append(basis[~self._vague[basis]], row)
         for k in rows if rows.size <= _RATIONAL else rows[:0]:
             line = self._terms(int(k))
             for at, other in pivots:
@@ -233,11 +259,11 @@ class Equations:
         radius = self._gram.radius(y, self._right)
         if not np.all(np.isfinite(radius)) or not np.all(np.isfinite(y)):
             raise UnprovedError("equations are not solved near the point")
-        own, f = self._E[self._own], self._f[self._own]
+        own, f, data = self._E[self._own], self._f[self._own], self._radii(self._own)
         radius[self._column] = 0.0
         for _ in range(2):
             missed, _ = residual(f, own, y, radius)
             y[self._column] += missed / self._entry
-        missed, around = residual(f, own, y, radius)
+        missed, around = residual(f, own, y, radius, data)
         radius[self._column] = 1.01 * (np.abs(missed) + around) / np.abs(self._entry)
         return y, radius

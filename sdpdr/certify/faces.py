@@ -13,11 +13,9 @@ multipliers.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
@@ -30,13 +28,15 @@ from sdpdr.certify.flat import (
     NONNEGATIVE,
     SECOND_ORDER,
     SEMIDEFINITE,
+    Answer,
+    Around,
     FlatProgram,
     Part,
     Piece,
     build,
 )
+from sdpdr.certify.products import below, beside, rounded
 from sdpdr.certify.proof import Proof
-from sdpdr.linalg.rounding import two_product
 
 PRIMAL, DUAL = "primal", "dual"
 # Beside the largest: what interior-point methods at 1e-8 find of entries that are in the face.
@@ -45,19 +45,12 @@ _CLEAR = 1e-4
 _DENOMINATOR, _OFF = 60, 1e-4
 
 
-class Point(NamedTuple):
-    """What a solver says of a program; x of variables, s of cones, z of equations and cones."""
-
-    x: Array
-    s: Array
-    z: Array
-    is_solved: bool
-
-
 # A solver as an oracle: its answers are proposals.
-Oracle = Callable[[FlatProgram], Point]
+Oracle = Callable[[FlatProgram], Answer]
 # Cones with a map to them from another one.
 Images = list[tuple[str, float, sp.csr_array]]
+# Rows, right sides, and radii of both.
+Image = tuple[sp.csr_array, Array, "sp.csr_array | None"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,41 +134,17 @@ def _bilinear(V: Array, W: Array, pairs: Sequence[tuple[int, int]]) -> sp.csr_ar
     return sp.csr_array(np.reshape(rows, (len(pairs), n * (n + 1) // 2)))
 
 
-def image(T: Matrix, A: Matrix) -> sp.csr_array:
-    """T A where no entry of it was rounded: a face is a statement about the numbers stored.
-
-    Raises
-    ------
-    UnprovedError
-        If one was.
-    """
-    T, A = sp.csr_array(T), sp.csr_array(A)
-    product = sp.csr_array(T @ A)
-    # Each entry of T meets one row of A.
-    lengths = np.diff(A.indptr)[T.indices]
-    weight = np.repeat(T.data, lengths)
-    row = np.repeat(np.repeat(np.arange(T.shape[0]), np.diff(T.indptr)), lengths)
-    first = np.repeat(A.indptr[T.indices] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
-    entry = first + np.arange(weight.size) if weight.size else np.zeros(0, dtype=np.intp)
-    terms, errors = two_product(weight, A.data[entry])
-    if np.any(errors):
-        raise UnprovedError("numbers of a face are rounded")
-    place = row * A.shape[1] + A.indices[entry].astype(np.int64)
-    order = np.argsort(place, kind="stable")
-    place, terms = place[order], terms[order]
-    starts = np.flatnonzero(np.append(True, place[1:] != place[:-1])) if place.size else place
-    stored = np.asarray(product[row[order][starts], place[starts] % A.shape[1]]).ravel()
-    ends = np.append(starts[1:], place.size)
-    for k in np.flatnonzero(ends - starts > 1):
-        # The sum of these and of what is stored, with the other sign, is zero if it is exact.
-        if math.fsum([*terms[starts[k] : ends[k]], -stored[k]]):
-            raise UnprovedError("numbers of a face are rounded")
-    return product
+def _image(T: Matrix, A: Matrix, b: Array, radii: Matrix | None) -> Image:
+    """T A, T b and their radii."""
+    found, around = rounded(T, beside(A, b), radii)
+    return found[:, :-1], found[:, [-1]].toarray().ravel(), around
 
 
-def _image_of(T: Matrix, A: Matrix, b: Array) -> tuple[sp.csr_array, Array]:
-    both = image(T, sp.hstack([A, sp.csr_array(b[:, None])]))
-    return both[:, :-1], both[:, [both.shape[1] - 1]].toarray().ravel()
+def _stacked(images: Sequence[Image], n: int) -> Image:
+    """Rows under rows."""
+    A = sp.csr_array(sp.vstack([sp.csr_array((0, n)), *(one[0] for one in images)]))
+    b = np.concatenate([np.zeros(0), *(one[1] for one in images)])
+    return A, b, below([(one[2], one[1].size) for one in images], n + 1)
 
 
 # -- the face of one cone -----------------------------------------------------------------------
@@ -256,8 +225,7 @@ class Exposed:
     """What an exposing vector leaves: smaller cones, rows that vanish, and bases of matrices."""
 
     left: list[Piece]
-    E: sp.csr_array
-    f: Array
+    zero: Image
     bases: list[Array | None]
 
 
@@ -267,7 +235,7 @@ class _Search:
     def __init__(self, program: FlatProgram, side: str, *, ray: bool) -> None:
         self.program, self.side, self.ray = program, side, ray
 
-    def over(self, pieces: Sequence[Piece], flat: sp.csr_array) -> FlatProgram:
+    def over(self, pieces: Sequence[Piece], flat: Image) -> FlatProgram:
         """The search in some cones, where rows vanish."""
         pieces = build(self.program.c, self.program.E, self.program.f, pieces).pieces()
         return self._of_multipliers(pieces) if self.side == PRIMAL else self._of_steps(pieces, flat)
@@ -279,28 +247,59 @@ class _Search:
         """Multipliers z of size one, or the smallest ray, are those of this program."""
         program, e, at = self.program, self._centre(pieces), 0
         m, n = program.E.shape
+        last = 0 if self.ray else 1
         added, more = [], [] if self.ray else [sp.csr_array((m, 1))]
-        for kind, size, A, b in pieces:
+        for kind, size, A, b, radii in pieces:
             part, at = e[at : at + b.size], at + b.size
             columns = [A, sp.csr_array(-b[:, None])]
             columns += [] if self.ray else [sp.csr_array(part[:, None])]
-            added.append(Piece(kind, size, sp.hstack(columns), part * float(self.ray)))
+            around = None if radii is None else _widened(radii, last + 1)
+            added.append(Piece(kind, size, sp.hstack(columns), part * float(self.ray), around))
         E = sp.hstack([program.E, sp.csr_array(-program.f[:, None]), *more])
         cost = np.concatenate([np.zeros(n), [-1.0] if self.ray else [0.0, -1.0]])
-        return build(cost, sp.csr_array(E), np.zeros(m), added)
+        radii = program.around.E
+        around = Around(E=None if radii is None else _widened(radii, last + 1))
+        return build(cost, sp.csr_array(E), np.zeros(m), added, around=around)
 
-    def _of_steps(self, pieces: Sequence[Piece], flat: sp.csr_array) -> FlatProgram:
+    def _of_steps(self, pieces: Sequence[Piece], flat: Image) -> FlatProgram:
         """Steps whose slack has size one, or that improve by one with the least slack."""
-        program, bare = self.program, [Piece(k, s, A, 0.0 * b) for k, s, A, b in pieces]
-        m, n = program.E.shape
+        program, m, n = self.program, self.program.f.size, self.program.c.size
+        bare = [
+            Piece(k, s, A, 0.0 * b, None if radii is None else _bare(radii))
+            for k, s, A, b, radii in pieces
+        ]
         A = sp.vstack([sp.csr_array((0, n)), *(one.A for one in pieces)])
         size = A.T @ self._centre(pieces)
-        rows = [program.E, sp.csr_array(program.c[None])]
-        rows += [flat] if self.ray else [sp.csr_array(size[None]), flat]
-        E = sp.csr_array(sp.vstack(rows))
+        cost = sp.csr_array(program.c[None])
+        rows = [program.E, cost] if self.ray else [program.E, cost, sp.csr_array(size[None])]
+        E = sp.csr_array(sp.vstack([*rows, flat[0]]))
         f = np.zeros(E.shape[0])
+        # A gain of one, or a slack of size one.
         f[m if self.ray else m + 1] = -1.0
-        return build(-size if self.ray else np.zeros(n), E, f, bare)
+        around = program.around
+        radii = below(
+            [
+                (None if around.E is None else _bare(around.E), m),
+                (None if around.c is None else sp.csr_array(np.append(around.c, 0.0)[None]), 1),
+                (None, len(rows) - 2),
+                (None if flat[2] is None else _bare(flat[2]), flat[1].size),
+            ],
+            n + 1,
+        )
+        # The size of slack is what it is called: any number near it will do.
+        return build(-size if self.ray else np.zeros(n), E, f, bare, around=Around(E=radii))
+
+
+def _widened(radii: sp.csr_array, more: int) -> sp.csr_array:
+    """Radii of A and b, where b has become a column and there are ``more - 1`` others."""
+    nothing = sp.csr_array((radii.shape[0], more))
+    return sp.csr_array(sp.hstack([radii, nothing]))
+
+
+def _bare(radii: sp.csr_array) -> sp.csr_array:
+    """Radii of A alone."""
+    nothing = sp.csr_array((radii.shape[0], 1))
+    return sp.csr_array(sp.hstack([radii[:, :-1], nothing]))
 
 
 def exposing(program: FlatProgram, side: str, solve: Oracle, *, ray: bool = False) -> Exposed:
@@ -321,7 +320,7 @@ def exposing(program: FlatProgram, side: str, solve: Oracle, *, ray: bool = Fals
         Why not.
     """
     search, n = _Search(program, side, ray=ray), program.c.size
-    whole = search.over(program.pieces(), sp.csr_array((0, n)))
+    whole = search.over(program.pieces(), _stacked([], n))
     found = solve(whole)
     v = found.z[whole.f.size :] if side == PRIMAL else found.s
     if not found.is_solved or not np.all(np.isfinite(v)):
@@ -335,16 +334,10 @@ def exposing(program: FlatProgram, side: str, solve: Oracle, *, ray: bool = Fals
         raise UnprovedError("a face has no basis of small integers")
     if not ray and not any(T.shape[0] for face in known for _, _, T in face.inside):
         raise UnprovedError("nothing is exposed")
-    rows = [part.rows for part in program.parts]
-    nothing = sp.csr_array((0, n))
-    flat = [image(face.flat, program.A[at]) for face, at in zip(known, rows, strict=True)]
-    inside = [
-        Piece(kind, size, *_image_of(T, program.A[at], program.b[at]))
-        for face, at in zip(known, rows, strict=True)
-        for kind, size, T in face.inside
-        if T.shape[0]
-    ]
-    small = search.over(inside, sp.csr_array(sp.vstack([nothing, *flat])))
+    given = program.pieces()
+    flat = [_image(face.flat, *piece[2:]) for face, piece in zip(known, given, strict=True)]
+    inside = _smaller([face.inside for face in known], given)
+    small = search.over(inside, _stacked(flat, n))
     again = solve(small)
     proof = Proof(small, again.s, again.z)
     if side == PRIMAL:
@@ -352,20 +345,20 @@ def exposing(program: FlatProgram, side: str, solve: Oracle, *, ray: bool = Fals
     else:
         proof.value(again.x)
     if ray:
-        return Exposed([], nothing, np.zeros(0), [])
-    zero = [
-        _image_of(face.zero, program.A[at], program.b[at])
-        for face, at in zip(known, rows, strict=True)
-    ]
-    left = [
-        Piece(kind, size, *_image_of(T, program.A[at], program.b[at]))
-        for face, at in zip(known, rows, strict=True)
-        for kind, size, T in face.left
+        return Exposed([], _stacked([], n), [])
+    zero = [_image(face.zero, *piece[2:]) for face, piece in zip(known, given, strict=True)]
+    left = _smaller([face.left for face in known], given)
+    return Exposed(left, _stacked(zero, n), [face.basis for face in known])
+
+
+def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:
+    """Images of pieces in smaller cones."""
+    return [
+        Piece(kind, size, *_image(T, *piece[2:]))
+        for of_one, piece in zip(images, given, strict=True)
+        for kind, size, T in of_one
         if T.shape[0]
     ]
-    E = sp.csr_array(sp.vstack([nothing, *(A for A, _ in zero)]))
-    f = np.concatenate([np.zeros(0), *(b for _, b in zero)])
-    return Exposed(left, E, f, [face.basis for face in known])
 
 
 def reduced(program: FlatProgram, side: str, solve: Oracle) -> FlatProgram:
@@ -377,10 +370,13 @@ def reduced(program: FlatProgram, side: str, solve: Oracle) -> FlatProgram:
         If no exposing vector is proved.
     """
     found = exposing(program, side, solve)
+    around = program.around
     if side == DUAL:
-        return build(program.c, program.E, program.f, found.left, program.offset)
-    E, f = sp.vstack([program.E, found.E]), np.concatenate([program.f, found.f])
-    smaller = build(program.c, E, f, found.left, program.offset)
+        left = found.left
+        return build(program.c, program.E, program.f, left, program.offset, around=around)
+    E, f, radii = _stacked([(program.E, program.f, around.E), found.zero], program.c.size)
+    around = around._replace(E=radii)
+    smaller = build(program.c, E, f, found.left, program.offset, around=around)
     return _substituted(program, smaller, found.bases) or smaller
 
 
@@ -418,7 +414,7 @@ def _substituted(
     new = [part for part in smaller.parts if part.kind == SEMIDEFINITE]
     if len(old) != 1 or len(new) != 1 or new[0].size == old[0].size:
         return None
-    rows, (_, rank, face) = old[0].rows, new[0]
+    rows, face = old[0].rows, new[0].rows
     block, n = program.A[rows], program.c.size
     if not np.all(np.diff(block.indptr) == 1) or np.any(program.b[rows]):
         return None
@@ -431,20 +427,51 @@ def _substituted(
     S = sp.lil_array((n, others.size + face.size))
     S[others, np.arange(others.size)] = 1.0
     S[block.indices, others.size :] = congruence(V.T).toarray()
-    S = sp.csr_array(S)
-
-    def through(A: Matrix) -> sp.csr_array:
-        return sp.csr_array(image(S.T, sp.csr_array(A).T).T)
-
     own = sp.hstack([sp.csr_array((face.size, others.size)), -sp.eye_array(face.size)])
-    seen = np.concatenate(
-        [np.zeros(0, dtype=np.intp), *(at for k, _, at in smaller.parts if k != SEMIDEFINITE)]
+    return substituted(smaller, sp.csr_array(S), {face[0]: own})
+
+
+def substituted(
+    program: FlatProgram, S: sp.csr_array, own: Mapping[int, sp.csr_array]
+) -> FlatProgram:
+    """The program in unknowns u with x = S u.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    S : sparse array of shape (n, p)
+    own : mapping from the first row of a cone to a sparse array
+        Its rows in terms of u, right sides zero, where they are known without a product.
+    """
+    T = sp.csr_array(S.T)
+
+    def through(A: Matrix, b: Array, radii: Matrix | None) -> Image:
+        found, around = rounded(T, A.T, None if radii is None else radii[:, :-1].T)
+        if radii is not None:
+            around = sp.csr_array((T.shape[0], A.shape[0])) if around is None else around
+            return sp.csr_array(found.T), b, sp.csr_array(sp.hstack([around.T, radii[:, [-1]]]))
+        nothing = sp.csr_array((A.shape[0], 1))
+        return (
+            sp.csr_array(found.T),
+            b,
+            None if around is None else sp.csr_array(sp.hstack([around.T, nothing])),
+        )
+
+    pieces = [
+        Piece(kind, size, own[rows[0]], b)
+        if rows[0] in own
+        else Piece(kind, size, *through(A, b, radii))
+        for (kind, size, A, b, radii), (*_, rows) in zip(
+            program.pieces(), program.parts, strict=True
+        )
+    ]
+    radii = program.around.c
+    cost, _, around = through(
+        sp.csr_array(program.c[None]),
+        np.zeros(1),
+        None if radii is None else sp.csr_array(np.append(radii, 0.0)[None]),
     )
-    rest, at = through(smaller.A[seen]), 0
-    pieces = [Piece(SEMIDEFINITE, rank, own, np.zeros(face.size))]
-    for kind, size, rows in smaller.parts:
-        if kind != SEMIDEFINITE:
-            pieces.append(Piece(kind, size, rest[at : at + rows.size], smaller.b[rows]))
-            at += rows.size
-    cost = through(sp.csr_array(program.c[None])).toarray().ravel()
-    return build(cost, through(program.E), program.f, pieces, program.offset)
+    E, f, equations = through(program.E, program.f, program.around.E)
+    costs = None if around is None else around.toarray().ravel()[:-1]
+    radii_of = Around(costs, equations)
+    return build(cost.toarray().ravel(), E, f, pieces, program.offset, around=radii_of)

@@ -44,12 +44,49 @@ class Piece(NamedTuple):
         Numbers of a second-order cone, order of matrices, exponent of a power cone.
     A : sparse array of shape (dim, n)
     b : array of shape (dim,)
+    around : sparse array of shape (dim, n + 1), optional
+        Radii of the numbers of A and, last, of b.
     """
 
     kind: str
     size: float
     A: Matrix
     b: Array
+    around: Matrix | None = None
+
+
+class Answer(NamedTuple):
+    """What a solver says of a program; x of variables, s of cones, z of equations and cones."""
+
+    x: Array
+    s: Array
+    z: Array
+    is_solved: bool
+
+
+class Around(NamedTuple):
+    """Radii that hold the program that is meant, where its numbers are rounded; None of exact ones.
+
+    Attributes
+    ----------
+    c : array of shape (n,) or None
+    E : sparse array of shape (m, n + 1) or None
+        Of the numbers of E and, last, of f.
+    A : sparse array of shape (k, n + 1) or None
+        Of the numbers of A and, last, of b.
+    """
+
+    c: Array | None = None
+    E: sp.csr_array | None = None
+    A: sp.csr_array | None = None
+
+    @property
+    def cost(self) -> Array | float:
+        """Radii of costs."""
+        return 0.0 if self.c is None else self.c
+
+
+EXACT = Around()
 
 
 class Part(NamedTuple):
@@ -74,6 +111,8 @@ class FlatProgram:
     parts : tuple of Part
         The cones one by one, in the order of rows.
     offset : float
+    around : Around
+        What is proved is proved of all programs within these radii.
     """
 
     c: Array
@@ -84,6 +123,7 @@ class FlatProgram:
     cones: tuple[tuple[Cone, Index], ...]
     parts: tuple[Part, ...]
     offset: float = 0.0
+    around: Around = EXACT
 
     @property
     def degree(self) -> int:
@@ -125,7 +165,11 @@ class FlatProgram:
 
     def pieces(self) -> list[Piece]:
         """The cones one by one, as `build` takes them."""
-        return [Piece(kind, size, self.A[rows], self.b[rows]) for kind, size, rows in self.parts]
+        R = self.around.A
+        return [
+            Piece(kind, size, self.A[rows], self.b[rows], None if R is None else R[rows])
+            for kind, size, rows in self.parts
+        ]
 
     def moved(self, right: Array) -> FlatProgram:
         """The program with other right sides of the cones."""
@@ -161,12 +205,31 @@ class FlatProgram:
             f=self.f / length,
             b=self.b / length,
             offset=self.offset / unit,
+            around=Around(
+                None if self.around.c is None else self.around.c / price,
+                _right_in_units(self.around.E, length),
+                _right_in_units(self.around.A, length),
+            ),
         )
         return own, unit
 
 
+def _right_in_units(radii: sp.csr_array | None, length: float) -> sp.csr_array | None:
+    if radii is None:
+        return None
+    units = np.ones(radii.shape[1])
+    units[-1] = 1.0 / length
+    return sp.csr_array(radii @ sp.diags_array(units))
+
+
 def build(
-    c: Array, E: Matrix, f: Array, pieces: Sequence[Piece], offset: float = 0.0
+    c: Array,
+    E: Matrix,
+    f: Array,
+    pieces: Sequence[Piece],
+    offset: float = 0.0,
+    *,
+    around: Around = EXACT,
 ) -> FlatProgram:
     """A program of equations and single cones.
 
@@ -177,6 +240,8 @@ def build(
     pieces : sequence of Piece
         In any order; those without rows are left out.
     offset : float, default 0
+    around : Around, optional
+        Radii of costs and equations; pieces have their own.
 
     Examples
     --------
@@ -187,7 +252,7 @@ def build(
     """
     ordered = sorted((one for one in pieces if len(one.b)), key=lambda one: KINDS.index(one.kind))
     parts, at = [], 0
-    for kind, size, _, b in ordered:
+    for kind, size, _, b, _ in ordered:
         parts.append(Part(kind, size, np.arange(at, at + len(b))))
         at += len(b)
     alike: dict[tuple[str, float], list[Part]] = {}
@@ -208,6 +273,20 @@ def build(
         cones,
         tuple(parts),
         float(offset),
+        Around(around.c, around.E, _radii(ordered, len(c))),
+    )
+
+
+def _radii(pieces: Sequence[Piece], n: int) -> sp.csr_array | None:
+    if all(one.around is None for one in pieces):
+        return None
+    return sp.csr_array(
+        sp.vstack(
+            [
+                sp.csr_array((len(one.b), n + 1)) if one.around is None else one.around
+                for one in pieces
+            ]
+        )
     )
 
 

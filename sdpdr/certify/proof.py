@@ -74,7 +74,7 @@ class Proof:
         D = 1.0 / np.maximum(A.multiply(A).T @ (1.0 / scale), 1e-100)
         # Entries that no cone sees move as the freest of the others do.
         D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
-        return Equations(program.E, program.f, D)
+        return Equations(program.E, program.f, D, program.around.E)
 
     @cached_property
     def _dual(self) -> Equations:
@@ -82,7 +82,8 @@ class Proof:
         scale = program.each(lambda cone, v: _sizes(cone, v, dual=True), self._z[m:])
         free = np.full(m, max(1.0, float(np.max(np.abs(self._z), initial=0.0))) ** 2)
         E = sp.csr_array(sp.vstack([program.E, program.A]).T)
-        return Equations(E, -program.c, np.concatenate([free, scale]))
+        data = _of_dual(program)
+        return Equations(E, -program.c, np.concatenate([free, scale]), data)
 
     def value(self, x: Array) -> Proved:
         """A value that is attained next to x.
@@ -91,11 +92,11 @@ class Proof:
         ------
         UnprovedError
         """
-        program = self._program
+        program, around = self._program, self._program.around
         x, radius = self._primal.near(x)
-        if not program.contain(*residual(program.b, program.A, x, radius)):
+        if not program.contain(*residual(program.b, program.A, x, radius, around.A)):
             raise UnprovedError("the box around the point leaves the cone")
-        return Proved(inner(program.c, x, radius)[1], x)
+        return Proved(inner(program.c, x, radius, around.cost)[1], x)
 
     def bound(self, z: Array) -> Proved:
         """A bound by multipliers next to z.
@@ -108,7 +109,35 @@ class Proof:
         z, radius = self._dual.near(z)
         if not program.dual_contain(z[m:], radius[m:]):
             raise UnprovedError("the box around the multipliers leaves the dual cone")
-        return Proved(inner(-np.concatenate([program.f, program.b]), z, radius)[0], z)
+        right = np.concatenate([program.f, program.b])
+        return Proved(inner(-right, z, radius, _of_right_sides(program))[0], z)
+
+
+def _of_dual(program: FlatProgram) -> sp.csr_array | None:
+    """Radii of the equations of the dual program."""
+    around, n = program.around, program.c.size
+    if around == (None, None, None):
+        return None
+    rows = [
+        sp.csr_array((size, n + 1)) if one is None else one
+        for one, size in ((around.E, program.f.size), (around.A, program.b.size))
+    ]
+    cost = np.zeros(n) if around.c is None else around.c
+    turned = sp.vstack(rows, format="csr")[:, :n].T
+    return sp.csr_array(sp.hstack([turned, sp.csr_array(cost[:, None])]))
+
+
+def _of_right_sides(program: FlatProgram) -> Array | float:
+    """Radii of the right sides of equations and cones."""
+    around = program.around
+    if around.E is None and around.A is None:
+        return 0.0
+    return np.concatenate(
+        [
+            np.zeros(size) if one is None else one[:, [-1]].toarray().ravel()
+            for one, size in ((around.E, program.f.size), (around.A, program.b.size))
+        ]
+    )
 
 
 def towards(

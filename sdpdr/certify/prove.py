@@ -16,8 +16,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.equations import UnprovedError
-from sdpdr.certify.faces import DUAL, PRIMAL, Oracle, Point, reduced, refuted
-from sdpdr.certify.flat import FlatProgram
+from sdpdr.certify.faces import DUAL, PRIMAL, Oracle, reduced, refuted
+from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.path import LARGEST, Mirror, Path, TooLargeError
 from sdpdr.certify.proof import Proof, towards
 
@@ -89,7 +89,7 @@ class Knowledge:
 
 def prove(
     program: FlatProgram,
-    answer: Point,
+    answer: Answer,
     solve: Oracle,
     *,
     tol: float = 1e-6,
@@ -100,7 +100,7 @@ def prove(
     Parameters
     ----------
     program : FlatProgram
-    answer : Point
+    answer : Answer
         Nothing of it is believed; without multipliers little is proved.
     solve : callable of a program
         Proposes faces and rays, where there is no interior.
@@ -115,7 +115,7 @@ def prove(
     >>> from sdpdr.certify.flat import NONNEGATIVE, Piece, build
     >>> above_one = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), -np.ones(1))
     >>> program = build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [above_one])
-    >>> answer = Point(np.ones(1) + 1e-9, np.full(1, 1e-9), np.ones(1), True)
+    >>> answer = Answer(np.ones(1) + 1e-9, np.full(1, 1e-9), np.ones(1), True)
     >>> known = prove(program, answer, solve=None)
     >>> known.status, round(known.value, 6), round(known.bound, 6)
     ('optimal', 1.0, 1.0)
@@ -129,7 +129,7 @@ class _Kernel:
     def __init__(
         self,
         program: FlatProgram,
-        answer: Point,
+        answer: Answer,
         solve: Oracle,
         tol: float,
         seconds: float,
@@ -138,7 +138,7 @@ class _Kernel:
         finite = all(np.all(np.isfinite(v)) for v in answer[:3])
         if not finite:
             nothing, centre = np.zeros(program.c.size), program.centre
-            answer = Point(nothing, centre, np.concatenate([0.0 * program.f, centre]), False)
+            answer = Answer(nothing, centre, np.concatenate([0.0 * program.f, centre]), False)
         self.program, self.answer, self.solve = program, answer, solve
         self.tol, self.faces = tol, faces
         self._start, self._seconds = time.process_time(), seconds

@@ -27,7 +27,13 @@ def longest_row(A: Matrix) -> int:
     return int(np.max(np.diff(sp.csr_array(A).indptr), initial=0)) + 3
 
 
-def residual(b: Array, A: Matrix, x: Array, radius: Array | float = 0.0) -> tuple[Array, Array]:
+def residual(
+    b: Array,
+    A: Matrix,
+    x: Array,
+    radius: Array | float = 0.0,
+    data: sp.csr_array | None = None,
+) -> tuple[Array, Array]:
     """``b - A y`` for every y within ``radius`` of x, entry by entry: a value and its radius.
 
     Products are summed in the longest format there is.
@@ -38,6 +44,8 @@ def residual(b: Array, A: Matrix, x: Array, radius: Array | float = 0.0) -> tupl
     A : sparse array of shape (m, n)
     x : array of shape (n,)
     radius : array of shape (n,), default 0
+    data : sparse array of shape (m, n + 1), optional
+        Radii of the numbers of A and, last, of b, where these are rounded themselves.
 
     Examples
     --------
@@ -54,14 +62,20 @@ def residual(b: Array, A: Matrix, x: Array, radius: Array | float = 0.0) -> tupl
     value = np.asarray(b - sums, dtype=float)
     k, unit, size = longest_row(A), float(np.finfo(np.longdouble).eps), abs(A)
     around = (k + 2) * unit * (np.abs(b) + size @ np.abs(x)) + UNIT * np.abs(value)
-    around = around + size @ np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
+    far = np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
+    around = around + size @ far
+    if data is not None:
+        around = around + data @ np.append(np.abs(x) + far, 1.0)
     return value, UP * (1.0 + gamma(k)) * around + TINY
 
 
-def inner(c: Array, x: Array, radius: Array | float = 0.0) -> tuple[float, float]:
-    """Numbers below and above ``c @ y`` for every y within ``radius`` of x."""
-    far = np.abs(c) @ np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
-    around = UP * (gamma(np.size(c) + 3) * (np.abs(c) @ np.abs(x)) + far)
+def inner(
+    c: Array, x: Array, radius: Array | float = 0.0, data: Array | float = 0.0
+) -> tuple[float, float]:
+    """Numbers below and above ``d @ y`` for y within ``radius`` of x, d within ``data`` of c."""
+    far = np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
+    moved = (np.abs(c) + data) @ far + np.broadcast_to(data, np.shape(x)) @ np.abs(x)
+    around = UP * (gamma(np.size(c) + 3) * (np.abs(c) @ np.abs(x)) + moved)
     middle = float(c @ x)
     return middle - UP * float(around) - TINY, middle + UP * float(around) + TINY
 

@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.certify.cones import Semidefinite
-from sdpdr.certify.faces import Point
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     NONNEGATIVE,
     POWER,
     SECOND_ORDER,
     SEMIDEFINITE,
+    Answer,
     FlatProgram,
     Part,
 )
@@ -23,7 +23,7 @@ from sdpdr.certify.flat import (
 _SOLVED = ("Solved", "AlmostSolved")
 
 
-def ask_clarabel(program: FlatProgram) -> Point:
+def ask_clarabel(program: FlatProgram) -> Answer:
     """What Clarabel says of a program.
 
     Parameters
@@ -32,7 +32,7 @@ def ask_clarabel(program: FlatProgram) -> Point:
 
     Returns
     -------
-    Point
+    Answer
         Whatever it ended with, also where it did not converge.
 
     Examples
@@ -58,7 +58,7 @@ def ask_clarabel(program: FlatProgram) -> Point:
     found = clarabel.DefaultSolver(nothing, program.c, A, b, cones, settings).solve()
     x, s, z = (np.array(v, dtype=float) for v in (found.x, found.s, found.z))
     z = np.concatenate([z[:m], z[m:] * scale])
-    return Point(x, s[m:] / scale, z, str(found.status) in _SOLVED)
+    return Answer(x, s[m:] / scale, z, str(found.status) in _SOLVED)
 
 
 def _cone(part: Part) -> Any:

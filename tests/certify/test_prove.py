@@ -10,7 +10,7 @@ import pytest
 
 import sdpdr
 from sdpdr import Status
-from sdpdr.certify.faces import Point
+from sdpdr.certify.flat import Answer
 from sdpdr.certify.prove import prove
 from sdpdr.errors import DataError, DataTypeError, NotAcceptedError
 from sdpdr.model.conic.flat import flat_problem
@@ -179,7 +179,7 @@ def spoiled(answer, way, rng):
         x = x * np.nan
     elif way == "multipliers of another program":
         z = np.roll(z, 1)
-    return Point(x, s, z, True)
+    return Answer(x, s, z, True)
 
 
 # All but the first two meet every program at night.
@@ -209,7 +209,7 @@ def test_an_oracle_that_lies_proves_nothing():
     def liar(program):
         rng = np.random.default_rng(0)
         k = program.b.size
-        return Point(rng.normal(size=program.c.size), rng.normal(size=k),
+        return Answer(rng.normal(size=program.c.size), rng.normal(size=k),
                      rng.normal(size=program.f.size + k), True)  # fmt: skip
 
     for make in (unfolding, theta, log_det):

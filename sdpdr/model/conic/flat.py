@@ -13,8 +13,6 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataTypeError, ModelError, NotAcceptedError
-from sdpdr.certify.equations import UnprovedError
-from sdpdr.certify.faces import image
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     NONNEGATIVE,
@@ -25,6 +23,7 @@ from sdpdr.certify.flat import (
     Piece,
     build,
 )
+from sdpdr.certify.products import product
 from sdpdr.model.conic.interface import ConicInterface
 
 
@@ -159,10 +158,10 @@ def _matrix(order: int, rows: Index, A: sp.csr_array, b: Array) -> Piece:
 
 def _mean(one: Matrix, other: Matrix) -> sp.csr_array:
     halves = 0.5 * sp.eye_array(one.shape[0])
-    try:
-        return image(sp.hstack([halves, halves]), sp.vstack([one, other]))
-    except UnprovedError:
+    mean, radius = product(sp.hstack([halves, halves]), sp.vstack([one, other]))
+    if radius is not None:
         raise NotAcceptedError(
             "a matrix that is to be positive semidefinite is not symmetric, and its symmetric part "
             "has entries that are no doubles: write the symmetric part itself, (M + M.T) / 2."
-        ) from None
+        )
+    return mean

@@ -1,0 +1,129 @@
+"""Products of matrices as they are, or with a bound on what rounding did to each entry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.linalg.rounding import UNIT, two_product
+
+
+def product(T: Matrix, A: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
+    """T A, each entry rounded once, and radii that hold the exact product; None if all are exact.
+
+    Parameters
+    ----------
+    T, A : sparse arrays
+
+    Examples
+    --------
+    >>> product(sp.csr_array([[1.0, 1.0]]), sp.csr_array([[3.0], [-3.0]]))[0].nnz
+    0
+    >>> product(sp.csr_array([[0.1]]), sp.csr_array([[0.1]]))[1].toarray() < 1e-17
+    array([[ True]])
+    """
+    T, A = sp.csr_array(T), sp.csr_array(A)
+    # Each entry of T meets one row of A.
+    lengths = np.diff(A.indptr)[T.indices]
+    weight = np.repeat(T.data, lengths)
+    row = np.repeat(np.repeat(np.arange(T.shape[0]), np.diff(T.indptr)), lengths)
+    first = np.repeat(A.indptr[T.indices] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    entry = first + np.arange(weight.size) if weight.size else np.zeros(0, dtype=np.intp)
+    place = row.astype(np.int64) * A.shape[1] + A.indices[entry]
+    order = np.argsort(place, kind="stable")
+    place = place[order]
+    terms, errors = two_product(weight[order], A.data[entry[order]])
+    starts = np.flatnonzero(np.append(True, place[1:] != place[:-1])) if place.size else place
+    ends = np.append(starts[1:], place.size)
+    value, radius = terms[starts], np.abs(errors[starts])
+    several = np.flatnonzero(ends - starts > 1)
+    if several.size and _are_small_integers(terms, errors):
+        value, several = np.add.reduceat(terms, starts), several[:0]
+    for k in several:
+        part = slice(starts[k], ends[k])
+        parts = [*terms[part].tolist(), *errors[part].tolist()]
+        value[k] = math.fsum(parts)
+        radius[k] = abs(math.fsum([*parts, -value[k]])) * (1.0 + UNIT)
+    shape = (T.shape[0], A.shape[1])
+    where = np.unravel_index(place[starts], shape) if place.size else (starts, starts)
+    found = sp.csr_array((value, where), shape=shape)
+    found.eliminate_zeros()
+    if not np.any(radius):
+        return found, None
+    around = sp.csr_array((np.nextafter(radius, np.inf) * (radius > 0.0), where), shape=shape)
+    around.eliminate_zeros()
+    return found, around
+
+
+def _are_small_integers(terms: Array, errors: Array) -> bool:
+    """Whether sums of the terms are exact for sure."""
+    whole = not np.any(errors) and np.all(terms == np.rint(terms))
+    return bool(whole and np.sum(np.abs(terms)) < 2.0**52)
+
+
+def added(*radii: Matrix | None) -> sp.csr_array | None:
+    """The sum of radii, of which some may be none."""
+    some = [sp.csr_array(one) for one in radii if one is not None and one.nnz]
+    if not some:
+        return None
+    total = some[0]
+    for one in some[1:]:
+        total = sp.csr_array(total + one)
+    return total * (1.0 + 8.0 * UNIT)
+
+
+def pairs_of_rows(V: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
+    """The map from the upper triangle of T to that of V T V^T, and its radii, as `product`.
+
+    Examples
+    --------
+    >>> pairs_of_rows(sp.csr_array([[1.0], [2.0]]))[0].toarray().ravel().tolist()
+    [1.0, 2.0, 4.0]
+    """
+    n, r = V.shape
+    j, i = np.tril_indices(n)
+    V = sp.csr_array(V)
+    first, second = sp.csr_array(V[i]), sp.csr_array(V[j])
+    lengths = np.diff(second.indptr)
+    row = np.repeat(np.arange(i.size), np.diff(first.indptr))
+    count = lengths[row]
+    here = np.repeat(np.arange(row.size), count)
+    start = np.repeat(second.indptr[row] - np.concatenate([[0], np.cumsum(count)[:-1]]), count)
+    other = start + np.arange(here.size) if here.size else np.zeros(0, dtype=np.intp)
+    a, b = first.indices[here].astype(np.intp), second.indices[other].astype(np.intp)
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    terms, errors = two_product(first.data[here], second.data[other])
+    shape = (i.size, r * (r + 1) // 2)
+    place = (row[here], high * (high + 1) // 2 + low)
+    found = sp.csr_array((terms, place), shape=shape)
+    around = None
+    if not _are_small_integers(terms, errors):
+        size = sp.csr_array((np.abs(terms), place), shape=shape)
+        around = size * (4.0 * r * UNIT)
+    found.eliminate_zeros()
+    return found, around
+
+
+def rounded(
+    T: Matrix, A: Matrix, radius: Matrix | None
+) -> tuple[sp.csr_array, sp.csr_array | None]:
+    """T A for every A within a radius, as `product`."""
+    found, around = product(T, A)
+    return found, added(around, None if radius is None else abs(sp.csr_array(T)) @ radius)
+
+
+def beside(A: Matrix, b: Array) -> sp.csr_array:
+    """A with one more column."""
+    return sp.csr_array(sp.hstack([A, sp.csr_array(np.asarray(b)[:, None])]))
+
+
+def below(radii: Sequence[tuple[Matrix | None, int]], columns: int) -> sp.csr_array | None:
+    """Radii under radii; None stands for as many rows of zeros, and for all of them."""
+    if all(one is None for one, _ in radii):
+        return None
+    rows = [sp.csr_array((size, columns)) if one is None else one for one, size in radii]
+    return sp.csr_array(sp.vstack(rows))

@@ -1,0 +1,406 @@
+r"""Programs in standard form as flat ones, and points and multipliers there and back.
+
+Every number of the flat program is one that the person gave: entries of matrices are not scaled by
+roots of two, and a matrix that rows confine to a face, :math:`K u = 0`, is written
+:math:`V T V^T` with columns of V whose numbers are those of u. Where products round nevertheless,
+the flat program says by how much (`sdpdr.certify.flat.Around`). A quadratic cost
+:math:`q z^2 / 2` is :math:`q t` with :math:`(t + 1/2, t - 1/2, z)` in a second-order cone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index, Matrix, placed
+from sdpdr.certify.flat import (
+    NONNEGATIVE,
+    SECOND_ORDER,
+    SEMIDEFINITE,
+    Answer,
+    Around,
+    FlatProgram,
+    Piece,
+    build,
+)
+from sdpdr.certify.products import added, below, pairs_of_rows, product
+from sdpdr.linalg.maps.given import SvecMap, VectorMap
+from sdpdr.linalg.maps.linear import LinearMap
+from sdpdr.linalg.maps.products import InnerProduct
+from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.rounding import two_product
+from sdpdr.linalg.svec import near_unscaled, selection, svec_pairs, svec_size
+from sdpdr.program.face import complete_multipliers, exposing_rows, is_face_known, null_vectors
+from sdpdr.program.point import Point, PsdVariable, Value, as_dense
+from sdpdr.program.rows import Expression
+from sdpdr.program.sdp import SDP, remembered
+
+
+def coefficients(linear_map: LinearMap | VectorMap) -> sp.csr_array:
+    """What rows multiply the entries of the upper triangle by, or those of a vector."""
+    if isinstance(linear_map, VectorMap):
+        return sp.csr_array(linear_map.matrix())
+    if isinstance(linear_map, SvecMap) and linear_map.keeps_entries:
+        found = sp.csr_array(linear_map.natural(), copy=True)
+    elif isinstance(linear_map, InnerProduct) and not isinstance(
+        matrix := linear_map.adjoint(np.ones(1)), Outer
+    ):
+        return _of_matrix(matrix)
+    else:
+        found = sp.csr_array(linear_map.matrix(), copy=True)
+        i, j = svec_pairs(found.indices)
+        found.data[i != j] = near_unscaled(found.data[i != j])
+    i, j = svec_pairs(found.indices)
+    found.data[i != j] *= 2.0
+    return found
+
+
+def _of_matrix(matrix: Matrix) -> sp.csr_array:
+    """The row of coefficients of an inner product with a symmetric matrix."""
+    upper = sp.coo_array(sp.triu(sp.coo_array(matrix)))
+    i, j = upper.coords
+    data = np.where(i == j, 1.0, 2.0) * upper.data
+    size = svec_size(matrix.shape[0])
+    return sp.csr_array((data, (np.zeros(i.size, dtype=np.intp), j * (j + 1) // 2 + i)), (1, size))
+
+
+def _coefficients_of_triangle(linear_map: LinearMap | VectorMap) -> sp.csr_array:
+    """Coefficients of the upper triangle of what a matrix inequality adds up."""
+    rows = linear_map.matrix().tocoo()
+    i, j = svec_pairs(rows.coords[0])
+    data, row_off = rows.data.copy(), i != j
+    if isinstance(linear_map, VectorMap):
+        data[row_off] = near_unscaled(data[row_off])
+        return sp.csr_array((data, rows.coords), shape=rows.shape)
+    p, q = svec_pairs(rows.coords[1])
+    column_off = p != q
+    alone, other = row_off & ~column_off, column_off & ~row_off
+    data[alone] = near_unscaled(data[alone])
+    data[other] = 2.0 * near_unscaled(data[other])
+    return sp.csr_array((data, rows.coords), shape=rows.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """A variable among the unknowns.
+
+    Attributes
+    ----------
+    name : str
+    order : int
+        Of what is left of a matrix on its face; zero for vectors.
+    places : array of int
+        Among the unknowns.
+    rows : array of int
+        Its own cone among the rows of all cones; empty where it has none.
+    basis : sparse array or None
+        V, where a matrix is V T V^T.
+    """
+
+    name: str
+    order: int
+    places: Index
+    rows: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    basis: sp.csr_array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Squares:
+    """Scalars with a quadratic cost: their places, those of t, and three rows for each."""
+
+    places: Index
+    halves: Index
+    rows: Index
+
+
+def complement(null: sp.csr_array) -> sp.csr_array | None:
+    """Columns that span what is orthogonal to others with disjoint supports, without rounding.
+
+    None where supports overlap.
+
+    Examples
+    --------
+    >>> complement(sp.csr_array(np.ones((3, 1)))).toarray()
+    array([[ 1.,  0.],
+           [ 0.,  1.],
+           [-1., -1.]])
+    """
+    by_column = sp.csc_array(null)
+    n, p = by_column.shape
+    if np.any(np.bincount(by_column.indices, minlength=n) > 1):
+        return None
+    whole = np.ones(n, dtype=bool)
+    pivot, weight, own = np.full(n, -1), np.zeros(n), np.ones(n)
+    for k in range(p):
+        part = slice(by_column.indptr[k], by_column.indptr[k + 1])
+        places, u = by_column.indices[part], by_column.data[part]
+        last = int(places[np.flatnonzero(np.abs(u) == np.max(np.abs(u)))[-1]])
+        top = float(u[places == last][0])
+        whole[last] = False
+        others = places != last
+        ratio = u[others] / top
+        is_exact = np.all(u[others] == u[others][:1]) or _divides(u[others], top, ratio)
+        pivot[places[others]] = last
+        if is_exact:
+            weight[places[others]] = -ratio
+        else:
+            own[places[others]], weight[places[others]] = top, -u[others]
+    kept = np.flatnonzero(whole)
+    column = np.arange(kept.size)
+    tied = pivot[kept] >= 0
+    rows = np.concatenate([kept, pivot[kept][tied]])
+    columns = np.concatenate([column, column[tied]])
+    data = np.concatenate([own[kept], weight[kept][tied]])
+    return sp.csr_array((data, (rows, columns)), shape=(n, kept.size))
+
+
+def _divides(u: Array, top: float, ratio: Array) -> bool:
+    """Whether quotients are exact."""
+    found, errors = two_product(np.full(u.size, top), ratio)
+    return bool(np.all(found == u) and not np.any(errors))
+
+
+@dataclass(frozen=True, eq=False)
+class Standard:
+    """A program in standard form as a flat one; `of` makes it.
+
+    Attributes
+    ----------
+    sdp : SDP
+    flat : FlatProgram
+        Of the minimisation.
+    blocks : tuple of _Block
+    squares : tuple of _Squares
+    labels : mapping from label to array of int
+        Where its multipliers are among those of the flat program.
+    """
+
+    sdp: SDP
+    flat: FlatProgram
+    blocks: tuple[_Block, ...]
+    squares: tuple[_Squares, ...]
+    labels: Mapping[str, Index]
+
+    def answer(self, point: Point) -> Answer:
+        """A point and multipliers of the standard form as those of the flat program.
+
+        What is missing is nan.
+        """
+        flat, m = self.flat, self.flat.f.size
+        x, z = np.zeros(flat.c.size), np.zeros(m + flat.b.size)
+        for block in self.blocks:
+            value = point.values.get(block.name)
+            x[block.places] = np.nan if value is None else _entries(block, as_dense(value))
+        for square in self.squares:
+            x[square.halves] = 0.5 * x[square.places] ** 2
+        for label, rows in self.labels.items():
+            y = np.asarray(point.duals.get(label, np.nan), dtype=float)
+            z[rows] = _doubled(y) if y.ndim == 2 else y
+        left = flat.c + flat.E.T @ z[:m] + flat.A.T @ z[m:]
+        for block in self.blocks:
+            if block.rows.size:
+                z[m + block.rows] = left[block.places]
+        for square in self.squares:
+            q, u = flat.c[square.halves], left[square.places]
+            z[m + square.rows] = np.stack([(q + u * u / q) / 2.0, (q - u * u / q) / 2.0, u], 1)
+        return Answer(x, flat.b - flat.A @ x, z, True)
+
+    def values(self, x: Array) -> dict[str, Value]:
+        """A point of the flat program as one of the standard form."""
+        found: dict[str, Value] = {}
+        for block in self.blocks:
+            if isinstance(self.sdp.variable(block.name), PsdVariable):
+                T, V = _matrix(block.order, x[block.places]), block.basis
+                found[block.name] = T if V is None else np.asarray(V @ (V @ T).T)
+            else:
+                found[block.name] = x[block.places]
+        return found
+
+    def duals(self, z: Array) -> dict[str, Array]:
+        """Multipliers of the flat program as those of the standard form."""
+        orders = {lmi.label: lmi.order for lmi in self.sdp.lmis}
+        found = {
+            label: _halved(orders[label], z[rows]) if label in orders else z[rows]
+            for label, rows in self.labels.items()
+        }
+        return complete_multipliers(self.sdp, found)
+
+
+@remembered
+def standard(sdp: SDP) -> Standard:
+    """The flat program of a standard form.
+
+    Parameters
+    ----------
+    sdp : SDP
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> found = standard(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
+    >>> [kind for kind, *_ in found.flat.parts], found.flat.c.size
+    (['nonnegative', 'semidefinite'], 3)
+    """
+    return _Builder(sdp).made()
+
+
+class _Builder:
+    """Gathers rows and cones of a program."""
+
+    def __init__(self, sdp: SDP) -> None:
+        self.sdp, self._at = sdp, 0
+        self._faces = {v.name: _face(sdp, v.name) for v in sdp.psd_variables}
+        self._blocks, size = dict[str, _Block](), 0
+        for v in sdp.variables:
+            order, face = 0, self._faces.get(v.name)
+            if isinstance(v, PsdVariable):
+                order = v.n if face is None else face.basis.shape[1]
+            places = np.arange(size, size + (v.size if face is None else svec_size(order)))
+            size += places.size
+            basis = None if face is None else face.basis
+            self._blocks[v.name] = _Block(v.name, order, places, basis=basis)
+        self._known = size
+        self._curved = [v for v in sdp.vector_variables if v.curvature is not None]
+        self._n = size + sum(v.size for v in self._curved)
+        stated = {
+            r.label for name, face in self._faces.items() if face for r in exposing_rows(sdp, name)
+        }
+        self._rows = [r for r in sdp.rows if r.label not in stated]
+        self._pieces, self._labels = list[Piece](), dict[str, Index]()
+
+    def made(self) -> Standard:
+        """The flat program, on the face that rows state."""
+        sdp, n = self.sdp, self._n
+        equal = [r for r in self._rows if r.relation == "=="]
+        images = [(*self._image(r.lhs, coefficients, r.m), r.rhs) for r in equal]
+        at = 0
+        for r in equal:
+            self._labels[r.label] = np.arange(at, at + r.m)
+            at += r.m
+        for r in self._rows:
+            if r.relation == "<=":
+                side, around = self._image(r.lhs, coefficients, r.m)
+                rows = self._add(Piece(NONNEGATIVE, 1, side, r.rhs, around))
+                self._labels[r.label] = at + rows
+        for scalars in sdp.vector_variables:
+            if scalars.nonnegative:
+                self._own(scalars.name, NONNEGATIVE)
+        squares = self._squares()
+        for matrix in sdp.psd_variables:
+            self._own(matrix.name, SEMIDEFINITE)
+        for lmi in sdp.lmis:
+            side, around = self._image(lmi.lhs, _coefficients_of_triangle, svec_size(lmi.order))
+            j, i = np.tril_indices(lmi.order)
+            b = np.where(i == j, lmi.constant, near_unscaled(lmi.constant))
+            rows = self._add(Piece(SEMIDEFINITE, lmi.order, -side, b, around))
+            self._labels[lmi.label] = at + rows
+        E = sp.csr_array(sp.vstack([sp.csr_array((0, n)), *(one[0] for one in images)]))
+        radii = below([(one[1], one[0].shape[0]) for one in images], n + 1)
+        f = np.concatenate([np.zeros(0), *(one[2] for one in images)])
+        cost, around = self._image(sdp.objective, coefficients, 1)
+        c = cost.toarray().ravel()
+        for square, v in zip(squares, self._curved, strict=True):
+            c[square.halves] = v.curvature
+        costs = None if around is None else around.toarray().ravel()[:-1]
+        flat = build(c, E, f, self._pieces, sdp.constant, around=Around(costs, radii))
+        return Standard(sdp, flat, tuple(self._blocks.values()), squares, self._labels)
+
+    def _add(self, piece: Piece) -> Index:
+        """Add a cone; where its rows are. Kinds come in the order of flat programs."""
+        self._pieces.append(piece)
+        self._at += piece.b.size
+        return np.arange(self._at - piece.b.size, self._at)
+
+    def _image(
+        self, side: Expression, read: Callable[..., sp.csr_array], m: int
+    ) -> tuple[sp.csr_array, sp.csr_array | None]:
+        """Coefficients of the unknowns, and their radii."""
+        found, radii = list[Any](), list[Any]()
+        for name, linear_map in side.items():
+            rows, at, face = read(linear_map), self._blocks[name].places, self._faces.get(name)
+            start = int(at[0]) if at.size else 0
+            around = None
+            if face is not None:
+                size = abs(rows)
+                rows, around = product(rows, face.image)
+                around = added(around, None if face.radii is None else size @ face.radii)
+            found.append((0, start, rows))
+            if around is not None:
+                radii.append((0, start, around))
+        rows = placed(found, (m, self._n))
+        return rows, placed(radii, (m, self._n + 1)) if radii else None
+
+    def _own(self, name: str, kind: str) -> None:
+        """The cone that a variable is in itself."""
+        block = self._blocks[name]
+        A, b = selection(block.places, self._n, -1.0), np.zeros(block.places.size)
+        rows = self._add(Piece(kind, block.order or 1, A, b))
+        self._blocks[name] = replace(block, rows=rows)
+
+    def _squares(self) -> tuple[_Squares, ...]:
+        found, half = [], self._known
+        for v in self._curved:
+            places, halves = self._blocks[v.name].places, np.arange(half, half + v.size)
+            half += v.size
+            rows = [
+                self._add(self._square(int(p), int(t))) for p, t in zip(places, halves, strict=True)
+            ]
+            found.append(_Squares(places, halves, np.reshape(rows, (-1, 3))))
+        return tuple(found)
+
+    def _square(self, place: int, half: int) -> Piece:
+        A = sp.csr_array(([-1.0, -1.0, -1.0], ([0, 1, 2], [half, half, place])), (3, self._n))
+        return Piece(SECOND_ORDER, 3, A, np.array([0.5, -0.5, 0.0]))
+
+
+class _Face(NamedTuple):
+    """Matrices V T V^T: V, the map from the triangle of T, and its radii."""
+
+    basis: sp.csr_array
+    image: sp.csr_array
+    radii: sp.csr_array | None
+
+
+def _face(sdp: SDP, name: str) -> _Face | None:
+    """The face that rows state, where its basis needs no rounding."""
+    null = null_vectors(sdp, name)
+    if not null.shape[1] or not is_face_known(sdp, name):
+        return None
+    V = complement(null)
+    return None if V is None else _Face(V, *pairs_of_rows(V))
+
+
+def _entries(block: _Block, value: Array) -> Array:
+    if not block.order:
+        return value
+    j, i = np.tril_indices(block.order)
+    if block.basis is None:
+        return np.asarray(value[i, j])
+    # A row of each column of V holds nothing else.
+    V = block.basis
+    alone = np.flatnonzero(np.diff(V.indptr) == 1)
+    first = np.unique(V.indices[V.indptr[alone]], return_index=True)[1]
+    rows = alone[first]
+    own = V.data[V.indptr[rows]]
+    return np.asarray(value[rows[i], rows[j]] / (own[i] * own[j]))
+
+
+def _matrix(order: int, triangle: Array) -> Array:
+    j, i = np.tril_indices(order)
+    found = np.empty((order, order))
+    found[i, j] = found[j, i] = triangle
+    return found
+
+
+def _doubled(matrix: Array) -> Array:
+    j, i = np.tril_indices(matrix.shape[0])
+    return np.asarray(np.where(i == j, 1.0, 2.0) * matrix[i, j])
+
+
+def _halved(order: int, triangle: Array) -> Array:
+    j, i = np.tril_indices(order)
+    return _matrix(order, triangle / np.where(i == j, 1.0, 2.0))
