@@ -70,7 +70,7 @@ class _Blocks(Scaling):
         return self._inverse.T @ v
 
 
-class _Congruence(Scaling):
+class Congruence(Scaling):
     """For matrices: R v is the triangle of V M V^T, entries off the diagonal times the root of two.
 
     The root is an isometry's, chosen here and nowhere stored: R^T R has none.
@@ -81,6 +81,14 @@ class _Congruence(Scaling):
         self._L = np.asarray(np.linalg.cholesky(cone.matrices(s)), dtype=np.float64)
         self._V = np.asarray(np.linalg.inv(self._L), dtype=np.float64)
         self._square, self._root = cone.weight, np.sqrt(cone.weight)
+
+    def matrix(self) -> Array:
+        """S, of a single matrix."""
+        return self._L[0] @ self._L[0].T
+
+    def inverse(self) -> Array:
+        """Its inverse."""
+        return self._V[0].T @ self._V[0]
 
     def _mapped(self, v: Matrix, before: Array, factor: Array, after: Array) -> Array:
         cone = self._cone
@@ -191,6 +199,11 @@ class Cone(ABC):
             level = np.maximum(aim, 0.1 * level)
 
 
+def _are_zero(s: Array, radius: Array) -> Array:
+    """Which copies hold the tip of the cone and nothing else, which belongs to it."""
+    return ~(np.any(s, axis=1) | np.any(radius, axis=1))
+
+
 def _ratio(s: Array, z: Array) -> Array:
     """How much larger points are than their multipliers, one number for each copy."""
     ratio = np.linalg.norm(s, axis=1) / np.maximum(np.linalg.norm(z, axis=1), _LEAST)
@@ -269,7 +282,8 @@ class SecondOrder(_SelfDual):
         # In units of the largest entry no square that matters overflows or vanishes.
         unit = near_powers(np.maximum(np.max(far, axis=1, initial=0.0, keepdims=True), 1e-250))
         length = np.linalg.norm(far / unit, axis=1, keepdims=True)
-        return bool(np.all(low / unit > length * (1.0 + gamma(self.dim + 5)) + 1e-50))
+        inside = low / unit > length * (1.0 + gamma(self.dim + 5)) + 1e-50
+        return bool(np.all(inside[:, 0] | _are_zero(s, radius)))
 
     def _form(self, s: Array) -> tuple[Array, Array]:
         """J s, and the product of both ends: s^T J s."""
@@ -373,7 +387,8 @@ class Semidefinite(Cone):
         return self.is_inside(z / self.weight)
 
     def contains(self, s: Array, radius: Array) -> bool:
-        return are_positive_definite(self.matrices(s), self.matrices(radius))
+        rest = ~_are_zero(s, radius)
+        return are_positive_definite(self.matrices(s)[rest], self.matrices(radius)[rest])
 
     def dual_contains(self, z: Array, radius: Array) -> bool:
         return self.contains(z / self.weight, radius / self.weight)
@@ -387,7 +402,7 @@ class Semidefinite(Cone):
         return np.array([scaling.transposed(scaling.times(eye)) for scaling in scalings])
 
     def scaling(self, s: Array) -> Scaling:
-        return _Congruence(self, s)
+        return Congruence(self, s)
 
     def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
         t = _ratio(s, z / np.sqrt(self.weight))
@@ -422,14 +437,15 @@ class Exponential(Cone):
         high, low, top = s[:, 0] + radius[:, 0], s[:, 1] - radius[:, 1], s[:, 2] - radius[:, 2]
         high = np.nextafter(high, np.inf)
         low, top = np.nextafter(low, -np.inf), np.nextafter(top, -np.inf)
-        if not np.all(low > 0.0):
+        zero = _are_zero(s, radius)
+        if not np.all(low[~zero] > 0.0):
             return False
         # Convex in y and growing in x: the largest value over the box is at one of its ends.
         with np.errstate(over="ignore"):
             for y in (low, np.nextafter(s[:, 1] + radius[:, 1], np.inf)):
                 ratio = high / y
                 worst = y * np.exp(ratio + ELEMENTARY * np.abs(ratio)) * (1.0 + 2.0 * ELEMENTARY)
-                if not np.all(top > worst):
+                if not np.all((top > worst) | zero):
                     return False
         return True
 
@@ -496,11 +512,14 @@ class Power(Cone):
     def contains(self, s: Array, radius: Array) -> bool:
         x, y = (np.nextafter(s[:, k] - radius[:, k], -np.inf) for k in (0, 1))
         top = np.nextafter(np.abs(s[:, 2]) + radius[:, 2], np.inf)
-        if not np.all((x > 0.0) & (y > 0.0)):
+        zero = _are_zero(s, radius)
+        if not np.all((x > 0.0) & (y > 0.0) | zero):
             return False
         # Errors of both logarithms, of 1 - a, of products and their sum go through exp.
-        error = 4.0 * ELEMENTARY * (2.0 + np.abs(np.log(x)) + np.abs(np.log(y)))
-        return bool(np.all(self._mean(x, y) * (1.0 - error) > top))
+        with np.errstate(all="ignore"):
+            error = 4.0 * ELEMENTARY * (2.0 + np.abs(np.log(x)) + np.abs(np.log(y)))
+            inside = self._mean(x, y) * (1.0 - error) > top
+        return bool(np.all(inside | zero))
 
     def dual_images(self, z: Array) -> Array:
         """T z of each copy."""

@@ -361,6 +361,30 @@ def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:
     ]
 
 
+def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
+    """A point with the largest margin to all cones, or such multipliers of equations and cones.
+
+    The search for an exposing vector has them as its own multipliers, or point.
+
+    Raises
+    ------
+    UnprovedError
+        If the solver finds none.
+    """
+    whole = _Search(program, side, ray=False).over(program.pieces(), _stacked([], program.c.size))
+    found, m, n = solve(whole), program.f.size, program.c.size
+    y = found.x if side == PRIMAL else found.z
+    # A point comes with its unit and its margin, multipliers with those of the cost's row and the
+    # next between those of equations and cones.
+    at = n if side == PRIMAL else m
+    unit, margin = y[at : at + 2]
+    if not np.all(np.isfinite(y)) or not min(unit, margin) > 0.0:
+        raise UnprovedError("no point inside was found")
+    if side == PRIMAL:
+        return np.asarray(y[:n] / unit)
+    return np.concatenate([y[:m], y[m + 2 :] + margin * program.centre]) / unit
+
+
 def reduced(program: FlatProgram, side: str, solve: Oracle) -> FlatProgram:
     """A program in smaller cones with the same points, or the same multipliers.
 

@@ -20,13 +20,16 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.certify.cones import Scaling
+from sdpdr.certify.cones import Congruence, Scaling, Semidefinite
 from sdpdr.certify.flat import EXPONENTIAL, POWER, SEMIDEFINITE, FlatProgram, Part, Piece, build
+from sdpdr.certify.gram import SparseMatrices
 
 # Unknowns of a dense Newton system: a step of so many takes about a second.
 LARGEST = 2600
 # Entries of a matrix that is kept dense.
 SMALL = 100_000
+# Order of matrices from which products of sparse ones are worth their bookkeeping.
+_SPARSE = 20
 # Shares of a unit diagonal that are added until a factorization runs through; refinement makes up.
 _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
 _REFINEMENTS = 4
@@ -104,6 +107,7 @@ class Path:
             _light(A[:, columns]) for A, columns in zip(self._blocks, self._columns, strict=True)
         ]
         self._seen = [] if self.own_rows.size else seen
+        self._sparse = self._sparse_matrices()
 
     def _whole_cones(self) -> tuple[Index, Index, Array]:
         """Rows ``s = -a x`` of whole cones that see every variable once, their columns and -a."""
@@ -122,6 +126,24 @@ class Path:
         if not np.all(taken) or program.f.size + others > program.c.size:
             return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(entries)
+
+    def _sparse_matrices(self) -> list[SparseMatrices | None]:
+        """Matrices that cones see of unknowns, where products of sparse ones take less time."""
+        place = np.full(self.program.b.size, -1)
+        place[self.own_rows] = np.arange(self.own_rows.size)
+        found = list[SparseMatrices | None]()
+        for k, (cone, rows) in enumerate(self.program.cones):
+            if not isinstance(cone, Semidefinite) or cone.count > 1 or cone.order < _SPARSE:
+                found.append(None)
+            elif not self.own_rows.size:
+                columns = sp.csc_array(self._blocks[k])[:, self._columns[k]]
+                found.append(SparseMatrices.of_triangles(sp.csc_array(columns), cone.order))
+            elif place[rows[0]] < 0:
+                found.append(None)
+            else:
+                halves = sp.diags_array(1.0 / cone.weight) @ self._scaled[place[rows]]
+                found.append(SparseMatrices.of_triangles(sp.csc_array(halves), cone.order))
+        return found
 
     def centre(self, x: Array, s: Array, z: Array, mu: float) -> tuple[Array, Array] | None:
         """A point and multipliers near those of mu on the path, or None.
@@ -166,7 +188,13 @@ class Path:
         pulled = here.gradient + here.hessian(here.missed)
         slope = -(program.c + self.E_T @ here.w - mu * (self.A_T @ pulled))
         G = np.zeros((program.c.size,) * 2)
-        for scaling, seen, columns in zip(here.scalings, self._seen, self._columns, strict=True):
+        for k, (scaling, seen, columns) in enumerate(
+            zip(here.scalings, self._seen, self._columns, strict=True)
+        ):
+            sparse = self._sparse[k]
+            if sparse is not None:
+                G[np.ix_(columns, columns)] += sparse.gram(_congruence(scaling).inverse())
+                continue
             part = scaling.times(seen)
             product = part.T @ part
             G[np.ix_(columns, columns)] += product.toarray() if sp.issparse(product) else product
@@ -234,19 +262,29 @@ class Path:
         return dx, np.concatenate([here.w + dw, z]), ds, here.length(ds)
 
     def _schur_of_multipliers(self, here: _Step) -> Array:
-        m, n, scaled = self.program.f.size, self.program.c.size, self._scaled
+        m, scaled = self.program.f.size, self._scaled
         place = np.full(self.program.b.size, -1)
         place[self.own_rows] = np.arange(self.own_rows.size)
-        half = np.zeros((n, scaled.shape[1]))
         M = np.zeros((scaled.shape[1],) * 2)
-        for scaling, (_, part) in zip(here.scalings, self.program.cones, strict=True):
-            if place[part[0]] >= 0:
-                found = scaling.back_transposed(scaled[place[part]])
-                half[place[part]] = found.toarray() if sp.issparse(found) else found
+        for k, (scaling, (_, part)) in enumerate(
+            zip(here.scalings, self.program.cones, strict=True)
+        ):
+            sparse = self._sparse[k]
+            if sparse is not None:
+                M += sparse.gram(_congruence(scaling).matrix())
+            elif place[part[0]] >= 0:
+                half = scaling.back_transposed(scaled[place[part]])
+                product = half.T @ half
+                M += product.toarray() if sp.issparse(product) else product
             else:
                 at, R = m + np.searchsorted(self.other_rows, part), scaling.back(np.eye(part.size))
                 M[np.ix_(at, at)] += R @ R.T
-        return np.asarray((M + half.T @ half) / here.mu)
+        return M / here.mu
+
+
+def _congruence(scaling: Scaling) -> Congruence:
+    assert isinstance(scaling, Congruence)
+    return scaling
 
 
 def _light(A: Matrix) -> Matrix:

@@ -110,13 +110,13 @@ class Proof:
         if not program.dual_contain(z[m:], radius[m:]):
             raise UnprovedError("the box around the multipliers leaves the dual cone")
         right = np.concatenate([program.f, program.b])
-        return Proved(inner(-right, z, radius, _of_right_sides(program))[0], z)
+        return Proved(inner(-right, z, radius, right_sides(program))[0], z)
 
 
 def _of_dual(program: FlatProgram) -> sp.csr_array | None:
     """Radii of the equations of the dual program."""
     around, n = program.around, program.c.size
-    if around == (None, None, None):
+    if all(radii is None for radii in around):
         return None
     rows = [
         sp.csr_array((size, n + 1)) if one is None else one
@@ -127,7 +127,7 @@ def _of_dual(program: FlatProgram) -> sp.csr_array | None:
     return sp.csr_array(sp.hstack([turned, sp.csr_array(cost[:, None])]))
 
 
-def _of_right_sides(program: FlatProgram) -> Array | float:
+def right_sides(program: FlatProgram) -> Array | float:
     """Radii of the right sides of equations and cones."""
     around = program.around
     if around.E is None and around.A is None:

@@ -9,6 +9,7 @@ is no interior, the same on the smallest face, or a ray. What was proved by then
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 
@@ -16,11 +17,14 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.equations import UnprovedError
-from sdpdr.certify.faces import DUAL, PRIMAL, Oracle, reduced, refuted
+from sdpdr.certify.faces import DUAL, PRIMAL, inside, reduced, refuted
 from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.path import LARGEST, Mirror, Path, TooLargeError
-from sdpdr.certify.proof import Proof, towards
+from sdpdr.certify.proof import Proof, right_sides, towards
+from sdpdr.certify.rounding import inner
 
+# A solver as an oracle: its answers, within some seconds, are proposals.
+Oracle = Callable[[FlatProgram, float], Answer]
 OPTIMAL, INFEASIBLE, UNBOUNDED, UNPROVED = "optimal", "infeasible", "unbounded", "unproved"
 VALUE, BOUND = "value", "bound"
 # What may become of numbers that nobody has tried.
@@ -31,6 +35,8 @@ _SHARE = 0.3
 # for and after; and in all.
 _FEW, _UPWARDS, _LEVELS = 2, 8, 24
 _UP, _DOWN = 10.0, 0.2
+# What is left of a level after the shortest step down.
+_SLOWEST = 0.7
 # Multiples of the tolerance by which right sides or costs are relaxed.
 _RELAXED = (0.1, 10.0, 1e3)
 # Steps of facial reduction.
@@ -102,8 +108,8 @@ def prove(
     program : FlatProgram
     answer : Answer
         Nothing of it is believed; without multipliers little is proved.
-    solve : callable of a program
-        Proposes faces and rays, where there is no interior.
+    solve : callable of a program and seconds
+        Proposes faces and rays, where there is no interior, in no more time.
     tol : float, default 1e-6
         Relative gap aimed at.
     seconds : float, optional
@@ -139,10 +145,10 @@ class _Kernel:
         if not finite:
             nothing, centre = np.zeros(program.c.size), program.centre
             answer = Answer(nothing, centre, np.concatenate([0.0 * program.f, centre]), False)
-        self.program, self.answer, self.solve = program, answer, solve
+        self.program, self.answer, self._oracle = program, answer, solve
         self.tol, self.faces = tol, faces
         self._start, self._seconds = time.process_time(), seconds
-        self.known = Knowledge()
+        self.known, self.has_interior = Knowledge(), False
         self._right = np.concatenate([program.f, program.b])
         self._path: Path | None = None
         self._mirror: Mirror | None = None
@@ -152,9 +158,17 @@ class _Kernel:
         """The first level of the path."""
         return _SHARE * self.tol * self._size() / self.program.degree
 
+    def left(self) -> float:
+        """Seconds of the budget that are left."""
+        return self._seconds - (time.process_time() - self._start)
+
     def is_late(self) -> bool:
         """Whether the budget is spent."""
-        return time.process_time() - self._start > self._seconds
+        return self.left() < 0.0
+
+    def solve(self, program: FlatProgram) -> Answer:
+        """What the oracle says within the budget."""
+        return self._oracle(program, max(self.left(), 0.0))
 
     @property
     def is_done(self) -> bool:
@@ -202,6 +216,11 @@ class _Kernel:
             self.known.notes.append(f"{side}, {how}: {why}")
             return False
         self.known.take(side, found.number + self._rounded(side, found.number), found.at, how)
+        if side == VALUE:
+            # The box around the point lies in the cones: where it is not at their tips, inside.
+            self.has_interior |= self.program.all_inside(
+                self.program.b - self.program.A @ found.at
+            )
         return True
 
     def _rounded(self, side: str, number: float) -> float:
@@ -215,10 +234,32 @@ class _Kernel:
     def _as_given(self) -> None:
         program, (x, s, z, _) = self.program, self.answer
         proof = Proof(program, s, z)
+        free = self._free_multipliers()
+        if free is not None:
+            number = inner(-self._right, free, 0.0, right_sides(program))[0]
+            number += self._rounded(BOUND, number)
+            self.known.take(BOUND, number, free, "costs that lie in the dual cone")
         if program.all_inside(program.b - program.A @ x):
             self.attempt(VALUE, x, "the point as it is given", proof)
         if program.all_dual_inside(z[program.f.size :]):
             self.attempt(BOUND, z, "the multipliers as they are given", proof)
+
+    def _free_multipliers(self) -> Array | None:
+        """Those that the cost is by itself, where every variable that costs is in a cone."""
+        program, A = self.program, self.program.A
+        if program.around.c is not None:
+            return None
+        alone = np.flatnonzero(np.diff(A.indptr) == 1)
+        columns, first = np.unique(A.indices[A.indptr[alone]], return_index=True)
+        rows = alone[first]
+        z = np.zeros(program.f.size + program.b.size)
+        z[program.f.size + rows] = -program.c[columns] / A.data[A.indptr[rows]]
+        cones = z[program.f.size :]
+        missed = program.c + A.T @ cones
+        # Powers of two divide without rounding.
+        is_exact = not np.any(missed) and np.all(np.frexp(A.data[A.indptr[rows]])[0] == -0.5)
+        is_inside = is_exact and program.dual_contain(cones, np.zeros(cones.size))
+        return z if is_inside else None
 
     def _size(self) -> float:
         """What the gap is relative to, as far as the answer tells."""
@@ -247,45 +288,52 @@ class _Kernel:
 
     def _along_path(self, levels: range, most: int) -> None:
         """Up to a level that proves both sides, ``most`` in vain; then down as far as it goes."""
-        program, (x, s, z, _) = self.program, self.answer
         assert self._path is not None
         mu = self._least * _UP**levels.start
-        both, factor, now, vain = False, _UP, (x, s, z), 0
+        both, factor, vain = False, _UP, 0
+        now = dual = self.answer[:3]
         for _ in levels:
             if self.is_late() or self.is_done:
                 return
             found = self._path.centre(*now, mu)
             if found is None:
                 self.known.notes.append(f"central path at {mu:.0e}: {self._path.why}")
-            sides = (False, False) if found is None else self._at_level(found, now, mu)
-            if found is not None and all(sides):
+            sides = None if found is None else self._at_level(found, dual, mu)
+            if found is not None and sides is not None:
                 both, factor = True, _DOWN
-                now = (found[0], program.b - program.A @ found[0], found[1])
+                slack = self.program.b - self.program.A @ found[0]
+                now, dual = (found[0], slack, found[1]), (found[0], slack, sides)
+            elif both:
+                # Shorter and shorter steps, from the last level that both sides were proved on.
+                mu, factor = mu / factor, np.sqrt(factor)
+                if factor > _SLOWEST:
+                    return
             else:
                 vain += 1
-                if both or vain == most:
+                if vain == most:
                     return
             mu *= factor
 
     def _at_level(
-        self,
-        found: tuple[Array, Array],
-        now: tuple[Array, Array, Array],
-        mu: float,
-    ) -> tuple[bool, bool]:
-        """Both sides, proved towards a point of the path; the bound maybe by its own barrier."""
+        self, found: tuple[Array, Array], dual: tuple[Array, Array, Array], mu: float
+    ) -> Array | None:
+        """Multipliers, where both sides are proved, towards a point of the path.
+
+        The bound may need multipliers of the path of the dual, by its own barrier.
+        """
         program, (x, s, z, _) = self.program, self.answer
         point, multipliers = found
         proof = Proof(program, program.b - program.A @ point, multipliers)
-        first = self.attempt(VALUE, x, "a point towards the central path", proof, point)
+        is_attained = self.attempt(VALUE, x, "a point towards the central path", proof, point)
         how = "multipliers towards the central path"
         if self.attempt(BOUND, z, how, proof, multipliers):
-            return first, True
-        own = None if self._mirror is None else self._mirror.centre(*now, mu)
+            return multipliers if is_attained else None
+        own = None if self._mirror is None else self._mirror.centre(*dual, mu)
         if own is None:
-            return first, False
+            return None
         how = "multipliers towards the central path of the dual"
-        return first, self.attempt(BOUND, z, how, Proof(program, s, own), own)
+        is_bounded = self.attempt(BOUND, z, how, Proof(program, s, own), own)
+        return own if is_attained and is_bounded else None
 
     def _on_relaxed(self) -> None:
         """A side that is missing, on the path of a program that shares it and has interior."""
@@ -317,19 +365,35 @@ class _OnFaces:
 
     def run(self) -> None:
         """All in turn."""
-        if VALUE not in self._known.how:
+        known = self._known
+        if VALUE not in known.how and not self._is_inside(PRIMAL):
             if self._is_refuted(PRIMAL, INFEASIBLE, most=1):
                 return
             self._on_face_of_points()
-        if VALUE not in self._known.how and self._known.status == UNPROVED:
+        if VALUE not in known.how and known.status == UNPROVED:
             self._is_refuted(PRIMAL, INFEASIBLE)
-        # A ray shows that there are no multipliers; a finite optimum may do without them, unless
-        # a point is inside.
-        how = self._known.how.get(VALUE, "")
-        if how and "face" not in how and BOUND not in self._known.how:
-            if self._is_refuted(DUAL, UNBOUNDED):
+        if VALUE in known.how and BOUND not in known.how and not self._is_inside(DUAL):
+            # Behind faces a ray shows that there are no multipliers, and a finite optimum may do
+            # without them, unless a point is inside.
+            if self._is_refuted(DUAL, UNBOUNDED, most=4 if self._kernel.has_interior else 1):
                 return
             self._on_face_of_multipliers()
+
+    def _is_inside(self, side: str) -> bool:
+        """Whether a side is proved where the margin is largest, however far from the optimum."""
+        kernel = self._kernel
+        if kernel.is_late():
+            return False
+        try:
+            y = inside(kernel.program, side, kernel.solve)
+        except _MISSED as why:
+            self._known.notes.append(f"{side} margin: {why}")
+            return False
+        program, (_, s, z, _) = kernel.program, kernel.answer
+        if side == PRIMAL:
+            proof = Proof(program, program.b - program.A @ y, z)
+            return kernel.attempt(VALUE, y, "a point with the largest margin", proof)
+        return kernel.attempt(BOUND, y, "multipliers with the largest margin", Proof(program, s, y))
 
     def _is_refuted(self, side: str, status: str, most: int = 4) -> bool:
         kernel, known = self._kernel, self._known
@@ -354,8 +418,8 @@ class _OnFaces:
         except _MISSED as why:
             self._known.notes.append(f"{side} face: {why}")
             return None
-        left = kernel._seconds - (time.process_time() - kernel._start)
-        found = _Kernel(small, answer, kernel.solve, kernel.tol, left, faces).run()
+        oracle, left = kernel._oracle, kernel.left()
+        found = _Kernel(small, answer, oracle, kernel.tol, left, faces).run()
         self._known.notes += found.notes
         return found
 

@@ -66,7 +66,13 @@ def residual(
     around = around + size @ far
     if data is not None:
         around = around + data @ np.append(np.abs(x) + far, 1.0)
-    return value, UP * (1.0 + gamma(k)) * around + TINY
+    # Sums of nothing are exact; others may underflow.
+    is_there = np.zeros(A.shape[0], dtype=bool)
+    is_there[filled] = np.logical_or.reduceat(
+        (np.asarray(x) != 0.0)[A.indices], A.indptr[:-1][filled]
+    )
+    tiny = TINY * (is_there | (around > 0.0))
+    return value, UP * (1.0 + gamma(k)) * around + tiny
 
 
 def inner(
@@ -74,6 +80,8 @@ def inner(
 ) -> tuple[float, float]:
     """Numbers below and above ``d @ y`` for y within ``radius`` of x, d within ``data`` of c."""
     far = np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
+    if not np.any(far) and not np.any(data) and not np.any(np.multiply(c, x)):
+        return 0.0, 0.0
     moved = (np.abs(c) + data) @ far + np.broadcast_to(data, np.shape(x)) @ np.abs(x)
     around = UP * (gamma(np.size(c) + 3) * (np.abs(c) @ np.abs(x)) + moved)
     middle = float(c @ x)

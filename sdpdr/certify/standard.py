@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +34,6 @@ from sdpdr.linalg.maps.given import SvecMap, VectorMap
 from sdpdr.linalg.maps.linear import LinearMap
 from sdpdr.linalg.maps.products import InnerProduct
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.rounding import two_product
 from sdpdr.linalg.svec import near_unscaled, selection, svec_pairs, svec_size
 from sdpdr.program.face import complete_multipliers, exposing_rows, is_face_known, null_vectors
 from sdpdr.program.point import Point, PsdVariable, Value, as_dense
@@ -118,50 +119,64 @@ class _Squares:
 
 
 def complement(null: sp.csr_array) -> sp.csr_array | None:
-    """Columns that span what is orthogonal to others with disjoint supports, without rounding.
+    """Columns that span what is orthogonal to others, without rounding.
 
-    None where supports overlap.
+    By elimination in rational numbers; None where a column has numbers that are no doubles.
 
     Examples
     --------
     >>> complement(sp.csr_array(np.ones((3, 1)))).toarray()
-    array([[ 1.,  0.],
-           [ 0.,  1.],
-           [-1., -1.]])
+    array([[-1., -1.],
+           [ 1.,  0.],
+           [ 0.,  1.]])
     """
-    by_column = sp.csc_array(null)
-    n, p = by_column.shape
-    if np.any(np.bincount(by_column.indices, minlength=n) > 1):
-        return None
-    whole = np.ones(n, dtype=bool)
-    pivot, weight, own = np.full(n, -1), np.zeros(n), np.ones(n)
-    for k in range(p):
+    by_column, n = sp.csc_array(null), null.shape[0]
+    pivots: dict[int, dict[int, Fraction]] = {}
+    for k in range(null.shape[1]):
         part = slice(by_column.indptr[k], by_column.indptr[k + 1])
-        places, u = by_column.indices[part], by_column.data[part]
-        last = int(places[np.flatnonzero(np.abs(u) == np.max(np.abs(u)))[-1]])
-        top = float(u[places == last][0])
-        whole[last] = False
-        others = places != last
-        ratio = u[others] / top
-        is_exact = np.all(u[others] == u[others][:1]) or _divides(u[others], top, ratio)
-        pivot[places[others]] = last
-        if is_exact:
-            weight[places[others]] = -ratio
+        line = {
+            int(i): Fraction(float(u))
+            for i, u in zip(by_column.indices[part], by_column.data[part], strict=True)
+        }
+        for at, other in pivots.items():
+            _eliminate(line, at, other)
+        if not line:
+            continue
+        at = max(line, key=lambda place: (abs(line[place]), -place))
+        line = {place: value / line[at] for place, value in line.items()}
+        for other in pivots.values():
+            _eliminate(other, at, line)
+        pivots[at] = line
+    kept = [i for i in range(n) if i not in pivots]
+    column = {place: k for k, place in enumerate(kept)}
+    entries: dict[int, dict[int, Fraction]] = {place: {place: Fraction(1)} for place in kept}
+    for at, line in pivots.items():
+        for place, value in line.items():
+            if place != at:
+                entries[place][at] = -value
+    rows, columns, data = list[int](), list[int](), list[float]()
+    for place, numbers in entries.items():
+        scale = lcm(*(value.denominator for value in numbers.values()))
+        for i, value in numbers.items():
+            if abs(value * scale) >= 2**53:
+                return None
+            rows.append(i)
+            columns.append(column[place])
+            data.append(float(value * scale))
+    return sp.csr_array((data, (rows, columns)), shape=(n, len(kept)))
+
+
+def _eliminate(line: dict[int, Fraction], at: int, other: dict[int, Fraction]) -> None:
+    """Take from a line what makes its number at a pivot, which is one in the other, zero."""
+    share = line.get(at)
+    if not share:
+        return
+    for place, value in other.items():
+        left = line.get(place, Fraction(0)) - share * value
+        if left:
+            line[place] = left
         else:
-            own[places[others]], weight[places[others]] = top, -u[others]
-    kept = np.flatnonzero(whole)
-    column = np.arange(kept.size)
-    tied = pivot[kept] >= 0
-    rows = np.concatenate([kept, pivot[kept][tied]])
-    columns = np.concatenate([column, column[tied]])
-    data = np.concatenate([own[kept], weight[kept][tied]])
-    return sp.csr_array((data, (rows, columns)), shape=(n, kept.size))
-
-
-def _divides(u: Array, top: float, ratio: Array) -> bool:
-    """Whether quotients are exact."""
-    found, errors = two_product(np.full(u.size, top), ratio)
-    return bool(np.all(found == u) and not np.any(errors))
+            line.pop(place, None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import clarabel
@@ -23,12 +24,14 @@ from sdpdr.certify.flat import (
 _SOLVED = ("Solved", "AlmostSolved")
 
 
-def ask_clarabel(program: FlatProgram) -> Answer:
+def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     """What Clarabel says of a program.
 
     Parameters
     ----------
     program : FlatProgram
+    seconds : float, optional
+        After which Clarabel is to end.
 
     Returns
     -------
@@ -53,6 +56,7 @@ def ask_clarabel(program: FlatProgram) -> Answer:
     A = sp.csc_matrix(sp.vstack([program.E, sp.diags_array(scale) @ program.A]))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    settings.time_limit = seconds
     b = np.concatenate([program.f, scale * program.b])
     nothing = sp.csc_matrix((n, n))
     found = clarabel.DefaultSolver(nothing, program.c, A, b, cones, settings).solve()

@@ -206,7 +206,7 @@ def test_no_answer_makes_a_false_proof(way):
 
 
 def test_an_oracle_that_lies_proves_nothing():
-    def liar(program):
+    def liar(program, seconds=0.0):
         rng = np.random.default_rng(0)
         k = program.b.size
         return Answer(rng.normal(size=program.c.size), rng.normal(size=k),
