@@ -20,6 +20,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.certify.rounding import ELEMENTARY, UP, are_positive_definite
@@ -199,9 +200,9 @@ class Cone(ABC):
             level = np.maximum(aim, 0.1 * level)
 
 
-def _are_zero(s: Array, radius: Array) -> Array:
+def _are_zero(s: Array, radius: Array) -> NDArray[np.bool_]:
     """Which copies hold the tip of the cone and nothing else, which belongs to it."""
-    return ~(np.any(s, axis=1) | np.any(radius, axis=1))
+    return np.asarray(~(np.any(s, axis=1) | np.any(radius, axis=1)))
 
 
 def _ratio(s: Array, z: Array) -> Array:

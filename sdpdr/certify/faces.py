@@ -25,6 +25,7 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import (
     EXPONENTIAL,
+    KINDS,
     NONNEGATIVE,
     SECOND_ORDER,
     SEMIDEFINITE,
@@ -302,8 +303,8 @@ def _bare(radii: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(sp.hstack([radii[:, :-1], nothing]))
 
 
-def exposing(program: FlatProgram, side: str, solve: Oracle, *, ray: bool = False) -> Exposed:
-    """What an exposing vector of largest rank leaves, or a ray, once it is proved.
+def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
+    """What an exposing vector of largest rank leaves, once that is proved.
 
     Parameters
     ----------
@@ -311,14 +312,64 @@ def exposing(program: FlatProgram, side: str, solve: Oracle, *, ray: bool = Fals
     side : {"primal", "dual"}
     solve : callable of a program
         Proposes a vector.
-    ray : bool, default False
-        Look for one that shows that there is no point, or that there are no multipliers.
 
     Raises
     ------
     UnprovedError
         Why not.
     """
+    known, _ = _proved(program, side, solve, ray=False)
+    given = program.pieces()
+    zero = [_image(face.zero, *piece[2:]) for face, piece in zip(known, given, strict=True)]
+    left = _smaller([face.left for face in known], given)
+    return Exposed(left, _stacked(zero, program.c.size), [face.basis for face in known])
+
+
+def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
+    """What shows that there is no point, or that there are no multipliers, once it is proved.
+
+    Parameters
+    ----------
+    program, side, solve : as for `exposing`
+
+    Returns
+    -------
+    array
+        Multipliers of equations and cones, or a direction, next to the exact ones.
+
+    Raises
+    ------
+    UnprovedError
+        Why not.
+    """
+    known, at = _proved(program, side, solve, ray=True)
+    if side == DUAL:
+        return at
+    m = program.f.size
+    z, begin = np.zeros(m + program.b.size), m
+    z[:m] = at[:m]
+    order = _order_of_pieces([face.inside for face in known])
+    for k, T in order:
+        z[m + program.parts[k].rows] += T.T @ at[begin : begin + T.shape[0]]
+        begin += T.shape[0]
+    return z
+
+
+def _order_of_pieces(images: Sequence[Images]) -> list[tuple[int, sp.csr_array]]:
+    """Which cone each smaller one comes from, and its map, in the order of `build`."""
+    listed = [
+        (KINDS.index(kind), k, T)
+        for k, of_one in enumerate(images)
+        for kind, _, T in of_one
+        if T.shape[0]
+    ]
+    return [(k, T) for _, k, T in sorted(listed, key=lambda one: one[0])]
+
+
+def _proved(
+    program: FlatProgram, side: str, solve: Oracle, *, ray: bool
+) -> tuple[list[Face], Array]:
+    """Faces that an exact vector lies inside of, and that vector in the search over them."""
     search, n = _Search(program, side, ray=ray), program.c.size
     whole = search.over(program.pieces(), _stacked([], n))
     found = solve(whole)
@@ -340,15 +391,7 @@ def exposing(program: FlatProgram, side: str, solve: Oracle, *, ray: bool = Fals
     small = search.over(inside, _stacked(flat, n))
     again = solve(small)
     proof = Proof(small, again.s, again.z)
-    if side == PRIMAL:
-        proof.bound(again.z)
-    else:
-        proof.value(again.x)
-    if ray:
-        return Exposed([], _stacked([], n), [])
-    zero = [_image(face.zero, *piece[2:]) for face, piece in zip(known, given, strict=True)]
-    left = _smaller([face.left for face in known], given)
-    return Exposed(left, _stacked(zero, n), [face.basis for face in known])
+    return known, (proof.bound(again.z) if side == PRIMAL else proof.value(again.x)).at
 
 
 def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:
@@ -385,8 +428,23 @@ def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
     return np.concatenate([y[:m], y[m + 2 :] + margin * program.centre]) / unit
 
 
-def reduced(program: FlatProgram, side: str, solve: Oracle) -> FlatProgram:
+@dataclass(frozen=True, eq=False)
+class Reduced:
     """A program in smaller cones with the same points, or the same multipliers.
+
+    Attributes
+    ----------
+    program : FlatProgram
+    map : sparse array or None
+        S, where points x of the old program are S u for points u of this one.
+    """
+
+    program: FlatProgram
+    map: sp.csr_array | None = None
+
+
+def reduced(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
+    """The program on the face that an exposing vector leaves.
 
     Raises
     ------
@@ -397,15 +455,24 @@ def reduced(program: FlatProgram, side: str, solve: Oracle) -> FlatProgram:
     around = program.around
     if side == DUAL:
         left = found.left
-        return build(program.c, program.E, program.f, left, program.offset, around=around)
+        return Reduced(build(program.c, program.E, program.f, left, program.offset, around=around))
     E, f, radii = _stacked([(program.E, program.f, around.E), found.zero], program.c.size)
     around = around._replace(E=radii)
     smaller = build(program.c, E, f, found.left, program.offset, around=around)
-    return _substituted(program, smaller, found.bases) or smaller
+    return _substituted(program, smaller, found.bases) or Reduced(smaller)
 
 
-def refuted(program: FlatProgram, side: str, solve: Oracle, most: int = 4) -> int:
-    """Steps to a proof that there is no point, or that there are no multipliers: faces and a ray.
+def refuted(
+    program: FlatProgram, side: str, solve: Oracle, most: int = 4
+) -> tuple[int, Array | None]:
+    """Proof that there is no point, or that there are no multipliers: faces and a ray.
+
+    Returns
+    -------
+    steps : int
+        Faces and the ray behind them.
+    ray : array or None
+        As `ray` has it, where it is behind no face.
 
     Raises
     ------
@@ -414,22 +481,22 @@ def refuted(program: FlatProgram, side: str, solve: Oracle, most: int = 4) -> in
     """
     for step in range(most):
         try:
-            exposing(program, side, solve, ray=True)
+            found = ray(program, side, solve)
         except (UnprovedError, np.linalg.LinAlgError) as why:
             if step == most - 1:
                 raise UnprovedError(f"no ray within {most} steps: {why}") from None
             try:
-                program = reduced(program, side, solve)
+                program = reduced(program, side, solve).program
             except (UnprovedError, np.linalg.LinAlgError) as other:
                 raise UnprovedError(f"no ray: {why}; no face: {other}") from None
         else:
-            return step + 1
+            return step + 1, None if step else found
     raise AssertionError("unreachable")
 
 
 def _substituted(
     program: FlatProgram, smaller: FlatProgram, bases: Sequence[Array | None]
-) -> FlatProgram | None:
+) -> Reduced | None:
     """The same where the only matrix is a variable: V T V^T takes its place.
 
     Equations of the face go, and T is a variable again. None where it does not suit.
@@ -452,7 +519,8 @@ def _substituted(
     S[others, np.arange(others.size)] = 1.0
     S[block.indices, others.size :] = congruence(V.T).toarray()
     own = sp.hstack([sp.csr_array((face.size, others.size)), -sp.eye_array(face.size)])
-    return substituted(smaller, sp.csr_array(S), {face[0]: own})
+    S = sp.csr_array(S)
+    return Reduced(substituted(smaller, S, {face[0]: own}), S)
 
 
 def substituted(

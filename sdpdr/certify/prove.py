@@ -58,11 +58,18 @@ class Knowledge:
     how : dict from "value", "bound", "infeasible" or "unbounded" to str
         By what.
     x, z : arrays or None
-        The point and the multipliers that were proved, on the face where there is one.
+        The point and the multipliers next to those that prove it. None of a bound on a face, which
+        multipliers of the whole program need not prove.
+    ray : array or None
+        Multipliers, or a direction, that show the status; None behind faces.
     notes : list of str
         What did not succeed, and why.
     seconds : float
         Of a processor.
+    scale : float
+        A size below which gaps are relative to it instead of the value.
+    nothing : float
+        What is no larger counts as zero, and nothing is tried to prove it nearer to zero.
     """
 
     status: str = UNPROVED
@@ -71,16 +78,25 @@ class Knowledge:
     how: dict[str, str] = field(default_factory=dict)
     x: Array | None = None
     z: Array | None = None
+    ray: Array | None = None
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
+    scale: float = 0.0
+    nothing: float = 0.0
+
     @property
     def gap(self) -> float:
-        """Relative to the larger side; infinite where one is missing."""
+        """Relative to the larger side, or the scale; infinite where a side is missing."""
         if not (self.value < inf and self.bound > -inf):
             return inf
-        size = max(abs(self.value), abs(self.bound))
+        size = max(abs(self.value), abs(self.bound), self.scale)
         return (self.value - self.bound) / size if size else 0.0
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether both sides count as zero."""
+        return max(abs(self.value), abs(self.bound)) <= self.nothing
 
     def take(self, side: str, number: float, at: Array | None, how: str) -> None:
         """Keep a side that is proved, where it is better than what was known."""
@@ -100,6 +116,8 @@ def prove(
     *,
     tol: float = 1e-6,
     seconds: float = inf,
+    claim: str = "",
+    known: Knowledge | None = None,
 ) -> Knowledge:
     """What can be proved of a program, from the answer of any solver.
 
@@ -114,6 +132,10 @@ def prove(
         Relative gap aimed at.
     seconds : float, optional
         Of a processor: what is known by then is returned. A step that was begun is finished.
+    claim : {"", "infeasible", "unbounded"}, default ""
+        What the solver says; that is looked at first.
+    known : Knowledge, optional
+        Where all is gathered, also what was proved before an interruption.
 
     Examples
     --------
@@ -126,7 +148,8 @@ def prove(
     >>> known.status, round(known.value, 6), round(known.bound, 6)
     ('optimal', 1.0, 1.0)
     """
-    return _Kernel(program, answer, solve, tol, seconds, _FACES).run()
+    known = Knowledge() if known is None else known
+    return _Kernel(program, answer, solve, tol, seconds, _FACES, known).run(claim)
 
 
 class _Kernel:
@@ -140,6 +163,7 @@ class _Kernel:
         tol: float,
         seconds: float,
         faces: int,
+        known: Knowledge,
     ) -> None:
         finite = all(np.all(np.isfinite(v)) for v in answer[:3])
         if not finite:
@@ -148,7 +172,7 @@ class _Kernel:
         self.program, self.answer, self._oracle = program, answer, solve
         self.tol, self.faces = tol, faces
         self._start, self._seconds = time.process_time(), seconds
-        self.known, self.has_interior = Knowledge(), False
+        self.known, self.has_interior = known, False
         self._right = np.concatenate([program.f, program.b])
         self._path: Path | None = None
         self._mirror: Mirror | None = None
@@ -173,29 +197,33 @@ class _Kernel:
     @property
     def is_done(self) -> bool:
         """Whether both sides agree to the tolerance."""
-        return self.known.gap <= self.tol
+        return self.known.gap <= self.tol or self.known.is_nothing
 
-    def run(self) -> Knowledge:
+    def run(self, claim: str = "") -> Knowledge:
         """All in turn; numbers that overflow on the way are looked at where they arrive."""
         with np.errstate(all="ignore"):
-            return self._run()
+            return self._run(claim)
 
-    def _run(self) -> Knowledge:
-        if self.program.cones:
-            self._as_given()
-            if not self.is_done and not self.is_late():
-                self._on_path()
-            if self._lacks_a_side() and self.faces and not self.is_late():
-                _OnFaces(self).run()
-            if self._lacks_a_side() and self._path is not None and not self.is_late():
-                self._along_path(range(_FEW, _LEVELS), _UPWARDS)
-                self._on_relaxed()
-        else:
-            self.known.notes.append("there are equations only")
-        if self.known.status == UNPROVED and self.is_done:
-            self.known.status = OPTIMAL
-        self.known.seconds = time.process_time() - self._start
-        return self.known
+    def _run(self, claim: str) -> Knowledge:
+        known = self.known
+        if not self.program.cones:
+            known.notes.append("there are equations only")
+        elif not (claim and _OnFaces(self).is_as_claimed(claim)):
+            self._both_sides()
+        if known.status == UNPROVED and known.gap <= self.tol:
+            known.status = OPTIMAL
+        known.seconds = time.process_time() - self._start
+        return known
+
+    def _both_sides(self) -> None:
+        self._as_given()
+        if not self.is_done and not self.is_late():
+            self._on_path()
+        if self._lacks_a_side() and self.faces and not self.is_late():
+            _OnFaces(self).run()
+        if self._lacks_a_side() and self._path is not None and not self.is_late():
+            self._along_path(range(_FEW, _LEVELS), _UPWARDS)
+            self._on_relaxed()
 
     def _lacks_a_side(self) -> bool:
         known = self.known
@@ -218,9 +246,7 @@ class _Kernel:
         self.known.take(side, found.number + self._rounded(side, found.number), found.at, how)
         if side == VALUE:
             # The box around the point lies in the cones: where it is not at their tips, inside.
-            self.has_interior |= self.program.all_inside(
-                self.program.b - self.program.A @ found.at
-            )
+            self.has_interior |= self.program.all_inside(self.program.b - self.program.A @ found.at)
         return True
 
     def _rounded(self, side: str, number: float) -> float:
@@ -379,6 +405,14 @@ class _OnFaces:
                 return
             self._on_face_of_multipliers()
 
+    def is_as_claimed(self, claim: str) -> bool:
+        """Whether what a solver claims is proved."""
+        if claim == INFEASIBLE:
+            return self._is_refuted(PRIMAL, INFEASIBLE)
+        if not self._is_inside(PRIMAL):
+            return False
+        return self._is_refuted(DUAL, UNBOUNDED, most=4 if self._kernel.has_interior else 1)
+
     def _is_inside(self, side: str) -> bool:
         """Whether a side is proved where the margin is largest, however far from the optimum."""
         kernel = self._kernel
@@ -400,7 +434,7 @@ class _OnFaces:
         if known.status in (INFEASIBLE, UNBOUNDED) or kernel.is_late():
             return False
         try:
-            steps = refuted(kernel.program, side, kernel.solve, most)
+            steps, known.ray = refuted(kernel.program, side, kernel.solve, most)
         except _MISSED as why:
             known.notes.append(f"{status}: {why}")
             return False
@@ -410,17 +444,20 @@ class _OnFaces:
         return True
 
     def _inner(self, side: str, faces: int) -> Knowledge | None:
-        """What is known of the program on its face."""
+        """What is known of the program on its face; points are those of the whole."""
         kernel = self._kernel
         try:
             small = reduced(kernel.program, side, kernel.solve)
-            answer = kernel.solve(small)
+            answer = kernel.solve(small.program)
         except _MISSED as why:
             self._known.notes.append(f"{side} face: {why}")
             return None
         oracle, left = kernel._oracle, kernel.left()
-        found = _Kernel(small, answer, oracle, kernel.tol, left, faces).run()
+        mine = Knowledge(scale=self._known.scale, nothing=self._known.nothing)
+        found = _Kernel(small.program, answer, oracle, kernel.tol, left, faces, mine).run()
         self._known.notes += found.notes
+        if found.x is not None and small.map is not None:
+            found.x = small.map @ found.x
         return found
 
     def _on_face_of_points(self) -> None:
@@ -430,9 +467,10 @@ class _OnFaces:
         if found.status in (INFEASIBLE, UNBOUNDED):
             known.status = found.status
             known.how[found.status] = f"{found.how[found.status]}, on a face"
-        for side, number in ((VALUE, found.value), (BOUND, found.bound)):
+            known.ray = None
+        for side, number, at in ((VALUE, found.value, found.x), (BOUND, found.bound, None)):
             if side in found.how:
-                known.take(side, number, None, f"{found.how[side]}, on a face")
+                known.take(side, number, at, f"{found.how[side]}, on a face")
 
     def _on_face_of_multipliers(self) -> None:
         found = self._inner(DUAL, 0)

@@ -10,9 +10,7 @@ from sdpdr.program.point import Value as Value
 from sdpdr.program.point import Variable as Variable
 from sdpdr.program.point import VectorVariable as VectorVariable
 from sdpdr.program.point import as_dense as as_dense
-from sdpdr.program.rays import Ray as Ray
-from sdpdr.program.rays import prove_infeasible as prove_infeasible
-from sdpdr.program.rays import prove_unbounded as prove_unbounded
+from sdpdr.program.ray import Ray as Ray
 from sdpdr.program.residuals import Residuals as Residuals
 from sdpdr.program.residuals import dimacs_errors as dimacs_errors
 from sdpdr.program.rows import Lmi as Lmi

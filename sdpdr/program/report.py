@@ -14,8 +14,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.rows import counted
 from sdpdr.program.point import Value, spectrum_of
-from sdpdr.program.rays import Ray
-from sdpdr.program.rays.ray import LARGEST_RECORDED
+from sdpdr.program.ray import LARGEST_RECORDED, Ray
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Status, shown
 

@@ -22,7 +22,7 @@ from sdpdr.base.files import write_text
 from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Value, arranged, leading_factor, spectrum_of
-from sdpdr.program.rays import Ray
+from sdpdr.program.ray import Ray
 from sdpdr.program.report import card, record, report
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Claim, Run, Status, shown

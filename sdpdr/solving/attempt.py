@@ -29,8 +29,8 @@ from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.answers import run_of, unproved
 from sdpdr.solving.asked import Request
-from sdpdr.solving.grade import STOPPED, grade, proved
-from sdpdr.solving.tangent import grade_by_tangent
+from sdpdr.solving.grade import STOPPED, grade
+from sdpdr.solving.smooth import grade_smooth
 from sdpdr.solving.way import Way
 
 _NO_START = (
@@ -42,8 +42,6 @@ _NO_WAY_FOR_A_START = (
 _TOO_LATE = "nothing was left of the time for this solver"
 _STARVED = "memory ended before anything was proved"
 _UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
-# What is said of a program that has no point to put a tangent at.
-_EMPTY = (Verdict.INFEASIBLE, Verdict.UNBOUNDED)
 
 
 def attempt(chosen: Way, request: Request, turn: str = "") -> Solution:
@@ -71,24 +69,10 @@ def attempt(chosen: Way, request: Request, turn: str = "") -> Solution:
     what = f"{chosen.solver.name}, {chosen.form} form{turn}"
     with show_progress(request.progress, what) as report:
         solution = _carried_out(chosen, request, report)
-    if request.rigorous and chosen.sdp is not None:
-        with request.clock("certify"):
-            solution = _rigorously(chosen.sdp, solution, request.proofs)
-        solution = replace(solution, timings=dict(request.clock.seconds))
     if remark := chosen.solver.remark(solution):
         message = f"{solution.claimed.message} {remark}".strip()
         solution = replace(solution, claimed=replace(solution.claimed, message=message))
     return replace(solution, runs=(run_of(solution, watch.spent),))
-
-
-def _rigorously(sdp: SDP, solution: Solution, proofs: Deadline) -> Solution:
-    """The solution proved with all rounding accounted for, in no steps where it was interrupted."""
-    ended = solution.status is Status.INTERRUPTED
-    try:
-        again = proved(sdp, solution, Deadline(0.0) if ended else proofs)
-    except KeyboardInterrupt:
-        return replace(solution, status=Status.INTERRUPTED)
-    return replace(again, status=Status.INTERRUPTED) if ended else again
 
 
 def _carried_out(chosen: Way, request: Request, report: Progress | None) -> Solution:
@@ -225,8 +209,8 @@ def _solve_written(model: Model, chosen: Way, request: Request) -> Solution:
         point = standard_point(model, chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
         return grade(chosen.sdp, replace(outcome, history=()), chosen, request)
-    if outcome.point.values and outcome.verdict not in _EMPTY and is_smooth(model):
-        return grade_by_tangent(model, outcome, chosen, request)
+    if is_smooth(model):
+        return grade_smooth(model, outcome, chosen, request)
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)
     if outcome.verdict is Verdict.SOLVED:
         status = Status.UNVERIFIED

@@ -8,18 +8,17 @@ from importlib.metadata import version
 
 import numpy as np
 
-from sdpdr.base.deadline import ENDLESS, Deadline
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import InfeasibleError
-from sdpdr.linalg.svec import smat, svec_size
+from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.model import Model
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point
-from sdpdr.program.rays import Ray, prove_infeasible
+from sdpdr.program.ray import Ray
 from sdpdr.program.run import Claim, Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
-from sdpdr.solvers.running import lend
+from sdpdr.reduce import Balance, FacialReduction, Reduced
 from sdpdr.solving.answers import claimed
 
 # Contradictions of this size, relative to right sides, may be due to the rounding of data.
@@ -121,37 +120,6 @@ def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:
     )
 
 
-def deeper(
-    sdp: SDP,
-    faced: FacialReduction | None = None,
-    deadline: Deadline = ENDLESS,
-) -> FacialReduction | None:
-    """Look for combinations of rows too, where no interior was found; for small programs.
-
-    Parameters
-    ----------
-    sdp : SDP
-        The original program.
-    faced : FacialReduction, optional
-        What is known already.
-    deadline : Deadline, optional
-        Of solvers that suggest combinations; who asks one after it gets a `TimeUpError`.
-
-    Returns
-    -------
-    FacialReduction or None
-        None if nothing more was found.
-    """
-
-    def lend_in_time(auxiliary: SDP) -> Point:
-        deadline.require()
-        return lend(auxiliary, deadline.left())
-
-    found = facial_reduction(sdp, lend=lend_in_time)
-    known = 0 if faced is None else len(faced.exposures)
-    return found if len(found.exposures) > known else None
-
-
 def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Solution:
     """An answer to the reduced program as one to the original.
 
@@ -200,11 +168,9 @@ def contradicted_solution(
     sdp: SDP, error: InfeasibleError, seconds: Mapping[str, float], tol: float
 ) -> Solution:
     """The answer to a program of which a reduction saw that rows contradict each other exactly."""
-    found = prove_infeasible(sdp, error.multipliers)
     unsolved = _unsolved(sdp, str(error), "reduction", seconds, tol)
-    if not isinstance(found, Ray):
-        return unsolved
-    return replace(unsolved, status=Status.INFEASIBLE, ray=found, rigorous=found.rigorous)
+    found = _ray(sdp, error.multipliers, str(error))
+    return replace(unsolved, status=Status.INFEASIBLE, ray=found, rigorous=True)
 
 
 def _unsolved(
@@ -235,8 +201,18 @@ def _contradiction(faced: FacialReduction) -> Ray | None:
     for label, place, y in last.multipliers:
         (duals if label in duals else parts)[label][place] = float(y)
     duals |= {label: smat(part) for label, part in parts.items()}
-    found = prove_infeasible(sdp, duals)
-    return found if isinstance(found, Ray) else None
+    return _ray(sdp, duals, last.words)
+
+
+def _ray(sdp: SDP, duals: Mapping[str, Array], words: str) -> Ray:
+    """Multipliers that contradict the rows exactly, as a ray; those that are missing are zero."""
+    complete = {**sdp.zero_point().duals, **duals}
+    terms = [r.rhs * complete[r.label] for r in sdp.rows]
+    terms += [lmi.constant * svec(complete[lmi.label]) for lmi in sdp.lmis]
+    each = np.concatenate([np.zeros(0), *terms])
+    size = float(np.sum(np.abs(each)))
+    margin = abs(float(np.sum(each))) / size if size else 0.0
+    return Ray("infeasible", margin, words, duals=complete if duals else {})
 
 
 def _refutation(faced: FacialReduction) -> str:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Index
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.progress import enter_phase
+from sdpdr.certify.answer import ProofInterruptedError, Proved
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.program.attain import Attained, InterruptedProofError, attain, made_psd
-from sdpdr.program.attain.attain import INTERRUPTED
+from sdpdr.program.attain import made_psd
 from sdpdr.program.backward import Measured, dual_backward_error
 from sdpdr.program.boxes import repair
-from sdpdr.program.certificate import Certificate
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
-from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
 from sdpdr.solving.answers import unproved
 from sdpdr.solving.asked import Request
-from sdpdr.solving.proofs import Proofs, value_of
-from sdpdr.solving.refute import is_feasible, refute
+from sdpdr.solving.proofs import Prover, budget, value_of
 from sdpdr.solving.way import Way
 
 STOPPED = {
@@ -42,8 +38,6 @@ STOPPED = {
 # What solvers that were stopped are taken to have said, so that `with_status` comes to the same
 # status again; any claim will do for UNVERIFIED. Others, that the point is an answer.
 _ENDED = {status: verdict for verdict, status in STOPPED.items()}
-# Who has waited long enough for a solver does not wait as long again for a tighter bound.
-_HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
 CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
 # How far data would have to move, relatively, for a point to be feasible that says something.
 _MISSES = 0.5
@@ -51,22 +45,29 @@ _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
 def grade(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Solution:
-    """Prove a bound, make a point feasible and prove that, and say what the two are worth.
+    """Prove both sides of an answer, or what the solver claims, and say what they are worth.
 
-    Without ``attainable`` the point is measured where it is, and not proved feasible. No step
-    towards a feasible point, and no solver for a ray, begins after the deadline.
+    Without ``attainable`` the point is measured where it is, and not proved feasible. No proof
+    begins after the deadline.
     """
     enter_phase(f"proving: what {chosen.solver.name} found, {chosen.form} form")
+    given, verdict = _given(sdp, outcome), outcome.verdict
+    claim = replace(outcome.claim, verdict=verdict.value)
+    solution = unproved("", claim, chosen, request)
+    solution = replace(solution, gap_scale=request.gap_scale, rigorous=request.rigorous)
+    solving, limited = sum(outcome.seconds.values()), request.deadline.seconds < np.inf
+    seconds = budget(solving, request.proofs, limited=limited)
+    prover = Prover(sdp, chosen.solver.tol, request.gap_scale, seconds, request.proofs)
     with request.clock("certify"):
         try:
-            solution = _graded(sdp, outcome, chosen, request)
-        except KeyboardInterrupt as error:
-            if not outcome.point.values:
-                raise
-            claim = replace(outcome.claim, verdict=outcome.verdict.value)
-            solution = unproved("", claim, chosen, request)
-            solution = replace(solution, gap_scale=request.gap_scale)
-            solution = interrupted(sdp, solution, _given(sdp, outcome), error)
+            found = prover.of(given, verdict, value=request.attainable)
+        except ProofInterruptedError as error:
+            found, verdict = error.proved, Verdict.INTERRUPTED
+        solution = _said(with_proofs(sdp, solution, found, given), verdict)
+        solution = with_status(sdp, solution, verdict)
+    if verdict is Verdict.INTERRUPTED:
+        # Whoever asked to end is told so, even where both sides are proved.
+        solution = replace(solution, status=Status.INTERRUPTED)
     return replace(solution, timings=dict(request.clock.seconds), history=outcome.history)
 
 
@@ -77,98 +78,33 @@ def _given(sdp: SDP, outcome: Outcome) -> Point:
     return Point(values, complete_multipliers(sdp, point.duals))
 
 
-def _graded(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Solution:
-    verdict, solver, deadline = outcome.verdict, chosen.solver, request.proofs
-    proofs = Proofs(sdp, solver.tol, deadline, gap_scale=request.gap_scale)
-    claim = replace(outcome.claim, verdict=verdict.value)
-    given = _given(sdp, outcome)
-    goal = _good_enough(sdp, given, solver.tol)
-    if request.attainable:
-        certificate, attained = proofs.of(given, goal, hurried=verdict in _HURRIED)
-    else:
-        certificate = proofs.certified(given, goal)
-        attained = Attained(None, "no proof was asked for", given.values)
-    solution = unproved("", claim, chosen, request)
-    solution = with_both_sides(sdp, solution, certificate, attained, certificate.duals)
-    point = Point(solution.values, solution.duals)
-    refutation = _refutation(sdp, verdict, certificate, attained, deadline)
-    ray = None
-    if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
-        ray, words = _ray(sdp, verdict, point, attained, deadline)
-        claim = replace(claim, message=f"{claim.message} {words}".strip())
-    if refutation:
-        verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
-        claim = replace(claim, message=f"{claim.message} {refutation}".strip())
-    solution = replace(solution, claimed=claim, gap_scale=request.gap_scale, ray=ray)
-    return with_status(sdp, solution, verdict)
-
-
-def interrupted(sdp: SDP, solution: Solution, given: Point, error: KeyboardInterrupt) -> Solution:
-    """The solution with what was proved of a point before somebody interrupted the proofs.
-
-    Whoever asked to end is told so, even where both sides are proved.
-    """
-    if not isinstance(error, InterruptedProofError):
-        error = InterruptedProofError(Attained(None, INTERRUPTED, given.values))
-    duals = error.certificate.duals or given.duals
-    solution = with_both_sides(sdp, solution, error.certificate, error.attained, duals)
-    graded = with_status(sdp, solution, Verdict.INTERRUPTED)
-    return replace(graded, status=Status.INTERRUPTED)
-
-
-def _ray(
-    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, deadline: Deadline
-) -> tuple[Ray | None, str]:
-    """What proves that there is no point or no limit, and words where nothing does."""
-    feasible = attained.value is not None
-    found = refute(sdp, verdict, point, feasible=feasible, deadline=deadline)
-    if isinstance(found, str):
-        return None, found
-    if found.kind == "recession":
-        # Without a feasible point the program may be infeasible as well.
-        if is_feasible(sdp, deadline):
-            return replace(found, kind="unbounded"), ""
-        return found, "a direction of unlimited gain is proved, but no feasible point to begin from"
-    return found, ""
-
-
-def _good_enough(sdp: SDP, point: Point, tol: float) -> float | None:
-    """A bound that leaves most of the tolerance to what is attained; None without a point."""
-    if not point.values:
-        return None
-    value = value_of(sdp, point)
-    away = 0.3 * tol * abs(value)
-    return value + away if sdp.maximize else value - away
-
-
-def _refutation(
-    sdp: SDP,
-    verdict: Verdict,
-    certificate: Certificate,
-    attained: Attained,
-    deadline: Deadline,
-) -> str | None:
-    """Why a program is not what the solver says of it; None where nothing contradicts it."""
-    if verdict is Verdict.UNBOUNDED and certificate.bound is not None:
-        return "It cannot be unbounded, since its multipliers prove a bound."
-    if verdict is not Verdict.INFEASIBLE:
-        return None
-    if attained.value is not None:
-        return "It cannot be infeasible, since a point is proved feasible."
-    if attain(sdp, sdp.zero_point(), deadline=deadline).value is not None:
-        return (
-            "It cannot be infeasible, since a point near zero is proved feasible; is it unbounded?"
-        )
-    return None
+def _said(solution: Solution, verdict: Verdict) -> Solution:
+    """The solution with a remark on a claim that is refuted, or that nothing proves."""
+    if verdict not in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+        return solution
+    words = ""
+    if verdict is Verdict.UNBOUNDED and solution.bound is not None:
+        words = "It cannot be unbounded, since its multipliers prove a bound."
+    elif verdict is Verdict.INFEASIBLE and solution.attained is not None:
+        words = "It cannot be infeasible, since a point is proved feasible."
+    elif solution.ray is None or _PROVED_BY[solution.ray.kind].name != verdict.name:
+        words = f"the solver says that the program is {verdict.value}, but nothing proves it"
+    message = f"{solution.claimed.message} {words}".strip()
+    return replace(solution, claimed=replace(solution.claimed, message=message))
 
 
 def with_status(sdp: SDP, solution: Solution, verdict: Verdict) -> Solution:
     """The solution with what is proved of it as its status, and the word of the solver after it."""
     if solution.certified():
         return replace(solution, status=Status.SOLVED, epsilon=0.0)
-    if solution.ray is not None and solution.ray.kind in _PROVED_BY:
+    if solution.ray is not None:
         return replace(solution, status=_PROVED_BY[solution.ray.kind], epsilon=0.0)
     solution = replace(solution, epsilon=_epsilon(sdp, solution))
+    refuted = (verdict is Verdict.INFEASIBLE and solution.attained is not None) or (
+        verdict is Verdict.UNBOUNDED and solution.bound is not None
+    )
+    if refuted:
+        verdict = Verdict.INACCURATE if solution.values else Verdict.FAILED
     if verdict in STOPPED:
         return replace(solution, status=STOPPED[verdict])
     nearby = _is_optimal_nearby(sdp, solution)
@@ -206,34 +142,27 @@ def ended_as(status: Status) -> Verdict:
 
 
 def proved(
-    sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS, *, rigorous: bool = True
+    sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS, seconds: float = np.inf
 ) -> Solution:
-    """The solution with everything proved anew, by default with all rounding accounted for."""
+    """The solution with everything proved anew, and the better of what was and is known."""
     if solution.ray is not None:
-        return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
+        return solution
     given = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    proofs = Proofs(sdp, solution.tol, deadline, rigorous, solution.gap_scale)
-    certificate, attained = proofs.of(given)
-    found = with_both_sides(sdp, solution, certificate, attained, certificate.duals)
-    verdict = ended_as(solution.status)
-    exact = rigorous and (certificate.rigorous or attained.rigorous)
-    return with_status(sdp, replace(found, rigorous=exact), verdict)
+    found = Prover(sdp, solution.tol, solution.gap_scale, seconds, deadline).of(given)
+    again = with_proofs(sdp, solution, found, given)
+    return with_status(sdp, again, ended_as(solution.status))
 
 
-def with_both_sides(
-    sdp: SDP,
-    solution: Solution,
-    certificate: Certificate,
-    attained: Attained,
-    duals: Mapping[str, Array],
-) -> Solution:
-    """The solution with a bound and a value, and with the point that is proved to have it."""
+def with_proofs(sdp: SDP, solution: Solution, found: Proved, given: Point) -> Solution:
+    """The solution with what is proved, and with the point that is proved to have the value."""
+    values = found.values or given.values
     return replace(
-        with_point(sdp, solution, Point(attained.values, duals)),
-        attained=attained.value,
-        attained_by=attained.argument,
-        bound=certificate.bound,
-        argument=certificate.argument,
+        with_point(sdp, solution, Point(values, found.duals or given.duals)),
+        attained=found.value,
+        attained_by=found.how.get("value", ""),
+        bound=found.bound,
+        argument=found.how.get("bound", ""),
+        ray=found.ray,
     )
 
 
@@ -284,23 +213,6 @@ def _edges(sdp: SDP) -> dict[str, Index]:
     }
 
 
-def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: Deadline) -> Solution:
-    """The ray with a proof that accounts for all rounding; a mere claim where there is none."""
-    found: Ray | str
-    if ray.kind == "infeasible":
-        found = prove_infeasible(sdp, ray.duals, rigorous=True, deadline=deadline)
-    else:
-        feasible = ray.kind == "unbounded" and is_feasible(sdp, deadline, rigorous=True)
-        found = prove_unbounded(
-            sdp, ray.values, feasible=feasible, rigorous=True, deadline=deadline
-        )
-    if isinstance(found, Ray) and found.kind == ray.kind:
-        return replace(solution, ray=found, rigorous=True)
-    words = "the ray is proved, but not with all rounding accounted for"
-    claim = replace(solution.claimed, message=f"{solution.claimed.message} {words}".strip())
-    return replace(solution, ray=None, claimed=claim, status=Status.UNVERIFIED)
-
-
 def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solution:
     """The solution with a value proved attainable near its point, which stays where it is.
 
@@ -309,10 +221,10 @@ def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solu
     if solution.attained is not None or not solution.values:
         return solution
     point = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    found = Proofs(sdp, solution.tol, deadline).attained(point, solution.bound)
-    words = f"{found.argument}; the point itself is left where it is"
+    found = Prover(sdp, solution.tol, solution.gap_scale, deadline=deadline).of(point)
+    words = found.how.get("value", "")
     if found.value is None:
-        same = found.argument == solution.attained_by
-        return solution if same else replace(solution, attained_by=found.argument)
+        return replace(solution, attained_by=words)
+    words = f"{words}; the point itself is left where it is"
     solution = replace(solution, attained=found.value, attained_by=words)
     return with_status(sdp, solution, ended_as(solution.status))

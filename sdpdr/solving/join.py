@@ -13,7 +13,7 @@ from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.solving.grade import CUT_SHORT, ended_as, with_point, with_status
-from sdpdr.solving.proofs import Proofs
+from sdpdr.solving.proofs import AT_LEAST, Prover
 
 # From the best on; all others are alike, and their gaps decide.
 _ORDER = {
@@ -142,12 +142,12 @@ def _attained(sdp: SDP, merged: Solution, deadline: Deadline) -> Solution:
     """The solution with its point proved feasible, where that can be done."""
     if merged.attained is not None:
         return merged
-    proofs = Proofs(sdp, merged.tol, deadline, merged.rigorous)
-    found = proofs.attained(Point(merged.values, merged.duals), merged.bound)
+    prover = Prover(sdp, merged.tol, merged.gap_scale, AT_LEAST, deadline)
+    found = prover.of(Point(merged.values, merged.duals))
     if found.value is None:
         return merged
-    moved = with_point(sdp, merged, Point(found.values, merged.duals))
-    return replace(moved, attained=found.value, attained_by=found.argument)
+    moved = with_point(sdp, merged, Point(found.values or merged.values, merged.duals))
+    return replace(moved, attained=found.value, attained_by=found.how["value"])
 
 
 def _minimised(one: Solution, value: float | None) -> float:

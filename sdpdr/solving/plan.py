@@ -7,13 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
     DataError,
     InfeasibleError,
-    ModelError,
     NotAcceptedError,
     UnknownNameError,
 )
@@ -41,7 +38,6 @@ from sdpdr.solving.attempt import attempt, check_start
 from sdpdr.solving.facing import (
     Prepared,
     contradicted_solution,
-    deeper,
     refuted_solution,
 )
 from sdpdr.solving.grade import ended_as, with_status, without_what_misses
@@ -204,16 +200,10 @@ class Plan(Way):
         NotAcceptedError
             If rigorous proofs are asked of a model without a standard form.
         """
-        from sdpdr.solving.tightening import tightened  # which plans the tangents
-
         if request.rigorous and self.sdp is None:
             why = standard_form(request.model)[1].rstrip(".")
             raise NotAcceptedError(_NOT_RIGOROUS.format(why))
         solution = self._answered(request)
-        try:
-            solution = tightened(request.model, solution, request.deadline)
-        except KeyboardInterrupt:
-            solution = replace(solution, status=Status.INTERRUPTED)
         if request.attainable:
             solution = without_what_misses(solution)
         if not isinstance(request.model, Model):
@@ -224,12 +214,7 @@ class Plan(Way):
         if self.squares is not None:
             return self._by_squares(*self.squares, request)
         request = replace(request, clock=Clock(self.seconds))
-        first = self._faced(request)
-        if self.prepared is None or self.asked is None or self.asked.via:
-            return first
-        if not request.attainable or not _may_lie_on_a_face(first):
-            return first
-        return self._deeper(first, request)
+        return self._faced(request)
 
     def _by_squares(self, squared: Squared, inner: Plan, request: Request) -> Solution:
         """The answer by half the square of the length; as it is written where that falls short."""
@@ -321,44 +306,9 @@ class Plan(Way):
         assert self.model is not None
         return Planner(self.model, asked, request.clock).on_face(sdp, faced)
 
-    def _deeper(self, first: Solution, request: Request) -> Solution:
-        """The answer, joined with that on a smaller face if one is found in the time left."""
-        assert self.asked is not None
-        assert self.prepared is not None
-        sdp = self.prepared.standard
-        if sdp is None or request.deadline.is_over():
-            return first
-        try:
-            with request.clock("reduce"):
-                known = self.prepared.faced
-                found = deeper(sdp, known, request.deadline)
-            if found is None:
-                return first
-            options = dict(self.asked.options) | {"time_limit": request.deadline.left()}
-            asked = replace(self.asked, options=options)
-            again = self._planned_again(sdp, asked, found, request)
-            second = again._faced(request)
-        except KeyboardInterrupt:
-            return replace(first, status=Status.INTERRUPTED)
-        except (NotAcceptedError, ModelError, ArithmeticError, np.linalg.LinAlgError, MemoryError):
-            # A solver need not take what is left on the face, nor be able to compute with it.
-            return first
-        both = join([first, second])
-        if second.status is Status.INTERRUPTED and both.status not in SETTLED:
-            return replace(both, status=Status.INTERRUPTED)
-        return both
-
 
 def _made(model: Model | SDP, **arguments: Any) -> Plan:
     """The plan that is made for a model of some arguments."""
     from sdpdr.solving.planning import plan
 
     return plan(model, **arguments)
-
-
-def _may_lie_on_a_face(solution: Solution) -> bool:
-    """Whether a point that nobody could prove feasible was found, or a claim without a proof."""
-    if solution.status is Status.UNVERIFIED:
-        return solution.claimed.verdict in ("infeasible", "unbounded")
-    short = (Status.OPTIMAL_NEARBY, Status.INACCURATE)
-    return solution.status in short and solution.attained is None and bool(solution.values)

@@ -272,7 +272,7 @@ class Turns:
             return solution
         if not solution.values or solution.ray is not None:
             return solution
-        again = proved(sdp, solution, end, rigorous=self.rigorous)
+        again = proved(sdp, solution, end)
         again = replace(again, runs=())
         return replace(join([solution, again]), runs=solution.runs)
 

@@ -16,12 +16,11 @@ from sdpdr.model.blocks import Relation
 from sdpdr.model.blocks.entries import TraceAtMost
 from sdpdr.model.blocks.geomean import GeometricMean
 from sdpdr.program import Factor, Solution, Status
-from sdpdr.program.certificate import Certificate
 from sdpdr.program.point import Point, Value
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
-from sdpdr.solving.grade import ended_as, proved, with_both_sides, with_status
-from sdpdr.solving.proofs import Proofs
+from sdpdr.solving.grade import ended_as, proved, with_proofs, with_status
+from sdpdr.solving.proofs import Prover
 from sdpdr.solving.solve import solve
 
 # Share of a time limit for folding; the program as it is written has the rest.
@@ -161,13 +160,17 @@ def _graded(
         shapes=model.shapes,
     )
     if folded.bound is None:
-        return proved(sdp, given, deadline, rigorous=False)
-    words = f"the inequality of the means, from the least centred trace: {folded.argument}"
-    bound = Certificate(largest - folded.bound, words)
+        return proved(sdp, given, deadline)
     # A proof from rows for all pairs would take all the time that there is for the point.
-    attained = Proofs(sdp, given.tol, deadline).attained(point, bound.bound)
-    found = with_both_sides(sdp, given, bound, attained, point.duals)
-    return with_status(sdp, found, ended_as(given.status))
+    found = Prover(sdp, given.tol, seconds=0.0, deadline=deadline).of(point)
+    words = f"the inequality of the means, from the least centred trace: {folded.argument}"
+    found = replace(
+        found,
+        bound=largest - folded.bound,
+        duals=point.duals,
+        how={**found.how, "bound": words},
+    )
+    return with_status(sdp, with_proofs(sdp, given, found, point), ended_as(given.status))
 
 
 def _of_whole(run: Run, largest: float) -> Run:

@@ -1,0 +1,157 @@
+"""What is proved of a solver's answer to a program in standard form, by the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.certify.path import LARGEST
+from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, Oracle, prove
+from sdpdr.certify.standard import Standard, standard
+from sdpdr.program.point import Point, Value
+from sdpdr.program.ray import Ray
+from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import gap_scale as natural_scale
+
+# Numbers of a point up to which the kernel is asked: congruences of dense matrices take a second.
+_NUMBERS = 12_000
+# Beside what a typical entry of a solution costs, this is nothing.
+_NOTHING = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Proved:
+    """What is proved, in the sense of the person, and by what.
+
+    Attributes
+    ----------
+    value, bound : float or None
+    how : mapping from "value" and "bound" to str
+        By what, or why not.
+    values, duals : mappings
+        The point and the multipliers next to those that prove it; empty where there are none.
+    ray : Ray or None
+        Where it is proved that no point is feasible, or that feasible ones are better than any
+        number.
+    """
+
+    value: float | None = None
+    bound: float | None = None
+    how: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
+    duals: Mapping[str, Array] = field(default_factory=dict)
+    ray: Ray | None = None
+
+
+class ProofInterruptedError(KeyboardInterrupt):
+    """Somebody interrupted a proof; what was proved by then is kept.
+
+    Parameters
+    ----------
+    proved : Proved
+    """
+
+    def __init__(self, proved: Proved) -> None:
+        super().__init__("the proof was interrupted")
+        self.proved = proved
+
+
+def is_small(sdp: SDP) -> bool:
+    """Whether dense linear algebra proves something of a program in about a second."""
+    matrices = sum(v.size for v in sdp.psd_variables)
+    numbers = matrices + sum(lmi.constant.size for lmi in sdp.lmis)
+    scalars = sum(v.size for v in sdp.vector_variables)
+    equations = sdp.n_rows + sum(v.size for v in sdp.vector_variables if v.curvature is not None)
+    unknowns = min(matrices + scalars, equations + scalars)
+    return numbers + scalars + sdp.n_rows <= _NUMBERS and unknowns <= LARGEST
+
+
+def prove_answer(
+    sdp: SDP,
+    point: Point,
+    solve: Oracle,
+    *,
+    tol: float = 1e-6,
+    gap_scale: float = 0.0,
+    seconds: float = inf,
+    claim: str = "",
+) -> Proved:
+    """What the kernel proves of an answer to a program that `is_small`.
+
+    Parameters
+    ----------
+    sdp : SDP
+    point : Point
+        Values and multipliers of any quality; none of it is believed.
+    solve : callable of a flat program and seconds
+        Proposes faces and rays (`sdpdr.certify.prove`).
+    tol, gap_scale, seconds, claim : see `sdpdr.certify.prove.prove`
+
+    Raises
+    ------
+    ProofInterruptedError
+        In place of a KeyboardInterrupt, with what was proved by then.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> from sdpdr.solvers.flat import ask_clarabel
+    >>> sdp = methods.mvu(graphs.path([1.0, 1.0])).to_sdp()
+    >>> found = prove_answer(sdp, Point(), ask_clarabel)
+    >>> round(found.value, 6), round(found.bound, 6)
+    (2.0, 2.0)
+    """
+    form = standard(sdp)
+    known = Knowledge(scale=gap_scale, nothing=_NOTHING * natural_scale(sdp))
+    answer = form.answer(point)
+    try:
+        if not claim and not all(np.all(np.isfinite(v)) for v in answer[:3]):
+            answer = solve(form.flat, seconds)
+        prove(form.flat, answer, solve, tol=tol, seconds=seconds, claim=claim, known=known)
+    except KeyboardInterrupt:
+        raise ProofInterruptedError(_of_knowledge(form, known)) from None
+    return _of_knowledge(form, known)
+
+
+def _of_knowledge(form: Standard, known: Knowledge) -> Proved:
+    sdp = form.sdp
+    sides = {VALUE: known.value, BOUND: known.bound}
+    numbers = {s: sdp.report(x) if s in known.how else None for s, x in sides.items()}
+    how = {side: known.how.get(side, _why_not(known, side)) for side in sides}
+    return Proved(
+        numbers[VALUE],
+        numbers[BOUND],
+        how,
+        {} if known.x is None else form.values(known.x),
+        {} if known.z is None else form.duals(known.z),
+        _ray(form, known),
+    )
+
+
+def _why_not(known: Knowledge, side: str) -> str:
+    """The last that did not succeed."""
+    said = [note for note in known.notes if note.startswith(side)] or known.notes
+    return said[-1] if said else "nothing was proved within the budget"
+
+
+def _ray(form: Standard, known: Knowledge) -> Ray | None:
+    if known.status not in (INFEASIBLE, UNBOUNDED):
+        return None
+    words, ray, flat = known.how[known.status], known.ray, form.flat
+    if known.status == INFEASIBLE:
+        duals = {} if ray is None else form.duals(ray)
+        terms = np.zeros(0) if ray is None else np.concatenate([flat.f, flat.b]) * ray
+        return Ray("infeasible", _margin(terms), words, duals=duals)
+    values = {} if ray is None else form.values(ray)
+    terms = np.zeros(0) if ray is None else flat.c * ray
+    return Ray("unbounded", _margin(terms), words, values=values)
+
+
+def _margin(terms: Array) -> float:
+    """How much of the sizes of terms is left of their sum."""
+    size = float(np.sum(np.abs(terms)))
+    return abs(float(np.sum(terms))) / size if size else 0.0

@@ -1,0 +1,61 @@
+"""What proves that there is no feasible point, or no limit to the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Literal
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.program.point import Value, as_dense
+
+# Numbers beyond which a record keeps words alone.
+LARGEST_RECORDED = 100_000
+
+Kind = Literal["infeasible", "unbounded"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ray:
+    r"""A proof that there is no feasible point, or no limit to the objective.
+
+    Attributes
+    ----------
+    kind : {"infeasible", "unbounded"}
+    margin : float
+        Between 0 and 1. Of multipliers, the amount by which they contradict the constraints over
+        the size of its terms, :math:`\sum_e |b_e y_e| + |\langle g, Z\rangle|`: while every right
+        side changes by less than this share of itself, the same multipliers prove the same. Of a
+        direction, likewise with the costs, :math:`-\langle C, D\rangle` over the size of its terms.
+        Zero behind faces.
+    argument : str
+        In words, how it was proved; all rounding is accounted for.
+    duals : mapping from label to array
+        The multipliers of ``"infeasible"``: shape (m,) of rows, (order, order) of matrix
+        inequalities. Empty where the proof takes faces first.
+    values : mapping from variable name to array
+        The direction of ``"unbounded"``; likewise.
+    """
+
+    kind: Kind
+    margin: float
+    argument: str
+    duals: Mapping[str, Array] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    def record(self) -> dict[str, object]:
+        """What it says, ready for JSON, with its numbers unless they are too many."""
+        told: dict[str, object] = {
+            "kind": self.kind,
+            "margin": self.margin,
+            "argument": self.argument,
+        }
+        shapes = [np.shape(x) for x in (*self.duals.values(), *self.values.values())]
+        if sum(prod(shape) for shape in shapes) > LARGEST_RECORDED:
+            return told
+        duals = {label: np.asarray(y).tolist() for label, y in self.duals.items()}
+        values = {name: as_dense(x).tolist() for name, x in self.values.items()}
+        return told | {"duals": duals, "values": values}

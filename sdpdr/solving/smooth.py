@@ -1,0 +1,98 @@
+"""Grading answers to models with smooth costs, which have no standard form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, prove
+from sdpdr.model import Model
+from sdpdr.model.conic.flat import flat_problem
+from sdpdr.model.to_cvxpy import render_model
+from sdpdr.program.ray import Ray
+from sdpdr.program.run import Status, Verdict
+from sdpdr.program.solution import Solution
+from sdpdr.solvers.base import Outcome
+from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solving.answers import unproved
+from sdpdr.solving.asked import Request
+from sdpdr.solving.grade import STOPPED
+from sdpdr.solving.proofs import budget
+from sdpdr.solving.way import Way
+
+_LEFT = "the point itself is left where it is"
+
+
+def grade_smooth(model: Model, outcome: Outcome, chosen: Way, request: Request) -> Solution:
+    """Grade a point of a model with smooth costs, over the cones that cvxpy writes it in.
+
+    cvxpy keeps the values of the model's own variables, and not of those that it adds, so that
+    Clarabel solves the problem again: its answer is where the kernel's proofs begin.
+
+    Parameters
+    ----------
+    model : Model
+    outcome : Outcome
+        Of the model as cvxpy was given it.
+    chosen : Way
+    request : Request
+
+    Returns
+    -------
+    Solution
+    """
+    values, verdict = outcome.point.values, outcome.verdict
+    claim = replace(outcome.claim, verdict=verdict.value)
+    solution = unproved("", claim, chosen, request, point=outcome.point)
+    if values:
+        solution = replace(solution, value=model.objective(values))
+    limited = request.deadline.seconds < inf
+    seconds = budget(sum(outcome.seconds.values()), request.proofs, limited=limited)
+    known = Knowledge(scale=request.gap_scale)
+    stopped = False
+    with request.clock("certify"):
+        flat = flat_problem(render_model(model).problem)
+        program, unit = flat.program.in_own_units()
+        known = replace(known, scale=request.gap_scale / unit)
+        try:
+            answer = ask_clarabel(program, seconds)
+            tol = chosen.solver.tol
+            prove(program, answer, ask_clarabel, tol=tol, seconds=seconds, known=known)
+        except KeyboardInterrupt:
+            stopped = True
+    solution = _with_knowledge(solution, known, -unit if flat.maximize else unit)
+    solution = replace(
+        solution,
+        status=Status.INTERRUPTED if stopped else _status(solution, verdict),
+        gap_scale=request.gap_scale,
+        timings=dict(request.clock.seconds),
+    )
+    return replace(solution, epsilon=0.0) if solution.status is Status.SOLVED else solution
+
+
+def _with_knowledge(solution: Solution, known: Knowledge, unit: float) -> Solution:
+    notes = known.notes[-1] if known.notes else "nothing was proved within the budget"
+    ray = None
+    if known.status in (INFEASIBLE, UNBOUNDED):
+        ray = Ray(
+            "infeasible" if known.status == INFEASIBLE else "unbounded",
+            0.0,
+            known.how[known.status],
+        )
+    return replace(
+        solution,
+        attained=unit * known.value if VALUE in known.how else None,
+        attained_by=f"{known.how[VALUE]}; {_LEFT}" if VALUE in known.how else notes,
+        bound=unit * known.bound if BOUND in known.how else None,
+        argument=known.how.get(BOUND, notes),
+        ray=ray,
+        rigorous=True,
+    )
+
+
+def _status(solution: Solution, verdict: Verdict) -> Status:
+    if solution.certified():
+        return Status.SOLVED
+    if solution.ray is not None:
+        return Status.INFEASIBLE if solution.ray.kind == "infeasible" else Status.UNBOUNDED
+    return STOPPED.get(verdict, Status.INACCURATE)
