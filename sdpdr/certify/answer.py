@@ -106,7 +106,8 @@ def prove_answer(
     (2.0, 2.0)
     """
     form = standard(sdp)
-    known = Knowledge(scale=gap_scale, nothing=_NOTHING * natural_scale(sdp))
+    unit = form.length * form.price
+    known = Knowledge(scale=gap_scale / unit, nothing=_NOTHING * natural_scale(sdp) / unit)
     answer = form.answer(point)
     try:
         if not claim and not all(np.all(np.isfinite(v)) for v in answer[:3]):
@@ -120,7 +121,8 @@ def prove_answer(
 def _of_knowledge(form: Standard, known: Knowledge) -> Proved:
     sdp = form.sdp
     sides = {VALUE: known.value, BOUND: known.bound}
-    numbers = {s: sdp.report(x) if s in known.how else None for s, x in sides.items()}
+    unit = form.length * form.price
+    numbers = {s: sdp.report(unit * x) if s in known.how else None for s, x in sides.items()}
     how = {side: known.how.get(side, _why_not(known, side)) for side in sides}
     return Proved(
         numbers[VALUE],
@@ -133,9 +135,12 @@ def _of_knowledge(form: Standard, known: Knowledge) -> Proved:
 
 
 def _why_not(known: Knowledge, side: str) -> str:
-    """The last that did not succeed."""
+    """That the budget was spent, or the last that did not succeed."""
+    if known.is_late:
+        spent = f"not proved within {known.seconds:.2g} seconds of a processor"
+        return f"{spent}; `solution.prove()` goes on"
     said = [note for note in known.notes if note.startswith(side)] or known.notes
-    return said[-1] if said else "nothing was proved within the budget"
+    return said[-1] if said else "nothing was proved"
 
 
 def _ray(form: Standard, known: Knowledge) -> Ray | None:

@@ -179,20 +179,23 @@ class FlatProgram:
         """The program with another cost."""
         return replace(self, c=cost)
 
-    def in_own_units(self) -> tuple[FlatProgram, float]:
-        """The program with right sides and costs of size one, and the unit of its values.
+    def in_own_units(self) -> tuple[FlatProgram, float, float]:
+        """The program with right sides and costs of size one, and the units of points and costs.
 
         Units are powers of two, which round nothing, so that what is proved of it is proved of the
-        program itself: points are in the unit of right sides, multipliers in that of costs.
+        program itself: points are in the unit of right sides, multipliers in that of costs. A
+        logarithm has no unit, so that programs with exponential cones stay as they are.
 
         Examples
         --------
         >>> above = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), np.array([-8.0]))
         >>> program = build(np.array([4.0]), sp.csr_array((0, 1)), np.zeros(0), [above])
-        >>> own, unit = program.in_own_units()
-        >>> own.b.tolist(), own.c.tolist(), unit
-        ([-1.0], [1.0], 32.0)
+        >>> own, length, price = program.in_own_units()
+        >>> own.b.tolist(), own.c.tolist(), length, price
+        ([-1.0], [1.0], 8.0, 4.0)
         """
+        if any(part.kind in (EXPONENTIAL, POWER) for part in self.parts):
+            return self, 1.0, 1.0
         right = max(float(np.max(np.abs(v), initial=0.0)) for v in (self.f, self.b))
         length, price = (
             float(near_powers(np.array([size or 1.0]))[0])
@@ -211,7 +214,7 @@ class FlatProgram:
                 _right_in_units(self.around.A, length),
             ),
         )
-        return own, unit
+        return own, length, price
 
 
 def _right_in_units(radii: sp.csr_array | None, length: float) -> sp.csr_array | None:

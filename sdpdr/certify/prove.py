@@ -66,6 +66,8 @@ class Knowledge:
         What did not succeed, and why.
     seconds : float
         Of a processor.
+    is_late : bool
+        Whether the budget was spent before all had been tried.
     scale : float
         A size below which gaps are relative to it instead of the value.
     nothing : float
@@ -81,6 +83,7 @@ class Knowledge:
     ray: Array | None = None
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    is_late: bool = False
 
     scale: float = 0.0
     nothing: float = 0.0
@@ -212,7 +215,7 @@ class _Kernel:
             self._both_sides()
         if known.status == UNPROVED and known.gap <= self.tol:
             known.status = OPTIMAL
-        known.seconds = time.process_time() - self._start
+        known.seconds, known.is_late = time.process_time() - self._start, self.is_late()
         return known
 
     def _both_sides(self) -> None:

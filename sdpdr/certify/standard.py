@@ -4,7 +4,8 @@ Every number of the flat program is one that the person gave: entries of matrice
 roots of two, and a matrix that rows confine to a face, :math:`K u = 0`, is written
 :math:`V T V^T` with columns of V whose numbers are those of u. Where products round nevertheless,
 the flat program says by how much (`sdpdr.certify.flat.Around`). A quadratic cost
-:math:`q z^2 / 2` is :math:`q t` with :math:`(t + 1/2, t - 1/2, z)` in a second-order cone.
+:math:`q z^2 / 2` is :math:`q r t` with :math:`(t + r/2, t - r/2, z)` in a second-order cone, r
+being the power of two next to the largest right side.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from sdpdr.linalg.maps.given import SvecMap, VectorMap
 from sdpdr.linalg.maps.linear import LinearMap
 from sdpdr.linalg.maps.products import InnerProduct
 from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import near_unscaled, selection, svec_pairs, svec_size
 from sdpdr.program.face import complete_multipliers, exposing_rows, is_face_known, null_vectors
 from sdpdr.program.point import Point, PsdVariable, Value, as_dense
@@ -111,11 +113,12 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Squares:
-    """Scalars with a quadratic cost: their places, those of t, and three rows for each."""
+    """Scalars z with a quadratic cost: their places, those of t, three rows for each, and r."""
 
     places: Index
     halves: Index
     rows: Index
+    unit: float
 
 
 def complement(null: sp.csr_array) -> sp.csr_array | None:
@@ -187,7 +190,9 @@ class Standard:
     ----------
     sdp : SDP
     flat : FlatProgram
-        Of the minimisation.
+        Of the minimisation, in units of its own.
+    length, price : float
+        Units of points and of costs, which are powers of two.
     blocks : tuple of _Block
     squares : tuple of _Squares
     labels : mapping from label to array of int
@@ -196,6 +201,8 @@ class Standard:
 
     sdp: SDP
     flat: FlatProgram
+    length: float
+    price: float
     blocks: tuple[_Block, ...]
     squares: tuple[_Squares, ...]
     labels: Mapping[str, Index]
@@ -209,12 +216,13 @@ class Standard:
         x, z = np.zeros(flat.c.size), np.zeros(m + flat.b.size)
         for block in self.blocks:
             value = point.values.get(block.name)
-            x[block.places] = np.nan if value is None else _entries(block, as_dense(value))
+            entries = np.nan if value is None else _entries(block, as_dense(value))
+            x[block.places] = entries / self.length
         for square in self.squares:
-            x[square.halves] = 0.5 * x[square.places] ** 2
+            x[square.halves] = self.length / (2.0 * square.unit) * x[square.places] ** 2
         for label, rows in self.labels.items():
             y = np.asarray(point.duals.get(label, np.nan), dtype=float)
-            z[rows] = _doubled(y) if y.ndim == 2 else y
+            z[rows] = (_doubled(y) if y.ndim == 2 else y) / self.price
         left = flat.c + flat.E.T @ z[:m] + flat.A.T @ z[m:]
         for block in self.blocks:
             if block.rows.size:
@@ -226,7 +234,7 @@ class Standard:
 
     def values(self, x: Array) -> dict[str, Value]:
         """A point of the flat program as one of the standard form."""
-        found: dict[str, Value] = {}
+        x, found = x * self.length, dict[str, Value]()
         for block in self.blocks:
             if isinstance(self.sdp.variable(block.name), PsdVariable):
                 T, V = _matrix(block.order, x[block.places]), block.basis
@@ -237,6 +245,7 @@ class Standard:
 
     def duals(self, z: Array) -> dict[str, Array]:
         """Multipliers of the flat program as those of the standard form."""
+        z = z * self.price
         orders = {lmi.label: lmi.order for lmi in self.sdp.lmis}
         found = {
             label: _halved(orders[label], z[rows]) if label in orders else z[rows]
@@ -279,6 +288,9 @@ class _Builder:
             basis = None if face is None else face.basis
             self._blocks[v.name] = _Block(v.name, order, places, basis=basis)
         self._known = size
+        sides = [r.rhs for r in sdp.rows] + [lmi.constant for lmi in sdp.lmis]
+        largest = float(np.max(np.abs(np.concatenate([np.zeros(1), *sides])))) or 1.0
+        self._unit = float(near_powers(np.array([largest]))[0])
         self._curved = [v for v in sdp.vector_variables if v.curvature is not None]
         self._n = size + sum(v.size for v in self._curved)
         stated = {
@@ -319,10 +331,14 @@ class _Builder:
         cost, around = self._image(sdp.objective, coefficients, 1)
         c = cost.toarray().ravel()
         for square, v in zip(squares, self._curved, strict=True):
-            c[square.halves] = v.curvature
+            assert v.curvature is not None
+            c[square.halves] = square.unit * v.curvature
         costs = None if around is None else around.toarray().ravel()[:-1]
         flat = build(c, E, f, self._pieces, sdp.constant, around=Around(costs, radii))
-        return Standard(sdp, flat, tuple(self._blocks.values()), squares, self._labels)
+        own, length, price = flat.in_own_units()
+        return Standard(
+            sdp, own, length, price, tuple(self._blocks.values()), squares, self._labels
+        )
 
     def _add(self, piece: Piece) -> Index:
         """Add a cone; where its rows are. Kinds come in the order of flat programs."""
@@ -364,12 +380,12 @@ class _Builder:
             rows = [
                 self._add(self._square(int(p), int(t))) for p, t in zip(places, halves, strict=True)
             ]
-            found.append(_Squares(places, halves, np.reshape(rows, (-1, 3))))
+            found.append(_Squares(places, halves, np.reshape(rows, (-1, 3)), self._unit))
         return tuple(found)
 
     def _square(self, place: int, half: int) -> Piece:
         A = sp.csr_array(([-1.0, -1.0, -1.0], ([0, 1, 2], [half, half, place])), (3, self._n))
-        return Piece(SECOND_ORDER, 3, A, np.array([0.5, -0.5, 0.0]))
+        return Piece(SECOND_ORDER, 3, A, self._unit * np.array([0.5, -0.5, 0.0]))
 
 
 class _Face(NamedTuple):

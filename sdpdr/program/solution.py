@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
@@ -116,6 +116,8 @@ class Solution:
         `backward_error`.
     edges : mapping from row label to array of shape (m, 2)
         Of rows that are squared lengths of edges, which points of the first matrix they join.
+    prover : callable or None
+        What `prove` calls.
 
     Examples
     --------
@@ -155,6 +157,39 @@ class Solution:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     measured: Measured = field(default_factory=Measured)
     edges: Mapping[str, Index] = field(default_factory=dict)
+    prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
+
+    def prove(self, seconds: float | None = None) -> Solution:
+        """Go on with proofs that ended with their budget.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            Of a processor; without, all is tried.
+
+        Returns
+        -------
+        Solution
+            The better of what is known and what is found.
+
+        Raises
+        ------
+        DataError
+            If the solution has no program to prove anything of.
+
+        Examples
+        --------
+        >>> import sdpdr
+        >>> from sdpdr import graphs, methods
+        >>> sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))).prove().status
+        Status.SOLVED
+        """
+        if self.prover is None:
+            raise DataError(
+                "this solution knows no program to prove anything of: call prove() on what "
+                "sdpdr.solve returns, of a model that has a standard form."
+            )
+        return self.prover(self, seconds)
 
     @property
     def residuals(self) -> Residuals:

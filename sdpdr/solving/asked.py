@@ -22,6 +22,9 @@ from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import SOLVERS
 
+# How long proofs may take: a few times the seconds of the solver, or what they need.
+BUDGET, FULL = "budget", "full"
+
 
 @dataclass(frozen=True, eq=False)
 class Asked:
@@ -163,6 +166,7 @@ class Request:
     """What was asked of a run, apart from the choice of a solver; see `sdpdr.solve`.
 
     Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
+    Proofs keep to a budget, or take what they need.
     Solvers end by the deadline, and proofs of what one of them found by that of proofs; the clock
     knows what all of them take.
     """
@@ -174,6 +178,7 @@ class Request:
     start: Solution | Point | None = None
     progress: Progress | bool | None = None
     attainable: bool = True
+    proof: str = BUDGET
     deadline: Deadline = field(default_factory=Deadline)
     proofs: Deadline = field(default_factory=Deadline)
     clock: Clock = field(default_factory=Clock)
@@ -185,6 +190,8 @@ class Request:
                 f"there is no start in {_shown(self.start)}: pass the Solution of a nearby "
                 "program, or a Point."
             )
+        if self.proof not in (BUDGET, FULL):
+            raise DataError(f"proof must be {BUDGET!r} or {FULL!r}; it is {self.proof!r}.")
         if not isinstance(self.gap_scale, Real) or not 0.0 <= float(self.gap_scale) < np.inf:
             raise DataError(
                 f"gap_scale must be a finite number that is not negative; it is {self.gap_scale!r}."

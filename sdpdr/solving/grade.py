@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.arrays import Index
-from sdpdr.base.deadline import ENDLESS, Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline, seconds_of
 from sdpdr.base.progress import enter_phase
 from sdpdr.certify.answer import ProofInterruptedError, Proved
 from sdpdr.linalg import SquaredEdgeLengths
@@ -55,8 +55,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Solution
     claim = replace(outcome.claim, verdict=verdict.value)
     solution = unproved("", claim, chosen, request)
     solution = replace(solution, gap_scale=request.gap_scale, rigorous=request.rigorous)
-    solving, limited = sum(outcome.seconds.values()), request.deadline.seconds < np.inf
-    seconds = budget(solving, request.proofs, limited=limited)
+    seconds = budget(sum(outcome.seconds.values()), request)
     prover = Prover(sdp, chosen.solver.tol, request.gap_scale, seconds, request.proofs)
     with request.clock("certify"):
         try:
@@ -151,6 +150,17 @@ def proved(
     found = Prover(sdp, solution.tol, solution.gap_scale, seconds, deadline).of(given)
     again = with_proofs(sdp, solution, found, given)
     return with_status(sdp, again, ended_as(solution.status))
+
+
+def go_on(sdp: SDP, solution: Solution, seconds: float | None) -> Solution:
+    """A solution of a program with what proofs find in some seconds more."""
+    if solution.certified() or solution.ray is not None:
+        return solution
+    limit = seconds_of(seconds)
+    again = proved(sdp, solution, seconds=np.inf if limit is None else limit)
+    sides = (again.attained, again.bound) == (solution.attained, solution.bound)
+    better = again.certified() or again.ray is not None or again.gap < solution.gap
+    return again if better or not sides else solution
 
 
 def with_proofs(sdp: SDP, solution: Solution, found: Proved, given: Point) -> Solution:

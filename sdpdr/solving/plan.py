@@ -40,7 +40,7 @@ from sdpdr.solving.facing import (
     contradicted_solution,
     refuted_solution,
 )
-from sdpdr.solving.grade import ended_as, with_status, without_what_misses
+from sdpdr.solving.grade import ended_as, go_on, with_status, without_what_misses
 from sdpdr.solving.join import join
 from sdpdr.solving.turns import SETTLED, of_proofs, take_turns
 from sdpdr.solving.way import BY_HAND, Way, standard_form
@@ -156,6 +156,7 @@ class Plan(Way):
         isolate: bool | None = None,
         rigorous: bool = False,
         gap_scale: float = 0.0,
+        proof: str = "budget",
         start: Solution | Point | None = None,
         progress: Progress | bool | None = None,
         attainable: bool = True,
@@ -166,7 +167,7 @@ class Plan(Way):
         ----------
         model : Model or SDP, optional
             For plans that were written by hand: what to solve.
-        isolate, rigorous, gap_scale, start, progress : see `sdpdr.solve`
+        isolate, rigorous, gap_scale, proof, start, progress : see `sdpdr.solve`
         attainable : bool, default True
             Whether to prove that the value is attained, for which the point may be moved.
 
@@ -184,7 +185,7 @@ class Plan(Way):
         watch = Deadline()
         chosen = self._of(model)
         assert chosen.model is not None
-        asked = (isolate, rigorous, gap_scale, start, progress, attainable)
+        asked = (isolate, rigorous, gap_scale, start, progress, attainable, proof)
         return chosen.in_time(Request(chosen.model, *asked), watch)
 
     def in_time(self, request: Request, since: Deadline) -> Solution:
@@ -206,6 +207,9 @@ class Plan(Way):
         solution = self._answered(request)
         if request.attainable:
             solution = without_what_misses(solution)
+        sdp = self.prepared.standard if self.prepared is not None else self.sdp
+        if sdp is not None:
+            solution = replace(solution, prover=partial(go_on, sdp))
         if not isinstance(request.model, Model):
             return solution
         return replace(solution, of_model=True, shapes=request.model.shapes)

@@ -23,6 +23,7 @@ from sdpdr.program.point import Point, Value
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solving.asked import FULL, Request
 
 # Seconds of a processor that proofs may take by default, and those for each second of the solver.
 AT_LEAST, OF_SOLVER = 2.0, 5.0
@@ -32,19 +33,19 @@ _WORTH = 1e-2
 _CLAIMS = {Verdict.INFEASIBLE: "infeasible", Verdict.UNBOUNDED: "unbounded"}
 
 
-def budget(solving: float, proofs: Deadline, *, limited: bool) -> float:
+def budget(solving: float, request: Request) -> float:
     """Seconds that proofs may take: all that are left of a time limit, or else a few of their own.
 
     Parameters
     ----------
     solving : float
         Seconds that the solver took.
-    proofs : Deadline
-    limited : bool
-        Whether the caller gave a time limit.
+    request : Request
     """
-    left = inf if proofs.left() is None else proofs.ahead
-    return left if limited else min(left, max(AT_LEAST, OF_SOLVER * solving))
+    left = request.proofs.ahead
+    if request.proof == FULL or request.deadline.seconds < inf:
+        return left
+    return min(left, max(AT_LEAST, OF_SOLVER * solving))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 
 from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, prove
 from sdpdr.model import Model
@@ -46,13 +45,13 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Way, request: Request) 
     solution = unproved("", claim, chosen, request, point=outcome.point)
     if values:
         solution = replace(solution, value=model.objective(values))
-    limited = request.deadline.seconds < inf
-    seconds = budget(sum(outcome.seconds.values()), request.proofs, limited=limited)
+    seconds = budget(sum(outcome.seconds.values()), request)
     known = Knowledge(scale=request.gap_scale)
     stopped = False
     with request.clock("certify"):
         flat = flat_problem(render_model(model).problem)
-        program, unit = flat.program.in_own_units()
+        program, length, price = flat.program.in_own_units()
+        unit = length * price
         known = replace(known, scale=request.gap_scale / unit)
         try:
             answer = ask_clarabel(program, seconds)

@@ -34,6 +34,7 @@ def solve(
     isolate: bool | None = None,
     rigorous: bool = False,
     gap_scale: float = 0.0,
+    proof: str = "budget",
     start: Solution | Point | None = None,
     progress: Progress | bool | None = None,
 ) -> Solution:
@@ -90,6 +91,10 @@ def solve(
     gap_scale : float, default 0
         A size of objective below which the gap is absolute, for programs whose optimum is zero: a
         gap relative to zero is infinite.
+    proof : {"budget", "full"}, default "budget"
+        How long proofs may take: five times the seconds of the solver, and two at least, of one
+        processor; or what they need. A time limit is a budget of its own. What is not proved by
+        then is said, and `Solution.prove` goes on.
     start : Solution or Point, optional
         Where to begin: the answer to a nearby program, values and multipliers. Matters to
         solvers that can use it (``lowrank``); the others refuse it.
@@ -121,7 +126,7 @@ def solve(
     refuse_strange(model, solver)
     require_flags(verbose=verbose)
     watch = Deadline()
-    request = Request(model, isolate, rigorous, gap_scale, start, progress)
+    request = Request(model, isolate, rigorous, gap_scale, start, progress, proof=proof)
     chosen = plan(
         model,
         solver,

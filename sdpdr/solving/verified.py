@@ -135,7 +135,8 @@ def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = No
 
     _require_positive(tol=tol, seconds=inf if seconds is None else seconds)
     flat = flat_problem(problem)
-    program, unit = flat.program.in_own_units()
+    program, length, price = flat.program.in_own_units()
+    unit = length * price
     begin = time.process_time()
     answer = ask_clarabel(program)
     solving = time.process_time() - begin
