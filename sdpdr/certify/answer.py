@@ -79,6 +79,7 @@ def prove_answer(
     gap_scale: float = 0.0,
     seconds: float = inf,
     claim: str = "",
+    beside: Proved | None = None,
 ) -> Proved:
     """What the kernel proves of an answer to a program that `is_small`.
 
@@ -90,6 +91,8 @@ def prove_answer(
     solve : callable of a flat program and seconds
         Proposes faces and rays (`sdpdr.certify.prove`).
     tol, gap_scale, seconds, claim : see `sdpdr.certify.prove.prove`
+    beside : Proved, optional
+        What is known already, and not looked for.
 
     Raises
     ------
@@ -108,6 +111,9 @@ def prove_answer(
     form = standard(sdp)
     unit = form.length * form.price
     known = Knowledge(scale=gap_scale / unit, nothing=_NOTHING * natural_scale(sdp) / unit)
+    for side, number in ((VALUE, beside and beside.value), (BOUND, beside and beside.bound)):
+        if beside is not None and number is not None:
+            known.take(side, sdp.report(number) / unit, None, beside.how[side])
     answer = form.answer(point)
     try:
         if not claim and not all(np.all(np.isfinite(v)) for v in answer[:3]):

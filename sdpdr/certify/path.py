@@ -114,7 +114,9 @@ class Path:
         program = self.program
         rows, columns, entries = list[Index](), list[Index](), list[Array]()
         taken = np.zeros(program.c.size, dtype=bool)
-        for (_, part), A in zip(program.cones, self._blocks, strict=True):
+        # A matrix first, whose entries may be limited one by one as well.
+        cones = zip(program.cones, self._blocks, strict=True)
+        for (_, part), A in sorted(cones, key=lambda one: -one[0][1].size):
             if not np.all(np.diff(A.indptr) == 1) or np.any(taken[A.indices]):
                 continue
             if np.unique(A.indices).size == part.size:

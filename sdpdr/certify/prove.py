@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 
@@ -308,11 +309,13 @@ class _Kernel:
         program = self.program
         try:
             self._path = Path(program, self.is_late)
-            if program.f.size + program.b.size < _MIRRORED:
-                self._mirror = Mirror(self._path, self.is_late)
         except TooLargeError as why:
             self.known.notes.append(f"central path: {why}")
             return
+        if program.f.size + program.b.size < _MIRRORED:
+            # Bounds then are those of multipliers of the path itself.
+            with suppress(TooLargeError):
+                self._mirror = Mirror(self._path, self.is_late)
         self._along_path(range(_LEVELS), _FEW)
 
     def _along_path(self, levels: range, most: int) -> None:

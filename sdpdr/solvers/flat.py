@@ -22,6 +22,8 @@ from sdpdr.certify.flat import (
 )
 
 _SOLVED = ("Solved", "AlmostSolved")
+# Seconds of its steps for each cubed number of numbers in a matrix, on a slow machine.
+_STEPS = 2e-10
 
 
 def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
@@ -31,7 +33,8 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     ----------
     program : FlatProgram
     seconds : float, optional
-        After which Clarabel is to end.
+        After which Clarabel is to end. It is not asked at all where the first steps, of matrices of
+        high order, would take longer: there it looks at no clock.
 
     Returns
     -------
@@ -46,11 +49,17 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     >>> found.is_solved, found.x.round(6).tolist(), found.z.round(6).tolist()
     (True, [2.0], [1.0])
     """
+    m, n = program.f.size, program.c.size
+    if (
+        _STEPS * sum(part.rows.size**3 for part in program.parts if part.kind == SEMIDEFINITE)
+        > seconds
+    ):
+        nothing = np.full(program.b.size, np.nan)
+        return Answer(np.full(n, np.nan), nothing, np.full(m + nothing.size, np.nan), False)
     scale = np.ones(program.b.size)
     for cone, rows in program.cones:
         if isinstance(cone, Semidefinite):
             scale[rows] = np.tile(np.sqrt(cone.weight), cone.count)
-    m, n = program.f.size, program.c.size
     cones = [clarabel.ZeroConeT(m)] if m else []
     cones += [_cone(part) for part in program.parts]
     A = sp.csc_matrix(sp.vstack([program.E, sp.diags_array(scale) @ program.A]))

@@ -96,14 +96,15 @@ class Prover:
         if not by_kernel or self.deadline.is_over() or self._is_tight(found.value, found.bound):
             return self._unless_poor(found, given)
         try:
-            return self._unless_poor(self._better(found, self._by_kernel(given, "")), given)
+            return self._unless_poor(self._better(found, self._by_kernel(given, "", found)), given)
         except ProofInterruptedError as error:
             raise ProofInterruptedError(self._better(found, error.proved)) from None
 
-    def _by_kernel(self, given: Point, claim: str) -> Proved:
+    def _by_kernel(self, given: Point, claim: str, beside: Proved | None = None) -> Proved:
         seconds = min(self.seconds, self.deadline.ahead)
         options = {"tol": self.tol, "gap_scale": self.gap_scale, "seconds": seconds}
-        return prove_answer(self.sdp, given, ask_clarabel, claim=claim, **options)
+        options |= {"claim": claim, "beside": beside}
+        return prove_answer(self.sdp, given, ask_clarabel, **options)
 
     def _at_any_size(self, given: Point, *, value: bool) -> Proved:
         """Both sides, by arguments that need no dense matrices."""
@@ -129,7 +130,8 @@ class Prover:
     def _better(self, one: Proved, other: Proved) -> Proved:
         """The better value with its point and the better bound with its multipliers."""
         by_value = other if self._is_less(other.value, one.value) else one
-        is_tighter = other.bound is not None and not self._is_less(other.bound, one.bound)
+        is_known = other.bound is not None
+        is_tighter = is_known and (one.bound is None or not self._is_less(other.bound, one.bound))
         by_bound = other if is_tighter else one
         return Proved(
             by_value.value,
