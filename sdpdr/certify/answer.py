@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.path import LARGEST
 from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, Oracle, prove
 from sdpdr.certify.standard import Standard, standard
@@ -116,12 +117,22 @@ def prove_answer(
             known.take(side, sdp.report(number) / unit, None, beside.how[side])
     answer = form.answer(point)
     try:
-        if not claim and not all(np.all(np.isfinite(v)) for v in answer[:3]):
-            answer = solve(form.flat, seconds)
+        if not claim:
+            answer = _completed(answer, form.flat, solve, seconds)
         prove(form.flat, answer, solve, tol=tol, seconds=seconds, claim=claim, known=known)
     except KeyboardInterrupt:
         raise ProofInterruptedError(_of_knowledge(form, known)) from None
     return _of_knowledge(form, known)
+
+
+def _completed(answer: Answer, flat: FlatProgram, solve: Oracle, seconds: float) -> Answer:
+    """The answer with a point, or multipliers, of another solver where its own are not finite."""
+    has_point, has_multipliers = (np.all(np.isfinite(v)) for v in (answer.x, answer.z))
+    if has_point and has_multipliers:
+        return answer
+    other = solve(flat, seconds)
+    x, s = (answer.x, answer.s) if has_point else (other.x, other.s)
+    return Answer(x, s, answer.z if has_multipliers else other.z, other.is_solved)
 
 
 def _of_knowledge(form: Standard, known: Knowledge) -> Proved:

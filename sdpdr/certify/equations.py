@@ -155,6 +155,7 @@ class Equations:
         E.sum_duplicates()
         E.eliminate_zeros()
         vague = np.zeros(f.size) if data is None else np.asarray(data.sum(axis=1)).ravel()
+        E = self._without_zeros(E, f, vague)
         empty = np.diff(E.indptr) == 0
         if np.any(f[empty]) or np.any(vague[empty]):
             raise UnprovedError("an equation reads 0 = 1")
@@ -167,6 +168,20 @@ class Equations:
             if not self._gram.least > 0.0:
                 raise UnprovedError("equations are dependent to about rounding")
         self._right = f[kept]
+
+    def _without_zeros(self, E: sp.csr_array, f: Array, vague: Array) -> sp.csr_array:
+        """The equations without entries that some say are zero, alone."""
+        self._zero: Index = np.zeros(0, dtype=np.intp)
+        while True:
+            alone = np.flatnonzero((np.diff(E.indptr) == 1) & (f == 0.0) & (vague == 0.0))
+            zero = np.unique(E.indices[E.indptr[alone]])
+            if not zero.size:
+                return E
+            self._zero = np.append(self._zero, zero)
+            kept = np.ones(E.shape[1])
+            kept[zero] = 0.0
+            E = sp.csr_array(E @ sp.diags_array(kept))
+            E.eliminate_zeros()
 
     def _radii(self, rows: Index) -> sp.csr_array | None:
         return None if self._data is None else self._data[rows]
@@ -255,8 +270,11 @@ class Equations:
         UnprovedError
             If the point is not finite, or nothing is solved near it.
         """
-        y = self._gram.nearest(np.array(y, dtype=float), self._right)
+        y = np.array(y, dtype=float)
+        y[self._zero] = 0.0
+        y = self._gram.nearest(y, self._right)
         radius = self._gram.radius(y, self._right)
+        radius[self._zero] = 0.0
         if not np.all(np.isfinite(radius)) or not np.all(np.isfinite(y)):
             raise UnprovedError("equations are not solved near the point")
         own, f, data = self._E[self._own], self._f[self._own], self._radii(self._own)

@@ -269,9 +269,11 @@ class _Kernel:
             number = inner(-self._right, free, 0.0, right_sides(program))[0]
             number += self._rounded(BOUND, number)
             self.known.take(BOUND, number, free, "costs that lie in the dual cone")
-        if program.all_inside(program.b - program.A @ x):
+        slack = program.b - program.A @ x
+        if program.contain(slack, np.zeros_like(slack)):
             self.attempt(VALUE, x, "the point as it is given", proof)
-        if program.all_dual_inside(z[program.f.size :]):
+        cones = z[program.f.size :]
+        if program.dual_contain(cones, np.zeros_like(cones)):
             self.attempt(BOUND, z, "the multipliers as they are given", proof)
 
     def _free_multipliers(self) -> Array | None:
@@ -472,7 +474,7 @@ class _OnFaces:
             return
         if found.status in (INFEASIBLE, UNBOUNDED):
             known.status = found.status
-            known.how[found.status] = f"{found.how[found.status]}, on a face"
+            known.how[found.status] = f"{found.how[found.status]} on a face"
             known.ray = None
         for side, number, at in ((VALUE, found.value, found.x), (BOUND, found.bound, None)):
             if side in found.how:
