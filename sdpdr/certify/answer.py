@@ -112,7 +112,8 @@ def prove_answer(
     form = standard(sdp)
     unit = form.length * form.price
     known = Knowledge(scale=gap_scale / unit, nothing=_NOTHING * natural_scale(sdp) / unit)
-    for side, number in ((VALUE, beside and beside.value), (BOUND, beside and beside.bound)):
+    sides = {} if beside is None else {VALUE: beside.value, BOUND: beside.bound}
+    for side, number in sides.items():
         if beside is not None and number is not None:
             known.take(side, sdp.report(number) / unit, None, beside.how[side])
     answer = form.answer(point)

@@ -167,7 +167,7 @@ class Equations:
             self._gram = _Gram(E[kept], D, self._radii(kept))
             if not self._gram.least > 0.0:
                 raise UnprovedError("equations are dependent to about rounding")
-        self._right = f[kept]
+        self._right, self._kept = f[kept], kept
 
     def _without_zeros(self, E: sp.csr_array, f: Array, vague: Array) -> sp.csr_array:
         """The equations without entries that some say are zero, alone."""
@@ -261,6 +261,11 @@ class Equations:
             if places:
                 pivots.append((max(places, key=lambda j: abs(line[j])), line))
         return line is not None and not line
+
+    @property
+    def rows(self) -> Index:
+        """Rows that the others follow from, or say nothing else than."""
+        return np.sort(np.concatenate([self._kept, self._own]))
 
     def near(self, y: Array) -> tuple[Array, Array]:
         """A point, and the radius of a box around it, with an exact solution in that box.

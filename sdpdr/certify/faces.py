@@ -14,6 +14,7 @@ multipliers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,7 +23,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     KINDS,
@@ -458,6 +459,10 @@ def reduced(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
         return Reduced(build(program.c, program.E, program.f, left, program.offset, around=around))
     E, f, radii = _stacked([(program.E, program.f, around.E), found.zero], program.c.size)
     around = around._replace(E=radii)
+    # Equations that follow from others would leave solvers without a step.
+    with suppress(UnprovedError):
+        kept = Equations(E, f, np.ones(E.shape[1]), radii).rows
+        E, f, around = E[kept], f[kept], around._replace(E=None if radii is None else radii[kept])
     smaller = build(program.c, E, f, found.left, program.offset, around=around)
     return _substituted(program, smaller, found.bases) or Reduced(smaller)
 

@@ -19,6 +19,7 @@ from sdpdr.certify.cones import Cone, Nonnegative, Semidefinite
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import FlatProgram
 from sdpdr.certify.rounding import inner, residual
+from sdpdr.certify.stretched import Stretched
 
 # Shares of the way to a point inside, of which the least is taken that verifies.
 _SHARES = 10.0 ** np.arange(-9.0, -0.5)
@@ -74,6 +75,7 @@ class Proof:
         D = 1.0 / np.maximum(A.multiply(A).T @ (1.0 / scale), 1e-100)
         # Entries that no cone sees move as the freest of the others do.
         D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
+        self._steps = np.sqrt(D)
         return Equations(program.E, program.f, D, program.around.E)
 
     @cached_property
@@ -95,7 +97,7 @@ class Proof:
         program, around = self._program, self._program.around
         x, radius = self._primal.near(x)
         if not program.contain(*residual(program.b, program.A, x, radius, around.A)):
-            raise UnprovedError("the box around the point leaves the cone")
+            return Proved(Stretched(program, x, self._steps).value(), x)
         return Proved(inner(program.c, x, radius, around.cost)[1], x)
 
     def bound(self, z: Array) -> Proved:

@@ -87,7 +87,9 @@ class Prover:
         ProofInterruptedError
         """
         claim = _CLAIMS.get(verdict, "")
-        by_kernel = value and is_small(self.sdp) and self.seconds > 0.0
+        # Who brings no point gets none of another solver's.
+        is_there = bool(given.values or claim)
+        by_kernel = value and is_there and self.seconds > 0.0 and is_small(self.sdp)
         if claim and by_kernel:
             return self._by_kernel(given, claim)
         found = self._at_any_size(given, value=value)

@@ -1,0 +1,162 @@
+r"""Values next to points whose eigenvalues are of very different sizes.
+
+A box around :math:`X = L L^T`, entry by entry, leaves the cone where the smallest eigenvalue is
+small beside the rounding of the largest entries. In the metric of X itself nothing is small: with
+
+.. math::  x + U w, \qquad U w = L W L^T \text{ on each matrix that is a variable},
+
+the equations :math:`(E U) w = f - E x` have an exact solution of some size, and the matrix stays
+positive definite while :math:`|W|_F \le 1/2` and :math:`X - L L^T / 2 \succ 0`.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.certify.cones import Semidefinite
+from sdpdr.certify.equations import Equations, UnprovedError
+from sdpdr.certify.flat import SEMIDEFINITE, FlatProgram, Part
+from sdpdr.certify.products import added, pairs_of_rows
+from sdpdr.certify.rounding import UP, are_positive_definite, inner, longest_row, residual
+from sdpdr.linalg.rounding import gamma
+
+# Numbers of one matrix up to which a dense map between them is formed: 8 MB.
+_MOST = 1000
+
+
+class Stretched:
+    """The program in unknowns w around a point.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    x : array of shape (n,)
+        Inside of all matrices that are variables.
+    sizes : array of shape (n,)
+        Of steps of all other variables.
+
+    Raises
+    ------
+    UnprovedError
+        If there is no such matrix, or it is not inside.
+    """
+
+    def __init__(self, program: FlatProgram, x: Array, sizes: Array) -> None:
+        self._program, self._x = program, x
+        found = [(part, _own(program, part)) for part in program.parts]
+        self._own = [(part, columns) for part, columns in found if columns is not None]
+        if not self._own:
+            raise UnprovedError("no matrix is a variable of a size that suits")
+        taken = np.zeros(x.size, dtype=bool)
+        blocks, self._factors = list[tuple[Index, sp.csr_array]](), list[Array]()
+        radii = list[sp.csr_array | None]()
+        for part, columns in self._own:
+            try:
+                L = np.linalg.cholesky(_matrix(part, x[columns]))
+            except np.linalg.LinAlgError:
+                raise UnprovedError("the point is not inside") from None
+            U, around = pairs_of_rows(sp.csr_array(L))
+            blocks.append((columns, U))
+            radii.append(around)
+            self._factors.append(np.asarray(L, dtype=np.float64))
+            taken[columns] = True
+        rest = np.flatnonzero(~taken)
+        blocks.append((rest, sp.csr_array(sp.diags_array(sizes[rest]))))
+        self._U, self._around = _placed(blocks, radii, x.size)
+
+    def value(self) -> float:
+        """The largest objective of the exact point.
+
+        Raises
+        ------
+        UnprovedError
+        """
+        program, x, U = self._program, self._x, self._U
+        E, around = self._product(program.E, program.around.E)
+        missed, radius = residual(program.f, program.E, x, 0.0, program.around.E)
+        data = added(around, _last_column(radius, x.size))
+        w, far = Equations(E, missed, np.ones(x.size), data).near(np.zeros(x.size))
+        reach = UP * (np.abs(w) + far)
+        if not self._stay_inside(reach):
+            raise UnprovedError("an exact solution lies too far from the point")
+        size = abs(U) if self._around is None else sp.csr_array(abs(U) + self._around)
+        slack, box = residual(program.b, program.A, x, UP * (size @ reach), program.around.A)
+        for (part, _), _L in zip(self._own, self._factors, strict=True):
+            # Proved already: the tip is what a box of no size may hold.
+            slack[part.rows], box[part.rows] = 0.0, 0.0
+        if not program.contain(slack, box):
+            raise UnprovedError("the box around the point leaves the cone")
+        cost = abs(program.c @ U) + gamma(longest_row(sp.csr_array(U.T))) * (abs(program.c) @ size)
+        cost = cost + program.around.cost @ size if program.around.c is not None else cost
+        return float(UP * (inner(program.c, x, 0.0, program.around.cost)[1] + UP * (cost @ reach)))
+
+    def _product(
+        self, E: sp.csr_array, data: sp.csr_array | None
+    ) -> tuple[sp.csr_array, sp.csr_array]:
+        """E U, and radii of it with a column of nothing for the right side."""
+        U, size = self._U, abs(self._U)
+        k = gamma(longest_row(E))
+        radii = float(k) * (abs(E) @ size)
+        if self._around is not None:
+            radii = radii + 1.01 * (abs(E) @ self._around)
+        if data is not None:
+            radii = radii + 1.01 * (data[:, :-1] @ size)
+        nothing = sp.csr_array((E.shape[0], 1))
+        return sp.csr_array(E @ U), sp.csr_array(sp.hstack([radii, nothing]))
+
+    def _stay_inside(self, reach: Array) -> bool:
+        """Whether all matrices that are variables stay positive definite."""
+        for (part, columns), L in zip(self._own, self._factors, strict=True):
+            j, i = np.tril_indices(int(part.size))
+            weight = np.where(i == j, 1.0, 2.0)
+            if not UP * np.sqrt(float(weight @ reach[columns] ** 2)) <= 0.5:
+                return False
+            size = np.abs(L) @ np.abs(L).T
+            blur = float(gamma(L.shape[0] + 4)) * size
+            if self._around is not None:
+                blur = blur + _matrix(part, 1.01 * (self._around @ reach)[columns])
+            left = _matrix(part, self._x[columns]) - 0.5 * (L @ L.T)
+            if not are_positive_definite(left[None], UP * blur[None]):
+                return False
+        return True
+
+
+def _own(program: FlatProgram, part: Part) -> Index | None:
+    """The variables that a cone of matrices consists of; None where it is none, or too large."""
+    if part.kind != SEMIDEFINITE or part.rows.size > _MOST or np.any(program.b[part.rows]):
+        return None
+    rows = program.A[part.rows]
+    if program.around.A is not None and program.around.A[part.rows].nnz:
+        return None
+    if not np.all(np.diff(rows.indptr) == 1) or not np.all(rows.data == -1.0):
+        return None
+    columns = rows.indices.astype(np.intp)
+    return columns if np.unique(columns).size == columns.size else None
+
+
+def _matrix(part: Part, triangle: Array) -> Array:
+    return Semidefinite(1, int(part.size)).matrices(triangle[None])[0]
+
+
+def _placed(
+    blocks: list[tuple[Index, sp.csr_array]], radii: list[sp.csr_array | None], n: int
+) -> tuple[sp.csr_array, sp.csr_array | None]:
+    """Blocks on the diagonal, at their places, and their radii."""
+
+    def at(places: Index, block: sp.csr_array) -> sp.csr_array:
+        found = block.tocoo()
+        row, column = found.coords
+        return sp.csr_array((found.data, (places[row], places[column])), shape=(n, n))
+
+    U = reduce(lambda one, other: one + other, [at(*block) for block in blocks])
+    around = added(*(at(p, r) for (p, _), r in zip(blocks, radii, strict=False) if r is not None))
+    return sp.csr_array(U), around
+
+
+def _last_column(radius: Array, n: int) -> sp.csr_array:
+    nothing = sp.csr_array((radius.size, n))
+    return sp.csr_array(sp.hstack([nothing, sp.csr_array(radius[:, None])]))
