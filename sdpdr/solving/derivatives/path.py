@@ -1,0 +1,152 @@
+"""The end of the central path, by Newton's method on smoothed optimality conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.solving.derivatives.cone import Equations, Reached, filling
+from sdpdr.solving.derivatives.place import Place
+from sdpdr.solving.derivatives.system import System
+
+# Newton steps, and halvings of each until the residual falls by this share of what it should.
+_STEPS, _HALVINGS, _FALL = 30, 6, 0.1
+# After so many steps this share of the residual must be gone, or more steps lead nowhere.
+_PATIENCE, _LEFT = 4, 0.1
+# Residuals, relative to the data: what rounding leaves, and what derivatives need.
+_REACHED, _USABLE = 1e-13, 1e-11
+# Gaps on the way, relative to the value, and the largest at which the path has reached its end.
+GAPS, _TIGHT = tuple(10.0**-k for k in range(5, 13)), 1e-9
+# Points of the path whose quotients say what vanishes, and passes that size what does.
+_WAY, _ROUNDS = 4, 3
+
+
+def _path_point(program: Equations, near: Reached, size: float, gap: float) -> Place | None:
+    """The point of the path with a gap in units of a size; None if Newton's method fails."""
+    of, s = program.in_units_of(near.x, near.s, size), near.s.copy()
+    s[program.cone.free] = 0.0
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        try:
+            mu = gap * size / max(program.cone.degree, 1)
+            place = _walked(Place.near(of, near._replace(s=s), mu))
+        except np.linalg.LinAlgError:
+            return None
+    return place if place.error <= _USABLE else None
+
+
+def _walked(place: Place) -> Place:
+    """The last place of Newton's method, where the residual falls no more."""
+    first = place.error
+    for steps in range(_STEPS):
+        if place.error <= _REACHED or (steps > _PATIENCE and place.error > _LEFT * first):
+            break
+        after = _searched(place, *System(place).step())
+        if after is None:
+            break
+        place = after
+    return place
+
+
+def _searched(place: Place, dw: Array, dy: Array) -> Place | None:
+    """Where a step leads, shortened until it reduces the residual; None where none does."""
+    for t in 0.5 ** np.arange(_HALVINGS):
+        after = Place.at(place.of, place.w + t * dw, place.y + t * dy, place.mu)
+        if after.error <= (1.0 - _FALL * t) * place.error:
+            return after
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """Where the central path ends, and how it goes there.
+
+    Attributes
+    ----------
+    place : Place
+        Its last point.
+    kept : float
+        `Place.kept` beside the point before; zero where there was none.
+    growth : float
+        Of the multipliers, as the gap becomes a tenth; one where they converge.
+    """
+
+    place: Place
+    kept: float
+    growth: float
+
+
+def end_of_path(
+    program: Equations, near: Reached, size: float, gaps: Sequence[float] = GAPS
+) -> End | None:
+    """The point of the central path that is next to the optimum, as far as doubles lead.
+
+    Parameters
+    ----------
+    program : Equations
+        In original units.
+    near : Reached
+    size : float
+        Of objective values; positive.
+    gaps : sequence of float, optional
+        On the way, relative to the size. Multipliers that have no limit stay where they are if it
+        begins with the last.
+
+    Returns
+    -------
+    End or None
+        None if no point is near the optimum.
+    """
+    found, passed = list[Place](), list[float]()
+    for gap in gaps:
+        place = _path_point(program, near, size, gap)
+        if place is not None:
+            found.append(place)
+            passed.append(gap)
+            near = place.reached
+    if not passed or passed[-1] > _TIGHT:
+        return None
+    last = found[-1]
+    if len(found) == 1:
+        return End(last, 0.0, 1.0)
+    before = found[-2]
+    kept = last.kept(Place.near(last.of, before.reached, before.mu * before.of.price))
+    first = max(float(np.linalg.norm(found[0].reached.y)), float(np.finfo(float).tiny))
+    ratio = float(np.linalg.norm(last.reached.y)) / first
+    sizes = _sizes(program, found[-_WAY:][0].reached.x, near.x, passed[-1] / passed[-_WAY:][0])
+    of = program.in_units_of(sizes, near.s, size)
+    place = Place.near(of, near, last.mu * last.of.price)
+    return End(place, kept, ratio ** (1.0 / np.log10(passed[0] / passed[-1])))
+
+
+def _sizes(program: Equations, wider: Array, x: Array, share: float) -> Array:
+    """The point, with sizes that fill their equations, or are the value, for what vanishes of it.
+
+    Next to the optimum such unknowns are no units: what they allow others to change vanishes too.
+
+    Parameters
+    ----------
+    program : Equations
+    wider, x : arrays of shape (N,)
+        Points of the path, one far from its end and one near to it.
+    share : float
+        Of the first gap, that the second is. What vanishes keeps less than its root.
+    """
+    less = np.abs(x) <= np.sqrt(share) * np.abs(wider)
+    vanishing, sizes = np.zeros(x.size, dtype=bool), np.abs(x)
+    vanishing[program.cone.scalars] = less[program.cone.scalars]
+    for block in program.cone.blocks:
+        if np.all(less[block.diagonal]):
+            vanishing[block.diagonal], sizes[block.part] = True, 0.0
+    A = sp.csr_array(sp.vstack([program.A, sp.csr_array(program.c[None, :])]))
+    right = np.append(np.abs(program.b), abs(program.value(x)))
+    sizes[vanishing] = 0.0
+    for _ in range(_ROUNDS):
+        found = filling(A, right, sizes)
+        filled = vanishing & np.isfinite(found)
+        sizes[filled] = found[filled]
+        vanishing &= ~filled
+    return np.where(vanishing, x, np.copysign(sizes, x))
