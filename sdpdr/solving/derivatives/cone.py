@@ -9,17 +9,17 @@ constraints state.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE
+from sdpdr.certify.flat import SEMIDEFINITE
 from sdpdr.certify.standard import Standard, standard
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import SQRT2, full_from_svec, svec_index, svec_pairs, svec_size
@@ -56,8 +56,7 @@ class Block(NamedTuple):
         return svec_pairs(np.arange(svec_size(self.order)))
 
 
-@dataclass(frozen=True, eq=False)
-class Cone:
+class Cone(NamedTuple):
     """The cone of the unknowns: matrices, and the places of non-negative and of free scalars."""
 
     blocks: tuple[Block, ...]
@@ -66,13 +65,8 @@ class Cone:
 
     @property
     def degree(self) -> int:
-        """Parameter of the barrier."""
-        return sum(block.order for block in self.blocks) + self.nonnegative.size
-
-    @cached_property
-    def scalars(self) -> Index:
-        """Places of all scalars."""
-        return np.concatenate([self.nonnegative, self.free])
+        """Parameter of the barrier, at least 1."""
+        return max(sum(block.order for block in self.blocks) + self.nonnegative.size, 1)
 
 
 class Reached(NamedTuple):
@@ -85,19 +79,9 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """A program over a cone, possibly in units of its own.
+    """A program over a cone: costs c, the diagonal of Q, and A x = b.
 
-    Attributes
-    ----------
-    A : sparse array of shape (m, N)
-    b : array of shape (m,)
-    c, curvature : arrays of shape (N,)
-        Costs, and the diagonal of Q.
-    cone : Cone
-    units, rows : arrays of shapes (N,) and (m,)
-        The original x is ``units * x``; equations were multiplied by ``rows``.
-    price : float
-        What costs were divided by.
+    The original x is ``units * x``, equations were multiplied by ``rows``, costs by 1 / ``price``.
     """
 
     A: sp.csr_array
@@ -134,87 +118,58 @@ class Equations:
         return tuple(found)
 
     def in_units_of(self, x: Array, s: Array, size: float) -> Equations:
-        """The program in units in which a point, its dual slack and the data have size about one.
+        """The program in units in which a point, its dual slack, the data and values are near one.
 
-        Parameters
-        ----------
-        x, s : arrays of shape (N,)
-        size : float
-            Size of objective values.
+        ``size`` is that of values.
         """
-        units = _units(self, x)
-        rows = abs(self.A) @ sp.diags_array(units)
-        largest = rows.max(axis=1).toarray().ravel() if rows.nnz else np.zeros(self.b.size)
+        units = self._units(x)
+        largest = abs(self.A @ sp.diags_array(units)).max(axis=1).toarray().ravel()
         rows = 1.0 / near_powers(np.where(largest > 0.0, largest, 1.0))
         A = sp.csr_array(sp.diags_array(rows) @ self.A @ sp.diags_array(units))
-        c, curvature = units * self.c, units**2 * self.curvature
-        cost = _LEAST * (c + curvature * (x / units))
-        sizes = (float(np.max(np.abs(each), initial=0.0)) for each in (units * s, cost))
-        price = max(*sizes, _LEAST * size / max(self.cone.degree, 1))
-        return Equations(
-            A, rows * self.b, c / price, curvature / price, self.cone, units, rows, price
-        )
+        slack = float(np.max(np.abs(units * s), initial=0.0))
+        price = max(slack, _LEAST * size / self.cone.degree)
+        c, curvature = units * self.c / price, units**2 * self.curvature / price
+        return Equations(A, rows * self.b, c, curvature, self.cone, units, rows, price)
 
-    def unscaled(self, x: Array, y: Array, s: Array) -> Reached:
-        """A point and multipliers in the original units."""
-        return Reached(x * self.units, y * self.rows * self.price, s / self.units * self.price)
+    def _units(self, x: Array) -> Array:
+        """Powers of two near the sizes of a point; of matrices, congruences by diagonal ones."""
+        typical, units = filling(self.A, np.abs(self.b), np.abs(x)), np.ones(x.size)
+        typical[np.isinf(typical)] = 0.0
+        for block in self.cone.blocks:
+            diagonal = np.abs(x[block.diagonal])
+            # A zero matrix has no size besides the one that fills its constraints.
+            share = _LEAST if diagonal.any() else 1.0
+            least = share * float(np.max(typical[block.diagonal]))
+            floor = max(_THIN * float(np.max(diagonal)), least) or 1.0
+            root = near_powers(np.sqrt(np.maximum(diagonal, floor)))
+            i, j = block.pairs
+            units[block.part] = root[i] * root[j]
+        for scalars, share in ((self.cone.nonnegative, _LEAST), (self.cone.free, 1.0)):
+            size = np.maximum(np.abs(x[scalars]), share * typical[scalars])
+            units[scalars] = near_powers(np.where(size > 0.0, size, 1.0))
+        return units
 
 
-def filling(A: sp.csr_array, right: Array, x: Array) -> Array:
-    """The least size of each unknown that fills one of its equations; inf where none says.
+def filling(A: sp.csr_array, right: Array, sizes: Array) -> Array:
+    """The least size of each unknown that fills an equation; inf where equations say nothing.
 
-    Parameters
-    ----------
-    A : sparse array of shape (m, N)
-        With entries of any sign.
-    right : array of shape (m,)
-        Sizes that equations add up to besides those of x.
-    x : array of shape (N,)
+    An equation adds up to some right side besides what unknowns of given sizes contribute.
     """
     entries = sp.coo_array(abs(A))
     row, column = entries.coords
-    reached = (entries @ np.abs(x) + right)[row]
-    found = np.full(A.shape[1], np.inf)
+    reached = (entries @ sizes + right)[row]
+    found = np.full(sizes.size, np.inf)
     known = (entries.data > 0.0) & (reached > 0.0)
     np.minimum.at(found, column[known], reached[known] / entries.data[known])
     return found
-
-
-def _units(program: Equations, x: Array) -> Array:
-    """Powers of two near the sizes of a point; of matrices, congruences by diagonal ones."""
-    typical = filling(program.A, np.abs(program.b), x)
-    typical[np.isinf(typical)] = 0.0
-    units = np.ones(x.size)
-    for block in program.cone.blocks:
-        diagonal, sizes = np.abs(x[block.diagonal]), typical[block.diagonal]
-        least = float(np.max(sizes, initial=0.0))
-        # A zero matrix has no size besides the one that fills its constraints.
-        least *= _LEAST if diagonal.any() else 1.0
-        floor = max(_THIN * float(np.max(diagonal, initial=0.0)), least) or 1.0
-        root = near_powers(np.sqrt(np.maximum(diagonal, floor)))
-        i, j = block.pairs
-        units[block.part] = root[i] * root[j]
-    for scalars, share in ((program.cone.nonnegative, _LEAST), (program.cone.free, 1.0)):
-        size = np.maximum(np.abs(x[scalars]), share * typical[scalars])
-        units[scalars] = near_powers(np.where(size > 0.0, size, 1.0))
-    return units
 
 
 @dataclass(frozen=True, eq=False)
 class ConeProgram:
     """A program in standard form over a cone; `cone_program` makes it.
 
-    Attributes
-    ----------
-    standard : Standard
-        The flat program that it was made from.
-    equations : Equations
-    known : int
-        Number of unknowns that are no slack.
-    others : array of int
-        Rows of cones of the flat program that got slack.
-    scale : array of shape (N,)
-        What an unknown is multiplied by to be one of the flat program.
+    The first ``known`` unknowns are those of the flat program, the others slack of its rows
+    ``others``; times ``scale`` they are entries of matrices.
     """
 
     standard: Standard
@@ -224,7 +179,7 @@ class ConeProgram:
     scale: Array
 
     def reached(self, point: Point) -> Reached | None:
-        """A point and its multipliers as those of the equations; None where something is missing."""
+        """A point and its multipliers as those of the equations; None if something is missing."""
         answer, m = self.standard.answer(point), self.standard.flat.f.size
         x = np.concatenate([answer.x[: self.known], answer.s[self.others]]) / self.scale
         y = -np.concatenate([answer.z[:m], answer.z[m + self.others]])
@@ -250,22 +205,19 @@ class ConeProgram:
             found[block.places] = block.name in names
         return found
 
-    def is_like(self, other: ConeProgram) -> bool:
-        """Whether another program has the same cone, equations of the same constraints, and face."""
+    def is_like(self, other: ConeProgram, x: Array) -> bool:
+        """Whether another program has the same cone and constraints, and x means the same there."""
         mine, its = self.equations, other.equations
         if mine.A.shape != its.A.shape or mine.cone.blocks != its.cone.blocks:
             return False
-        labels = [{k: v.tolist() for k, v in p.standard.labels.items()} for p in (self, other)]
-        bases = zip(self.standard.blocks, other.standard.blocks, strict=True)
-        return labels[0] == labels[1] and all(_same(a.basis, b.basis) for a, b in bases)
+        here, there = self.values(x), other.values(x)
+        labels = [[(k, v.size) for k, v in p.standard.labels.items()] for p in (self, other)]
+        same = here.keys() == there.keys() and labels[0] == labels[1]
+        return same and all(np.allclose(here[k], there[k], rtol=1e-12) for k in here)
 
 
 def cone_program(sdp: SDP) -> ConeProgram:
     """The program over a cone that a program in standard form is.
-
-    Parameters
-    ----------
-    sdp : SDP
 
     Examples
     --------
@@ -277,17 +229,22 @@ def cone_program(sdp: SDP) -> ConeProgram:
     made = standard(sdp)
     flat, known = made.flat, sum(block.places.size for block in made.blocks)
     has_slack = np.ones(flat.b.size, dtype=bool)
-    for part in (*made.blocks, *made.squares):
-        has_slack[part.rows.ravel()] = False
+    for rows in (*(block.rows for block in made.blocks), *(s.rows for s in made.squares)):
+        has_slack[rows.ravel()] = False
     others = np.flatnonzero(has_slack)
     slack = np.cumsum(has_slack) - 1 + known
-    parts = [(_kind(block), block.order, block.places) for block in made.blocks]
-    parts += [(kind, int(k), slack[rows]) for kind, k, rows in flat.parts if has_slack[rows[0]]]
-    cone = _cone(parts)
-    scale, curvature = np.ones(known + others.size), np.zeros(known + others.size)
-    for matrix in cone.blocks:
+    blocks = [Block(b.order, int(b.places[0])) for b in made.blocks if b.order]
+    is_free = np.zeros(known + others.size, dtype=bool)
+    for block in made.blocks:
+        is_free[block.places] = not block.rows.size
+    for kind, order, rows in flat.parts:
+        if kind == SEMIDEFINITE and has_slack[rows[0]]:
+            blocks.append(Block(int(order), int(slack[rows[0]])))
+    is_nonnegative, scale, curvature = ~is_free, np.ones(is_free.size), np.zeros(is_free.size)
+    for matrix in blocks:
         i, j = matrix.pairs
         scale[matrix.part] = np.where(i == j, 1.0, 1.0 / SQRT2)
+        is_nonnegative[matrix.part] = False
     for square in made.squares:
         curvature[square.places] = flat.c[square.halves]
     A = sp.block_array(
@@ -298,31 +255,8 @@ def cone_program(sdp: SDP) -> ConeProgram:
         np.concatenate([flat.f, flat.b[others]]),
         np.append(flat.c[:known], np.zeros(others.size)) * scale,
         curvature,
-        cone,
+        Cone(tuple(blocks), np.flatnonzero(is_nonnegative), np.flatnonzero(is_free)),
         np.ones(scale.size),
         np.ones(A.shape[0]),
     )
     return ConeProgram(made, equations, known, others, scale)
-
-
-def _kind(block: Any) -> str:
-    """The cone that a variable is in itself; none where it is free."""
-    if block.order:
-        return SEMIDEFINITE
-    return NONNEGATIVE if block.rows.size else ""
-
-
-def _cone(parts: Sequence[tuple[str, int, Index]]) -> Cone:
-    """The cone of unknowns by kind, order and places."""
-    places = {kind: [np.zeros(0, dtype=np.intp)] for kind in (NONNEGATIVE, SEMIDEFINITE, "")}
-    for kind, _, at in parts:
-        places[kind].append(at)
-    blocks = tuple(Block(order, int(at[0])) for kind, order, at in parts if kind == SEMIDEFINITE)
-    return Cone(blocks, np.concatenate(places[NONNEGATIVE]), np.concatenate(places[""]))
-
-
-def _same(one: sp.csr_array | None, other: sp.csr_array | None) -> bool:
-    """Whether two bases of a face are equal up to rounding."""
-    if one is None or other is None:
-        return one is other
-    return one.shape == other.shape and bool(np.allclose(one.toarray(), other.toarray(), 1e-12))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +15,6 @@ from sdpdr.solving.derivatives.system import System
 
 # Newton steps, and halvings of each until the residual falls by this share of what it should.
 _STEPS, _HALVINGS, _FALL = 30, 6, 0.1
-# After so many steps this share of the residual must be gone, or more steps lead nowhere.
-_PATIENCE, _LEFT = 4, 0.1
 # Residuals, relative to the data: what rounding leaves, and what derivatives need.
 _REACHED, _USABLE = 1e-13, 1e-11
 # Gaps on the way, relative to the value, and the largest at which the path has reached its end.
@@ -31,7 +29,7 @@ def _path_point(program: Equations, near: Reached, size: float, gap: float) -> P
     s[program.cone.free] = 0.0
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         try:
-            mu = gap * size / max(program.cone.degree, 1)
+            mu = gap * size / program.cone.degree
             place = _walked(Place.near(of, near._replace(s=s), mu))
         except np.linalg.LinAlgError:
             return None
@@ -40,9 +38,8 @@ def _path_point(program: Equations, near: Reached, size: float, gap: float) -> P
 
 def _walked(place: Place) -> Place:
     """The last place of Newton's method, where the residual falls no more."""
-    first = place.error
-    for steps in range(_STEPS):
-        if place.error <= _REACHED or (steps > _PATIENCE and place.error > _LEFT * first):
+    for _ in range(_STEPS):
+        if place.error <= _REACHED:
             break
         after = _searched(place, *System(place).step())
         if after is None:
@@ -60,18 +57,11 @@ def _searched(place: Place, dw: Array, dy: Array) -> Place | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class End:
-    """Where the central path ends, and how it goes there.
+class End(NamedTuple):
+    """The last point of the central path, and how the path goes there.
 
-    Attributes
-    ----------
-    place : Place
-        Its last point.
-    kept : float
-        `Place.kept` beside the point before; zero where there was none.
-    growth : float
-        Of the multipliers, as the gap becomes a tenth; one where they converge.
+    ``kept`` is `Place.kept` beside the point before, or zero where there was none. As the gap
+    becomes a tenth, multipliers grow by ``growth``, which is one where they converge.
     """
 
     place: Place
@@ -82,23 +72,17 @@ class End:
 def end_of_path(
     program: Equations, near: Reached, size: float, gaps: Sequence[float] = GAPS
 ) -> End | None:
-    """The point of the central path that is next to the optimum, as far as doubles lead.
+    """The point of the central path next to the optimum; None if Newton's method finds none.
 
     Parameters
     ----------
     program : Equations
-        In original units.
     near : Reached
     size : float
         Of objective values; positive.
     gaps : sequence of float, optional
         On the way, relative to the size. Multipliers that have no limit stay where they are if it
         begins with the last.
-
-    Returns
-    -------
-    End or None
-        None if no point is near the optimum.
     """
     found, passed = list[Place](), list[float]()
     for gap in gaps:
@@ -125,28 +109,21 @@ def end_of_path(
 def _sizes(program: Equations, wider: Array, x: Array, share: float) -> Array:
     """The point, with sizes that fill their equations, or are the value, for what vanishes of it.
 
-    Next to the optimum such unknowns are no units: what they allow others to change vanishes too.
-
-    Parameters
-    ----------
-    program : Equations
-    wider, x : arrays of shape (N,)
-        Points of the path, one far from its end and one near to it.
-    share : float
-        Of the first gap, that the second is. What vanishes keeps less than its root.
+    What vanishes next to the optimum is no unit: what it allows others to change vanishes too. It
+    keeps less than the root of the share of the gap that a point keeps beside a wider one.
     """
     less = np.abs(x) <= np.sqrt(share) * np.abs(wider)
-    vanishing, sizes = np.zeros(x.size, dtype=bool), np.abs(x)
-    vanishing[program.cone.scalars] = less[program.cone.scalars]
+    vanishes, sizes = less.copy(), np.abs(x)
     for block in program.cone.blocks:
+        vanishes[block.part] = False
         if np.all(less[block.diagonal]):
-            vanishing[block.diagonal], sizes[block.part] = True, 0.0
+            vanishes[block.diagonal], sizes[block.part] = True, 0.0
     A = sp.csr_array(sp.vstack([program.A, sp.csr_array(program.c[None, :])]))
     right = np.append(np.abs(program.b), abs(program.value(x)))
-    sizes[vanishing] = 0.0
+    sizes[vanishes] = 0.0
     for _ in range(_ROUNDS):
         found = filling(A, right, sizes)
-        filled = vanishing & np.isfinite(found)
+        filled = vanishes & np.isfinite(found)
         sizes[filled] = found[filled]
-        vanishing &= ~filled
-    return np.where(vanishing, x, np.copysign(sizes, x))
+        vanishes &= ~filled
+    return np.where(vanishes, x, np.copysign(sizes, x))

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +27,7 @@ from sdpdr.linalg.svec import smat, svec
 from sdpdr.solving.derivatives.cone import Block, Equations, Reached
 
 
-@dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(NamedTuple):
     """Common eigenvectors of X and S of a block, the range of S first, and their eigenvalues."""
 
     block: Block
@@ -40,16 +40,8 @@ class Frame:
 class Place:
     """W (free scalars: themselves) and y, with everything that follows from them.
 
-    Attributes
-    ----------
-    of : Equations
-    w, y, x, s : arrays
-    mu : float
-    frames : tuple of Frame
-    missed, slack : arrays
-        Residuals ``b - A x`` and ``c + Q x - A^T y - s``.
-    error : float
-        Their size beside that of the data.
+    ``missed`` and ``slack`` are the residuals ``b - A x`` and ``c + Q x - A^T y - s``, ``error``
+    their size beside that of the data.
     """
 
     of: Equations
@@ -65,13 +57,7 @@ class Place:
 
     @classmethod
     def at(cls, of: Equations, w: Array, y: Array, mu: float) -> Place:
-        """The place of W and y.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            If numbers have overflowed.
-        """
+        """The place of W and y; a `LinAlgError` if numbers have overflowed."""
         if not np.isfinite(w).all():
             raise np.linalg.LinAlgError("numbers have overflowed")
         x, s, frames = w.copy(), np.zeros(w.size), list[Frame]()
@@ -95,7 +81,8 @@ class Place:
     @cached_property
     def reached(self) -> Reached:
         """The point and multipliers in original units."""
-        return self.of.unscaled(self.x, self.y, self.s)
+        of = self.of
+        return Reached(self.x * of.units, self.y * of.rows * of.price, self.s / of.units * of.price)
 
     def turned(self, vector: Array, *, back: bool = False) -> Array:
         """A vector with matrices in the basis of eigenvectors, or from there."""

@@ -30,8 +30,6 @@ from sdpdr.solving.derivatives.cone import ConeProgram, Reached, cone_program
 from sdpdr.solving.derivatives.path import GAPS, End, end_of_path
 from sdpdr.solving.derivatives.system import System
 
-# Values that may be no more than rounding errors, relative to the constant beside them.
-_ROUNDED = 1e-6
 # Share of a change that dependent equations may contradict, by rounding.
 _CONTRADICTED = 1e-6
 # The least share that an eigenvalue keeps as the gap becomes a tenth. One that vanishes together
@@ -63,13 +61,7 @@ _SEVERAL = (
 
 
 class Optimum:
-    """An answer as precise as doubles allow, and its derivatives.
-
-    Parameters
-    ----------
-    model : Model
-    solution : Solution
-        At the present values of the parameters.
+    """An answer to a model as precise as doubles allow, and its derivatives.
 
     Raises
     ------
@@ -106,13 +98,7 @@ class Optimum:
         return replace(solution, values=point.values, duals=point.duals)
 
     def reduced(self) -> SDP:
-        """The program at the present values of the parameters, on the face of the answer.
-
-        Raises
-        ------
-        NotSmoothError
-            If it lies on another face, or on none.
-        """
+        """The program at the present values; a `NotSmoothError` if it lies on another face."""
         found = facial_reduction(self.model.to_sdp())
         steps, before = found.exposures, self._faced.exposures
         if found.infeasible or [e.multipliers for e in steps] != [e.multipliers for e in before]:
@@ -142,13 +128,7 @@ class Optimum:
         return System(self._end.place)
 
     def _changes(self, parameter: Parameter) -> list[tuple[Array, Array]]:
-        """Derivatives of both residuals by every entry of a parameter, which they are affine in.
-
-        Raises
-        ------
-        NotSmoothError
-            If the number of constraints, or the face that they state, depends on the parameter.
-        """
+        """Derivatives of both residuals by every entry of a parameter, which they are affine in."""
         place = self._end.place
         x, y, _ = place.reached
 
@@ -160,7 +140,7 @@ class Optimum:
 
         def change(step: float) -> tuple[Array, Array]:
             program = cone_program(self.reduced())
-            if not self.program.is_like(program):
+            if not self.program.is_like(program, x):
                 raise NotSmoothError(
                     f"the rows of the program, or the face that they state, change with "
                     f"{parameter.name!r}: take differences of two solutions instead."
@@ -174,28 +154,27 @@ class Optimum:
 
     def has_slope(self, parameter: Parameter) -> bool:
         """Whether the optimal value has a derivative by a parameter."""
-        changes = self._changes(parameter)
+        return self._agree(self._changes(parameter))
+
+    def _agree(self, changes: list[tuple[Array, Array]]) -> bool:
+        """Whether constraints that depend on each other still do after changes."""
         return all(self._system.contradiction(*change) <= _CONTRADICTED for change in changes)
 
     def derivative(self, parameter: Parameter) -> dict[str, Array]:
-        """Derivatives of the user's variables by a parameter.
-
-        Raises
-        ------
-        NotSmoothError
-        """
+        """Derivatives of the user's variables, or a `NotSmoothError` if there are none."""
         names, shapes = self._names(), self.model.shapes
         if self._end.kept < _KEPT:
             raise NotSmoothError(_TOUCHING)
         if not self._system.determines(self.program.is_among(names)):
             raise NotSmoothError(_SEVERAL)
-        if not self.has_slope(parameter):
+        changes = self._changes(parameter)
+        if not self._agree(changes):
             raise NotSmoothError(
                 f"the solution has no derivative by {parameter.name!r} here, since rows that depend"
                 " on each other come apart as it changes: leave one of them out."
             )
         slopes: dict[str, list[Array]] = {name: [] for name in names}
-        for change in self._changes(parameter):
+        for change in changes:
             dx = self._system.slope(*change) * self._end.place.of.units
             moved = self._faced.embed(Point(self.program.values(dx), {})).values
             for name in names:
@@ -230,14 +209,9 @@ def _end(sdp: SDP, program: ConeProgram, near: Reached) -> End | None:
 
     Any multipliers do, with which no eigenvalue vanishes on both sides.
     """
-    constant, equations = abs(sdp.constant), program.equations
-    size = abs(equations.value(near.x))
-    if size <= _ROUNDED * constant:
-        size = constant or 1.0
+    equations = program.equations
+    size = max(abs(equations.value(near.x)), abs(sdp.constant)) or 1.0
     found = end_of_path(equations, near, size)
-    if found is None and size < constant:
-        size = constant
-        found = end_of_path(equations, near, size)
     if found is not None and _has_limits(found):
         return found
     other = end_of_path(equations, near, size, GAPS[-2:])

@@ -18,14 +18,12 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.svec import SQRT2
-from sdpdr.solving.derivatives.place import Frame, Place
+from sdpdr.solving.derivatives.place import Place
 
 # Entries of D below which an entry of x stays an unknown.
 _UNKNOWN = 1e-2
-# Quotients x / s of eigenvalues below which an eigenvector does not belong to the range of X.
-_RANGE = 1e-5
 # Eigenvalues, relative to the largest, of equations that depend on others.
 _DEPENDENT = 1e-9
 # Share of a right side that a factorization may leave.
@@ -33,21 +31,17 @@ _LOST = 1e-6
 
 
 class System:
-    """The derivative of the conditions of optimality at a place.
-
-    Parameters
-    ----------
-    place : Place
-    """
+    """The derivative of the conditions of optimality at a place."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self._diagonal = place.quotients + place.of.curvature
-        at, rows = _rows(place)
-        stays = self._diagonal[at] <= _UNKNOWN
-        self._unknown, self._gone, self._rows = at[stays], at[~stays], rows[~stays]
+        rows = _turned_rows(place)
+        self._stays = self._diagonal <= _UNKNOWN
+        self._gone = np.flatnonzero(~self._stays)
+        self._rows, wide = rows[self._gone], rows[self._stays]
         halves = self._rows / np.sqrt(self._diagonal[self._gone])[:, None]
-        wide, corner = rows[stays], -np.diag(self._diagonal[self._unknown])
+        corner = -np.diag(self._diagonal[self._stays])
         self.matrix = np.block([[corner, wide], [wide.T, halves.T @ halves]])
         largest = np.max(np.abs(self.matrix), axis=1, initial=0.0)
         self._units = 1.0 / np.sqrt(np.where(largest > 0.0, largest, 1.0))
@@ -57,7 +51,7 @@ class System:
         """The right side for residuals ``b - A x`` and ``c + Q x - A^T y - s``."""
         turned = self.place.turned(slack)
         seen = turned[self._gone] / self._diagonal[self._gone]
-        return np.concatenate([turned[self._unknown], missed + self._rows.T @ seen])
+        return np.concatenate([turned[self._stays], missed + self._rows.T @ seen])
 
     def step(self) -> tuple[Array, Array]:
         """The Newton step of W and of y."""
@@ -93,8 +87,6 @@ class System:
     @cached_property
     def _spectrum(self) -> tuple[Array, Array]:
         """Eigenvalues and eigenvectors of the matrix in units of its rows."""
-        if not np.isfinite(self._scaled).all():
-            raise np.linalg.LinAlgError("numbers have overflowed")
         values, vectors = np.linalg.eigh(self._scaled)
         return values, vectors
 
@@ -112,15 +104,7 @@ class System:
         return np.asarray(self._units * found)
 
     def _solved(self, right: Array) -> Array | None:
-        """The solution, refined once; None where equations depend on others.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            If numbers have overflowed.
-        """
-        if not np.isfinite(self._scaled).all():
-            raise np.linalg.LinAlgError("numbers have overflowed")
+        """The solution, refined once; None where equations depend on others."""
         factor, pivots, singular = sl.lapack.dgetrf(self._scaled)
         if singular:
             return None
@@ -133,34 +117,18 @@ class System:
 
     def _moved(self, found: Array, slack: Array) -> tuple[Array, Array]:
         """The step of x in the basis of eigenvectors, and of y, of a solution."""
-        size = self._unknown.size
-        dy, diagonal = found[size:], self._diagonal.copy()
-        diagonal[self._unknown] = 1.0
+        size = int(np.count_nonzero(self._stays))
+        dy, diagonal = found[size:], np.where(self._stays, 1.0, self._diagonal)
         moved = self.place.turned(self.place.of.transposed @ dy - slack) / diagonal
-        moved[self._unknown] = found[:size]
+        moved[self._stays] = found[:size]
         return moved, dy
 
 
-def _rows(place: Place) -> tuple[Index, Array]:
-    """Unknowns that matter to the equations, and their rows of A^T in the basis of eigenvectors."""
-    of, m = place.of, place.of.b.size
-    places, found = [of.cone.scalars], [of.transposed[of.cone.scalars].toarray()]
-    for (rows, matrices), frame in zip(of.matrices, place.frames, strict=True):
-        n, width = frame.block.order, _width(frame, rows.size)
-        i, j = frame.block.pairs
-        last = j >= n - width
-        i, j = i[last], j[last] - (n - width)
-        narrow = (matrices @ frame.vectors[:, n - width :]).reshape(rows.size, n, width)
-        seen = np.matmul(frame.vectors.T, narrow)
-        part = np.zeros((i.size, m))
-        part[:, rows] = (seen[:, i, j] * np.where(i == j + n - width, 1.0, SQRT2)).T
-        places.append(frame.block.start + np.flatnonzero(last))
-        found.append(part)
-    return np.concatenate(places), np.vstack(found)
-
-
-def _width(frame: Frame, m: int) -> int:
-    """How many eigenvectors, the last ones, have quotients that matter to m equations."""
-    n = frame.block.order
-    r = int(np.count_nonzero(frame.x > _RANGE * frame.s))
-    return n if r * (2 * n - r) < 2 * m else r
+def _turned_rows(place: Place) -> Array:
+    """A^T with matrices in the basis of eigenvectors."""
+    rows = place.of.transposed.toarray()
+    for (at, matrices), frame in zip(place.of.matrices, place.frames, strict=True):
+        n, (i, j) = frame.block.order, frame.block.pairs
+        seen = frame.vectors.T @ (matrices @ frame.vectors).reshape(at.size, n, n)
+        rows[frame.block.part, at] = (seen[:, i, j] * np.where(i == j, 1.0, SQRT2)).T
+    return rows
