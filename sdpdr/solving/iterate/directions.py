@@ -18,6 +18,7 @@ J. Dattorro, "Convex Optimization and Euclidean Distance Geometry", Meboo, 2005,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -351,6 +352,23 @@ def find_direction(direction: str | Direction, rank: int) -> Direction:
     if direction not in DIRECTIONS:
         raise UnknownNameError("direction", direction, DIRECTIONS)
     return DIRECTIONS[direction](rank)
+
+
+def directions_of(
+    names: Sequence[str], given: str | Direction | Mapping[str, str | Direction], rank: int
+) -> dict[str, Direction]:
+    """The direction of each matrix; a mapping gives each its own, with a rank of its own."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(names, find_direction(given, rank))
+    if odd := set(names) ^ set(given):
+        raise DataError(
+            f"direction must have an entry for each matrix, {', '.join(names)}, and no "
+            f"other; it differs in {', '.join(sorted(odd))}."
+        )
+    return {
+        name: find_direction(way, rank) if isinstance(way, str) else way
+        for name, way in given.items()
+    }
 
 
 def _spectrum(
