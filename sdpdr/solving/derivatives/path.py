@@ -21,6 +21,8 @@ _REACHED, _USABLE = 1e-13, 1e-11
 GAPS, _TIGHT = tuple(10.0**-k for k in range(5, 13)), 1e-9
 # Points of the path whose quotients say what vanishes, and passes that size what does.
 _WAY, _ROUNDS = 4, 3
+# Share of the largest unknown that is rounding.
+_NOTHING = 1e-14
 
 
 def _path_point(program: Equations, near: Reached, size: float, gap: float) -> Place | None:
@@ -112,12 +114,16 @@ def _sizes(program: Equations, wider: Array, x: Array, share: float) -> Array:
     What vanishes next to the optimum is no unit: what it allows others to change vanishes too. It
     keeps less than the root of the share of the gap that a point keeps beside a wider one.
     """
-    less = np.abs(x) <= np.sqrt(share) * np.abs(wider)
-    vanishes, sizes = less.copy(), np.abs(x)
+    sizes = np.abs(x)
+    less = sizes <= np.maximum(np.sqrt(share) * np.abs(wider), _NOTHING * np.max(sizes))
+    vanishes = less.copy()
     for block in program.cone.blocks:
         vanishes[block.part] = False
         if np.all(less[block.diagonal]):
-            vanishes[block.diagonal], sizes[block.part] = True, 0.0
+            vanishes[block.diagonal] = True
+        root = np.sqrt(np.where(vanishes[block.diagonal], 0.0, sizes[block.diagonal]))
+        i, j = block.pairs
+        sizes[block.part] = root[i] * root[j]
     A = sp.csr_array(sp.vstack([program.A, sp.csr_array(program.c[None, :])]))
     right = np.append(np.abs(program.b), abs(program.value(x)))
     sizes[vanishes] = 0.0
@@ -126,4 +132,4 @@ def _sizes(program: Equations, wider: Array, x: Array, share: float) -> Array:
         filled = vanishes & np.isfinite(found)
         sizes[filled] = found[filled]
         vanishes &= ~filled
-    return np.where(vanishes, x, np.copysign(sizes, x))
+    return np.where(vanishes, x, sizes)
