@@ -27,12 +27,11 @@ _NOTHING = 1e-14
 
 def _path_point(program: Equations, near: Reached, size: float, gap: float) -> Place | None:
     """The point of the path with a gap in units of a size; None if Newton's method fails."""
-    of, s = program.in_units_of(near.x, near.s, size), near.s.copy()
-    s[program.cone.free] = 0.0
+    of = program.in_units_of(near.x, near.s, size)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         try:
             mu = gap * size / program.cone.degree
-            place = _walked(Place.near(of, near._replace(s=s), mu))
+            place = _walked(Place.near(of, near, mu))
         except np.linalg.LinAlgError:
             return None
     return place if place.error <= _USABLE else None
