@@ -70,7 +70,7 @@ class Direction(ABC):
 
     def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
         """The cost to begin with when no matrix is known yet."""
-        return Trace(n)
+        return self.measure(n)
 
     @abstractmethod
     def random(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
@@ -113,10 +113,6 @@ class _OfSpectrum(Direction):
     """A direction made of the spectrum, with weights on the points or without."""
 
     weights: Array | None
-
-    def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
-        """The weighted trace."""
-        return self.measure(n)
 
     def excess(self, value: Value) -> float:
         """Sum of the trailing eigenvalues."""
@@ -172,8 +168,8 @@ class Trailing(_OfSpectrum):
     centred: bool = False
 
     def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
-        """The weighted trace, about the mean if so asked."""
-        return self._all_but(np.zeros((n, 0))) if self.centred else super().first(n, null, rng)
+        """The weighted trace, about the mean if ``centred``."""
+        return self._all_but(np.zeros((n, 0))) if self.centred else self.measure(n)
 
     def random(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
         """All but r directions drawn at random."""
