@@ -247,3 +247,28 @@ def test_which_matrix_must_be_said_if_there_are_several():
     two = SDP((PsdVariable("A", 2), PsdVariable("B", 2)), {}, ())
     with pytest.raises(ModelError, match="A, B; name the one"):
         ConvexIteration(two, 1)
+
+
+def test_a_start_after_the_model_alone_is_a_descent_of_its_own():
+    model = methods.mvu(PATH)
+    start = np.array([[0.0], [1.0], [0.0], [1.0], [0.0]])
+    state = ConvexIteration(model, 1, weight=2.0, start=start, max_iter=3, **GRAM).run()
+    starts = [record.start for record in state.history]
+    assert starts[0] == 0
+    assert set(starts[1:]) == {1}
+
+
+def test_the_solver_is_chosen_once_and_once_more_for_the_direction(monkeypatch):
+    from sdpdr.solving.iterate import programs
+
+    chosen = []
+
+    def counted(program, asked):
+        chosen.append(choose(program, asked))
+        return chosen[-1]
+
+    choose = programs.choose
+    monkeypatch.setattr(programs, "choose", counted)
+    state = ConvexIteration(methods.mvu(STAR), 2, weight=2.0, max_iter=4, tol=1e-12).run()
+    assert len(state.history) > 2
+    assert len(chosen) == 2

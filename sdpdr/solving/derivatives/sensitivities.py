@@ -7,11 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import (
-    DataError,
-    NonUniqueWarning,
-    warn,
-)
+from sdpdr.base.errors import DataError, NonUniqueWarning, warn
 from sdpdr.linalg import svec
 from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter, parameter_of
@@ -33,11 +29,11 @@ _UNKNOWN = (
     "known, which those of `smooth` are not, or of too many values: take differences of two "
     "solutions instead. The optimal value has one all the same, by `sensitivity`."
 )
-# Steps of Newton's method in the points of expansions.
+# Expansions, each at the optimum of the last, which are Newton steps for smooth costs.
 _EXPANSIONS = 3
-# Values of smooth costs up to which those steps take less than a second or so.
+# Numbers of smooth costs up to which expansions take about a second.
 _MANY = 300
-# DIMACS errors of points that are solutions of other numbers.
+# DIMACS errors from which on a solution must belong to other parameter values.
 _STALE = 1e-4
 
 
@@ -97,7 +93,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     found = parameter_of(model.parameters(), parameter)
     try:
         precise = precise_optimum(model, solution, _MANY)
-    except DataError:  # its multipliers have to do
+    except DataError:  # use the solver's multipliers
         if is_smooth(model):
             model, solution = _expanded(model, solution, curved=False)
         program = model.to_sdp
@@ -169,19 +165,8 @@ def derivative(
 def precise_optimum(model: Model, solution: Solution, most: float = float("inf")) -> Optimum:
     """The optimum, with expansions in place of smooth costs, to which Newton's method leads.
 
-    Parameters
-    ----------
-    model : Model
-    solution : Solution
-    most : float, optional
-        Values that smooth costs are of, beyond which this takes more than it is worth.
-
-    Raises
-    ------
-    NotSmoothError
-        As for `Optimum`.
-    DataError
-        As for `Optimum`, and if smooth costs are of too many values, or have no expansion.
+    Smooth costs of more values than ``most`` are refused with a `DataError`, and so are those
+    without an expansion.
     """
     if not is_smooth(model):
         return Optimum(model, solution)
@@ -195,19 +180,13 @@ def precise_optimum(model: Model, solution: Solution, most: float = float("inf")
 
 
 def _expanded(model: Model, solution: Solution, *, curved: bool = True) -> tuple[Model, Solution]:
-    """A model with the derivatives of one with smooth costs, and its solution.
-
-    Raises
-    ------
-    DataError
-        If second derivatives are asked for, and not known, or there is no point.
-    """
+    """A model with the derivatives of one with smooth costs, and its solution."""
     if not all(v.name in solution.values for v in model.variables()):
         raise _lacking(solution)
     near = expansion_of(model, solution.values, curved=curved)
     if near is None:
         raise DataError(_UNKNOWN)
-    # What squares that are zero at the optimum add to it.
+    # Squares that vanish at the optimum have slack and multipliers of zero.
     written = dict(model.labelled_terms())
     added = {
         label: np.zeros(term.lhs.m)
@@ -220,6 +199,7 @@ def _expanded(model: Model, solution: Solution, *, curved: bool = True) -> tuple
 
 
 def _lacking(solution: Solution) -> DataError:
+    """The error of a solution without a point or multipliers."""
     return DataError(
         f"a derivative needs a point and all multipliers; this solution ({solution.status.name}"
         f" by {solution.solver}) lacks some."
@@ -227,12 +207,7 @@ def _lacking(solution: Solution) -> DataError:
 
 
 def _require_present(sdp: SDP, solution: Solution) -> None:
-    """Refuse a solution of other values of parameters.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse a solution at other values of parameters."""
     error = dimacs_errors(sdp, Point(solution.values, solution.duals)).worst()
     if error > max(_STALE, 10.0 * solution.residuals.worst()):
         raise DataError(
@@ -242,7 +217,7 @@ def _require_present(sdp: SDP, solution: Solution) -> None:
 
 
 def _lagrangian(sdp: SDP, solution: Solution) -> float:
-    """That of the minimisation."""
+    """The Lagrangian of the minimization."""
     if not sdp.is_point(solution.values) or not sdp.is_dual_point(solution.duals):
         raise _lacking(solution)
     total = sdp.primal_value(solution.values)

@@ -1,241 +1,134 @@
-r"""Steps of Newton's method on the conditions of optimality (`sdpdr.solving.derivatives.kkt`).
+r"""Linear systems with the derivative of the smoothed optimality conditions.
 
-Where the quotient of an entry of X is large, both eigenvectors belong to the range of X; these
-entries stay unknowns beside y. The others are eliminated, and those of two vectors of the range of
-S are left out of the matrix.
+In the basis of eigenvectors of W, which X and S share, the conditions couple each entry of X with
+the same one of S only (`sdpdr.solving.derivatives.place.Place.quotients`):
+
+.. math::  \begin{pmatrix} -D & A^T \\ A & 0 \end{pmatrix}
+           \begin{pmatrix} dx \\ dy \end{pmatrix} = \begin{pmatrix} r \\ p \end{pmatrix}.
+
+Entries with a large D are eliminated. Those with a small one, on the range of X, stay unknowns
+beside y, because dividing by D would lose the digits of the others.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sl
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.svec import SQRT2, svec, svec_size
-from sdpdr.program.attain.newton import finite
-from sdpdr.solving.derivatives.kkt import Frame, Place
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.svec import SQRT2
+from sdpdr.solving.derivatives.place import Place
 
-# Quotients from which on entries are unknowns.
-_LARGE = 1e2
-# Eigenvalues, relative to the largest, of the equations that depend on others.
+# Entries of D below which an entry of x stays an unknown.
+_UNKNOWN = 1e-2
+# Eigenvalues, relative to the largest, of equations that depend on others.
 _DEPENDENT = 1e-9
 # Share of a right side that a factorization may leave.
 _LOST = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Unknowns of one block, or the scalars.
-
-    Attributes
-    ----------
-    rows : array of shape (k, m), of A^T
-    inverse : array of shape (k,), of quotients
-    unit : array of shape (k,), of entries of a matrix in its vector
-    at : places in the block's matrix, or among x
-    large : array of bool of shape (k,), which ones stay unknowns
-    """
-
-    rows: Array
-    inverse: Array
-    unit: Array
-    at: tuple[Index, Index] | Index
-    large: NDArray[np.bool_]
-
-    @cached_property
-    def quotients(self) -> Array:
-        """Of those that are eliminated; zero of the others."""
-        return np.where(self.large, 0.0, 1.0 / np.where(self.large, 1.0, self.inverse))
-
-    def product(self) -> Array:
-        """What those that are eliminated leave between multipliers."""
-        halves = self.rows.T * np.sqrt(self.quotients)
-        return np.asarray(halves @ halves.T)
-
-
-@dataclass(frozen=True, eq=False)
-class NewtonStep:
-    """A step of W, of x, and of y."""
-
-    dw: Array
-    dx: Array
-    dy: Array
-
-
 class System:
-    """The derivative of the conditions at a place: equations for the large entries of x, and y.
-
-    Parameters
-    ----------
-    place : Place
-    """
+    """The derivative of the conditions of optimality at a place."""
 
     def __init__(self, place: Place) -> None:
-        self.place, of = place, place.of
-        m = of.b.size
-        self._parts = [
-            _of_block(*seen, frame, m)
-            for seen, frame in zip(of.matrices, place.frames, strict=True)
-        ]
-        self._parts.append(_of_scalars(place))
-        self._schur = np.sum([part.product() for part in self._parts], axis=0)
-        self._inverse = np.concatenate([part.inverse[part.large] for part in self._parts])
-        self._wide = np.vstack([part.rows[part.large] for part in self._parts])
-        self.large = self._inverse.size
+        self.place = place
+        self._diagonal = place.quotients + place.of.curvature
+        rows = _turned_rows(place)
+        self._stays = self._diagonal <= _UNKNOWN
+        self._gone = np.flatnonzero(~self._stays)
+        self._rows, wide = rows[self._gone], rows[self._stays]
+        halves = self._rows / np.sqrt(self._diagonal[self._gone])[:, None]
+        corner = -np.diag(self._diagonal[self._stays])
+        self.matrix = np.block([[corner, wide], [wide.T, halves.T @ halves]])
+        largest = np.max(np.abs(self.matrix), axis=1, initial=0.0)
+        self._units = 1.0 / np.sqrt(np.where(largest > 0.0, largest, 1.0))
+        self._scaled = self.matrix * self._units * self._units[:, None]
 
-    @cached_property
-    def matrix(self) -> Array:
-        """Symmetric, of shape (k + m, k + m)."""
-        return np.block([[-np.diag(self._inverse), self._wide], [self._wide.T, self._schur]])
-
-    def right(self, missed: Array, slack: Array) -> Array:
+    def _right(self, missed: Array, slack: Array) -> Array:
         """The right side for residuals ``b - A x`` and ``c + Q x - A^T y - s``."""
-        total, kept = missed.copy(), []
-        for part, seen in zip(self._parts, self._seen(slack), strict=True):
-            total += part.rows.T @ (part.quotients * seen)
-            kept.append(seen[part.large])
-        return np.concatenate([*kept, total])
+        turned = self.place.turned(slack)
+        seen = turned[self._gone] / self._diagonal[self._gone]
+        return np.concatenate([turned[self._stays], missed + self._rows.T @ seen])
 
-    def step(self, missed: Array, slack: Array) -> NewtonStep:
-        """How all answer to residuals."""
-        right = self.right(missed, slack)
-        found = _solution(self.matrix, right)
-        # Where rows depend on others.
-        return self._as_step(self._least(right) if found is None else found, slack)
+    def step(self) -> tuple[Array, Array]:
+        """The Newton step of W and of y."""
+        place = self.place
+        right = self._right(place.missed, place.slack)
+        found = self._solved(right)
+        # Without a solution, some equations depend on others.
+        moved, dy = self._moved(self._least(right) if found is None else found, place.slack)
+        return place.turned(moved * (1.0 + place.quotients), back=True), dy
 
-    def _as_step(self, found: Array, slack: Array) -> NewtonStep:
-        dw, dy = self._moved(found, slack)
-        return NewtonStep(dw, self._of_x(dw), dy)
+    def slope(self, missed: Array, slack: Array) -> Array:
+        """How x responds to residuals, with the least y where there are several."""
+        moved, _ = self._moved(self._least(self._right(missed, slack)), slack)
+        return self.place.turned(moved, back=True)
 
-    @cached_property
-    def _spectrum(self) -> tuple[Array, Array, Array]:
-        size = _sizes(self.matrix)
-        values, vectors = np.linalg.eigh(finite(_scaled(self.matrix, size)))
-        return values, vectors, size
-
-    @cached_property
-    def _known(self) -> NDArray[np.bool_]:
-        values = np.abs(self._spectrum[0])
-        return np.asarray(values > _DEPENDENT * np.max(values, initial=0.0), dtype=bool)
-
-    def doubt(self, missed: Array, slack: Array) -> float:
-        """Share of a right side that equations that depend on others contradict."""
-        _, vectors, size = self._spectrum
-        right = size * self.right(missed, slack)
+    def contradiction(self, missed: Array, slack: Array) -> float:
+        """Share of a right side that equations which depend on others contradict."""
+        vectors = self._spectrum[1]
+        right = self._units * self._right(missed, slack)
         lost = vectors[:, ~self._known].T @ right
         return float(np.linalg.norm(lost) / (np.linalg.norm(right) or 1.0))
 
-    def leaves(self, chosen: NDArray[np.bool_]) -> bool:
-        """Whether what equations that depend on others leave open are no entries chosen of x."""
-        _, vectors, size = self._spectrum
+    def determines(self, chosen: NDArray[np.bool_]) -> bool:
+        """Whether the equations determine some entries of x."""
         nothing = np.zeros(self.place.w.size)
-        for vector in vectors[:, ~self._known].T:
-            dx = self._of_x(self._moved(size * vector, nothing)[0])
+        for vector in self._spectrum[1][:, ~self._known].T:
+            moved, _ = self._moved(self._units * vector, nothing)
+            dx = self.place.turned(moved, back=True)
             if np.max(np.abs(dx[chosen]), initial=0.0) > np.sqrt(_DEPENDENT):
                 return False
         return True
 
-    def slope(self, missed: Array, slack: Array) -> NewtonStep:
-        """How all answer to residuals, with the least y where there are several."""
-        return self._as_step(self._least(self.right(missed, slack)), slack)
+    @cached_property
+    def _spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues and eigenvectors of the matrix in units of its rows."""
+        values, vectors = np.linalg.eigh(self._scaled)
+        return values, vectors
+
+    @cached_property
+    def _known(self) -> NDArray[np.bool_]:
+        """Which eigenvectors the equations say something about."""
+        values = np.abs(self._spectrum[0])
+        return np.asarray(values > _DEPENDENT * np.max(values, initial=0.0), dtype=bool)
 
     def _least(self, right: Array) -> Array:
         """The least solution of the equations, as far as they do not contradict each other."""
-        values, vectors, size = self._spectrum
+        values, vectors = self._spectrum
         part = vectors[:, self._known]
-        return np.asarray(size * (part @ ((part.T @ (size * right)) / values[self._known])))
+        found = part @ ((part.T @ (self._units * right)) / values[self._known])
+        return np.asarray(self._units * found)
 
-    def _of_x(self, dw: Array) -> Array:
-        place = self.place
-        dx = dw.copy()
-        for frame in place.frames:
-            x, s = (np.add.outer(one, one) for one in (frame.x, frame.s))
-            turned = frame.turned(dw) * x / (x + s)
-            dx[frame.block.part] = svec(frame.vectors @ turned @ frame.vectors.T)
-        k = place.of.nonnegative
-        dx[k] *= place.x[k] / (place.x[k] + place.s[k])
-        return dx
-
-    def _seen(self, slack: Array) -> list[Array]:
-        """Entries of residuals of the slack, by part."""
-        *blocks, scalars = self._parts
-        seen = [
-            frame.turned(slack)[part.at] * part.unit
-            for frame, part in zip(self.place.frames, blocks, strict=True)
-        ]
-        return [*seen, slack[scalars.at]]
+    def _solved(self, right: Array) -> Array | None:
+        """The solution, refined once; None where equations depend on others."""
+        factor, pivots, singular = sl.lapack.dgetrf(self._scaled)
+        if singular:
+            return None
+        found, rest = np.zeros(right.size), right
+        for _ in range(2):
+            found += self._units * sl.lapack.dgetrs(factor, pivots, self._units * rest)[0]
+            rest = right - self.matrix @ found
+        lost = np.linalg.norm(self._units * rest)
+        return found if lost <= _LOST * np.linalg.norm(self._units * right) else None
 
     def _moved(self, found: Array, slack: Array) -> tuple[Array, Array]:
-        """The step of w that belongs to one of y, and to that of the large entries of x."""
-        place = self.place
-        given, dy = found[: self.large], found[self.large :]
-        dw = np.zeros(place.w.size)
-        pushed = place.of.transposed @ dy - slack
-        start = 0
-        for frame, part in zip(place.frames, self._parts[:-1], strict=True):
-            x, s = (np.add.outer(one, one) for one in (frame.x, frame.s))
-            turned = frame.turned(pushed) * (1.0 + x / s)
-            i, j = (index[part.large] for index in part.at)
-            end = start + i.size
-            turned[i, j] = given[start:end] / part.unit[part.large] * (1.0 + s / x)[i, j]
-            turned[j, i] = turned[i, j]
-            dw[frame.block.part] = svec(frame.vectors @ turned @ frame.vectors.T)
-            start = end
-        scalars = self._parts[-1]
-        dx = scalars.quotients * pushed[scalars.at]
-        dx[scalars.large] = given[start:]
-        k = place.of.nonnegative
-        dx[: k.size] *= 1.0 + place.s[k] / place.x[k]
-        dw[scalars.at] = dx
-        return dw, dy
+        """The step of x in the basis of eigenvectors, and of y, of a solution."""
+        size = int(np.count_nonzero(self._stays))
+        dy, diagonal = found[size:], np.where(self._stays, 1.0, self._diagonal)
+        moved = self.place.turned(self.place.of.transposed @ dy - slack) / diagonal
+        moved[self._stays] = found[:size]
+        return moved, dy
 
 
-def _of_block(seeing: Index, matrices: sp.csr_array, frame: Frame, m: int) -> _Part:
-    n, width = frame.block.order, frame.width(seeing.size)
-    before = n - width
-    j, i = (each[svec_size(before) :] for each in np.tril_indices(n))
-    unit = np.where(i == j, 1.0, SQRT2)
-    seen = frame.seen(matrices, width)
-    rows = (seen.reshape(seeing.size, -1)[:, (j - before) * n + i] * unit).T
-    kept = np.zeros((i.size, m))
-    kept[:, seeing] = rows
-    inverse = (frame.s[i] + frame.s[j]) / (frame.x[i] + frame.x[j])
-    return _Part(kept, inverse, unit, (i, j), inverse * _LARGE <= 1.0)
-
-
-def _of_scalars(place: Place) -> _Part:
-    k, rows = place.of.scalars
-    inverse, p = place.of.curvature[k], place.of.nonnegative
-    inverse[: p.size] += place.s[p] / place.x[p]
-    return _Part(rows, inverse, np.ones(k.size), k, inverse * _LARGE <= 1.0)
-
-
-def _solution(matrix: Array, right: Array) -> Array | None:
-    """The solution of equations, refined once; None where they depend on each other."""
-    size = _sizes(matrix)
-    factor, pivots, singular = sl.lapack.dgetrf(finite(_scaled(matrix, size)))
-    if singular:
-        return None
-
-    def solved(rest: Array) -> Array:
-        return np.asarray(size * sl.lapack.dgetrs(factor, pivots, size * rest)[0])
-
-    found = solved(right)
-    found += solved(right - matrix @ found)
-    rest = right - matrix @ found
-    enough = np.linalg.norm(size * rest) <= _LOST * np.linalg.norm(size * right)
-    return found if enough else None
-
-
-def _sizes(matrix: Array) -> Array:
-    largest = np.max(np.abs(matrix), axis=1, initial=0.0)
-    return np.asarray(1.0 / np.sqrt(np.where(largest > 0.0, largest, 1.0)))
-
-
-def _scaled(matrix: Array, size: Array) -> Array:
-    return np.asarray(matrix * size * size[:, None])
+def _turned_rows(place: Place) -> Array:
+    """A^T with matrices in the basis of eigenvectors."""
+    rows = place.of.transposed.toarray()
+    for (at, matrices), frame in zip(place.of.matrices, place.frames, strict=True):
+        n, (i, j) = frame.block.order, frame.block.pairs
+        seen = frame.vectors.T @ (matrices @ frame.vectors).reshape(at.size, n, n)
+        rows[frame.block.part, at] = (seen[:, i, j] * np.where(i == j, 1.0, SQRT2)).T
+    return rows

@@ -1,8 +1,8 @@
-"""The driver: solve, make a direction from the answer, change the cost, solve again."""
+"""Convex iteration: programs whose cost pushes a matrix towards a low rank."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,26 +11,17 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import Progress, show_progress
-from sdpdr.linalg import LinearMap
+from sdpdr.base.progress import Progress
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution
 from sdpdr.program.point import Value
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.grade import attested
-from sdpdr.solving.iterate.directions import Direction
-from sdpdr.solving.iterate.programs import Programs, Start, directions_of, matrices_of
+from sdpdr.solving.iterate.directions import Direction, directions_of
+from sdpdr.solving.iterate.programs import Programs, Start, matrices_of
 from sdpdr.solving.iterate.purify import Purified, polish
-from sdpdr.solving.iterate.records import (
-    ENDS,
-    POINTLESS,
-    RESUMABLE,
-    IterationStatus,
-    Record,
-    State,
-    has_settled,
-    has_stalled,
-)
+from sdpdr.solving.iterate.records import IterationStatus, Record, State, has_settled, has_stalled
+from sdpdr.solving.iterate.runner import Costs, Runner
 from sdpdr.solving.turns import of_proofs
 
 # An objective that rises by more than this share is worth a note: the solver was inaccurate.
@@ -38,7 +29,7 @@ _RISE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class ConvexIteration:
+class ConvexIteration(Runner):
     r"""Convex iteration: semidefinite programs that differ in their cost only, towards a low rank.
 
     .. math::
@@ -56,8 +47,8 @@ class ConvexIteration:
     is a local method. Restarts draw another direction at random and keep the best answer.
 
     The program is compiled once. Where the solver can begin from a given point, it begins from the
-    last one. With ``solver="auto"`` the pair of solver and form that answered the first program
-    under a direction serves for all others; where it falls short, another one is tried too.
+    last one. With ``solver="auto"`` the solver and form are chosen for the first program under a
+    direction, and serve for all others.
 
     Parameters
     ----------
@@ -74,7 +65,7 @@ class ConvexIteration:
         Keep the model's objective and add this much of the direction; 0 or more.
     start : array of shape (n, d), Factor or Solution, optional
         Points, or a matrix, from which the first direction is made. By default the trace is
-        minimised first (``"schur"``: a random direction), or with ``weight`` the model is solved
+        minimized first (``"schur"``: a random direction), or with ``weight`` the model is solved
         as it is. ``"random"`` draws the first direction.
     tol : float, default 1e-6
         The rank is met at an excess of ``tol`` times the trace; an objective has settled when an
@@ -91,7 +82,7 @@ class ConvexIteration:
         Of everything random.
     solver, form : see `sdpdr.solve`
     accuracy : float, default 1e-7
-        Relative gap asked of each solve, unless the solver is a configured object, which keeps
+        Relative gap requested of each solve, unless the solver is a configured object, which keeps
         its own, as it does its seed.
     time_limit : float, optional
         Seconds for the solvers in one call of `run`.
@@ -158,7 +149,7 @@ class ConvexIteration:
         for name, (n, null) in self.programs.orders.items():
             self.ways[name].check(name, n, null.shape[1])
         if self.start is not None:
-            self._given_directions(self.start)
+            self._given()
 
     @cached_property
     def programs(self) -> Programs:
@@ -174,128 +165,43 @@ class ConvexIteration:
 
     @cached_property
     def _unit(self) -> float:
+        """The size of matrices beside which one counts as zero."""
         return self.programs.unit(self.ways)
-
-    # -- init, step, done -------------------------------------------------------------------
 
     def init(self) -> State:
         """The state before the first program."""
-        if self.weight is not None:
-            directions = None
-        elif self.start is not None:
-            directions = self._given_directions(self.start)
-        else:
-            directions = self._drawn(0, "first")
-        return State(IterationStatus.RUNNING, (), directions, self.programs.names[0])
-
-    def step(self, state: State) -> State:
-        """Solve one program and make the next direction; a state that has ended stays as it is."""
-        if self.done(state):
-            return state
-        return self._step(state, Deadline(self.time_limit))
-
-    def done(self, state: State) -> bool:
-        """Whether there is nothing left to do."""
-        return state.status is not IterationStatus.RUNNING
-
-    def run(
-        self, state: State | None = None, accept: Callable[[State], bool] | None = None
-    ) -> State:
-        """Iterate until done.
-
-        Parameters
-        ----------
-        state : State, optional
-            Go on from this state, also where a limit ended it.
-        accept : callable, optional
-            Asked after every program that has a point; at True the rank counts as reached by the
-            latest answer, ``state.last``, whatever its excess. For those who can mend an answer
-            and see that it holds.
-
-        Returns
-        -------
-        State
-            However it ended, with the best answer so far: failures are statuses, not exceptions.
-        """
-        deadline = Deadline(self.time_limit)
-        state = self.init() if state is None else self._reopened(state)
-        with show_progress(self.progress, f"rank {self.rank}") as report:
-            while not self.done(state):
-                if deadline.is_over():
-                    return replace(state, status=IterationStatus.TIME_LIMIT)
-                try:
-                    state = self._step(state, deadline)
-                    if accept is not None and state.solved[-1:] and accept(state):
-                        best = state.with_best(state.solved[-1].iteration)
-                        state = replace(best, status=IterationStatus.RANK_REACHED)
-                except KeyboardInterrupt:
-                    return replace(state, status=IterationStatus.INTERRUPTED)
-                if report is not None:
-                    last = state.history[-1]
-                    seconds = deadline.spent
-                    report({**state.rows()[-1], "value": last.objective, "seconds": seconds})
-        return self._proved(state, deadline)
-
-    def _proved(self, state: State, deadline: Deadline) -> State:
-        """With a value that is proved attainable near the best answer, which stays as it is."""
-        if state.best is None:
-            return state
-        best = attested(self.programs.under(state.best_directions), state.best, of_proofs(deadline))
-        return state if best is state.best else replace(state, best=best)
+        costs: Costs | None = None
+        if self.weight is None:
+            costs = self._drawn(0, first=True) if self.start is None else self._given()
+        return State(IterationStatus.RUNNING, (), costs, self.programs.names[0])
 
     def purify(self, state: State) -> Purified:
-        """The best answer cut down to exactly the rank and mended; see `polish`.
+        """The best answer cut down to exactly the rank and repaired; see `polish`.
 
-        Of several matrices, the first one.
+        If there are several matrices, the first one.
         """
         return polish(self.programs.base, state.gram(), self.rank, state.variable)
 
-    def _reopened(self, state: State) -> State:
-        if state.status in RESUMABLE:
-            return replace(state, status=IterationStatus.RUNNING)
-        if state.status in (IterationStatus.STALLED, IterationStatus.SETTLED):
-            return self._another_start(state, state.status)
-        return state
-
-    def _step(self, state: State, deadline: Deadline) -> State:
-        if len(state.descent) >= self.max_iter:
-            return replace(state, status=IterationStatus.ITERATION_LIMIT)
-        watch = Deadline()
+    def _solve(self, state: State, deadline: Deadline) -> Solution:
         # The direction costs a program the structure that may have served the model alone.
         changed = len(state.solved) == 1 and self.weight is not None
-        solution = self.programs.solve(state.directions, state.last, deadline, choose_anew=changed)
-        record = self._record(state, solution, watch.spent)
-        history = (*state.history, record)
-        if not solution.values:
-            return self._without_point(replace(state, history=history), solution)
-        state = replace(state, history=history, last=solution, last_directions=state.directions)
-        state = self._kept(state)
-        if solution.status in ENDS:
-            # The same program again on resuming, from where it was left.
-            return replace(state, status=ENDS[solution.status])
-        verdict = self._verdict(state.descent)
-        if verdict is IterationStatus.RUNNING:
-            # A start of one's own, after the model alone, is another descent.
-            start = state.start + (state.directions is None and self.start is not None)
-            return replace(state, directions=self._next(state), start=start)
-        if verdict is IterationStatus.RANK_REACHED:
-            return replace(state, status=verdict)
-        if verdict is IterationStatus.ITERATION_LIMIT:
-            state = replace(state, directions=self._next(state))
-        return self._another_start(state, verdict)
+        return self.programs.solve(state.directions, state.last, deadline, choose_anew=changed)
 
-    # -- one program ------------------------------------------------------------------------
+    def _finished(self, state: State, deadline: Deadline) -> State:
+        """With a value that is proved attainable near the best answer, which stays as it is."""
+        if state.best is None:
+            return state
+        program = self.programs.under(state.best_directions)
+        return replace(state, best=attested(program, state.best, of_proofs(deadline)))
 
     def _record(self, state: State, solution: Solution, seconds: float) -> Record:
         excess = trace = objective = float("nan")
         if solution.values:
             excess = sum(way.excess(solution.values[name]) for name, way in self.ways.items())
             trace = sum(way.size(solution.values[name]) for name, way in self.ways.items())
-            objective = (
-                self.programs.base.primal_value(solution.values) + self.programs.pull * excess
-            )
-        descent = state.descent
-        note = ""
+            base = self.programs.base.primal_value(solution.values)
+            objective = base + self.programs.pull * excess
+        descent, note = state.descent, ""
         if state.directions is None:
             note = "the model as it is"
         elif descent and objective > descent[-1].objective + _RISE * self._size(descent[-1]):
@@ -315,86 +221,62 @@ class ConvexIteration:
             note=note,
         )
 
-    def _kept(self, state: State) -> State:
-        """With the best answer so far, and the bound that the model as it is gives."""
-        record, last = state.history[-1], state.last
-        assert last is not None
-        if state.directions is None:
-            state = replace(state, bound=last.bound)
-        best = state.history[state.best_iteration] if state.best else None
-        if best is None or self._measure(record) < self._measure(best):
-            return state.with_best(record.iteration)
-        return state
-
     def _measure(self, record: Record) -> tuple[bool, float]:
-        """What the best record has least of; points far from feasible come last."""
+        """Points far from feasible come last."""
         measure = record.share if self.weight is None else record.objective
         return not self.programs.tolerates(record.infeasibility), measure
 
     def _size(self, record: Record) -> float:
         return max(abs(record.objective), self._unit)
 
-    # -- what comes next --------------------------------------------------------------------
-
     def _verdict(self, descent: tuple[Record, ...]) -> IterationStatus:
-        """Whether this start has met the rank, settled or stalled."""
-        record, going = descent[-1], IterationStatus.RUNNING
-        if len(descent) >= self.max_iter:
-            going = IterationStatus.ITERATION_LIMIT
+        record = descent[-1]
         if self.weight is not None:
             least = self.tol * self._size(record)
-            settled = has_settled(descent, self.patience, least)
-            return IterationStatus.SETTLED if settled else going
-        if record.share <= self.tol and self.programs.tolerates(record.infeasibility):
+            if has_settled(descent, self.patience, least):
+                return IterationStatus.SETTLED
+        elif record.share <= self.tol and self.programs.tolerates(record.infeasibility):
             return IterationStatus.RANK_REACHED
-        stalled = has_stalled(descent, self.patience, self.stall)
-        return IterationStatus.STALLED if stalled else going
+        elif has_stalled(descent, self.patience, self.stall):
+            return IterationStatus.STALLED
+        return IterationStatus.RUNNING
 
-    def _next(self, state: State) -> Mapping[str, LinearMap]:
-        """The direction that the last answer suggests; the one asked for after the model alone."""
+    @property
+    def _planned_starts(self) -> int:
+        return int(self.weight is not None and self.start is not None)
+
+    def _next(self, state: State) -> Costs:
         if state.directions is None and self.start is not None:
-            return self._given_directions(self.start)
+            return self._given()
         assert state.last is not None
         seed = [self.seed, state.start, len(state.history)]
         return self._made(state.last.values, len(state.descent) - 1, seed)
 
-    def _another_start(self, state: State, verdict: IterationStatus) -> State:
-        first = 1 if self.weight is not None and self.start is not None else 0
-        if state.start - first >= self.restarts:
-            return replace(state, status=verdict)
-        number, drawn = state.start + 1, self._drawn(state.start + 1, "random")
-        return replace(state, status=IterationStatus.RUNNING, directions=drawn, start=number)
-
-    def _without_point(self, state: State, solution: Solution) -> State:
-        if solution.status in ENDS:
-            return replace(state, status=ENDS[solution.status])
-        if state.best is not None:
-            return self._another_start(state, IterationStatus.FAILED)
-        return replace(state, status=POINTLESS.get(solution.status, IterationStatus.FAILED))
-
-    # -- directions that no answer suggests -------------------------------------------------
-
-    def _drawn(self, number: int, kind: str) -> dict[str, LinearMap]:
+    def _drawn(self, number: int, *, first: bool = False) -> Costs:
         rng = np.random.default_rng([self.seed, number])
-        draws = {n: w.first if kind == "first" else w.random for n, w in self.ways.items()}
+        draws = {name: way.first if first else way.random for name, way in self.ways.items()}
         return {name: draw(*self.programs.orders[name], rng) for name, draw in draws.items()}
 
-    def _given_directions(self, start: Start | str) -> dict[str, LinearMap]:
+    def _given(self) -> Costs:
+        """The costs that the start asks for."""
+        start = self.start
         if isinstance(start, str):
             if start != "random":
                 raise DataError(
                     "start must be 'random', points of shape (n, d), a Factor or a Solution; it "
                     f"is {start!r}."
                 )
-            return self._drawn(0, "random")
+            return self._drawn(0)
+        assert start is not None
         matrices = {name: self.programs.matrix(start, name) for name in self.programs.names}
         return self._made(matrices, 0, [self.seed, 0])
 
-    def _made(
-        self, values: Mapping[str, Value], step: int, seed: Sequence[int]
-    ) -> dict[str, LinearMap]:
-        """The direction of each matrix, made from its value."""
+    def _made(self, values: Mapping[str, Value], step: int, seed: Sequence[int]) -> Costs:
+        """The cost of each matrix, made from its value."""
         return {
             name: self.ways[name].cost(values[name], null, step, np.random.default_rng(seed))
             for name, (_, null) in self.programs.orders.items()
         }
+
+    def __str__(self) -> str:
+        return f"rank {self.rank}"

@@ -18,6 +18,7 @@ J. Dattorro, "Convex Optimization and Euclidean Distance Geometry", Meboo, 2005,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -69,7 +70,7 @@ class Direction(ABC):
 
     def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
         """The cost to begin with when no matrix is known yet."""
-        return Trace(n)
+        return self.measure(n)
 
     @abstractmethod
     def random(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
@@ -112,10 +113,6 @@ class _OfSpectrum(Direction):
     """A direction made of the spectrum, with weights on the points or without."""
 
     weights: Array | None
-
-    def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
-        """The weighted trace."""
-        return self.measure(n)
 
     def excess(self, value: Value) -> float:
         """Sum of the trailing eigenvalues."""
@@ -171,8 +168,8 @@ class Trailing(_OfSpectrum):
     centred: bool = False
 
     def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
-        """The weighted trace, about the mean if so asked."""
-        return self._all_but(np.zeros((n, 0))) if self.centred else super().first(n, null, rng)
+        """The weighted trace, about the mean if ``centred``."""
+        return self._all_but(np.zeros((n, 0))) if self.centred else self.measure(n)
 
     def random(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
         """All but r directions drawn at random."""
@@ -351,6 +348,23 @@ def find_direction(direction: str | Direction, rank: int) -> Direction:
     if direction not in DIRECTIONS:
         raise UnknownNameError("direction", direction, DIRECTIONS)
     return DIRECTIONS[direction](rank)
+
+
+def directions_of(
+    names: Sequence[str], given: str | Direction | Mapping[str, str | Direction], rank: int
+) -> dict[str, Direction]:
+    """The direction of each matrix; a mapping gives each its own, with a rank of its own."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(names, find_direction(given, rank))
+    if odd := set(names) ^ set(given):
+        raise DataError(
+            f"direction must have an entry for each matrix, {', '.join(names)}, and no "
+            f"other; it differs in {', '.join(sorted(odd))}."
+        )
+    return {
+        name: find_direction(way, rank) if isinstance(way, str) else way
+        for name, way in given.items()
+    }
 
 
 def _spectrum(

@@ -1,8 +1,8 @@
-r"""From a matrix that is nearly of a rank to one that is, exactly: truncate, then mend the rows.
+r"""From a matrix that is nearly of a rank to one that is, exactly.
 
 Interior-point answers carry small eigenvalues to the end. `polish` cuts them off and moves the
-remaining factor until the rows hold again; `reduce_rank` removes directions one by one where linear
-equalities are all there is, and moves no row at all.
+remaining factor until the constraints hold again; `reduce_rank` removes directions one by one where
+there are linear equalities only, and moves no constraint at all.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from sdpdr.program.rows import Rows
 from sdpdr.program.sizes import row_norms
 from sdpdr.solving.iterate.programs import matrices_of
 
-# Of mending: most steps, a sum of squares that rounding leaves, and the least damping and the least
-# progress, relatively, that are worth a step.
+# The repair: most steps, a sum of squares that rounding leaves, and the least damping and relative
+# progress that are worth a step.
 _STEPS, _ZERO = 200, 1e-30
 _DAMPING, _PROGRESS = 1e-12, 1e-7
 # Eigenvalues below this share of the largest are no directions of a matrix.
@@ -37,7 +37,7 @@ _NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Purified:
-    """A matrix of exactly some rank, and how well it keeps the rows.
+    """A matrix of exactly some rank, and how well it satisfies the constraints.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Purified:
         Largest violation of a row, relative to its right side (where that is zero, to a typical
         entry).
     truncated : float
-        The same before mending, of the matrix with its trailing eigenvalues cut off.
+        The same before the repair, of the matrix with its trailing eigenvalues cut off.
     steps : int
-        Steps that mending took.
+        Steps that the repair took.
     """
 
     factor: Array
@@ -58,7 +58,7 @@ class Purified:
     steps: int
 
     def held(self, tol: float = 1e-9) -> bool:
-        """Whether all rows hold to ``tol``."""
+        """Whether all constraints hold to ``tol``."""
         return self.residual <= tol
 
     def __repr__(self) -> str:
@@ -70,7 +70,7 @@ class Purified:
 
 
 def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -> Purified:
-    r"""Cut a matrix down to a rank and move its factor until the rows hold again.
+    r"""Cut a matrix down to a rank and move its factor until the constraints hold again.
 
     .. math::
 
@@ -78,9 +78,9 @@ def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -
         \right)^2
 
     over the equalities and, of the inequalities, the violated part; by a damped Gauss-Newton method
-    from the leading eigenvectors. Where the rows can hold at that rank nearby it converges
-    quadratically; where not, the residual says so. Rows that other variables take part in (slack
-    at a price) are left out.
+    from the leading eigenvectors. Where the constraints can hold at that rank nearby it converges
+    quadratically; where not, the residual says so. Constraints with other variables (penalized
+    slack) are left out.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -
         raise NotAcceptedError("polishing knows rows only; the program has matrix inequalities.")
     rows = _Violations.of(program, name)
     start = start - rows.null @ (rows.null.T @ start)
-    factor, steps = _mended(rows, start)
+    factor, steps = _repaired(rows, start)
     factor = factor - rows.null @ (rows.null.T @ factor)
     spectrum, vectors = factor_spectrum(factor)
     factor = vectors * np.sqrt(spectrum)
@@ -173,7 +173,7 @@ def reduce_rank(program: SDP, value: Value, variable: str | None = None) -> Fact
     return Factor(factor)
 
 
-def _mended(rows: _Violations, factor: Array) -> tuple[Array, int]:
+def _repaired(rows: _Violations, factor: Array) -> tuple[Array, int]:
     """Damped Gauss-Newton (Levenberg and Marquardt) on the violations of the rows."""
     away = rows.values(factor)
     size = float(away @ away)

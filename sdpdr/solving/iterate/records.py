@@ -12,7 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import SolveFailedError
 from sdpdr.base.progress import Advised
 from sdpdr.linalg import LinearMap
-from sdpdr.program import Solution, Status
+from sdpdr.program import Solution
 from sdpdr.program.point import Value
 
 
@@ -52,18 +52,6 @@ RESUMABLE = (
     IterationStatus.TIME_LIMIT,
     IterationStatus.INTERRUPTED,
 )
-
-
-# How an iteration ends whose last program ended so, and one whose program has no point; as FAILED
-# where another status says why.
-ENDS = {
-    Status.TIME_LIMIT: IterationStatus.TIME_LIMIT,
-    Status.INTERRUPTED: IterationStatus.INTERRUPTED,
-}
-POINTLESS = ENDS | {
-    Status.INFEASIBLE: IterationStatus.INFEASIBLE,
-    Status.UNBOUNDED: IterationStatus.UNBOUNDED,
-}
 
 
 @dataclass(frozen=True)
