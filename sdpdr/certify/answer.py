@@ -9,7 +9,6 @@ from math import inf
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.path import LARGEST
 from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, Oracle, prove
 from sdpdr.certify.standard import Standard, standard
@@ -81,6 +80,7 @@ def prove_answer(
     seconds: float = inf,
     claim: str = "",
     beside: Proved | None = None,
+    stays: bool = False,
 ) -> Proved:
     """What the kernel proves of an answer to a program that `is_small`.
 
@@ -91,7 +91,7 @@ def prove_answer(
         Values and multipliers of any quality; none of it is believed.
     solve : callable of a flat program and seconds
         Proposes faces and rays (`sdpdr.certify.prove`).
-    tol, gap_scale, seconds, claim : see `sdpdr.certify.prove.prove`
+    tol, gap_scale, seconds, claim, stays : see `sdpdr.certify.prove.prove`
     beside : Proved, optional
         What is known already, and not looked for.
 
@@ -105,9 +105,10 @@ def prove_answer(
     >>> from sdpdr import graphs, methods
     >>> from sdpdr.solvers.flat import ask_clarabel
     >>> sdp = methods.mvu(graphs.path([1.0, 1.0])).to_sdp()
-    >>> found = prove_answer(sdp, Point(), ask_clarabel)
-    >>> round(found.value, 6), round(found.bound, 6)
-    (2.0, 2.0)
+    >>> weights = {"isometry": 1.0001 * np.ones(2), "centered": np.zeros(3)}
+    >>> found = prove_answer(sdp, Point({}, weights), ask_clarabel)
+    >>> round(found.bound, 4), found.value
+    (2.0002, None)
     """
     form = standard(sdp)
     unit = form.length * form.price
@@ -118,22 +119,19 @@ def prove_answer(
             known.take(side, sdp.report(number) / unit, None, beside.how[side])
     answer = form.answer(point)
     try:
-        if not claim:
-            answer = _completed(answer, form.flat, solve, seconds)
-        prove(form.flat, answer, solve, tol=tol, seconds=seconds, claim=claim, known=known)
+        prove(
+            form.flat,
+            answer,
+            solve,
+            tol=tol,
+            seconds=seconds,
+            claim=claim,
+            stays=stays,
+            known=known,
+        )
     except KeyboardInterrupt:
         raise ProofInterruptedError(_of_knowledge(form, known)) from None
     return _of_knowledge(form, known)
-
-
-def _completed(answer: Answer, flat: FlatProgram, solve: Oracle, seconds: float) -> Answer:
-    """The answer with a point, or multipliers, of another solver where its own are not finite."""
-    has_point, has_multipliers = (np.all(np.isfinite(v)) for v in (answer.x, answer.z))
-    if has_point and has_multipliers:
-        return answer
-    other = solve(flat, seconds)
-    x, s = (answer.x, answer.s) if has_point else (other.x, other.s)
-    return Answer(x, s, answer.z if has_multipliers else other.z, other.is_solved)
 
 
 def _of_knowledge(form: Standard, known: Knowledge) -> Proved:

@@ -253,6 +253,9 @@ def build(
     >>> program.all_inside(np.ones(1)), program.degree
     (True, 1)
     """
+    if not any(len(one.b) for one in pieces):
+        # A number that is one, so that there is a cone.
+        pieces = [Piece(NONNEGATIVE, 1, sp.csr_array((1, len(c))), np.ones(1))]
     ordered = sorted((one for one in pieces if len(one.b)), key=lambda one: KINDS.index(one.kind))
     parts, at = [], 0
     for kind, size, _, b, _ in ordered:

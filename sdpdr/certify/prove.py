@@ -121,6 +121,7 @@ def prove(
     tol: float = 1e-6,
     seconds: float = inf,
     claim: str = "",
+    stays: bool = False,
     known: Knowledge | None = None,
 ) -> Knowledge:
     """What can be proved of a program, from the answer of any solver.
@@ -138,6 +139,9 @@ def prove(
         Of a processor: what is known by then is returned. A step that was begun is finished.
     claim : {"", "infeasible", "unbounded"}, default ""
         What the solver says; that is looked at first.
+    stays : bool, default False
+        Whether the point is to stay where it is, moved as little as can be verified, though others
+        have a better value.
     known : Knowledge, optional
         Where all is gathered, also what was proved before an interruption.
 
@@ -153,7 +157,9 @@ def prove(
     ('optimal', 1.0, 1.0)
     """
     known = Knowledge() if known is None else known
-    return _Kernel(program, answer, solve, tol, seconds, _FACES, known).run(claim)
+    kernel = _Kernel(program, answer, solve, tol, seconds, _FACES, known)
+    kernel.stays = stays
+    return kernel.run(claim)
 
 
 class _Kernel:
@@ -169,14 +175,18 @@ class _Kernel:
         faces: int,
         known: Knowledge,
     ) -> None:
-        finite = all(np.all(np.isfinite(v)) for v in answer[:3])
-        if not finite:
-            nothing, centre = np.zeros(program.c.size), program.centre
-            answer = Answer(nothing, centre, np.concatenate([0.0 * program.f, centre]), False)
+        self._has_point, self._has_multipliers = (
+            bool(np.all(np.isfinite(v))) for v in (answer.x, answer.z)
+        )
+        nothing, centre = np.zeros(program.c.size), program.centre
+        if not self._has_point:
+            answer = answer._replace(x=nothing, s=centre)
+        if not self._has_multipliers:
+            answer = answer._replace(z=np.concatenate([0.0 * program.f, centre]))
         self.program, self.answer, self._oracle = program, answer, solve
         self.tol, self.faces = tol, faces
         self._start, self._seconds = time.process_time(), seconds
-        self.known, self.has_interior = known, False
+        self.known, self.has_interior, self.stays = known, False, False
         self._right = np.concatenate([program.f, program.b])
         self._path: Path | None = None
         self._mirror: Mirror | None = None
@@ -210,23 +220,28 @@ class _Kernel:
 
     def _run(self, claim: str) -> Knowledge:
         known = self.known
-        if not self.program.cones:
-            known.notes.append("there are equations only")
-        elif not (claim and _OnFaces(self).is_as_claimed(claim)):
-            self._both_sides()
+        if not (claim and _OnFaces(self).is_as_claimed(claim)):
+            self._as_given()
+            # Where a side is missing there is no path to follow.
+            if self._has_point and self._has_multipliers:
+                self._beyond()
+            elif claim:
+                _OnFaces(self).run()
         if known.status == UNPROVED and known.gap <= self.tol:
             known.status = OPTIMAL
         known.seconds, known.is_late = time.process_time() - self._start, self.is_late()
         return known
 
-    def _both_sides(self) -> None:
-        self._as_given()
+    def _beyond(self) -> None:
+        """What lies next to the answer, on the path, on faces and on relaxed programs."""
         if not self.is_done and not self.is_late():
             self._on_path()
         if self._lacks_a_side() and self.faces and not self.is_late():
             _OnFaces(self).run()
-        if self._lacks_a_side() and self._path is not None and not self.is_late():
+        is_open = self.known.status == UNPROVED and not self.is_done
+        if is_open and self._path is not None and not self.is_late():
             self._along_path(range(_FEW, _LEVELS), _UPWARDS)
+        if self._lacks_a_side() and self._path is not None and not self.is_late():
             self._on_relaxed()
 
     def _lacks_a_side(self) -> bool:
@@ -243,7 +258,10 @@ class _Kernel:
             if inside is None:
                 found = prove_side(y)
             else:
-                found = towards(prove_side, lambda v: float(cost @ v), y, inside)
+                # Whoever stays is as near as can be, whatever it costs.
+                is_free = self.stays and side == VALUE
+                worth = (lambda v: -float(v is y)) if is_free else (lambda v: float(cost @ v))
+                found = towards(prove_side, worth, y, inside)
         except _MISSED as why:
             self.known.notes.append(f"{side}, {how}: {why}")
             return False
@@ -270,10 +288,10 @@ class _Kernel:
             number += self._rounded(BOUND, number)
             self.known.take(BOUND, number, free, "costs that lie in the dual cone")
         slack = program.b - program.A @ x
-        if program.contain(slack, np.zeros_like(slack)):
+        if self._has_point and program.contain(slack, np.zeros_like(slack)):
             self.attempt(VALUE, x, "the point as it is given", proof)
         cones = z[program.f.size :]
-        if program.dual_contain(cones, np.zeros_like(cones)):
+        if self._has_multipliers and program.dual_contain(cones, np.zeros_like(cones)):
             self.attempt(BOUND, z, "the multipliers as they are given", proof)
 
     def _free_multipliers(self) -> Array | None:

@@ -56,7 +56,10 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Solution
     solution = unproved("", claim, chosen, request)
     solution = replace(solution, gap_scale=request.gap_scale, rigorous=request.rigorous)
     seconds = budget(sum(outcome.seconds.values()), request)
-    prover = Prover(sdp, chosen.solver.tol, request.gap_scale, seconds, request.proofs)
+    narrower = chosen.form == "landmark" or any(step.is_narrower for step in chosen.reductions)
+    prover = Prover(
+        sdp, chosen.solver.tol, request.gap_scale, seconds, request.proofs, stays=narrower
+    )
     with request.clock("certify"):
         try:
             found = prover.of(given, verdict, value=request.attainable)

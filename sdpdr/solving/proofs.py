@@ -63,6 +63,8 @@ class Prover:
         Of a processor, for the kernel.
     deadline : Deadline, optional
         No proof begins after it.
+    stays : bool, default False
+        Whether a point of a better value will not do, as where a narrower program was solved.
     """
 
     sdp: SDP
@@ -70,6 +72,7 @@ class Prover:
     gap_scale: float = 0.0
     seconds: float = inf
     deadline: Deadline = ENDLESS
+    stays: bool = False
 
     def of(self, given: Point, verdict: Verdict = Verdict.SOLVED, *, value: bool = True) -> Proved:
         """What is proved of a point and its multipliers, or of what the solver claims instead.
@@ -103,10 +106,17 @@ class Prover:
             raise ProofInterruptedError(self._better(found, error.proved)) from None
 
     def _by_kernel(self, given: Point, claim: str, beside: Proved | None = None) -> Proved:
-        seconds = min(self.seconds, self.deadline.ahead)
-        options = {"tol": self.tol, "gap_scale": self.gap_scale, "seconds": seconds}
-        options |= {"claim": claim, "beside": beside}
-        return prove_answer(self.sdp, given, ask_clarabel, **options)
+        return prove_answer(
+            self.sdp,
+            given,
+            ask_clarabel,
+            tol=self.tol,
+            gap_scale=self.gap_scale,
+            seconds=min(self.seconds, self.deadline.ahead),
+            claim=claim,
+            beside=beside,
+            stays=self.stays,
+        )
 
     def _at_any_size(self, given: Point, *, value: bool) -> Proved:
         """Both sides, by arguments that need no dense matrices."""
@@ -132,9 +142,8 @@ class Prover:
     def _better(self, one: Proved, other: Proved) -> Proved:
         """The better value with its point and the better bound with its multipliers."""
         by_value = other if self._is_less(other.value, one.value) else one
-        is_known = other.bound is not None
-        is_tighter = is_known and (one.bound is None or not self._is_less(other.bound, one.bound))
-        by_bound = other if is_tighter else one
+        is_tighter = one.bound is not None and self._is_less(one.bound, other.bound)
+        by_bound = other if one.bound is None or (other.bound is not None and is_tighter) else one
         return Proved(
             by_value.value,
             by_bound.bound,

@@ -31,7 +31,13 @@ X2, X3 = PsdVariable("X", 2), PsdVariable("X", 3)
 
 
 def proved(sdp, point=None, claim="", **options):
-    return prove_answer(sdp, point or Point(), ask_clarabel, claim=claim, **options)
+    """What is proved of a point, or of what Clarabel finds."""
+    form = standard(sdp)
+    answer = ask_clarabel(form.flat)
+    given = point or Point()
+    values = {**form.values(answer.x), **given.values}
+    duals = {**form.duals(answer.z), **given.duals}
+    return prove_answer(sdp, Point(values, duals), ask_clarabel, claim=claim, **options)
 
 
 def entries(pairs, rhs, n):
