@@ -27,8 +27,8 @@ complement of the lower block of
 
 so that by Haynsworth's additivity it is positive semidefinite if B has no more negative eigenvalues
 than w has positive entries. To prove :math:`x^T S x \ge 0` for all x orthogonal to the columns of
-U, add any multiple of :math:`U U^T`. No property of S on U is used, nor does U need to be
-orthogonal.
+U, add any multiple of :math:`U U^T`; a dense matrix is first freed of what couples it to U by
+some :math:`U V^T + V U^T`. No property of S on U is used, nor does U need to be orthogonal.
 """
 
 from __future__ import annotations
@@ -77,10 +77,7 @@ def is_verified_positive(matrix: Matrix, radius: Matrix, null: Matrix | None = N
     U = U / near_powers(np.linalg.norm(U, axis=0).clip(1e-300))
     if not sp.issparse(matrix) or n <= DENSE or matrix.nnz > 0.2 * n**2:
         dense = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
-        along = float(np.max(np.sum(U**2, axis=0), initial=0.0))
-        penalty = 10.0 * float(np.max(np.abs(dense).sum(axis=1))) / along if along else 0.0
-        products = np.hstack([F, U]), np.append(weights, np.full(U.shape[1], penalty))
-        return _is_positive_dense(dense, rounded, *products)
+        return _is_positive_dense(dense, rounded, F, weights, U)
     inner = sp.csc_array(matrix)
     curvature = _curvature(inner, U)
     for penalty in _PENALTIES[: None if U.shape[1] else 1]:
@@ -123,12 +120,17 @@ def _is_positive_bordered(matrix: Matrix, rounded: Array, F: Array, weights: Arr
     return False
 
 
-def _is_positive_dense(matrix: Array, rounded: Array, F: Array, weights: Array) -> bool:
-    """By Cholesky of M + F diag(w) F^T."""
-    n, p = F.shape
+def _is_positive_dense(matrix: Array, rounded: Array, F: Array, weights: Array, U: Array) -> bool:
+    """By Cholesky of M + F diag(w) F^T, and of more that vanishes where U^T x = 0."""
+    n, p = F.shape[0], F.shape[1] + 3 * U.shape[1]
     outer = (F * weights) @ F.T
     size = np.abs(matrix) + (np.abs(F) * np.abs(weights)) @ np.abs(F).T
-    radius = rounded + gamma(p + 4) * size.sum(axis=1) * 1.01
+    if U.shape[1]:
+        V, penalty = _decoupling(matrix + outer, U), float(np.mean(size.diagonal()))
+        outer = outer + (U @ V.T + V @ U.T) + penalty * (U @ U.T)
+        crossed = np.abs(U) @ np.abs(V).T
+        size = size + crossed + crossed.T + penalty * (np.abs(U) @ np.abs(U).T)
+    radius = rounded + gamma(p + 6) * size.sum(axis=1) * 1.01
     shift = radius + 2.0 * UNIT * n * size.diagonal()
     for _ in range(_ATTEMPTS):
         try:
@@ -141,3 +143,11 @@ def _is_positive_dense(matrix: Array, rounded: Array, F: Array, weights: Array) 
             return True
         shift = 2.0 * needed
     return False
+
+
+def _decoupling(matrix: Array, U: Array) -> Array:
+    """V with (M + U V^T + V U^T) U = 0, nearly; nothing depends on how nearly."""
+    Q, R = np.linalg.qr(U)
+    image = matrix @ Q
+    away = 0.5 * Q @ (Q.T @ image) - image
+    return np.asarray(np.linalg.lstsq(R, away.T, rcond=None)[0].T)

@@ -132,7 +132,7 @@ def quadratic_form(matrix, x):
 def way(request, monkeypatch):
     """Small matrices by Cholesky, or all by the factorization with a border."""
     if request.param == "bordered":
-        monkeypatch.setattr(verified, "_DENSE", 0)
+        monkeypatch.setattr(verified, "DENSE", 0)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -194,7 +194,7 @@ def test_the_proof_on_a_face_is_sharp_to_rounding_and_never_wrong(way, n):
         assert not is_verified_positive(
             laplacian - smallest * (1 + relative * n**2) * sp.eye_array(n), none, one
         )
-    margin = 1e-12 if n <= verified._DENSE else 1e-9
+    margin = 1e-12 if n <= verified.DENSE else 1e-9
     assert is_verified_positive(
         laplacian - smallest * (1 - margin * n**2) * sp.eye_array(n), none, one
     )

@@ -18,8 +18,9 @@ from sdpdr.certify.equations import UnprovedError
 from sdpdr.program.sdp import SDP
 
 Duals = Mapping[str, Array]
-# A loss, relative to the dual value of the multipliers, on which nothing improves that matters.
-_GOOD = 1e-9
+# A loss, relative to the dual value of the multipliers, that is not worth another argument: a tenth
+# of the tolerance that solves have by default.
+_GOOD = 1e-7
 _RIGOROUS = "proved with all rounding accounted for"
 
 
@@ -149,17 +150,13 @@ class _Search:
                     self._best = value, words + self._limits(lifts), y
                 return
             trouble = self._checker.trouble
-            if any(t and self._checker.limits.trace(name) is None for name, t in lifts.items()):
-                break
         self._troubles.append(trouble)
 
     def _limits(self, lifts: Mapping[str, float]) -> str:
         """Words for the limits that pay for what slack lacks."""
-        limits = [(name, self._checker.limits.trace(name)) for name, t in lifts.items() if t]
-        words = [f"tr {k} <= {u.value:.6g} from {u.source}" for k, u in limits if u is not None]
-        if len(words) > 2:
-            words = [*words[:2], f"{len(words) - 2} more"]
-        return f", lifted at the price of limits ({', '.join(words)})" if words else ""
+        limits = [f"tr {k} <= {self._checker.limits.trace(k):.6g}" for k, t in lifts.items() if t]
+        shown = [*limits[:2], f"{len(limits) - 2} more"] if len(limits) > 3 else limits
+        return f", lifted at the price of limits ({', '.join(shown)})" if shown else ""
 
     def certificate(self) -> Certificate:
         """What is proved."""

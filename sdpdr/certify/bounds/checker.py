@@ -65,7 +65,12 @@ class DualBoundChecker:
             t_k >= 0, by which its dual slack is to be lifted.
         """
         lifts = lifts or {}
-        parts = [self._scalars(y, radius), *(-self._trace(k) * t for k, t in lifts.items() if t)]
+        traces = {name: self.limits.trace(name) for name, t in lifts.items() if t}
+        for name, limit in traces.items():
+            if not np.isfinite(limit):
+                self.trouble = f"no constraints limit the trace of {name!r}"
+                return None
+        parts = [self._scalars(y, radius), *(-limit * lifts[k] for k, limit in traces.items())]
         if not np.isfinite(parts).all():
             return None
         for v in self.form.sdp.psd_variables:
@@ -88,13 +93,6 @@ class DualBoundChecker:
         elif not has_entries(slack) and not has_entries(around):
             return True  # the slack is zero, which no factorization confirms
         return is_verified_positive(slack, around, null_vectors(self.form.sdp, name))
-
-    def _trace(self, name: str) -> float:
-        limit = self.limits.trace(name)
-        if limit is None:
-            self.trouble = f"no constraints limit the trace of {name!r}"
-            return float("inf")
-        return limit.value
 
     def _scalars(self, y: Array, radius: Array | float) -> float:
         """The least that scalars whose slack has the wrong sign can add; -inf without a limit."""

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix, placed
+from sdpdr.base.arrays import Array, Matrix, largest, placed
 from sdpdr.certify.equations import Equations
 from sdpdr.certify.rounding import UP, residual
 from sdpdr.linalg import Combined, InnerProduct, LinearMap, QuadraticForms, VectorMap
@@ -204,18 +204,15 @@ class DualForm:
         return Equations(E, f, self._squared_sizes(y)).near(y)
 
     def _squared_sizes(self, y: Array) -> Array:
-        """By how much multipliers may move: those of cones no farther than their own size."""
-        sizes = {label: np.abs(part) for label, part in self.named(y).items()}
+        """By how much multipliers may move, squared: those of cones no farther than to the rim."""
+        top = largest(y) or 1.0
+        lower, upper = self.box
+        sizes = self.named(np.minimum(np.minimum(y - lower, upper - y), top))
         for lmi in self.given.lmis:
             i, j = svec_pairs(np.arange(sizes[lmi.label].size))
-            d = np.sqrt(sizes[lmi.label][i == j])
+            d = np.sqrt(np.abs(self.named(y)[lmi.label][i == j]))
             sizes[lmi.label] = d[i] * d[j]
         size = np.concatenate([np.zeros(0), *sizes.values()])
-        top = float(np.max(size, initial=0.0)) or 1.0
-        lower, upper = self.box
-        inside = np.minimum(np.where(np.isfinite(lower), y - lower, size), upper - y)
-        in_cone = np.isfinite(lower) | np.isfinite(upper)
-        size = np.where(in_cone, np.minimum(size, inside), size)
         return np.maximum(size, _LEAST * top) * top
 
 

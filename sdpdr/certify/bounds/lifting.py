@@ -52,6 +52,7 @@ def lifted(form: DualForm, y: Array) -> Iterator[Lifted]:
         for margin in margins(form):
             yield Lifted(y, 0.0, _lifts(lacking, margin))
         return
+    y = form.onto_equations(y)[0]
     slack = {lmi.label: _end(smat(-form.named(y)[lmi.label])) for lmi in form.given.lmis}
     for margin in margins(form):
         inside, radius = form.onto_equations(_inside(form, y, slack, margin))

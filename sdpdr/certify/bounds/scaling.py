@@ -123,8 +123,8 @@ def _is_clearly_positive(matrix: Matrix, null: Matrix) -> bool:
     size = largest(diagonal)
     if size == 0.0 or (isinstance(matrix, Outer) and not matrix.sparse.nnz):
         return False
-    if sp.issparse(matrix) and matrix.nnz == np.count_nonzero(diagonal) and not null.shape[1]:
-        return bool(np.all(diagonal > 0.0))
+    if sp.issparse(matrix) and matrix.nnz == diagonal.size and np.all(diagonal > 0.0):
+        return True
     nothing = sp.csr_array(matrix.shape)
     return is_verified_positive(shifted(matrix, -_CLEARLY * size), nothing, null)
 
@@ -140,9 +140,7 @@ def _size_beside_cost(form: DualForm, y: Array) -> float:
     return found
 
 
-def _mixed(
-    form: DualForm, y: Array, scale: float
-) -> tuple[str, Iterable[Array]] | None:
+def _mixed(form: DualForm, y: Array, scale: float) -> tuple[str, Iterable[Array]] | None:
     """Multipliers between y and the largest that penalties allow."""
     lower, upper = form.box
     top = _largest_allowed(form, y, scale)
