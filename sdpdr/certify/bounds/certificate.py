@@ -105,20 +105,24 @@ class _Search:
         """All arguments, until one is good enough or the time is up."""
         form, y = self._form, self._y
         claimed = form.sdp.dual_value(form.named(y))
-        for argument in (self._nothing_at_stake, self._scaled, self._lifted, self._objective):
-            if deadline.is_over():
-                self._take([Lifted(y, 0.0, {})], "multipliers as they are")
-                return
+        everything = (self._nothing_at_stake, self._scaled, self._lifted, self._objective)
+        for argument in everything:
+            is_late = deadline.is_over()
             try:
-                argument()
-            except (UnprovedError, ArithmeticError) as reason:
+                self._as_given() if is_late else argument()
+            except (UnprovedError, ArithmeticError, np.linalg.LinAlgError) as reason:
                 self._troubles.append(str(reason))
+            if is_late:
+                return
             if self._best is None:
                 continue
             value, found = self._best[0], form.sdp.report(self._best[0])
             reached = goal is not None and (found <= goal if form.sdp.maximize else found >= goal)
             if reached or value >= claimed - _GOOD * abs(claimed):
                 return
+
+    def _as_given(self) -> None:
+        self._take([Lifted(self._y, 0.0, {})], "multipliers as they are")
 
     def _nothing_at_stake(self) -> None:
         """Without an objective every feasible point is optimal."""

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Matrix, largest
 from sdpdr.certify.bounds.dual_form import DualForm, has_entries
 from sdpdr.certify.bounds.limits import VariableLimits
 from sdpdr.linalg.outer import Outer
@@ -88,8 +88,10 @@ class DualBoundChecker:
         """Whether the exact dual slack plus ``lift`` I is positive semidefinite on the face."""
         slack, around = self.form.matrix_slack(name, y, radius)
         if lift:
-            slack, around = shifted(slack, lift), shifted(around, 2.0 * UNIT * lift)
-            around = around + UNIT * abs(slack.diagonal()).max() * _identity(around)
+            slack = shifted(slack, lift)
+            # The sum is rounded, on the diagonal of what is stored.
+            stored = slack.sparse if isinstance(slack, Outer) else slack
+            around = shifted(around, 2.0 * UNIT * largest(stored.diagonal()))
         elif not has_entries(slack) and not has_entries(around):
             return True  # the slack is zero, which no factorization confirms
         return is_verified_positive(slack, around, null_vectors(self.form.sdp, name))
@@ -123,15 +125,10 @@ class DualBoundChecker:
 
 
 def shifted(matrix: Matrix, by: float) -> Matrix:
-    """M + t I."""
-    return matrix + by * _identity(matrix)
-
-
-def _identity(matrix: Matrix) -> Matrix:
-    """The identity, sparse where a matrix keeps its zeros apart."""
+    """M + t I, sparse where a matrix keeps its zeros apart."""
     n = matrix.shape[0]
     apart = sp.issparse(matrix) or isinstance(matrix, Outer)
-    return sp.eye_array(n, format="csr") if apart else np.eye(n)
+    return matrix + by * (sp.eye_array(n, format="csr") if apart else np.eye(n))
 
 
 def _times(slack: Array, limit: Array) -> Array:

@@ -31,6 +31,8 @@ from sdpdr.program.standard import of_equations, of_program, with_equations
 _NOISE = 1e-100
 # The least size, beside the largest multiplier, by which one may move onto the equations.
 _LEAST = 1e-9
+# Entries up to which rows are read one by one, however many they are for sparse ones.
+FEW = 1_000_000
 
 
 class DualForm:
@@ -99,7 +101,7 @@ class DualForm:
         return {r.label: part for r, part in zip(self.rows, parts, strict=True)}
 
     def duals(self, y: Array) -> dict[str, Array]:
-        """Multipliers of the given program by label, of all constraints that do not state a face."""
+        """Multipliers of the given program by label, but of rows that state a face."""
         return of_program(self.given, self.named(y))
 
     @cached_property

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.certify.bounds.dual_form import DualForm
+from sdpdr.certify.bounds.dual_form import FEW, DualForm
 from sdpdr.certify.bounds.propagation import OUTWARDS, Rest, UpperRows, outwards
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.walks import dijkstra
@@ -30,8 +30,6 @@ from sdpdr.program.sdp import SDP
 
 # Rounds end when no limit became finite; a tree of means needs one for each of its levels.
 _ROUNDS = 40
-# Entries up to which rows are read however many they are for sparse ones; others limit nothing.
-_FEW = 1_000_000
 
 
 def norms_along_edges(edges: Index, lengths: Array, norms: Array) -> Array:
@@ -112,7 +110,7 @@ class _Propagation:
         self._groups = [
             UpperRows(r, sign)
             for r in form.rows
-            if not any(isinstance(a, LinearMap) and a.is_wide(_FEW) for a in r.lhs.values())
+            if not any(isinstance(a, LinearMap) and a.is_wide(FEW) for a in r.lhs.values())
             for sign in (1.0, -1.0)
         ]
         for _ in range(_ROUNDS):

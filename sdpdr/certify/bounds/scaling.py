@@ -1,11 +1,10 @@
 r"""Multipliers scaled until the dual slack is positive semidefinite.
 
 *Scaling.* Where multipliers y may be multiplied by any t > 0, the dual slack
-:math:`C + t A^*(y)` is positive semidefinite from the t on that the pencil of its two parts has for
-an eigenvalue: if :math:`A^*(y)` is positive definite on the face, from minus the smallest
-eigenvalue of :math:`(C, A^*(y))` on; if -C is, from the reciprocal of that of
-:math:`(A^*(y), -C)` on; if C is, up to minus the reciprocal of that of :math:`(A^*(y), C)`. For unfolding, t y are the weights of the Laplacian bound
-:math:`d^T w / \lambda_2(L(w))` (Sun, Boyd, Xiao, Diaconis, SIAM Review 48(4), 2006).
+:math:`C + t A^*(y)` is positive semidefinite from some t on, or up to some t: an eigenvalue of the
+pencil of its two parts, of which that one is the mass that is definite on the face. For unfolding,
+t y are the weights of the Laplacian bound :math:`d^T w / \lambda_2(L(w))` (Sun, Boyd, Xiao,
+Diaconis, SIAM Review 48(4), 2006).
 
 *Mixing.* Where penalties limit multipliers, so that scaling leaves the box, y is mixed with the
 largest ones allowed. The smallest eigenvalue of the slack is concave along the way, so that the
@@ -21,7 +20,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix, largest
 from sdpdr.certify.bounds.checker import shifted
-from sdpdr.certify.bounds.dual_form import DualForm
+from sdpdr.certify.bounds.dual_form import FEW, DualForm
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import UNIT
@@ -181,7 +180,7 @@ def _traces(form: DualForm) -> Array:
     for r in form.rows:
         total = np.zeros(r.m)
         for linear_map in r.lhs.values():
-            if isinstance(linear_map, LinearMap):
+            if isinstance(linear_map, LinearMap) and not linear_map.is_wide(FEW):
                 entries = linear_map.matrix().tocoo()
                 i, j = svec_pairs(entries.col)
                 total += np.bincount(entries.row, np.where(i == j, entries.data, 0.0), r.m)
