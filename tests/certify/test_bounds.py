@@ -16,7 +16,9 @@ from sdpdr import datasets, graphs, methods, minimize, scalar, square
 from sdpdr.base.deadline import Deadline
 from sdpdr.blocks import Slack
 from sdpdr.certify.bounds import certificate, certify
+from sdpdr.certify.bounds.checker import DualBoundChecker
 from sdpdr.certify.bounds.dual_form import DualForm
+from sdpdr.certify.bounds.limits import VariableLimits
 from sdpdr.linalg import (
     Diagonal,
     InnerProduct,
@@ -139,7 +141,7 @@ def test_a_roll_is_proved_without_any_dense_matrix(monkeypatch):
     assert again.bound == pytest.approx(found.bound, rel=1e-7)
 
 
-# -- small programs of every kind, with optima known exactly ----------------------------------------
+# -- small programs of every kind, with optima known exactly ---------------------------------------
 
 
 def programs():
@@ -217,11 +219,12 @@ def test_disturbed_multipliers_of_mixed_programs_prove_nothing_beyond_the_optimu
         assert bounds[-1] == pytest.approx(value, rel=1e-8)
 
 
-@pytest.mark.parametrize("factor", [2.0**-20, 3.0, 2.0**30])
+@pytest.mark.parametrize("factor", [2.0**-20, 3.0, 2.0**30, -2.0])
 def test_units_of_rows_change_nothing(factor):
-    sdp = path(LENGTHS)
+    sdp = path(LENGTHS, "inequality" if factor > 0.0 else Slack(40.0, "absolute"))
     (edges,) = (r for r in sdp.rows if r.label == "isometry")
-    scaled = replace(edges, lhs={"K": factor * edges.lhs["K"]}, rhs=factor * edges.rhs)
+    lhs = {name: factor * linear_map for name, linear_map in edges.lhs.items()}
+    scaled = replace(edges, lhs=lhs, rhs=factor * edges.rhs)
     other = replace(sdp, rows=tuple(scaled if r is edges else r for r in sdp.rows))
     weights = path_weights(LENGTHS) * (1.0 + 1e-3 * np.arange(7))
     bound = certify(sdp, on_edges(sdp, weights)).bound
@@ -437,6 +440,50 @@ def test_a_goal_that_is_reached_ends_the_search(monkeypatch):
     assert certify(sdp, duals, goal=goal).bound <= goal
     with pytest.raises(AssertionError, match="another"):
         certify(sdp, duals, goal=0.99 * goal)
+
+
+# -- what the checker counts ---------------------------------------------------------------------
+
+
+def test_slack_that_may_be_negative_within_the_radius_is_paid_for():
+    # Minimise z <= 5 with multipliers that leave z the slack 1 + y, for y near -1.
+    rows = (Rows("top", "<=", {"z": VectorMap([[1.0]])}, np.array([5.0])),)
+    cost = {"z": VectorMap([[1.0]])}
+    sdp = SDP((VectorVariable("z", 1, nonnegative=True),), cost, rows)
+    form = sdp.remembered(DualForm)
+    checker = DualBoundChecker(form, sdp.remembered(VariableLimits))
+    assert checker.value(np.array([1.0])) <= -5.0
+    exactly, around = (checker.value(np.array([1.0]), radius) for radius in (0.0, 2.5))
+    # Within the radius y >= -1.5: slack of y at most 1.5 below zero, of z at most .5.
+    assert exactly == pytest.approx(-5.0)
+    assert around <= -5.0 - 2.5 * 5.0 - (1.5 + 0.5) * 5.0 + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_multipliers_at_their_limits_leave_no_negative_slack(seed):
+    rng = np.random.default_rng(seed)
+    a, c = rng.standard_normal(50), rng.random(50)
+    rows = Rows("rows", "==", {"z": VectorMap(np.diag(a))}, np.ones(50))
+    cost = {"z": VectorMap(c[None])}
+    form = DualForm(SDP((VectorVariable("z", 50, nonnegative=True),), cost, (rows,)))
+    lower, upper = form.box
+    limits = np.where(a > 0.0, lower, upper)
+    for x, y, z in zip(a, c, limits, strict=True):
+        assert 0 <= Fraction(y) + Fraction(x) * Fraction(z) <= Fraction(1e-15)
+
+
+def test_the_sign_of_slack_is_that_of_fractions_however_much_cancels():
+    # c + a y is the rounding error of the product a y.
+    rng = np.random.default_rng(0)
+    a, y = rng.standard_normal(50), rng.standard_normal(50)
+    rows = Rows("rows", "==", {"z": VectorMap(np.diag(a))}, np.ones(50))
+    cost = {"z": VectorMap(-(a * y)[None])}
+    form = DualForm(SDP((VectorVariable("z", 50, nonnegative=True),), cost, (rows,)))
+    exact = [Fraction(p) * Fraction(q) - Fraction(p * q) for p, q in zip(a, y, strict=True)]
+    low, high = form.scalar_slack(y)
+    for least, s, most in zip(low, exact, high, strict=True):
+        assert Fraction(least) <= s <= Fraction(most)
+        assert s == 0 or least * most > 0.0
 
 
 # -- slack and value, with all rounding ------------------------------------------------------------

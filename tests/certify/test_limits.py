@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,16 @@ from hypothesis import strategies as st
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band
 from sdpdr.certify.bounds.limits import VariableLimits, norms_along_edges
-from sdpdr.linalg import Diagonal, InnerProduct, Stacked, SvecMap, Trace, VectorMap
+from sdpdr.linalg import (
+    Diagonal,
+    InnerProduct,
+    Products,
+    SquaredEdgeLengths,
+    Stacked,
+    SvecMap,
+    Trace,
+    VectorMap,
+)
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 
@@ -37,11 +48,14 @@ def test_a_form_limits_by_what_its_diagonal_outweighs(off):
     assert limit == (pytest.approx(1.0 / (1.0 - 2.0 * off)) if off < 0.5 else np.inf)
 
 
-def test_a_form_that_rounding_may_bend_limits_nothing():
-    # The sum of the three products is the identity less rounding, or more.
-    parts = [InnerProduct(np.diag([a, 0.0, 0.0])) for a in (1e17, 1.0, -1e17)]
-    bent = Rows("bent", "<=", {"X": sum(parts[1:], parts[0])}, np.array([1.0]))
-    assert on_matrix(bent).trace("X") == np.inf
+def test_entries_that_cancel_limit_no_more_than_their_exact_sum():
+    # 1e17 + 9 - 1e17 is 16 in doubles, where the row says that X11 is at most 1 / 9.
+    parts = [InnerProduct(np.diag([a, 0.0, 0.0])) for a in (1e17, 9.0, -1e17)]
+    rows = (
+        Rows("first", "<=", {"X": parts[0] + parts[1] + parts[2]}, np.ones(1)),
+        Rows("others", "<=", {"X": InnerProduct(np.diag([0.0, 1.0, 1.0]))}, np.ones(1)),
+    )
+    assert on_matrix(*rows).trace("X") >= 1.0 + 1.0 / 9.0
 
 
 def test_other_parts_count_with_their_least_value():
@@ -83,6 +97,19 @@ def test_the_first_point_is_the_root_of_shortest_paths():
     assert VariableLimits(methods.mvu(graphs.path([1.0, 1.0])).to_sdp()).trace("K") == (
         pytest.approx(5.0)
     )
+
+
+def test_points_about_a_centre_of_weights():
+    # The points 0 and 1 with weights 2 and 1 have their centre at 1 / 3.
+    rows = (
+        Rows("centred", "==", {"K": Products(2, np.array([2.0, 1.0]))}, np.zeros(2)),
+        Rows("length", "<=", {"K": SquaredEdgeLengths(2, [[0, 1]])}, np.ones(1)),
+    )
+    limit = VariableLimits(SDP((PsdVariable("K", 2),), {}, rows)).trace("K")
+    assert 5.0 / 9.0 <= limit == pytest.approx(1.0)
+    swapped = replace(rows[0], lhs={"K": Products(2, np.array([1.0, 2.0]))})
+    limit = VariableLimits(SDP((PsdVariable("K", 2),), {}, (swapped, rows[1]))).trace("K")
+    assert 5.0 / 9.0 <= limit == pytest.approx(2.0)
 
 
 @settings(max_examples=25, derandomize=True, deadline=None)

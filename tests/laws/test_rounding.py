@@ -21,6 +21,7 @@ from sdpdr.linalg import (
 )
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.magnitudes import adjoint_magnitude, adjoint_terms
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import dot_enclosure, exact_sum, gamma, two_product
 from sdpdr.linalg.verified import is_verified_positive
 
@@ -232,3 +233,38 @@ def test_positive_directions_outside_a_face_do_not_pay_for_a_negative_one_on_it(
     assert not is_verified_positive(matrix, none, null)
     assert is_verified_positive(abs(matrix), none, null)
     assert is_verified_positive(matrix, none, np.eye(n)[:, -p:])
+
+
+@pytest.mark.parametrize("n", [30, 450])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_outer_products_beside_a_matrix_count_for_what_they_are(n, sign):
+    # a I - f f^T for |f|^2 = n against a; and f f^T - e e^T + I / 2, where e is nearly along f.
+    f, none = np.ones((n, 1)), sp.csr_array((n, n))
+    if sign < 0.0:
+        for a, holds in ((n * (1 - 1e-9), False), (n * (1 + 1e-9), True)):
+            outer = Outer(a * sp.eye_array(n, format="csr"), f, -np.ones(1))
+            assert is_verified_positive(outer, none) == holds
+    else:
+        lowered = sp.eye_array(n, format="csr") * 1.0
+        lowered[[0], [0]] = -0.9
+        for weight, holds in ((1e-9, False), (1e3, False), (1.0, False)):
+            assert is_verified_positive(Outer(lowered, f, np.array([weight])), none) == holds
+        first = np.eye(n)[:, :1]
+        for weight, holds in ((0.9 * (1 - 1e-9), False), (0.9 * (1 + 1e-9), True)):
+            assert is_verified_positive(Outer(lowered, first, np.array([weight])), none) == holds
+    radius = 2e-9 * sp.eye_array(n, format="csr")
+    tight = Outer(1e-9 * sp.eye_array(n, format="csr"), f, np.ones(1))
+    assert is_verified_positive(tight, none)
+    assert not is_verified_positive(tight, radius)
+
+
+@pytest.mark.parametrize("n", [3, 60])
+def test_what_couples_a_face_to_its_complement_does_not_matter(n):
+    rng = np.random.default_rng(n)
+    null = rng.integers(1, 4, (n, 1)).astype(float)
+    q = null / np.linalg.norm(null)
+    couples = 1e3 * rng.standard_normal((n, 1))
+    on_face = np.eye(n) - q @ q.T
+    coupled = on_face + q @ couples.T + couples @ q.T
+    assert is_verified_positive(coupled - (1.0 - 1e-9) * np.eye(n), np.zeros((n, n)), null)
+    assert not is_verified_positive(coupled - (1.0 + 1e-9) * np.eye(n), np.zeros((n, n)), null)

@@ -2,9 +2,9 @@ r"""What multipliers are worth once everything they lack is paid for.
 
 For a feasible point and any multipliers the objective is the dual value plus
 :math:`\sum_k \langle S_k, X_k\rangle + s^T z`. Hence, with :math:`S_k + t_k I \succeq 0` on the
-face, :math:`\operatorname{tr} X_k \le \tau_k` and :math:`l \le z \le u`,
+face, :math:`\operatorname{tr} X_k \le \tau_k` and :math:`0 \le z \le u`,
 
-.. math::  p^* \ge d(y) - \sum_k t_k \tau_k + \sum_j \min_{l_j \le z_j \le u_j} s_j z_j .
+.. math::  p^* \ge d(y) - \sum_k t_k \tau_k - \sum_j u_j \max(-s_j, 0) .
 
 (Jansson, Chaykin, Keil, "Rigorous error bounds for the optimal value in semidefinite
 programming", SIAM J. Numer. Anal. 46(1), 2007.) Every term is bounded with all rounding, for all
@@ -98,30 +98,28 @@ class DualBoundChecker:
 
     def _scalars(self, y: Array, radius: Array | float) -> float:
         """The least that scalars whose slack has the wrong sign can add; -inf without a limit."""
-        form, proved = self.form, bool(np.any(radius))
+        form, parts = self.form, [np.zeros(0)]
         low, high = form.scalar_slack(y, radius)
-        wrong = (form.nonnegative & (low < 0.0)) | (
-            form.free & (not proved) & ((low < 0.0) | (high > 0.0))
-        )
-        total = 0.0
+        # With a radius it is proved that the slack of free scalars vanishes somewhere within.
+        missed = form.free & ((low != 0.0) | (high != 0.0)) & (not np.any(radius))
+        wrong = missed | (form.nonnegative & (low < 0.0))
         for name, place in form.places.items():
             bad = np.flatnonzero(wrong[place])
             if not bad.size:
                 continue
-            sides = [side[bad] for side in self.limits.box(name)]
-            corners = [_times(s[place][bad], z) for s in (low, high) for z in sides]
-            least = np.min(corners, axis=0)
-            if np.any(np.isneginf(least)):
-                worst = int(bad[np.argmin(least)])
-                kind = "" if form.nonnegative[place][worst] else "free "
+            upper = np.where(missed[place][bad], np.inf, self.limits.box(name)[1][bad])
+            least = low[place][bad] * upper
+            if not np.all(np.isfinite(least)):
+                worst = int(bad[np.argmin(np.where(np.isfinite(least), 0.0, -1.0))])
+                kind = "free " if missed[place][worst] else ""
                 self.trouble = (
                     f"{kind}scalar {worst} of {name!r} has the dual slack "
                     f"{low[place][worst]:.1e}, and no constraints limit it"
                 )
                 return -np.inf
-            total += float(np.sum(least))
-            total -= float(gamma(bad.size + 4)) * (float(np.sum(np.abs(least))) + abs(total))
-        return total
+            parts.append(least)
+        least = np.concatenate(parts)
+        return float(np.sum(least)) * (1.0 + float(gamma(least.size + 8)))
 
 
 def shifted(matrix: Matrix, by: float) -> Matrix:
@@ -129,10 +127,3 @@ def shifted(matrix: Matrix, by: float) -> Matrix:
     n = matrix.shape[0]
     apart = sp.issparse(matrix) or isinstance(matrix, Outer)
     return matrix + by * (sp.eye_array(n, format="csr") if apart else np.eye(n))
-
-
-def _times(slack: Array, limit: Array) -> Array:
-    """The product, where 0 times an infinite limit is 0: such a scalar does not matter."""
-    product = np.zeros(slack.shape)
-    np.multiply(slack, limit, out=product, where=slack != 0.0)
-    return product

@@ -127,8 +127,8 @@ class _Propagation:
         for group in self._groups:
             rest = group.rest(self.diagonals, self.boxes)
             for name, surplus in group.surplus.items():
-                entries, limit = surplus.tocoo(), np.maximum(rest.without(name), 0.0)
-                value = limit[entries.row] / entries.data * (1.0 + OUTWARDS)
+                entries = surplus.tocoo()
+                value = rest.for_forms()[entries.row] / entries.data * (1.0 + OUTWARDS)
                 np.minimum.at(self.diagonals[name], entries.col, value)
             for name, coefficients in group.vectors.items():
                 self._limit_scalars(name, coefficients, rest)
@@ -140,7 +140,7 @@ class _Propagation:
         lower, upper = self.boxes[name]
         entries = coefficients.tocoo()
         row, j, b = entries.row, entries.col, entries.data
-        limit = rest.without_entry(row, b * np.where(b > 0.0, lower[j], upper[j]))
+        limit = rest.for_terms(row, b * np.where(b > 0.0, lower[j], upper[j]))
         known = np.isfinite(limit)
         j, b, limit = j[known], b[known], limit[known] / b[known]
         slack = OUTWARDS * np.abs(limit)
@@ -154,8 +154,7 @@ class _Propagation:
         parts = self._parts(name)
         for limit, places in parts:
             alone = min(alone, limit + float(np.sum(np.delete(diagonal, places))))
-            # Rows whose entries are all left pay for these at once.
-            if np.all(left[places] > 0.0) and limit < float(np.sum(left[places])):
+            if limit < float(np.sum(left[places])):
                 total += limit
                 left[places] = 0.0
         least = min(alone, total + float(np.sum(left)))
@@ -168,7 +167,7 @@ class _Propagation:
             if name not in group.surplus:
                 continue
             surplus = group.surplus[name]
-            limit = np.maximum(group.rest(self.diagonals, self.boxes).without(name), 0.0)
+            limit = group.rest(self.diagonals, self.boxes).for_forms()
             for e in np.flatnonzero((np.diff(surplus.indptr) > 1) & np.isfinite(limit)):
                 part = slice(surplus.indptr[e], surplus.indptr[e + 1])
                 smallest = float(np.min(surplus.data[part]))
@@ -180,12 +179,11 @@ class _Propagation:
         edges, lengths = [np.zeros((0, 2), dtype=np.int64)], [np.zeros(0)]
         for group in self._groups:
             if name in group.edges:
-                rest = group.rest(self.diagonals, self.boxes).without(name)
                 row, ends, factor = group.edges[name]
-                limit = rest[row] / factor
+                limit = group.rest(self.diagonals, self.boxes).for_forms()[row] / factor
                 known = np.isfinite(limit)
                 edges.append(ends[known])
-                lengths.append(np.sqrt(np.maximum(limit[known], 0.0)) * (1.0 + OUTWARDS))
+                lengths.append(np.sqrt(limit[known]) * (1.0 + OUTWARDS))
         return np.vstack(edges), np.concatenate(lengths)
 
     def spread(self, name: str) -> float:

@@ -79,7 +79,7 @@ class UpperRows:
         for name, coefficients in self.vectors.items():
             entries, (lower, upper) = coefficients.tocoo(), boxes[name]
             ends = np.where(entries.data > 0.0, lower[entries.col], upper[entries.col])
-            rest.take(name, entries.row, entries.data * ends)
+            rest.take(entries.row, entries.data * ends)
         for name, (row, i, j, weight, dominant, _) in self._forms.items():
             first, second = np.sqrt(diagonals[name][i]), np.sqrt(diagonals[name][j])
             # An entry beside a diagonal entry of zero vanishes, however large the other may be.
@@ -88,43 +88,37 @@ class UpperRows:
             # A semidefinite form is not negative, whatever its terms are.
             zero = dominant[row] | ((i == j) & (weight > 0.0))
             terms = np.multiply(-np.abs(weight), reach, out=np.zeros(row.size), where=~zero)
-            rest.take(name, row, terms)
+            rest.take(row, terms)
         return rest
 
 
 class Rest:
-    """What rows leave for one of their parts when the others are as small as they can be."""
+    """What rows leave when their parts are as small as they can be."""
 
     def __init__(self, rhs: Array) -> None:
-        self._least: dict[str, tuple[Array, Array]] = {}
-        self._finite, self._unknown = rhs.copy(), np.zeros(rhs.size)
+        self._finite, self._endless = rhs.copy(), np.zeros(rhs.size)
         self._sizes, self._terms = np.abs(rhs), 0
 
-    def take(self, name: str, row: Index, terms: Array) -> None:
+    def take(self, row: Index, terms: Array) -> None:
         """Take off the least value of a part, the sum of its terms."""
         endless, m = np.isinf(terms), self._finite.size
         finite = np.where(endless, 0.0, terms)
-        sums, unknown = (np.bincount(row, what, m).astype(float) for what in (finite, endless))
-        self._least[name] = sums, unknown
-        self._finite, self._unknown = self._finite - sums, self._unknown + unknown
+        self._finite = self._finite - np.bincount(row, finite, m)
+        self._endless = self._endless + np.bincount(row, endless, m)
         self._sizes = self._sizes + np.bincount(row, np.abs(finite), m)
         self._terms += 1 + int(np.max(np.bincount(row), initial=0))
 
-    @property
-    def _margin(self) -> Array:
-        return outwards(self._terms) * self._sizes
+    def for_forms(self) -> Array:
+        """Upper limits of forms whose own least value is zero."""
+        limit = self._finite + outwards(self._terms) * self._sizes
+        return np.where(self._endless == 0.0, np.maximum(limit, 0.0), np.inf)
 
-    def without(self, name: str) -> Array:
-        """Upper limit of one variable's part of every row."""
-        sums, unknown = self._least[name]
-        limit = self._finite + sums + self._margin
-        return np.where(self._unknown == unknown, limit, np.inf)
-
-    def without_entry(self, row: Index, own: Array) -> Array:
-        """Upper limit of single terms, whose own least values are given."""
+    def for_terms(self, row: Index, own: Array) -> Array:
+        """Upper limits of single terms, whose own least values are given."""
         endless = np.isinf(own)
-        limit = self._finite[row] + np.where(endless, 0.0, own) + self._margin[row]
-        return np.where(self._unknown[row] == endless, limit, np.inf)
+        limit = self._finite[row] + np.where(endless, 0.0, own)
+        limit += outwards(self._terms) * self._sizes[row]
+        return np.where(self._endless[row] == endless, limit, np.inf)
 
 
 def outwards(terms: int) -> float:
