@@ -231,6 +231,18 @@ def test_units_of_rows_change_nothing(factor):
     assert certify(other, on_edges(other, weights / factor)).bound == pytest.approx(bound, 1e-10)
 
 
+@pytest.mark.parametrize("factor", [1.0, -2.0])
+def test_where_weights_connect_nothing_those_that_penalties_allow_do(factor):
+    sdp = path(LENGTHS, Slack(40.0, "absolute"))
+    (edges,) = (r for r in sdp.rows if r.label == "isometry")
+    lhs = {name: factor * linear_map for name, linear_map in edges.lhs.items()}
+    turned = replace(edges, lhs=lhs, rhs=factor * edges.rhs)
+    sdp = replace(sdp, rows=tuple(turned if r is edges else r for r in sdp.rows))
+    weights = np.array([0.0, 1e-3, 1e-3, 1e-3, 0.0, 1e-3, 1e-3])
+    bound = certify(sdp, on_edges(sdp, weights / factor)).bound
+    assert path_optimum(LENGTHS) <= bound <= 40.0 * np.sum(np.square(LENGTHS)) * (1.0 + 1e-9)
+
+
 def test_rows_that_come_twice_share_their_multipliers():
     sdp, weights = path(LENGTHS), path_weights(LENGTHS)
     (edges,) = (r for r in sdp.rows if r.label == "isometry")
@@ -476,6 +488,7 @@ def test_the_sign_of_slack_is_that_of_fractions_however_much_cancels():
     # c + a y is the rounding error of the product a y.
     rng = np.random.default_rng(0)
     a, y = rng.standard_normal(50), rng.standard_normal(50)
+    a[0] = y[0] = 1.0 + 2.0**-30
     rows = Rows("rows", "==", {"z": VectorMap(np.diag(a))}, np.ones(50))
     cost = {"z": VectorMap(-(a * y)[None])}
     form = DualForm(SDP((VectorVariable("z", 50, nonnegative=True),), cost, (rows,)))
