@@ -105,35 +105,28 @@ class _Search:
         """All arguments, until one is good enough or the time is up."""
         form, y = self._form, self._y
         claimed = form.sdp.dual_value(form.named(y))
-        everything = (self._nothing_at_stake, self._scaled, self._lifted, self._objective)
-        for argument in everything:
+        enough = claimed - _GOOD * abs(claimed)
+        if goal is not None:
+            enough = min(enough, form.sdp.report(goal))
+        # Without an objective every feasible point is optimal.
+        arguments = [self._scaled, self._lifted] if form.has_objective else []
+        for argument in (*arguments, self._objective):
             is_late = deadline.is_over()
             try:
                 self._as_given() if is_late else argument()
             except (UnprovedError, ArithmeticError, np.linalg.LinAlgError) as reason:
                 self._troubles.append(str(reason))
-            if is_late:
-                return
-            if self._best is None:
-                continue
-            value, found = self._best[0], form.sdp.report(self._best[0])
-            reached = goal is not None and (found <= goal if form.sdp.maximize else found >= goal)
-            if reached or value >= claimed - _GOOD * abs(claimed):
+            if is_late or (self._best is not None and self._best[0] >= enough):
                 return
 
     def _as_given(self) -> None:
         self._take([Lifted(self._y, 0.0, {})], "multipliers as they are")
 
-    def _nothing_at_stake(self) -> None:
-        """Without an objective every feasible point is optimal."""
-        if not self._form.has_objective:
-            self._objective()
-
     def _scaled(self) -> None:
         found = scaled(self._form, self._y)
         if found is not None:
             words, candidates = found
-            self._take((Lifted(y, 0.0, {}) for y in candidates), words, without=words)
+            self._take((Lifted(y, 0.0, {}) for y in candidates), words)
 
     def _lifted(self) -> None:
         self._take(lifted(self._form, self._y), "multipliers as they are")
@@ -144,9 +137,9 @@ class _Search:
             nothing = Lifted(np.zeros(self._y.size), 0.0, {})
             self._take([nothing], "the objective has this bound by itself")
 
-    def _take(self, candidates: Iterable[Lifted], words: str, without: str = "") -> None:
+    def _take(self, candidates: Iterable[Lifted], words: str) -> None:
         """Keep the first of some multipliers that prove a bound, if it is better."""
-        trouble = without
+        trouble = words
         for y, radius, lifts in candidates:
             value = self._checker.value(y, radius, lifts)
             if value is not None:

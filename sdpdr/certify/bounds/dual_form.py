@@ -53,10 +53,15 @@ class DualForm:
         Right sides, and costs of scalars.
     free, nonnegative : arrays of bool
         Which scalars are so; all others have a quadratic cost.
+    slack_of_lmis : dict from label to name
+        The matrix variables that stand for matrix inequalities; their dual slack is Z.
     """
 
     def __init__(self, sdp: SDP) -> None:
         self.given, self.sdp = sdp, with_equations(sdp)
+        # The variables that take the place of matrix inequalities are the last ones among matrices.
+        added = self.sdp.psd_variables[len(sdp.psd_variables) :]
+        self.slack_of_lmis = {a.label: v.name for a, v in zip(sdp.lmis, added, strict=True)}
         self.rows = visible_rows(self.sdp)
         self.b = np.concatenate([np.zeros(0), *(r.rhs for r in self.rows)])
         vectors = self.sdp.vector_variables
@@ -165,10 +170,9 @@ class DualForm:
 
     def _size_of_cost(self, name: str) -> tuple[Matrix, int]:
         """The size of the terms behind a cost, and how many are added up for an entry."""
-        linear_map = self.sdp.objective.get(name)
+        linear_map, cost = self.sdp.objective.get(name), self.sdp.cost(name)
         if linear_map is None:
-            return self.sdp.cost(name), OPERATIONS
-        cost = self.sdp.cost(name)
+            return cost, OPERATIONS
         if isinstance(cost, Outer) and _stays_exact(linear_map):
             return abs(cost.sparse), OPERATIONS
         return adjoint_magnitude(linear_map, np.ones(1)), OPERATIONS + adjoint_terms(linear_map)

@@ -12,19 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Matrix, largest
+from sdpdr.base.arrays import Array, largest
 from sdpdr.certify.bounds.dual_form import DualForm
-from sdpdr.certify.bounds.scaling import margins
-from sdpdr.linalg.smallest import smallest_eigenvalue
-from sdpdr.linalg.svec import smat, svec_pairs
-from sdpdr.program.face import null_vectors
-
-
-class _End(NamedTuple):
-    """The smallest eigenvalue of a matrix, and its size."""
-
-    low: float
-    size: float
+from sdpdr.certify.bounds.scaling import LowEnd, low_ends, margins
+from sdpdr.linalg.svec import svec_pairs
 
 
 class Lifted(NamedTuple):
@@ -48,44 +39,31 @@ def lifted(form: DualForm, y: Array) -> Iterator[Lifted]:
     y = np.clip(y, *form.box)
     if not form.free.any() and not form.given.lmis:
         yield Lifted(y, 0.0, {})
-        lacking = _lacking(form, y)
+        ends = low_ends(form, y)
         for margin in margins(form):
-            yield Lifted(y, 0.0, _lifts(lacking, margin))
+            yield Lifted(y, 0.0, _lifts(ends, margin))
         return
     y = form.onto_equations(y)[0]
-    slack = {lmi.label: _end(smat(-form.named(y)[lmi.label])) for lmi in form.given.lmis}
+    ends = low_ends(form, y)
     for margin in margins(form):
-        inside, radius = form.onto_equations(_inside(form, y, slack, margin))
-        yield Lifted(inside, radius, _lifts(_lacking(form, inside), margin))
+        inside, radius = form.onto_equations(_inside(form, y, ends, margin))
+        yield Lifted(inside, radius, _lifts(low_ends(form, inside), margin))
 
 
-def _lacking(form: DualForm, y: Array) -> dict[str, _End]:
-    """The low ends of all matrices of slack."""
-    duals, sdp = form.named(y), form.sdp
-    return {
-        v.name: _end(sdp.dual_slack(v.name, duals), null_vectors(sdp, v.name))
-        for v in sdp.psd_variables
-    }
-
-
-def _end(matrix: Matrix, null: Matrix | None = None) -> _End:
-    low = smallest_eigenvalue(matrix, null)[0]
-    return _End(low, max(largest(matrix.diagonal()), abs(low)))
-
-
-def _lifts(ends: Mapping[str, _End], margin: float) -> dict[str, float]:
+def _lifts(ends: Mapping[str, LowEnd], margin: float) -> dict[str, float]:
     """What each matrix lacks of a least eigenvalue of that share of its size."""
     return {name: max(0.0, margin * size - low) for name, (low, size) in ends.items()}
 
 
-def _inside(form: DualForm, y: Array, slack: Mapping[str, _End], margin: float) -> Array:
+def _inside(form: DualForm, y: Array, ends: Mapping[str, LowEnd], margin: float) -> Array:
     """Multipliers some way inside their cones, so that a box around them is there as well."""
     lower, upper = form.box
     # A third of the room between two limits is left to each of them.
     way = np.minimum(2.0 * margin * largest(y), (upper - lower) / 3.0)
     inside = form.named(np.clip(y, lower + way, upper - way))
     # Twice the margin, of which solving the equations may take a half.
-    for label, lift in _lifts(slack, 2.0 * margin).items():
+    lifts = _lifts(ends, 2.0 * margin)
+    for label, name in form.slack_of_lmis.items():
         i, j = svec_pairs(np.arange(inside[label].size))
-        inside[label] = inside[label] - lift * (i == j)
+        inside[label] = inside[label] - lifts[name] * (i == j)
     return np.concatenate([np.zeros(0), *inside.values()])

@@ -14,6 +14,7 @@ share at which its chord is zero suffices.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,6 +48,23 @@ def margins(form: DualForm, size: float = 1.0) -> list[float]:
     return [first * _FACTOR**k for k in range(_LEVELS)]
 
 
+class LowEnd(NamedTuple):
+    """The smallest eigenvalue of a matrix of slack, and the size of the matrix."""
+
+    low: float
+    size: float
+
+
+def low_ends(form: DualForm, y: Array) -> dict[str, LowEnd]:
+    """The low ends of all slack, on the face."""
+    duals, sdp, found = form.named(y), form.sdp, {}
+    for v in sdp.psd_variables:
+        slack = sdp.dual_slack(v.name, duals)
+        low = smallest_eigenvalue(slack, null_vectors(sdp, v.name))[0]
+        found[v.name] = LowEnd(low, max(largest(slack.diagonal()), abs(low)))
+    return found
+
+
 def scaled(form: DualForm, y: Array) -> tuple[str, Iterable[Array]] | None:
     """Words, and multipliers that may prove a bound by scaling or mixing.
 
@@ -61,7 +79,8 @@ def scaled(form: DualForm, y: Array) -> tuple[str, Iterable[Array]] | None:
         return None
     lower, upper = form.box
     y = np.clip(y, lower, upper)
-    least, most = _scales(form, y)
+    scales = [_scales_of(form, v.name, form.named(y)) for v in form.sdp.psd_variables]
+    least, most = max(low for low, _ in scales), min(high for _, high in scales)
     is_limited = bool(np.any(_penalized(form)))
     if not least < np.inf or (is_limited and least > 1.0):
         return _mixed(form, y, least)
@@ -80,16 +99,8 @@ def _penalized(form: DualForm) -> Array:
     return np.asarray((np.isfinite(lower) & (lower != 0.0)) | (np.isfinite(upper) & (upper != 0.0)))
 
 
-def _scales(form: DualForm, y: Array) -> tuple[float, float]:
-    """The factors between which all slack is positive semidefinite; (inf, inf) if unknown."""
-    least, most = 0.0, np.inf
-    for v in form.sdp.psd_variables:
-        low, high = _scales_of(form, v.name, form.named(y))
-        least, most = max(least, low), min(most, high)
-    return least, most
-
-
 def _scales_of(form: DualForm, name: str, y: Mapping[str, Array]) -> tuple[float, float]:
+    """The factors between which slack is positive semidefinite; (inf, inf) if unknown."""
     null, cost = null_vectors(form.sdp, name), form.sdp.cost(name)
     weighted = form.sdp.weighted(name, y)
     if _is_clearly_positive(-1.0 * cost, null):
@@ -143,17 +154,15 @@ def _mixed(form: DualForm, y: Array, scale: float) -> tuple[str, Iterable[Array]
     """Multipliers between y and the largest that penalties allow."""
     lower, upper = form.box
     top = _largest_allowed(form, y, scale)
-    ends = []
-    for v in form.sdp.psd_variables:
-        null = null_vectors(form.sdp, v.name)
-        here, there = (form.sdp.dual_slack(v.name, form.named(at)) for at in (y, top))
-        low, high = smallest_eigenvalue(here, null)[0], smallest_eigenvalue(there, null)[0]
-        ends.append((low, high, largest(there.diagonal())))
-    if any(high <= 0.0 for _, high, _ in ends):
+    here, there = low_ends(form, y), low_ends(form, top)
+    if any(end.low <= 0.0 for end in there.values()):
         return (NO_PENALTY_SUFFICES, ()) if np.any(_penalized(form)) else None
 
     def share(margin: float) -> float:
-        parts = [(margin * size - low) / max(high - low, 1e-300) for low, high, size in ends]
+        parts = [
+            (margin * size - here[name].low) / max(high - here[name].low, 1e-300)
+            for name, (high, size) in there.items()
+        ]
         return min(max(0.0, *parts), 1.0)
 
     words = "multipliers mixed with the largest allowed"
