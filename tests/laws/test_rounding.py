@@ -268,3 +268,17 @@ def test_what_couples_a_face_to_its_complement_does_not_matter(n):
     coupled = on_face + q @ couples.T + couples @ q.T
     assert is_verified_positive(coupled - (1.0 - 1e-9) * np.eye(n), np.zeros((n, n)), null)
     assert not is_verified_positive(coupled - (1.0 + 1e-9) * np.eye(n), np.zeros((n, n)), null)
+
+
+def test_long_sums_in_a_factorization_are_not_trusted():
+    # An arrow I, v, v^T v less some roundings: the sum of n equal squares errs on one side.
+    n = 4000
+    for v in 10.0 + np.arange(1, 12) / 7.0:
+        exact = n * Fraction(float(v)) ** 2
+        for share in (1 - Fraction(2) ** -45, 1 - Fraction(2) ** -43):
+            corner = float(exact * share)
+            assert Fraction(corner) < exact
+            sides = sp.csr_array(np.full((n, 1), v))
+            blocks = [[sp.eye_array(n), sides], [sides.T, np.array([[corner]])]]
+            arrow = sp.csr_array(sp.block_array(blocks))
+            assert not is_verified_positive(arrow, sp.csr_array(arrow.shape))
