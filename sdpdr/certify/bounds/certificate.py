@@ -100,6 +100,7 @@ class _Search:
         self._form, self._checker, self._y = form, checker, y
         self._best: tuple[float, str, Array] | None = None
         self._troubles: list[str] = []
+        self._is_scaled = False
 
     def run(self, goal: float | None, deadline: Deadline) -> None:
         """All arguments, until one is good enough or the time is up."""
@@ -118,6 +119,8 @@ class _Search:
                 self._troubles.append(str(reason))
             if is_late or (self._best is not None and self._best[0] >= enough):
                 return
+            if self._is_scaled and goal is None:
+                return
 
     def _as_given(self) -> None:
         self._take([Lifted(self._y, 0.0, {})], "multipliers as they are")
@@ -125,8 +128,8 @@ class _Search:
     def _scaled(self) -> None:
         found = scaled(self._form, self._y)
         if found is not None:
-            words, candidates = found
-            self._take((Lifted(y, 0.0, {}) for y in candidates), words)
+            self._take((Lifted(y, 0.0, {}) for y in found.candidates), found.words)
+            self._is_scaled = found.are_multiples and self._best is not None
 
     def _lifted(self) -> None:
         self._take(lifted(self._form, self._y), "multipliers as they are")

@@ -36,7 +36,7 @@ _ROUNDINGS, _OF_ROWS, _FACTOR, _LEVELS = 16.0, 64.0, 8.0, 10
 # The least eigenvalue, beside the largest diagonal entry, of a matrix that may be a pencil's mass:
 # one that is singular but for rounding has no eigenvalues to speak of.
 _CLEARLY = 1e-12
-NO_PENALTY_SUFFICES = (
+_TOO_CHEAP = (
     "even the largest multipliers that penalties allow give no bound; a larger penalty would"
 )
 
@@ -65,10 +65,20 @@ def low_ends(form: DualForm, y: Array) -> dict[str, LowEnd]:
     return found
 
 
-def scaled(form: DualForm, y: Array) -> tuple[str, Iterable[Array]] | None:
-    """Words, and multipliers that may prove a bound by scaling or mixing.
+class Scaled(NamedTuple):
+    """Multipliers that may prove a bound, and how they were found, or why there are none.
 
-    None where neither applies. Where no multipliers are left, the words say why.
+    Where all are multiples of those given, limits on traces prove no more unless they bound the
+    objective by themselves: both cost the share that the slack lacks, of the bound or of the limit.
+    """
+
+    words: str
+    candidates: Iterable[Array]
+    are_multiples: bool
+
+
+def scaled(form: DualForm, y: Array) -> Scaled | None:
+    """Multipliers found by scaling or mixing; None where neither applies.
 
     Raises
     ------
@@ -90,7 +100,8 @@ def scaled(form: DualForm, y: Array) -> tuple[str, Iterable[Array]] | None:
         return None
     steps = margins(form, _size_beside_cost(form, scale * y))
     words = f"multipliers scaled by {scale:.10g}"
-    return words, (np.clip(scale * (1.0 + away * m) * y, lower, upper) for m in steps)
+    factors = (scale * (1.0 + away * m) for m in steps)
+    return Scaled(words, (np.clip(t * y, lower, upper) for t in factors), True)
 
 
 def _penalized(form: DualForm) -> Array:
@@ -150,13 +161,13 @@ def _size_beside_cost(form: DualForm, y: Array) -> float:
     return found
 
 
-def _mixed(form: DualForm, y: Array, scale: float) -> tuple[str, Iterable[Array]] | None:
+def _mixed(form: DualForm, y: Array, scale: float) -> Scaled | None:
     """Multipliers between y and the largest that penalties allow."""
     lower, upper = form.box
     top = _largest_allowed(form, y, scale)
     here, there = low_ends(form, y), low_ends(form, top)
     if any(end.low <= 0.0 for end in there.values()):
-        return (NO_PENALTY_SUFFICES, ()) if np.any(_penalized(form)) else None
+        return Scaled(_TOO_CHEAP, (), False) if np.any(_penalized(form)) else None
 
     def share(margin: float) -> float:
         parts = [
@@ -167,7 +178,8 @@ def _mixed(form: DualForm, y: Array, scale: float) -> tuple[str, Iterable[Array]
 
     words = "multipliers mixed with the largest allowed"
     shares = map(share, margins(form))
-    return words, (np.clip((1.0 - s) * y + s * top, lower, upper) for s in shares)
+    mixtures = (np.clip((1.0 - s) * y + s * top, lower, upper) for s in shares)
+    return Scaled(words, mixtures, False)
 
 
 def _largest_allowed(form: DualForm, y: Array, scale: float) -> Array:
