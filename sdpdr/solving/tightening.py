@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ModelError
+from sdpdr.certify import certify
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth, parabola_of, tangent_of
-from sdpdr.program.certificate import certify
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Value, as_dense
 from sdpdr.program.run import Status
