@@ -156,7 +156,7 @@ class _Search:
         """Words for the limits that pay for what slack lacks."""
         limits = [f"tr {k} <= {self._checker.limits.trace(k):.6g}" for k, t in lifts.items() if t]
         shown = [*limits[:2], f"{len(limits) - 2} more"] if len(limits) > 3 else limits
-        return f", lifted at the price of limits ({', '.join(shown)})" if shown else ""
+        return f", lifted and paid for by limits ({', '.join(shown)})" if shown else ""
 
     def certificate(self) -> Certificate:
         """What is proved."""

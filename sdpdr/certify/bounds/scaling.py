@@ -36,7 +36,7 @@ _ROUNDINGS, _OF_ROWS, _FACTOR, _LEVELS = 16.0, 64.0, 8.0, 10
 # The least eigenvalue, beside the largest diagonal entry, of a matrix that may be a pencil's mass:
 # one that is singular but for rounding has no eigenvalues to speak of.
 _CLEARLY = 1e-12
-_TOO_CHEAP = (
+_PENALTIES_TOO_SMALL = (
     "even the largest multipliers that penalties allow give no bound; a larger penalty would"
 )
 
@@ -167,7 +167,7 @@ def _mixed(form: DualForm, y: Array, scale: float) -> Scaled | None:
     top = _largest_allowed(form, y, scale)
     here, there = low_ends(form, y), low_ends(form, top)
     if any(end.low <= 0.0 for end in there.values()):
-        return Scaled(_TOO_CHEAP, (), False) if np.any(_penalized(form)) else None
+        return Scaled(_PENALTIES_TOO_SMALL, (), False) if np.any(_penalized(form)) else None
 
     def share(margin: float) -> float:
         parts = [
