@@ -41,7 +41,7 @@ class DualForm:
     Parameters
     ----------
     sdp : SDP
-        Of any kind; inequalities become equations with slack.
+        A program of any kind; inequalities become equations with slack.
 
     Attributes
     ----------
