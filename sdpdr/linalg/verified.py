@@ -20,14 +20,15 @@ We factor :math:`A = M - \mathrm{diag}(c)`. A symmetric error E satisfies
 Rump ("Verification of positive definiteness", BIT 46, 2006) proves positive definiteness by a
 shift in the same way, with an a-priori bound that needs positive pivots; this one does not.
 
-*The border.* To prove :math:`x^T S x \ge 0` for all x orthogonal to the p columns of U, factor
+*The border.* Outer products stay apart: :math:`S + F \operatorname{diag}(w) F^T` is the Schur
+complement of the lower block of
 
-.. math::  B = \begin{pmatrix} S & U \\ U^T & -\delta I \end{pmatrix}.
+.. math::  B = \begin{pmatrix} S & F \\ F^T & -\operatorname{diag}(w)^{-1} \end{pmatrix},
 
-As above, :math:`B \succeq \hat L \hat D \hat L^T` when the shift covers all errors. If at most p
-pivots are negative, B has at most p negative eigenvalues, and p negative directions lie in its
-lower block already. Since x and that block do not interact when :math:`U^T x = 0`, none is left
-for x. No property of S on U is used, nor does U need to be orthogonal.
+so that by Haynsworth's additivity it is positive semidefinite if B has no more negative eigenvalues
+than w has positive entries. To prove :math:`x^T S x \ge 0` for all x orthogonal to the columns of
+U, add any multiple of :math:`U U^T`; a dense matrix is first freed of what couples it to U by
+some :math:`U V^T + V U^T`. No property of S on U is used, nor does U need to be orthogonal.
 """
 
 from __future__ import annotations
@@ -38,48 +39,67 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.inertia import LdlFactor
-from sdpdr.linalg.rounding import UNIT, diagonal_units, gamma, in_units
+from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.rounding import UNIT, diagonal_units, gamma, in_units, near_powers
 
-# How small the lower block is, beside the curvature of the matrix along U.
-_BORDERS = (1e-1, 1e-3, 1e-6)
+# The multiples of U U^T that are added, beside the curvature of the matrix along U.
+_PENALTIES = (1e2, 1e6)
 _ATTEMPTS = 3
 # Up to this order a Cholesky factorization of the whole matrix is as fast, and never grows: that
 # without pivoting may, where a leading block is nearly singular, as on regular graphs.
-_DENSE = 400
+DENSE = 400
 # Far above what underflow can add up to, far below anything that matters.
 _UNDERFLOW = 1e-280
 
 
 def is_verified_positive(matrix: Matrix, radius: Matrix, null: Matrix | None = None) -> bool:
-    r"""Whether every S with :math:`|S - M| \le R` has x^T S x >= 0 for x orthogonal to ``null``."""
+    r"""Whether every S with :math:`|S - M| \le R` has x^T S x >= 0 for x orthogonal to ``null``.
+
+    Parameters
+    ----------
+    matrix : array, sparse array or Outer of shape (n, n)
+        M, symmetric. The products of an `Outer` are exact, the radius is that of its sparse part.
+    radius : array or sparse array of shape (n, n)
+    null : sparse array of shape (n, p), optional
+    """
     n = matrix.shape[0]
-    # Of a matrix that is positive on a face alone, the diagonal says little.
-    units = diagonal_units(matrix) if null is None or null.shape[1] == 0 else None
+    U: Array = sp.csr_array((n, 0) if null is None else null).toarray()
+    F, weights = np.zeros((n, 0)), np.zeros(0)
+    if isinstance(matrix, Outer):
+        seen = matrix.weights != 0.0
+        matrix, F, weights = matrix.sparse, matrix.columns[:, seen], matrix.weights[seen]
+    # The diagonal says little of a matrix that is positive on a face alone, or with its products.
+    units = None if U.shape[1] or F.shape[1] else diagonal_units(matrix)
     if units is not None:
         return is_verified_positive(in_units(matrix, units), in_units(radius, units))
-    columns: Array = sp.csr_array((n, 0) if null is None else null).toarray()
     rounded = np.asarray(abs(radius).sum(axis=1)).ravel() * (1.0 + n * 4.0 * UNIT)
-    if not sp.issparse(matrix) or n <= _DENSE or matrix.nnz > 0.2 * n**2:
-        dense = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
-        return _is_positive_dense(dense, rounded, columns)
     # Powers of two leave the directions exactly as they are.
-    columns = columns * np.exp2(-np.round(np.log2(np.linalg.norm(columns, axis=0).clip(1e-300))))
+    U = U / near_powers(np.linalg.norm(U, axis=0).clip(1e-300))
+    if not sp.issparse(matrix) or n <= DENSE or matrix.nnz > 0.2 * n**2:
+        dense = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
+        return _is_positive_dense(dense, rounded, F, weights, U)
     inner = sp.csc_array(matrix)
-    curvature = _curvature(inner, columns)
-    borders = [f / curvature for f in _BORDERS] if columns.shape[1] else [0.0]
-    return any(_is_positive_bordered(inner, rounded, columns, d) for d in borders)
+    curvature = _curvature(inner, U)
+    for penalty in _PENALTIES[: None if U.shape[1] else 1]:
+        added = np.append(weights, np.full(U.shape[1], penalty * curvature))
+        if _is_positive_bordered(inner, rounded, np.hstack([F, U]), added):
+            return True
+    return False
 
 
 def _curvature(matrix: Matrix, columns: Array) -> float:
-    """Size of the matrix along the columns, to choose the border by; nothing depends on it."""
+    """Size of the matrix along the columns, to choose penalties by; nothing depends on it."""
     along = np.abs(columns.T @ (matrix @ columns)).sum(axis=1)
     return max(float(np.max(along, initial=0.0)), 1e-12 * float(abs(matrix).max()), 1e-200)
 
 
-def _is_positive_bordered(matrix: Matrix, rounded: Array, columns: Array, border: float) -> bool:
-    p = columns.shape[1]
-    lower = -border * np.ones(p)
-    sides = sp.csc_array(columns)
+def _is_positive_bordered(matrix: Matrix, rounded: Array, F: Array, weights: Array) -> bool:
+    """By the inertia of B, in units of its border that are powers of two."""
+    p = weights.size
+    units = near_powers(np.sqrt(np.abs(weights) * float(abs(matrix).max() or 1.0)))
+    # Rounded so that no more is added, and no less taken off, than the weights say.
+    lower = -(units**2) / weights * (1.0 + 4.0 * UNIT * np.sign(weights))
+    sides = sp.csc_array(F * units)
     blocks = [[matrix, sides], [sides.T, sp.diags_array(lower)]] if p else [[matrix]]
     bordered = sp.block_array(blocks, format="csc")
     radius = np.concatenate([rounded, np.zeros(p)])
@@ -90,7 +110,7 @@ def _is_positive_bordered(matrix: Matrix, rounded: Array, columns: Array, border
             factorization = LdlFactor(bordered - sp.diags_array(shift))
         except ArithmeticError:
             return False
-        if factorization.n_negative > p:
+        if factorization.n_negative > np.sum(weights > 0.0):
             return False
         # Subtracting the shift rounds the diagonal once more.
         needed = radius + factorization.error_bound() + UNIT * (sizes + shift) + _UNDERFLOW
@@ -100,19 +120,22 @@ def _is_positive_bordered(matrix: Matrix, rounded: Array, columns: Array, border
     return False
 
 
-def _is_positive_dense(matrix: Array, rounded: Array, columns: Array) -> bool:
-    """By Cholesky of M + rho U U^T, which agrees with M where U^T x = 0."""
-    n, p = columns.shape
-    along = float(np.max(np.sum(columns**2, axis=0), initial=0.0))
-    penalty = 10.0 * float(np.max(np.abs(matrix).sum(axis=1))) / along if along else 0.0
-    outer = penalty * (columns @ columns.T)
-    size = np.abs(matrix) + penalty * (np.abs(columns) @ np.abs(columns).T)
-    radius = rounded + gamma(p + 4) * size.sum(axis=1) * 1.01
+def _is_positive_dense(matrix: Array, rounded: Array, F: Array, weights: Array, U: Array) -> bool:
+    """By Cholesky of M + F diag(w) F^T, and of more that vanishes where U^T x = 0."""
+    n, p = F.shape[0], F.shape[1] + 3 * U.shape[1]
+    outer = (F * weights) @ F.T
+    size = np.abs(matrix) + (np.abs(F) * np.abs(weights)) @ np.abs(F).T
+    if U.shape[1]:
+        V, penalty = _decoupling(matrix + outer, U), float(np.mean(size.diagonal()))
+        outer = outer + (U @ V.T + V @ U.T) + penalty * (U @ U.T)
+        crossed = np.abs(U) @ np.abs(V).T
+        size = size + crossed + crossed.T + penalty * (np.abs(U) @ np.abs(U).T)
+    radius = rounded + gamma(p + 6) * size.sum(axis=1) * 1.01
     shift = radius + 2.0 * UNIT * n * size.diagonal()
     for _ in range(_ATTEMPTS):
         try:
             root = np.abs(sl.cholesky(matrix + outer - np.diag(shift), lower=True))
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, ValueError):
             return False
         error = gamma(n + 4) * (root @ (root.T @ np.ones(n))) * 1.01
         needed = radius + error + UNIT * (size.diagonal() + shift) + _UNDERFLOW
@@ -120,3 +143,11 @@ def _is_positive_dense(matrix: Array, rounded: Array, columns: Array) -> bool:
             return True
         shift = 2.0 * needed
     return False
+
+
+def _decoupling(matrix: Array, U: Array) -> Array:
+    """V with (M + U V^T + V U^T) U = 0, nearly; nothing depends on how nearly."""
+    Q, R = np.linalg.qr(U)
+    image = matrix @ Q
+    away = 0.5 * Q @ (Q.T @ image) - image
+    return np.asarray(np.linalg.lstsq(R, away.T, rcond=None)[0].T)

@@ -15,7 +15,6 @@ from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import Number, exact_terms
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import exposing_rows, visible_rows
 from sdpdr.program.point import Point, side_by_side
 from sdpdr.program.rows import Rows
@@ -167,7 +166,8 @@ def _by_label(groups: list[Rows], weights: dict[int, float]) -> dict[str, Array]
     y[list(weights)] = list(weights.values())
     if groups[0].relation == "==":
         y *= -np.sign(y @ np.concatenate([r.rhs for r in groups]))
-    return unstack(groups, y)
+    parts = np.split(y, np.cumsum([r.m for r in groups])[:-1])
+    return {r.label: part for r, part in zip(groups, parts, strict=True)}
 
 
 def _exact_row(sdp: SDP, groups: list[Rows], e: int) -> tuple[dict[Place, Number], Fraction]:

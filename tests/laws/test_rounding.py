@@ -21,6 +21,7 @@ from sdpdr.linalg import (
 )
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.magnitudes import adjoint_magnitude, adjoint_terms
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import dot_enclosure, exact_sum, gamma, two_product
 from sdpdr.linalg.verified import is_verified_positive
 
@@ -132,7 +133,7 @@ def quadratic_form(matrix, x):
 def way(request, monkeypatch):
     """Small matrices by Cholesky, or all by the factorization with a border."""
     if request.param == "bordered":
-        monkeypatch.setattr(verified, "_DENSE", 0)
+        monkeypatch.setattr(verified, "DENSE", 0)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -194,7 +195,7 @@ def test_the_proof_on_a_face_is_sharp_to_rounding_and_never_wrong(way, n):
         assert not is_verified_positive(
             laplacian - smallest * (1 + relative * n**2) * sp.eye_array(n), none, one
         )
-    margin = 1e-12 if n <= verified._DENSE else 1e-9
+    margin = 1e-12 if n <= verified.DENSE else 1e-9
     assert is_verified_positive(
         laplacian - smallest * (1 - margin * n**2) * sp.eye_array(n), none, one
     )
@@ -232,3 +233,52 @@ def test_positive_directions_outside_a_face_do_not_pay_for_a_negative_one_on_it(
     assert not is_verified_positive(matrix, none, null)
     assert is_verified_positive(abs(matrix), none, null)
     assert is_verified_positive(matrix, none, np.eye(n)[:, -p:])
+
+
+@pytest.mark.parametrize("n", [30, 450])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_outer_products_beside_a_matrix_count_for_what_they_are(n, sign):
+    # a I - f f^T for |f|^2 = n against a; and f f^T - e e^T + I / 2, where e is nearly along f.
+    f, none = np.ones((n, 1)), sp.csr_array((n, n))
+    if sign < 0.0:
+        for a, holds in ((n * (1 - 1e-9), False), (n * (1 + 1e-9), True)):
+            outer = Outer(a * sp.eye_array(n, format="csr"), f, -np.ones(1))
+            assert is_verified_positive(outer, none) == holds
+    else:
+        lowered = sp.eye_array(n, format="csr") * 1.0
+        lowered[[0], [0]] = -0.9
+        for weight, holds in ((1e-9, False), (1e3, False), (1.0, False)):
+            assert is_verified_positive(Outer(lowered, f, np.array([weight])), none) == holds
+        first = np.eye(n)[:, :1]
+        for weight, holds in ((0.9 * (1 - 1e-9), False), (0.9 * (1 + 1e-9), True)):
+            assert is_verified_positive(Outer(lowered, first, np.array([weight])), none) == holds
+    radius = 2e-9 * sp.eye_array(n, format="csr")
+    tight = Outer(1e-9 * sp.eye_array(n, format="csr"), f, np.ones(1))
+    assert is_verified_positive(tight, none)
+    assert not is_verified_positive(tight, radius)
+
+
+@pytest.mark.parametrize("n", [3, 60])
+def test_what_couples_a_face_to_its_complement_does_not_matter(n):
+    rng = np.random.default_rng(n)
+    null = rng.integers(1, 4, (n, 1)).astype(float)
+    q = null / np.linalg.norm(null)
+    couples = 1e3 * rng.standard_normal((n, 1))
+    on_face = np.eye(n) - q @ q.T
+    coupled = on_face + q @ couples.T + couples @ q.T
+    assert is_verified_positive(coupled - (1.0 - 1e-9) * np.eye(n), np.zeros((n, n)), null)
+    assert not is_verified_positive(coupled - (1.0 + 1e-9) * np.eye(n), np.zeros((n, n)), null)
+
+
+def test_long_sums_in_a_factorization_are_not_trusted():
+    # An arrow I, v, v^T v less some roundings: the sum of n equal squares errs on one side.
+    n = 4000
+    for v in 10.0 + np.arange(1, 12) / 7.0:
+        exact = n * Fraction(float(v)) ** 2
+        for share in (1 - Fraction(2) ** -45, 1 - Fraction(2) ** -43):
+            corner = float(exact * share)
+            assert Fraction(corner) < exact
+            sides = sp.csr_array(np.full((n, 1), v))
+            blocks = [[sp.eye_array(n), sides], [sides.T, np.array([[corner]])]]
+            arrow = sp.csr_array(sp.block_array(blocks))
+            assert not is_verified_positive(arrow, sp.csr_array(arrow.shape))

@@ -8,12 +8,12 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
+from sdpdr.certify import certify
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.shortest_paths import routing_weights
 from sdpdr.linalg import lengths_of
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Block, Model
-from sdpdr.program.certificate import certify
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP

@@ -14,6 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, NotAcceptedError, UnknownNameError
+from sdpdr.certify import certify
 from sdpdr.graphs.bases import (
     coarse_basis,
     has_coordinates,
@@ -22,7 +23,6 @@ from sdpdr.graphs.bases import (
 )
 from sdpdr.model import Model
 from sdpdr.program.boxes import repair
-from sdpdr.program.certificate import certify
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP

@@ -21,11 +21,12 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataTypeError, ShapeError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
+from sdpdr.certify import Certificate, certify
 from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.spectral import factor_spectrum, on_principal_axes
-from sdpdr.program import Certificate, Factor, certify
+from sdpdr.program import Factor
 from sdpdr.program.face import complete_multipliers
 
 OBJECTIVES = {"variance": mvu, "furthest": mfnu}

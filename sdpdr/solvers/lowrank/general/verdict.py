@@ -9,8 +9,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
+from sdpdr.certify import certify
 from sdpdr.program.boxes import repair
-from sdpdr.program.certificate import certify
 from sdpdr.program.point import Point, Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP

@@ -1,0 +1,541 @@
+"""Bounds from multipliers: sharp for exact ones, below the exact optimum for any."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdpdr import datasets, graphs, methods, minimize, scalar, square
+from sdpdr.base.deadline import Deadline
+from sdpdr.blocks import Slack
+from sdpdr.certify.bounds import certificate, certify
+from sdpdr.certify.bounds.checker import DualBoundChecker
+from sdpdr.certify.bounds.dual_form import DualForm
+from sdpdr.certify.bounds.limits import VariableLimits
+from sdpdr.linalg import (
+    Diagonal,
+    InnerProduct,
+    Products,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    Stacked,
+    SvecMap,
+    Trace,
+    VectorMap,
+    svec,
+)
+from sdpdr.linalg.outer import Outer
+from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
+
+from ..reduce.programs import optimal_program
+
+LENGTHS = [1, 2, 4, 3, 1, 3, 2]
+
+
+# -- unfolding, with an optimum known exactly ------------------------------------------------------
+
+
+def path_optimum(lengths):
+    """The sum over all pairs of squared distances on a straight line, over n."""
+    positions = np.concatenate([[0], np.cumsum(lengths)]).tolist()
+    squares = sum(Fraction(a - b) ** 2 for a, b in combinations(positions, 2))
+    return squares / len(positions)
+
+
+def path_weights(lengths):
+    line = np.concatenate([[0.0], np.cumsum(lengths)])
+    return -np.cumsum(line - line.mean())[:-1] / lengths
+
+
+def path(lengths, relation="inequality"):
+    return methods.mvu(graphs.path(np.array(lengths, dtype=float)), relation).to_sdp()
+
+
+def on_edges(sdp, weights):
+    return {r.label: np.zeros(r.m) if r.label == "centered" else weights for r in sdp.rows}
+
+
+def disturbed(weights, rng):
+    """From the weights themselves and their last bits to anything at all."""
+    yield weights
+    yield np.nextafter(weights, np.inf)
+    yield np.nextafter(weights, -np.inf)
+    for size in (1e-16, 1e-14, 1e-12, 1e-9, 1e-6, 1e-3, 0.3):
+        noise = size * rng.standard_normal(weights.shape)
+        yield weights * (1 + (noise + noise.T if noise.ndim == 2 else noise))
+    for factor in (1 - 1e-15, 1 - 1e-12, 1e-8, 3.0, 1e9):
+        yield factor * weights
+
+
+@pytest.mark.parametrize("relation", ["inequality", "equality", Slack(40.0, "absolute")])
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 7.0])
+def test_exact_weights_of_a_path_prove_its_optimum_to_rounding(relation, scale):
+    sdp, optimum = path(LENGTHS, relation), path_optimum(LENGTHS)
+    scale = scale if isinstance(relation, str) else 1.0
+    found = certify(sdp, on_edges(sdp, scale * path_weights(LENGTHS)))
+    assert optimum <= Fraction(found.bound) <= optimum * (1 + Fraction(1e-10))
+    again = certify(sdp, {**found.duals, "centered": np.zeros(len(LENGTHS) + 1)})
+    assert optimum <= Fraction(again.bound) <= optimum * (1 + Fraction(1e-10))
+
+
+@settings(max_examples=8, derandomize=True, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 40), min_size=1, max_size=9),
+    relation=st.sampled_from(["inequality", "equality"]),
+    seed=st.integers(0, 1000),
+)
+def test_no_multipliers_of_a_path_prove_more_than_its_optimum(lengths, relation, seed):
+    sdp, optimum = path(lengths, relation), path_optimum(lengths)
+    for weights in disturbed(path_weights(lengths), np.random.default_rng(seed)):
+        bound = certify(sdp, on_edges(sdp, weights)).bound
+        assert bound is None or Fraction(bound) >= optimum
+
+
+def test_square_slack_costs_what_its_dual_says():
+    # max tr K - (v/2) sum (q - d)^2 has the dual d.w + |w|^2 / (2 v).
+    price, weights = 5.0, path_weights(LENGTHS)
+    sdp = path(LENGTHS, Slack(price))
+    expected = np.square(LENGTHS) @ weights + weights @ weights / (2 * price)
+    for scale in (1.0, 0.3):
+        bound = certify(sdp, on_edges(sdp, scale * weights)).bound
+        assert expected * (1 - 1e-13) <= bound <= expected * (1 + 1e-9)
+
+
+def test_too_small_a_penalty_is_named():
+    sdp = path(LENGTHS, Slack(0.1, "absolute"))
+    found = certify(sdp, on_edges(sdp, np.full(7, 0.05)))
+    assert found.bound is None
+    assert "penalt" in found.argument
+
+
+def test_penalties_are_mixed_with_and_never_exceeded():
+    price = 40.0
+    sdp = path(LENGTHS, Slack(price, "absolute"))
+    found = certify(sdp, on_edges(sdp, 0.5 * path_weights(LENGTHS)))
+    assert "mixed" in found.argument
+    weights = found.duals["isometry"]
+    assert np.all(weights <= price)
+    # The chord of a concave function costs no more than the largest multipliers do.
+    assert path_optimum(LENGTHS) <= found.bound <= price * np.sum(np.square(LENGTHS))
+
+
+def test_a_roll_is_proved_without_any_dense_matrix(monkeypatch):
+    def refuse(self):
+        raise AssertionError("the dense matrix of the centring was formed")
+
+    n = 1500
+    points = datasets.swiss_roll(n, seed=0)[0]
+    graph = graphs.knn(points, 6)
+    sdp = methods.mvu(graph).to_sdp()
+    monkeypatch.setattr(Products, "matrix", refuse)
+    found = certify(sdp, on_edges(sdp, np.ones(graph.m)))
+    assert found.bound >= np.sum((points - points.mean(axis=0)) ** 2)
+    again = certify(sdp, {**found.duals, "centered": np.zeros(n)})
+    assert again.bound == pytest.approx(found.bound, rel=1e-7)
+
+
+# -- small programs of every kind, with optima known exactly ---------------------------------------
+
+
+def programs():
+    """A name, a program, its optimum as a fraction, and optimal multipliers."""
+    for n in (3, 7):
+        cost = {"X": InnerProduct(-(n * np.eye(n) - np.ones((n, n))))}
+        ones = Rows("diagonal", "==", {"X": Diagonal(n)}, np.ones(n))
+        cut = SDP((PsdVariable("X", n),), cost, (ones,), maximize=True)
+        yield f"max-cut {n}", cut, Fraction(n * n), {"diagonal": np.full(n, float(n))}
+    trace = Rows("trace", "==", {"X": Trace(3)}, np.ones(1))
+    cost = {"X": InnerProduct(np.diag([0.1, 2.0, 3.0]))}
+    yield (
+        "eigenvalue",
+        SDP((PsdVariable("X", 3),), cost, (trace,)),
+        Fraction(0.1),
+        {"trace": np.array([-0.1])},
+    )
+    polygon = VectorMap([[1.0, 1.0], [1.0, 3.0], [1.0, 0.0]])
+    linear = SDP(
+        (VectorVariable("z", 2, nonnegative=True),),
+        {"z": VectorMap([[-3.0, -2.0]])},
+        (Rows("polygon", "<=", {"z": polygon}, np.array([4.0, 6.0, 3.0])),),
+        maximize=True,
+    )
+    yield "linear", linear, Fraction(11), {"polygon": np.array([2.0, 0.0, 1.0])}
+    cone = Lmi("cone", 2, {"t": VectorMap(svec(np.eye(2))[:, None])}, -svec(np.diag([1.0, 3.0])))
+    largest = SDP((VectorVariable("t", 1),), {"t": VectorMap([[1.0]])}, lmis=(cone,))
+    yield "largest eigenvalue", largest, Fraction(3), {"cone": np.diag([0.0, 1.0])}
+    # Two equations for two free scalars, whose numbers are no doubles.
+    free = VectorMap([[0.1, 0.3], [0.7, -0.2]])
+    rows = Rows("rows", "==", {"f": free, "X": SvecMap(1, [[0.0], [1.0]])}, np.array([1.0, 2.0]))
+    cost = {"f": VectorMap([[0.3, 0.9]]), "X": InnerProduct(np.ones((1, 1)))}
+    fixed = SDP((VectorVariable("f", 2), PsdVariable("X", 1)), cost, (rows,))
+    a, b, c, d = (Fraction(x) for x in (0.1, 0.3, 0.7, -0.2))
+    p, q = Fraction(0.3), Fraction(0.9)
+    y0, y1 = -(p * d - q * c) / (a * d - b * c), -(a * q - b * p) / (a * d - b * c)
+    assert 1 + y1 >= 0
+    yield "free", fixed, -(y0 + 2 * y1), {"rows": np.array([float(y0), float(y1)])}
+
+
+PROGRAMS = list(programs())
+
+
+@pytest.mark.parametrize(
+    ("sdp", "optimum", "exact"), [p[1:] for p in PROGRAMS], ids=[p[0] for p in PROGRAMS]
+)
+def test_programs_of_every_kind(sdp, optimum, exact):
+    sign, (label,) = -1 if sdp.maximize else 1, exact
+    assert certify(sdp, exact).bound == pytest.approx(float(optimum), rel=1e-9)
+    for y in disturbed(exact[label], np.random.default_rng(1)):
+        found = certify(sdp, {label: (y + y.T) / 2 if y.ndim == 2 else y})
+        assert found.bound is not None, found.argument
+        assert sign * Fraction(found.bound) <= sign * optimum
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-6, 30.0])
+def test_disturbed_multipliers_of_mixed_programs_prove_nothing_beyond_the_optimum(size):
+    bounds = []
+    for seed in range(0, 16, 2):
+        sdp, optimal = optimal_program(seed)
+        value, duals = sdp.primal_value(optimal.values), dict(optimal.duals)
+        lhs = {"K": Trace(4), "signed": VectorMap(np.ones((1, 3)))}
+        most = np.trace(optimal.values["K"]) + optimal.values["signed"].sum() + 0.5
+        sdp = replace(sdp, rows=(*sdp.rows, Rows("trace", "<=", lhs, np.array([most]))))
+        duals["trace"] = np.zeros(1)
+        rng = np.random.default_rng(seed)
+        for label, y in duals.items():
+            noise = size * rng.standard_normal(y.shape)
+            duals[label] = y + (noise + noise.T if y.ndim == 2 else noise)
+        bound = certify(sdp, duals).bound
+        assert bound is None or bound <= value + 1e-10 * (1.0 + abs(value))
+        bounds.append(bound)
+    assert sum(bound is not None for bound in bounds) >= (4 if size < 1.0 else 1)
+    if size == 0.0:
+        assert bounds[-1] == pytest.approx(value, rel=1e-8)
+
+
+@pytest.mark.parametrize("factor", [2.0**-20, 3.0, 2.0**30, -2.0])
+def test_units_of_rows_change_nothing(factor):
+    sdp = path(LENGTHS, "inequality" if factor > 0.0 else Slack(40.0, "absolute"))
+    (edges,) = (r for r in sdp.rows if r.label == "isometry")
+    lhs = {name: factor * linear_map for name, linear_map in edges.lhs.items()}
+    scaled = replace(edges, lhs=lhs, rhs=factor * edges.rhs)
+    other = replace(sdp, rows=tuple(scaled if r is edges else r for r in sdp.rows))
+    weights = path_weights(LENGTHS) * (1.0 + 1e-3 * np.arange(7))
+    bound = certify(sdp, on_edges(sdp, weights)).bound
+    assert certify(other, on_edges(other, weights / factor)).bound == pytest.approx(bound, 1e-10)
+
+
+@pytest.mark.parametrize("factor", [1.0, -2.0])
+def test_where_weights_connect_nothing_those_that_penalties_allow_do(factor):
+    sdp = path(LENGTHS, Slack(40.0, "absolute"))
+    (edges,) = (r for r in sdp.rows if r.label == "isometry")
+    lhs = {name: factor * linear_map for name, linear_map in edges.lhs.items()}
+    turned = replace(edges, lhs=lhs, rhs=factor * edges.rhs)
+    sdp = replace(sdp, rows=tuple(turned if r is edges else r for r in sdp.rows))
+    weights = np.array([0.0, 1e-3, 1e-3, 1e-3, 0.0, 1e-3, 1e-3])
+    bound = certify(sdp, on_edges(sdp, weights / factor)).bound
+    assert path_optimum(LENGTHS) <= bound <= 40.0 * np.sum(np.square(LENGTHS)) * (1.0 + 1e-9)
+
+
+def test_rows_that_come_twice_share_their_multipliers():
+    sdp, weights = path(LENGTHS), path_weights(LENGTHS)
+    (edges,) = (r for r in sdp.rows if r.label == "isometry")
+    twice = replace(sdp, rows=(*sdp.rows, replace(edges, label="again")))
+    duals = {**on_edges(sdp, 0.25 * weights), "again": 0.75 * weights}
+    bound = certify(twice, duals).bound
+    assert path_optimum(LENGTHS) <= Fraction(bound) <= path_optimum(LENGTHS) * (1 + Fraction(1e-10))
+
+
+def test_multipliers_that_cancel_prove_nothing_below_their_own_rounding():
+    # max z1 - 1e4 is not limited: z1 = z2 is stated twice, and nothing else.
+    same = VectorMap(np.array([[1.0, -1.0]]))
+    rows = tuple(Rows(label, "==", {"z": same}, np.zeros(1)) for label in ("once", "twice"))
+    cost = {"z": VectorMap(np.array([[-1.0, 0.0]]))}
+    sdp = SDP((VectorVariable("z", 2, nonnegative=True),), cost, rows, constant=1e4)
+    for size in (1e12, 1e16):
+        assert certify(sdp, {"once": np.array([size]), "twice": np.array([-size])}).bound is None
+
+
+# -- limits pay for what is lacking ----------------------------------------------------------------
+
+
+def test_a_fixed_trace_makes_any_multiplier_prove_the_smallest_eigenvalue():
+    root = np.random.default_rng(0).standard_normal((6, 6))
+    cost = root + root.T
+    smallest = np.linalg.eigvalsh(cost)[0]
+    sdp = SDP(
+        (PsdVariable("K", 6),),
+        {"K": InnerProduct(cost)},
+        (Rows("trace", "==", {"K": Trace(6)}, np.ones(1)),),
+    )
+    for away in (0.3, 2.0 * abs(smallest)):
+        bound = certify(sdp, {"trace": np.array([-smallest - away])}).bound
+        assert bound == pytest.approx(smallest, rel=1e-9)
+        assert bound <= smallest + 1e-13
+    found = certify(sdp, {"trace": np.zeros(1)})
+    assert found.bound == pytest.approx(smallest, rel=1e-9)
+    assert "tr K <= 1" in found.argument
+
+
+def test_limits_pay_on_a_face_that_the_cost_crosses():
+    # The cost is indefinite, and couples the face with what is left out.
+    graph, cost = graphs.path([1.0, 2.0, 1.0]), np.diag([1.0, -1.0, 2.0, -3.0])
+    rows = (
+        Rows("centred", "==", {"K": Products(4)}, np.zeros(4)),
+        Rows("lengths", "<=", {"K": SquaredEdgeLengths(4, graph.edges)}, graph.sqdist),
+    )
+    sdp = SDP((PsdVariable("K", 4),), {"K": InnerProduct(cost)}, rows)
+    weights, optimum = np.array([0.0, 15.0 / 14.0, 4.0]), -58.0 / 7.0
+    for share in (1.0, 0.999999):
+        duals = {"centred": np.zeros(4), "lengths": share * weights}
+        assert optimum - 1e-4 <= certify(sdp, duals).bound <= optimum
+
+
+def test_a_box_bounds_a_linear_program_whatever_the_multipliers_are():
+    # Minimise -x - y with x + y <= 3 in the unit box: the optimum is -2.
+    rows = (
+        Rows("sum", "<=", {"z": VectorMap([[1.0, 1.0]])}, np.array([3.0])),
+        Rows("box", "<=", {"z": VectorMap(np.eye(2))}, np.ones(2)),
+    )
+    sdp = SDP((VectorVariable("z", 2, nonnegative=True),), {"z": VectorMap([[-1.0, -1.0]])}, rows)
+    for y in (-1.0, 0.0, 0.5, 1.0, 7.0):
+        bound = certify(sdp, {"sum": np.array([y]), "box": np.array([0.3, 0.0])}).bound
+        assert bound is not None
+        assert bound <= -2.0
+    assert certify(sdp, {"sum": np.zeros(1), "box": np.ones(2)}).bound == pytest.approx(-2.0)
+
+
+def test_an_unlimited_trace_or_scalar_is_named():
+    # K11 + K22 + 2 K12 <= 1 has feasible points of any value.
+    mean = Rows("mean", "<=", {"K": InnerProduct(np.ones((2, 2)))}, np.ones(1))
+    cost = {"K": InnerProduct(np.diag([-1.0, 1.0]))}
+    found = certify(SDP((PsdVariable("K", 2),), cost, (mean,)), {"mean": np.zeros(1)})
+    assert found.bound is None
+    assert "limit the trace of 'K'" in found.argument
+    trace = Rows("trace", "==", {"K": Trace(2)}, np.ones(1))
+    variables = (PsdVariable("K", 2), VectorVariable("f", 1, nonnegative=True))
+    cost = {"K": InnerProduct(np.eye(2)), "f": VectorMap([[-1.0]])}
+    found = certify(SDP(variables, cost, (trace,)), {"trace": np.array([-1.0])})
+    assert found.bound is None
+    assert "scalar 0 of 'f'" in found.argument
+
+
+# -- what is kept apart ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [30, 450])
+def test_a_reward_of_rank_one_is_outweighed_without_being_multiplied_out(n, monkeypatch):
+    # max (1^T x)^2 over signs is n^2: its multipliers are n on the diagonal.
+    ones = np.ones((n, 1))
+    reward = Outer(sp.csr_array((n, n)), ones, -np.ones(1))
+    diagonal = Rows("diagonal", "==", {"X": Diagonal(n)}, np.ones(n))
+    sdp = SDP((PsdVariable("X", n),), {"X": InnerProduct(reward)}, (diagonal,), maximize=True)
+    if n > 400:
+        monkeypatch.setattr(Outer, "toarray", lambda self: pytest.fail("multiplied out"))
+    for factor in (1.0, 0.6, 2.0):
+        bound = certify(sdp, {"diagonal": np.full(n, factor * n)}).bound
+        assert n**2 <= bound <= n**2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n", [30, 450])
+def test_a_cost_of_rank_one_lifts_what_it_covers(n):
+    # The Laplacian of a cycle has the mean for null vector, which the cost lifts by n.
+    i = np.arange(n)
+    laplacian = SquaredEdgeLengths(n, np.column_stack([i, (i + 1) % n])).adjoint(np.ones(n))
+    cost = Outer(sp.csr_array(laplacian), np.ones((n, 1)), np.ones(1))
+    trace = Rows("trace", "==", {"X": Trace(n)}, np.ones(1))
+    sdp = SDP((PsdVariable("X", n),), {"X": InnerProduct(cost)}, (trace,))
+    second = 4.0 * np.sin(np.pi / n) ** 2
+    bound = certify(sdp, {"trace": np.array([-second])}).bound
+    assert second * (1.0 - 1e-6) <= bound <= second * (1.0 + 1e-14 * n**2)
+    alone = replace(sdp, objective={"X": InnerProduct(sp.csr_array(laplacian))})
+    assert certify(alone, {"trace": np.array([-second])}).bound <= 0.0
+
+
+def test_costs_shrink_multipliers_that_ask_for_too_much():
+    # The least trace with <F, X> = 1 is the reciprocal of the largest eigenvalue of F.
+    F = np.diag([1.0, 2.0, 4.0])
+    fixed = Rows("fixed", "==", {"X": InnerProduct(F)}, np.ones(1))
+    sdp = SDP((PsdVariable("X", 3),), {"X": Trace(3)}, (fixed,))
+    for y in (-0.1, -0.25, -0.3, -100.0):
+        bound = certify(sdp, {"fixed": np.array([y])}).bound
+        assert 0.25 * (1.0 - 1e-9) <= bound <= 0.25
+
+
+def test_rows_that_add_to_the_trace_move_multipliers_inside():
+    # X11 = 1 and 2 X12 = 1 at the cost X22: no limit on the trace, but a strictly feasible dual.
+    entries = Stacked([InnerProduct(np.diag([1.0, 0.0])), InnerProduct(np.eye(2)[::-1])])
+    rows = Rows("rows", "==", {"X": entries}, np.ones(2))
+    sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.diag([0.0, 1.0]))}, (rows,))
+    for away in (0.0, 1e-6, 1e-3):
+        bound = certify(sdp, {"rows": np.array([0.25 - away, -0.5])}).bound
+        assert 0.25 - 4.0 * away - 1e-9 <= bound <= 0.25
+
+
+# -- free scalars ----------------------------------------------------------------------------------
+
+
+def largest_eigenvalue(columns):
+    """The least t with t I - F psd, where t is the sum of some scalars."""
+    f = np.diag([1.0, 2.0, 5.0])
+    cone = Lmi("cone", 3, {"t": VectorMap(np.tile(svec(np.eye(3))[:, None], columns))}, -svec(f))
+    cost = {"t": VectorMap(np.ones((1, columns)))}
+    return SDP((VectorVariable("t", columns),), cost, lmis=(cone,))
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_equations_of_free_scalars_are_solved_even_if_they_come_twice(columns):
+    sdp = largest_eigenvalue(columns)
+    for z in (np.diag([0.0, 0.0, 0.9]), np.diag([0.01, -0.02, 1.2]), np.eye(3) / 3):
+        found = certify(sdp, {"cone": z})
+        assert found.bound is not None, found.argument
+        assert found.bound <= 5.0
+    bound = certify(sdp, {"cone": np.diag([0.0, 0.0, 1.0 + 1e-9])}).bound
+    assert 5.0 * (1.0 - 1e-8) <= bound <= 5.0
+
+
+def test_a_free_scalar_that_costs_and_does_nothing_proves_nothing():
+    rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
+    variables = (PsdVariable("X", 2), VectorVariable("f", 1))
+    cost = {"X": InnerProduct(np.eye(2)), "f": VectorMap([[1.0]])}
+    found = certify(SDP(variables, cost, (rows,)), {"trace": np.array([-1.0])})
+    assert found.bound is None
+    assert "0 = 1" in found.argument
+
+
+# -- nothing to go by ------------------------------------------------------------------------------
+
+
+def test_an_objective_may_have_a_bound_by_itself():
+    x = scalar("x", 2)
+    sdp = (minimize(square(x[0] - x[1])) + (x >= 1.0)).to_sdp()
+    bound = certify(sdp, sdp.zero_point().duals).bound
+    assert -1e-290 <= bound <= 0.0
+
+
+def test_without_an_objective_every_feasible_point_is_optimal():
+    trace = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
+    sdp = SDP((PsdVariable("X", 2),), {"X": 0.0 * Trace(2)}, (trace,), constant=0.1)
+    assert certify(sdp, {"trace": np.array([3.0])}).bound == 0.1
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_multipliers_that_are_missing_or_not_finite_prove_nothing(bad):
+    sdp = path([1, 2])
+    assert certify(sdp, on_edges(sdp, np.array([1.0, bad]))).bound is None
+    assert "returned no multipliers" in certify(sdp, {}).argument
+
+
+def test_after_the_deadline_multipliers_are_tried_as_they_are():
+    sdp, weights = path(LENGTHS), path_weights(LENGTHS)
+    over = Deadline(0.0)
+    assert certify(sdp, on_edges(sdp, 0.9 * weights), deadline=over).bound is None
+    assert certify(sdp, on_edges(sdp, 1.1 * weights), deadline=over).bound == pytest.approx(
+        1.1 * float(path_optimum(LENGTHS))
+    )
+
+
+def test_a_goal_that_is_reached_ends_the_search(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("another argument was tried")
+
+    sdp, weights = path(LENGTHS), path_weights(LENGTHS)
+    monkeypatch.setattr(certificate, "lifted", refuse)
+    duals = on_edges(sdp, 0.9 * weights)
+    goal = 1.01 * float(path_optimum(LENGTHS))
+    assert certify(sdp, duals, goal=goal).bound <= goal
+    with pytest.raises(AssertionError, match="another"):
+        certify(sdp, duals, goal=0.99 * goal)
+
+
+# -- what the checker counts ---------------------------------------------------------------------
+
+
+def test_slack_that_may_be_negative_within_the_radius_is_paid_for():
+    # Minimise z <= 5 with multipliers that leave z the slack 1 + y, for y near -1.
+    rows = (Rows("top", "<=", {"z": VectorMap([[1.0]])}, np.array([5.0])),)
+    cost = {"z": VectorMap([[1.0]])}
+    sdp = SDP((VectorVariable("z", 1, nonnegative=True),), cost, rows)
+    form = sdp.remembered(DualForm)
+    checker = DualBoundChecker(form, sdp.remembered(VariableLimits))
+    assert checker.value(np.array([1.0])) <= -5.0
+    exactly, around = (checker.value(np.array([1.0]), radius) for radius in (0.0, 2.5))
+    # Within the radius y >= -1.5: slack of y at most 1.5 below zero, of z at most .5.
+    assert exactly == pytest.approx(-5.0)
+    assert around <= -5.0 - 2.5 * 5.0 - (1.5 + 0.5) * 5.0 + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_multipliers_at_their_limits_leave_no_negative_slack(seed):
+    rng = np.random.default_rng(seed)
+    a, c = rng.standard_normal(50), rng.random(50)
+    rows = Rows("rows", "==", {"z": VectorMap(np.diag(a))}, np.ones(50))
+    cost = {"z": VectorMap(c[None])}
+    form = DualForm(SDP((VectorVariable("z", 50, nonnegative=True),), cost, (rows,)))
+    lower, upper = form.box
+    limits = np.where(a > 0.0, lower, upper)
+    for x, y, z in zip(a, c, limits, strict=True):
+        assert 0 <= Fraction(y) + Fraction(x) * Fraction(z) <= Fraction(1e-15)
+
+
+def test_the_sign_of_slack_is_that_of_fractions_however_much_cancels():
+    # c + a y is the rounding error of the product a y.
+    rng = np.random.default_rng(0)
+    a, y = rng.standard_normal(50), rng.standard_normal(50)
+    a[0] = y[0] = 1.0 + 2.0**-30
+    rows = Rows("rows", "==", {"z": VectorMap(np.diag(a))}, np.ones(50))
+    cost = {"z": VectorMap(-(a * y)[None])}
+    form = DualForm(SDP((VectorVariable("z", 50, nonnegative=True),), cost, (rows,)))
+    exact = [Fraction(p) * Fraction(q) - Fraction(p * q) for p, q in zip(a, y, strict=True)]
+    low, high = form.scalar_slack(y)
+    for least, s, most in zip(low, exact, high, strict=True):
+        assert Fraction(least) <= s <= Fraction(most)
+        assert s == 0 or least * most > 0.0
+
+
+# -- slack and value, with all rounding ------------------------------------------------------------
+
+
+def test_slack_and_value_enclose_what_fractions_say():
+    rng = np.random.default_rng(0)
+    maps = {
+        "X": QuadraticForms(rng.standard_normal((3, 4))),
+        "z": VectorMap(rng.standard_normal((3, 2))),
+    }
+    rhs, constant = rng.standard_normal(3), 0.7
+    variables = (PsdVariable("X", 4), VectorVariable("z", 2, curvature=np.array([0.3, 1.7])))
+    cost = {"X": InnerProduct(np.eye(4)), "z": VectorMap(rng.standard_normal((1, 2)))}
+    sdp = SDP(variables, cost, (Rows("rows", "==", maps, rhs),), constant=constant)
+    form, y, radius = DualForm(sdp), rng.standard_normal(3), 1e-3 * rng.random(3)
+    for at, far in ((y, 0.0), (y, radius)):
+        for exact in (at, at + 0.99 * far, at - 0.99 * far):
+            v = [Fraction(float(x)) for x in exact]
+            B, c = maps["z"].matrix().toarray(), form.c
+            s = [Fraction(c[j]) + sum(Fraction(B[e, j]) * v[e] for e in range(3)) for j in range(2)]
+            low, high = form.scalar_slack(at, far)
+            assert all(
+                Fraction(a) <= t <= Fraction(b) for a, t, b in zip(low, s, high, strict=True)
+            )
+            value = Fraction(constant) - sum(Fraction(b) * t for b, t in zip(rhs, v, strict=True))
+            value -= sum(
+                t * t / 2 / Fraction(q) for t, q in zip(s, variables[1].curvature, strict=True)
+            )
+            assert Fraction(form.value(at, far)) <= value
+            f = maps["X"].vectors.toarray()
+            slack, around = form.matrix_slack("X", at, far)
+            slack, around = (
+                np.asarray(m.toarray() if sp.issparse(m) else m) for m in (slack, around)
+            )
+            for i in range(4):
+                for j in range(4):
+                    entry = Fraction(int(i == j)) + sum(
+                        v[e] * Fraction(f[e, i]) * Fraction(f[e, j]) for e in range(3)
+                    )
+                    assert abs(entry - Fraction(slack[i, j])) <= Fraction(around[i, j])
+    assert form.value(y) == pytest.approx(sdp.dual_value({"rows": y}), rel=1e-12)
