@@ -10,6 +10,7 @@ import numpy as np
 
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import InfeasibleError
+from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.model import Model
 from sdpdr.program.backward import Measured
@@ -19,7 +20,6 @@ from sdpdr.program.run import Claim, Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
-from sdpdr.solvers.running import lend
 from sdpdr.solving.answers import claimed
 
 # Contradictions of this size, relative to right sides, may be due to the rounding of data.
@@ -143,9 +143,12 @@ def deeper(
         None if nothing more was found.
     """
 
-    def lend_in_time(auxiliary: SDP) -> Point:
+    # Where nothing is looked for, Clarabel need not be installed.
+    from sdpdr.solvers.flat import ask_clarabel
+
+    def lend_in_time(auxiliary: FlatProgram) -> Answer:
         deadline.require()
-        return lend(auxiliary, deadline.left())
+        return ask_clarabel(auxiliary)
 
     found = facial_reduction(sdp, lend=lend_in_time)
     known = 0 if faced is None else len(faced.exposures)

@@ -32,7 +32,7 @@ from sdpdr.program import (
 )
 from sdpdr.reduce import exposures_from, facial_reduction
 from sdpdr.reduce.facial import verify
-from sdpdr.solvers.running import lend
+from sdpdr.solvers.flat import ask_clarabel as lend
 
 from .degenerate_programs import anything, planted, program
 
@@ -351,54 +351,6 @@ def test_programs_with_interior_are_left_alone_even_with_a_solver_lent():
     assert facial_reduction(sdp, lend=lend).sdp is sdp
 
 
-# -- cliques ------------------------------------------------------------------------------------
-
-
-def lattice(scale=1.0, offset=0.0):
-    points = scale * np.array([(i, j) for i in range(3) for j in range(3)], dtype=float)
-    points = points + offset
-    pairs = [
-        (i, j)
-        for i in range(9)
-        for j in range(i)
-        if np.abs(points[i] - points[j]).max() < 1.5 * scale
-    ]
-    lengths = np.array([np.sum(np.square(points[i] - points[j])) for i, j in pairs])
-    rows = (
-        Rows("centred", "==", {"K": Products(9)}, np.zeros(9)),
-        Rows("lengths", "==", {"K": SquaredEdgeLengths(9, pairs)}, lengths),
-    )
-    value = float(np.square(points - points.mean(axis=0)).sum())
-    return SDP((PsdVariable("K", 9),), {"K": -Trace(9)}, rows, maximize=True), value
-
-
-def test_cliques_of_exactly_flat_lengths_leave_the_plane():
-    sdp, value = lattice()
-    found = facial_reduction(sdp)
-    assert found.check()
-    assert not found.remarks
-    assert {e.kind for e in found.exposures} == {"clique"}
-    # Four squares, four null vectors; the centring is left to its own reduction.
-    assert order(found) == {"K": 5}
-    assert sdpdr.solve(found.sdp).value == pytest.approx(value, rel=1e-6)
-
-
-def test_cliques_flat_to_within_rounding_are_remarked_on_and_not_used():
-    sdp, _ = lattice(0.1, 0.05)
-    found = facial_reduction(sdp)
-    assert found.sdp is sdp
-    assert found.infeasible is None
-    assert "flat to within rounding, but not exactly: nothing is proved" in found.remarks[0]
-
-
-def test_lengths_that_no_points_have_are_refuted():
-    pairs = [(0, 1), (1, 2), (0, 2)]
-    rows = Rows("d", "==", {"K": SquaredEdgeLengths(3, pairs)}, np.array([1.0, 1.0, 4.5]))
-    found = facial_reduction(SDP((PsdVariable("K", 3),), {"K": Trace(3)}, (rows,)))
-    assert found.infeasible
-    assert found.check()
-
-
 # -- cost ---------------------------------------------------------------------------------------
 
 
@@ -412,21 +364,3 @@ def test_large_unfoldings_are_passed_by_without_writing_out_their_rows(monkeypat
         for method in ("matrix", "pattern", "congruence", "adjoint"):
             monkeypatch.setattr(kind, method, refuse, raising=False)
     assert facial_reduction(sdp).sdp is sdp
-
-
-@pytest.mark.parametrize(
-    ("slopes", "sides"),
-    [((0.5, -3.5), (-0.019962329473567512, 0.13973630631497258)), ((3.0, -1.0), (0.3, -0.1))],
-)
-def test_a_contradiction_of_two_rows_is_told_with_the_exact_sum(slopes, sides):
-    """Of x at most s_1 and at least s_2, by a difference that rounding of the terms would hide."""
-    x = sdpdr.scalar("x")
-    lower = Fraction(sides[1]) / Fraction(slopes[1])
-    upper = Fraction(sides[0]) / Fraction(slopes[0])
-    assert upper < lower
-    model = sdpdr.minimize(x) + (slopes[0] * x <= sides[0]) + (slopes[1] * x <= sides[1])
-    found = facial_reduction(model.to_sdp(), lend=lend)
-    assert found.infeasible is not None
-    told = float(found.infeasible.rpartition("is to be ")[2].partition(":")[0])
-    assert told < 0.0
-    assert found.violation > 0.0
