@@ -6,9 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
@@ -16,7 +19,7 @@ from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
 from sdpdr.linalg import LinearMap
 from sdpdr.program.dual import dual_of
-from sdpdr.program.point import Point, Value, as_dense, congruent
+from sdpdr.program.point import Factor, Point, Value, as_dense, congruent
 from sdpdr.program.rows import Expression
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
@@ -37,8 +40,8 @@ class Reduced:
         Takes an objective value of the reduced minimisation to one of the original; the
         identity by default.
     push : callable or None
-        Takes a `Point` of the original program to one of the reduced, where a solver may start
-        from it; None where there is no telling.
+        Takes a `Point` of the original program to one of the reduced, for a solver to start from:
+        whatever is known of it. Every reduction of the package has one.
     lift_verdict : callable
         Takes what a solver says of the reduced program to what this means for the original; the
         identity by default.
@@ -113,6 +116,29 @@ def in_bases(expression: Expression, bases: Mapping[str, Matrix]) -> Expression:
 def out_of_bases(values: Mapping[str, Value], bases: Mapping[str, Matrix]) -> dict[str, Value]:
     """Values X = V M V^T of all matrices that have a basis V; others as they are."""
     return {name: congruent(x, bases[name]) if name in bases else x for name, x in values.items()}
+
+
+def into_bases(values: Mapping[str, Value], bases: Mapping[str, Matrix]) -> dict[str, Value]:
+    """The M nearest to X = V M V^T, for all matrices that have a basis V; others as they are.
+
+    Examples
+    --------
+    >>> into_bases({"X": 4.0 * np.ones((2, 2))}, {"X": np.ones((2, 1))})
+    {'X': array([[4.]])}
+    """
+    return {name: _coordinates(x, bases[name]) if name in bases else x for name, x in values.items()}
+
+
+def _coordinates(value: Value, V: Matrix) -> Value:
+    if sp.issparse(V):
+        factors = spl.splu(sp.csc_array(V.T @ V))
+        solve = factors.solve
+    else:
+        solve = partial(np.linalg.solve, V.T @ V)
+    if isinstance(value, Factor):
+        return Factor(solve(np.asarray(V.T @ value.factor)))
+    half = solve(np.asarray(V.T @ np.asarray(value)))
+    return np.asarray(solve(np.asarray(V.T @ half.T)))
 
 
 def among_zeros(y: Array, kept: NDArray[np.bool_]) -> Array:
@@ -234,6 +260,7 @@ class Dual(Reduction):
             dual_of(sdp),
             lambda point: _lift(sdp, point),
             lambda value: -value,
+            lambda point: _pushed(sdp, point),
             lift_verdict=lambda verdict: verdict.mirrored,
         )
 
@@ -246,3 +273,11 @@ def _lift(sdp: SDP, point: Point) -> Point:
         label: as_dense(point.values[label]) for label in sdp.labels if label in point.values
     }
     return Point(values, duals)
+
+
+def _pushed(sdp: SDP, point: Point) -> Point:
+    labels = [label for label in sdp.labels if label in point.duals]
+    return Point(
+        {label: np.asarray(point.duals[label]) for label in labels},
+        {name: as_dense(value) for name, value in point.values.items()},
+    )

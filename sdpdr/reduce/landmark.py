@@ -32,7 +32,7 @@ from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
 from sdpdr.program.standard import elastic
-from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.base import Reduced, Reduction, into_bases
 
 # Singular values of a basis below this share of the largest are rounding.
 _RANK = 1e-7
@@ -127,7 +127,15 @@ class Landmark(Reduction):
                     values[v.name] = full
             return Point(values, complete_multipliers(sdp, _all_duals(sdp, force, point.duals)))
 
-        return Reduced(reduced, lift)
+        def push(point: Point) -> Point:
+            values = into_bases(point.values, {name: basis})
+            for key, used in scalars.items():
+                if key in values:
+                    values[key] = np.asarray(values[key])[used]
+            duals = {k: y[force[k]] if k in force else y for k, y in point.duals.items()}
+            return Point(values, duals)
+
+        return Reduced(reduced, lift, push=push)
 
     def _in_force(self, rows: Rows, basis: Array) -> Index:
         """The rows asked for that say something about K = T M T^T."""
@@ -279,7 +287,7 @@ class Elastic(Reduction):
         def lift(point: Point) -> Point:
             return Point({k: v for k, v in point.values.items() if k in known}, point.duals)
 
-        return Reduced(softer, lift)
+        return Reduced(softer, lift, push=lambda point: point)
 
 
 def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:

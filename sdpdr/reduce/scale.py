@@ -64,7 +64,12 @@ class Scale(Reduction):
             duals = {label: gamma * y * factors.get(label, 1.0) for label, y in point.duals.items()}
             return Point(values, duals)
 
-        return Reduced(reduced, lift, lambda value: sigma * gamma * value)
+        def push(point: Point) -> Point:
+            values = {name: x * (1.0 / (sigma * units[name])) for name, x in point.values.items()}
+            duals = {k: y / (gamma * factors.get(k, 1.0)) for k, y in point.duals.items()}
+            return Point(values, duals)
+
+        return Reduced(reduced, lift, lambda value: sigma * gamma * value, push)
 
 
 def _coefficient(sdp: SDP, name: str) -> float:

@@ -22,8 +22,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.linalg.svec import SQRT2, svec_index
-from sdpdr.program.attain.arrows import is_arrow
+from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point, Value, Variable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
@@ -33,6 +32,8 @@ from sdpdr.program.solution import Solution
 
 # The name of the squares, and of their rows.
 SQUARED = "squared length"
+# Order of the least arrow: two numbers.
+_LEAST = 3
 # Roundings of a root and of what it is multiplied by.
 _OUTWARDS = 8.0 * UNIT
 
@@ -168,7 +169,7 @@ def squared(sdp: SDP) -> Squared | None:
         return None
     name, cost = found
     arrows = [lmi for lmi in sdp.lmis if name in lmi.lhs]
-    if not arrows or not all(map(is_arrow, arrows)):
+    if not arrows or not all(map(_is_arrow, arrows)):
         return None
     ends = [_told(lmi, 1) for lmi in arrows]
     if any(end is None or list(end) != [name] for end in ends):
@@ -194,6 +195,33 @@ def _length(sdp: SDP) -> tuple[str, float] | None:
     if variable.curvature is not None or not cost > 0.0:
         return None
     return (name, cost)
+
+
+def _is_arrow(lmi: Lmi) -> bool:
+    """Whether a matrix inequality has its first row, and one number on the rest of its diagonal."""
+    if lmi.order < _LEAST:
+        return False
+    tail, rest = _tail(lmi.order)
+    if np.any(lmi.constant[rest]) or np.ptp(lmi.constant[tail]):
+        return False
+    for a in lmi.lhs.values():
+        rows = a.matrix()
+        counts, starts = np.diff(rows.indptr), rows.indptr[tail]
+        if counts[rest].any() or np.ptp(counts[tail]):
+            return False
+        at = starts[:, None] + np.arange(counts[tail[0]])
+        if np.any(rows.indices[at] != rows.indices[at[:1]]):
+            return False
+        if np.any(rows.data[at] != rows.data[at[:1]]):
+            return False
+    return True
+
+
+@lru_cache(maxsize=32)
+def _tail(order: int) -> tuple[Index, Index]:
+    """Where the diagonal is in ``svec`` behind its first entry, and all beside it and the edge."""
+    i, j = svec_pairs(np.arange(svec_size(order)))
+    return np.flatnonzero((i == j) & (i > 0)), np.flatnonzero((i != j) & (i > 0))
 
 
 def _told(lmi: Lmi, k: int) -> dict[str, Array] | None:
