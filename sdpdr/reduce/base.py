@@ -126,7 +126,9 @@ def into_bases(values: Mapping[str, Value], bases: Mapping[str, Matrix]) -> dict
     >>> into_bases({"X": 4.0 * np.ones((2, 2))}, {"X": np.ones((2, 1))})
     {'X': array([[4.]])}
     """
-    return {name: _coordinates(x, bases[name]) if name in bases else x for name, x in values.items()}
+    return {
+        name: _coordinates(x, bases[name]) if name in bases else x for name, x in values.items()
+    }
 
 
 def _coordinates(value: Value, V: Matrix) -> Value:

@@ -133,9 +133,7 @@ class Chordal(Reduction):
         return complete_max_det(tree, blocks)
 
 
-def _pushed(
-    blocks: Mapping[str, Blocks], lmis: Mapping[str, CliqueTree], point: Point
-) -> Point:
+def _pushed(blocks: Mapping[str, Blocks], lmis: Mapping[str, CliqueTree], point: Point) -> Point:
     """A start of the blocks; multipliers of overlaps, and their scalars, are not known."""
     values, duals = dict(point.values), dict(point.duals)
     for name, b in blocks.items():

@@ -198,8 +198,10 @@ class _Alike:
     def _refuse(self, least: int, most: int, unit: float) -> None:
         """An error where two equations contradict each other exactly."""
         (one, a), (other, b) = self._row(least), self._row(most)
-        ratio = next(iter(a.values())) / b.get(next(iter(a)), Fraction(1)) if a and b else None
-        if ratio is not None and a == {k: ratio * x for k, x in b.items()}:
+        if not a or not b or a.keys() != b.keys():
+            return
+        ratio = next(a[k] / b[k] for k in a)
+        if a == {k: ratio * x for k, x in b.items()}:
             low, high = sorted(self._sides[[least, most]] * unit)
             raise InfeasibleError(
                 f"two rows say that the same quantity equals {low:.6g} and {high:.6g} (rows of "

@@ -113,8 +113,8 @@ class Face(Reduction):
             return Point(values, complete_multipliers(sdp, duals))
 
         def push(point: Point) -> Point:
-            duals = {label: point.duals[label][mask] for label, mask in kept.items() if mask.any() and label in point.duals}
-            duals |= {lmi.label: point.duals[lmi.label] for lmi in sdp.lmis if lmi.label in point.duals}
+            masked = {k: y[kept[k]] if k in kept else y for k, y in point.duals.items()}
+            duals = {label: masked[label] for label in reduced.labels if label in masked}
             return Point(into_bases(point.values, bases), duals)
 
         return Reduced(reduced, lift, push=push)
@@ -177,9 +177,7 @@ def _face(null: sp.csr_array) -> Echelon | None:
     return face
 
 
-def _remainder(
-    rows: Rows, e: int, faces: Mapping[str, Echelon | None]
-) -> tuple[float | None, int]:
+def _remainder(rows: Rows, e: int, faces: Mapping[str, Echelon | None]) -> tuple[float | None, int]:
     """How large a row is on its face, beside what it is off it, and how many entries were read.
 
     Zero is exact; None says that the numbers are not known exactly, or too many.

@@ -22,11 +22,10 @@ import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg.svec import svec_index, svec_pairs
+from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import null_vectors
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.exposing import Multiplier
-from sdpdr.reduce.facial.narrowed import Consequences, Narrowed, put
+from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed, add_to
 
 Steps = Sequence[tuple[Sequence[Multiplier], Consequences]]
 # Multiples that are tried, of the slack's size over that of what is added: beyond the last,
@@ -58,7 +57,9 @@ def completed(
     full = {label: np.array(y, dtype=float) for label, y in duals.items()}
     lost = list[Multiplier]()
     for now, steps in reversed(rounds):
-        added = _sum(sdp, [one for multipliers, _ in steps for one in multipliers])
+        added = dict(sdp.zero_point().duals)
+        for multipliers, _ in steps:
+            _add(added, multipliers, 1.0)
         multiples = dict(_multiples(now, steps, full, added))
         for multipliers, proved in steps:
             t = [multiples[name] for name in proved.owners if name in multiples]
@@ -75,19 +76,9 @@ def completed(
     return full
 
 
-def _sum(sdp: SDP, multipliers: Sequence[Multiplier]) -> dict[str, Array]:
-    total: dict[str, Array] = {r.label: np.zeros(r.m) for r in sdp.rows}
-    total |= {lmi.label: np.zeros((lmi.order, lmi.order)) for lmi in sdp.lmis}
-    _add(total, multipliers, 1.0)
-    return total
-
-
 def _add(duals: dict[str, Array], multipliers: Sequence[Multiplier], t: float) -> None:
     for label, e, y in multipliers:
-        if duals[label].ndim == 2:
-            put(duals[label], e, t * float(y))
-        else:
-            duals[label][e] += t * float(y)
+        add_to(duals[label], e, t * float(y))
 
 
 def _multiples(

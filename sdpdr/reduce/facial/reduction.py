@@ -29,16 +29,11 @@ from sdpdr.certify.faces import Oracle
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
+from sdpdr.reduce.facial.combinations import combination, proposed
 from sdpdr.reduce.facial.completed import completed
-from sdpdr.reduce.facial.exposing import (
-    Budget,
-    Multiplier,
-    combination,
-    proposed,
-    single_row,
-    single_rows,
-)
-from sdpdr.reduce.facial.narrowed import Consequences, Narrowed
+from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
+from sdpdr.reduce.facial.rows import single_row, single_rows
+from sdpdr.reduce.facial.writing import narrower, without_unread
 
 
 @dataclass(frozen=True)
@@ -124,7 +119,7 @@ def verify(sdp: SDP, exposures: Sequence[Exposure]) -> bool:
         if len(step.after) != len(known):
             if not len(known) < len(step.after) <= count:
                 return False
-            now = now.narrower([one.proved for one in exposures[len(known) : len(step.after)]])
+            now = narrower(now, [one.proved for one in exposures[len(known) : len(step.after)]])
             known = step.after
         if not all(map(is_, step.after, exposures)):
             return False
@@ -236,12 +231,12 @@ def facial_reduction(sdp: SDP, *, lend: Oracle | None = None) -> FacialReduction
     >>> found.check(), found.exposures[0].words
     (True, "row 0 of 'corner' makes the diagonal entry 0 of 'X' vanish, with its row and column")
     """
-    now, budget = Narrowed.of(sdp), Budget()
+    now = Narrowed.of(sdp)
     faces, steps = [now], list[Exposure]()
     known = {v.name: Echelon() for v in sdp.psd_variables}
     while True:
         after = tuple(steps)
-        for multipliers, proved in single_rows(now, budget):
+        for multipliers, proved in single_rows(now):
             if _is_new(proved, known):
                 steps.append(_step(now, multipliers, proved, after))
             if proved.contradiction:
@@ -256,11 +251,11 @@ def facial_reduction(sdp: SDP, *, lend: Oracle | None = None) -> FacialReduction
             size = max(float(np.max(np.abs(b), initial=0.0)) for b in _sides(sdp))
             violation = abs(_side(sdp, steps[-1].multipliers)) / size
             return FacialReduction(sdp, sdp, tuple(steps), steps[-1].words, violation)
-        now = now.narrower([step.proved for step in steps[len(after) :]])
+        now = narrower(now, [step.proved for step in steps[len(after) :]])
         faces.append(now)
     if not steps:
         return FacialReduction(sdp, sdp)
-    faces[-1] = now.without_unread()
+    faces[-1] = without_unread(now)
     return FacialReduction(sdp, faces[-1].sdp, tuple(steps), _faces=tuple(faces))
 
 
