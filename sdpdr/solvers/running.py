@@ -12,7 +12,6 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import Outcome, Solver
-from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.processes.ends import is_worker
 from sdpdr.solvers.processes.isolate import Task, run_isolated, wait_for_server
 from sdpdr.solvers.processes.native import is_fork_of_native

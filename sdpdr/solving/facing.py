@@ -142,7 +142,6 @@ def deeper(
     FacialReduction or None
         None if nothing more was found.
     """
-
     # Where nothing is looked for, Clarabel need not be installed.
     from sdpdr.solvers.flat import ask_clarabel
 

@@ -27,7 +27,7 @@ def basis_of(null: Sequence[Vector], n: int) -> sp.csr_array | None:
     Examples
     --------
     >>> basis_of([{0: Fraction(2), 2: Fraction(1)}], 3).toarray().tolist()
-    [[1.0, 0.0], [0.0, 1.0], [-2.0, 0.0]]
+    [[0.0, -1.0], [1.0, 0.0], [0.0, 2.0]]
     """
     echelon = Echelon()
     for vector in null:

@@ -31,7 +31,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.combinations import combination, proposed
 from sdpdr.reduce.facial.completed import completed
-from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
+from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed, part_of
 from sdpdr.reduce.facial.rows import single_row, single_rows
 from sdpdr.reduce.facial.writing import narrower, without_unread
 
@@ -133,7 +133,9 @@ def _proves(now: Narrowed, multipliers: Sequence[Multiplier]) -> Consequences:
     if len(multipliers) == 1 and abs(multipliers[0][2]) == 1:
         ((label, e, y),) = multipliers
         place = now.place(label, e)
-        return Consequences() if place is None else single_row(now, *place, int(y))
+        if place is None:
+            return Consequences()
+        return single_row(now, part_of(now.sdp, place[0]), place[1], int(y))
     return combination(now, multipliers)
 
 

@@ -21,7 +21,7 @@ from sdpdr.linalg.svec import svec_index, svec_pairs
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed, part_of
+from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
 
 # Columns of `_signs`.
 _POSITIVE, _NEGATIVE, _ANY = range(3)
@@ -38,24 +38,25 @@ def single_rows(
     entries : int, default 1,000,000
         How many entries of rows are read as fractions, which takes some seconds.
     """
-    for label, e in _candidates(now.sdp):
-        sides = part_of(now.sdp, label).lhs.values()
-        entries -= 1 + sum(
-            a.matrix().nnz // a.m if isinstance(a, VectorMap) else a.n_entries // a.m for a in sides
+    for part, e in _candidates(now.sdp):
+        # Counted beforehand, on average; no structured map is multiplied out.
+        sizes = (
+            (a.matrix().nnz if isinstance(a, VectorMap) else a.n_entries, a.m)
+            for a in part.lhs.values()
         )
+        entries -= 1 + sum(nnz // m for nnz, m in sizes)
         if entries < 0:
             return
         for y in (1, -1):
-            proved, origin = single_row(now, label, e, y), now.origin(label, e)
+            proved, origin = single_row(now, part, e, y), now.origin(part.label, e)
             if proved and origin is not None:
                 yield ((*origin, Fraction(y)),), proved
                 break
 
 
-def single_row(now: Narrowed, label: str, e: int, y: int) -> Consequences:
+def single_row(now: Narrowed, part: Rows | Lmi, e: int, y: int) -> Consequences:
     """What one row, times 1 or -1, proves; nothing (false) if it does not."""
     sdp = now.sdp
-    part = part_of(sdp, label)
     sign, side = 1, Fraction(0)
     if isinstance(part, Rows):
         side = Fraction(float(part.rhs[e]))
@@ -64,7 +65,8 @@ def single_row(now: Narrowed, label: str, e: int, y: int) -> Consequences:
     else:
         # An entry of the diagonal is non-negative: its negative is at most the constant.
         sign, side = -1, Fraction(float(part.constant[e]))
-        if y < 0:
+        i, j = svec_pairs(e)
+        if y < 0 or i != j:
             return Consequences()
     if y * side > 0:
         return Consequences()
@@ -87,12 +89,12 @@ def single_row(now: Narrowed, label: str, e: int, y: int) -> Consequences:
         return Consequences(contradiction=True)
     vanishing = []
     if isinstance(part, Lmi):
-        vanishing = [(label, int(now.left[label][svec_pairs(e)[0]]))]
+        vanishing = [(part.label, int(now.left[part.label][svec_pairs(e)[0]]))]
     outwards = tuple((name, now.outwards(name, vector)) for name, vector in vectors)
     return Consequences(outwards, tuple(zeros), (), tuple(vanishing))
 
 
-def _candidates(sdp: SDP) -> Iterator[tuple[str, int]]:
+def _candidates(sdp: SDP) -> Iterator[tuple[Rows | Lmi, int]]:
     """Rows whose signs do not rule out that they confine something."""
     stated = {
         r.label
@@ -107,14 +109,14 @@ def _candidates(sdp: SDP) -> Iterator[tuple[str, int]]:
             chosen = up & (r.rhs <= 0.0)
             if r.relation == "==":
                 chosen |= down & (r.rhs >= 0.0)
-            yield from ((r.label, int(e)) for e in np.flatnonzero(chosen))
+            yield from ((r, int(e)) for e in np.flatnonzero(chosen))
     for lmi in sdp.lmis:
         at = np.asarray(svec_index(np.arange(lmi.order), np.arange(lmi.order)))
         at = at[lmi.constant[at] <= 0.0]
         if at.size:
             some = {name: a.take(at) for name, a in lmi.lhs.items()}
             down = _semidefinite(sdp, some, at.size)[1]
-            yield from ((lmi.label, int(p)) for p in at[down])
+            yield from ((lmi, int(p)) for p in at[down])
 
 
 def _null(rows: Rows, name: str) -> sp.csr_array:

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.certify.products import product
 from sdpdr.linalg import LinearMap, Products, SvecMap, VectorMap
 from sdpdr.linalg.exact import Vector, whole
 from sdpdr.linalg.svec import near_unscaled, svec_index, svec_pairs, svec_size
@@ -104,6 +105,7 @@ class _Writer:
         # In a matrix inequality a root of two is in rows as well.
         return (
             not any(name in lmi.lhs for lmi in sdp.lmis)
+            and product(self._now.bases[name], V)[1] is None
             and all(isinstance(a, Products) and doubles([*image_of(V, a).values()]) for a in stated)
             and all(in_basis(side[name], V) is not None for side in sides if name in side)
         )
@@ -111,7 +113,10 @@ class _Writer:
     def written(self) -> Narrowed:
         """The program, and where its parts come from."""
         now, sdp = self._now, self._sdp
-        bases = {k: V @ self._bases[k] if k in self._bases else V for k, V in now.bases.items()}
+        bases = {**now.bases, "nothing": sp.csr_array((0, 1))}
+        for name, V in self._bases.items():
+            bases[name], rounding = product(now.bases[name], V)
+            assert rounding is None  # or a selection would have been taken
         kept = {name: at[self._kept[name]] for name, at in now.kept.items() if name in self._kept}
         self._variables = [v for v in map(self._variable, sdp.variables) if v is not None]
         self._names = {v.name for v in self._variables}
@@ -140,7 +145,6 @@ class _Writer:
             rows=tuple(rows),
             lmis=tuple(lmis),
         )
-        bases["nothing"] = sp.csr_array((0, 1))
         return Narrowed(now.original, reduced, bases, kept, self._sources, self._left)
 
     def _variable(self, v: Variable) -> Variable | None:
