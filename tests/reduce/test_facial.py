@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.linalg import (
+    InnerProduct,
     Products,
     QuadraticForms,
     SquaredEdgeLengths,
@@ -31,10 +32,10 @@ from sdpdr.program import (
     dimacs_errors,
 )
 from sdpdr.reduce import exposures_from, facial_reduction
-from sdpdr.reduce.facial import verify
+from sdpdr.reduce.facial import Consequences, verify
 from sdpdr.solvers.flat import ask_clarabel as lend
 
-from .degenerate_programs import anything, planted, program
+from .degenerate_programs import anything, entries, planted, program
 
 
 def solved(sdp):
@@ -135,6 +136,45 @@ def test_a_forged_step_does_not_pass(seed):
     assert not verify(sdp, (replace(step, after=(step,)),))
     moved = tuple(replace(r, rhs=r.rhs + 1.0) for r in sdp.rows)
     assert not step.check(replace(sdp, rows=moved))
+
+
+def test_forged_signs_and_places_do_not_pass():
+    step = facial_reduction(INFEASIBLE["weakly"]).exposures[0]
+    upper = program(2, [(2, 2, 1)], ([(1, 1, -1)], 0), relation="<=")
+    vectors = Consequences((("X", ((0, Fraction(1)),)),))
+    forged = replace(step, multipliers=(("rows", 0, Fraction(-1)),), proved=vectors)
+    assert not forged.check(upper)
+    # Only diagonal entries of a matrix inequality are non-negative.
+    corner = Lmi("cone", 2, {"z": VectorMap([[0.0], [-1.0], [0.0]])}, np.array([1.0, 0.0, 1.0]))
+    sdp = SDP((VectorVariable("z", 1, nonnegative=True),), {}, (), (corner,))
+    zero = Consequences(zeros=(("z", 0),), vanishing=(("cone", 0),))
+    forged = replace(step, multipliers=(("cone", 1, Fraction(1)),), proved=zero)
+    assert not forged.check(sdp)
+
+
+def test_bases_of_later_faces_are_exact_too():
+    """X = z z^T with z = (a^3, a^2, a, 1), of which no double holds the first."""
+    a = 2.0**26 + 1.0
+    u = np.array([[1.0, -a, 0, 0], [0, 1.0, -a, 0], [0, 0, 1.0, -a]])
+    forms = [np.outer(v, v) for v in u]
+    # Semidefinite on the face before only.
+    for k in (1, 2):
+        beside = np.outer(u[k - 1], [1.0, 0.0, 0.0, 1.0])
+        forms[k] = forms[k] + (beside + beside.T) / 2.0
+    labels = ("first", "second", "third")
+    rows = [
+        Rows(label, "==", {"X": InnerProduct(form)}, np.zeros(1))
+        for label, form in zip(labels, forms, strict=True)
+    ]
+    rows.append(Rows("one", "==", {"X": entries(4, [(4, 4, 1)])}, np.ones(1)))
+    sdp = SDP((PsdVariable("X", 4),), {"X": entries(4, [(4, 4, 1)])}, tuple(rows))
+    found = facial_reduction(sdp)
+    assert found.check()
+    z = [Fraction(a) ** k for k in (3, 2, 1, 0)]
+    vectors = [u for step in found.exposures for u in step.null_vectors("X")]
+    assert len(vectors) == 3
+    assert all(sum(x * z[k] for k, x in u.items()) == 0 for u in vectors)
+    assert [r.label for r in found.sdp.rows] == ["third", "one", "X.face"]
 
 
 def violation(sdp, values):

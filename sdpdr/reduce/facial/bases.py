@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, from_places
-from sdpdr.linalg import BilinearForms, LinearMap, Products, SvecMap, VectorMap
+from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, Products, SvecMap, VectorMap
 from sdpdr.linalg.exact import Mask, Symmetric, Vector, add, matrix_row, whole
 from sdpdr.linalg.maps.combine import some_of_rows
 from sdpdr.linalg.svec import near_unscaled, selected, svec_index, svec_pairs, svec_size
@@ -87,7 +87,7 @@ def in_basis(a: LinearMap | VectorMap, V: sp.csr_array) -> LinearMap | None:
             return None
         rows.append(_congruence(matrix, V))
     # Points that coincide, say, leave lengths what they are.
-    if not isinstance(a, SvecMap):
+    if not isinstance(a, (SvecMap, InnerProduct)):
         same, every = a.congruence(V), np.ones(V.shape[1], dtype=bool)
         if not isinstance(same, SvecMap) and all(
             matrix_row(same, e, every) == row for e, row in enumerate(rows)
@@ -153,6 +153,8 @@ def speaks(side: Expression, m: int) -> Mask:
     def leaf(a: LinearMap) -> Mask:
         if isinstance(a, SvecMap):
             return np.asarray(abs(a.matrix()).sum(axis=1) > 0.0)
+        if isinstance(a, InnerProduct):
+            return np.array([abs(sp.csr_array(a.coefficients)).sum() > 0.0])
         if isinstance(a, BilinearForms):
             return (np.diff(a.left.indptr) > 0) & (np.diff(a.right.indptr) > 0)
         return np.ones(a.m, dtype=bool)
