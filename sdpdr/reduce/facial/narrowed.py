@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -96,6 +97,10 @@ class Narrowed:
     sources: Mapping[str, tuple[str, Index]]
     left: Mapping[str, Index]
 
+    @cached_property
+    def _own(self) -> dict[str, tuple[Index, Array]]:
+        return {name: own_rows(V) for name, V in self.bases.items()}
+
     @classmethod
     def of(cls, sdp: SDP) -> Narrowed:
         """The program itself, on no face yet."""
@@ -128,7 +133,7 @@ class Narrowed:
 
     def outwards(self, name: str, vector: Vector) -> tuple[tuple[int, Fraction], ...]:
         """A null vector of M as one of X."""
-        rows, scales = own_rows(self.bases[name])
+        rows, scales = self._own[name]
         found = {int(rows[k]): a / Fraction(float(scales[k])) for k, a in vector.items()}
         return tuple(sorted(found.items()))
 
@@ -165,7 +170,7 @@ class Narrowed:
                 continue
             value = point.values[v.name]
             if isinstance(v, PsdVariable):
-                rows, scales = own_rows(self.bases[v.name])
+                rows, scales = self._own[v.name]
                 if isinstance(value, Factor):
                     values[v.name] = Factor(value.factor[rows] / scales[:, None])
                 else:

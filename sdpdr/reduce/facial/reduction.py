@@ -339,12 +339,12 @@ def _words(
         ((name, (place,)),) = proved.vectors
         words = f"makes the diagonal entry {place[0]} of {name!r} vanish, with its row and column"
         return "diagonal", f"{rows} {words}"
-    told = [
+    found = [
         f"{len([1 for owner, _ in proved.vectors if owner == name])} null vectors of {name!r}"
         for name in dict.fromkeys(name for name, _ in proved.vectors)
     ]
-    told += [f"entry {k} of {name!r} is zero" for name, k in proved.zeros]
-    told += [f"row {i} of {name!r} is zero" for name, i in proved.vanishing]
-    told += [f"row {k} of {name!r} holds with equality" for name, k in proved.tight]
+    found += [f"entry {k} of {name!r} is zero" for name, k in proved.zeros]
+    found += [f"row {i} of {name!r} is zero" for name, i in proved.vanishing]
+    found += [f"row {k} of {name!r} holds with equality" for name, k in proved.tight]
     how = "is positive semidefinite on the face and must vanish"
-    return kind, f"{rows} {how}: {', '.join(told)}"
+    return kind, f"{rows} {how}: {', '.join(found)}"
