@@ -404,3 +404,13 @@ def test_large_unfoldings_are_passed_by_without_writing_out_their_rows(monkeypat
         for method in ("matrix", "pattern", "congruence", "adjoint"):
             monkeypatch.setattr(kind, method, refuse, raising=False)
     assert facial_reduction(sdp).sdp is sdp
+
+
+def test_a_program_of_which_nothing_is_left_is_narrowed_again():
+    """The second row says something only once the first has emptied the matrix before it."""
+    rows = (([(1, 1, 1)], 0), ([(2, 2, 1), (1, 2, 1)], 0))
+    found = facial_reduction(program(2, [], *rows))
+    assert [v.n for v in found.sdp.psd_variables] == [1]
+    assert found.check()
+    lifted = found.lift(Point({"nothing": np.ones((1, 1))}, {"nothing": np.zeros(1)}))
+    np.testing.assert_array_equal(lifted.values["X"], np.zeros((2, 2)))

@@ -99,7 +99,8 @@ class Narrowed:
 
     @cached_property
     def _own(self) -> dict[str, tuple[Index, Array]]:
-        return {name: own_rows(V) for name, V in self.bases.items()}
+        known = {v.name for v in self.original.psd_variables}
+        return {name: own_rows(V) for name, V in self.bases.items() if name in known}
 
     @classmethod
     def of(cls, sdp: SDP) -> Narrowed:

@@ -113,7 +113,7 @@ class _Writer:
     def written(self) -> Narrowed:
         """The program, and where its parts come from."""
         now, sdp = self._now, self._sdp
-        bases = {**now.bases, "nothing": sp.csr_array((0, 1))}
+        bases = dict(now.bases)
         for name, V in self._bases.items():
             bases[name], rounding = product(now.bases[name], V)
             assert rounding is None  # or a selection would have been taken
@@ -135,9 +135,10 @@ class _Writer:
             rows.append(Rows(label, "==", {name: Products(u.size, u)}, np.zeros(u.size)))
         if not self._variables:
             # Solvers take no program without variables; this one does not matter.
-            self._variables = [PsdVariable("nothing", 1)]
+            name = fresh_name("nothing", taken | {v.name for v in now.original.variables})
+            self._variables, bases[name] = [PsdVariable(name, 1)], sp.csr_array((0, 1))
             one = SvecMap(1, np.ones((1, 1)))
-            rows.append(Rows("nothing", "==", {"nothing": one}, np.ones(1)))
+            rows.append(Rows(name, "==", {name: one}, np.ones(1)))
         reduced = replace(
             sdp,
             variables=tuple(self._variables),
