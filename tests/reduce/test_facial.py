@@ -287,6 +287,10 @@ def test_a_zero_diagonal_of_a_matrix_inequality_makes_its_row_equations():
     np.testing.assert_allclose(sdp.dual_slack("z", lifted.duals), 0.0, atol=1e-5)
     again = found.push(lifted)
     np.testing.assert_allclose(again.duals["cone.face"], answer.duals["cone.face"], atol=1e-12)
+    given = {"one": np.zeros(1), "cone": np.eye(2), "cone.face": np.array([3.0])}
+    whole = found.embed(Point({}, given)).duals["cone"]
+    np.testing.assert_array_equal(whole, [[0.0, 1.5, 0.0], [1.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    assert found.push(Point({}, {"cone": whole})).duals["cone.face"].tolist() == [3.0]
 
 
 def test_a_program_with_a_single_point_stays_a_program():
