@@ -373,8 +373,9 @@ def test_combinations_are_found_with_a_solver_lent():
     assert solved(found.sdp).value == pytest.approx(1.0, rel=1e-5)
 
 
-def test_combinations_near_a_direction_are_rounded_and_verified():
-    direction = np.array([3.0, 3.0]) + 1e-7
+@pytest.mark.parametrize("size", [1e-6, 3.0, 1e7])
+def test_combinations_near_a_direction_are_proved(size):
+    direction = size * (np.array([1.0, 1.0 + 1e-7]))
     (step,) = exposures_from(hidden(), {"rows": direction})
     assert step.check(hidden())
     assert step.null_vectors() == ({2: Fraction(1)},)
