@@ -214,7 +214,7 @@ class Composed(Reduction):
             except InfeasibleError as error:
                 if not taken:
                     raise
-                # Of what came of the others; what it says of the program itself, nobody knows here.
+                # The reduced program may be narrower than the first, which need not be infeasible.
                 names = ", ".join(before.name for before in self.steps[: len(taken)])
                 raise NotAcceptedError(
                     f"reduction {step.name!r} finds rows that contradict each other in what "

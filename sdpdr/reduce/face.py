@@ -5,7 +5,7 @@ one. On the face the program has interior points again. Two bases are offered: a
 and a sparse one along the edges of a spanning tree of the sparsity pattern, which keeps sparse
 rows sparse (K = V M V^T with V^T K-rows few entries each); neighbours of a hub form a chain there.
 
-Whether rows vanish on a face is told in exact arithmetic where that does not take long.
+Whether rows vanish on a face is decided in exact arithmetic where that does not take long.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@ r"""Landmark reduction: K = Q L Q^T with few columns, and only some of the inequ
 
 A narrower cone makes a maximum smaller, rows left out make it larger; so the value of the reduced
 program says nothing alone. Where the lifted point satisfies the rows left out as well, it is
-optimal among all K = Q L Q^T. What the narrower cone may be unable to satisfy is asked at a price
+optimal among all K = Q L Q^T. Rows that the narrower cone may be unable to satisfy are penalized
 instead (`Elastic`).
 """
 
@@ -138,10 +138,10 @@ class Landmark(Reduction):
         return Reduced(reduced, lift, push=push)
 
     def _in_force(self, rows: Rows, basis: Array) -> Index:
-        """The rows asked for that say something about K = T M T^T."""
+        """The requested rows that say something about K = T M T^T."""
         chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
-        asked = rows.take(chosen)
-        return chosen[~(asked.hold_at_zero & _vanishes(asked, basis))]
+        some = rows.take(chosen)
+        return chosen[~(some.hold_at_zero & _vanishes(some, basis))]
 
 
 def _all_duals(
@@ -227,12 +227,12 @@ def _restricted(variable: Variable, order: int, scalars: Mapping[str, Index]) ->
     return replace(variable, size=used.size, curvature=curvature)
 
 
-# -- rows at a price ----------------------------------------------------------------------------
+# -- penalized rows -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Elastic(Reduction):
-    r"""Give rows that zero does not satisfy a slack, at a price that is exact when high enough.
+    r"""Give rows that zero does not satisfy a slack, with a penalty that is exact when high enough.
 
     An equality becomes ``lhs - over + under == rhs`` and a lower limit (``<=`` with a negative
     right side) ``lhs - over <= rhs``, with ``over, under >= 0``. Each unit of slack, measured

@@ -1,6 +1,6 @@
 """Combinations of rows that confine feasible points to a face, proved by the kernel.
 
-A solver or a person proposes multipliers; `sdpdr.certify.faces` proves that exact ones near them
+A solver or a user proposes multipliers; `sdpdr.certify.faces` proves that exact ones near them
 expose a face, with all rounding accounted for.
 """
 
@@ -48,12 +48,12 @@ def proposed(now: Narrowed, solve: Oracle) -> tuple[tuple[Multiplier, ...], Cons
         return None
     answers = list[Answer]()
 
-    def asked(auxiliary: FlatProgram) -> Answer:
+    def recorded(auxiliary: FlatProgram) -> Answer:
         answers.append(solve(auxiliary))
         return answers[-1]
 
     try:
-        exposing(program.flat, PRIMAL, asked)
+        exposing(program.flat, PRIMAL, recorded)
     except _MISSED:
         return None
     z = answers[0].z

@@ -47,8 +47,8 @@ class Exposure:
     words : str
         Why, in a sentence.
     multipliers : tuple of (label, number of the row, Fraction)
-        Of a single row 1 or -1, which `check` verifies over the rationals. Of a combination
-        doubles: `check` proves that there are exact ones near them, with all rounding accounted
+        A single row has 1 or -1, and `check` verifies it over the rationals. A combination has
+        numbers near exact ones, and `check` proves that these exist, with all rounding accounted
         for. For a matrix inequality the number is a place in ``svec``, and its entry, that of the
         matrix, counts with a minus.
     proved : Consequences
