@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import InfeasibleError, UnknownNameError
-from sdpdr.linalg import LinearMap
+from sdpdr.linalg import LinearMap, SvecMap
 from sdpdr.linalg.exact import matrix_row
+from sdpdr.linalg.maps.combine import some_of_rows
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.walks import connected_components, predecessors, spanning_forest
@@ -150,7 +151,9 @@ def _visible(rows: Rows, bases: dict[str, Matrix], sdp: SDP) -> NDArray[np.bool_
         return kept
     size = _VANISHED * np.abs(rows.rhs).max(initial=0.0)
     broken = (np.abs(rows.rhs) if rows.relation == "==" else -rows.rhs)[small] > size
-    faces = {name: _face(null_vectors(sdp, name)) for name in rows.lhs}
+    # Entries that are known times a rounded root of two only prove nothing.
+    is_known = all(not _is_scaled(a)[small].any() for a in rows.lhs.values())
+    faces = {name: _face(null_vectors(sdp, name)) if is_known else None for name in rows.lhs}
     budget = _ENTRIES
     # Those that might be contradictions first, for not all may have their turn.
     for k in np.argsort(~broken, kind="stable"):
@@ -165,6 +168,15 @@ def _visible(rows: Rows, bases: dict[str, Matrix], sdp: SDP) -> NDArray[np.bool_
             )
         kept[e] = broken[k] or (left is not None and left > _ROUNDING)
     return kept
+
+
+def _is_scaled(a: Any) -> NDArray[np.bool_]:
+    """Rows with coefficients of which only multiples by the root of two are stored."""
+
+    def leaf(part: LinearMap) -> NDArray[np.bool_]:
+        return np.full(part.m, isinstance(part, SvecMap) and not part.keeps_entries)
+
+    return some_of_rows(a, leaf)
 
 
 def _face(null: sp.csr_array) -> Echelon | None:
