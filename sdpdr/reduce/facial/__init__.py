@@ -1,13 +1,8 @@
 """Facial reduction with proof."""
 
+from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.narrowed import Consequences
-from sdpdr.reduce.facial.reduction import (
-    Exposure,
-    FacialReduction,
-    exposures_from,
-    facial_reduction,
-    verify,
-)
+from sdpdr.reduce.facial.reduction import FacialReduction, exposures_from, facial_reduction
 
 __all__ = [
     "Consequences",

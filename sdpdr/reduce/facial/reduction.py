@@ -16,7 +16,7 @@ problems via self-dual embedding and facial reduction", SIAM J. Optim. 27(3), 20
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import groupby
@@ -30,110 +30,10 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.combinations import combination, proposed
 from sdpdr.reduce.facial.completed import completed
-from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed, part_of
-from sdpdr.reduce.facial.rows import single_row, single_rows
+from sdpdr.reduce.facial.exposure import Exposure, right_sides, side_of, step_of, verify
+from sdpdr.reduce.facial.narrowed import Consequences, Narrowed
+from sdpdr.reduce.facial.rows import single_rows
 from sdpdr.reduce.facial.writing import narrower, without_unread
-
-
-@dataclass(frozen=True)
-class Exposure:
-    """Rows whose combination forces every feasible point onto a face, or leaves none.
-
-    Attributes
-    ----------
-    variable : str
-        The matrix (or vector of scalars, or matrix inequality) that is confined.
-    kind : {"diagonal", "row", "matrix inequality", "combination", "contradiction"}
-    words : str
-        Why, in a sentence.
-    multipliers : tuple of (label, number of the row, Fraction)
-        A single row has 1 or -1, and `check` verifies it over the rationals. A combination has
-        numbers near exact ones, and `check` proves that these exist, with all rounding accounted
-        for. For a matrix inequality the number is a place in ``svec``, and its entry, that of the
-        matrix, counts with a minus.
-    proved : Consequences
-        Null vectors of the matrix, scalars that vanish, and so on.
-    after : tuple of Exposure
-        Steps taken before, on whose face the combination is positive semidefinite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sdpdr.linalg import Entries
-    >>> from sdpdr.program import SDP, PsdVariable, Rows
-    >>> rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.zeros(1))
-    >>> sdp = SDP((PsdVariable("X", 2),), {}, (rows,))
-    >>> exposure, = facial_reduction(sdp).exposures
-    >>> exposure.check(sdp), exposure.null_vectors("X")
-    (True, ({0: Fraction(1, 1)},))
-    """
-
-    variable: str
-    kind: str
-    words: str
-    multipliers: tuple[Multiplier, ...]
-    proved: Consequences
-    after: tuple[Exposure, ...] = field(default=(), repr=False)
-
-    def check(self, sdp: SDP) -> bool:
-        """Verify the step, and those before it.
-
-        Parameters
-        ----------
-        sdp : SDP
-            The program that was reduced.
-        """
-        return verify(sdp, (*self.after, self))
-
-    def record(self) -> dict[str, object]:
-        """The step ready for JSON; fractions are written out.
-
-        ``after`` is the number of steps before it, in the order of `Solution.exposures`.
-        """
-        return {
-            "variable": self.variable,
-            "kind": self.kind,
-            "words": self.words,
-            "multipliers": [[label, e, str(y)] for label, e, y in self.multipliers],
-            "after": len(self.after),
-            "proved": self.proved.record(),
-        }
-
-    def null_vectors(self, variable: str | None = None) -> tuple[dict[int, Fraction], ...]:
-        """Vectors u with X u = 0 that the step adds, as mappings from places to entries."""
-        name = self.variable if variable is None else variable
-        return tuple(dict(vector) for owner, vector in self.proved.vectors if owner == name)
-
-
-def verify(sdp: SDP, exposures: Sequence[Exposure]) -> bool:
-    """Verify steps in turn; each may lean on as many of those before it as its ``after`` has.
-
-    Parameters
-    ----------
-    sdp : SDP
-    exposures : sequence of Exposure
-    """
-    now, known = Narrowed.of(sdp), tuple[Exposure, ...]()
-    for count, step in enumerate(exposures):
-        if len(step.after) != len(known):
-            if not len(known) < len(step.after) <= count:
-                return False
-            now = narrower(now, [one.proved for one in exposures[len(known) : len(step.after)]])
-            known = step.after
-        if not step.proved or _proves(now, step.multipliers) != step.proved:
-            return False
-    return True
-
-
-def _proves(now: Narrowed, multipliers: Sequence[Multiplier]) -> Consequences:
-    """What the multipliers of a step prove on a face."""
-    if len(multipliers) == 1 and abs(multipliers[0][2]) == 1:
-        ((label, e, y),) = multipliers
-        place = now.place(label, e)
-        if place is None:
-            return Consequences()
-        return single_row(now, part_of(now.sdp, place[0]), place[1], int(y))
-    return combination(now, multipliers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,18 +137,18 @@ def facial_reduction(sdp: SDP, *, lend: Oracle | None = None) -> FacialReduction
         after = tuple(steps)
         for multipliers, proved in single_rows(now):
             if _is_new(proved, known):
-                steps.append(_step(now, multipliers, proved, after))
+                steps.append(step_of(now, multipliers, proved, after))
             if proved.contradiction:
                 break
         if len(steps) == len(after) and lend is not None:
             found = proposed(now, lend)
             if found is not None and _is_new(found[1], known):
-                steps.append(_step(now, *found, after))
+                steps.append(step_of(now, *found, after))
         if len(steps) == len(after):
             break
         if steps[-1].proved.contradiction:
-            size = max(float(np.max(np.abs(b), initial=0.0)) for b in _sides(sdp))
-            violation = abs(_side(sdp, steps[-1].multipliers)) / size
+            size = max(float(np.max(np.abs(b), initial=0.0)) for b in right_sides(sdp))
+            violation = abs(side_of(sdp, steps[-1].multipliers)) / size
             return FacialReduction(sdp, sdp, tuple(steps), steps[-1].words, violation)
         now = narrower(now, [step.proved for step in steps[len(after) :]])
         faces.append(now)
@@ -283,65 +183,10 @@ def exposures_from(sdp: SDP, duals: Mapping[str, Array]) -> tuple[Exposure, ...]
         if y and np.isfinite(y)
     )
     proved = combination(now, multipliers) if multipliers else Consequences()
-    return (_step(now, multipliers, proved, ()),) if proved else ()
+    return (step_of(now, multipliers, proved, ()),) if proved else ()
 
 
 def _is_new(proved: Consequences, known: Mapping[str, Echelon]) -> bool:
     """Whether a step says more than others: faces that rows state are exposed again and again."""
     vectors = [known[name].insert(dict(vector)) for name, vector in proved.vectors]
     return any(vectors) or bool(replace(proved, vectors=()))
-
-
-def _sides(sdp: SDP) -> list[Array]:
-    return [r.rhs for r in sdp.rows] + [lmi.constant for lmi in sdp.lmis]
-
-
-def _side(sdp: SDP, multipliers: Sequence[Multiplier]) -> float:
-    """The right side of a single row."""
-    label, e, _ = multipliers[0]
-    return float(dict(zip(sdp.labels, _sides(sdp), strict=True))[label][e])
-
-
-def _step(
-    now: Narrowed,
-    multipliers: tuple[Multiplier, ...],
-    proved: Consequences,
-    after: tuple[Exposure, ...],
-) -> Exposure:
-    kind, words = _words(now, multipliers, proved)
-    owner = (*proved.owners, multipliers[0][0])[0]
-    return Exposure(owner, kind, words, multipliers, proved, after)
-
-
-def _words(
-    now: Narrowed, multipliers: Sequence[Multiplier], proved: Consequences
-) -> tuple[str, str]:
-    """What kind of step it is, and why it holds."""
-    (label, e, y), *others = multipliers
-    kind, rows = "row", f"row {e} of {label!r}"
-    if label in now.left:
-        kind, rows = "matrix inequality", f"entry {e} (in svec) of the matrix inequality {label!r}"
-    if others:
-        labels = ", ".join(sorted({repr(name) for name, _, _ in multipliers}))
-        kind, rows = "combination", f"a combination of {len(multipliers)} rows of {labels}"
-    if proved.contradiction:
-        where = " on the face that other rows leave" if now.sdp is not now.original else ""
-        side = _side(now.original, multipliers)
-        what = "at most" if y < 0 else "at least"
-        return "contradiction", (
-            f"the left side of {rows} is {what} zero{where}, but is to be {side:.6g}: nothing is "
-            "feasible"
-        )
-    if len(proved.vectors) == 1 and len(proved.vectors[0][1]) == 1 and kind == "row":
-        ((name, (place,)),) = proved.vectors
-        words = f"makes the diagonal entry {place[0]} of {name!r} vanish, with its row and column"
-        return "diagonal", f"{rows} {words}"
-    found = [
-        f"{len([1 for owner, _ in proved.vectors if owner == name])} null vectors of {name!r}"
-        for name in dict.fromkeys(name for name, _ in proved.vectors)
-    ]
-    found += [f"entry {k} of {name!r} is zero" for name, k in proved.zeros]
-    found += [f"row {i} of {name!r} is zero" for name, i in proved.vanishing]
-    found += [f"row {k} of {name!r} holds with equality" for name, k in proved.tight]
-    how = "is positive semidefinite on the face and must vanish"
-    return kind, f"{rows} {how}: {', '.join(found)}"
