@@ -6,17 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
 from sdpdr.linalg import LinearMap
-from sdpdr.program.dual import dual_of
-from sdpdr.program.point import Point, Value, as_dense, congruent
+from sdpdr.program.point import Factor, Point, Value, congruent
 from sdpdr.program.rows import Expression
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
@@ -37,8 +39,8 @@ class Reduced:
         Takes an objective value of the reduced minimisation to one of the original; the
         identity by default.
     push : callable or None
-        Takes a `Point` of the original program to one of the reduced, where a solver may start
-        from it; None where there is no telling.
+        Takes a `Point` of the original program to one of the reduced, for a solver to start from:
+        whatever is known of it. Every reduction of the package has one.
     lift_verdict : callable
         Takes what a solver says of the reduced program to what this means for the original; the
         identity by default.
@@ -115,6 +117,31 @@ def out_of_bases(values: Mapping[str, Value], bases: Mapping[str, Matrix]) -> di
     return {name: congruent(x, bases[name]) if name in bases else x for name, x in values.items()}
 
 
+def into_bases(values: Mapping[str, Value], bases: Mapping[str, Matrix]) -> dict[str, Value]:
+    """The M nearest to X = V M V^T, for all matrices that have a basis V; others as they are.
+
+    Examples
+    --------
+    >>> into_bases({"X": 4.0 * np.ones((2, 2))}, {"X": np.ones((2, 1))})
+    {'X': array([[4.]])}
+    """
+    return {
+        name: _coordinates(x, bases[name]) if name in bases else x for name, x in values.items()
+    }
+
+
+def _coordinates(value: Value, V: Matrix) -> Value:
+    if sp.issparse(V):
+        factors = spl.splu(sp.csc_array(V.T @ V))
+        solve = factors.solve
+    else:
+        solve = partial(np.linalg.solve, V.T @ V)
+    if isinstance(value, Factor):
+        return Factor(solve(np.asarray(V.T @ value.factor)))
+    half = solve(np.asarray(V.T @ np.asarray(value)))
+    return np.asarray(solve(np.asarray(V.T @ half.T)))
+
+
 def among_zeros(y: Array, kept: NDArray[np.bool_]) -> Array:
     """Multipliers of the rows kept, with zeros for the others."""
     full = np.zeros(kept.size)
@@ -187,7 +214,7 @@ class Composed(Reduction):
             except InfeasibleError as error:
                 if not taken:
                     raise
-                # Of what came of the others; what it says of the program itself, nobody knows here.
+                # The reduced program may be narrower than the first, which need not be infeasible.
                 names = ", ".join(before.name for before in self.steps[: len(taken)])
                 raise NotAcceptedError(
                     f"reduction {step.name!r} finds rows that contradict each other in what "
@@ -217,32 +244,3 @@ def _in_turn(ways: Sequence[Callable[[_T], _T]]) -> Callable[[_T], _T]:
         return given
 
     return all_the_way
-
-
-@dataclass(frozen=True)
-class Dual(Reduction):
-    """Write the dual: variables become constraints and rows become variables.
-
-    The dual's optimal value is that of the program; multipliers of its matrix inequalities are
-    the matrices of the program, and are lifted as such.
-    """
-
-    name: ClassVar[str] = "dual"
-
-    def _reduce(self, sdp: SDP) -> Reduced:
-        return Reduced(
-            dual_of(sdp),
-            lambda point: _lift(sdp, point),
-            lambda value: -value,
-            lift_verdict=lambda verdict: verdict.mirrored,
-        )
-
-
-def _lift(sdp: SDP, point: Point) -> Point:
-    values: dict[str, Value] = {
-        v.name: point.duals[v.name] for v in sdp.variables if v.name in point.duals
-    }
-    duals: dict[str, Array] = {
-        label: as_dense(point.values[label]) for label in sdp.labels if label in point.values
-    }
-    return Point(values, duals)

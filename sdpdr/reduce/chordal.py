@@ -104,7 +104,11 @@ class Chordal(Reduction):
         trees = find_trees(sdp, self.cost)
         blocks = {name: self._blocks(sdp, name, tree) for name, tree in trees.variables.items()}
         reduced = _decompose_lmis(_decompose_variables(sdp, blocks), trees.lmis)
-        return Reduced(reduced, lambda point: self._lift(blocks, trees.lmis, point))
+        return Reduced(
+            reduced,
+            lambda point: self._lift(blocks, trees.lmis, point),
+            push=lambda point: _pushed(blocks, trees.lmis, point),
+        )
 
     def _blocks(self, sdp: SDP, name: str, tree: CliqueTree) -> Blocks:
         return Blocks(tree, block_bases(sdp, name, tree) if self.balance else None)
@@ -127,6 +131,21 @@ class Chordal(Reduction):
         if self.completion == "rank":
             return Factor(complete_min_rank(tree, blocks))
         return complete_max_det(tree, blocks)
+
+
+def _pushed(blocks: Mapping[str, Blocks], lmis: Mapping[str, CliqueTree], point: Point) -> Point:
+    """A start of the blocks; multipliers of overlaps, and their scalars, are not known."""
+    values, duals = dict(point.values), dict(point.duals)
+    for name, b in blocks.items():
+        if name in values:
+            for k, block in enumerate(b.shrink(values.pop(name))):
+                values[_block(name, k)] = block
+    for label, tree in lmis.items():
+        if label in duals:
+            Z = duals.pop(label)
+            for k, clique in enumerate(tree.cliques):
+                duals[_block(label, k)] = Z[np.ix_(clique, clique)]
+    return Point(values, duals)
 
 
 def _block(name: str, k: int) -> str:

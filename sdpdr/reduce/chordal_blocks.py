@@ -33,6 +33,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.cliques import CliqueTree
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_index, svec_pairs, svec_size
+from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP
 
 Bases: TypeAlias = list[Array]
@@ -142,6 +143,18 @@ class Blocks:
         if self.bases is None:
             return list(blocks)
         return [b @ x @ b.T for b, x in zip(self.bases, blocks, strict=True)]
+
+    def shrink(self, value: Value) -> list[Array]:
+        """The X'_C from the variable."""
+        if isinstance(value, Factor):
+            parts = [value.factor[clique] for clique in self.tree.cliques]
+            blocks = [part @ part.T for part in parts]
+        else:
+            blocks = [np.asarray(value)[np.ix_(c, c)] for c in self.tree.cliques]
+        if self.bases is None:
+            return blocks
+        bases = zip(self.bases, blocks, strict=True)
+        return [np.linalg.solve(b, np.linalg.solve(b, x).T) for b, x in bases]
 
 
 Parts: TypeAlias = Iterator[tuple[int, sp.csr_array]]

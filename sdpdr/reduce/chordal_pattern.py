@@ -87,13 +87,13 @@ def find_trees(sdp: SDP, cost: CliqueCost | None = None, broadest: int | None = 
 
 
 def _expressions(sdp: SDP, name: str) -> Iterator[tuple[str, LinearMap]]:
-    """Who reads a matrix variable, by which map."""
+    """The objective, rows and matrix inequalities that read a matrix variable, and their maps."""
     parts = [("the objective", sdp.objective)]
     parts += [(f"{r.label!r}", r.lhs) for r in sdp.rows]
     parts += [(f"{lmi.label!r}", lmi.lhs) for lmi in sdp.lmis]
-    for who, expression in parts:
+    for part, expression in parts:
         if isinstance(read := expression.get(name), LinearMap):
-            yield who, read
+            yield part, read
 
 
 def long_rows(sdp: SDP, broadest: int) -> dict[str, str]:
@@ -114,14 +114,14 @@ def long_rows(sdp: SDP, broadest: int) -> dict[str, str]:
 
 
 def _crowded(sdp: SDP, v: PsdVariable, cost: CliqueCost, broadest: int | None) -> str:
-    """Who reads too many entries for their pattern to be written out; empty if nobody does."""
-    for who, read in _expressions(sdp, v.name):
+    """Which part reads too many entries for their pattern to be written out; empty if none does."""
+    for part, read in _expressions(sdp, v.name):
         if read.n_entries > MOST_PRODUCTS:
-            return f"{who} reads {read.n_entries:.1e} entries, too many to be searched for cliques"
+            return f"{part} reads {read.n_entries:.1e} entries, too many to be searched for cliques"
         longest = _longest_form(read)
         widest = v.n if broadest is None else broadest
         if longest > widest or cost.clique(longest) > WORTH * cost.clique(v.n):
-            return f"{who} has a row that reads all entries among {longest} of {v.n} indices"
+            return f"{part} has a row that reads all entries among {longest} of {v.n} indices"
     return ""
 
 
@@ -141,9 +141,9 @@ def _longest_form(linear_map: LinearMap) -> int:
 
 
 def _readers(sdp: SDP, name: str) -> Iterator[tuple[str, Index]]:
-    """Who reads which entries of a matrix variable, as positions in ``svec``."""
-    for who, read in _expressions(sdp, name):
-        yield who, _stored(read.matrix())
+    """The parts that read a matrix variable, and the entries they read, as places in ``svec``."""
+    for part, read in _expressions(sdp, name):
+        yield part, _stored(read.matrix())
 
 
 def _stored(matrix: sp.csr_array | sp.csc_array) -> Index:
@@ -157,9 +157,9 @@ def _tree(
     if n < 2:
         return "it has a single entry"
     size = svec_size(n)
-    for who, entries in readers:
+    for part, entries in readers:
         if entries.size > DENSE * size:
-            return f"{who} reads {entries.size / size:.0%} of its entries, so nothing is sparse"
+            return f"{part} reads {entries.size / size:.0%} of its entries, so nothing is sparse"
     read = np.unique(np.concatenate([np.zeros(0, np.int64), *(e for _, e in readers)]))
     pairs = np.column_stack(svec_pairs(read))
     if broadest is not None and (broad := breadth(_graph(n, pairs))) > broadest:

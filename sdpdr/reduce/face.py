@@ -5,7 +5,7 @@ one. On the face the program has interior points again. Two bases are offered: a
 and a sparse one along the edges of a spanning tree of the sparsity pattern, which keeps sparse
 rows sparse (K = V M V^T with V^T K-rows few entries each); neighbours of a hub form a chain there.
 
-Whether rows vanish on a face is told in exact arithmetic where that does not take long.
+Whether rows vanish on a face is decided in exact arithmetic where that does not take long.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice
-from math import isqrt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,92 +21,29 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import InfeasibleError, UnknownNameError
-from sdpdr.linalg.exact import Symmetric, add, exact_terms
+from sdpdr.linalg import LinearMap, SvecMap
+from sdpdr.linalg.exact import matrix_row
+from sdpdr.linalg.maps.combine import some_of_rows
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.walks import connected_components, predecessors, spanning_forest
 from sdpdr.program.echelon import Echelon, exact_columns
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors, visible_rows
 from sdpdr.program.point import Point, PsdVariable
-from sdpdr.program.rows import Expression, Rows
+from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
-from sdpdr.reduce.base import Reduced, Reduction, among_zeros, in_bases, out_of_bases
+from sdpdr.reduce.base import (
+    Reduced,
+    Reduction,
+    among_zeros,
+    in_bases,
+    into_bases,
+    out_of_bases,
+)
 
-# Terms of all rows that may be looked at.
-_TERMS = 500_000
-# Only the size of a number asks for this; whether it is zero does not.
-_ROOT_TWO = Fraction(isqrt(2 * 10**80), 10**40)
-
-
-def remainders(lhs: Expression, rows: Index, null: Mapping[str, sp.csr_array]) -> Array:
-    """How large rows are on the face orthogonal to null vectors, beside what they are off it.
-
-    Zero is exact: every matrix on the face has the value zero. Not a number says that the terms
-    are too many.
-
-    Parameters
-    ----------
-    lhs : mapping from variable name to map
-        On matrix variables only.
-    rows : array of indices
-    null : mapping from variable name to sparse array of shape (n, p)
-        Null vectors as columns.
-
-    Examples
-    --------
-    >>> from sdpdr.linalg import SquaredEdgeLengths
-    >>> lengths, null = SquaredEdgeLengths(2, [[0, 1]]), sp.csr_array(np.array([[1.0], [-1.0]]))
-    >>> remainders({"K": lengths}, np.array([0]), {"K": null})
-    array([0.])
-    """
-    found = np.full(len(rows), np.nan)
-    faces = {name: _face(null[name]) for name in lhs}
-    budget = _TERMS
-    for place, e in enumerate(rows):
-        before, after = Fraction(0), Fraction(0)
-        for name, linear_map in lhs.items():
-            terms = list(islice(exact_terms(linear_map, [int(e)]), budget + 1))
-            budget -= len(terms)
-            face = faces[name]
-            if budget < 0 or face is None:
-                break
-            plain: Symmetric = {}
-            rooted: Symmetric = {}
-            for _, i, j, (p, q) in terms:
-                share = Fraction(1 if i == j else 2)
-                add(plain, {(i, j): p / share} if p else {})
-                add(rooted, {(i, j): q / share} if q else {})
-            before = max(before, _largest(plain, rooted))
-            after = max(after, _largest(face.restrict(plain), face.restrict(rooted)))
-        else:
-            found[place] = float(after / before) if after else 0.0
-            continue
-        if budget < 0:
-            break
-    return found
-
-
-def _face(null: sp.csr_array) -> Echelon | None:
-    vectors = exact_columns(null)
-    if vectors is None:
-        return None
-    face = Echelon()
-    for vector in vectors:
-        face.insert(vector)
-    return face
-
-
-def _largest(plain: Symmetric, rooted: Symmetric) -> Fraction:
-    """The largest entry of P + sqrt(2) Q in size; zero only where both are."""
-    zero = Fraction(0)
-    entries = (
-        abs(plain.get(k, zero) + _ROOT_TWO * rooted.get(k, zero))
-        for k in plain.keys() | rooted.keys()
-    )
-    return max(entries, default=zero)
-
-
+# Entries of rows that may be read as fractions, which takes about a second.
+_ENTRIES = 500_000
 # A row that is this much smaller on the face than off it may be rounding.
 _VANISHED = 1e-12
 # What rounding may leave of a row in its own numbers, as they are stored.
@@ -178,7 +113,12 @@ class Face(Reduction):
             values = out_of_bases(point.values, bases)
             return Point(values, complete_multipliers(sdp, duals))
 
-        return Reduced(reduced, lift)
+        def push(point: Point) -> Point:
+            masked = {k: y[kept[k]] if k in kept else y for k, y in point.duals.items()}
+            duals = {label: masked[label] for label in reduced.labels if label in masked}
+            return Point(into_bases(point.values, bases), duals)
+
+        return Reduced(reduced, lift, push=push)
 
     def _basis(self, sdp: SDP, variable: PsdVariable) -> Matrix:
         null = null_vectors(sdp, variable.name)
@@ -211,17 +151,59 @@ def _visible(rows: Rows, bases: dict[str, Matrix], sdp: SDP) -> NDArray[np.bool_
         return kept
     size = _VANISHED * np.abs(rows.rhs).max(initial=0.0)
     broken = (np.abs(rows.rhs) if rows.relation == "==" else -rows.rhs)[small] > size
+    # Entries that are known times a rounded root of two only prove nothing.
+    is_known = all(not _is_scaled(a)[small].any() for a in rows.lhs.values())
+    faces = {name: _face(null_vectors(sdp, name)) if is_known else None for name in rows.lhs}
+    budget = _ENTRIES
     # Those that might be contradictions first, for not all may have their turn.
-    order = np.argsort(~broken, kind="stable")
-    small, broken = small[order], broken[order]
-    left = remainders(rows.lhs, small, {name: null_vectors(sdp, name) for name in rows.lhs})
-    for e in small[broken & (left == 0.0)]:
-        raise InfeasibleError(
-            f"row {e} of {rows.label!r} is zero for every matrix that the other rows allow, but "
-            f"is to be {rows.rhs[e]:g}: the constraints contradict each other."
-        )
-    kept[small] = broken | (left > _ROUNDING)
+    for k in np.argsort(~broken, kind="stable"):
+        e, left = int(small[k]), None
+        if budget > 0:
+            left, read = _remainder(rows, e, faces)
+            budget -= read
+        if broken[k] and left == 0.0:
+            raise InfeasibleError(
+                f"row {e} of {rows.label!r} is zero for every matrix that the other rows allow, "
+                f"but is to be {rows.rhs[e]:g}: the constraints contradict each other."
+            )
+        kept[e] = broken[k] or (left is not None and left > _ROUNDING)
     return kept
+
+
+def _is_scaled(a: Any) -> NDArray[np.bool_]:
+    """Rows with coefficients of which only multiples by the root of two are stored."""
+
+    def leaf(part: LinearMap) -> NDArray[np.bool_]:
+        return np.full(part.m, isinstance(part, SvecMap) and not part.keeps_entries)
+
+    return some_of_rows(a, leaf)
+
+
+def _face(null: sp.csr_array) -> Echelon | None:
+    vectors = exact_columns(null)
+    if vectors is None:
+        return None
+    face = Echelon()
+    for vector in vectors:
+        face.insert(vector)
+    return face
+
+
+def _remainder(rows: Rows, e: int, faces: Mapping[str, Echelon | None]) -> tuple[float | None, int]:
+    """How large a row is on its face, beside what it is off it, and how many entries were read.
+
+    Zero is exact; None says that the numbers are not known exactly, or too many.
+    """
+    before, after, read = Fraction(0), Fraction(0), 0
+    for name, a in rows.lhs.items():
+        assert isinstance(a, LinearMap)
+        face, matrix = faces[name], matrix_row(a, e, np.ones(a.n, dtype=bool))
+        if face is None or matrix is None:
+            return None, read
+        read += len(matrix)
+        before = max([before, *map(abs, matrix.values())])
+        after = max([after, *map(abs, face.restrict(matrix).values())])
+    return (float(after / before) if after else 0.0), read
 
 
 def _pattern(sdp: SDP, variable: PsdVariable) -> Index:

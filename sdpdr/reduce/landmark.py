@@ -2,8 +2,8 @@ r"""Landmark reduction: K = Q L Q^T with few columns, and only some of the inequ
 
 A narrower cone makes a maximum smaller, rows left out make it larger; so the value of the reduced
 program says nothing alone. Where the lifted point satisfies the rows left out as well, it is
-optimal among all K = Q L Q^T. What the narrower cone may be unable to satisfy is asked at a price
-instead (`Elastic`).
+optimal among all K = Q L Q^T. Rows that the narrower cone may be unable to satisfy are penalized
+instead (`sdpdr.reduce.Elastic`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import ModelError
 from sdpdr.linalg import (
     BilinearForms,
     LinearMap,
@@ -31,8 +30,7 @@ from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, Vec
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
-from sdpdr.program.standard import elastic
-from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.base import Reduced, Reduction, into_bases
 
 # Singular values of a basis below this share of the largest are rounding.
 _RANK = 1e-7
@@ -127,13 +125,21 @@ class Landmark(Reduction):
                     values[v.name] = full
             return Point(values, complete_multipliers(sdp, _all_duals(sdp, force, point.duals)))
 
-        return Reduced(reduced, lift)
+        def push(point: Point) -> Point:
+            values = into_bases(point.values, {name: basis})
+            for key, used in scalars.items():
+                if key in values:
+                    values[key] = np.asarray(values[key])[used]
+            duals = {k: y[force[k]] if k in force else y for k, y in point.duals.items()}
+            return Point(values, duals)
+
+        return Reduced(reduced, lift, push=push)
 
     def _in_force(self, rows: Rows, basis: Array) -> Index:
-        """The rows asked for that say something about K = T M T^T."""
+        """The requested rows that say something about K = T M T^T."""
         chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
-        asked = rows.take(chosen)
-        return chosen[~(asked.hold_at_zero & _vanishes(asked, basis))]
+        some = rows.take(chosen)
+        return chosen[~(some.hold_at_zero & _vanishes(some, basis))]
 
 
 def _all_duals(
@@ -217,80 +223,3 @@ def _restricted(variable: Variable, order: int, scalars: Mapping[str, Index]) ->
     used = scalars[variable.name]
     curvature = None if variable.curvature is None else variable.curvature[used]
     return replace(variable, size=used.size, curvature=curvature)
-
-
-# -- rows at a price ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Elastic(Reduction):
-    r"""Give rows that zero does not satisfy a slack, at a price that is exact when high enough.
-
-    An equality becomes ``lhs - over + under == rhs`` and a lower limit (``<=`` with a negative
-    right side) ``lhs - over <= rhs``, with ``over, under >= 0``. Each unit of slack, measured
-    relative to the size of the right side, costs ``price``. Where some optimal multiplier y of the
-    given program has :math:`|y_e b_e| \le` price, its optimum stays optimal; otherwise the rows are
-    broken as little as the price is worth.
-
-    Parameters
-    ----------
-    price : float
-        Of a relative violation of one row by 100 %, in units of the objective.
-
-    References
-    ----------
-    Fletcher, "Practical Methods of Optimization", 2nd edition, 1987, section 12.3, on exact
-    penalty functions.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs, methods
-    >>> sdp = methods.mvu(graphs.path([1.0, 1.0]), "equality").to_sdp()
-    >>> Elastic(10.0).apply(sdp).sdp
-    SDP(mvu; matrices [K: 3x3], 4 scalars, 5 rows, 0 matrix inequalities)
-    """
-
-    name: ClassVar[str] = "elastic"
-    price: float
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.price) and self.price > 0.0):
-            raise ModelError(f"the price of elastic rows must be positive; it is {self.price}.")
-
-    def accepts(self, sdp: SDP) -> str | None:
-        """Programs with rows that are not satisfied by zero, and that have no slack yet."""
-        return None if rigid_rows(sdp) else "zero satisfies all rows, or they have slack already"
-
-    def _reduce(self, sdp: SDP) -> Reduced:
-        variables: list[Variable] = list(sdp.variables)
-        objective: dict[str, LinearMap | VectorMap] = dict(sdp.objective)
-        rigid = {r.label: r for r in rigid_rows(sdp)}
-        rows = []
-        for r in sdp.rows:
-            if r.label in rigid:
-                price = VectorMap(self.price / _sizes(r)[None, :])
-                r, slack = elastic(r, f"{r.label}.elastic.")
-                variables += slack
-                objective |= {v.name: price for v in slack}
-            rows.append(r)
-        softer = replace(sdp, variables=tuple(variables), objective=objective, rows=tuple(rows))
-        known = {v.name for v in sdp.variables}
-
-        def lift(point: Point) -> Point:
-            return Point({k: v for k, v in point.values.items() if k in known}, point.duals)
-
-        return Reduced(softer, lift)
-
-
-def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
-    """Groups of rows on matrices alone that zero does not satisfy."""
-    matrices = {v.name for v in sdp.psd_variables}
-    return tuple(
-        r for r in visible_rows(sdp) if set(r.lhs) <= matrices and not r.hold_at_zero.all()
-    )
-
-
-def _sizes(rows: Rows) -> Array:
-    """Sizes of the right sides, that of zeros being the median of the others."""
-    size = np.abs(rows.rhs)
-    return np.asarray(np.where(size > 0.0, size, np.median(size[size > 0.0])))

@@ -64,7 +64,12 @@ class Scale(Reduction):
             duals = {label: gamma * y * factors.get(label, 1.0) for label, y in point.duals.items()}
             return Point(values, duals)
 
-        return Reduced(reduced, lift, lambda value: sigma * gamma * value)
+        def push(point: Point) -> Point:
+            values = {name: x * (1.0 / (sigma * units[name])) for name, x in point.values.items()}
+            duals = {k: y / (gamma * factors.get(k, 1.0)) for k, y in point.duals.items()}
+            return Point(values, duals)
+
+        return Reduced(reduced, lift, lambda value: sigma * gamma * value, push)
 
 
 def _coefficient(sdp: SDP, name: str) -> float:
@@ -97,8 +102,8 @@ def _curved(variable: Variable, by: float, over: float = 1.0) -> Variable:
 def _typical_side(sdp: SDP, factors: Mapping[str, Array]) -> float:
     """Median size of right sides, where rows have size one and rounding does not count.
 
-    What is rounding is told beside the largest side that zero does not satisfy: inequalities that
-    it does satisfy may be as far away as anybody likes.
+    Rounding is judged beside the largest side that zero does not satisfy: inequalities that it does
+    satisfy may be arbitrarily far away.
     """
     sides = np.concatenate([np.zeros(0), *(r.rhs * factors[r.label] for r in sdp.rows)])
     away = [np.full(r.m, r.relation == "==") | (r.rhs < 0.0) for r in sdp.rows]

@@ -14,22 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, rows_as_they_are
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.linalg.svec import SQRT2, svec_index
-from sdpdr.program.attain.arrows import is_arrow
+from sdpdr.linalg.svec import SQRT2
 from sdpdr.program.backward import Measured
-from sdpdr.program.point import Point, Value, Variable, VectorVariable
+from sdpdr.program.point import Point, Value, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
+from sdpdr.reduce.arrows import beside, diagonal_entry, edge, heads_of, is_arrow, length_of_cost
 
 # The name of the squares, and of their rows.
 SQUARED = "squared length"
@@ -163,85 +162,22 @@ def squared(sdp: SDP) -> Squared | None:
     >>> found.sdp
     SDP(unnamed; matrices [K: 3x3], 6 scalars, 7 rows, 0 matrix inequalities)
     """
-    found = _length(sdp)
+    found = length_of_cost(sdp)
     if found is None:
         return None
     name, cost = found
     arrows = [lmi for lmi in sdp.lmis if name in lmi.lhs]
     if not arrows or not all(map(is_arrow, arrows)):
         return None
-    ends = [_told(lmi, 1) for lmi in arrows]
+    ends = [diagonal_entry(lmi, 1) for lmi in arrows]
     if any(end is None or list(end) != [name] for end in ends):
         return None
     units = [float(end[name][0]) for end in ends if end is not None]
     rows = [r for r in sdp.rows if name in r.lhs]
-    heads = _heads(name, arrows, units, rows)
+    heads = heads_of(name, arrows, units, rows)
     if heads is None:
         return None
     return _with_squares(sdp, name, heads, arrows, cost / units[0], units[0])
-
-
-def _length(sdp: SDP) -> tuple[str, float] | None:
-    """The one scalar that is the whole cost, and what it costs."""
-    # What a matrix costs may have too many entries to look at.
-    if len(sdp.objective) != 1 or sdp.objective.keys() & {v.name for v in sdp.psd_variables}:
-        return None
-    ((name, cost_of),) = sdp.objective.items()
-    variable, rows = sdp.variable(name), cost_of.matrix()
-    if not isinstance(variable, VectorVariable) or variable.size != 1:
-        return None
-    cost = float(rows.sum())
-    if variable.curvature is not None or not cost > 0.0:
-        return None
-    return (name, cost)
-
-
-def _told(lmi: Lmi, k: int) -> dict[str, Array] | None:
-    """Coefficients of a diagonal entry by variable; None where it has a constant."""
-    place = int(svec_index(k, k))
-    if lmi.constant[place]:
-        return None
-    found = {}
-    for name, a in lmi.lhs.items():
-        rows = a.matrix()
-        part = slice(*rows.indptr[place : place + 2])
-        if np.any(rows.data[part]):
-            sums = np.bincount(rows.indices[part], rows.data[part], rows.shape[1])
-            found[name] = sums.astype(float)
-    return found
-
-
-def _heads(
-    name: str, arrows: Sequence[Lmi], units: Sequence[float], rows: Sequence[Rows]
-) -> tuple[str, str] | tuple[()] | None:
-    """Scalars at the heads of arrows and the row of their sum; nothing where it is the length.
-
-    None where it is neither.
-    """
-    corners = [_told(lmi, 0) for lmi in arrows]
-    # Beside the diagonal a length says nothing.
-    if any(lmi.lhs[name].matrix().nnz > lmi.order for lmi in arrows):
-        return None
-    if len(arrows) == 1 and not rows:
-        corner = corners[0] or {}
-        alone = list(corner) == [name]
-        return () if alone and corner[name][0] == units[0] else None
-    names = {head for corner in corners for head in (corner or ("", ""))}
-    if len(names) != 1 or len(rows) != 1 or any(unit != 1.0 for unit in units):
-        return None
-    (heads,), total = names, rows[0]
-    coefficients = np.array([corner[heads] for corner in corners if corner is not None])
-    if coefficients.shape[0] != coefficients.shape[1] or np.any(
-        coefficients != np.eye(len(arrows))
-    ):
-        return None
-    if any(lmi.lhs[heads].matrix().nnz != 1 for lmi in arrows):
-        return None
-    sums = {k: a.matrix().toarray() for k, a in total.lhs.items() if k in (name, heads)}
-    if total.m != 1 or total.rhs[0] or set(total.lhs) != {name, heads} or total.relation != "<=":
-        return None
-    whole = np.all(sums[heads] == 1.0) and sums[name][0, 0] == -1.0
-    return (heads, total.label) if whole else None
 
 
 def _with_squares(
@@ -267,11 +203,11 @@ def _with_squares(
     size = int(ends[-1])
     lhs: dict[str, LinearMap | VectorMap] = {}
     for v in sdp.variables:
-        rows = _beside(arrows, v)
+        rows = beside(arrows, v)
         if v.name not in gone and rows.nnz:
             lhs[v.name] = v.rows(rows)
     lhs[SQUARED] = VectorMap(-sp.eye_array(size, format="csr"))
-    constant = np.concatenate([lmi.constant[_neck(lmi.order)] / SQRT2 for lmi in arrows])
+    constant = np.concatenate([lmi.constant[edge(lmi.order)] / SQRT2 for lmi in arrows])
     twin = replace(
         sdp,
         variables=(
@@ -289,30 +225,3 @@ def _with_squares(
         for lmi, a, b in zip(arrows, ends, ends[1:], strict=False)
     ]
     return Squared(sdp, twin, name, head, total, places, scale, unit)
-
-
-@lru_cache(maxsize=32)
-def _neck(order: int) -> Index:
-    k = np.arange(1, order)
-    return svec_index(0 * k, k)
-
-
-def _beside(arrows: Sequence[Lmi], v: Variable) -> sp.csr_array:
-    """What the numbers of arrows, one after the other, are of a variable."""
-    counts, places, data = [], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    # There may be thousands, of which to index each by scipy would take longer than all else.
-    for lmi in arrows:
-        neck = _neck(lmi.order)
-        if v.name not in lmi.lhs:
-            counts.append(np.zeros(neck.size, dtype=np.int64))
-            continue
-        rows = lmi.lhs[v.name].matrix()
-        counts.append(rows.indptr[neck + 1] - rows.indptr[neck])
-        if int(counts[-1].sum()) < rows.nnz:
-            rows = rows[neck]
-        places.append(rows.indices)
-        data.append(rows.data / SQRT2)
-    ends = np.append(0, np.cumsum(np.concatenate(counts)))
-    return rows_as_they_are(
-        np.concatenate(data), np.concatenate(places), ends, (ends.size - 1, v.size)
-    )

@@ -12,7 +12,6 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import Outcome, Solver
-from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.processes.ends import is_worker
 from sdpdr.solvers.processes.isolate import Task, run_isolated, wait_for_server
 from sdpdr.solvers.processes.native import is_fork_of_native
@@ -126,39 +125,3 @@ def point_found(solver: Solver, sdp: SDP, steps: Sequence[Reduction] = ()) -> Po
     outcome = run_solver(solver, partial(solver.run, reduced.sdp), None)
     point = screen(reduced.sdp, outcome).point
     return reduced.lift(point) if point.values else Point()
-
-
-def lend(sdp: SDP, time_limit: float | None = None) -> Point:
-    """Solve an auxiliary program of `sdpdr.reduce.facial_reduction`.
-
-    Parameters
-    ----------
-    sdp : SDP
-    time_limit : float, optional
-        Seconds.
-
-    Returns
-    -------
-    Point
-        Empty if the solver gave up.
-
-    Examples
-    --------
-    Neither of two rows is positive semidefinite, but their sum is:
-
-    >>> import numpy as np
-    >>> from sdpdr.linalg import Diagonal
-    >>> from sdpdr.program import SDP, PsdVariable, Rows
-    >>> from sdpdr.reduce import facial_reduction
-    >>> lhs = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 1.0]]) @ Diagonal(3)
-    >>> rows = Rows("rows", "==", {"X": lhs}, np.array([1.0, -1.0]))
-    >>> sdp = SDP((PsdVariable("X", 3),), {}, (rows,))
-    >>> facial_reduction(sdp).exposures
-    ()
-    >>> found = facial_reduction(sdp, lend=lend)
-    >>> found.exposures[0].multipliers
-    (('rows', 0, Fraction(1, 1)), ('rows', 1, Fraction(1, 1)))
-    >>> found.exposures[0].null_vectors("X")
-    ({2: Fraction(1, 1)},)
-    """
-    return point_found(Clarabel(tol=1e-9, time_limit=time_limit), sdp)

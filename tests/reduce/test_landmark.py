@@ -21,7 +21,8 @@ from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
 from sdpdr.program.boxes import repair
 from sdpdr.reduce import Composed, Scale
-from sdpdr.reduce.landmark import Elastic, Landmark, on_face
+from sdpdr.reduce.elastic import Elastic
+from sdpdr.reduce.landmark import Landmark, on_face
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.lowrank.edge.form import edge_form
 from sdpdr.solving.landmark.geometry import geometry

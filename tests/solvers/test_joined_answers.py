@@ -18,8 +18,7 @@ from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
 from sdpdr.program.certificate import certify
 from sdpdr.program.run import Verdict
-from sdpdr.reduce.facial.exposure import Exposure, verify
-from sdpdr.reduce.facial.faces import Consequences
+from sdpdr.reduce.facial import Consequences, Exposure, verify
 from sdpdr.solvers import Multiprecision, Scs
 from sdpdr.solvers.processes import fork_server
 from sdpdr.solving.asked import Clock, Request

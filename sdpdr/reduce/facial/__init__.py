@@ -1,6 +1,14 @@
-"""Facial reduction with proof, over the rationals."""
+"""Facial reduction with proof."""
 
 from sdpdr.reduce.facial.exposure import Exposure, verify
+from sdpdr.reduce.facial.narrowed import Consequences
 from sdpdr.reduce.facial.reduction import FacialReduction, exposures_from, facial_reduction
 
-__all__ = ["Exposure", "FacialReduction", "exposures_from", "facial_reduction", "verify"]
+__all__ = [
+    "Consequences",
+    "Exposure",
+    "FacialReduction",
+    "exposures_from",
+    "facial_reduction",
+    "verify",
+]

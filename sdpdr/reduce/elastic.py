@@ -1,0 +1,92 @@
+"""Rows that may be missed, with a penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ModelError
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.program.face import visible_rows
+from sdpdr.program.point import Point, Variable
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
+from sdpdr.program.standard import elastic
+from sdpdr.reduce.base import Reduced, Reduction
+
+
+@dataclass(frozen=True)
+class Elastic(Reduction):
+    r"""Give rows that zero does not satisfy a slack, with a penalty that is exact when high enough.
+
+    An equality becomes ``lhs - over + under == rhs`` and a lower limit (``<=`` with a negative
+    right side) ``lhs - over <= rhs``, with ``over, under >= 0``. Each unit of slack, measured
+    relative to the size of the right side, costs ``price``. Where some optimal multiplier y of the
+    given program has :math:`|y_e b_e| \le` price, its optimum stays optimal; otherwise the rows are
+    broken as little as the price is worth.
+
+    Parameters
+    ----------
+    price : float
+        Of a relative violation of one row by 100 %, in units of the objective.
+
+    References
+    ----------
+    Fletcher, "Practical Methods of Optimization", 2nd edition, 1987, section 12.3, on exact
+    penalty functions.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> sdp = methods.mvu(graphs.path([1.0, 1.0]), "equality").to_sdp()
+    >>> Elastic(10.0).apply(sdp).sdp
+    SDP(mvu; matrices [K: 3x3], 4 scalars, 5 rows, 0 matrix inequalities)
+    """
+
+    name: ClassVar[str] = "elastic"
+    price: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.price) and self.price > 0.0):
+            raise ModelError(f"the price of elastic rows must be positive; it is {self.price}.")
+
+    def accepts(self, sdp: SDP) -> str | None:
+        """Programs with rows that are not satisfied by zero, and that have no slack yet."""
+        return None if rigid_rows(sdp) else "zero satisfies all rows, or they have slack already"
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        variables: list[Variable] = list(sdp.variables)
+        objective: dict[str, LinearMap | VectorMap] = dict(sdp.objective)
+        rigid = {r.label: r for r in rigid_rows(sdp)}
+        rows = []
+        for r in sdp.rows:
+            if r.label in rigid:
+                price = VectorMap(self.price / _sizes(r)[None, :])
+                r, slack = elastic(r, f"{r.label}.elastic.")
+                variables += slack
+                objective |= {v.name: price for v in slack}
+            rows.append(r)
+        softer = replace(sdp, variables=tuple(variables), objective=objective, rows=tuple(rows))
+        known = {v.name for v in sdp.variables}
+
+        def lift(point: Point) -> Point:
+            return Point({k: v for k, v in point.values.items() if k in known}, point.duals)
+
+        return Reduced(softer, lift, push=lambda point: point)
+
+
+def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
+    """Groups of rows on matrices alone that zero does not satisfy."""
+    matrices = {v.name for v in sdp.psd_variables}
+    return tuple(
+        r for r in visible_rows(sdp) if set(r.lhs) <= matrices and not r.hold_at_zero.all()
+    )
+
+
+def _sizes(rows: Rows) -> Array:
+    """Sizes of the right sides, that of zeros being the median of the others."""
+    size = np.abs(rows.rhs)
+    return np.asarray(np.where(size > 0.0, size, np.median(size[size > 0.0])))

@@ -1,0 +1,178 @@
+r"""Single rows that confine feasible points to a face, decided over the rationals.
+
+Let :math:`\langle A_e, X\rangle + a_e^T z \le b_e` on the faces known so far, with A_e positive
+semidefinite, a_e non-negative and zero on free scalars. If b_e = 0, then A_e X = 0 and scalars with
+a_e > 0 vanish; if b_e < 0, there is no feasible point. The statement is about the numbers that the
+program stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, SvecMap, VectorMap
+from sdpdr.linalg.exact import SMALL, Mask, Vector, matrix_row, range_of, vector_row
+from sdpdr.linalg.maps.combine import by_rows
+from sdpdr.linalg.svec import svec_index, svec_pairs
+from sdpdr.program.face import exposing_rows
+from sdpdr.program.rows import Expression, Lmi, Rows
+from sdpdr.program.sdp import SDP
+from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
+
+# Columns of `_signs`.
+_POSITIVE, _NEGATIVE, _ANY = range(3)
+
+
+def single_rows(
+    now: Narrowed, entries: int = 1_000_000
+) -> Iterator[tuple[tuple[Multiplier, ...], Consequences]]:
+    """The rows that confine something by themselves, and what they prove.
+
+    Parameters
+    ----------
+    now : Narrowed
+    entries : int, default 1,000,000
+        How many entries of rows are read as fractions, which takes some seconds.
+    """
+    for part, e in _candidates(now.sdp):
+        # Counted beforehand, on average; no structured map is multiplied out.
+        sizes = (
+            (a.matrix().nnz if isinstance(a, VectorMap) else a.n_entries, a.m)
+            for a in part.lhs.values()
+        )
+        entries -= 1 + sum(nnz // m for nnz, m in sizes)
+        if entries < 0:
+            return
+        for y in (1, -1):
+            proved, origin = single_row(now, part, e, y), now.origin(part.label, e)
+            if proved and origin is not None:
+                yield ((*origin, Fraction(y)),), proved
+                break
+
+
+def single_row(now: Narrowed, part: Rows | Lmi, e: int, y: int) -> Consequences:
+    """What one row, times 1 or -1, proves; nothing (false) if it does not."""
+    sdp = now.sdp
+    sign, side = 1, Fraction(0)
+    if isinstance(part, Rows):
+        side = Fraction(float(part.rhs[e]))
+        if y < 0 and part.relation != "==":
+            return Consequences()
+    else:
+        # An entry of the diagonal is non-negative: its negative is at most the constant.
+        sign, side = -1, Fraction(float(part.constant[e]))
+        i, j = svec_pairs(e)
+        if y < 0 or i != j:
+            return Consequences()
+    if y * side > 0:
+        return Consequences()
+    vectors, zeros = list[tuple[str, Vector]](), list[tuple[str, int]]()
+    for name, a in part.lhs.items():
+        if isinstance(a, VectorMap):
+            row = vector_row(a, e)
+            if any(not sdp.variable(name).is_signed or sign * y * x < 0 for x in row.values()):
+                return Consequences()
+            zeros += [(name, int(now.kept[name][k])) for k in sorted(row)]
+        else:
+            matrix = matrix_row(a, e, np.ones(a.n, dtype=bool))
+            if matrix is None:
+                return Consequences()
+            columns = range_of({place: sign * y * x for place, x in matrix.items()})
+            if columns is None:
+                return Consequences()
+            vectors += [(name, column) for column in columns]
+    if side:
+        return Consequences(contradiction=True)
+    vanishing = []
+    if isinstance(part, Lmi):
+        vanishing = [(part.label, int(now.left[part.label][svec_pairs(e)[0]]))]
+    outwards = tuple((name, now.outwards(name, vector)) for name, vector in vectors)
+    return Consequences(outwards, tuple(zeros), (), tuple(vanishing))
+
+
+def _candidates(sdp: SDP) -> Iterator[tuple[Rows | Lmi, int]]:
+    """Rows whose signs do not rule out that they confine something."""
+    stated = {
+        r.label
+        for v in sdp.psd_variables
+        for r in exposing_rows(sdp, v.name)
+        # Unit vectors empty rows and columns, from which more may follow.
+        if np.any(np.diff(_null(r, v.name).tocsc().indptr) != 1)
+    }
+    for r in sdp.rows:
+        if r.label not in stated and r.m:
+            up, down = _semidefinite(sdp, r.lhs, r.m)
+            chosen = up & (r.rhs <= 0.0)
+            if r.relation == "==":
+                chosen |= down & (r.rhs >= 0.0)
+            yield from ((r, int(e)) for e in np.flatnonzero(chosen))
+    for lmi in sdp.lmis:
+        at = np.asarray(svec_index(np.arange(lmi.order), np.arange(lmi.order)))
+        at = at[lmi.constant[at] <= 0.0]
+        if at.size:
+            some = {name: a.take(at) for name, a in lmi.lhs.items()}
+            down = _semidefinite(sdp, some, at.size)[1]
+            yield from ((lmi, int(p)) for p in at[down])
+
+
+def _null(rows: Rows, name: str) -> sp.csr_array:
+    a = rows.lhs[name]
+    assert isinstance(a, LinearMap)
+    return a.null_vectors(rows.rhs)
+
+
+def _semidefinite(sdp: SDP, side: Expression, m: int) -> tuple[Mask, Mask]:
+    """Whether rows may be positive, and negative, semidefinite; without multiplying maps out."""
+    up, down = np.ones(m, dtype=bool), np.ones(m, dtype=bool)
+    for name, a in side.items():
+        signs = _signs(a)
+        if not sdp.variable(name).is_signed:
+            signs[:, [_POSITIVE, _NEGATIVE]] = signs[:, [_ANY]]
+        # A matrix with entries and no diagonal is neither.
+        hollow = signs[:, _ANY] & ~signs[:, _POSITIVE] & ~signs[:, _NEGATIVE]
+        up &= ~signs[:, _NEGATIVE] & ~hollow
+        down &= ~signs[:, _POSITIVE] & ~hollow
+    return up, down
+
+
+def _signs(a: LinearMap | VectorMap) -> Mask:
+    """Whether each row has positive and negative diagonal entries, and any; may name too many."""
+    if isinstance(a, VectorMap):
+        return _signs_of(a.m, sp.coo_array(a.matrix()))
+    return by_rows(a, _signs_of_leaf, lambda parts: np.logical_or.reduce(parts), _combined)
+
+
+def _signs_of_leaf(a: LinearMap) -> Mask:
+    if isinstance(a, BilinearForms):
+        found = _signs_of(a.m, sp.coo_array(a.left * a.right))
+        found[:, _ANY] = (np.diff(a.left.indptr) > 0) & (np.diff(a.right.indptr) > 0)
+        return found
+    if isinstance(a, InnerProduct):
+        diagonal = np.asarray(a.coefficients.diagonal())
+        return np.array([[np.any(diagonal > 0.0), np.any(diagonal < 0.0), True]])
+    if a.n > SMALL and not isinstance(a, SvecMap):
+        return np.ones((a.m, 3), dtype=bool)
+    rows = sp.coo_array(a.matrix())
+    i, j = svec_pairs(rows.col)
+    on = sp.coo_array((rows.data[i == j], (rows.row[i == j], rows.col[i == j])), shape=rows.shape)
+    found = _signs_of(a.m, on)
+    found[:, _ANY] = _signs_of(a.m, rows)[:, _ANY]
+    return found
+
+
+def _signs_of(m: int, rows: sp.coo_array) -> Mask:
+    found = np.zeros((m, 3), dtype=bool)
+    for k, chosen in enumerate((rows.data > 0.0, rows.data < 0.0, rows.data != 0.0)):
+        found[rows.row[chosen], k] = True
+    return found
+
+
+def _combined(weights: sp.csr_array, signs: Mask) -> Mask:
+    """Signs of combinations of rows."""
+    up, down = (sp.csr_array(s * weights).maximum(0.0) for s in (1.0, -1.0))
+    swapped = signs[:, [_NEGATIVE, _POSITIVE, _ANY]]
+    return np.asarray(up @ signs.astype(float) + down @ swapped.astype(float) > 0.0)
