@@ -408,25 +408,36 @@ def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:
 def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
     """A point with the largest margin to all cones, or such multipliers of equations and cones.
 
-    The search for an exposing vector has them as its own multipliers, or point.
+    Margins up to one are looked for; the multipliers are those of a program in directions.
 
     Raises
     ------
     UnprovedError
         If the solver finds none.
     """
-    whole = _Search(program, side, ray=False).over(program.pieces(), _stacked([], program.c.size))
-    found, m, n = solve(whole), program.f.size, program.c.size
-    y = found.x if side == PRIMAL else found.z
-    # A point comes with its unit and its margin, multipliers with those of the cost's row and the
-    # next between those of equations and cones.
-    at = n if side == PRIMAL else m
-    unit, margin = y[at : at + 2]
-    if not np.all(np.isfinite(y)) or not min(unit, margin) > 0.0:
-        raise UnprovedError("no point inside was found")
+    n, m, e = program.c.size, program.f.size, program.centre
     if side == PRIMAL:
-        return np.asarray(y[:n] / unit)
-    return np.concatenate([y[:m], y[m + 2 :] + margin * program.centre]) / unit
+        pieces, at = list[Piece](), 0
+        for kind, size, A, b, _ in program.pieces():
+            column = sp.csr_array(e[at : at + b.size][:, None])
+            pieces.append(Piece(kind, size, sp.hstack([A, column]), b))
+            at += b.size
+        last = sp.csr_array(([1.0], ([0], [n])), shape=(1, n + 1))
+        pieces.append(Piece(NONNEGATIVE, 1, last, np.ones(1)))
+        E = sp.csr_array(sp.hstack([program.E, sp.csr_array((m, 1))]))
+        found = solve(build(np.append(np.zeros(n), -1.0), E, program.f, pieces))
+        margin, y = found.x[n], found.x[:n]
+    else:
+        size = program.A.T @ e
+        bare = [Piece(kind, size_, A, 0.0 * b) for kind, size_, A, b, _ in program.pieces()]
+        # First among its kind, so that it comes before all other cones.
+        bare = [Piece(NONNEGATIVE, 1, sp.csr_array(-size[None]), np.ones(1)), *bare]
+        found = solve(build(program.c + size, program.E, np.zeros(m), bare))
+        margin = 1.0 - found.z[m]
+        y = np.concatenate([found.z[:m], found.z[m + 1 :] + margin * e])
+    if not np.all(np.isfinite(y)) or not margin > 0.0:
+        raise UnprovedError("no point inside was found")
+    return np.asarray(y)
 
 
 @dataclass(frozen=True, eq=False)

@@ -269,14 +269,20 @@ def standard(sdp: SDP) -> Standard:
     >>> [kind for kind, *_ in found.flat.parts], found.flat.c.size
     (['nonnegative', 'semidefinite'], 3)
     """
-    return _Builder(sdp).made()
+    return _Builder(sdp, units=True).made()
+
+
+@remembered
+def in_given_units(sdp: SDP) -> Standard:
+    """The same in the units of the person, which do not change as numbers of the program do."""
+    return _Builder(sdp, units=False).made()
 
 
 class _Builder:
     """Gathers rows and cones of a program."""
 
-    def __init__(self, sdp: SDP) -> None:
-        self.sdp, self._at = sdp, 0
+    def __init__(self, sdp: SDP, *, units: bool) -> None:
+        self.sdp, self._at, self._has_units = sdp, 0, units
         self._faces = {v.name: _face(sdp, v.name) for v in sdp.psd_variables}
         self._blocks, size = dict[str, _Block](), 0
         for v in sdp.variables:
@@ -290,6 +296,7 @@ class _Builder:
         self._known = size
         sides = [r.rhs for r in sdp.rows] + [lmi.constant for lmi in sdp.lmis]
         largest = float(np.max(np.abs(np.concatenate([np.zeros(1), *sides])))) or 1.0
+        largest = largest if units else 1.0
         self._unit = float(near_powers(np.array([largest]))[0])
         self._curved = [v for v in sdp.vector_variables if v.curvature is not None]
         self._n = size + sum(v.size for v in self._curved)
@@ -335,7 +342,7 @@ class _Builder:
             c[square.halves] = square.unit * v.curvature
         costs = None if around is None else around.toarray().ravel()[:-1]
         flat = build(c, E, f, self._pieces, sdp.constant, around=Around(costs, radii))
-        own, length, price = flat.in_own_units()
+        own, length, price = flat.in_own_units() if self._has_units else (flat, 1.0, 1.0)
         return Standard(
             sdp, own, length, price, tuple(self._blocks.values()), squares, self._labels
         )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.certify.flat import SEMIDEFINITE
-from sdpdr.certify.standard import Standard, standard
+from sdpdr.certify.standard import Standard, in_given_units
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import SQRT2, full_from_svec, svec_index, svec_pairs, svec_size
 from sdpdr.program.point import Point, Value
@@ -226,7 +226,7 @@ def cone_program(sdp: SDP) -> ConeProgram:
     >>> found.equations.A.shape, found.equations.cone.degree
     ((2, 5), 4)
     """
-    made = standard(sdp)
+    made = in_given_units(sdp)
     flat, known = made.flat, sum(block.places.size for block in made.blocks)
     has_slack = np.ones(flat.b.size, dtype=bool)
     for rows in (*(block.rows for block in made.blocks), *(s.rows for s in made.squares)):
