@@ -12,10 +12,11 @@ from sdpdr.base.deadline import ENDLESS, Deadline, Effort
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.factor import solved_near
 from sdpdr.certify.near import Near, norms_of
-from sdpdr.certify.shrink import Trial, layout, shrunk
+from sdpdr.certify.shrink import shrunk
+from sdpdr.certify.slack import layout
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.program.face import is_face_known, onto_face
-from sdpdr.program.point import Factor, Value
+from sdpdr.program.point import Factor, PsdVariable, Value
 from sdpdr.program.sdp import SDP
 
 # Order up to which a dense matrix is taken apart into a factor.
@@ -25,10 +26,10 @@ _ROUNDS = 8
 # Shares of the tolerance that matrices are raised by, in turn, and the largest that are: their
 # factors have a column for every row then.
 _RAISED, _LARGEST_RAISED = (0.1, 1.0, 10.0), 2000
-ORIGIN = "the origin, which all rows hold at"
-SHRUNK = "shrunk until all upper limits hold"
-HELD = "every inequality holds by more than its rounding"
-SOLVED = "a factor next to which all equations have a solution"
+_ORIGIN = "the origin, which all rows hold at"
+_SHRUNK = "shrunk until all upper limits hold"
+_HELD = "every inequality holds by more than its rounding"
+_SOLVED = "a factor next to which all equations have a solution"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +88,17 @@ def attained(
         return None
     if not all(is_face_known(sdp, v.name) for v in sdp.psd_variables):
         return None
-    given = [values[v.name] for v in sdp.psd_variables]
-    if any(not isinstance(x, Factor) and x.shape[0] > _LARGEST for x in given):
-        return None
-    search = _Search(sdp, values, Effort(deadline))
+    for v in sdp.variables:
+        value = values[v.name]
+        numbers = value.factor if isinstance(value, Factor) else value
+        if numbers is value and value.shape[0] > _LARGEST and isinstance(v, PsdVariable):
+            return None
+        if not np.isfinite(numbers).all():
+            return None
+    # Without a goal, whatever is proved is near enough.
+    aim = np.inf if goal is None else sdp.report(goal)
     with np.errstate(all="ignore"):
-        return search.best(None if goal is None else sdp.report(goal), tol)
+        return _Search(sdp, values, aim, tol, Effort(deadline)).run()
 
 
 def made_psd(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
@@ -121,96 +127,90 @@ def made_psd(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
 
 
 class _Search:
-    """Arguments in turn, until one leads near enough to the goal."""
+    """Arguments in turn, until one leads near enough to the goal; all of the minimisation."""
 
-    def __init__(self, sdp: SDP, values: Mapping[str, Value], effort: Effort) -> None:
-        self.sdp, self.values, self.effort = sdp, values, effort
-        self.layout = layout(sdp)
-        self.found: tuple[float, Trial, str] | None = None
+    def __init__(
+        self, sdp: SDP, values: Mapping[str, Value], goal: float, tol: float, effort: Effort
+    ) -> None:
+        self._sdp, self._values, self._goal, self._tol = sdp, values, goal, tol
+        self._effort, self._layout = effort, layout(sdp)
+        self._value, self._best, self._words = np.inf, dict[str, Value](), ""
 
-    def best(self, goal: float | None, tol: float) -> Attained | None:
-        """The best value; of the minimisation, the goal."""
-        factors = dict[str, Array]()
-        for v in self.sdp.psd_variables:
-            factor = Factor.of(self.values[v.name], 0.0).factor
-            if not np.isfinite(factor).all():
-                return None
-            factors[v.name] = onto_face(self.sdp, v.name, factor)
-        z = self.layout.scalars(self.values)
-        if not np.isfinite(z).all():
+    def run(self) -> Attained | None:
+        """The best value."""
+        sdp, tol = self._sdp, self._tol
+        factors = {
+            v.name: onto_face(sdp, v.name, Factor.of(self._values[v.name], 0.0).factor)
+            for v in sdp.psd_variables
+        }
+        z = self._layout.scalars(self._values)
+        self._at_origin(factors)
+        self._held_or_shrunk(factors, z)
+        if self._is_far():
+            self._solved(factors, z)
+        for share in _RAISED if all(len(R) <= _LARGEST_RAISED for R in factors.values()) else ():
+            if self._is_far():
+                self._solved(_raised(sdp, factors, share * tol), z)
+        if not self._words:
             return None
-        if self.layout.b.size == 0 or self._may_be_zero():
-            self._try({name: 0.0 * R[:, :1] for name, R in factors.items()}, 0.0 * z, ORIGIN)
-        self._try(factors, z, "")
-        if self._is_far(goal, tol):
-            self._solve_short(factors, z)
-        is_small = all(v.n <= _LARGEST_RAISED for v in self.sdp.psd_variables)
-        for share in _RAISED if is_small else ():
-            if self._is_far(goal, tol):
-                self._solve_short(self._raised(factors, share * tol), z)
-        return self._attained()
+        return Attained(sdp.report(self._value), self._words, self._best)
 
-    def _raised(self, factors: Mapping[str, Array], share: float) -> dict[str, Array]:
-        """Factors of matrices to which a share of their diagonals is added."""
-        found = {}
-        for name, R in factors.items():
-            near = Near.of(R)
-            root = np.sqrt(share) * np.maximum(norms_of(R), near.units)
-            found[name] = onto_face(self.sdp, name, np.hstack([R, np.diag(root)]))
-        return found
-
-    def _may_be_zero(self) -> bool:
-        """Whether all rows hold where everything is zero, and the point is no better than that."""
-        if not all(np.all(rows.hold_at_zero) for rows in self.sdp.rows):
-            return False
-        return not self.sdp.primal_value(self.values) < self.sdp.constant
-
-    def _is_far(self, goal: float | None, tol: float) -> bool:
+    def _is_far(self) -> bool:
         """Whether nothing is proved, or what is leaves more than half of the tolerance."""
-        if self.found is None:
+        if not self._words:
             return True
-        return goal is not None and self.found[0] - goal > 0.5 * tol * abs(self.found[0])
+        return not self._value - self._goal <= 0.5 * self._tol * abs(self._value)
 
-    def _try(self, factors: Mapping[str, Array], z: Array, words: str) -> None:
-        """The equations solved, and all rows held or shrunk."""
-        demands = self.layout.demands
+    def _at_origin(self, factors: Mapping[str, Array]) -> None:
+        """Keep the origin where all rows hold there, and the point is no better than that."""
+        sdp = self._sdp
+        holds = all(np.all(rows.hold_at_zero) for rows in sdp.rows)
+        holds = holds and not any(np.any(lmi.constant) for lmi in sdp.lmis)
+        if holds and not sdp.primal_value(self._values) < sdp.constant:
+            zeros = {name: Near.of(0.0 * R[:, :1]) for name, R in factors.items()}
+            self._keep(sdp.constant, zeros, np.zeros(self._layout.cost.size), _ORIGIN)
+
+    def _held_or_shrunk(self, factors: Mapping[str, Array], z: Array) -> None:
+        """Equations without scalars that give way are solved, and all other rows hold by more."""
+        demands = self._layout.demands
         try:
-            exact = solved_near(self.layout, factors, z, demands, self.effort)
+            found = shrunk(solved_near(self._layout, factors, z, demands, self._effort))
         except (UnprovedError, ArithmeticError):
             return
-        found = shrunk(exact)
         if found is not None:
-            plain = HELD if found[1] == 1.0 else SHRUNK
-            self._keep(found[0], words or (SOLVED if demands.any() else plain))
+            point, divisor = found
+            words = _SOLVED if demands.any() else _HELD if divisor == 1.0 else _SHRUNK
+            self._keep(point.value(), point.points, point.scalars()[0], words)
 
-    def _solve_short(self, factors: Mapping[str, Array], z: Array) -> None:
+    def _solved(self, factors: Mapping[str, Array], z: Array) -> None:
         """Rows that are short solved as equations, and those that are short then, in turn."""
-        solved = self.layout.demands
-        try:
-            for _ in range(_ROUNDS):
-                exact = solved_near(self.layout, factors, z, solved, self.effort)
-                trial = exact.tried()
-                if trial.holds():
-                    self._keep(trial, SOLVED)
-                    return
-                if not trial.short.any():
-                    return
-                solved = solved | trial.short
-        except (UnprovedError, ArithmeticError):
+        solved = self._layout.demands
+        for _ in range(_ROUNDS):
+            try:
+                point = solved_near(self._layout, factors, z, solved, self._effort)
+            except (UnprovedError, ArithmeticError):
+                return
+            if point.holds():
+                self._keep(point.value(), point.points, point.scalars()[0], _SOLVED)
+            if not point.short.any():
+                return
+            solved = solved | point.short
+
+    def _keep(self, value: float, points: Mapping[str, Near], z: Array, words: str) -> None:
+        """Keep a point that is better, with dense matrices where the values have dense ones."""
+        if not value < self._value or not np.isfinite(value):
             return
-
-    def _keep(self, trial: Trial, words: str) -> None:
-        value = trial.value()
-        if np.isfinite(value) and (self.found is None or value < self.found[0]):
-            self.found = value, trial, words
-
-    def _attained(self) -> Attained | None:
-        """What was found, with dense matrices where the values have dense ones."""
-        if self.found is None:
-            return None
-        value, trial, words = self.found
-        point: dict[str, Value] = dict(trial.candidate.layout.split(trial.scalars()[0]))
-        for name, near in trial.candidate.points.items():
+        best: dict[str, Value] = dict(self._layout.split(z))
+        for name, near in points.items():
             factor = Factor(near.factor)
-            point[name] = factor if isinstance(self.values[name], Factor) else factor.dense()
-        return Attained(self.sdp.report(value), words, point)
+            best[name] = factor if isinstance(self._values[name], Factor) else factor.dense()
+        self._value, self._best, self._words = value, best, words
+
+
+def _raised(sdp: SDP, factors: Mapping[str, Array], share: float) -> dict[str, Array]:
+    """Factors of matrices to which a share of their diagonals is added."""
+    found = {}
+    for name, R in factors.items():
+        root = np.sqrt(share) * np.maximum(norms_of(R), Near.of(R).units)
+        found[name] = onto_face(sdp, name, np.hstack([R, np.diag(root)]))
+    return found
