@@ -230,7 +230,7 @@ class _System:
         if J.shape[0] == 0:
             return True
         if self.b.size:
-            _foresee(J, effort)
+            _foresee(J[: self.b.size], effort)
         gram = _Gram(J, np.ones(J.shape[1]), errors if errors.nnz else None)
         if not gram.least > 0.0:
             raise UnprovedError(_DEPENDENT)
@@ -286,7 +286,7 @@ def _distance(start: Mapping[str, Near], end: Mapping[str, Near]) -> float:
 
 
 def _foresee(J: sp.csr_array, effort: Effort) -> None:
-    """Count the work of a factorization of J J^T.
+    """Count the work of a factorization of J J^T, to which a few full rows may be added.
 
     Raises
     ------
