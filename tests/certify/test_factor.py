@@ -1,0 +1,309 @@
+"""Equations have a solution where that is said: against Newton's method with sixty digits."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sdpdr.base.deadline import Effort
+from sdpdr.certify.attained import attained
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.factor import solved_near
+from sdpdr.certify.near import jacobian
+from sdpdr.certify.slack import layout
+from sdpdr.linalg import (
+    BilinearForms,
+    Diagonal,
+    Entries,
+    InnerProduct,
+    Products,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    Stacked,
+    Trace,
+    VectorMap,
+)
+from sdpdr.linalg.maps.given import SvecMap
+from sdpdr.program.point import Factor, PsdVariable, VectorVariable
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
+
+BITS = 200
+
+
+def fractions(array):
+    """An array of doubles as one of fractions."""
+    return np.vectorize(lambda x: Fraction(float(x)), otypes=[object])(np.asarray(array))
+
+
+def rounded(array):
+    """Fractions to sixty digits, so that they do not grow."""
+    return np.vectorize(lambda x: Fraction(round(x * 2**BITS), 2**BITS), otypes=[object])(array)
+
+
+def solve(M, right):
+    """Solve square equations of fractions."""
+    rows = [[*row, value] for row, value in zip(M.tolist(), right.tolist(), strict=True)]
+    for k in range(len(rows)):
+        pivot = max(range(k, len(rows)), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [v / rows[k][k] for v in rows[k]]
+        for i in range(len(rows)):
+            if i != k:
+                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
+        rows = rounded(np.array(rows, dtype=object)).tolist()
+    return np.array([row[-1] for row in rows], dtype=object)
+
+
+def solution(matrices, B, b, null, R, z, units):
+    """The solution of the equations next to R and z, in units of points."""
+    n, r = R.shape
+    start, weights = R, np.repeat(fractions(units), r)
+    for _ in range(8):
+        missed = [*(b - [np.sum(A * (R @ R.T)) for A in matrices] - B @ z), *-(null.T @ R).ravel()]
+        J = [
+            np.concatenate([(2 * A @ R).ravel() * weights, row])
+            for A, row in zip(matrices, B, strict=False)
+        ]
+        for u in null.T:
+            for k in range(r):
+                row = np.zeros((n, r), dtype=object)
+                row[:, k] = u
+                J.append(np.concatenate([row.ravel() * weights, 0 * z]))
+        J = np.array(J, dtype=object)
+        step = J.T @ solve(J @ J.T, np.array(missed, dtype=object))
+        R = rounded(R + (step[: n * r] * weights).reshape(n, r))
+        z = rounded(z + step[n * r :])
+    return R, z, R - start
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_solution_is_where_it_is_said_to_be_and_costs_no_more(seed):
+    rng = np.random.default_rng(seed)
+    n, r, m = 5, 2, 4
+    null = np.ones((n, 1)) if seed % 2 else np.zeros((n, 0))
+    matrices = rng.integers(-3, 4, size=(m, n, n)).astype(float)
+    matrices = matrices + matrices.transpose(0, 2, 1)
+    B = rng.integers(1, 3, size=(m, 2)).astype(float)
+    cost, prices = rng.integers(-3, 4, size=(n, n)).astype(float), np.array([2.0, -1.0])
+    cost = cost + cost.T
+    R, z = rng.integers(-4, 5, size=(n, r)) / 2.0, np.array([1.5, -0.5])
+    R[-1] -= R.sum(axis=0) if seed % 2 else 0.0
+    b = np.einsum("eij,ik,jk->e", matrices, R, R) + B @ z
+    side = {"X": Stacked([InnerProduct(A) for A in matrices]), "z": VectorMap(B)}
+    rows = [Rows("equal", "==", side, b)]
+    if seed % 2:
+        rows.append(Rows("face", "==", {"X": Products(n)}, np.zeros(n)))
+    objective = {"X": InnerProduct(cost), "z": VectorMap(prices[None])}
+    sdp = SDP((PsdVariable("X", n), VectorVariable("z", 2, False)), objective, tuple(rows))
+    given = R + 1e-4 * rng.normal(size=R.shape)
+    solved = layout(sdp).demands
+    found = solved_near(layout(sdp), {"X": given}, z, solved, Effort())
+    near = found.points["X"]
+    exact, scalars, moved = solution(
+        fractions(matrices),
+        fractions(B),
+        fractions(b),
+        fractions(null),
+        fractions(near.factor),
+        fractions(found.z),
+        near.units,
+    )
+    length = np.sum((moved / fractions(near.units)[:, None]) ** 2)
+    assert length + np.sum((scalars - fractions(found.z)) ** 2) <= Fraction(near.far) ** 2
+    assert np.all(abs(scalars - fractions(found.z)) <= fractions(found.moves))
+    value = np.sum(fractions(cost) * (exact @ exact.T)) + np.sum(fractions(prices) * scalars)
+    assert value <= Fraction(found.value()) <= value + Fraction(1, 10**9)
+
+
+MAPS = {
+    "lengths": SquaredEdgeLengths(4, [[0, 1], [2, 3]]),
+    "weighted lengths": 0.3 * SquaredEdgeLengths(4, [[0, 1], [2, 3]]),
+    "forms": BilinearForms(np.arange(8.0).reshape(2, 4), np.eye(4)[:2]),
+    "long squares": QuadraticForms(np.arange(8.0).reshape(2, 4)),
+    "stacked": Stacked([Diagonal(4), Trace(4)]),
+    "a sum": Diagonal(4) + Products(4),
+    "entries": SvecMap.from_entries(4, 1, [0, 0], np.array([0, 1]), np.array([0, 3]), [3.0, 0.7]),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_slopes_are_differences(name):
+    rng = np.random.default_rng(0)
+    R, D = rng.normal(size=(4, 2)), rng.normal(size=(4, 2))
+    linear_map = MAPS[name]
+    # Rows are quadratic in R, so that central differences are exact.
+    change = linear_map.apply_factor(R + D) - linear_map.apply_factor(R - D)
+    assert jacobian(linear_map, R) @ D.ravel() * 2.0 == pytest.approx(change, abs=1e-12)
+
+
+# -- nothing is proved that is false ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("above", [2.0**-52, 1e-12, 1e-6])
+@pytest.mark.parametrize("lifted", [0.0, 1e-8, 1e-3])
+def test_a_correlation_above_one_is_never_attained(above, lifted):
+    """X_11 = X_22 = 1, X_12 = 1 + eps has no solution, however near points come to it."""
+    places = Entries(2, [[0, 0], [1, 1], [0, 1]])
+    rows = (Rows("all", "==", {"X": places}, np.array([1.0, 1.0, 1.0 + above])),)
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows)
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        R = np.array([[1.0, 0.0], [1.0, 0.0]]) + lifted * rng.normal(size=(2, 2))
+        assert attained(sdp, {"X": Factor(R)}, goal=2.0) is None
+
+
+@pytest.mark.parametrize("above", [2.0**-51, 1e-13, 1e-9])
+def test_a_triangle_too_long_is_never_attained(above):
+    edges = SquaredEdgeLengths(3, [[0, 1], [1, 2], [0, 2]])
+    rows = (
+        Rows("centred", "==", {"K": Products(3)}, np.zeros(3)),
+        Rows("lengths", "==", {"K": edges}, np.array([1.0, 1.0, 4.0 + 4.0 * above])),
+    )
+    sdp = SDP((PsdVariable("K", 3),), {"K": -1.0 * Trace(3)}, rows, maximize=True)
+    rng = np.random.default_rng(2)
+    for size in (0.0, 1e-9, 1e-6, 1e-3):
+        R = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]) + size * rng.normal(size=(3, 2))
+        assert attained(sdp, {"K": Factor(R)}, goal=2.0) is None
+
+
+@pytest.mark.parametrize("below", [2.0**-52, 1e-12, 1e-6])
+def test_a_scalar_with_a_sign_is_never_negative(below):
+    """X + z = 1, X - z = 1 + 2 eps make z negative, by as little as a rounding."""
+    variables = (PsdVariable("X", 1), VectorVariable("z", 1, True))
+    side = {"X": Stacked([Diagonal(1), Diagonal(1)]), "z": VectorMap(np.array([[1.0], [-1.0]]))}
+    for rhs, feasible in (([1.0, 1.0 + 2.0 * below], False), ([1.5, 0.5], True)):
+        sdp = SDP(variables, {"X": Trace(1)}, (Rows("rows", "==", side, np.array(rhs)),))
+        for z in (0.0, 1e-14, 1e-8, 0.4):
+            given = {"X": Factor(np.array([[1.0 + below]])), "z": np.array([z])}
+            assert (attained(sdp, given, goal=1.0) is not None) is (feasible and z > 0.1)
+
+
+def test_dependent_equations_are_refused():
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, ())
+    twice = Stacked([Diagonal(2), Diagonal(2)])
+    rows = (Rows("twice", "==", {"X": twice}, np.ones(4)),)
+    sdp = SDP(sdp.variables, sdp.objective, rows)
+    with pytest.raises(UnprovedError, match="depend"):
+        solved_near(layout(sdp), {"X": np.eye(2)}, np.zeros(0), np.ones(4, dtype=bool), Effort())
+
+
+def test_an_equation_that_no_move_changes_is_refused():
+    rows = (Rows("zero", "==", {"X": Diagonal(2)}, np.array([1.0, 0.0])),)
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows)
+    near = {"X": np.array([[1.0], [0.0]])}
+    with pytest.raises(UnprovedError):
+        solved_near(layout(sdp), near, np.zeros(0), np.ones(2, dtype=bool), Effort())
+
+
+# -- what is proved --------------------------------------------------------------------------------
+
+
+def cut(weights):
+    """The largest cut of a graph, relaxed."""
+    L = np.diag(weights.sum(axis=1)) - weights
+    n = len(L)
+    rows = (Rows("ones", "==", {"X": Diagonal(n)}, np.ones(n)),)
+    return SDP((PsdVariable("X", n),), {"X": InnerProduct(-L / 4.0)}, rows, maximize=True)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-6, 1e-2])
+def test_the_cut_of_a_pentagon(noise):
+    ring = np.roll(np.eye(5), 1, axis=1)
+    angle = 4.0 * np.pi / 5.0 * np.arange(5)
+    R = np.column_stack([np.cos(angle), np.sin(angle)])
+    R = R + noise * np.random.default_rng(4).normal(size=R.shape)
+    best = 5.0 * (5.0 + np.sqrt(5.0)) / 8.0
+    found = attained(cut(ring + ring.T), {"X": Factor(R)})
+    assert best - 20.0 * noise**2 - 1e-13 <= found.value <= best * (1.0 + 1e-15)
+    assert np.linalg.norm(found.values["X"].factor, axis=1) == pytest.approx(np.ones(5), abs=1e-15)
+
+
+def test_the_least_eigenvalue_at_trace_one():
+    values = np.array([-2.0, 1.0, 5.0])
+    rows = (Rows("one", "==", {"X": Trace(3)}, np.ones(1)),)
+    sdp = SDP((PsdVariable("X", 3),), {"X": InnerProduct(np.diag(values))}, rows)
+    found = attained(sdp, {"X": np.diag([1.001, 1e-9, 0.0])})
+    assert -2.0 <= found.value <= -2.0 + 1e-8
+    assert isinstance(found.values["X"], np.ndarray)
+
+
+def band(unit):
+    """Four points whose lengths have lower and upper limits, which bind, and a point near."""
+    edges = SquaredEdgeLengths(4, [[0, 1], [1, 2], [2, 3], [0, 3]])
+    rows = (
+        Rows("centred", "==", {"K": Products(4)}, np.zeros(4)),
+        Rows("above", "<=", {"K": edges}, np.array([1.0, 1.0, 1.0, 4.5]) * unit**2),
+        Rows("below", "<=", {"K": -1.0 * edges}, np.array([-0.5, -0.5, -0.5, -4.0]) * unit**2),
+    )
+    sdp = SDP((PsdVariable("K", 4),), {"K": -1.0 * Trace(4)}, rows, maximize=True)
+    half = np.sqrt(3.0) / 2.0
+    R = np.array([[-1.0, 0.0], [-0.5, half], [0.5, half], [1.0, 0.0]])
+    # The first length is too long and the last too short, so that no divisor will do.
+    R = R - R.mean(axis=0) + 1e-7 * np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0], [-1.0, 0.0]])
+    return sdp, {"K": Factor(R * unit)}
+
+
+def test_short_rows_are_solved_as_equations():
+    sdp, near = band(1.0)
+    found = attained(sdp, near)
+    assert found.argument == "a factor next to which all equations have a solution"
+    K = found.values["K"].dense()
+    seen = SquaredEdgeLengths(4, [[0, 1], [1, 2], [2, 3], [0, 3]]).apply(K)
+    assert np.all(seen <= np.array([1.0, 1.0, 1.0, 4.5]) + 1e-14)
+    assert np.all(seen >= np.array([0.5, 0.5, 0.5, 4.0]) - 1e-14)
+    assert found.value == pytest.approx(np.trace(K), abs=1e-12)
+    assert found.value <= np.trace(K)
+
+
+@pytest.mark.parametrize("power", [-20, 30])
+def test_units_change_nothing(power):
+    unit = 2.0**power
+    one, other = (attained(*band(scale)) for scale in (1.0, unit))
+    assert other.value == pytest.approx(one.value * unit**2, rel=1e-13)
+    assert other.argument == one.argument
+
+
+def test_a_matrix_is_raised_where_equations_are_too_many_for_its_rank():
+    """All entries beside the diagonal are fixed to those of a matrix of rank one."""
+    n = 6
+    i, j = np.triu_indices(n, 1)
+    v = np.arange(1.0, n + 1.0) / n
+    rows = (Rows("fixed", "==", {"X": Entries(n, np.column_stack([i, j]))}, v[i] * v[j]),)
+    sdp = SDP((PsdVariable("X", n),), {"X": Trace(n)}, rows)
+    best, given = float(v @ v), Factor(v[:, None])
+    found = attained(sdp, {"X": given}, goal=best, tol=1e-6)
+    assert best - 1e-12 <= found.value <= best * (1.0 + 1.1e-5)
+    sdp = SDP(sdp.variables, sdp.objective, (*rows, Rows("d", "==", {"X": Diagonal(n)}, v**2)))
+    assert attained(sdp, {"X": given}, goal=best, tol=1e-6) is None
+
+
+def test_several_matrices_and_scalars_share_equations():
+    total = Diagonal(2)
+    rows = (
+        Rows(
+            "sum",
+            "==",
+            {"X": Diagonal(2), "Y": Diagonal(2), "t": VectorMap(np.eye(2))},
+            np.full(2, 3.0),
+        ),
+        Rows("tie", "==", {"t": VectorMap(np.array([[1.0, -1.0]]))}, np.zeros(1)),
+    )
+    variables = (PsdVariable("X", 2), PsdVariable("Y", 2), VectorVariable("t", 2, True))
+    sdp = SDP(variables, {"X": Trace(2), "t": VectorMap(np.ones((1, 2)))}, rows)
+    near = {"X": np.eye(2) + 1e-5, "Y": Factor(np.eye(2)), "t": np.array([1.00001, 0.99999])}
+    found = attained(sdp, near)
+    assert found.values["t"] == pytest.approx(np.full(2, found.values["t"][0]), abs=1e-14)
+    total = np.diagonal(found.values["X"]) + found.values["Y"].diagonal() + found.values["t"]
+    assert total == pytest.approx(np.full(2, 3.0), abs=1e-14)
+
+
+def test_a_fake_point_is_refused():
+    sdp, near = band(1.0)
+    far = {"K": Factor(np.random.default_rng(5).normal(size=(4, 2)))}
+    found = attained(sdp, far)
+    assert found is None or found.value <= attained(sdp, near).value + 1e-6
+    assert attained(sdp, {"K": Factor(np.full((4, 2), np.nan))}) is None
+    assert attained(sdp, {}) is None
