@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sdpdr.base.deadline import Effort
+from sdpdr.certify import factor
 from sdpdr.certify.attained import attained
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.factor import solved_near
@@ -79,8 +80,8 @@ def solution(matrices, B, b, null, R, z, units):
     return R, z, R - start
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_solution_is_where_it_is_said_to_be_and_costs_no_more(seed):
+def planted(seed):
+    """A program of equations with a solution of rank two, what it is made of, and a point near."""
     rng = np.random.default_rng(seed)
     n, r, m = 5, 2, 4
     null = np.ones((n, 1)) if seed % 2 else np.zeros((n, 0))
@@ -98,24 +99,68 @@ def test_a_solution_is_where_it_is_said_to_be_and_costs_no_more(seed):
         rows.append(Rows("face", "==", {"X": Products(n)}, np.zeros(n)))
     objective = {"X": InnerProduct(cost), "z": VectorMap(prices[None])}
     sdp = SDP((PsdVariable("X", n), VectorVariable("z", 2, False)), objective, tuple(rows))
-    given = R + 1e-4 * rng.normal(size=R.shape)
-    solved = layout(sdp).demands
-    found = solved_near(layout(sdp), {"X": given}, z, solved, Effort())
+    return sdp, (matrices, B, b, null, cost, prices), R + 1e-5 * rng.normal(size=R.shape), z
+
+
+@pytest.mark.parametrize("steps", [0, 12])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_solution_is_where_it_is_said_to_be_and_costs_no_more(seed, steps, monkeypatch):
+    """Without steps the radius is that of the point given, far above rounding."""
+    monkeypatch.setattr(factor, "_STEPS", steps)
+    sdp, (matrices, B, b, null, cost, prices), given, z = planted(seed)
+    found = solved_near(layout(sdp), {"X": given}, z, layout(sdp).demands, Effort())
     near = found.points["X"]
-    exact, scalars, moved = solution(
-        fractions(matrices),
-        fractions(B),
-        fractions(b),
-        fractions(null),
-        fractions(near.factor),
-        fractions(found.z),
-        near.units,
-    )
+    data = map(fractions, (matrices, B, b, null, near.factor, found.z))
+    exact, scalars, moved = solution(*data, near.units)
+    assert near.far <= (1e-9 if steps else 0.1)
     length = np.sum((moved / fractions(near.units)[:, None]) ** 2)
     assert length + np.sum((scalars - fractions(found.z)) ** 2) <= Fraction(near.far) ** 2
     assert np.all(abs(scalars - fractions(found.z)) <= fractions(found.moves))
     value = np.sum(fractions(cost) * (exact @ exact.T)) + np.sum(fractions(prices) * scalars)
-    assert value <= Fraction(found.value()) <= value + Fraction(1, 10**9)
+    assert value <= Fraction(found.value()) <= value + Fraction(1, 10**9 if steps else 1)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_missed_and_slopes_are_known_to_rounding(seed):
+    sdp, (matrices, B, b, null, _, _), R, z = planted(seed)
+    z = z + 1.0 / 3.0
+    system = factor._System(layout(sdp), {"X": R}, z, layout(sdp).demands)
+    missed, around = system._missed()
+    J, errors = system._slopes()
+    A, X = fractions(matrices), fractions(R)
+    exactly = fractions(b) - fractions(B) @ fractions(z)
+    exactly = exactly - np.array([np.sum(one * (X @ X.T)) for one in A], dtype=object)
+    exactly = np.concatenate([exactly, -(fractions(null).T @ X).ravel()])
+    assert np.all(abs(fractions(missed) - exactly) <= fractions(around))
+    assert np.any(fractions(missed) != exactly)
+    units = fractions(np.repeat(system.points["X"].units, 2))
+    slopes = np.array([(2 * one @ X).ravel() * units for one in A], dtype=object)
+    off = abs(fractions(J[:4, :10].toarray()) - slopes)
+    assert np.all(off <= fractions(errors[:4, :10].toarray()))
+    assert np.any(off > 0)
+    faces = J[4:, :10].toarray() / system.points["X"].units.repeat(2)
+    assert faces == pytest.approx(np.kron(null.T, np.eye(2)))
+
+
+def test_curvature_bounds_products_of_moves():
+    rng = np.random.default_rng(6)
+    maps = {"X": Stacked([MAPS["lengths"], Diagonal(4), Trace(4)]), "Y": Stacked([MAPS["forms"]])}
+    rows = tuple(Rows(n, "==", {n: a}, np.ones(a.m)) for n, a in maps.items())
+    sdp = SDP((PsdVariable("X", 4), PsdVariable("Y", 4)), {}, rows)
+    R = {name: rng.normal(size=(4, 2)) * 4.0 ** rng.integers(-2, 3, (4, 1)) for name in maps}
+    system = factor._System(layout(sdp), R, np.zeros(0), layout(sdp).demands)
+    units = {name: near.units[:, None] for name, near in system.points.items()}
+    rows_in = 4.0 ** rng.integers(-2, 3, 9)
+    largest, kappa = 0.0, system._curvature(rows_in)
+    for _ in range(300):
+        i = rng.integers(4)
+        spread = {name: 10.0 ** -rng.uniform(0.0, 3.0, (4, 1)) for name in maps}
+        D = {name: unit * spread[name] * rng.normal(size=(4, 1)) for name, unit in units.items()}
+        D["X"][i] *= 1e3
+        length = np.sqrt(sum(np.sum(np.square(D[name] / units[name])) for name in D))
+        seen = np.concatenate([a.apply_factor(D[name]) for name, a in maps.items()])
+        largest = max(largest, np.linalg.norm(rows_in * seen) / length**2)
+    assert kappa / 4.0 <= largest <= kappa
 
 
 MAPS = {
@@ -153,6 +198,15 @@ def test_a_correlation_above_one_is_never_attained(above, lifted):
     for _ in range(2):
         R = np.array([[1.0, 0.0], [1.0, 0.0]]) + lifted * rng.normal(size=(2, 2))
         assert attained(sdp, {"X": Factor(R)}, goal=2.0) is None
+
+
+@pytest.mark.parametrize("below", [0.1, 1e-3, 2.0**-60])
+@pytest.mark.parametrize("start", [1.0, 0.1])
+def test_no_square_is_negative(start, below):
+    """The condition of the proof is sharp here: a hair less and x^2 = -eps had a solution."""
+    rows = (Rows("one", "==", {"X": Diagonal(1)}, np.array([-below])),)
+    sdp = SDP((PsdVariable("X", 1),), {"X": Trace(1)}, rows)
+    assert attained(sdp, {"X": Factor(np.array([[start]]))}, goal=-1.0) is None
 
 
 @pytest.mark.parametrize("above", [2.0**-51, 1e-13, 1e-9])

@@ -301,6 +301,14 @@ def test_scalars_of_several_rows_do_not_give_way():
     assert layout(sdp).demands.all()
 
 
+def test_scalars_of_matrix_inequalities_do_not_give_way():
+    variables = (PsdVariable("X", 1), VectorVariable("z", 1, False))
+    rows = (Rows("row", "==", {"X": Diagonal(1), "z": VectorMap(np.ones((1, 1)))}, np.ones(1)),)
+    lmi = Lmi("above", 1, {"z": VectorMap(np.ones((1, 1)))}, np.zeros(1))
+    assert layout(SDP(variables, {"X": Trace(1)}, rows, (lmi,))).row.tolist() == [-1]
+    assert layout(SDP(variables, {"X": Trace(1)}, rows)).row.tolist() == [0]
+
+
 # -- matrix inequalities, deadlines ----------------------------------------------------------------
 
 
