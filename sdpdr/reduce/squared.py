@@ -23,7 +23,7 @@ from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, svec_index
-from sdpdr.program.attain.arrows import is_arrow
+from sdpdr.program.arrows import is_arrow
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point, Value, Variable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.progress import enter_phase
+from sdpdr.certify.attained import made_psd
 from sdpdr.model import Model
 from sdpdr.model.tangent import tangent_of
 from sdpdr.model.to_sdp import standard_point, with_slack
-from sdpdr.program.attain import made_psd
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rescale import rescale
