@@ -12,7 +12,7 @@ from sdpdr.base.deadline import ENDLESS, Deadline, Effort
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.factor import solved_near
 from sdpdr.certify.near import Near, norms_of
-from sdpdr.certify.shrink import shrunk
+from sdpdr.certify.shrink import Candidate, shrunk
 from sdpdr.certify.slack import layout
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.program.face import is_face_known, onto_face
@@ -23,9 +23,9 @@ from sdpdr.program.sdp import SDP
 _LARGEST = 3000
 # Times rows that turn out to be short are solved as equations.
 _ROUNDS = 8
-# Shares of the tolerance that matrices are raised by, in turn, and the largest that are: their
-# factors have a column for every row then.
-_RAISED, _LARGEST_RAISED = (0.1, 1.0, 10.0), 2000
+# The share of the tolerance that matrices are raised by, and the most entries, all rows together,
+# that slopes have then, which take a second: factors have a column for every point.
+_SHARE, _RAISED = 0.1, 1e6
 _ORIGIN = "the origin, which all rows hold at"
 _SHRUNK = "shrunk until all upper limits hold"
 _HELD = "every inequality holds by more than its rounding"
@@ -63,7 +63,8 @@ def attained(
 
     The point is held as it is or shrunk (`sdpdr.certify.shrink`), with all equations solved next to
     its factors (`sdpdr.certify.factor`). Where that leads nowhere, or away from the goal, rows that
-    do not hold by more than rounding are solved as equations instead.
+    do not hold by more than rounding are solved as equations instead; then small matrices are
+    raised by a little of their diagonals, where slopes of more equations are independent.
 
     Parameters
     ----------
@@ -138,19 +139,17 @@ class _Search:
 
     def run(self) -> Attained | None:
         """The best value."""
-        sdp, tol = self._sdp, self._tol
+        sdp = self._sdp
         factors = {
             v.name: onto_face(sdp, v.name, Factor.of(self._values[v.name], 0.0).factor)
             for v in sdp.psd_variables
         }
         z = self._layout.scalars(self._values)
         self._at_origin(factors)
-        self._held_or_shrunk(factors, z)
-        if self._is_far():
-            self._solved(factors, z)
-        for share in _RAISED if all(len(R) <= _LARGEST_RAISED for R in factors.values()) else ():
-            if self._is_far():
-                self._solved(_raised(sdp, factors, share * tol), z)
+        self._near(factors, z)
+        size = self._layout.demands.sum() * sum(len(R) + R.shape[1] for R in factors.values())
+        if self._is_far() and size <= _RAISED:
+            self._near(_raised(sdp, factors, _SHARE * self._tol), z)
         if not self._words:
             return None
         return Attained(sdp.report(self._value), self._words, self._best)
@@ -168,35 +167,31 @@ class _Search:
         holds = holds and not any(np.any(lmi.constant) for lmi in sdp.lmis)
         if holds and not sdp.primal_value(self._values) < sdp.constant:
             zeros = {name: Near.of(0.0 * R[:, :1]) for name, R in factors.items()}
-            self._keep(sdp.constant, zeros, np.zeros(self._layout.cost.size), _ORIGIN)
+            self._take(sdp.constant, zeros, np.zeros(self._layout.cost.size), _ORIGIN)
 
-    def _held_or_shrunk(self, factors: Mapping[str, Array], z: Array) -> None:
-        """Equations without scalars that give way are solved, and all other rows hold by more."""
-        demands = self._layout.demands
-        try:
-            found = shrunk(solved_near(self._layout, factors, z, demands, self._effort))
-        except (UnprovedError, ArithmeticError):
-            return
-        if found is not None:
-            point, divisor = found
-            words = _SOLVED if demands.any() else _HELD if divisor == 1.0 else _SHRUNK
-            self._keep(point.value(), point.points, point.scalars()[0], words)
-
-    def _solved(self, factors: Mapping[str, Array], z: Array) -> None:
-        """Rows that are short solved as equations, and those that are short then, in turn."""
+    def _near(self, factors: Mapping[str, Array], z: Array) -> None:
+        """Solve equations, and in turn rows that are short then; keep points at which all hold."""
         solved = self._layout.demands
-        for _ in range(_ROUNDS):
+        for k in range(_ROUNDS):
             try:
                 point = solved_near(self._layout, factors, z, solved, self._effort)
             except (UnprovedError, ArithmeticError):
                 return
-            if point.holds():
-                self._keep(point.value(), point.points, point.scalars()[0], _SOLVED)
-            if not point.short.any():
+            found = None if k else shrunk(point)
+            if found is not None:
+                plain = _HELD if found[1] == 1.0 else _SHRUNK
+                self._keep(found[0], _SOLVED if solved.any() else plain)
+            elif point.holds():
+                self._keep(point, _SOLVED)
+            if not point.short.any() or not self._is_far():
                 return
             solved = solved | point.short
 
-    def _keep(self, value: float, points: Mapping[str, Near], z: Array, words: str) -> None:
+    def _keep(self, point: Candidate, words: str) -> None:
+        """Keep a point at which all rows hold, where it is better."""
+        self._take(point.value(), point.points, point.scalars()[0], words)
+
+    def _take(self, value: float, points: Mapping[str, Near], z: Array, words: str) -> None:
         """Keep a point that is better, with dense matrices where the values have dense ones."""
         if not value < self._value or not np.isfinite(value):
             return

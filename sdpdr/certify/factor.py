@@ -62,9 +62,9 @@ from sdpdr.program.face import null_vectors
 
 # Times slopes are computed anew, and steps with the same ones, which stop when rounding is reached.
 _ROUNDS, _STEPS = 4, 12
-# Operations of a factorization that a product of two sparse entries takes as long as, and most of
-# these products, which take a gigabyte.
-_PRODUCT, _MOST_PRODUCTS = 20.0, 1e8
+# Operations of a factorization that a product of two sparse entries, and all that is done to one
+# entry of the slopes, take as long as; most of these products, which take a gigabyte.
+_PRODUCT, _ENTRY, _MOST_PRODUCTS = 20.0, 2e3, 1e8
 # Times as long as a factorization that a proved bound on singular values takes.
 _BOUNDED = 4.0
 # The largest radius of a proof, in units: below one, as `sdpdr.certify.near` demands.
@@ -110,10 +110,14 @@ def solved_near(
     >>> found.points["X"].factor.round(12).tolist(), found.points["X"].far < 1e-13
     ([[1.0], [-1.0]], True)
     """
-    system = _System(layout, factors, z, solved)
-    for _ in range(_ROUNDS):
+    system, last = _System(layout, factors, z, solved), np.inf
+    for k in range(_ROUNDS):
         if system.is_solved(effort):
             return system.candidate()
+        # Next to independent equations the ratio is squared in every round.
+        if k and not system.ratio < 0.5 * last:
+            break
+        last = system.ratio
     raise UnprovedError("the equations are too close to dependent to be solved with a proof")
 
 
@@ -135,7 +139,7 @@ class _System:
         b, lhs = layout.b[solved], self._values()[0]
         # An inequality that holds is solved with what it leaves.
         self.b = np.where(layout.equal[solved], b, np.minimum(b, lhs))
-        self.far = 0.0
+        self.far, self.ratio = 0.0, np.inf
 
     # -- numbers --------------------------------------------------------------------------------
 
@@ -247,10 +251,12 @@ class _System:
                 break
         sigma -= 2.02 * kappa * moved
         rho = 1.01 * float(np.linalg.norm(gram._units * (np.abs(missed) + around)))
-        self.far = 2.02 * rho / sigma if sigma > 0.0 else np.inf
+        self.far, self.ratio = np.inf, np.inf
+        if sigma > 0.0:
+            self.far, self.ratio = 2.02 * rho / sigma, 4.04 * kappa * rho / sigma**2
         keeps = self.z[self.unknown] >= 1.01 * self.far * self.units
         is_signed = bool(np.all(keeps[self.signed]))
-        return is_signed and self.far <= _FAR and 4.04 * kappa * rho <= sigma**2
+        return is_signed and self.far <= _FAR and self.ratio <= 1.0
 
     def _move(self, step: Array) -> bool:
         """Take a step, in units; not where it is none, or a scalar would lose its sign."""
@@ -298,5 +304,5 @@ def _foresee(J: sp.csr_array, effort: Effort) -> None:
     products = float(counts @ counts)
     if products > _MOST_PRODUCTS:
         raise UnprovedError(f"{J.shape[0]} equations meet in too many points of the factor")
-    effort.spend(_PRODUCT * products)
+    effort.spend(_PRODUCT * products + _ENTRY * J.nnz)
     effort.spend(_BOUNDED * float(np.sum(np.square(envelope(J @ J.T), dtype=float))))

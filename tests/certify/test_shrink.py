@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sdpdr import graphs, methods
 from sdpdr.base.deadline import Deadline
 from sdpdr.certify.attained import attained
-from sdpdr.certify.near import Near, error_of
+from sdpdr.certify.near import Near, error_of, objective_above
 from sdpdr.certify.shrink import Candidate, shrunk
 from sdpdr.certify.slack import layout
 from sdpdr.linalg import (
@@ -120,6 +120,24 @@ def test_rows_differ_by_no_more_than_is_said(name, far):
             rounded += exactly != Fraction(float(values[e]))
         assert np.all(error <= 1e-12 * 16**3 + 100.0 * far * np.max(near.units) ** 2 * 16)
     assert rounded
+
+
+@pytest.mark.parametrize("far", [0.0, 1e-4])
+def test_objectives_are_no_more_than_is_said(far):
+    """The worst move, along the slope in units of points, is nearly reached."""
+    rng = np.random.default_rng(9)
+    rows = (Rows("one", "==", {"X": Trace(ORDER)}, np.ones(1)),)
+    sdp = SDP((PsdVariable("X", ORDER),), {"X": InnerProduct(SYMMETRIC)}, rows)
+    for _ in range(40):
+        factor = rng.normal(size=(ORDER, 2)) * 4.0 ** rng.integers(-2, 3, (ORDER, 1))
+        near = Near.of(factor)
+        slope = near.units[:, None] * (SYMMETRIC @ factor)
+        move = (1.0 - 1e-9) * far * near.units[:, None] * slope / np.linalg.norm(slope)
+        R = fractions(factor) + fractions(move)
+        exactly = np.sum(fractions(SYMMETRIC) * (R @ R.T))
+        above = objective_above(sdp, "X", Near(factor, near.units, far))
+        assert exactly <= Fraction(above)
+        assert above - float(exactly) <= 1e-11 * 16**3 + 0.1 * far * np.linalg.norm(slope)
 
 
 # -- unfoldings ------------------------------------------------------------------------------------
