@@ -111,13 +111,12 @@ def solved_near(
     ([[1.0], [-1.0]], True)
     """
     system, last = _System(layout, factors, z, solved), np.inf
-    for k in range(_ROUNDS):
+    for _ in range(_ROUNDS):
         if system.is_solved(effort):
             return system.candidate()
-        # Next to independent equations the ratio is squared in every round.
-        if k and not system.ratio < 0.5 * last:
+        if not system.size < 0.5 * last:
             break
-        last = system.ratio
+        last = system.size
     raise UnprovedError("the equations are too close to dependent to be solved with a proof")
 
 
@@ -139,7 +138,7 @@ class _System:
         b, lhs = layout.b[solved], self._values()[0]
         # An inequality that holds is solved with what it leaves.
         self.b = np.where(layout.equal[solved], b, np.minimum(b, lhs))
-        self.far, self.ratio = 0.0, np.inf
+        self.far, self.size = 0.0, np.inf
 
     # -- numbers --------------------------------------------------------------------------------
 
@@ -251,12 +250,10 @@ class _System:
                 break
         sigma -= 2.02 * kappa * moved
         rho = 1.01 * float(np.linalg.norm(gram._units * (np.abs(missed) + around)))
-        self.far, self.ratio = np.inf, np.inf
-        if sigma > 0.0:
-            self.far, self.ratio = 2.02 * rho / sigma, 4.04 * kappa * rho / sigma**2
+        self.far, self.size = 2.02 * rho / sigma if sigma > 0.0 else np.inf, rho
         keeps = self.z[self.unknown] >= 1.01 * self.far * self.units
         is_signed = bool(np.all(keeps[self.signed]))
-        return is_signed and self.far <= _FAR and self.ratio <= 1.0
+        return is_signed and self.far <= _FAR and 4.04 * kappa * rho <= sigma**2
 
     def _move(self, step: Array) -> bool:
         """Take a step, in units; not where it is none, or a scalar would lose its sign."""

@@ -76,6 +76,14 @@ MAPS = {
         SquaredEdgeLengths(ORDER, EDGES[:1]) - 3.0 * SquaredEdgeLengths(ORDER, EDGES[1:2]),
         lengths(EDGES[:1]) - 3 * lengths(EDGES[1:2]),
     ),
+    "weighted lengths": (
+        0.3 * SquaredEdgeLengths(ORDER, EDGES),
+        Fraction(0.3) * lengths(EDGES),
+    ),
+    "weighted sums": (
+        LEFT @ Diagonal(ORDER),
+        np.tensordot(fractions(LEFT), forms(UNIT, UNIT), axes=1),
+    ),
     "bilinear forms": (BilinearForms(LEFT, RIGHT), forms(LEFT, RIGHT)),
     "an inner product": (InnerProduct(SYMMETRIC), fractions(SYMMETRIC)[None]),
     "a trace": (Trace(ORDER), fractions(UNIT)[None]),
