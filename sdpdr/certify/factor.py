@@ -56,7 +56,7 @@ from sdpdr.certify.shrink import Candidate
 from sdpdr.certify.slack import Layout
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.magnitudes import of_sizes
-from sdpdr.linalg.rounding import UNIT, dot_enclosure, gamma, near_powers
+from sdpdr.linalg.rounding import dot_enclosure, gamma, near_powers
 from sdpdr.linalg.walks import envelope
 from sdpdr.program.face import null_vectors
 
@@ -165,17 +165,18 @@ class _System:
         return np.concatenate([self.b - lhs, -middle]), UP * around + TINY
 
     def _stacked(
-        self, make: Callable[[LinearMap, Near], sp.csr_array], width: Callable[[Near], int]
+        self, make: Callable[[LinearMap, Near], sp.csr_array], per_point: bool = False
     ) -> list[sp.csr_array]:
         """For every matrix what is made of its maps, row below row."""
         found = []
         for name, near in self.points.items():
-            parts = [sp.csr_array((0, width(near)))]
+            width = near.units.size if per_point else near.factor.size
+            parts = [sp.csr_array((0, width))]
             for rows in self.groups:
-                if isinstance(linear_map := rows.lhs.get(name), LinearMap):
-                    parts.append(make(linear_map, near))
+                if isinstance(a := rows.lhs.get(name), LinearMap):
+                    parts.append(make(a, near))
                 else:
-                    parts.append(sp.csr_array((rows.m, width(near))))
+                    parts.append(sp.csr_array((rows.m, width)))
             found.append(sp.csr_array(sp.vstack(parts)))
         return found
 
@@ -189,8 +190,8 @@ class _System:
             size = jacobian(of_sizes(a), np.abs(near.factor)) @ units(near)
             return size * (1.01 * float(gamma(terms_of(a, near.factor.shape[1]))))
 
-        parts = self._stacked(lambda a, near: jacobian(a, near.factor) @ units(near), _entries)
-        errors = self._stacked(rounding, _entries)
+        parts = self._stacked(lambda a, near: jacobian(a, near.factor) @ units(near))
+        errors = self._stacked(rounding)
         faces = [
             sp.kron(self.nulls[name].T, sp.eye_array(near.factor.shape[1])) @ units(near)
             for name, near in self.points.items()
@@ -199,10 +200,9 @@ class _System:
         rest = sp.csr_array((sum(face.shape[0] for face in faces), self.unknown.size))
         below = sp.hstack([sp.block_diag(faces), rest])
         J = sp.csr_array(sp.vstack([sp.hstack([*parts, scalars]), below]))
-        far = sp.csr_array(sp.hstack([*errors, abs(scalars) * UNIT]))
-        # The last column is that of right sides, which are exact.
-        far = sp.csr_array((far.data, far.indices, far.indptr), (far.shape[0], far.shape[1] + 1))
-        return J, sp.csr_array(sp.vstack([far, sp.csr_array((below.shape[0], far.shape[1]))]))
+        # Scalars have powers of two for units; the last column is that of right sides.
+        far = sp.hstack([*errors, sp.csr_array((scalars.shape[0], self.unknown.size + 1))])
+        return J, sp.csr_array(sp.vstack([far, sp.csr_array((below.shape[0], J.shape[1] + 1))]))
 
     def _curvature(self, units: Array) -> float:
         """A bound on what moves of the points of length one add to all rows, in units of rows."""
@@ -210,7 +210,7 @@ class _System:
             lambda a, near: (
                 jacobian(of_sizes(a), near.units[:, None]) @ sp.diags_array(near.units / 2.0)
             ),
-            lambda near: near.units.size,
+            per_point=True,
         )
         if not self.b.size:
             return 0.0
@@ -257,14 +257,13 @@ class _System:
 
     def _move(self, step: Array) -> bool:
         """Take a step, in units; not where it is none, or a scalar would lose its sign."""
-        start, points = 0, dict[str, Near]()
+        is_finite, points = bool(np.all(np.isfinite(step))), dict[str, Near]()
         for name, near in self.points.items():
-            end = start + near.factor.size
-            move = step[start:end].reshape(near.factor.shape) * near.units[:, None]
+            move, step = np.split(step, [near.factor.size])
+            move = move.reshape(near.factor.shape) * near.units[:, None]
             points[name] = Near(near.factor + move, near.units)
-            start = end
-        scalars = self.z[self.unknown] + self.units * step[start:]
-        if not np.all(np.isfinite(step)) or np.any(scalars[self.signed] < 0.0):
+        scalars = self.z[self.unknown] + self.units * step
+        if not is_finite or np.any(scalars[self.signed] < 0.0):
             return False
         self.points, self.z[self.unknown] = points, scalars
         return True
@@ -275,11 +274,6 @@ class _System:
         moves = np.zeros(self.z.size)
         moves[self.unknown] = UP * self.far * self.units
         return Candidate(self.layout, points, self.z, moves, self.solved)
-
-
-def _entries(near: Near) -> int:
-    """How many unknowns the points of a matrix have."""
-    return near.factor.size
 
 
 def _distance(start: Mapping[str, Near], end: Mapping[str, Near]) -> float:
