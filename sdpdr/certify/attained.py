@@ -23,9 +23,9 @@ from sdpdr.program.sdp import SDP
 _LARGEST = 3000
 # Times rows that turn out to be short are solved as equations.
 _ROUNDS = 8
-# The share of the tolerance that matrices are raised by, and the most entries, all rows together,
-# that slopes have then, which take a second: factors have a column for every point.
-_SHARE, _RAISED = 0.1, 1e6
+# The share of the tolerance that matrices are raised by, and the most entries of factors and slopes
+# then, which take a few seconds: factors have a column for every point.
+_SHARE, _RAISED = 0.1, 3e6
 _ORIGIN = "the origin, which all rows hold at"
 _SHRUNK = "shrunk until all upper limits hold"
 _HELD = "every inequality holds by more than its rounding"
@@ -39,7 +39,7 @@ class Attained:
     Attributes
     ----------
     value : float
-        In the sense the person wrote: no less than a minimum, no more than a maximum.
+        In the sense of the user: no less than a minimum, no more than a maximum.
     argument : str
         How it was proved.
     values : mapping from variable name to array or Factor
@@ -71,7 +71,7 @@ def attained(
     sdp : SDP
     values : mapping from variable name to array or Factor
     goal : float, optional
-        A value, in the sense of the person, that the optimum is near; a proven bound.
+        A value that the optimum is near, such as a proved bound; in the sense of the user.
     tol : float, default 1e-6
         How near, relative to the value: no further argument is tried then.
     deadline : Deadline, optional
@@ -147,7 +147,8 @@ class _Search:
         z = self._layout.scalars(self._values)
         self._at_origin(factors)
         self._near(factors, z)
-        size = self._layout.demands.sum() * sum(len(R) + R.shape[1] for R in factors.values())
+        rows = int(self._layout.demands.sum())
+        size = sum((rows + len(R)) * sum(R.shape) for R in factors.values())
         if self._is_far() and size <= _RAISED:
             self._near(_raised(sdp, factors, _SHARE * self._tol), z)
         if not self._words:

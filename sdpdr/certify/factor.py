@@ -85,7 +85,7 @@ def solved_near(
     ----------
     layout : Layout
     factors : mapping from name to array of shape (n, r)
-        Of all matrices.
+        A factor for every matrix.
     z : array of shape (q,)
         All scalars.
     solved : array of bool, shape (m,)

@@ -98,7 +98,7 @@ class Candidate:
     def scalars(self) -> tuple[Array, Array]:
         """All scalars, and how far from each the exact one may be.
 
-        Of two that give way to both sides, the one that lowers the row is larger by the radius, so
+        Where two give way to both sides, the one that lowers the row is larger by the radius, so
         that neither is negative, and the other follows.
         """
         found, z, moves = self.layout, self.z.copy(), self.moves.copy()

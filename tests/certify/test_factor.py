@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import sdpdr.certify.attained as module
 from sdpdr.base.deadline import Effort
 from sdpdr.certify import factor
 from sdpdr.certify.attained import attained
@@ -332,6 +333,14 @@ def test_a_matrix_is_raised_where_equations_are_too_many_for_its_rank():
     assert best - 1e-12 <= found.value <= best * (1.0 + 1.1e-5)
     sdp = SDP(sdp.variables, sdp.objective, (*rows, Rows("d", "==", {"X": Diagonal(n)}, v**2)))
     assert attained(sdp, {"X": given}, goal=best, tol=1e-6) is None
+
+
+def test_large_matrices_are_not_raised(monkeypatch):
+    monkeypatch.setattr(module, "_raised", lambda *_: pytest.fail("a full factor was made"))
+    n = 2000
+    rows = (Rows("below", "<=", {"X": -1.0 * Trace(n)}, -np.ones(1)),)
+    sdp = SDP((PsdVariable("X", n),), {"X": Trace(n)}, rows)
+    assert attained(sdp, {"X": Factor(np.zeros((n, 1)))}) is None
 
 
 def test_several_matrices_and_scalars_share_equations():
