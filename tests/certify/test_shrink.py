@@ -292,6 +292,7 @@ def test_scalars_take_what_rows_leave_at_least_cost(name):
         sdp = with_scalars(name, rhs)
         found = candidate(sdp, factor, np.zeros(sdp.variable("z").size))
         assert not found.short.any()
+        assert not layout(sdp).demands.any()
         squares = np.sum(fractions(factor) ** 2, axis=1)
         exactly = sum(
             least_cost(name, b - x) - x for b, x in zip(fractions(rhs), squares, strict=True)
@@ -325,6 +326,25 @@ def test_scalars_of_several_rows_do_not_give_way():
     sdp = SDP(variables, {"X": Trace(2)}, (Rows("rows", "==", side, np.ones(2)),))
     assert layout(sdp).row.tolist() == [-1]
     assert layout(sdp).demands.all()
+
+
+def test_rows_of_scalars_hold_by_more_than_rounding_and_the_radius():
+    rng = np.random.default_rng(10)
+    variables = (PsdVariable("X", 1), VectorVariable("z", 7, True))
+    noticed = 0
+    for _ in range(50):
+        weights, z = rng.normal(size=(1, 7)), rng.uniform(size=7)
+        side = {"z": VectorMap(np.vstack([weights, np.ones((1, 7))]))}
+        above = np.array([float((sp.csr_array(weights) @ z)[0]), 10.0])
+        sdp = SDP(variables, {"X": Trace(1)}, (Rows("rows", "<=", side, above),))
+        given = candidate(sdp, np.zeros((1, 1)), z)
+        if fractions(weights)[0] @ fractions(z) > Fraction(above[0]):
+            assert given.short.tolist() == [True, False]
+            noticed += 1
+        for size, short in ((1e-3, False), (1.0, True)):
+            moved = Candidate(layout(sdp), given.points, z, np.full(7, size), np.zeros(2, bool))
+            assert moved.short[1] == (z.sum() + 7.0 * size >= 10.0) == (short and z.sum() >= 3.0)
+    assert noticed > 5
 
 
 def test_scalars_of_matrix_inequalities_do_not_give_way():
