@@ -232,6 +232,21 @@ def test_nothing_is_shrunk_beside_equations_with_right_sides():
     assert shrunk(given) is None
 
 
+def test_division_adds_its_rounding_to_the_radius():
+    rng = np.random.default_rng(11)
+    sdp = SDP((PsdVariable("X", 3),), {"X": Trace(3)}, ())
+    none, divisor = np.zeros(0), 3.0
+    for _ in range(20):
+        near = Near.of(rng.normal(size=(3, 2)))
+        given = {"X": Near(near.factor, near.units, 1e-18)}
+        whole = Candidate(layout(sdp), given, none, none, np.zeros(0, dtype=bool))
+        found = whole.divided(divisor).points["X"]
+        exactly = fractions(near.factor) / Fraction(float(np.sqrt(divisor)))
+        off = (exactly - fractions(found.factor)) / fractions(near.units)[:, None]
+        assert 0 < np.sum(off * off) <= Fraction(found.far) ** 2
+        assert found.far < 1e-14
+
+
 def test_the_origin_is_a_point_where_nothing_is_better():
     sdp = SDP(
         (PsdVariable("X", 2),),
@@ -346,6 +361,20 @@ def test_rows_of_scalars_hold_by_more_than_rounding_and_the_radius():
             moved = Candidate(layout(sdp), given.points, z, np.full(7, size), np.zeros(2, bool))
             assert moved.short[1] == (z.sum() + 7.0 * size >= 10.0) == (short and z.sum() >= 3.0)
     assert noticed > 5
+
+
+@pytest.mark.parametrize("curvature", [None, np.array([3.0])])
+def test_the_value_is_that_of_the_worst_scalars(curvature):
+    variables = (PsdVariable("X", 1), VectorVariable("z", 1, False, curvature))
+    cost = {"z": VectorMap(np.array([[-2.0]]))}
+    rows = (Rows("two", "<=", {"z": VectorMap(np.ones((2, 1)))}, np.full(2, 9.0)),)
+    found = layout(SDP(variables, cost, rows, constant=5.0))
+    near = {"X": Near.of(np.zeros((1, 1)))}
+    for z, move in ((1.0, 0.25), (-1.0, 0.125)):
+        point = Candidate(found, near, np.array([z]), np.array([move]), np.zeros(2, dtype=bool))
+        bent = 0.0 if curvature is None else 1.5
+        worst = max(5.0 - 2.0 * x + bent * x * x for x in (z - move, z + move))
+        assert worst <= point.value() <= worst + 1e-9
 
 
 def test_scalars_of_matrix_inequalities_do_not_give_way():
