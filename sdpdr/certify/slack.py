@@ -117,7 +117,9 @@ def layout(sdp: SDP) -> Layout:
     >>> found.demands.tolist(), found.row.tolist()
     ([False, False, False, True, True], [0, 1, 2])
     """
-    groups, scalars = tuple(visible_rows(sdp)), sdp.vector_variables
+    # Rows without variables that hold, as sums that cancel leave them, say nothing.
+    groups = tuple(r for r in visible_rows(sdp) if r.lhs or not r.hold_at_zero.all())
+    scalars = sdp.vector_variables
     m, q = sum(rows.m for rows in groups), sum(v.size for v in scalars)
     starts = dict(zip((v.name for v in scalars), _starts([v.size for v in scalars]), strict=True))
     parts, seen = [], np.zeros(q, dtype=bool)

@@ -335,6 +335,18 @@ def test_a_matrix_is_raised_where_equations_are_too_many_for_its_rank():
     assert attained(sdp, {"X": given}, goal=best, tol=1e-6) is None
 
 
+@pytest.mark.parametrize(
+    ("relation", "side", "holds"), [("==", 0.0, True), ("==", 1.0, False), ("<=", -1.0, False)]
+)
+def test_a_row_without_variables_has_to_hold(relation, side, holds):
+    rows = (
+        Rows("void", relation, {}, np.array([side])),
+        Rows("unit", "==", {"X": Diagonal(2)}, np.ones(2)),
+    )
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows)
+    assert (attained(sdp, {"X": np.eye(2)}) is not None) is holds
+
+
 def test_large_matrices_are_not_raised(monkeypatch):
     monkeypatch.setattr(module, "_raised", lambda *_: pytest.fail("a full factor was made"))
     n = 2000
