@@ -89,7 +89,7 @@ def solved_near(
     z : array of shape (q,)
         All scalars.
     solved : array of bool, shape (m,)
-        Which rows are to hold as equations; inequalities that already hold keep what they leave.
+        Which rows are to hold as equations.
     effort : Effort
 
     Raises
@@ -135,10 +135,7 @@ class _System:
         largest = float(np.max(size, initial=0.0)) or 1.0
         self.units = near_powers(np.where(self.signed, size / 2.0, largest))
         self.nulls = {name: sp.csc_array(null_vectors(layout.sdp, name)) for name in factors}
-        b, lhs = layout.b[solved], self._values()[0]
-        # An inequality that holds is solved with what it leaves.
-        self.b = np.where(layout.equal[solved], b, np.minimum(b, lhs))
-        self.far, self.size = 0.0, np.inf
+        self.b, self.far, self.size = layout.b[solved], 0.0, np.inf
 
     # -- numbers --------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sdpdr.certify.attained as module
 from sdpdr.base.deadline import Effort
@@ -183,6 +184,32 @@ def test_slopes_are_differences(name):
     # Rows are quadratic in R, so that central differences are exact.
     change = linear_map.apply_factor(R + D) - linear_map.apply_factor(R - D)
     assert jacobian(linear_map, R) @ D.ravel() * 2.0 == pytest.approx(change, abs=1e-12)
+
+
+def test_rounding_of_residuals_and_slopes_counts(monkeypatch):
+    """The radius is no less than what is missed at most; slopes that may vanish prove nothing."""
+    variables = (PsdVariable("X", 2), VectorVariable("z", 1, True))
+    side = {"X": Diagonal(2), "z": VectorMap(np.ones((2, 1)))}
+    sdp = SDP(variables, {"X": Trace(2)}, (Rows("rows", "==", side, np.full(2, 1.5)),))
+
+    def system():
+        return factor._System(
+            layout(sdp), {"X": np.eye(2)}, np.array([0.5]), np.ones(2, dtype=bool)
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(factor._System, "_missed", lambda _: (np.zeros(2), np.full(2, 1e-3)))
+        exact, doubtful = system(), system()
+        assert exact.is_solved(Effort())
+        # The step from both rows' radii, against slopes of two and of a unit of the scalar.
+        assert 1e-3 * np.sqrt(2.0) / 2.5 <= exact.far <= 1e-2
+        doubtful.z[:] = 1e-9
+        assert not doubtful.is_solved(Effort())
+    J, errors = system()._slopes()
+    vague = sp.csr_array(sp.hstack([abs(J) * 1.01, sp.csr_array((2, 1))]))
+    monkeypatch.setattr(factor._System, "_slopes", lambda _: (J, errors + vague))
+    with pytest.raises(UnprovedError, match="depend"):
+        system().is_solved(Effort())
 
 
 # -- nothing is proved that is false ---------------------------------------------------------------

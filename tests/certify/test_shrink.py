@@ -220,6 +220,15 @@ def test_lower_limits_hold_after_shrinking_or_nothing_is_said(floor):
     assert shrunk(candidate(sdp, np.array([[0.9 * floor]]))) is None
 
 
+def test_scalars_that_only_lower_rows_hold_after_shrinking():
+    variables = (PsdVariable("X", 1), VectorVariable("z", 1, True))
+    side = {"X": -1.0 * Diagonal(1), "z": VectorMap(-np.ones((1, 1)))}
+    sdp = SDP(variables, {"X": Trace(1)}, (Rows("row", "==", side, -np.ones(1)),))
+    found, divisor = shrunk(candidate(sdp, np.array([[1.001]]), [0.0]))
+    assert 1.002 < divisor < 1.0020011
+    assert 0.0 <= found.scalars()[0][0] < 1e-12
+
+
 def test_nothing_is_shrunk_beside_equations_with_right_sides():
     rows = (
         Rows("one", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1)),
