@@ -253,16 +253,15 @@ class _System:
         return is_signed and self.far <= _FAR and 4.04 * kappa * rho <= sigma**2
 
     def _move(self, step: Array) -> bool:
-        """Take a step, in units; not where it is none, or a scalar would lose its sign."""
-        is_finite, points = bool(np.all(np.isfinite(step))), dict[str, Near]()
+        """Take a step, in units, if it is one."""
+        if not np.all(np.isfinite(step)):
+            return False
+        points = dict[str, Near]()
         for name, near in self.points.items():
             move, step = np.split(step, [near.factor.size])
             move = move.reshape(near.factor.shape) * near.units[:, None]
             points[name] = Near(near.factor + move, near.units)
-        scalars = self.z[self.unknown] + self.units * step
-        if not is_finite or np.any(scalars[self.signed] < 0.0):
-            return False
-        self.points, self.z[self.unknown] = points, scalars
+        self.points, self.z[self.unknown] = points, self.z[self.unknown] + self.units * step
         return True
 
     def candidate(self) -> Candidate:

@@ -144,6 +144,23 @@ def test_what_is_missed_and_slopes_are_known_to_rounding(seed):
     assert faces == pytest.approx(np.kron(null.T, np.eye(2)))
 
 
+def test_rounding_of_scalars_that_cancel_is_known():
+    rng = np.random.default_rng(12)
+    noticed = 0
+    for _ in range(20):
+        B = rng.normal(size=(2, 5))
+        z = 1e8 * np.linalg.svd(B)[2][-1]
+        side = {"X": Diagonal(2), "z": VectorMap(B)}
+        variables = (PsdVariable("X", 2), VectorVariable("z", 5, False))
+        sdp = SDP(variables, {}, (Rows("rows", "==", side, np.zeros(2)),))
+        system = factor._System(layout(sdp), {"X": np.eye(2)}, z, np.ones(2, dtype=bool))
+        missed, around = system._missed()
+        exactly = -1 - fractions(B) @ fractions(z)
+        assert np.all(abs(fractions(missed) - exactly) <= fractions(around))
+        noticed += np.any(abs(fractions(missed) - exactly) > Fraction(1, 10**12))
+    assert noticed
+
+
 def test_curvature_bounds_products_of_moves():
     rng = np.random.default_rng(6)
     maps = {"X": Stacked([MAPS["lengths"], Diagonal(4), Trace(4)]), "Y": Stacked([MAPS["forms"]])}
@@ -346,6 +363,24 @@ def test_units_change_nothing(power):
     one, other = (attained(*band(scale)) for scale in (1.0, unit))
     assert other.value == pytest.approx(one.value * unit**2, rel=1e-13)
     assert other.argument == one.argument
+
+
+def test_one_row_too_long_is_solved_where_shrinking_leads_too_far():
+    n = 12
+    path = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    rows = (
+        Rows("centred", "==", {"K": Products(n)}, np.zeros(n)),
+        Rows("lengths", "<=", {"K": SquaredEdgeLengths(n, path)}, np.ones(n - 1)),
+    )
+    sdp = SDP((PsdVariable("K", n),), {"K": -1.0 * Trace(n)}, rows, maximize=True)
+    places = np.arange(n) - (n - 1) / 2.0
+    best, longer = float(places @ places), places.copy()
+    longer[0] -= 0.01
+    near = {"K": Factor(longer[:, None])}
+    shrunk, solved = attained(sdp, near), attained(sdp, near, goal=best)
+    assert shrunk.value == pytest.approx(best / 1.02, rel=2e-3)
+    assert shrunk.value * 1.005 < solved.value <= best
+    assert attained(sdp, near, goal=best, tol=0.1).value == shrunk.value
 
 
 def test_a_matrix_is_raised_where_equations_are_too_many_for_its_rank():
