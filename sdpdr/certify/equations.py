@@ -46,15 +46,15 @@ class UnprovedError(Exception):
     """Why a proof does not succeed."""
 
 
-class _Gram:
+class Gram:
     """E D E^T in units that suit its rows: solves, and proves how near an exact solution lies."""
 
     def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
         sizes = np.asarray(E.multiply(E) @ D).ravel()
-        self._units = 1.0 / near_powers(np.sqrt(np.maximum(sizes, 1e-280)))
-        self._E = sp.csr_array(sp.diags_array(self._units) @ E)
+        self.units = 1.0 / near_powers(np.sqrt(np.maximum(sizes, 1e-280)))
+        self._E = sp.csr_array(sp.diags_array(self.units) @ E)
         self._D, self._m = D, E.shape[0]
-        self._data = None if data is None else sp.csr_array(sp.diags_array(self._units) @ data)
+        self._data = None if data is None else sp.csr_array(sp.diags_array(self.units) @ data)
         half = sp.csr_array(self._E @ sp.diags_array(np.sqrt(D)))
         if not self._m:
             self.least = np.inf
@@ -71,7 +71,7 @@ class _Gram:
             self._error = sp.csr_array(self._error + 1.01 * (moved + moved.T + far @ far.T))
         self._is_dense = self._m <= _SMALL or M.nnz > _FILLED * self._m**2
         self._M = M.toarray() if self._is_dense else M
-        self._solve = self._factorized()
+        self.solve = self._factorized()
         self.least = self._smallest()
 
     def _factorized(self) -> Callable[[Array], Array]:
@@ -88,7 +88,7 @@ class _Gram:
         """A proved lower bound on the smallest eigenvalue, or zero."""
         v = np.random.default_rng(0).normal(size=self._m)
         for _ in range(_POWER_STEPS):
-            v = self._solve(v)
+            v = self.solve(v)
             v = v / np.linalg.norm(v)
         guess = float(v @ (self._M @ v))
         if not np.isfinite(guess):
@@ -106,15 +106,15 @@ class _Gram:
     def nearest(self, y: Array, f: Array) -> Array:
         """The solution next to y, up to rounding."""
         for _ in range(_CORRECTIONS if self._m else 0):
-            missed = residual(self._units * f, self._E, y)[0]
-            y = y + self._D * (self._E.T @ self._solve(missed))
+            missed = residual(self.units * f, self._E, y)[0]
+            y = y + self._D * (self._E.T @ self.solve(missed))
         return y
 
     def radius(self, y: Array, f: Array) -> Array:
         """Within this of y, entry by entry, lies an exact solution."""
         if not self._m:
             return np.zeros_like(y)
-        missed, around = residual(self._units * f, self._E, y, data=self._data)
+        missed, around = residual(self.units * f, self._E, y, data=self._data)
         step = np.linalg.norm(np.abs(missed) + around) / self.least
         size = abs(self._E)
         if self._data is not None:
@@ -161,10 +161,10 @@ class Equations:
             raise UnprovedError("an equation reads 0 = 1")
         self._E, self._f, self._data, self._vague = E, f, data, vague > 0.0
         kept = self._set_aside(D, np.flatnonzero(~empty))
-        self._gram = _Gram(E[kept], D, self._radii(kept))
+        self._gram = Gram(E[kept], D, self._radii(kept))
         if not self._gram.least > 0.0:
             kept = self._independent(kept, D)
-            self._gram = _Gram(E[kept], D, self._radii(kept))
+            self._gram = Gram(E[kept], D, self._radii(kept))
             if not self._gram.least > 0.0:
                 raise UnprovedError("equations are dependent to about rounding")
         self._right, self._kept = f[kept], kept

@@ -3,7 +3,7 @@ r"""Clarabel without a modelling language between: the standard form is what it 
 .. math::  \min\ q^T x + \tfrac12 x^T P x \quad\text{s.t.}\quad A x + s = b, \quad s \in K,
 
 with rows of A for equations, half-lines and matrices, in this order; its matrices are those of
-`svec`, and those that are arrows are second-order cones (`sdpdr.program.attain.arrows`). A compiler
+`svec`, and those that are arrows are second-order cones (`sdpdr.program.arrows`). A compiler
 would take longer over a small program than Clarabel does.
 """
 
@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
 from sdpdr.linalg.svec import smat, svec_size
-from sdpdr.program.attain.arrows import arrow_labels, folded, is_seen_as_arrow, unfolded
+from sdpdr.program.arrows import arrow_labels, folded, is_seen_as_arrow, unfolded
 from sdpdr.program.point import Point, Variable
 from sdpdr.program.rows import Expression, Lmi
 from sdpdr.program.run import Claim, Verdict

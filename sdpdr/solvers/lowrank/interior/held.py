@@ -19,10 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.program.attain.framed import clarity
 from sdpdr.solvers.lowrank.general.problem import FactorProblem
 
-# Most points that are held, and how clearly definite their products have to be (see `clarity`).
+# Most points that are held, and how clearly definite their products have to be (see `_clarity`).
 _LARGEST, _CLEARLY = 200, 1e-6
 
 
@@ -80,7 +79,7 @@ class Held:
         scale = forms.matrix[1:].tocsr()[rows].data
         fixed = np.zeros((p, p))
         fixed[i, j] = fixed[j, i] = problem.rhs[rows] / scale
-        if clarity(fixed) <= _CLEARLY:
+        if _clarity(fixed) <= _CLEARLY:
             return None
         return cls(points, np.asarray(np.linalg.cholesky(fixed)), rows, i, j, scale)
 
@@ -125,3 +124,19 @@ def _fixing(problem: FactorProblem, k: int) -> tuple[Index, Index]:
         among = np.isin(forms.i[pair], points) & np.isin(forms.j[pair], points)
         rows, pair = rows[among], pair[among]
     return rows, pair
+
+
+def _clarity(block: Array) -> float:
+    """The least eigenvalue of a block in units of its diagonal; 0 where it is not positive.
+
+    Examples
+    --------
+    >>> _clarity(np.array([[4.0, 1.0], [1.0, 1.0]])), _clarity(np.zeros((1, 1)))
+    (0.5, 0.0)
+    """
+    diagonal = np.diagonal(block)
+    if not block.size or not np.isfinite(block).all() or not np.all(diagonal > 0.0):
+        return 0.0
+    units = np.sqrt(diagonal)
+    scaled = block / units[:, None] / units
+    return max(0.0, float(np.linalg.eigvalsh(scaled)[0])) if np.isfinite(scaled).all() else 0.0

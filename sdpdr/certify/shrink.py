@@ -1,0 +1,180 @@
+r"""Points that are held as they are, or shrunk until they hold.
+
+Where the equations that nothing gives way in are homogeneous, a feasible point may be divided by
+any :math:`s \ge 1`: the feasible set holds all points between it and zero, as far as rows with
+positive limits go. Here s is the least number with which every row leaves more room than its
+rounding and the radius of the point.
+
+The exact point is one near the numbers that are stored (`sdpdr.certify.near`), and the value is no
+less than that of any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array
+from sdpdr.certify.near import UP, Near, error_of, evaluated, objective_above
+from sdpdr.certify.rounding import TINY, longest_row
+from sdpdr.certify.slack import Layout
+from sdpdr.linalg import LinearMap
+from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.svec import smat, svec_size
+from sdpdr.linalg.verified import is_verified_positive
+from sdpdr.program.rows import Lmi
+
+# A row must leave room for its radius after it was shrunk, which is a little different from the
+# radius before: twice as much. The first division adds its own rounding to that.
+_ROOM, _DIVISIONS = 2.0, 4
+
+
+class Candidate:
+    """Matrices near factors, and scalars, that solve some rows exactly; what the others make of it.
+
+    Parameters
+    ----------
+    layout : Layout
+    points : mapping from name to Near
+    z, moves : arrays of shape (q,)
+        Scalars, and radii within which the exact ones are; those that give way are not read.
+    solved : array of bool, shape (m,)
+        Rows that hold exactly.
+
+    Attributes
+    ----------
+    left, radius : arrays of shape (m,)
+        What rows leave to the scalars that give way, and within which of it the exact number is.
+    short : array of bool, shape (m,)
+        Rows that may not hold.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        points: Mapping[str, Near],
+        z: Array,
+        moves: Array,
+        solved: NDArray[np.bool_],
+    ) -> None:
+        self.layout, self.points, self.solved = layout, points, solved
+        self.up, self.down = layout.takers(solved)
+        takes = np.zeros(z.size + 1, dtype=bool)
+        takes[self.up], takes[self.down] = True, True
+        # The last place stands for none, and for the scalar of an inequality, which has no cost.
+        self.z, self.moves = np.where(takes[:-1], 0.0, z), np.where(takes[:-1], 0.0, moves)
+        lhs, error = evaluated(layout.groups, points)
+        size, rounding = abs(layout.B), float(gamma(longest_row(layout.B) + 8))
+        lhs = lhs + layout.B @ self.z
+        scale = np.abs(lhs) + np.abs(layout.b) + size @ np.abs(self.z)
+        self.left = layout.b - lhs
+        self.radius = UP * (error + size @ self.moves + rounding * (scale + error)) + TINY
+        holds = (self.up >= 0) | (self.left <= -self.radius)
+        holds &= (self.down >= 0) | (self.left >= self.radius)
+        self.short = ~holds & ~solved
+
+    def holds(self) -> bool:
+        """Whether all rows and matrix inequalities hold at some exact point."""
+        return not self.short.any() and all(map(self._is_inside, self.layout.sdp.lmis))
+
+    def _is_inside(self, lmi: Lmi) -> bool:
+        """Whether a matrix inequality holds all over the radius."""
+        value, error = lmi.constant.copy(), np.zeros(svec_size(lmi.order))
+        z, moves = self.layout.split(self.z), self.layout.split(self.moves)
+        for name, linear_map in lmi.lhs.items():
+            if isinstance(linear_map, LinearMap):
+                part = linear_map.apply_factor(self.points[name].factor)
+                error += error_of(linear_map, self.points[name])
+            else:
+                part, size = linear_map.apply(z[name]), abs(linear_map.matrix())
+                error += size @ moves[name]
+                error += float(gamma(longest_row(size))) * (size @ np.abs(z[name]))
+            value += part
+            error += 2.0 * UNIT * np.abs(value)
+        return is_verified_positive(smat(value), smat(UP * error + 8.0 * UNIT * np.abs(value)))
+
+    def scalars(self) -> tuple[Array, Array]:
+        """All scalars, and how far from each the exact one may be.
+
+        Where two give way to both sides, the one that lowers the row is larger by the radius, so
+        that neither is negative, and the other follows.
+        """
+        found, z, moves = self.layout, self.z.copy(), self.moves.copy()
+        for takers in (self.up, self.down):
+            rows = np.flatnonzero((takers >= 0) & (takers < z.size))
+            who = takers[rows]
+            share = self.left[rows] / found.entry[who]
+            z[who] = np.where(found.signed[who], np.maximum(share, 0.0), share)
+            around = 2.0 * self.radius[rows] / np.abs(found.entry[who])
+            moves[who] = UP * (around + 2.0 * UNIT * np.abs(z[who]))
+        return z, moves
+
+    def value(self) -> float:
+        """No less than the objective of the minimisation at the exact point."""
+        found, (z, moves) = self.layout, self.scalars()
+        cost, bent = found.cost, found.curvature
+        parts = [
+            found.sdp.constant,
+            float(cost @ z + 0.5 * (bent @ np.square(z))),
+            UP * float(np.abs(cost + bent * z) @ moves + 0.5 * (bent @ np.square(moves))),
+            *(objective_above(found.sdp, name, near) for name, near in self.points.items()),
+        ]
+        size = float((np.abs(cost) + bent * (np.abs(z) + moves)) @ (np.abs(z) + moves))
+        rounding = float(gamma(z.size + len(parts) + 8)) * (size + sum(map(abs, parts)))
+        return float(np.nextafter(sum(parts) + UP * rounding, np.inf))
+
+    def excess(self) -> float | None:
+        """The divisor with which short rows hold; None if no number will do."""
+        sign = np.where(self.down >= 0, -1.0, 1.0)
+        b, lhs = sign * self.layout.b, sign * (self.layout.b - self.left)
+        room = b - _ROOM * (self.radius + float(gamma(8)) * np.abs(b))
+        short = self.short
+        if np.any(room[short] <= 0.0) or np.any(self.layout.b[self.solved]):
+            return None
+        return float(np.max(lhs[short] / room[short], initial=1.0)) * (1.0 + 4.0 * UNIT)
+
+    def divided(self, divisor: float) -> Candidate:
+        """The point over a number: radii shrink with it, and rounding is added to them."""
+        points = {}
+        for name, near in self.points.items():
+            factor = near.factor / np.sqrt(divisor)
+            size = float(np.linalg.norm(factor / near.units[:, None]))
+            far = UP * (near.far + 4.0 * UNIT * size) if near.far else 0.0
+            points[name] = Near(factor, near.units, far)
+        z = self.z / divisor
+        moves = np.where(self.moves > 0.0, UP * (self.moves + 8.0 * UNIT * np.abs(z)), 0.0)
+        return Candidate(self.layout, points, z, moves, self.solved)
+
+
+def shrunk(candidate: Candidate) -> tuple[Candidate, float] | None:
+    """A point at which all rows hold, divided by as little as will do, and the divisor.
+
+    None where shrinking does not lead there. Nothing is divided where rows that are solved have
+    right sides.
+
+    Parameters
+    ----------
+    candidate : Candidate
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> from sdpdr.certify.slack import layout
+    >>> sdp = methods.mvu(graphs.path([1.0, 1.0])).to_sdp()
+    >>> points = {"K": Near.of(np.array([[-1.001], [0.0], [1.001]]))}
+    >>> given = Candidate(layout(sdp), points, np.zeros(0), np.zeros(0), np.zeros(2, dtype=bool))
+    >>> found, divisor = shrunk(given)
+    >>> round(divisor, 6), -2.0 <= found.value() < -1.999999
+    (1.002001, True)
+    """
+    total = 1.0
+    for _ in range(_DIVISIONS):
+        if candidate.holds():
+            return candidate, total
+        divisor = candidate.excess()
+        if divisor is None:
+            return None
+        candidate, total = candidate.divided(divisor), total * divisor
+    return None

@@ -1,0 +1,160 @@
+r"""Rows of a program in one piece, and the scalars that give way in them.
+
+A scalar that one row alone reads makes that row hold, whatever the matrices are: exactly, since it
+is what the row says it is. With signs, one that raises the row and one that lowers it give way to
+both sides; where there is only one, the row must leave room for it. An inequality has one such
+scalar by nature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array, Index, placed
+from sdpdr.program.face import visible_rows
+from sdpdr.program.point import Value
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP, remembered
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """All rows of a program but those that state faces, one below the other, and all scalars.
+
+    Attributes
+    ----------
+    sdp : SDP
+    groups : tuple of Rows
+    b : array of shape (m,)
+        Right sides.
+    equal : array of bool, shape (m,)
+        Which rows are equations.
+    B : sparse array of shape (m, q)
+        What the rows do to the scalars.
+    cost, curvature : arrays of shape (q,)
+    signed : array of bool, shape (q,)
+        Which scalars are not negative.
+    row, entry : arrays of shape (q,)
+        The one row that reads a scalar, and the coefficient; -1 for all others.
+    """
+
+    sdp: SDP
+    groups: tuple[Rows, ...]
+    b: Array
+    equal: NDArray[np.bool_]
+    B: sp.csr_array
+    cost: Array
+    curvature: Array
+    signed: NDArray[np.bool_]
+    row: Index
+    entry: Array
+
+    @property
+    def demands(self) -> NDArray[np.bool_]:
+        """Equations that no scalar of their own makes hold."""
+        has_own = np.zeros(self.b.size, dtype=bool)
+        has_own[self.row[self.row >= 0]] = True
+        return self.equal & ~has_own
+
+    def scalars(self, values: Mapping[str, Value]) -> Array:
+        """All scalars of a point, none of them of the wrong sign."""
+        parts = [np.asarray(values[v.name], dtype=float) for v in self.sdp.vector_variables]
+        z = np.concatenate([np.zeros(0), *parts])
+        return np.where(self.signed, np.maximum(z, 0.0), z)
+
+    def split(self, z: Array) -> dict[str, Array]:
+        """Scalars by variable."""
+        scalars = self.sdp.vector_variables
+        ends = np.cumsum([v.size for v in scalars])
+        return {v.name: z[end - v.size : end] for v, end in zip(scalars, ends, strict=True)}
+
+    def taken(self, chosen: NDArray[np.bool_]) -> list[Rows]:
+        """Some of the rows, group by group."""
+        parts = np.split(chosen, np.cumsum([rows.m for rows in self.groups])[:-1])
+        some = zip(self.groups, parts, strict=True) if self.groups else ()
+        return [rows.take(part) for rows, part in some if part.any()]
+
+    def takers(self, solved: NDArray[np.bool_]) -> tuple[Index, Index]:
+        """For every row the scalars that take what is left above, and below; -1 where none does.
+
+        The one of an inequality itself has the number q. Among several the cheapest takes all.
+        Rows that are solved as equations have none.
+        """
+        q, m = self.cost.size, self.b.size
+        own = np.flatnonzero(self.row >= 0)
+        own = own[~solved[self.row[own]]]
+        limits = np.flatnonzero(~self.equal & ~solved)
+        row = np.concatenate([self.row[own], limits])
+        who = np.concatenate([own, np.full(limits.size, q)])
+        free = np.concatenate([~self.signed[own], np.zeros(limits.size, dtype=bool)])
+        side = np.concatenate([np.sign(self.entry[own]), np.ones(limits.size)])
+        price = np.concatenate([self.cost[own] / np.abs(self.entry[own]), np.zeros(limits.size)])
+        order = np.lexsort((np.where(free, -np.inf, price), row))
+        found = []
+        for sign in (1.0, -1.0):
+            some = order[(free | (side == sign))[order]]
+            rows, first = np.unique(row[some], return_index=True)
+            takers = np.full(m, -1)
+            takers[rows] = who[some[first]]
+            found.append(takers)
+        return found[0], found[1]
+
+
+@remembered
+def layout(sdp: SDP) -> Layout:
+    """Rows and scalars of a program.
+
+    Examples
+    --------
+    >>> from sdpdr import minimize, psd, sum_squares
+    >>> X = psd("X", 2)
+    >>> found = layout((minimize(sum_squares(X - np.eye(2))) + (X.diagonal() == 1.0)).to_sdp())
+    >>> found.demands.tolist(), found.row.tolist()
+    ([False, False, False, True, True], [0, 1, 2])
+    """
+    # Rows without variables that hold, as sums that cancel leave them, say nothing.
+    groups = tuple(r for r in visible_rows(sdp) if r.lhs or not r.hold_at_zero.all())
+    scalars = sdp.vector_variables
+    m, q = sum(rows.m for rows in groups), sum(v.size for v in scalars)
+    starts = dict(zip((v.name for v in scalars), _starts([v.size for v in scalars]), strict=True))
+    parts, seen = [], np.zeros(q, dtype=bool)
+    for rows, at in zip(groups, _starts([rows.m for rows in groups]), strict=True):
+        for name in rows.lhs.keys() & starts.keys():
+            parts.append((at, starts[name], rows.lhs[name].matrix()))
+    for lmi in sdp.lmis:
+        for name in lmi.lhs.keys() & starts.keys():
+            seen[starts[name] : starts[name] + sdp.variable(name).extents[0]] = True
+    B = sp.csc_array(placed(parts, (m, q)))
+    B.sum_duplicates()
+    B.eliminate_zeros()
+    own = np.flatnonzero((np.diff(B.indptr) == 1) & ~seen)
+    row, entry = np.full(q, -1), np.zeros(q)
+    row[own], entry[own] = B.indices[B.indptr[own]], B.data[B.indptr[own]]
+    places = {name: slice(at, at + sdp.variable(name).extents[0]) for name, at in starts.items()}
+    cost = np.concatenate([np.zeros(0), *(np.asarray(sdp.cost(v.name)) for v in scalars)])
+    return Layout(
+        sdp=sdp,
+        groups=groups,
+        b=np.concatenate([np.zeros(0), *(rows.rhs for rows in groups)]),
+        equal=np.concatenate(
+            [np.zeros(0, dtype=bool), *(np.full(r.m, r.relation == "==") for r in groups)]
+        ),
+        B=sp.csr_array(B),
+        cost=cost,
+        curvature=sdp.curvatures(places, q),
+        signed=np.concatenate(
+            [np.zeros(0, dtype=bool), *(np.full(v.size, v.nonnegative) for v in scalars)]
+        ),
+        row=row,
+        entry=entry,
+    )
+
+
+def _starts(sizes: list[int]) -> list[int]:
+    """Where parts of given sizes begin."""
+    return [int(k) for k in np.cumsum([0, *sizes])[:-1]]

@@ -1,0 +1,136 @@
+r"""Arrows as second-order cones, which solvers that know these handle far faster than matrices.
+
+.. math::
+
+    \begin{pmatrix} a & v^T \\ v & t I \end{pmatrix} \succeq 0 \quad\Longleftrightarrow\quad
+    |(a - t, 2 v)| \le a + t.
+
+A matrix is an arrow where its rows say so. In the multiplier of an arrow, and in a matrix variable
+that only such rows read, nothing matters but the first entry :math:`\alpha`, the trace
+:math:`\beta` of the rest, and the entries v between them: with :math:`\alpha \beta \ge |v|^2`,
+:math:`\begin{pmatrix} \alpha & v^T \\ v & v v^T / \alpha + \gamma I \end{pmatrix}` is such a
+matrix, :math:`\gamma` by the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg.svec import SQRT2, svec_index, svec_size
+from sdpdr.program.rows import Lmi
+from sdpdr.program.sdp import SDP, remembered
+
+# A matrix of order 2 is a second-order cone already.
+_LEAST = 3
+
+
+@lru_cache(maxsize=32)
+def _places(order: int) -> tuple[Index, Index, Index]:
+    """Places in ``svec`` of the rest of the first row, of the rest of the diagonal, of all else."""
+    k = np.arange(1, order)
+    neck, tail = svec_index(0, k), svec_index(k, k)
+    return neck, tail, np.setdiff1d(np.arange(1, svec_size(order)), np.concatenate([neck, tail]))
+
+
+def are_arrows(order: int, sides: Iterable[sp.csr_array]) -> bool:
+    """Whether rows in the order of ``svec`` are arrows whatever they act on.
+
+    Examples
+    --------
+    >>> identity = sp.csr_array(np.eye(6)[:, [0, 1, 3]])  # entries (0, 0), (0, 1) and (0, 2)
+    >>> are_arrows(3, [identity]), are_arrows(3, [sp.csr_array(np.eye(6))])
+    (True, False)
+    """
+    if order < _LEAST:
+        return False
+    _, tail, rest = _places(order)
+    for rows in sides:
+        counts = np.diff(rows.indptr)
+        if counts[rest].any() or np.any(counts[tail] != counts[tail[0]]):
+            return False
+        entries = rows.indptr[tail][:, None] + np.arange(counts[tail[0]])
+        for parts in (rows.indices[entries], rows.data[entries]):
+            if np.any(parts != parts[0]):
+                return False
+    return True
+
+
+def is_arrow(lmi: Lmi) -> bool:
+    """Whether a matrix inequality is on an arrow."""
+    if lmi.order < _LEAST:
+        return False
+    _, tail, rest = _places(lmi.order)
+    if np.any(lmi.constant[rest]) or np.ptp(lmi.constant[tail]):
+        return False
+    return are_arrows(lmi.order, (a.matrix() for a in lmi.lhs.values()))
+
+
+@remembered
+def arrow_labels(sdp: SDP) -> frozenset[str]:
+    """Labels of the matrix inequalities on arrows."""
+    return frozenset(lmi.label for lmi in sdp.lmis if is_arrow(lmi))
+
+
+def is_seen_as_arrow(sdp: SDP, name: str, order: int) -> bool:
+    """Whether rows read nothing of a matrix variable but what matters of an arrow."""
+    if order < _LEAST:
+        return False
+    sides = [side[name].matrix() for side in sdp.expressions() if name in side]
+    is_rest = np.zeros(svec_size(order), dtype=bool)
+    is_rest[_places(order)[2]] = True
+    if any(is_rest[side.indices].any() for side in sides):
+        return False
+    return are_arrows(order, (side.T.tocsr() for side in sides))
+
+
+def folded(order: int, rows: sp.csr_array) -> tuple[Array, Index, Index]:
+    """Entries, rows and columns of (a + t, a - t, 2 v) for arrows in the order of ``svec``.
+
+    Examples
+    --------
+    >>> arrow = sp.csr_array([[5.0], [3.0 * SQRT2], [1.0], [4.0 * SQRT2], [0.0], [1.0]])
+    >>> data, row, column = folded(3, arrow)
+    >>> sp.coo_array((data, (row, column))).toarray().ravel().round(9).tolist()
+    [6.0, 4.0, 6.0, 8.0]
+    """
+    neck, tail, _ = _places(order)
+    target = np.full(rows.shape[0], -1)
+    target[0], target[tail[0]], target[neck] = 0, 1, np.arange(2, order + 1)
+    row = target[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))]
+    ends, between = (row == 0) | (row == 1), row > 1
+    column = rows.indices
+    data = np.concatenate(
+        [
+            rows.data[ends],
+            np.where(row[ends] == 0, 1.0, -1.0) * rows.data[ends],
+            SQRT2 * rows.data[between],
+        ]
+    )
+    count = np.count_nonzero(ends)
+    place = np.concatenate([np.zeros(count, int), np.ones(count, int), row[between]])
+    return data, place, np.concatenate([column[ends], column[ends], column[between]])
+
+
+def unfolded(order: int, cone: Array) -> Array:
+    """The matrix whose products with arrows are those of numbers with (a + t, a - t, 2 v).
+
+    It is positive semidefinite where the numbers are in the second-order cone.
+
+    Examples
+    --------
+    >>> unfolded(3, np.array([5.0, 3.0, 2.0, 0.0]))
+    array([[8. , 2. , 0. ],
+           [2. , 1.25, 0. ],
+           [0. , 0. , 0.75]])
+    """
+    first, trace, v = cone[0] + cone[1], cone[0] - cone[1], cone[2:]
+    matrix = np.empty((order, order))
+    inner = np.outer(v, v) / first if first > 0.0 else np.zeros((v.size, v.size))
+    matrix[0, 0], matrix[0, 1:], matrix[1:, 0] = first, v, v
+    matrix[1:, 1:] = inner + (trace - np.trace(inner)) / v.size * np.eye(v.size)
+    return matrix
