@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Effort
-from sdpdr.certify.equations import UnprovedError, _Gram
+from sdpdr.certify.equations import Gram, UnprovedError
 from sdpdr.certify.near import UP, Near, evaluated, jacobian, terms_of
 from sdpdr.certify.rounding import TINY, longest_row
 from sdpdr.certify.shrink import Candidate
@@ -178,7 +178,7 @@ class _System:
         return found
 
     def _slopes(self) -> tuple[sp.csr_array, sp.csr_array]:
-        """J, and what rounding may have made of it, entry by entry, as `_Gram` takes it."""
+        """J, and what rounding may have made of it, entry by entry, as `Gram` takes it."""
 
         def units(near: Near) -> sp.dia_array:
             return sp.diags_array(np.repeat(near.units, near.factor.shape[1]))
@@ -231,14 +231,14 @@ class _System:
             return True
         if self.b.size:
             _foresee(J[: self.b.size], effort)
-        gram = _Gram(J, np.ones(J.shape[1]), errors if errors.nnz else None)
+        gram = Gram(J, np.ones(J.shape[1]), errors if errors.nnz else None)
         if not gram.least > 0.0:
             raise UnprovedError(_DEPENDENT)
-        sigma, kappa = float(np.sqrt(gram.least)) * (1.0 - 1e-12), self._curvature(gram._units)
+        sigma, kappa = float(np.sqrt(gram.least)) * (1.0 - 1e-12), self._curvature(gram.units)
         start, moved, last = self.points, 0.0, np.inf
         missed, around = self._missed()
         for _ in range(_STEPS):
-            size = float(np.linalg.norm(gram._units * missed))
+            size = float(np.linalg.norm(gram.units * missed))
             if not size < 0.5 * last or not self._move(gram.nearest(np.zeros(J.shape[1]), missed)):
                 break
             last, moved = size, _distance(start, self.points)
@@ -246,7 +246,7 @@ class _System:
             if 4.0 * kappa * moved > sigma:
                 break
         sigma -= 2.02 * kappa * moved
-        rho = 1.01 * float(np.linalg.norm(gram._units * (np.abs(missed) + around)))
+        rho = 1.01 * float(np.linalg.norm(gram.units * (np.abs(missed) + around)))
         self.far, self.size = 2.02 * rho / sigma if sigma > 0.0 else np.inf, rho
         keeps = self.z[self.unknown] >= 1.01 * self.far * self.units
         is_signed = bool(np.all(keeps[self.signed]))

@@ -1,8 +1,6 @@
 """The standard form, its points and residuals, certificates, solutions, and SDPA files."""
 
 from sdpdr.base.gather import names as _names
-from sdpdr.program.certificate import Certificate as Certificate
-from sdpdr.program.certificate import certify as certify
 from sdpdr.program.point import Factor as Factor
 from sdpdr.program.point import Point as Point
 from sdpdr.program.point import PsdVariable as PsdVariable

@@ -373,3 +373,11 @@ def _columns(sdp: SDP) -> dict[str, Column]:
         for name, linear_map in side.items():
             maps[name][label] = linear_map
     return {name: Column(column) for name, column in maps.items()}
+
+
+def without_objective(sdp: SDP) -> SDP:
+    """The program that asks for any feasible point."""
+    variables = tuple(
+        replace(v, curvature=None) if isinstance(v, VectorVariable) else v for v in sdp.variables
+    )
+    return replace(sdp, variables=variables, objective={}, constant=0.0, maximize=False)

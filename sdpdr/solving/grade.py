@@ -10,9 +10,9 @@ from sdpdr.base.arrays import Index
 from sdpdr.base.deadline import ENDLESS, Deadline, seconds_of
 from sdpdr.base.progress import enter_phase
 from sdpdr.certify.answer import ProofInterruptedError, Proved
+from sdpdr.certify.attained import made_psd
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.program.attain import made_psd
 from sdpdr.program.backward import Measured, dual_backward_error
 from sdpdr.program.boxes import repair
 from sdpdr.program.face import complete_multipliers

@@ -14,14 +14,17 @@ from math import inf
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.certify.answer import ProofInterruptedError, Proved, is_small, prove_answer
-from sdpdr.certify.large import attained, bounded, refuted
+from sdpdr.certify.attained import attained
+from sdpdr.certify.bounds import certify
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point, Value
+from sdpdr.program.ray import Ray
 from sdpdr.program.run import Verdict
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, without_objective
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solving.asked import FULL, Request
 
@@ -97,7 +100,7 @@ class Prover:
             return self._by_kernel(given, claim)
         found = self._at_any_size(given, value=value)
         if claim == "infeasible" and found.value is None:
-            found = replace(found, ray=refuted(self.sdp, given.duals, self.deadline))
+            found = replace(found, ray=self._contradiction(given.duals))
         if not by_kernel or self.deadline.is_over() or self._is_tight(found.value, found.bound):
             return self._unless_poor(found, given)
         try:
@@ -120,16 +123,36 @@ class Prover:
 
     def _at_any_size(self, given: Point, *, value: bool) -> Proved:
         """Both sides, by arguments that need no dense matrices."""
-        sdp, how = self.sdp, {"value": "no proof was asked for"}
-        number: float | None = None
+        sdp = self.sdp
+        how = {"value": "no proof was asked for", "bound": "the solver returned no multipliers"}
+        number, bound = None, None
         values: Mapping[str, Value] = {}
+        duals: Mapping[str, Array] = {}
+        if given.duals or not sdp.labels:
+            goal = self._good_enough(given)
+            certificate = certify(sdp, given.duals, goal=goal, deadline=self.deadline)
+            bound, how["bound"] = certificate.bound, certificate.argument
+            duals = complete_multipliers(sdp, {**given.duals, **certificate.duals})
         if given.values and value:
-            point = attained(sdp, given.values, tol=self.tol, deadline=self.deadline)
-            number, values, how["value"] = point.value, point.values, point.argument
-        certificate = bounded(sdp, given.duals, self._good_enough(given), self.deadline)
-        how["bound"] = certificate.argument
-        duals = complete_multipliers(sdp, {**given.duals, **certificate.duals})
-        return Proved(number, certificate.bound, how, values, duals)
+            how["value"] = "no point was proved feasible"
+            tol, deadline = self.tol, self.deadline
+            point = attained(sdp, given.values, goal=bound, tol=tol, deadline=deadline)
+            if point is not None:
+                number, values, how["value"] = point.value, point.values, point.argument
+        return Proved(number, bound, how, values, duals)
+
+    def _contradiction(self, duals: Mapping[str, Array]) -> Ray | None:
+        """Multipliers that no feasible point can agree with: a bound above zero without a cost."""
+        if not self.sdp.is_dual_point(duals):
+            return None
+        sdp = without_objective(self.sdp)
+        found = certify(sdp, duals, goal=np.inf, deadline=self.deadline)
+        if found.bound is None or not found.bound > 0.0:
+            return None
+        size = sum(float(np.abs(r.rhs) @ np.abs(duals[r.label])) for r in sdp.rows)
+        words = f"multipliers that contradict the constraints; {found.argument}"
+        margin = min(1.0, found.bound / size) if size else 0.0
+        return Ray("infeasible", margin, words, duals={**duals, **found.duals})
 
     def _good_enough(self, given: Point) -> float | None:
         """A bound that leaves most of the tolerance to what is attained; None without a point."""

@@ -23,8 +23,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
-from sdpdr.program.rays.relax import without_objective
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, without_objective
 from sdpdr.program.standard import equality_rows
 from sdpdr.solvers.equality import equality_form, equality_rows_of_both, spread
 from sdpdr.solvers.multiprecision.arithmetic import Vector, to_array, to_float
