@@ -385,8 +385,8 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 # ----------
 # :doc:`/guide/gallery_of_lies` has the mathematics of this lesson with proofs, and all programs.
 # The power of the residual is [Sturm2000]_, facial reduction [BorweinWolkowicz1981]_ and [DW2017]_,
-# the distance to the nearest bad program [Renegar1995]_. :doc:`/guide/facial_reduction` says how
-# faces are found and proved. Among the documents (:doc:`/references`), the Tong thesis argues with
+# the distance to the nearest bad program [Renegar1995]_. :doc:`/guide/proofs` says how faces
+# are found and proved. Among the documents (:doc:`/references`), the Tong thesis argues with
 # Slater's condition in section 2.3.4: its program is strictly feasible, so there is no gap.
 # Unfolding with *equal* lengths, as it is printed there, may fail the condition: see "When it
 # degenerates" in :doc:`/methods/mvu`.
