@@ -328,8 +328,8 @@ print("pivots of L − J:", *pivots(shifted))
 # %%
 # References
 # ----------
-# The bound and its two-line proof: :ref:`certificate`. How any program is proved, and the meaning of
-# every status: :doc:`/guide/proofs`; how to read an answer: :doc:`/guide/reading`. Bounds with all
-# rounding accounted for are treated in [JCK2007]_.
-# Of unfoldings the documents prove no bounds: the Vasiloglou thesis (section 3.5.2) tells how long
-# they took, and how many dimensions they need (see :doc:`/references`).
+# The bound and its two-line proof: :ref:`certificate`. How any program is proved, and the meaning
+# of every status: :doc:`/guide/proofs`; how to read an answer: :doc:`/guide/reading`. Bounds with
+# all rounding accounted for are treated in [JCK2007]_. The documents prove no bounds of unfoldings;
+# the Vasiloglou thesis (section 3.5.2) tells how long they took, and how many dimensions they need
+# (see :doc:`/references`).
