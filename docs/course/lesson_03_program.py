@@ -313,4 +313,4 @@ print("proved by:", solution.argument)
 # Semidefinite programs and their duals: [BV2004]_, sections 4.6.2 and 5.9; the Vasiloglou thesis,
 # section 2.2.1 (see :doc:`/references`), tells in words how such programs came to be used. Exercise
 # 1 is a theorem of Ky Fan; [OW1992]_ has more about it. How to write programs in sdpdr is told in
-# :doc:`/guide/language`, and what is proved of an answer in :doc:`/guide/certificates`.
+# :doc:`/guide/language`, and what is proved of an answer in :doc:`/guide/proofs`.

@@ -191,11 +191,11 @@ print(sdpdr.solve(nothing).status)
 # %%
 # The same in unfolding
 # ---------------------
-# Three points on a line, at 0, 1 and 2. Prescribe all three distances *exactly*. *What do you
+# Three points on a line, at 0, 0.3 and 0.7. Prescribe all three distances *exactly*. *What do you
 # expect* if the longest is given with a small error?
 
-for long in (2.0, 2.0 - 1e-6, 2.0 + 1e-6):
-    triangle = graphs.from_edges(3, [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, long**2])
+for long in (0.7, 0.7 - 1e-6, 0.7 + 1e-6):
+    triangle = graphs.from_edges(3, [(0, 1), (1, 2), (0, 2)], [0.3**2, 0.4**2, long**2])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.SdpdrWarning)
         exact = sdpdr.solve(methods.mvu(triangle, "equality"))
@@ -203,9 +203,11 @@ for long in (2.0, 2.0 - 1e-6, 2.0 + 1e-6):
     print(f"{long:.6f}   equal: {exact.status.name:15s} at most: {loose.status.name}")
 
 # %%
-# Of flat points, exact distances leave no room at all. A little shorter, and a thin triangle has
-# them. A little too long, and no points do. Between the two, ``OPTIMAL_NEARBY`` says that what was
-# found is the optimum of a program whose data differ a little: of this one, nothing is proved.
+# If the points are flat, exact distances leave no room at all. A little shorter, and a thin
+# triangle has them. A little too long, and no points do. Between the two, ``OPTIMAL_NEARBY`` says
+# that what was found is the optimum of a program whose data differ a little: for the data as they
+# are, rounded squares, a bound is proved and no point. (With 1, 1 and 2 nothing is rounded. The
+# flat matrices are a face whose basis has whole numbers, and on that face the optimum is proved.)
 # With *at most* in the place of *equal* all three programs are good, and the point that Slater's
 # condition asks for is the one of exercise 5 in lesson 4. This is one reason why inequalities are
 # the default here.
@@ -217,8 +219,8 @@ for long in (2.0, 2.0 - 1e-6, 2.0 + 1e-6):
 from sdpdr.blocks import Band, Slack
 
 for relation in (Band(0.01), Slack(10.0)):
-    for long in (2.0, 2.0 - 1e-6, 2.0 + 1e-6):
-        triangle = graphs.from_edges(3, [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, long**2])
+    for long in (0.7, 0.7 - 1e-6, 0.7 + 1e-6):
+        triangle = graphs.from_edges(3, [(0, 1), (1, 2), (0, 2)], [0.3**2, 0.4**2, long**2])
         given = sdpdr.solve(methods.mvu(triangle, relation))
         print(f"{type(relation).__name__:6s}{long:.6f}   {given.status.name}  {given.value:.6f}")
 
@@ -385,8 +387,8 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 # ----------
 # :doc:`/guide/gallery_of_lies` has the mathematics of this lesson with proofs, and all programs.
 # The power of the residual is [Sturm2000]_, facial reduction [BorweinWolkowicz1981]_ and [DW2017]_,
-# the distance to the nearest bad program [Renegar1995]_. :doc:`/guide/facial_reduction` says how
-# faces are found and proved. Among the documents (:doc:`/references`), the Tong thesis argues with
+# the distance to the nearest bad program [Renegar1995]_. :doc:`/guide/proofs` says how faces
+# are found and proved. Among the documents (:doc:`/references`), the Tong thesis argues with
 # Slater's condition in section 2.3.4: its program is strictly feasible, so there is no gap.
 # Unfolding with *equal* lengths, as it is printed there, may fail the condition: see "When it
 # degenerates" in :doc:`/methods/mvu`.

@@ -162,9 +162,9 @@ spent = sdpdr.solve(methods.mvu(graphs.knn(many, n_neighbors=4))).timings
 print(f"{len(many)} points: {spent['solve']:.2f} s to solve, {spent['certify']:.2f} s to prove")
 
 # %%
-# Elimination rounds, too, but one can say by how much: with ``rigorous=True`` all rounding is
-# accounted for, and the answer is an interval that contains the optimum of the program whose data
-# are the numbers in memory, as a theorem.
+# Elimination rounds, too, but one can say by how much, and the proof accounts for it. With
+# ``rigorous=True`` the answer comes as an interval that contains the optimum of the program whose
+# data are the numbers in memory, as a theorem.
 
 proved = sdpdr.solve(model, rigorous=True)
 low, high = proved.enclosure
@@ -215,9 +215,11 @@ print("pivots of L − J:", *pivots(shifted))
 #
 # Programs without such a simple proof
 # ------------------------------------
-# Scaling works since variance rewards every direction. Other programs have other arguments; sdpdr
-# knows some of them, and ``solution.argument`` names the one it used. When none applies the bound
-# is ``None``, and nothing is claimed. :doc:`/guide/certificates` lists them.
+# Scaling works since variance rewards every direction. Every other program is proved by one
+# statement, for its points and for its multipliers: near the numbers that are given lies an exact
+# solution of the equations, and the box around it lies in the cone. ``solution.argument`` says how
+# the bound was proved. When nothing is proved the bound is ``None``, and nothing is claimed.
+# :doc:`/guide/proofs` follows a small program through the proof.
 
 # %%
 # Exercises
@@ -326,8 +328,8 @@ print("pivots of L − J:", *pivots(shifted))
 # %%
 # References
 # ----------
-# The bound and its two-line proof: :ref:`certificate`. All arguments, the residuals of DIMACS and
-# the meaning of every status: :doc:`/guide/certificates`; how to read an answer:
-# :doc:`/guide/reading`. Bounds with all rounding accounted for are treated in [JCK2007]_.
-# Of unfoldings the documents prove no bounds: the Vasiloglou thesis (section 3.5.2) tells how long
-# they took, and how many dimensions they need (see :doc:`/references`).
+# The bound and its two-line proof: :ref:`certificate`. How any program is proved, and the meaning
+# of every status: :doc:`/guide/proofs`; how to read an answer: :doc:`/guide/reading`. Bounds with
+# all rounding accounted for are treated in [JCK2007]_. The documents prove no bounds of unfoldings;
+# the Vasiloglou thesis (section 3.5.2) tells how long they took, and how many dimensions they need
+# (see :doc:`/references`).

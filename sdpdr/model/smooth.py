@@ -1,4 +1,4 @@
-"""Smooth convex functions: what their tangents need, and how cvxpy writes them."""
+"""Smooth convex functions: values, gradients, and how cvxpy writes them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ _TINY = 1e-14
 
 
 class SmoothFunction(ABC):
-    r"""A convex function f with a gradient, wherever it is finite.
+    """A convex function f with a gradient, wherever it is finite.
 
-    A tangent lies below it, :math:`f(v) \ge f(u) + \nabla f(u)^T (v - u)` for all u and v. With a
-    tangent in its place a model is a semidefinite program, whose bounds are bounds of the model.
+    What is proved of a model with f is proved of f as cvxpy writes it.
 
     Attributes
     ----------
@@ -263,7 +262,7 @@ class LessEntropy(SmoothFunction):
 class Given(SmoothFunction):
     """A convex function of the user's own, by its value, its gradient and cvxpy.
 
-    Nothing tests that it is convex, beyond cvxpy; its tangents prove bounds only if it is.
+    Bounds are proved of what ``written`` returns; nothing tests that ``of`` is the same function.
 
     Parameters
     ----------

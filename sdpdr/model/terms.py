@@ -321,7 +321,7 @@ class Penalize(_Stated):
 class Smooth(_Stated):
     """Adds a smooth convex function to the minimised objective; such a model has no SDP form.
 
-    With a tangent in its place it has one, which proves a bound (`sdpdr.model.tangent`).
+    Value and bound are proved over the cones that cvxpy writes it in (`sdpdr.certify`).
 
     Parameters
     ----------

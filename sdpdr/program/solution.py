@@ -94,10 +94,8 @@ class Solution:
         rounding of one operation at least; zero where all that the status says is proved,
         ``nan`` if a side has nothing to measure.
     ray : Ray or None
-        The verified proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`). None where
-        ``INFEASIBLE`` takes several steps, as a program does that has no such ray; then
-        `exposures` are the proof. With ``UNVERIFIED``, a direction of unlimited gain, if one was
-        proved, of a program of which no feasible point is.
+        The proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`). None if faces that were
+        found before the solve leave no point: then `exposures` are the proof.
     exposures : tuple of Exposure
         Steps of facial reduction (`sdpdr.reduce.facial_reduction`) that were proved before the
         program was solved; each can be checked. Value and bound are those of the program on the

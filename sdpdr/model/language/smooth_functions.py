@@ -53,7 +53,7 @@ class SmoothPart(Function):
         return float(self.function.value(self.of.at(values).ravel()))
 
     def limitable(self) -> NoReturn:
-        """Refused: below a limit it is no semidefinite program, and no tangent keeps it there."""
+        """Refused: below a bound it has no semidefinite form."""
         hint = " Write root_det(S) >= c instead." if self.function.word == "log det" else ""
         raise ModelError(
             f"{self.function.word} is smooth, but not semidefinite: it can be a goal, or part of "
@@ -74,9 +74,8 @@ class SmoothPart(Function):
 def log_det(expression: Any) -> Convex:
     r"""The logarithm of a determinant, :math:`\log\det S`, which is concave.
 
-    S is thereby kept positive definite. It is smooth and not semidefinite: a cvxpy solver with
-    exponential cones finds the point, and a tangent,
-    :math:`\log\det X \le \log\det S + \langle S^{-1}, X - S\rangle`, proves the bound.
+    S is thereby kept positive definite. The function has no semidefinite form: a cvxpy solver with
+    exponential cones finds the point, and value and bound are proved over these cones.
 
     Parameters
     ----------
@@ -182,7 +181,9 @@ def smooth(
     express: Callable[[Any], Any],
     name: str = "f",
 ) -> Convex:
-    r"""A convex function of one's own, by what its tangents need.
+    r"""A convex function of one's own, by its value, its gradient and cvxpy.
+
+    Value and bound are proved of the function as ``express`` writes it.
 
     Parameters
     ----------
