@@ -128,17 +128,20 @@ class Prover:
         number, bound = None, None
         values: Mapping[str, Value] = {}
         duals: Mapping[str, Array] = {}
-        if given.duals or not sdp.labels:
-            goal = self._good_enough(given)
-            certificate = certify(sdp, given.duals, goal=goal, deadline=self.deadline)
-            bound, how["bound"] = certificate.bound, certificate.argument
-            duals = complete_multipliers(sdp, {**given.duals, **certificate.duals})
-        if given.values and value:
-            how["value"] = "no point was proved feasible"
-            tol, deadline = self.tol, self.deadline
-            point = attained(sdp, given.values, goal=bound, tol=tol, deadline=deadline)
-            if point is not None:
-                number, values, how["value"] = point.value, point.values, point.argument
+        try:
+            if given.duals or not sdp.labels:
+                goal = self._good_enough(given)
+                certificate = certify(sdp, given.duals, goal=goal, deadline=self.deadline)
+                bound, how["bound"] = certificate.bound, certificate.argument
+                duals = complete_multipliers(sdp, {**given.duals, **certificate.duals})
+            if given.values and value:
+                how["value"] = "no point was proved feasible"
+                tol, deadline = self.tol, self.deadline
+                point = attained(sdp, given.values, goal=bound, tol=tol, deadline=deadline)
+                if point is not None:
+                    number, values, how["value"] = point.value, point.values, point.argument
+        except KeyboardInterrupt:
+            raise ProofInterruptedError(Proved(number, bound, how, values, duals)) from None
         return Proved(number, bound, how, values, duals)
 
     def _contradiction(self, duals: Mapping[str, Array]) -> Ray | None:

@@ -7,8 +7,9 @@ import pytest
 
 from sdpdr import graphs
 from sdpdr.linalg import Products, SquaredEdgeLengths, Trace, VectorMap
-from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, certify
+from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 
+from ..proofs import certify
 from .cases import CASES
 
 pytestmark = pytest.mark.integration

@@ -11,10 +11,11 @@ import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.blocks import Slack
 from sdpdr.errors import NotAcceptedError
-from sdpdr.program import Factor, certify, read_sdpa
+from sdpdr.program import Factor, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.way import CHORDAL
 
+from ..proofs import certify
 from .limits import tolerance
 
 pytestmark = pytest.mark.integration

@@ -10,11 +10,12 @@ import pytest
 
 import sdpdr
 from sdpdr.errors import NotAcceptedError
-from sdpdr.program import PsdVariable, Status, as_dense, certify, dimacs_errors
+from sdpdr.program import PsdVariable, Status, as_dense, dimacs_errors
 from sdpdr.program.point import Point
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.way import CHORDAL
 
+from ..proofs import certify
 from .cases import CASES
 from .limits import KNOWN_LIMITS, TOLERANCE, limit, tolerance
 

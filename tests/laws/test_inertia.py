@@ -10,9 +10,9 @@ from sdpdr.errors import FileFormatError
 from sdpdr.linalg import InnerProduct, Products, QuadraticForms, SquaredEdgeLengths, Trace
 from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.program import SDP, Factor, PsdVariable, Rows
-from sdpdr.program.certificate import certify
-from sdpdr.program.rays import prove_infeasible
 from sdpdr.program.sdpa import read_sdpa
+
+from ..proofs import certify, prove_infeasible
 
 
 def cycle(n):

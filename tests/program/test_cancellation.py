@@ -25,9 +25,8 @@ from sdpdr.program import (
     read_sdpa,
     write_sdpa,
 )
-from sdpdr.program.attain import attain
-from sdpdr.program.certificate import certify
-from sdpdr.program.rays import Ray, prove_unbounded
+
+from ..proofs import Ray, attain, certify, prove_unbounded
 
 SETTLED = (sdpdr.Status.SOLVED, sdpdr.Status.UNBOUNDED, sdpdr.Status.INFEASIBLE)
 # Its least significant digits are lost where terms of two binades more cancel.

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import sdpdr
+from sdpdr.certify import certify
 from sdpdr.errors import InfeasibleError
 from sdpdr.linalg import (
     BilinearForms,
@@ -25,7 +26,6 @@ from sdpdr.linalg import (
     svec,
 )
 from sdpdr.program import SDP, Factor, PsdVariable, Rows
-from sdpdr.program.certificate import certify
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.sizes import gap_scale
 from sdpdr.reduce import Face

@@ -12,10 +12,10 @@ import sdpdr
 from sdpdr import Status
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows, VectorVariable
-from sdpdr.program.attain import attain
-from sdpdr.program.certificate import certify
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers import Outcome, Solver
+
+from ..proofs import attain, certify
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from sdpdr import errors, graphs, methods
 from sdpdr.base.deadline import Deadline
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SvecMap, Trace
 from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable
-from sdpdr.program.attain import attain
+
+from ..proofs import attain
 
 PATH = methods.mvu(graphs.path([1.0, 2.0]))
 IMAGINARY = np.array([[0.0, 1.0j], [-1.0j, 0.0]])

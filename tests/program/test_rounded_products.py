@@ -20,8 +20,8 @@ from sdpdr.linalg import (
     VectorMap,
 )
 from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, VectorVariable
-from sdpdr.program.attain import attain
-from sdpdr.program.rays import Ray, prove_unbounded
+
+from ..proofs import Ray, attain, prove_unbounded
 
 
 def row(label, linear_map, *side, relation="=="):

@@ -10,15 +10,12 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.base import deadline as clocks
-from sdpdr.base.deadline import Deadline, TimeUpError
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
-from sdpdr.linalg import Diagonal, Entries, Trace
-from sdpdr.program import SDP, Point, PsdVariable, Rows
-from sdpdr.program.run import Verdict
+from sdpdr.linalg import Entries, Trace
+from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solving import attempt as attempts
-from sdpdr.solving.facing import deeper
 from sdpdr.solving.grade import attested
-from sdpdr.solving.refute import is_feasible, refute
 
 OVER = Deadline(0.0)
 PATH = methods.mvu(graphs.path([1.0, 2.0, 1.0]))
@@ -100,32 +97,6 @@ def contradiction():
     """Diagonal entries of one, and one of five beside them."""
     rows = Rows("entries", "==", {"X": Entries(2, [[0, 0], [0, 1], [1, 1]])}, [1.0, 5.0, 1.0])
     return SDP((PsdVariable("X", 2),), {}, (replace(rows, rhs=np.array(rows.rhs)),))
-
-
-def test_a_ray_that_the_solver_brought_is_proved_after_the_time_and_no_other_is_looked_for():
-    sdp = contradiction()
-    none = refute(sdp, Verdict.INFEASIBLE, Point(), deadline=OVER)
-    assert isinstance(none, str)
-    assert "the time was up" in none
-    found = refute(sdp, Verdict.INFEASIBLE, Point(), deadline=Deadline(1e9))
-    brought = Point({}, found.duals)
-    assert refute(sdp, Verdict.INFEASIBLE, brought, deadline=OVER).kind == "infeasible"
-
-
-def hidden_face():
-    """Neither of two rows is positive semidefinite, but their sum is."""
-    lhs = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 1.0]]) @ Diagonal(3)
-    rows = Rows("rows", "==", {"X": lhs}, np.array([1.0, -1.0]))
-    return SDP((PsdVariable("X", 3),), {}, (rows,))
-
-
-def test_no_time_proves_nothing_feasible_and_no_smaller_face():
-    rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
-    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
-    assert is_feasible(sdp, Deadline(1e9))
-    with pytest.raises(TimeUpError):
-        deeper(hidden_face(), None, OVER)
-    assert deeper(hidden_face(), None, Deadline(1e9)) is not None
 
 
 def test_a_point_that_needs_no_step_is_attested_even_when_the_time_is_up():

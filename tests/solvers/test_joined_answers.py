@@ -12,11 +12,11 @@ import pytest
 
 import sdpdr
 from sdpdr import Status
+from sdpdr.certify import certify
 from sdpdr.errors import SdpdrWarning
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
-from sdpdr.program.certificate import certify
 from sdpdr.program.run import Verdict
 from sdpdr.reduce.facial import Consequences, Exposure, verify
 from sdpdr.solvers import Multiprecision, Scs

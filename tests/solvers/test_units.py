@@ -8,8 +8,10 @@ import pytest
 import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.linalg import Diagonal, InnerProduct, Trace
-from sdpdr.program import SDP, PsdVariable, Rows, certify
+from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers import LowRank
+
+from ..proofs import certify
 
 ROLL = methods.mvu(graphs.knn(datasets.swiss_roll(40, 0)[0], n_neighbors=5)).to_sdp()
 
