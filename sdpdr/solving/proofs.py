@@ -105,8 +105,9 @@ class Prover:
             return self._unless_poor(found, given)
         try:
             return self._unless_poor(self._better(found, self._by_kernel(given, "", found)), given)
-        except ProofInterruptedError as error:
-            raise ProofInterruptedError(self._better(found, error.proved)) from None
+        except KeyboardInterrupt as error:
+            known = error.proved if isinstance(error, ProofInterruptedError) else Proved()
+            raise ProofInterruptedError(self._better(found, known)) from None
 
     def _by_kernel(self, given: Point, claim: str, beside: Proved | None = None) -> Proved:
         return prove_answer(
