@@ -171,13 +171,14 @@ class Equations:
 
     def _without_zeros(self, E: sp.csr_array, f: Array, vague: Array) -> sp.csr_array:
         """The equations without entries that some say are zero, alone."""
-        self._zero: Index = np.zeros(0, dtype=np.intp)
+        self._zero, self._says_zero = (np.zeros(0, dtype=np.intp) for _ in range(2))
         while True:
             alone = np.flatnonzero((np.diff(E.indptr) == 1) & (f == 0.0) & (vague == 0.0))
-            zero = np.unique(E.indices[E.indptr[alone]])
+            zero, first = np.unique(E.indices[E.indptr[alone]], return_index=True)
             if not zero.size:
                 return E
-            self._zero = np.append(self._zero, zero)
+            self._zero = np.append(self._zero, zero.astype(np.intp))
+            self._says_zero = np.append(self._says_zero, alone[first])
             kept = np.ones(E.shape[1])
             kept[zero] = 0.0
             E = sp.csr_array(E @ sp.diags_array(kept))
@@ -264,8 +265,8 @@ class Equations:
 
     @property
     def rows(self) -> Index:
-        """Rows that the others follow from, or say nothing else than."""
-        return np.sort(np.concatenate([self._kept, self._own]))
+        """Rows that the others follow from."""
+        return np.sort(np.concatenate([self._kept, self._own, self._says_zero]))
 
     def near(self, y: Array) -> tuple[Array, Array]:
         """A point, and the radius of a box around it, with an exact solution in that box.

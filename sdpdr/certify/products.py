@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg.rounding import UNIT, two_product
 
 
@@ -34,9 +34,16 @@ def product(T: Matrix, A: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
     first = np.repeat(A.indptr[T.indices] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
     entry = first + np.arange(weight.size) if weight.size else np.zeros(0, dtype=np.intp)
     place = row.astype(np.int64) * A.shape[1] + A.indices[entry]
+    terms, errors = two_product(weight, A.data[entry])
+    return summed(place, terms, errors, (T.shape[0], A.shape[1]))
+
+
+def summed(
+    place: Index, terms: Array, errors: Array, shape: tuple[int, int]
+) -> tuple[sp.csr_array, sp.csr_array | None]:
+    """Terms and their errors added up at places of a matrix, row by row, as `product`."""
     order = np.argsort(place, kind="stable")
-    place = place[order]
-    terms, errors = two_product(weight[order], A.data[entry[order]])
+    place, terms, errors = place[order], terms[order], errors[order]
     starts = np.flatnonzero(np.append(True, place[1:] != place[:-1])) if place.size else place
     ends = np.append(starts[1:], place.size)
     value, radius = terms[starts], np.abs(errors[starts])
@@ -48,7 +55,6 @@ def product(T: Matrix, A: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
         parts = [*terms[part].tolist(), *errors[part].tolist()]
         value[k] = math.fsum(parts)
         radius[k] = abs(math.fsum([*parts, -value[k]])) * (1.0 + UNIT)
-    shape = (T.shape[0], A.shape[1])
     where = np.unravel_index(place[starts], shape) if place.size else (starts, starts)
     found = sp.csr_array((value, where), shape=shape)
     found.eliminate_zeros()

@@ -40,6 +40,9 @@ _UP, _DOWN = 10.0, 0.2
 _SLOWEST = 0.7
 # Multiples of the tolerance by which right sides or costs are relaxed.
 _RELAXED = (0.1, 10.0, 1e3)
+# What is left of a gap where both sides come from elsewhere, rounded.
+_CONTRADICTS = 1e-9
+_MISTAKE = "their proofs contradict each other, a mistake of sdpdr's own: please report it"
 # Steps of facial reduction.
 _FACES = 3
 # Multipliers up to which they are centred by their own barrier.
@@ -101,6 +104,11 @@ class Knowledge:
     def is_nothing(self) -> bool:
         """Whether both sides count as zero."""
         return max(abs(self.value), abs(self.bound)) <= self.nothing
+
+    def forget(self) -> None:
+        """Keep nothing of either side."""
+        self.value, self.bound, self.x, self.z = inf, -inf, None, None
+        self.how.clear()
 
     def take(self, side: str, number: float, at: Array | None, how: str) -> None:
         """Keep a side that is proved, where it is better than what was known."""
@@ -227,6 +235,10 @@ class _Kernel:
                 self._beyond()
             elif claim:
                 _OnFaces(self).run()
+        if known.gap < -_CONTRADICTS:
+            # Two theorems that contradict each other are none: a mistake of the kernel's.
+            known.notes.append(f"{VALUE} and {BOUND}: {_MISTAKE}")
+            known.forget()
         if known.status == UNPROVED and known.gap <= self.tol:
             known.status = OPTIMAL
         known.seconds, known.is_late = time.process_time() - self._start, self.is_late()

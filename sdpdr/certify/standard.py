@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix, placed
+from sdpdr.base.arrays import Array, Index, placed
+from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
 from sdpdr.certify.flat import (
     NONNEGATIVE,
     SECOND_ORDER,
@@ -31,60 +32,24 @@ from sdpdr.certify.flat import (
     build,
 )
 from sdpdr.certify.products import added, below, pairs_of_rows, product
-from sdpdr.linalg.maps.given import SvecMap, VectorMap
-from sdpdr.linalg.maps.linear import LinearMap
-from sdpdr.linalg.maps.products import InnerProduct
-from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import near_powers
-from sdpdr.linalg.svec import near_unscaled, selection, svec_pairs, svec_size
+from sdpdr.linalg.svec import selection, svec_size
 from sdpdr.program.face import complete_multipliers, exposing_rows, is_face_known, null_vectors
 from sdpdr.program.point import Point, PsdVariable, Value, as_dense
 from sdpdr.program.rows import Expression
 from sdpdr.program.sdp import SDP, remembered
 
 
-def coefficients(linear_map: LinearMap | VectorMap) -> sp.csr_array:
-    """What rows multiply the entries of the upper triangle by, or those of a vector."""
-    if isinstance(linear_map, VectorMap):
-        return sp.csr_array(linear_map.matrix())
-    if isinstance(linear_map, SvecMap) and linear_map.keeps_entries:
-        found = sp.csr_array(linear_map.natural(), copy=True)
-    elif isinstance(linear_map, InnerProduct) and not isinstance(
-        matrix := linear_map.adjoint(np.ones(1)), Outer
-    ):
-        return _of_matrix(matrix)
-    else:
-        found = sp.csr_array(linear_map.matrix(), copy=True)
-        i, j = svec_pairs(found.indices)
-        found.data[i != j] = near_unscaled(found.data[i != j])
-    i, j = svec_pairs(found.indices)
-    found.data[i != j] *= 2.0
-    return found
-
-
-def _of_matrix(matrix: Matrix) -> sp.csr_array:
-    """The row of coefficients of an inner product with a symmetric matrix."""
-    upper = sp.coo_array(sp.triu(sp.coo_array(matrix)))
-    i, j = upper.coords
-    data = np.where(i == j, 1.0, 2.0) * upper.data
-    size = svec_size(matrix.shape[0])
-    return sp.csr_array((data, (np.zeros(i.size, dtype=np.intp), j * (j + 1) // 2 + i)), (1, size))
-
-
-def _coefficients_of_triangle(linear_map: LinearMap | VectorMap) -> sp.csr_array:
-    """Coefficients of the upper triangle of what a matrix inequality adds up."""
-    rows = linear_map.matrix().tocoo()
-    i, j = svec_pairs(rows.coords[0])
-    data, row_off = rows.data.copy(), i != j
-    if isinstance(linear_map, VectorMap):
-        data[row_off] = near_unscaled(data[row_off])
-        return sp.csr_array((data, rows.coords), shape=rows.shape)
-    p, q = svec_pairs(rows.coords[1])
-    column_off = p != q
-    alone, other = row_off & ~column_off, column_off & ~row_off
-    data[alone] = near_unscaled(data[alone])
-    data[other] = 2.0 * near_unscaled(data[other])
-    return sp.csr_array((data, rows.coords), shape=rows.shape)
+def _moved_to_face(read: Rounded, face: _Face | None) -> Rounded:
+    """Coefficients of a matrix as those of T, where it is V T V^T."""
+    if face is None:
+        return read
+    rows, radii = read
+    found, around = product(rows, face.image)
+    size = abs(rows) if radii is None else sp.csr_array(abs(rows) + radii)
+    of_face = None if face.radii is None else size @ face.radii
+    of_rows = None if radii is None else radii @ abs(face.image)
+    return found, added(around, of_face, of_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,9 +292,16 @@ class _Builder:
         for matrix in sdp.psd_variables:
             self._own(matrix.name, SEMIDEFINITE)
         for lmi in sdp.lmis:
-            side, around = self._image(lmi.lhs, _coefficients_of_triangle, svec_size(lmi.order))
+            side, around = self._image(lmi.lhs, coefficients_of_triangle, svec_size(lmi.order))
             j, i = np.tril_indices(lmi.order)
-            b = np.where(i == j, lmi.constant, near_unscaled(lmi.constant))
+            b, blur = lmi.constant.copy(), np.zeros(lmi.constant.size)
+            b[i != j], blur[i != j] = unscaled(b[i != j])
+            if np.any(blur):
+                nothing = sp.csr_array((b.size, self._n + 1)) if around is None else around
+                last = sp.csr_array(
+                    (blur, (np.arange(b.size), np.full(b.size, self._n))), (b.size, self._n + 1)
+                )
+                around = sp.csr_array(nothing + last)
             rows = self._add(Piece(SEMIDEFINITE, lmi.order, -side, b, around))
             self._labels[lmi.label] = at + rows
         E = sp.csr_array(sp.vstack([sp.csr_array((0, n)), *(one[0] for one in images)]))
@@ -354,18 +326,14 @@ class _Builder:
         return np.arange(self._at - piece.b.size, self._at)
 
     def _image(
-        self, side: Expression, read: Callable[..., sp.csr_array], m: int
+        self, side: Expression, read: Callable[..., Rounded], m: int
     ) -> tuple[sp.csr_array, sp.csr_array | None]:
         """Coefficients of the unknowns, and their radii."""
         found, radii = list[Any](), list[Any]()
         for name, linear_map in side.items():
-            rows, at, face = read(linear_map), self._blocks[name].places, self._faces.get(name)
+            at = self._blocks[name].places
+            rows, around = _moved_to_face(read(linear_map), self._faces.get(name))
             start = int(at[0]) if at.size else 0
-            around = None
-            if face is not None:
-                size = abs(rows)
-                rows, around = product(rows, face.image)
-                around = added(around, None if face.radii is None else size @ face.radii)
             found.append((0, start, rows))
             if around is not None:
                 radii.append((0, start, around))

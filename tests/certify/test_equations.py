@@ -119,3 +119,12 @@ def test_a_matrix_at_the_edge_is_not_said_to_be_definite():
     assert not are_positive_definite(singular[None], np.zeros((1, n, n)))
     assert are_positive_definite((singular + 1e-12 * np.eye(n))[None], np.zeros((1, n, n)))
     assert not are_positive_definite(np.stack([np.eye(n), -np.eye(n)]), np.zeros((2, n, n)))
+
+
+def test_rows_that_say_zero_are_among_those_that_the_others_follow_from():
+    E = sp.csr_array(np.array([[0.0, 2.0, 0.0], [1.0, 1.0, 0.0], [1.0, 3.0, 0.0], [1.0, 0.0, 1.0]]))
+    found = Equations(E, np.array([0.0, 1.0, 1.0, 3.0]), np.ones(3))
+    y, radius = found.near(np.zeros(3))
+    assert (y[1], radius[1]) == (0.0, 0.0)
+    np.testing.assert_allclose(y, [1.0, 0.0, 2.0], atol=1e-12)
+    assert np.linalg.matrix_rank(E[found.rows].toarray()) == 3

@@ -127,7 +127,7 @@ class Products(LinearMap):
             raise ShapeError(f"vector must have shape ({n},); it has {self.vector.shape}.")
         self.n = self.m = n
 
-    def _forms(self) -> BilinearForms:
+    def forms(self) -> BilinearForms:
         return BilinearForms(sp.eye_array(self.n), np.tile(self.vector, (self.n, 1)))
 
     @property
@@ -137,7 +137,7 @@ class Products(LinearMap):
 
     def matrix(self) -> sp.csr_array:
         """Matrix on ``svec(K)`` (dense by nature)."""
-        return self._forms().matrix()
+        return self.forms().matrix()
 
     def apply(self, gram: Matrix) -> Array:
         """The vector K u."""
