@@ -35,6 +35,9 @@ _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
 _REFINEMENTS = 4
 # Steps, the longest that leads anywhere, and the longest after which the path is reached.
 _STEPS, _FAR, _NEAR = 25, 30.0, 0.5
+# Steps after which lengths are to be shorter, and by what share: outside of the region where
+# Newton's method converges they may stay alike for a few.
+_PATIENCE, _SHORTER = 6, 0.9
 
 
 class TooLargeError(Exception):
@@ -159,6 +162,7 @@ class Path:
         program, m = self.program, self.program.f.size
         w, x = z[:m].copy(), x.copy()
         s = program.each(lambda cone, a, b: cone.pair(a, b, mu)[0], s, z[m:])
+        lengths = list[float]()
         for _ in range(_STEPS):
             if self._is_late():
                 self.why = "the time is up"
@@ -173,6 +177,10 @@ class Path:
                 return None
             if length < _NEAR:
                 return x + dx, found
+            lengths.append(length)
+            if len(lengths) > _PATIENCE and length > _SHORTER * lengths[-1 - _PATIENCE]:
+                self.why = "steps do not get shorter: a side may have no interior"
+                return None
             share = 1.0
             while share > 1e-4 and not program.all_inside(s + share / 0.95 * ds):
                 share *= 0.7

@@ -253,7 +253,8 @@ class _Kernel:
         is_open = self.known.status == UNPROVED and not self.is_done
         if is_open and self._path is not None and not self.is_late():
             self._along_path(range(_FEW, _LEVELS), _UPWARDS)
-        if self._lacks_a_side() and self._path is not None and not self.is_late():
+        is_open = self.known.status == UNPROVED and not self.is_done
+        if is_open and self._path is not None and not self.is_late():
             self._on_relaxed()
 
     def _lacks_a_side(self) -> bool:
@@ -405,8 +406,8 @@ class _Kernel:
         e, m = program.centre, program.f.size
         for side, other in ((VALUE, s), (BOUND, z[m:])):
             for share in _RELAXED:
-                if self.is_done or self.is_late() or side in self.known.how:
-                    break
+                if self.is_done or self.is_late():
+                    return
                 size = self._size()
                 delta = share * self.tol * size / max(abs(float(e @ other)), 1e-3 * size, 1e-12)
                 if side == BOUND:

@@ -33,6 +33,8 @@ AT_LEAST, OF_SOLVER = 2.0, 5.0
 # How far from the value, relatively, a bound may be to say anything beside multipliers that hold
 # for data nearby.
 _WORTH = 1e-2
+# Numbers of a point up to which the kernel takes milliseconds.
+_TINY = 500
 _CLAIMS = {Verdict.INFEASIBLE: "infeasible", Verdict.UNBOUNDED: "unbounded"}
 
 
@@ -98,7 +100,14 @@ class Prover:
         by_kernel = value and is_there and self.seconds > 0.0 and is_small(self.sdp)
         if claim and by_kernel:
             return self._by_kernel(given, claim)
-        found = self._at_any_size(given, value=value)
+        if by_kernel and self._suits_the_kernel():
+            found = self._by_kernel(given, "")
+            if self._is_tight(found.value, found.bound) or found.ray is not None:
+                return found
+            by_kernel = False
+            found = self._better(found, self._at_any_size(given, value=value))
+        else:
+            found = self._at_any_size(given, value=value)
         if claim == "infeasible" and found.value is None:
             found = replace(found, ray=self._contradiction(given.duals))
         if not by_kernel or self.deadline.is_over() or self._is_tight(found.value, found.bound):
@@ -108,6 +117,12 @@ class Prover:
         except KeyboardInterrupt as error:
             known = error.proved if isinstance(error, ProofInterruptedError) else Proved()
             raise ProofInterruptedError(self._better(found, known)) from None
+
+    def _suits_the_kernel(self) -> bool:
+        """Whether the kernel takes less time than arguments that suit one large matrix."""
+        sdp = self.sdp
+        matrices = len(sdp.psd_variables) + len(sdp.lmis)
+        return matrices > 1 or sum(v.size for v in sdp.variables) <= _TINY
 
     def _by_kernel(self, given: Point, claim: str, beside: Proved | None = None) -> Proved:
         return prove_answer(
