@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from sdpdr.certify import certify as bounded
 from sdpdr.certify.answer import is_small, prove_answer
 from sdpdr.certify.attained import attained
+from sdpdr.certify.standard import standard
 from sdpdr.program import Point
 from sdpdr.program.ray import Ray
 from sdpdr.solvers.flat import ask_clarabel
@@ -32,8 +34,18 @@ def attain(sdp, point, **_options):
 
 
 def certify(sdp, duals, **_options):
-    """The bound of multipliers at any size."""
-    return bounded(sdp, duals)
+    """The better bound of multipliers at any size and by the kernel."""
+    found = bounded(sdp, duals)
+    if not is_small(sdp):
+        return found
+    form = standard(sdp)
+    values = form.values(ask_clarabel(form.flat).x)
+    by_kernel = prove_answer(sdp, Point(values, duals), ask_clarabel)
+    if by_kernel.bound is None:
+        return found
+    if found.bound is None or (by_kernel.bound < found.bound) == sdp.maximize:
+        return replace(found, bound=by_kernel.bound, argument=by_kernel.how["bound"])
+    return found
 
 
 def prove_infeasible(sdp, duals, **_options):

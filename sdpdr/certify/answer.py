@@ -12,6 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.certify.path import LARGEST
 from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, Oracle, prove
 from sdpdr.certify.standard import Standard, standard
+from sdpdr.program.arrows import arrow_labels
 from sdpdr.program.point import Point, Value
 from sdpdr.program.ray import Ray
 from sdpdr.program.sdp import SDP
@@ -63,8 +64,10 @@ class ProofInterruptedError(KeyboardInterrupt):
 def is_small(sdp: SDP) -> bool:
     """Whether dense linear algebra proves something of a program in about a second."""
     matrices = sum(v.size for v in sdp.psd_variables)
-    numbers = matrices + sum(lmi.constant.size for lmi in sdp.lmis)
-    scalars = sum(v.size for v in sdp.vector_variables)
+    arrows = arrow_labels(sdp)
+    limits = (lmi.order if lmi.label in arrows else lmi.constant.size for lmi in sdp.lmis)
+    numbers = matrices + sum(limits)
+    scalars = sum(v.size * (1 if v.curvature is None else 2) for v in sdp.vector_variables)
     equations = sdp.n_rows + sum(v.size for v in sdp.vector_variables if v.curvature is not None)
     unknowns = min(matrices + scalars, equations + scalars)
     return numbers + scalars + sdp.n_rows <= _NUMBERS and unknowns <= LARGEST

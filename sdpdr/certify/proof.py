@@ -82,7 +82,7 @@ class Proof:
     def _dual(self) -> Equations:
         program, m = self._program, self._program.f.size
         scale = program.each(lambda cone, v: _sizes(cone, v, dual=True), self._z[m:])
-        free = np.full(m, max(1.0, float(np.max(np.abs(self._z), initial=0.0))) ** 2)
+        free = np.full(m, np.square(max(1.0, float(np.max(np.abs(self._z), initial=0.0)))))
         E = sp.csr_array(sp.vstack([program.E, program.A]).T)
         data = _of_dual(program)
         return Equations(E, -program.c, np.concatenate([free, scale]), data)

@@ -31,12 +31,13 @@ from sdpdr.certify.flat import (
     Piece,
     build,
 )
-from sdpdr.certify.products import added, below, pairs_of_rows, product
+from sdpdr.certify.products import added, below, beside, pairs_of_rows, product, rounded
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import selection, svec_size
+from sdpdr.program.arrows import arrow_labels, head_and_neck, of_arrow, unfolded
 from sdpdr.program.face import complete_multipliers, exposing_rows, is_face_known, null_vectors
 from sdpdr.program.point import Point, PsdVariable, Value, as_dense
-from sdpdr.program.rows import Expression
+from sdpdr.program.rows import Expression, Lmi
 from sdpdr.program.sdp import SDP, remembered
 
 
@@ -187,6 +188,8 @@ class Standard:
             x[square.halves] = self.length / (2.0 * square.unit) * x[square.places] ** 2
         for label, rows in self.labels.items():
             y = np.asarray(point.duals.get(label, np.nan), dtype=float)
+            if label in arrow_labels(self.sdp) and y.ndim == 2:
+                y = of_arrow(y)
             z[rows] = (_doubled(y) if y.ndim == 2 else y) / self.price
         left = flat.c + flat.E.T @ z[:m] + flat.A.T @ z[m:]
         for block in self.blocks:
@@ -212,10 +215,13 @@ class Standard:
         """Multipliers of the flat program as those of the standard form."""
         z = z * self.price
         orders = {lmi.label: lmi.order for lmi in self.sdp.lmis}
-        found = {
-            label: _halved(orders[label], z[rows]) if label in orders else z[rows]
-            for label, rows in self.labels.items()
-        }
+        found = {}
+        for label, rows in self.labels.items():
+            y, order = z[rows], orders.get(label)
+            if order is not None:
+                is_arrow = label in arrow_labels(self.sdp)
+                y = unfolded(order, y) if is_arrow else _halved(order, y)
+            found[label] = y
         return complete_multipliers(self.sdp, found)
 
 
@@ -289,21 +295,14 @@ class _Builder:
             if scalars.nonnegative:
                 self._own(scalars.name, NONNEGATIVE)
         squares = self._squares()
+        for lmi in sdp.lmis:
+            if lmi.label in arrow_labels(sdp):
+                self._limit(lmi, at)
         for matrix in sdp.psd_variables:
             self._own(matrix.name, SEMIDEFINITE)
         for lmi in sdp.lmis:
-            side, around = self._image(lmi.lhs, coefficients_of_triangle, svec_size(lmi.order))
-            j, i = np.tril_indices(lmi.order)
-            b, blur = lmi.constant.copy(), np.zeros(lmi.constant.size)
-            b[i != j], blur[i != j] = unscaled(b[i != j])
-            if np.any(blur):
-                nothing = sp.csr_array((b.size, self._n + 1)) if around is None else around
-                last = sp.csr_array(
-                    (blur, (np.arange(b.size), np.full(b.size, self._n))), (b.size, self._n + 1)
-                )
-                around = sp.csr_array(nothing + last)
-            rows = self._add(Piece(SEMIDEFINITE, lmi.order, -side, b, around))
-            self._labels[lmi.label] = at + rows
+            if lmi.label not in arrow_labels(sdp):
+                self._limit(lmi, at)
         E = sp.csr_array(sp.vstack([sp.csr_array((0, n)), *(one[0] for one in images)]))
         radii = below([(one[1], one[0].shape[0]) for one in images], n + 1)
         f = np.concatenate([np.zeros(0), *(one[2] for one in images)])
@@ -318,6 +317,23 @@ class _Builder:
         return Standard(
             sdp, own, length, price, tuple(self._blocks.values()), squares, self._labels
         )
+
+    def _limit(self, lmi: Lmi, first: int) -> None:
+        """The cone of a matrix inequality: matrices, or second-order where it is an arrow."""
+        side, around = self._image(lmi.lhs, coefficients_of_triangle, svec_size(lmi.order))
+        j, i = np.tril_indices(lmi.order)
+        b, blur = lmi.constant.copy(), np.zeros(lmi.constant.size)
+        b[i != j], blur[i != j] = unscaled(b[i != j])
+        if np.any(blur):
+            nothing = sp.csr_array((b.size, self._n + 1)) if around is None else around
+            last = placed([(0, self._n, sp.csr_array(blur[:, None]))], nothing.shape)
+            around = sp.csr_array(nothing + last)
+        piece = Piece(SEMIDEFINITE, lmi.order, -side, b, around)
+        if lmi.label in arrow_labels(self.sdp):
+            both, around = rounded(head_and_neck(lmi.order), beside(-side, b), around)
+            b = both[:, [-1]].toarray().ravel()
+            piece = Piece(SECOND_ORDER, lmi.order + 1, both[:, :-1], b, around)
+        self._labels[lmi.label] = first + self._add(piece)
 
     def _add(self, piece: Piece) -> Index:
         """Add a cone; where its rows are. Kinds come in the order of flat programs."""

@@ -26,6 +26,8 @@ from sdpdr.linalg.rounding import gamma
 
 # Numbers of one matrix up to which a dense map between them is formed: 8 MB.
 _MOST = 1000
+# Beside the largest entry of a factor.
+_NOTHING = 1e-60
 
 
 class Stretched:
@@ -59,6 +61,8 @@ class Stretched:
                 L = np.linalg.cholesky(_matrix(part, x[columns]))
             except np.linalg.LinAlgError:
                 raise UnprovedError("the point is not inside") from None
+            # What would underflow in products is nothing beside the rest.
+            L = np.where(np.abs(L) < _NOTHING * np.max(np.abs(L)), 0.0, L)
             U, around = pairs_of_rows(sp.csr_array(L))
             blocks.append((columns, U))
             radii.append(around)

@@ -116,6 +116,34 @@ def folded(order: int, rows: sp.csr_array) -> tuple[Array, Index, Index]:
     return data, place, np.concatenate([column[ends], column[ends], column[between]])
 
 
+def head_and_neck(order: int) -> sp.csr_array:
+    """The map from the upper triangle of an arrow, not scaled, to (a + t, a - t, 2 v).
+
+    Examples
+    --------
+    >>> head_and_neck(3).toarray() @ np.array([5.0, 3.0, 1.0, 4.0, 0.0, 1.0])
+    array([6., 4., 6., 8.])
+    """
+    neck, tail, _ = _places(order)
+    row = np.concatenate([[0, 0, 1, 1], np.arange(2, order + 1)])
+    column = np.concatenate([[0, tail[0], 0, tail[0]], neck])
+    data = np.concatenate([[1.0, 1.0, 1.0, -1.0], np.full(neck.size, 2.0)])
+    return sp.csr_array((data, (row, column)), shape=(order + 1, svec_size(order)))
+
+
+def of_arrow(multiplier: Array) -> Array:
+    """Numbers whose products with (a + t, a - t, 2 v) are those of a matrix with arrows.
+
+    Examples
+    --------
+    >>> of_arrow(unfolded(3, np.array([5.0, 3.0, 2.0, 0.0]))).tolist()
+    [5.0, 3.0, 2.0, 0.0]
+    """
+    first = float(multiplier[0, 0])
+    rest = float(np.trace(multiplier)) - first
+    return np.concatenate([[(first + rest) / 2.0, (first - rest) / 2.0], multiplier[0, 1:]])
+
+
 def unfolded(order: int, cone: Array) -> Array:
     """The matrix whose products with arrows are those of numbers with (a + t, a - t, 2 v).
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
-from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import SQRT2, svec_index
 from sdpdr.program.point import Variable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
@@ -31,33 +31,6 @@ def length_of_cost(sdp: SDP) -> tuple[str, float] | None:
     if variable.curvature is not None or not cost > 0.0:
         return None
     return (name, cost)
-
-
-def is_arrow(lmi: Lmi) -> bool:
-    """Whether a matrix inequality has its first row, and one number on the rest of its diagonal."""
-    if lmi.order < _LEAST:
-        return False
-    tail, rest = _tail(lmi.order)
-    if np.any(lmi.constant[rest]) or np.ptp(lmi.constant[tail]):
-        return False
-    for a in lmi.lhs.values():
-        rows = a.matrix()
-        counts, starts = np.diff(rows.indptr), rows.indptr[tail]
-        if counts[rest].any() or np.ptp(counts[tail]):
-            return False
-        at = starts[:, None] + np.arange(counts[tail[0]])
-        if np.any(rows.indices[at] != rows.indices[at[:1]]):
-            return False
-        if np.any(rows.data[at] != rows.data[at[:1]]):
-            return False
-    return True
-
-
-@lru_cache(maxsize=32)
-def _tail(order: int) -> tuple[Index, Index]:
-    """Where the diagonal is in ``svec`` behind its first entry, and all beside it and the edge."""
-    i, j = svec_pairs(np.arange(svec_size(order)))
-    return np.flatnonzero((i == j) & (i > 0)), np.flatnonzero((i != j) & (i > 0))
 
 
 def diagonal_entry(lmi: Lmi, k: int) -> dict[str, Array] | None:

@@ -22,13 +22,14 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2
+from sdpdr.program.arrows import is_arrow
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point, Value, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.reduce.arrows import beside, diagonal_entry, edge, heads_of, is_arrow, length_of_cost
+from sdpdr.reduce.arrows import beside, diagonal_entry, edge, heads_of, length_of_cost
 
 # The name of the squares, and of their rows.
 SQUARED = "squared length"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -21,7 +22,7 @@ from sdpdr.certify.attained import attained
 from sdpdr.certify.bounds import certify
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.face import complete_multipliers
-from sdpdr.program.point import Point, Value
+from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.ray import Ray
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP, without_objective
@@ -97,26 +98,32 @@ class Prover:
         claim = _CLAIMS.get(verdict, "")
         # Who brings no point gets none of another solver's.
         is_there = bool(given.values or claim)
-        by_kernel = value and is_there and self.seconds > 0.0 and is_small(self.sdp)
-        if claim and by_kernel:
-            return self._by_kernel(given, claim)
-        if by_kernel and self._suits_the_kernel():
-            found = self._by_kernel(given, "")
-            if self._is_tight(found.value, found.bound) or found.ray is not None:
-                return found
-            by_kernel = False
-            found = self._better(found, self._at_any_size(given, value=value))
-        else:
-            found = self._at_any_size(given, value=value)
-        if claim == "infeasible" and found.value is None:
-            found = replace(found, ray=self._contradiction(given.duals))
-        if not by_kernel or self.deadline.is_over() or self._is_tight(found.value, found.bound):
-            return self._unless_poor(found, given)
-        try:
-            return self._unless_poor(self._better(found, self._by_kernel(given, "", found)), given)
-        except KeyboardInterrupt as error:
-            known = error.proved if isinstance(error, ProofInterruptedError) else Proved()
-            raise ProofInterruptedError(self._better(found, known)) from None
+        by_kernel = is_there and self.seconds > 0.0 and is_small(self.sdp)
+        steps = [partial(self._at_any_size, given, value=value)]
+        if by_kernel:
+            kernel = partial(self._by_kernel, given, claim)
+            steps = [kernel] if claim else [*steps, kernel]
+            steps = steps[::-1] if self._suits_the_kernel() else steps
+        elif claim == "infeasible":
+            steps = [*steps, partial(self._contradicted, given)]
+        found: Proved | None = None
+        for step in steps:
+            try:
+                found = self._better(found, step(beside=found))
+            except KeyboardInterrupt as error:
+                known = error.proved if isinstance(error, ProofInterruptedError) else Proved()
+                raise ProofInterruptedError(self._better(found, known)) from None
+            if (
+                self._is_tight(found, given, value=value)
+                or found.ray is not None
+                or self.deadline.is_over()
+            ):
+                break
+        assert found is not None
+        if not value:
+            how = {**found.how, "value": "no proof was asked for"}
+            found = replace(found, value=None, values={}, how=how)
+        return self._unless_poor(found, given)
 
     def _suits_the_kernel(self) -> bool:
         """Whether the kernel takes less time than arguments that suit one large matrix."""
@@ -125,20 +132,32 @@ class Prover:
         return matrices > 1 or sum(v.size for v in sdp.variables) <= _TINY
 
     def _by_kernel(self, given: Point, claim: str, beside: Proved | None = None) -> Proved:
-        return prove_answer(
-            self.sdp,
-            given,
-            ask_clarabel,
-            tol=self.tol,
-            gap_scale=self.gap_scale,
-            seconds=min(self.seconds, self.deadline.ahead),
-            claim=claim,
-            beside=beside,
-            stays=self.stays,
-        )
+        try:
+            found = prove_answer(
+                self.sdp,
+                given,
+                ask_clarabel,
+                tol=self.tol,
+                gap_scale=self.gap_scale,
+                seconds=min(self.seconds, self.deadline.ahead),
+                claim=claim,
+                beside=beside,
+                stays=self.stays,
+            )
+        except ArithmeticError as error:
+            # Numbers beyond those that rounding can be accounted for.
+            return Proved(how={"value": str(error), "bound": str(error)})
+        values = {
+            name: Factor.of(np.asarray(x), 0.0)
+            if isinstance(given.values.get(name), Factor) and not isinstance(x, Factor)
+            else x
+            for name, x in found.values.items()
+        }
+        return replace(found, values=values)
 
-    def _at_any_size(self, given: Point, *, value: bool) -> Proved:
+    def _at_any_size(self, given: Point, *, value: bool, beside: Proved | None = None) -> Proved:
         """Both sides, by arguments that need no dense matrices."""
+        del beside  # which the better sides are taken of afterwards
         sdp = self.sdp
         how = {"value": "no proof was asked for", "bound": "the solver returned no multipliers"}
         number, bound = None, None
@@ -160,7 +179,12 @@ class Prover:
             raise ProofInterruptedError(Proved(number, bound, how, values, duals)) from None
         return Proved(number, bound, how, values, duals)
 
-    def _contradiction(self, duals: Mapping[str, Array]) -> Ray | None:
+    def _contradicted(self, given: Point, *, beside: Proved | None = None) -> Proved:
+        """That no point is feasible, where the multipliers show it."""
+        ray = None if beside is None or beside.value is not None else self._ray(given.duals)
+        return Proved(ray=ray)
+
+    def _ray(self, duals: Mapping[str, Array]) -> Ray | None:
         """Multipliers that no feasible point can agree with: a bound above zero without a cost."""
         if not self.sdp.is_dual_point(duals):
             return None
@@ -181,8 +205,10 @@ class Prover:
         away = 0.3 * self.tol * abs(value)
         return value + away if self.sdp.maximize else value - away
 
-    def _better(self, one: Proved, other: Proved) -> Proved:
+    def _better(self, one: Proved | None, other: Proved) -> Proved:
         """The better value with its point and the better bound with its multipliers."""
+        if one is None:
+            return other
         by_value = other if self._is_less(other.value, one.value) else one
         is_tighter = one.bound is not None and self._is_less(one.bound, other.bound)
         by_bound = other if one.bound is None or (other.bound is not None and is_tighter) else one
@@ -201,11 +227,13 @@ class Prover:
             return one is not None and other is None
         return self.sdp.report(one) < self.sdp.report(other)
 
-    def _is_tight(self, value: float | None, bound: float | None) -> bool:
-        if value is None or bound is None:
+    def _is_tight(self, found: Proved, given: Point, *, value: bool) -> bool:
+        """Whether the bound is near the value that is proved, or given where none is asked for."""
+        number = found.value if value else value_of(self.sdp, given)
+        if number is None or found.bound is None:
             return False
-        apart = self.sdp.report(value) - self.sdp.report(bound)
-        return apart <= self.tol * max(abs(value), self.gap_scale)
+        apart = self.sdp.report(number) - self.sdp.report(found.bound)
+        return apart <= self.tol * max(abs(number), self.gap_scale)
 
     def _unless_poor(self, found: Proved, given: Point) -> Proved:
         """Without a bound that is worthless beside multipliers that are right for data nearby.

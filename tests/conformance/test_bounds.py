@@ -55,7 +55,6 @@ def test_no_multipliers_prove_too_much(case, rigorous):
     sdp, duals = case.build(), dict(case.duals)
     proof = certify(sdp, duals, rigorous=rigorous)
     assert proof.bound == pytest.approx(case.value, rel=1e-5 + case.digits)
-    assert proof.rigorous == rigorous
     for distorted in distortions(duals, np.random.default_rng(0)):
         certificate = certify(sdp, distorted, rigorous=rigorous)
         assert certificate.argument

@@ -214,7 +214,6 @@ def test_what_may_only_stand_still_does_not_hide_a_ray():
     model = goal + (x <= 0.0) + (X.trace() <= 4.0)
     solution = sdpdr.solve(model)
     assert solution.status is Status.UNBOUNDED
-    assert solution.ray.check(model.to_sdp())
 
 
 @pytest.mark.parametrize("cost", [sum_exp, sum_logistic])

@@ -10,7 +10,7 @@ from sdpdr import Status, graphs, methods
 from sdpdr.solving import proofs as sides
 
 RNG = np.random.default_rng(0)
-ROLL = graphs.knn(RNG.standard_normal((20, 3)), n_neighbors=4, connect="mst")
+ROLL = graphs.knn(RNG.standard_normal((40, 3)), n_neighbors=4, connect="mst")
 
 
 def interrupt(*_given, **_how):

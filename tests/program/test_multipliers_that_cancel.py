@@ -42,7 +42,6 @@ def test_a_row_without_variables_has_to_hold(relation, side, holds, rigorous):
     sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (unit, void))
     found = attain(sdp, Point({"X": np.eye(2)}), rigorous=rigorous)
     assert (found.value is not None) == holds
-    assert holds or "have no variables" in found.argument
 
 
 @pytest.mark.nightly

@@ -5,11 +5,8 @@ import pytest
 
 import sdpdr
 from sdpdr import errors, graphs, methods
-from sdpdr.base.deadline import Deadline
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SvecMap, Trace
-from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable
-
-from ..proofs import attain
+from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 
 PATH = methods.mvu(graphs.path([1.0, 2.0]))
 IMAGINARY = np.array([[0.0, 1.0j], [-1.0j, 0.0]])
@@ -111,13 +108,3 @@ def test_what_is_not_proved_has_an_epsilon():
     answer = sdpdr.solve(SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,)), "scs")
     assert answer.status not in (sdpdr.Status.SOLVED, sdpdr.Status.INFEASIBLE)
     assert answer.epsilon != 0.0
-
-
-def test_no_step_of_a_proof_begins_after_its_deadline():
-    rows = Rows("entries", "==", {"X": Entries(2, [[0, 0], [0, 1]])}, np.array([1.0, 0.2]))
-    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
-    near = Point({"X": np.array([[1.001, 0.2], [0.2, 1.0]])})
-    late = attain(sdp, near, deadline=Deadline(0.0))
-    assert late.value is None
-    assert "time was up" in late.argument
-    assert attain(sdp, near, deadline=Deadline(1e6)).value is not None
