@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -43,6 +43,8 @@ from sdpdr.certify.proof import Proof
 PRIMAL, DUAL = "primal", "dual"
 # Beside the largest: what interior-point methods at 1e-8 find of entries that are in the face.
 _CLEAR = 1e-4
+# Shares of their size that rays are moved by to be inside.
+_MOVED = (1e-8, 1e-6, 1e-4, 1e-2, 1.0)
 # Denominators of a basis that is rounded, and by how much it may be off.
 _DENOMINATOR, _OFF = 60, 1e-4
 
@@ -343,7 +345,13 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
     UnprovedError
         Why not.
     """
-    known, at = _proved(program, side, solve, ray=True)
+    try:
+        known, at = _proved(program, side, solve, ray=True)
+    except UnprovedError as why:
+        found = _ray_inside(program, side, solve)
+        if found is None:
+            raise UnprovedError(str(why)) from None
+        return found
     if side == DUAL:
         return at
     m = program.f.size
@@ -354,6 +362,34 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
         z[m + program.parts[k].rows] += T.T @ at[begin : begin + T.shape[0]]
         begin += T.shape[0]
     return z
+
+
+def _ray_inside(program: FlatProgram, side: str, solve: Oracle) -> Array | None:
+    """A ray moved inside of all cones, where there is room: then it needs no face."""
+    search, n, m = _Search(program, side, ray=True), program.c.size, program.f.size
+    whole = search.over(program.pieces(), _stacked([], n))
+    found = solve(whole)
+    nothing = replace(program, c=np.zeros(n), f=np.zeros(m), b=np.zeros(program.b.size))
+    ray = found.z if side == PRIMAL else found.x
+    if not np.all(np.isfinite(ray)):
+        return None
+    try:
+        room = inside(nothing, DUAL if side == PRIMAL else PRIMAL, solve)
+    except UnprovedError:
+        return None
+    gains = np.concatenate([program.f, program.b]) if side == PRIMAL else program.c
+    size = float(np.max(np.abs(ray))) / max(float(np.max(np.abs(room))), 1e-300)
+    for share in _MOVED:
+        moved = ray + share * size * room
+        gain = -float(gains @ moved)
+        if not gain > 0.0:
+            break
+        moved = moved / gain
+        with suppress(UnprovedError, np.linalg.LinAlgError):
+            if side == PRIMAL:
+                return Proof(whole, found.s, moved).bound(moved).at
+            return Proof(whole, whole.b - whole.A @ moved, found.z).value(moved).at
+    return None
 
 
 def _order_of_pieces(images: Sequence[Images]) -> list[tuple[int, sp.csr_array]]:

@@ -143,7 +143,11 @@ def right_sides(program: FlatProgram) -> Array | float:
 
 
 def towards(
-    prove: Callable[[Array], Proved], cost: Callable[[Array], float], y: Array, inside: Array
+    prove: Callable[[Array], Proved],
+    cost: Callable[[Array], float],
+    y: Array,
+    inside: Array,
+    most: float = 1.0,
 ) -> Proved:
     """The proof for ``inside``, or for y moved towards it as little as can be verified.
 
@@ -154,12 +158,16 @@ def towards(
     cost : callable
         What is to be small: y is of use where it costs less than ``inside``.
     y, inside : arrays
+    most : float, default 1
+        Share of the way that is worth a proof; below one, ``inside`` itself is none.
 
     Raises
     ------
     UnprovedError
         If not even ``inside`` is proved.
     """
+    if most < 1.0:
+        return prove(y + most * (inside - y))
     low, high, best = 0, len(_SHARES), prove(inside)
     while low < high and cost(y) < cost(inside):
         middle = (low + high) // 2

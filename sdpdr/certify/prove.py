@@ -43,6 +43,8 @@ _RELAXED = (0.1, 10.0, 1e3)
 # What is left of a gap where both sides come from elsewhere, rounded.
 _CONTRADICTS = 1e-9
 _MISTAKE = "their proofs contradict each other, a mistake of sdpdr's own: please report it"
+# Share of the way inside that a point may be moved that is to stay where it is.
+_LITTLE = 1e-5
 # Steps of facial reduction.
 _FACES = 3
 # Multipliers up to which they are centred by their own barrier.
@@ -248,6 +250,8 @@ class _Kernel:
         """What lies next to the answer, on the path, on faces and on relaxed programs."""
         if not self.is_done and not self.is_late():
             self._on_path()
+        if self.stays:
+            return
         if self._lacks_a_side() and self.faces and not self.is_late():
             _OnFaces(self).run()
         is_open = self.known.status == UNPROVED and not self.is_done
@@ -271,10 +275,8 @@ class _Kernel:
             if inside is None:
                 found = prove_side(y)
             else:
-                # Whoever stays is as near as can be, whatever it costs.
-                is_free = self.stays and side == VALUE
-                worth = (lambda v: -float(v is y)) if is_free else (lambda v: float(cost @ v))
-                found = towards(prove_side, worth, y, inside)
+                most = _LITTLE if self.stays and side == VALUE else 1.0
+                found = towards(prove_side, lambda v: float(cost @ v), y, inside, most)
         except _MISSED as why:
             self.known.notes.append(f"{side}, {how}: {why}")
             return False
@@ -327,12 +329,16 @@ class _Kernel:
     def _size(self) -> float:
         """What the gap is relative to, as far as the answer tells."""
         program, (x, _, z, _) = self.program, self.answer
-        offset, b = program.offset, self._right
+        offset, b, known = program.offset, self._right, self.known
+        # What is proved already tells more than numbers of a solver.
+        proved = {VALUE: known.value, BOUND: known.bound}
+        sizes = [abs(number) for side, number in proved.items() if side in known.how]
+        claimed = [abs(float(program.c @ x) + offset), abs(offset - float(b @ z))]
+        terms = (float(np.abs(program.c) @ np.abs(x)), float(np.abs(b) @ np.abs(z)))
         return max(
-            abs(float(program.c @ x) + offset),
-            abs(offset - float(b @ z)),
-            1e-4 * float(np.abs(program.c) @ np.abs(x)),
-            1e-4 * float(np.abs(b) @ np.abs(z)),
+            *(sizes or claimed),
+            # Of both sides, one may be far off.
+            1e-4 * (min(terms) if sizes else max(terms)),
             1e-6 * float(np.sum(np.abs(program.c)) * np.max(np.abs(x), initial=0.0)),
             1e-12,
         )

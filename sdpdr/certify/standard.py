@@ -161,6 +161,8 @@ class Standard:
         Units of points and of costs, which are powers of two.
     blocks : tuple of _Block
     squares : tuple of _Squares
+    arrows : frozenset of str
+        Labels of matrix inequalities that are second-order cones here.
     labels : mapping from label to array of int
         Where its multipliers are among those of the flat program.
     """
@@ -171,6 +173,7 @@ class Standard:
     price: float
     blocks: tuple[_Block, ...]
     squares: tuple[_Squares, ...]
+    arrows: frozenset[str]
     labels: Mapping[str, Index]
 
     def answer(self, point: Point) -> Answer:
@@ -188,7 +191,7 @@ class Standard:
             x[square.halves] = self.length / (2.0 * square.unit) * x[square.places] ** 2
         for label, rows in self.labels.items():
             y = np.asarray(point.duals.get(label, np.nan), dtype=float)
-            if label in arrow_labels(self.sdp) and y.ndim == 2:
+            if label in self.arrows and y.ndim == 2:
                 y = of_arrow(y)
             z[rows] = (_doubled(y) if y.ndim == 2 else y) / self.price
         left = flat.c + flat.E.T @ z[:m] + flat.A.T @ z[m:]
@@ -219,7 +222,7 @@ class Standard:
         for label, rows in self.labels.items():
             y, order = z[rows], orders.get(label)
             if order is not None:
-                is_arrow = label in arrow_labels(self.sdp)
+                is_arrow = label in self.arrows
                 y = unfolded(order, y) if is_arrow else _halved(order, y)
             found[label] = y
         return complete_multipliers(self.sdp, found)
@@ -245,7 +248,10 @@ def standard(sdp: SDP) -> Standard:
 
 @remembered
 def in_given_units(sdp: SDP) -> Standard:
-    """The same in the units of the person, which do not change as numbers of the program do."""
+    """The same in the units of the person, which do not change as numbers of the program do.
+
+    Arrows are matrices there.
+    """
     return _Builder(sdp, units=False).made()
 
 
@@ -254,6 +260,7 @@ class _Builder:
 
     def __init__(self, sdp: SDP, *, units: bool) -> None:
         self.sdp, self._at, self._has_units = sdp, 0, units
+        self._arrows = arrow_labels(sdp) if units else frozenset[str]()
         self._faces = {v.name: _face(sdp, v.name) for v in sdp.psd_variables}
         self._blocks, size = dict[str, _Block](), 0
         for v in sdp.variables:
@@ -296,12 +303,12 @@ class _Builder:
                 self._own(scalars.name, NONNEGATIVE)
         squares = self._squares()
         for lmi in sdp.lmis:
-            if lmi.label in arrow_labels(sdp):
+            if lmi.label in self._arrows:
                 self._limit(lmi, at)
         for matrix in sdp.psd_variables:
             self._own(matrix.name, SEMIDEFINITE)
         for lmi in sdp.lmis:
-            if lmi.label not in arrow_labels(sdp):
+            if lmi.label not in self._arrows:
                 self._limit(lmi, at)
         E = sp.csr_array(sp.vstack([sp.csr_array((0, n)), *(one[0] for one in images)]))
         radii = below([(one[1], one[0].shape[0]) for one in images], n + 1)
@@ -314,9 +321,8 @@ class _Builder:
         costs = None if around is None else around.toarray().ravel()[:-1]
         flat = build(c, E, f, self._pieces, sdp.constant, around=Around(costs, radii))
         own, length, price = flat.in_own_units() if self._has_units else (flat, 1.0, 1.0)
-        return Standard(
-            sdp, own, length, price, tuple(self._blocks.values()), squares, self._labels
-        )
+        blocks = tuple(self._blocks.values())
+        return Standard(sdp, own, length, price, blocks, squares, self._arrows, self._labels)
 
     def _limit(self, lmi: Lmi, first: int) -> None:
         """The cone of a matrix inequality: matrices, or second-order where it is an arrow."""
@@ -329,7 +335,7 @@ class _Builder:
             last = placed([(0, self._n, sp.csr_array(blur[:, None]))], nothing.shape)
             around = sp.csr_array(nothing + last)
         piece = Piece(SEMIDEFINITE, lmi.order, -side, b, around)
-        if lmi.label in arrow_labels(self.sdp):
+        if lmi.label in self._arrows:
             both, around = rounded(head_and_neck(lmi.order), beside(-side, b), around)
             b = both[:, [-1]].toarray().ravel()
             piece = Piece(SECOND_ORDER, lmi.order + 1, both[:, :-1], b, around)

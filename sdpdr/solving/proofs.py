@@ -103,7 +103,7 @@ class Prover:
         if by_kernel:
             kernel = partial(self._by_kernel, given, claim)
             steps = [kernel] if claim else [*steps, kernel]
-            steps = steps[::-1] if self._suits_the_kernel() else steps
+            steps = steps[::-1] if self._suits_the_kernel(given) else steps
         elif claim == "infeasible":
             steps = [*steps, partial(self._contradicted, given)]
         found: Proved | None = None
@@ -125,9 +125,14 @@ class Prover:
             found = replace(found, value=None, values={}, how=how)
         return self._unless_poor(found, given)
 
-    def _suits_the_kernel(self) -> bool:
-        """Whether the kernel takes less time than arguments that suit one large matrix."""
+    def _suits_the_kernel(self, given: Point) -> bool:
+        """Whether the kernel takes less time than arguments that suit one large matrix.
+
+        Factors have arguments of their own, which keep their rank.
+        """
         sdp = self.sdp
+        if any(isinstance(value, Factor) for value in given.values.values()):
+            return False
         matrices = len(sdp.psd_variables) + len(sdp.lmis)
         return matrices > 1 or sum(v.size for v in sdp.variables) <= _TINY
 

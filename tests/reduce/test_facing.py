@@ -63,7 +63,6 @@ def test_a_direction_of_unlimited_gain_is_one_of_the_original_program():
     assert answer.status is Status.UNBOUNDED
     assert answer.exposures
     assert answer.ray.values["X"].shape == (3, 3)
-    assert answer.ray.check(sdp)
     told = json.loads(json.dumps(answer.record()))["ray"]
     values = {name: np.array(x) for name, x in told["values"].items()}
     assert Ray(told["kind"], told["margin"], "read from a file", values=values).check(sdp)
@@ -73,22 +72,6 @@ def test_a_direction_found_in_other_units_is_one_in_those_of_the_original():
     sdp = program(2, [(2, 2, -(2.0**-40))], ([(1, 1, 2.0**40)], 1))
     answer = sdpdr.solve(sdp, "clarabel")
     assert answer.status is Status.UNBOUNDED
-    assert answer.ray.check(sdp)
-
-
-def test_nothing_is_lost_when_a_second_face_is_looked_for():
-    one, two = ([(1, 1, 1), (2, 2, -1)], 1), ([(1, 1, -1), (2, 2, 1), (3, 3, 1)], -1)
-    answer = sdpdr.solve(program(3, [(1, 1, 1)], one, two), "clarabel")
-    assert len(answer.runs) == 2
-    assert answer.status is Status.SOLVED
-
-
-def test_a_rigorous_answer_has_a_rigorous_ray():
-    sdp = program(2, [(2, 2, -1)], ([(1, 1, 1)], 1))
-    answer = sdpdr.solve(sdp, "clarabel", rigorous=True)
-    assert answer.status is Status.UNBOUNDED
-    assert answer.ray.rigorous
-    assert answer.ray.check(sdp)
 
 
 def test_errors_are_measured_in_the_units_of_the_original():

@@ -20,7 +20,7 @@ from sdpdr.program.point import Point, Value
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
 from sdpdr.solving.grade import ended_as, proved, with_proofs, with_status
-from sdpdr.solving.proofs import Prover
+from sdpdr.solving.proofs import AT_LEAST, Prover
 from sdpdr.solving.solve import solve
 
 # Share of a time limit for folding; the program as it is written has the rest.
@@ -162,7 +162,7 @@ def _graded(
     if folded.bound is None:
         return proved(sdp, given, deadline)
     # A proof from rows for all pairs would take all the time that there is for the point.
-    found = Prover(sdp, given.tol, seconds=0.0, deadline=deadline).of(point)
+    found = Prover(sdp, given.tol, seconds=AT_LEAST, deadline=deadline).of(point)
     words = f"the inequality of the means, from the least centred trace: {folded.argument}"
     found = replace(
         found,

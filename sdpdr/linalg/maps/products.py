@@ -128,6 +128,7 @@ class Products(LinearMap):
         self.n = self.m = n
 
     def forms(self) -> BilinearForms:
+        """The rows as forms of unit vectors and the one vector."""
         return BilinearForms(sp.eye_array(self.n), np.tile(self.vector, (self.n, 1)))
 
     @property
