@@ -34,7 +34,7 @@ _MISSED = (UnprovedError, np.linalg.LinAlgError)
 _SHARE = 0.3
 # Levels of the path that are tried upwards until both sides are proved, before faces are looked
 # for and after; and in all.
-_FEW, _UPWARDS, _LEVELS = 2, 8, 24
+_FEW, _UPWARDS, _LEVELS = 4, 8, 24
 _UP, _DOWN = 10.0, 0.2
 # What is left of a level after the shortest step down.
 _SLOWEST = 0.7
@@ -484,7 +484,8 @@ class _OnFaces:
             known.notes.append(f"{status}: {why}")
             return False
         known.status = status
-        behind = f" behind {steps - 1} faces" if steps > 1 else ""
+        faces = "a face" if steps == 2 else f"{steps - 1} faces"
+        behind = f" behind {faces}" if steps > 1 else ""
         known.how[status] = f"a ray{behind}"
         return True
 

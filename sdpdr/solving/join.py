@@ -48,7 +48,7 @@ def join(
         To measure a point beside the multipliers of another run; without it, the residuals are
         those of the run that the point is from.
     deadline : Deadline, optional
-        Of a proof of the point: see `sdpdr.program.attain`.
+        After which no proof of the point begins.
 
     Returns
     -------
