@@ -29,8 +29,9 @@ import scipy.sparse as sp
 
 import sdpdr
 from sdpdr.base.files import write_text
+from sdpdr.certify import certify
 from sdpdr.graphs import NeighborGraph, knn
-from sdpdr.program import Point, certify
+from sdpdr.program import Point
 from sdpdr.program.boxes import repair
 from sdpdr.solvers import find
 
