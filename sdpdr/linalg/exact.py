@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Index, Matrix
 from sdpdr.linalg.maps import (
     BilinearForms,
     Combined,
@@ -33,7 +33,7 @@ from sdpdr.linalg.maps import (
     SvecMap,
     VectorMap,
 )
-from sdpdr.linalg.svec import svec_pairs, unscaled
+from sdpdr.linalg.svec import svec_pairs
 
 Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = "dict[int, Fraction]"
@@ -62,43 +62,6 @@ def add(total: dict[Any, Fraction], other: Mapping[Any, Fraction], factor: Fract
 def vector_row(linear_map: VectorMap, e: int) -> Vector:
     """Row e of a map on scalars."""
     return _sparse_row(linear_map.matrix(), e)
-
-
-def over_root(stored: Array) -> list[Fraction] | None:
-    r"""Numbers that were multiplied by :math:`\sqrt 2`; None where it is not clear which."""
-    found = unscaled(stored)
-    return None if np.isnan(found).any() else [Fraction(a) for a in found.tolist()]
-
-
-def vector_row_over_root(linear_map: VectorMap, e: int) -> Vector | None:
-    r"""Row e of a map on scalars over :math:`\sqrt 2`; None where its numbers are in doubt."""
-    stored = linear_map.matrix()[[e]]
-    values = over_root(stored.data)
-    return None if values is None else dict(zip(stored.indices.tolist(), values, strict=True))
-
-
-def matrix_row_over_root(linear_map: LinearMap, e: int, keep: Mask) -> Symmetric | None:
-    r"""Row e of a map that yields a ``svec``, over :math:`\sqrt 2`."""
-    if not isinstance(linear_map, SvecMap) and linear_map.n > SMALL:
-        return None
-    stored = linear_map.matrix()[[e]]
-    i, j = svec_pairs(stored.indices)
-    inside = keep[i] & keep[j] & (stored.data != 0.0)
-    i, j, data = i[inside], j[inside], stored.data[inside]
-    on = over_root(data[i == j])
-    off = data[i != j]
-    if on is None or data.size > LARGEST or not _has_few_digits(off):
-        return None
-    total: Symmetric = {}
-    for p, a in zip(i[i == j].tolist(), on, strict=True):
-        add(total, {(p, p): a})
-    for p, q, a in zip(i[i != j].tolist(), j[i != j].tolist(), off.tolist(), strict=True):
-        add(total, {(p, q): Fraction(a) / 2})
-    return total
-
-
-def _has_few_digits(numbers: Array) -> bool:
-    return bool(np.all(numbers * _FEW == np.round(numbers * _FEW)) and np.all(abs(numbers) < _FEW))
 
 
 def matrix_row(linear_map: LinearMap, e: int, keep: Mask) -> Symmetric | None:

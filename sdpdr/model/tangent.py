@@ -1,4 +1,4 @@
-"""Models with smooth costs, and with tangents in their place, which have a standard form."""
+"""Models with smooth costs, and with what they are near an optimum, which has a standard form."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdpdr.base.arrays import LARGEST, Array, is_admissible
-from sdpdr.linalg.magnitudes import row_extents
+from sdpdr.base.arrays import Array
 from sdpdr.model.affine import Affine, evaluate
 from sdpdr.model.block import Changed
 from sdpdr.model.model import Model
@@ -25,94 +24,6 @@ def is_smooth(model: Model) -> bool:
     """Whether smooth costs are all that a model has beside what semidefinite programs have."""
     kinds = [type(term) for _, term in model.labelled_terms()]
     return Smooth in kinds and Raw not in kinds
-
-
-def tangent_of(model: Model, values: Mapping[str, Value]) -> Model:
-    r"""A model with a tangent in place of each smooth cost.
-
-    .. math:: f(v) \ \longrightarrow\ f(u) + \nabla f(u)^T (v - u) \ \le\ f(v) ,
-
-    where u are the values at a point, or near it, where f has no gradient there. Rows keep their
-    labels. Whatever is a bound of this model is one of the model itself.
-
-    Parameters
-    ----------
-    model : Model
-    values : mapping from name to array or Factor
-        The point.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sdpdr import log_det, maximize, psd
-    >>> K = psd("K", 2)
-    >>> model = maximize(log_det(K)) + (K.trace() <= 2.0)
-    >>> near = tangent_of(model, {"K": np.eye(2)})
-    >>> point = {"K": np.diag([2.0, 1.0])}
-    >>> round(near.objective(point), 6), round(model.objective(point), 6)
-    (1.0, 0.693147)
-    """
-
-    def change(term: Term) -> Iterable[Term]:
-        yield _tangent(term, values) if isinstance(term, Smooth) else term
-
-    blocks = tuple(Changed(block, change) for block in model.blocks)
-    return replace(model, blocks=blocks, maximize=model.is_maximization)
-
-
-def parabola_of(model: Model, values: Mapping[str, Value]) -> Model | None:
-    r"""A model with the second-order expansion at a point in place of each smooth cost.
-
-    .. math:: f(v) \ \longrightarrow\ f(u) + \nabla f(u)^T (v - u) + \tfrac12 |R (v - u)|^2,
-              \qquad R^T R = \nabla^2 f(u) .
-
-    Its optimum is the next point of Newton's method. Rows of R with numbers too small for a program
-    are left out: the function is flat there.
-
-    Parameters
-    ----------
-    model : Model
-    values : mapping from name to array or Factor
-
-    Returns
-    -------
-    Model or None
-        None where second derivatives are unknown or too many, or where they, or slopes, have sizes
-        that no program may have.
-
-    Examples
-    --------
-    >>> import numpy as np, sdpdr
-    >>> from sdpdr import maximize, scalar, sum_log
-    >>> v = scalar("v", 2)
-    >>> model = maximize(sum_log(v) - v.sum()) + (v <= 3.0)
-    >>> near = parabola_of(model, {"v": np.array([0.5, 1.5])})
-    >>> sdpdr.solve(near).values["v"].round(3)
-    array([0.75, 0.75])
-    """
-    smooth = [term for _, term in model.labelled_terms() if isinstance(term, Smooth)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        if any(_curvature(term, values) is None for term in smooth):
-            return None
-        lines = [_tangent(term, values).cost for term in smooth]
-    slopes = [row_extents(part) for line in lines for part in line.maps.values()]
-    if not is_admissible([*slopes, *(line.constant for line in lines)]).all():
-        return None
-
-    def change(term: Term) -> Iterable[Term]:
-        if not isinstance(term, Smooth):
-            yield term
-            return
-        yield _tangent(term, values)
-        found = _curvature(term, values)
-        assert found is not None
-        rows, target = found
-        if rows.m:
-            name = f"{term.name}.parabola".strip(".")
-            yield Penalize(rows, target, "square", term.weight, name)
-
-    blocks = tuple(Changed(block, change) for block in model.blocks)
-    return replace(model, blocks=blocks, maximize=model.is_maximization)
 
 
 def expansion_of(model: Model, values: Mapping[str, Value], *, curved: bool = True) -> Model | None:
@@ -180,26 +91,8 @@ def _at(term: Smooth, values: Mapping[str, Value]) -> Array:
     return term.function.inside(evaluate(term.lhs, values))
 
 
-def _curvature(term: Smooth, values: Mapping[str, Value]) -> tuple[Affine, Array] | None:
-    """R v as rows of a program, and R u; None where there are no such numbers."""
-    root = _root(term, values)
-    if root is None:
-        return None
-    moved = term.lhs.reshape(-1).combined(root, (len(root),))
-    rows, target = moved.linear, root @ _at(term, values) - moved.constant
-    sizes = np.array([np.abs(target), *(row_extents(part) for part in rows.maps.values())])
-    if not np.all(sizes <= LARGEST):
-        return None
-    kept = np.flatnonzero(is_admissible(sizes).all(axis=0))
-    return (rows, target) if kept.size == rows.m else (rows.picked(kept), target[kept])
-
-
 def _root(term: Smooth, values: Mapping[str, Value]) -> Array | None:
     return None if term.lhs.m > _MANY else term.function.root(_at(term, values))
-
-
-def _tangent(term: Smooth, values: Mapping[str, Value]) -> Minimize:
-    return Minimize(Affine.of(term.weight * _line(term, _at(term, values))), term.name)
 
 
 def _line(term: Smooth, at: Array) -> Affine:

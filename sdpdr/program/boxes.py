@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,6 @@ from sdpdr.program.rescale import rescale
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP, remembered
 
-# Lower and upper limits of multipliers, by label.
-Box: TypeAlias = Mapping[str, tuple[Array, Array]]
 # Of a row, relative to its size: what is missed by no more holds.
 _ROUNDING = 1e-13
 
@@ -76,34 +73,6 @@ def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
         if np.any(seen != 1):
             return None
     return found
-
-
-def dual_box(sdp: SDP) -> Box | None:
-    """Lower and upper limits of every row's multiplier; None where they are not a box.
-
-    A non-negative slack z with cost c and coefficient a in its row demands c + a y >= 0.
-    """
-    columns = slack_columns(sdp)
-    if columns is None:
-        return None
-    box = {}
-    for r in sdp.rows:
-        lower = np.full(r.m, 0.0 if r.relation == "<=" else -np.inf)
-        box[r.label] = (lower, np.full(r.m, np.inf))
-    for column in columns:
-        if column.curvature is not None:
-            continue
-        lower, upper = box[column.label]
-        limit = -column.cost / column.coefficient
-        down = column.coefficient < 0.0
-        np.minimum.at(upper, column.row[down], limit[down])
-        np.maximum.at(lower, column.row[~down], limit[~down])
-    return box
-
-
-def within(box: Box, y: Mapping[str, Array]) -> dict[str, Array]:
-    """Multipliers moved into a box where they lie outside; all are free that it does not name."""
-    return {k: np.clip(part, *box[k]) if k in box else part for k, part in y.items()}
 
 
 def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
