@@ -12,6 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.certify.path import LARGEST
 from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, Oracle, prove
 from sdpdr.certify.standard import Standard, standard
+from sdpdr.certify.units import NOTHING
 from sdpdr.program.arrows import arrow_labels
 from sdpdr.program.point import Point, Value
 from sdpdr.program.ray import Ray
@@ -20,8 +21,6 @@ from sdpdr.program.sizes import gap_scale as natural_scale
 
 # Numbers of a point up to which the kernel is asked: congruences of dense matrices take a second.
 _NUMBERS = 12_000
-# Beside what a typical entry of a solution costs, this is nothing.
-_NOTHING = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +72,23 @@ def is_small(sdp: SDP) -> bool:
     return numbers + scalars + sdp.n_rows <= _NUMBERS and unknowns <= LARGEST
 
 
+def is_nothing(sdp: SDP, *values: float | None) -> bool:
+    """Whether values of the objective are as good as zero beside the numbers of a program.
+
+    Unknown ones are not. No gap is small relative to an optimum of zero, and there is no point in
+    searching for one.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> sdp = methods.mvu(graphs.path([1.0, 1.0, 3.0])).to_sdp()
+    >>> is_nothing(sdp, 1e-9, -1e-12), is_nothing(sdp, 1e-9, None), is_nothing(sdp, 1e-3)
+    (True, False, False)
+    """
+    unit = standard(sdp).units.cost if is_small(sdp) else natural_scale(sdp)
+    return all(value is not None and abs(value) <= NOTHING * unit for value in values)
+
+
 def prove_answer(
     sdp: SDP,
     point: Point,
@@ -114,8 +130,8 @@ def prove_answer(
     (2.0002, None)
     """
     form = standard(sdp)
-    unit = form.length * form.price
-    known = Knowledge(scale=gap_scale / unit, nothing=_NOTHING * natural_scale(sdp) / unit)
+    unit = form.units.cost
+    known = Knowledge(scale=gap_scale / unit, nothing=NOTHING)
     sides = {} if beside is None else {VALUE: beside.value, BOUND: beside.bound}
     for side, number in sides.items():
         if beside is not None and number is not None:
@@ -140,7 +156,7 @@ def prove_answer(
 def _of_knowledge(form: Standard, known: Knowledge) -> Proved:
     sdp = form.sdp
     sides = {VALUE: known.value, BOUND: known.bound}
-    unit = form.length * form.price
+    unit = form.units.cost
     numbers = {s: sdp.report(unit * x) if s in known.how else None for s, x in sides.items()}
     how = {side: known.how.get(side, _why_not(known, side)) for side in sides}
     return Proved(

@@ -215,10 +215,13 @@ class Equations:
         first, last = order[:rank], order[rank:]
         basis, rest = kept[first], kept[last]
         weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:])
-        guesses = (weights * sizes[last] / sizes[first][:, None]).T
-        for row, guess in zip(rest, guesses, strict=True):
+        # Rows may be in powers of two of their own.
+        near = near_powers(sizes)
+        units = near[last][:, None] / near[first]
+        weights = (weights * (sizes[last] / near[last]) / (sizes[first] / near[first])[:, None]).T
+        for row, guess, unit in zip(rest, weights, units, strict=True):
             if self._vague[row] or not (
-                self._is_sum(basis, guess, row) or self._is_eliminated(basis, row)
+                self._is_sum(basis, guess, unit, row) or self._is_eliminated(basis, row)
             ):
                 raise UnprovedError(
                     "an equation depends on others, and it is not shown that it follows from them"
@@ -234,11 +237,11 @@ class Equations:
         }
         return {**found, -1: Fraction(float(self._f[row]))}
 
-    def _is_sum(self, basis: Index, guess: Array, row: int) -> bool:
+    def _is_sum(self, basis: Index, guess: Array, units: Array, row: int) -> bool:
         """Whether a row is a sum of others with weights of small denominators, as guessed."""
         left = {place: -value for place, value in self._terms(row).items()}
-        for k, near in zip(basis, guess, strict=True):
-            weight = Fraction(float(near)).limit_denominator(_DENOMINATOR)
+        for k, near, unit in zip(basis, guess, units, strict=True):
+            weight = Fraction(float(near)).limit_denominator(_DENOMINATOR) * Fraction(float(unit))
             if weight and self._vague[k]:
                 return False
             for place, value in self._terms(int(k)).items() if weight else ():

@@ -85,6 +85,15 @@ class Face:
 # -- bases and maps in integers -----------------------------------------------------------------
 
 
+def _bases(Q: Array, units: Array) -> tuple[Array, Array] | None:
+    """Columns that span what Q spans to about four digits, and those of its complement.
+
+    They have integers, once rows are in the units that they were given in.
+    """
+    found = _integer_bases(units[:, None] * Q)
+    return None if found is None else (found[0] / units[:, None], units[:, None] * found[1])
+
+
 def _integer_bases(Q: Array) -> tuple[Array, Array] | None:
     """Integer columns that span what Q spans to about four digits, and those of its complement."""
     n, r = Q.shape
@@ -168,18 +177,20 @@ def _face(part: Part, v: Array, side: str, top: float) -> Face | None:
     if np.max(np.abs(v)) < _CLEAR * top:
         return Face([], eye, [(part.kind, part.size, eye)], nothing)
     if part.kind == SEMIDEFINITE:
-        return _face_of_matrices(int(part.size), v, side, top)
+        return _face_of_matrices(part, v, side, top)
     if part.kind == SECOND_ORDER:
         return _face_of_second_order(part.size, v, side, top)
     return _face_of_exponential(v, side, top) if part.kind == EXPONENTIAL else None
 
 
-def _face_of_matrices(order: int, v: Array, side: str, top: float) -> Face | None:
+def _face_of_matrices(part: Part, v: Array, side: str, top: float) -> Face | None:
+    order = int(part.size)
     j, i = np.tril_indices(order)
     M = np.zeros((order, order))
     M[i, j] = M[j, i] = v / np.where(i == j, 1.0, 2.0) if side == PRIMAL else v
     values, Q = np.linalg.eigh(M)
-    bases = _integer_bases(Q[:, values > _CLEAR * top])
+    units = np.ones(order) if part.units is None else part.units
+    bases = _bases(Q[:, values > _CLEAR * top], units if side == PRIMAL else 1.0 / units)
     if bases is None:
         return None
     W, V = bases
@@ -253,12 +264,13 @@ class _Search:
         m, n = program.E.shape
         last = 0 if self.ray else 1
         added, more = [], [] if self.ray else [sp.csr_array((m, 1))]
-        for kind, size, A, b, radii in pieces:
+        for kind, size, A, b, radii, units in pieces:
             part, at = e[at : at + b.size], at + b.size
             columns = [A, sp.csr_array(-b[:, None])]
             columns += [] if self.ray else [sp.csr_array(part[:, None])]
             around = None if radii is None else _widened(radii, last + 1)
-            added.append(Piece(kind, size, sp.hstack(columns), part * float(self.ray), around))
+            right = part * float(self.ray)
+            added.append(Piece(kind, size, sp.hstack(columns), right, around, units))
         E = sp.hstack([program.E, sp.csr_array(-program.f[:, None]), *more])
         cost = np.concatenate([np.zeros(n), [-1.0] if self.ray else [0.0, -1.0]])
         radii = program.around.E
@@ -269,8 +281,8 @@ class _Search:
         """Steps whose slack has size one, or that improve by one with the least slack."""
         program, m, n = self.program, self.program.f.size, self.program.c.size
         bare = [
-            Piece(k, s, A, 0.0 * b, None if radii is None else _bare(radii))
-            for k, s, A, b, radii in pieces
+            Piece(k, s, A, 0.0 * b, None if radii is None else _bare(radii), units)
+            for k, s, A, b, radii, units in pieces
         ]
         A = sp.vstack([sp.csr_array((0, n)), *(one.A for one in pieces)])
         size = A.T @ self._centre(pieces)
@@ -323,7 +335,7 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
     """
     known, _ = _proved(program, side, solve, ray=False)
     given = program.pieces()
-    zero = [_image(face.zero, *piece[2:]) for face, piece in zip(known, given, strict=True)]
+    zero = [_image(face.zero, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
     left = _smaller([face.left for face in known], given)
     return Exposed(left, _stacked(zero, program.c.size), [face.basis for face in known])
 
@@ -423,7 +435,7 @@ def _proved(
     if not ray and not any(T.shape[0] for face in known for _, _, T in face.inside):
         raise UnprovedError("nothing is exposed")
     given = program.pieces()
-    flat = [_image(face.flat, *piece[2:]) for face, piece in zip(known, given, strict=True)]
+    flat = [_image(face.flat, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
     inside = _smaller([face.inside for face in known], given)
     small = search.over(inside, _stacked(flat, n))
     again = solve(small)
@@ -434,7 +446,7 @@ def _proved(
 def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:
     """Images of pieces in smaller cones."""
     return [
-        Piece(kind, size, *_image(T, *piece[2:]))
+        Piece(kind, size, *_image(T, *piece[2:5]))
         for of_one, piece in zip(images, given, strict=True)
         for kind, size, T in of_one
         if T.shape[0]
@@ -454,7 +466,7 @@ def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
     n, m, e = program.c.size, program.f.size, program.centre
     if side == PRIMAL:
         pieces, at = list[Piece](), 0
-        for kind, size, A, b, _ in program.pieces():
+        for kind, size, A, b, *_ in program.pieces():
             column = sp.csr_array(e[at : at + b.size][:, None])
             pieces.append(Piece(kind, size, sp.hstack([A, column]), b))
             at += b.size
@@ -465,7 +477,7 @@ def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
         margin, y = found.x[n], found.x[:n]
     else:
         size = program.A.T @ e
-        bare = [Piece(kind, size_, A, 0.0 * b) for kind, size_, A, b, _ in program.pieces()]
+        bare = [Piece(kind, size_, A, 0.0 * b) for kind, size_, A, b, *_ in program.pieces()]
         # First among its kind, so that it comes before all other cones.
         bare = [Piece(NONNEGATIVE, 1, sp.csr_array(-size[None]), np.ones(1)), *bare]
         found = solve(build(program.c + size, program.E, np.zeros(m), bare))
@@ -602,10 +614,10 @@ def substituted(
         )
 
     pieces = [
-        Piece(kind, size, own[rows[0]], b)
-        if rows[0] in own
-        else Piece(kind, size, *through(A, b, radii))
-        for (kind, size, A, b, radii), (*_, rows) in zip(
+        Piece(kind, size, own[part.rows[0]], b, units=units)
+        if part.rows[0] in own
+        else Piece(kind, size, *through(A, b, radii), units)
+        for (kind, size, A, b, radii, units), part in zip(
             program.pieces(), program.parts, strict=True
         )
     ]

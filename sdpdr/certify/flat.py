@@ -27,7 +27,6 @@ from sdpdr.certify.cones import (
     SecondOrder,
     Semidefinite,
 )
-from sdpdr.linalg.rounding import near_powers
 
 NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE = "nonnegative", "second-order", "semidefinite"
 EXPONENTIAL, POWER = "exponential", "power"
@@ -46,6 +45,8 @@ class Piece(NamedTuple):
     b : array of shape (dim,)
     around : sparse array of shape (dim, n + 1), optional
         Radii of the numbers of A and, last, of b.
+    units : array, optional
+        Powers of two d, where matrices are D S D in units of their own (`sdpdr.certify.units`).
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Piece(NamedTuple):
     A: Matrix
     b: Array
     around: Matrix | None = None
+    units: Array | None = None
 
 
 class Answer(NamedTuple):
@@ -90,11 +92,12 @@ EXACT = Around()
 
 
 class Part(NamedTuple):
-    """Where one cone of a program lies among its rows."""
+    """Where one cone of a program lies among its rows, and the units of a piece."""
 
     kind: str
     size: float
     rows: Index
+    units: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +170,8 @@ class FlatProgram:
         """The cones one by one, as `build` takes them."""
         R = self.around.A
         return [
-            Piece(kind, size, self.A[rows], self.b[rows], None if R is None else R[rows])
-            for kind, size, rows in self.parts
+            Piece(kind, size, self.A[rows], self.b[rows], None if R is None else R[rows], units)
+            for kind, size, rows, units in self.parts
         ]
 
     def moved(self, right: Array) -> FlatProgram:
@@ -178,51 +181,6 @@ class FlatProgram:
     def charged(self, cost: Array) -> FlatProgram:
         """The program with another cost."""
         return replace(self, c=cost)
-
-    def in_own_units(self) -> tuple[FlatProgram, float, float]:
-        """The program with right sides and costs of size one, and the units of points and costs.
-
-        Units are powers of two, which round nothing, so that what is proved of it is proved of the
-        program itself: points are in the unit of right sides, multipliers in that of costs. A
-        logarithm has no unit, so that programs with exponential cones stay as they are.
-
-        Examples
-        --------
-        >>> above = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), np.array([-8.0]))
-        >>> program = build(np.array([4.0]), sp.csr_array((0, 1)), np.zeros(0), [above])
-        >>> own, length, price = program.in_own_units()
-        >>> own.b.tolist(), own.c.tolist(), length, price
-        ([-1.0], [1.0], 8.0, 4.0)
-        """
-        if any(part.kind in (EXPONENTIAL, POWER) for part in self.parts):
-            return self, 1.0, 1.0
-        right = max(float(np.max(np.abs(v), initial=0.0)) for v in (self.f, self.b))
-        length, price = (
-            float(near_powers(np.array([size or 1.0]))[0])
-            for size in (right, float(np.max(np.abs(self.c), initial=0.0)))
-        )
-        unit = length * price
-        own = replace(
-            self,
-            c=self.c / price,
-            f=self.f / length,
-            b=self.b / length,
-            offset=self.offset / unit,
-            around=Around(
-                None if self.around.c is None else self.around.c / price,
-                _right_in_units(self.around.E, length),
-                _right_in_units(self.around.A, length),
-            ),
-        )
-        return own, length, price
-
-
-def _right_in_units(radii: sp.csr_array | None, length: float) -> sp.csr_array | None:
-    if radii is None:
-        return None
-    units = np.ones(radii.shape[1])
-    units[-1] = 1.0 / length
-    return sp.csr_array(radii @ sp.diags_array(units))
 
 
 def build(
@@ -258,8 +216,8 @@ def build(
         pieces = [Piece(NONNEGATIVE, 1, sp.csr_array((1, len(c))), np.ones(1))]
     ordered = sorted((one for one in pieces if len(one.b)), key=lambda one: KINDS.index(one.kind))
     parts, at = [], 0
-    for kind, size, _, b, _ in ordered:
-        parts.append(Part(kind, size, np.arange(at, at + len(b))))
+    for kind, size, _, b, _, units in ordered:
+        parts.append(Part(kind, size, np.arange(at, at + len(b)), units))
         at += len(b)
     alike: dict[tuple[str, float], list[Part]] = {}
     for part in parts:

@@ -368,7 +368,7 @@ class Mirror:
 def _dual_maps(parts: tuple[Part, ...]) -> tuple[sp.csr_array, sp.csr_array]:
     """T with T z in the cones for multipliers z, and its transposed inverse, over all rows."""
     maps, back = list[Any](), list[Any]()
-    for kind, size, rows in parts:
+    for kind, size, rows, *_ in parts:
         if kind == SEMIDEFINITE:
             j, i = np.tril_indices(int(size))
             weight = np.where(i == j, 1.0, 2.0)

@@ -32,6 +32,7 @@ from sdpdr.certify.flat import (
     build,
 )
 from sdpdr.certify.products import added, below, beside, pairs_of_rows, product, rounded
+from sdpdr.certify.units import Units
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import selection, svec_size
 from sdpdr.program.arrows import arrow_labels, head_and_neck, of_arrow, unfolded
@@ -157,8 +158,8 @@ class Standard:
     sdp : SDP
     flat : FlatProgram
         Of the minimisation, in units of its own.
-    length, price : float
-        Units of points and of costs, which are powers of two.
+    units : Units
+        Those.
     blocks : tuple of _Block
     squares : tuple of _Squares
     arrows : frozenset of str
@@ -169,8 +170,7 @@ class Standard:
 
     sdp: SDP
     flat: FlatProgram
-    length: float
-    price: float
+    units: Units
     blocks: tuple[_Block, ...]
     squares: tuple[_Squares, ...]
     arrows: frozenset[str]
@@ -186,26 +186,28 @@ class Standard:
         for block in self.blocks:
             value = point.values.get(block.name)
             entries = np.nan if value is None else _entries(block, as_dense(value))
-            x[block.places] = entries / self.length
+            x[block.places] = entries
         for square in self.squares:
-            x[square.halves] = self.length / (2.0 * square.unit) * x[square.places] ** 2
+            x[square.halves] = x[square.places] ** 2 / (2.0 * square.unit)
         for label, rows in self.labels.items():
             y = np.asarray(point.duals.get(label, np.nan), dtype=float)
             if label in self.arrows and y.ndim == 2:
                 y = of_arrow(y)
-            z[rows] = (_doubled(y) if y.ndim == 2 else y) / self.price
-        left = flat.c + flat.E.T @ z[:m] + flat.A.T @ z[m:]
+            z[rows] = _doubled(y) if y.ndim == 2 else y
+        own, costs = self.units.multipliers(z), self.units.given_costs(flat.c)
+        left = self.units.given_costs(flat.c + flat.E.T @ own[:m] + flat.A.T @ own[m:])
         for block in self.blocks:
             if block.rows.size:
                 z[m + block.rows] = left[block.places]
         for square in self.squares:
-            q, u = flat.c[square.halves], left[square.places]
+            q, u = costs[square.halves], left[square.places]
             z[m + square.rows] = np.stack([(q + u * u / q) / 2.0, (q - u * u / q) / 2.0, u], 1)
-        return Answer(x, flat.b - flat.A @ x, z, True)
+        x = self.units.point(x)
+        return Answer(x, flat.b - flat.A @ x, self.units.multipliers(z), True)
 
     def values(self, x: Array) -> dict[str, Value]:
         """A point of the flat program as one of the standard form."""
-        x, found = x * self.length, dict[str, Value]()
+        x, found = self.units.given_point(x), dict[str, Value]()
         for block in self.blocks:
             if isinstance(self.sdp.variable(block.name), PsdVariable):
                 T, V = _matrix(block.order, x[block.places]), block.basis
@@ -216,7 +218,7 @@ class Standard:
 
     def duals(self, z: Array) -> dict[str, Array]:
         """Multipliers of the flat program as those of the standard form."""
-        z = z * self.price
+        z = self.units.given_multipliers(z)
         orders = {lmi.label: lmi.order for lmi in self.sdp.lmis}
         found = {}
         for label, rows in self.labels.items():
@@ -320,9 +322,9 @@ class _Builder:
             c[square.halves] = square.unit * v.curvature
         costs = None if around is None else around.toarray().ravel()[:-1]
         flat = build(c, E, f, self._pieces, sdp.constant, around=Around(costs, radii))
-        own, length, price = flat.in_own_units() if self._has_units else (flat, 1.0, 1.0)
-        blocks = tuple(self._blocks.values())
-        return Standard(sdp, own, length, price, blocks, squares, self._arrows, self._labels)
+        units = Units.of(flat) if self._has_units else Units.given(flat)
+        own, blocks = units.program(flat), tuple(self._blocks.values())
+        return Standard(sdp, own, units, blocks, squares, self._arrows, self._labels)
 
     def _limit(self, lmi: Lmi, first: int) -> None:
         """The cone of a matrix inequality: matrices, or second-order where it is an arrow."""

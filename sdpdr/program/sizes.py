@@ -33,7 +33,6 @@ from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP, remembered
 
 # Beside what an entry of a solution costs.
-_NOTHING = 1e-7
 
 
 @remembered
@@ -54,23 +53,6 @@ def gap_scale(sdp: SDP) -> float:
         return entry * min(c for c in linear if c)
     curvatures = [v.curvature for v in sdp.vector_variables if v.curvature is not None]
     return 0.5 * _typical(curvatures) * entry**2
-
-
-def is_nothing(sdp: SDP, *values: float | None) -> bool:
-    """Whether values of the objective are as good as zero beside the numbers of a program.
-
-    Unknown ones are not. No gap is small relative to an optimum of zero, and there is no point in
-    searching for one.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs, methods
-    >>> sdp = methods.mvu(graphs.path([1.0, 1.0, 3.0])).to_sdp()
-    >>> is_nothing(sdp, 1e-9, -1e-12), is_nothing(sdp, 1e-9, None), is_nothing(sdp, 1e-3)
-    (True, False, False)
-    """
-    floor = _NOTHING * gap_scale(sdp)
-    return all(value is not None and abs(value) <= floor for value in values)
 
 
 def row_norms(linear_map: LinearMap | VectorMap) -> Array:

@@ -21,6 +21,8 @@ from sdpdr.certify.flat import (
     Part,
 )
 
+# What Clarabel raises where one of its own checks fails; it is no Exception.
+PANIC = "PanicException"
 _SOLVED = ("Solved", "AlmostSolved")
 # Seconds of its steps for each cubed number of numbers in a matrix, on a slow machine.
 _STEPS = 2e-10
@@ -54,8 +56,7 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
         _STEPS * sum(part.rows.size**3 for part in program.parts if part.kind == SEMIDEFINITE)
         > seconds
     ):
-        nothing = np.full(program.b.size, np.nan)
-        return Answer(np.full(n, np.nan), nothing, np.full(m + nothing.size, np.nan), False)
+        return _nothing(program)
     scale = np.ones(program.b.size)
     for cone, rows in program.cones:
         if isinstance(cone, Semidefinite):
@@ -67,11 +68,22 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     settings.verbose = False
     settings.time_limit = seconds
     b = np.concatenate([program.f, scale * program.b])
-    nothing = sp.csc_matrix((n, n))
-    found = clarabel.DefaultSolver(nothing, program.c, A, b, cones, settings).solve()
+    squares = sp.csc_matrix((n, n))
+    try:
+        found = clarabel.DefaultSolver(squares, program.c, A, b, cones, settings).solve()
+    except BaseException as error:
+        if type(error).__name__ != PANIC:
+            raise
+        return _nothing(program)
     x, s, z = (np.array(v, dtype=float) for v in (found.x, found.s, found.z))
     z = np.concatenate([z[:m], z[m:] * scale])
     return Answer(x, s[m:] / scale, z, str(found.status) in _SOLVED)
+
+
+def _nothing(program: FlatProgram) -> Answer:
+    """No answer."""
+    x, s, w = (np.full(v.size, np.nan) for v in (program.c, program.b, program.f))
+    return Answer(x, s, np.concatenate([w, s]), False)
 
 
 def _cone(part: Part) -> Any:

@@ -15,11 +15,11 @@ from sdpdr.base.errors import (
     UnknownNameError,
 )
 from sdpdr.base.progress import Progress
+from sdpdr.certify.answer import is_nothing
 from sdpdr.model import Model
 from sdpdr.program.point import Point
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import is_nothing
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, FacialReduction, facial_reduction
 from sdpdr.reduce.squared import Squared

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, prove
+from sdpdr.certify.units import Units
 from sdpdr.model import Model
 from sdpdr.model.conic.flat import flat_problem
 from sdpdr.model.to_cvxpy import render_model
@@ -50,8 +51,8 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Way, request: Request) 
     stopped = False
     with request.clock("certify"):
         flat = flat_problem(render_model(model).problem)
-        program, length, price = flat.program.in_own_units()
-        unit = length * price
+        units = Units.of(flat.program)
+        program, unit = units.program(flat.program), units.cost
         known = replace(known, scale=request.gap_scale / unit)
         try:
             answer = ask_clarabel(program, seconds)

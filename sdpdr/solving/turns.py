@@ -12,8 +12,8 @@ import numpy as np
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, SdpdrWarning, warn
+from sdpdr.certify.answer import is_nothing
 from sdpdr.program.run import Run, Status
-from sdpdr.program.sizes import is_nothing
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solving.grade import proved

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.errors import DataError
 from sdpdr.certify.prove import BOUND, INFEASIBLE, OPTIMAL, UNBOUNDED, VALUE, Knowledge, prove
+from sdpdr.certify.units import Units
 from sdpdr.program.run import Status
 from sdpdr.solvers.flat import ask_clarabel
 
@@ -135,8 +136,8 @@ def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = No
 
     _require_positive(tol=tol, seconds=inf if seconds is None else seconds)
     flat = flat_problem(problem)
-    program, length, price = flat.program.in_own_units()
-    unit = length * price
+    units = Units.of(flat.program)
+    program, unit = units.program(flat.program), units.cost
     begin = time.process_time()
     answer = ask_clarabel(program)
     solving = time.process_time() - begin

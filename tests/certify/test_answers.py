@@ -347,7 +347,7 @@ def test_points_and_multipliers_survive_the_way_there_and_back():
     for r in sdp.rows:
         if "K" not in r.lhs or not isinstance(r.lhs["K"], Products):
             np.testing.assert_allclose(back[r.label], duals[r.label], atol=1e-12)
-    unit = form.length * form.price
+    unit = form.units.cost
     value = unit * float(form.flat.c @ there.x + form.flat.offset)
     assert value == pytest.approx(sdp.primal_value(point.values))
 

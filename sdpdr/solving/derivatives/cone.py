@@ -237,7 +237,7 @@ def cone_program(sdp: SDP) -> ConeProgram:
     is_free = np.zeros(known + others.size, dtype=bool)
     for block in made.blocks:
         is_free[block.places] = not block.rows.size
-    for kind, order, rows in flat.parts:
+    for kind, order, rows, _ in flat.parts:
         if kind == SEMIDEFINITE and has_slack[rows[0]]:
             blocks.append(Block(int(order), int(slack[rows[0]])))
     is_nonnegative, scale, curvature = ~is_free, np.ones(is_free.size), np.zeros(is_free.size)
