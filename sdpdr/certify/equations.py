@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 import scipy.linalg as sl
@@ -34,6 +35,8 @@ _SHARES = (0.7, 0.3)
 _CORRECTIONS, _POWER_STEPS = 4, 12
 # Denominators of weights with which one row may be a sum of others.
 _DENOMINATOR = 1000
+# What the smallest entry of rows becomes, so that simple ones are integers.
+_WHOLE = 2.0**10
 # Rows that rational elimination, which is slow, is tried on.
 _RATIONAL = 150
 # Added to a unit diagonal before it is factorized.
@@ -239,14 +242,35 @@ class Equations:
 
     def _is_sum(self, basis: Index, guess: Array, units: Array, row: int) -> bool:
         """Whether a row is a sum of others with weights of small denominators, as guessed."""
-        left = {place: -value for place, value in self._terms(row).items()}
-        for k, near, unit in zip(basis, guess, units, strict=True):
-            weight = Fraction(float(near)).limit_denominator(_DENOMINATOR) * Fraction(float(unit))
-            if weight and self._vague[k]:
-                return False
-            for place, value in self._terms(int(k)).items() if weight else ():
+        some = np.abs(guess) > 0.5 / _DENOMINATOR
+        if np.any(self._vague[basis[some]]):
+            return False
+        weights = [
+            Fraction(float(near)).limit_denominator(_DENOMINATOR) * Fraction(float(unit))
+            for near, unit in zip(guess[some], units[some], strict=True)
+        ]
+        rows = np.append(basis[some], row)
+        found = self._missed_by_integers(rows, [*weights, Fraction(-1)])
+        if found is not None:
+            return not found
+        left: dict[int, Fraction] = {}
+        for k, weight in zip(rows, [*weights, Fraction(-1)], strict=True):
+            for place, value in self._terms(int(k)).items():
                 left[place] = left.get(place, Fraction(0)) + weight * value
         return not any(left.values())
+
+    def _missed_by_integers(self, rows: Index, weights: list[Fraction]) -> bool | None:
+        """Whether a sum of rows is not zero, where doubles hold it exactly; else None."""
+        both = sp.csr_array(sp.hstack([self._E[rows], sp.csr_array(self._f[rows][:, None])]))
+        least = float(np.min(np.abs(both.data), where=both.data != 0.0, initial=np.inf))
+        both = both * (_WHOLE / float(near_powers(np.array([least]))[0]))
+        share = lcm(*(weight.denominator for weight in weights))
+        numbers = np.array([float(weight * share) for weight in weights])
+        if np.any(both.data != np.rint(both.data)) or np.any(numbers != np.rint(numbers)):
+            return None
+        if not float(np.max(abs(both).T @ np.abs(numbers))) < 2.0**53:
+            return None
+        return bool(np.any(both.T @ numbers))
 
     def _is_eliminated(self, basis: Index, row: int) -> bool:
         """Whether a row follows from others that are exact, by rational elimination."""

@@ -436,11 +436,35 @@ def _proved(
         raise UnprovedError("nothing is exposed")
     given = program.pieces()
     flat = [_image(face.flat, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
-    inside = _smaller([face.inside for face in known], given)
-    small = search.over(inside, _stacked(flat, n))
-    again = solve(small)
-    proof = Proof(small, again.s, again.z)
-    return known, (proof.bound(again.z) if side == PRIMAL else proof.value(again.x)).at
+    small = search.over(_smaller([face.inside for face in known], given), _stacked(flat, n))
+    # What was found, on the faces; where that is not precise enough, what is found on them.
+    with suppress(UnprovedError, np.linalg.LinAlgError):
+        return known, _verified(small, _on_faces(small, known, found, v, side), side)
+    return known, _verified(small, solve(small), side)
+
+
+def _verified(small: FlatProgram, found: Answer, side: str) -> Array:
+    """The exact vector next to what was found."""
+    proof = Proof(small, found.s, found.z)
+    return (proof.bound(found.z) if side == PRIMAL else proof.value(found.x)).at
+
+
+def _on_faces(
+    small: FlatProgram, faces: Sequence[Face], found: Answer, v: Array, side: str
+) -> Answer:
+    """An answer to the search in all cones, as one to that on faces."""
+    if side == DUAL:
+        return found._replace(
+            s=small.b - small.A @ found.x, z=np.zeros(small.f.size + small.b.size)
+        )
+    ends = np.cumsum([0, *(face.flat.shape[1] for face in faces)])
+    # Without a face there is a number that is one.
+    z, at = np.concatenate([found.z[: small.f.size], small.b]), small.f.size
+    for k, T in _order_of_pieces([face.inside for face in faces]):
+        part = T @ v[ends[k] : ends[k + 1]]
+        z[at : at + T.shape[0]] = np.linalg.solve((T @ T.T).toarray(), part)
+        at += T.shape[0]
+    return found._replace(s=np.zeros(small.b.size), z=z)
 
 
 def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:

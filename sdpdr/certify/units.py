@@ -131,11 +131,11 @@ class Units:
         return sp.csr_array(sp.diags_array(rows) @ radii @ sp.diags_array(columns))
 
     def _part(self, part: Part) -> Part:
-        """A cone, which of matrices remembers the congruence."""
+        """A cone, which of matrices remembers the congruence, up to a multiple."""
         if part.kind != SEMIDEFINITE:
             return part
-        diagonal = np.cumsum(np.arange(1, int(part.size) + 1)) - 1
-        return part._replace(units=np.sqrt(self.cones[part.rows[diagonal]]))
+        scale = self.cones[part.rows[_on_diagonal(int(part.size))]]
+        return part._replace(units=np.sqrt(scale / scale[0]))
 
     def point(self, x: Array) -> Array:
         """A point of the program in these units."""
@@ -213,6 +213,7 @@ class _Fit:
                 columns = B.indices
                 if np.unique(columns).size == columns.size and np.all(owner[columns] < 0):
                     owner[columns] = rows
+        self._owner = owner
         free, own = np.flatnonzero(owner < 0), np.flatnonzero(owner >= 0)
         of_free = sp.csr_array((np.ones(free.size), (free, np.arange(free.size))), (n, free.size))
         of_own = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), (n, own.size))
@@ -230,12 +231,17 @@ class _Fit:
             logs.append(-np.log2(size[size > 0.0]))
         side = sp.csr_array(sp.vstack(sides))
         theta = spl.lsmr(side, np.concatenate(logs), atol=_NEAR, btol=_NEAR, maxiter=_STEPS)[0]
-        theta = np.ceil(self._with_lengths(theta, side) - _UP)
-        theta = np.clip(theta, -_MOST, _MOST)
-        unknowns, equations, cones = (
-            np.exp2(of @ theta) for of in (self._unknowns, self._equations, self._cones)
-        )
-        return Units(unknowns, equations, cones)
+        theta = self._with_lengths(theta, side)
+        cones = self._cones @ theta
+        for kind, size, rows, _ in program.parts:
+            cones[rows] = (
+                _congruence(int(size), cones[rows]) if kind == SEMIDEFINITE else cones[rows]
+            )
+        unknowns, cones = _whole(self._unknowns @ theta), _whole(cones)
+        own = np.flatnonzero(self._owner >= 0)
+        unknowns[own] = -cones[self._owner[own]]
+        equations = _whole(self._equations @ theta)
+        return Units(np.exp2(unknowns), np.exp2(equations), np.exp2(cones))
 
     def _with_lengths(self, theta: Array, side: sp.csr_array) -> Array:
         """The same with the length of each part: least squares leave it open."""
@@ -251,3 +257,26 @@ class _Fit:
         shared = np.floor(np.max(lengths)) if np.any(np.isfinite(lengths)) else 0.0
         lengths = np.where(np.isfinite(lengths), lengths - shared, 0.0)
         return np.asarray(theta + lengths[part] * self._lengths)
+
+
+def _whole(exponents: Array) -> Array:
+    return np.clip(np.ceil(exponents - _UP), -_MOST, _MOST)
+
+
+def _on_diagonal(order: int) -> Index:
+    """Where the diagonal of a matrix lies in its triangle."""
+    return np.cumsum(np.arange(1, order + 1)) - 1
+
+
+def _congruence(order: int, exponents: Array) -> Array:
+    """Whole exponents of a multiple of a congruence, nearly those of a matrix.
+
+    Examples
+    --------
+    >>> _congruence(2, np.array([1.0, 3.5, 6.0])).tolist()
+    [1.0, 3.0, 5.0]
+    """
+    j, i = np.tril_indices(order)
+    first = exponents[0]
+    rows = np.ceil((exponents[_on_diagonal(order)] - first) / 2.0 - _UP)
+    return np.asarray(np.ceil(first - _UP) + rows[i] + rows[j])
