@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
@@ -43,8 +44,8 @@ from sdpdr.certify.proof import Proof
 PRIMAL, DUAL = "primal", "dual"
 # Beside the largest: what interior-point methods at 1e-8 find of entries that are in the face.
 _CLEAR = 1e-4
-# Shares of their size that rays are moved by to be inside.
-_MOVED = (1e-8, 1e-6, 1e-4, 1e-2, 1.0)
+# Beside the smallest ray, the size of those in the middle of which one is looked for.
+_LARGER = 2.0
 # Denominators of a basis that is rounded, and by how much it may be off.
 _DENOMINATOR, _OFF = 60, 1e-4
 
@@ -245,10 +246,15 @@ class Exposed:
 
 
 class _Search:
-    """The program whose answer is an exposing vector of a program, or a ray of it."""
+    """The program whose answer is an exposing vector of a program, or a ray of it.
 
-    def __init__(self, program: FlatProgram, side: str, *, ray: bool) -> None:
-        self.program, self.side, self.ray = program, side, ray
+    A ray is the smallest one, or one in the middle of those ``within`` some size.
+    """
+
+    def __init__(
+        self, program: FlatProgram, side: str, *, ray: bool, within: float | None = None
+    ) -> None:
+        self.program, self.side, self.ray, self.within = program, side, ray, within
 
     def over(self, pieces: Sequence[Piece], flat: Image) -> FlatProgram:
         """The search in some cones, where rows vanish."""
@@ -259,20 +265,27 @@ class _Search:
         return build(self.program.c, self.program.E, self.program.f, pieces).centre
 
     def _of_multipliers(self, pieces: Sequence[Piece]) -> FlatProgram:
-        """Multipliers z of size one, or the smallest ray, are those of this program."""
+        """Multipliers z of size one, or a ray, are those of this program."""
         program, e, at = self.program, self._centre(pieces), 0
         m, n = program.E.shape
-        last = 0 if self.ray else 1
-        added, more = [], [] if self.ray else [sp.csr_array((m, 1))]
+        # A last column has the size, where that is no cost.
+        is_sized = not self.ray or self.within is not None
+        last = int(is_sized)
+        added, more = [], [sp.csr_array((m, 1))] if is_sized else []
         for kind, size, A, b, radii, units in pieces:
             part, at = e[at : at + b.size], at + b.size
             columns = [A, sp.csr_array(-b[:, None])]
-            columns += [] if self.ray else [sp.csr_array(part[:, None])]
+            columns += [sp.csr_array((-part if self.ray else part)[:, None])] if is_sized else []
             around = None if radii is None else _widened(radii, last + 1)
-            right = part * float(self.ray)
+            right = 0.0 * part if is_sized else part
             added.append(Piece(kind, size, sp.hstack(columns), right, around, units))
         E = sp.hstack([program.E, sp.csr_array(-program.f[:, None]), *more])
-        cost = np.concatenate([np.zeros(n), [-1.0] if self.ray else [0.0, -1.0]])
+        costs = [-1.0] if self.ray else [0.0, -1.0]
+        if self.within is not None:
+            costs = [-1.0, self.within]
+            positive = sp.csr_array(([-1.0], ([0], [n + 1])), shape=(1, n + 2))
+            added = [*added, Piece(NONNEGATIVE, 1, positive, np.zeros(1))]
+        cost = np.concatenate([np.zeros(n), costs])
         radii = program.around.E
         around = Around(E=None if radii is None else _widened(radii, last + 1))
         return build(cost, sp.csr_array(E), np.zeros(m), added, around=around)
@@ -303,7 +316,13 @@ class _Search:
             n + 1,
         )
         # The size of slack is what it is called: any number near it will do.
-        return build(-size if self.ray else np.zeros(n), E, f, bare, around=Around(E=radii))
+        is_smallest = self.ray and self.within is None
+        if self.within is not None:
+            bare = [
+                *bare,
+                Piece(NONNEGATIVE, 1, sp.csr_array(-size[None]), np.full(1, self.within)),
+            ]
+        return build(-size if is_smallest else np.zeros(n), E, f, bare, around=Around(E=radii))
 
 
 def _widened(radii: sp.csr_array, more: int) -> sp.csr_array:
@@ -333,7 +352,8 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
     UnprovedError
         Why not.
     """
-    known, _ = _proved(program, side, solve, ray=False)
+    proposed = _proposed(program, side, solve, ray=False)
+    known, _ = _proved(program, side, solve, proposed, ray=False)
     given = program.pieces()
     zero = [_image(face.zero, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
     left = _smaller([face.left for face in known], given)
@@ -357,13 +377,14 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
     UnprovedError
         Why not.
     """
+    proposed = _proposed(program, side, solve, ray=True)
     try:
-        known, at = _proved(program, side, solve, ray=True)
-    except UnprovedError as why:
-        found = _ray_inside(program, side, solve)
-        if found is None:
-            raise UnprovedError(str(why)) from None
-        return found
+        known, at = _proved(program, side, solve, proposed, ray=True)
+    except (UnprovedError, np.linalg.LinAlgError):
+        # The smallest may lie on an edge that no integers describe.
+        size = float(program.centre @ proposed.of_cones)
+        proposed = _proposed(program, side, solve, ray=True, within=_LARGER * size)
+        known, at = _proved(program, side, solve, proposed, ray=True)
     if side == DUAL:
         return at
     m = program.f.size
@@ -374,34 +395,6 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
         z[m + program.parts[k].rows] += T.T @ at[begin : begin + T.shape[0]]
         begin += T.shape[0]
     return z
-
-
-def _ray_inside(program: FlatProgram, side: str, solve: Oracle) -> Array | None:
-    """A ray moved inside of all cones, where there is room: then it needs no face."""
-    search, n, m = _Search(program, side, ray=True), program.c.size, program.f.size
-    whole = search.over(program.pieces(), _stacked([], n))
-    found = solve(whole)
-    nothing = replace(program, c=np.zeros(n), f=np.zeros(m), b=np.zeros(program.b.size))
-    ray = found.z if side == PRIMAL else found.x
-    if not np.all(np.isfinite(ray)):
-        return None
-    try:
-        room = inside(nothing, DUAL if side == PRIMAL else PRIMAL, solve)
-    except UnprovedError:
-        return None
-    gains = np.concatenate([program.f, program.b]) if side == PRIMAL else program.c
-    size = float(np.max(np.abs(ray))) / max(float(np.max(np.abs(room))), 1e-300)
-    for share in _MOVED:
-        moved = ray + share * size * room
-        gain = -float(gains @ moved)
-        if not gain > 0.0:
-            break
-        moved = moved / gain
-        with suppress(UnprovedError, np.linalg.LinAlgError):
-            if side == PRIMAL:
-                return Proof(whole, found.s, moved).bound(moved).at
-            return Proof(whole, whole.b - whole.A @ moved, found.z).value(moved).at
-    return None
 
 
 def _order_of_pieces(images: Sequence[Images]) -> list[tuple[int, sp.csr_array]]:
@@ -415,16 +408,35 @@ def _order_of_pieces(images: Sequence[Images]) -> list[tuple[int, sp.csr_array]]
     return [(k, T) for _, k, T in sorted(listed, key=lambda one: one[0])]
 
 
-def _proved(
-    program: FlatProgram, side: str, solve: Oracle, *, ray: bool
-) -> tuple[list[Face], Array]:
-    """Faces that an exact vector lies inside of, and that vector in the search over them."""
-    search, n = _Search(program, side, ray=ray), program.c.size
-    whole = search.over(program.pieces(), _stacked([], n))
+class _Proposed(NamedTuple):
+    """What a solver proposes as an exposing vector or a ray, and its part in the cones."""
+
+    answer: Answer
+    of_cones: Array
+
+
+def _proposed(
+    program: FlatProgram, side: str, solve: Oracle, *, ray: bool, within: float | None = None
+) -> _Proposed:
+    search = _Search(program, side, ray=ray, within=within)
+    whole = search.over(program.pieces(), _stacked([], program.c.size))
     found = solve(whole)
     v = found.z[whole.f.size :] if side == PRIMAL else found.s
     if not found.is_solved or not np.all(np.isfinite(v)):
         raise UnprovedError("no exposing vector was found")
+    if within is not None:
+        # What limits the size comes last among inequalities.
+        inequalities = [part.rows.size for part in program.parts if part.kind == NONNEGATIVE]
+        v = np.delete(v, sum(inequalities))
+    return _Proposed(found, v)
+
+
+def _proved(
+    program: FlatProgram, side: str, solve: Oracle, proposed: _Proposed, *, ray: bool
+) -> tuple[list[Face], Array]:
+    """Faces that an exact vector lies inside of, and that vector in the search over them."""
+    search, n = _Search(program, side, ray=ray), program.c.size
+    found, v = proposed
     top = float(np.max(np.abs(v), initial=1e-9))
     if ray:
         top = max(1.0, float(np.max(np.abs(found.x if side == DUAL else found.z))))
