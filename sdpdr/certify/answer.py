@@ -9,8 +9,9 @@ from math import inf
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge
 from sdpdr.certify.path import LARGEST
-from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, Oracle, prove
+from sdpdr.certify.prove import Oracle, prove
 from sdpdr.certify.standard import Standard, standard
 from sdpdr.certify.units import NOTHING
 from sdpdr.program.arrows import arrow_labels

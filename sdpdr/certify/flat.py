@@ -19,14 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.certify.cones import (
-    Cone,
-    Exponential,
-    Nonnegative,
-    Power,
-    SecondOrder,
-    Semidefinite,
-)
+from sdpdr.certify.cones import Cone
+from sdpdr.certify.other_cones import Exponential, Power
+from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 
 NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE = "nonnegative", "second-order", "semidefinite"
 EXPONENTIAL, POWER = "exponential", "power"

@@ -15,11 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.cones import Cone, Nonnegative, Semidefinite
+from sdpdr.certify.cones import Cone
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import FlatProgram
 from sdpdr.certify.rounding import inner, residual
 from sdpdr.certify.stretched import Stretched
+from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 
 # Shares of the way to a point inside, of which the least is taken that verifies.
 _SHARES = 10.0 ** np.arange(-9.0, -0.5)

@@ -11,25 +11,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.equations import UnprovedError
-from sdpdr.certify.faces import DUAL, PRIMAL, inside, reduced, refuted
 from sdpdr.certify.flat import Answer, FlatProgram
-from sdpdr.certify.path import LARGEST, Mirror, Path, TooLargeError
+from sdpdr.certify.knowledge import (
+    BOUND,
+    OPTIMAL,
+    UNPROVED,
+    VALUE,
+    Knowledge,
+)
+from sdpdr.certify.mirror import Mirror
+from sdpdr.certify.on_faces import MISSED, OnFaces
+from sdpdr.certify.path import LARGEST, Path, TooLargeError
 from sdpdr.certify.proof import Proof, right_sides, towards
 from sdpdr.certify.rounding import inner
 
 # A solver as an oracle: its answers, within some seconds, are proposals.
 Oracle = Callable[[FlatProgram, float], Answer]
-OPTIMAL, INFEASIBLE, UNBOUNDED, UNPROVED = "optimal", "infeasible", "unbounded", "unproved"
-VALUE, BOUND = "value", "bound"
-# What may become of numbers that nobody has tried.
-_MISSED = (UnprovedError, np.linalg.LinAlgError)
 # Gap of the first point of the path, over the tolerance: what is left goes to the proofs.
 _SHARE = 0.3
 # Levels of the path that are tried upwards until both sides are proved, before faces are looked
@@ -49,78 +51,6 @@ _LITTLE = 1e-5
 _FACES = 3
 # Multipliers up to which they are centred by their own barrier.
 _MIRRORED = 4 * LARGEST
-
-
-@dataclass(eq=False)
-class Knowledge:
-    """What is proved of a program.
-
-    Attributes
-    ----------
-    status : {"optimal", "infeasible", "unbounded", "unproved"}
-        The first where both sides agree to the tolerance.
-    value, bound : float
-        Of the minimisation; infinite where nothing is proved.
-    how : dict from "value", "bound", "infeasible" or "unbounded" to str
-        By what.
-    x, z : arrays or None
-        The point and the multipliers next to those that prove it. None of a bound on a face, which
-        multipliers of the whole program need not prove.
-    ray : array or None
-        Multipliers, or a direction, that show the status; None behind faces.
-    notes : list of str
-        What did not succeed, and why.
-    seconds : float
-        Of a processor.
-    is_late : bool
-        Whether the budget was spent before all had been tried.
-    scale : float
-        A size below which gaps are relative to it instead of the value.
-    nothing : float
-        What is no larger counts as zero, and nothing is tried to prove it nearer to zero.
-    """
-
-    status: str = UNPROVED
-    value: float = inf
-    bound: float = -inf
-    how: dict[str, str] = field(default_factory=dict)
-    x: Array | None = None
-    z: Array | None = None
-    ray: Array | None = None
-    notes: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    is_late: bool = False
-
-    scale: float = 0.0
-    nothing: float = 0.0
-
-    @property
-    def gap(self) -> float:
-        """Relative to the larger side, or the scale; infinite where a side is missing."""
-        if not (self.value < inf and self.bound > -inf):
-            return inf
-        size = max(abs(self.value), abs(self.bound), self.scale)
-        return (self.value - self.bound) / size if size else 0.0
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether both sides count as zero."""
-        return max(abs(self.value), abs(self.bound)) <= self.nothing
-
-    def forget(self) -> None:
-        """Keep nothing of either side."""
-        self.value, self.bound, self.x, self.z = inf, -inf, None, None
-        self.how.clear()
-
-    def take(self, side: str, number: float, at: Array | None, how: str) -> None:
-        """Keep a side that is proved, where it is better than what was known."""
-        if side == VALUE and number < self.value:
-            self.value, self.x = number, at
-        elif side == BOUND and number > self.bound:
-            self.bound, self.z = number, at
-        else:
-            return
-        self.how[side] = how
 
 
 def prove(
@@ -167,12 +97,12 @@ def prove(
     ('optimal', 1.0, 1.0)
     """
     known = Knowledge() if known is None else known
-    kernel = _Kernel(program, answer, solve, tol, seconds, _FACES, known)
+    kernel = Kernel(program, answer, solve, tol, seconds, _FACES, known)
     kernel.stays = stays
     return kernel.run(claim)
 
 
-class _Kernel:
+class Kernel:
     """The state of one proof."""
 
     def __init__(
@@ -206,6 +136,12 @@ class _Kernel:
         """The first level of the path."""
         return _SHARE * self.tol * self._size() / self.program.degree
 
+    def inner(self, program: FlatProgram, answer: Answer, faces: int) -> Knowledge:
+        """What is proved of a smaller program in the time that is left."""
+        known = Knowledge(scale=self.known.scale, nothing=self.known.nothing)
+        left, oracle = self.left(), self._oracle
+        return Kernel(program, answer, oracle, self.tol, left, faces, known).run()
+
     def left(self) -> float:
         """Seconds of the budget that are left."""
         return self._seconds - (time.process_time() - self._start)
@@ -230,13 +166,13 @@ class _Kernel:
 
     def _run(self, claim: str) -> Knowledge:
         known = self.known
-        if not (claim and _OnFaces(self).is_as_claimed(claim)):
+        if not (claim and OnFaces(self).is_as_claimed(claim)):
             self._as_given()
             # Where a side is missing there is no path to follow.
             if self._has_point and self._has_multipliers:
                 self._beyond()
             elif claim:
-                _OnFaces(self).run()
+                OnFaces(self).run()
         if known.gap < -_CONTRADICTS:
             # Two theorems that contradict each other are none: a mistake of the kernel's.
             known.notes.append(f"{VALUE} and {BOUND}: {_MISTAKE}")
@@ -253,7 +189,7 @@ class _Kernel:
         if self.stays:
             return
         if self._lacks_a_side() and self.faces and not self.is_late():
-            _OnFaces(self).run()
+            OnFaces(self).run()
         is_open = self.known.status == UNPROVED and not self.is_done
         if is_open and self._path is not None and not self.is_late():
             self._along_path(range(_FEW, _LEVELS), _UPWARDS)
@@ -277,7 +213,7 @@ class _Kernel:
             else:
                 most = _LITTLE if self.stays and side == VALUE else 1.0
                 found = towards(prove_side, lambda v: float(cost @ v), y, inside, most)
-        except _MISSED as why:
+        except MISSED as why:
             self.known.notes.append(f"{side}, {how}: {why}")
             return False
         self.known.take(side, found.number + self._rounded(side, found.number), found.at, how)
@@ -426,99 +362,3 @@ class _Kernel:
                 proof = Proof(program, program.b - program.A @ found[0], found[1])
                 y, inside = (x, found[0]) if side == VALUE else (z, found[1])
                 self.attempt(side, y, "the central path of a relaxed program", proof, inside)
-
-
-class _OnFaces:
-    """Where there is no interior: the same on a face, or a ray behind faces."""
-
-    def __init__(self, kernel: _Kernel) -> None:
-        self._kernel, self._known = kernel, kernel.known
-
-    def run(self) -> None:
-        """All in turn."""
-        known = self._known
-        if VALUE not in known.how and not self._is_inside(PRIMAL):
-            if self._is_refuted(PRIMAL, INFEASIBLE, most=1):
-                return
-            self._on_face_of_points()
-        if VALUE not in known.how and known.status == UNPROVED:
-            self._is_refuted(PRIMAL, INFEASIBLE)
-        if VALUE in known.how and BOUND not in known.how and not self._is_inside(DUAL):
-            # Behind faces a ray shows that there are no multipliers, and a finite optimum may do
-            # without them, unless a point is inside.
-            if self._is_refuted(DUAL, UNBOUNDED, most=4 if self._kernel.has_interior else 1):
-                return
-            self._on_face_of_multipliers()
-
-    def is_as_claimed(self, claim: str) -> bool:
-        """Whether what a solver claims is proved."""
-        if claim == INFEASIBLE:
-            return self._is_refuted(PRIMAL, INFEASIBLE)
-        if not self._is_inside(PRIMAL):
-            return False
-        return self._is_refuted(DUAL, UNBOUNDED, most=4 if self._kernel.has_interior else 1)
-
-    def _is_inside(self, side: str) -> bool:
-        """Whether a side is proved where the margin is largest, however far from the optimum."""
-        kernel = self._kernel
-        if kernel.is_late():
-            return False
-        try:
-            y = inside(kernel.program, side, kernel.solve)
-        except _MISSED as why:
-            self._known.notes.append(f"{side} margin: {why}")
-            return False
-        program, (_, s, z, _) = kernel.program, kernel.answer
-        if side == PRIMAL:
-            proof = Proof(program, program.b - program.A @ y, z)
-            return kernel.attempt(VALUE, y, "a point with the largest margin", proof)
-        return kernel.attempt(BOUND, y, "multipliers with the largest margin", Proof(program, s, y))
-
-    def _is_refuted(self, side: str, status: str, most: int = 4) -> bool:
-        kernel, known = self._kernel, self._known
-        if known.status in (INFEASIBLE, UNBOUNDED) or kernel.is_late():
-            return False
-        try:
-            steps, known.ray = refuted(kernel.program, side, kernel.solve, most)
-        except _MISSED as why:
-            known.notes.append(f"{status}: {why}")
-            return False
-        known.status = status
-        faces = "a face" if steps == 2 else f"{steps - 1} faces"
-        behind = f" behind {faces}" if steps > 1 else ""
-        known.how[status] = f"a ray{behind}"
-        return True
-
-    def _inner(self, side: str, faces: int) -> Knowledge | None:
-        """What is known of the program on its face; points are those of the whole."""
-        kernel = self._kernel
-        try:
-            small = reduced(kernel.program, side, kernel.solve)
-            answer = kernel.solve(small.program)
-        except _MISSED as why:
-            self._known.notes.append(f"{side} face: {why}")
-            return None
-        oracle, left = kernel._oracle, kernel.left()
-        mine = Knowledge(scale=self._known.scale, nothing=self._known.nothing)
-        found = _Kernel(small.program, answer, oracle, kernel.tol, left, faces, mine).run()
-        self._known.notes += found.notes
-        if found.x is not None and small.map is not None:
-            found.x = small.map @ found.x
-        return found
-
-    def _on_face_of_points(self) -> None:
-        found, known = self._inner(PRIMAL, self._kernel.faces - 1), self._known
-        if found is None:
-            return
-        if found.status in (INFEASIBLE, UNBOUNDED):
-            known.status = found.status
-            known.how[found.status] = f"{found.how[found.status]} on a face"
-            known.ray = None
-        for side, number, at in ((VALUE, found.value, found.x), (BOUND, found.bound, None)):
-            if side in found.how:
-                known.take(side, number, at, f"{found.how[side]}, on a face")
-
-    def _on_face_of_multipliers(self) -> None:
-        found = self._inner(DUAL, 0)
-        if found is not None and BOUND in found.how:
-            self._known.take(BOUND, found.bound, None, f"{found.how[BOUND]}, on a face")

@@ -17,11 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.certify.cones import Semidefinite
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import SEMIDEFINITE, FlatProgram, Part
 from sdpdr.certify.products import added, pairs_of_rows
 from sdpdr.certify.rounding import UP, are_positive_definite, inner, longest_row, residual
+from sdpdr.certify.symmetric_cones import Semidefinite
 from sdpdr.linalg.rounding import gamma
 
 # Numbers of one matrix up to which a dense map between them is formed: 8 MB.

@@ -9,7 +9,6 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.certify.cones import Semidefinite
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     NONNEGATIVE,
@@ -20,6 +19,7 @@ from sdpdr.certify.flat import (
     FlatProgram,
     Part,
 )
+from sdpdr.certify.symmetric_cones import Semidefinite
 
 # What Clarabel raises where one of its own checks fails; it is no Exception.
 PANIC = "PanicException"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sdpdr.certify.prove import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge, prove
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge
+from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.model import Model
 from sdpdr.model.conic.flat import flat_problem

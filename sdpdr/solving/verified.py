@@ -8,7 +8,8 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.errors import DataError
-from sdpdr.certify.prove import BOUND, INFEASIBLE, OPTIMAL, UNBOUNDED, VALUE, Knowledge, prove
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, OPTIMAL, UNBOUNDED, VALUE, Knowledge
+from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.program.run import Status
 from sdpdr.solvers.flat import ask_clarabel

@@ -12,7 +12,8 @@ import sdpdr
 from sdpdr import Status, graphs, methods, minimize, psd, scalar, square
 from sdpdr.certify import answer as answers
 from sdpdr.certify.answer import ProofInterruptedError, is_small, prove_answer
-from sdpdr.certify.standard import complement, standard
+from sdpdr.certify.complement import complement
+from sdpdr.certify.standard import standard
 from sdpdr.linalg import (
     Diagonal,
     Entries,

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sdpdr.certify.cones import Exponential, Nonnegative, Power, SecondOrder, Semidefinite
+from sdpdr.certify.other_cones import Exponential, Power
+from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 
 MAKE = {
     "nonnegative": lambda count: Nonnegative(1, 4),

@@ -16,7 +16,8 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.equations import UnprovedError
-from sdpdr.certify.faces import PRIMAL, Exposed, Oracle, exposing
+from sdpdr.certify.exposing import Exposed, Oracle, exposing
+from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram
 from sdpdr.certify.path import LARGEST
 from sdpdr.certify.standard import Standard, standard

@@ -24,7 +24,7 @@ from itertools import groupby
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.faces import Oracle
+from sdpdr.certify.exposing import Oracle
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP

@@ -1,0 +1,336 @@
+r"""Exposing vectors and rays, of a program and of its dual, by one function.
+
+*Primal*: multipliers z of the cones with :math:`E^T w + A^T z = 0`, :math:`f^T w + b^T z = 0`
+vanish on every feasible slack, which leaves it a face of K; with :math:`f^T w + b^T z = -1`
+nothing is feasible. *Dual*, the mirror: directions d with :math:`E d = 0`, :math:`-A d \in K`,
+:math:`c^T d = 0` leave multipliers a face of K*; with :math:`c^T d = -1` there are none.
+
+A solver proposes a vector of largest rank; nothing that it says is believed. The face in which that
+lies is rounded to small integers (`sdpdr.certify.faces`), and the proof of `sdpdr.certify.proof`
+shows that an exact vector lies inside of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.faces import DUAL, PRIMAL, Face, Images, face_of
+from sdpdr.certify.flat import KINDS, NONNEGATIVE, Answer, Around, FlatProgram, Piece, build
+from sdpdr.certify.products import below, beside, rounded
+from sdpdr.certify.proof import Proof
+
+# Beside the smallest ray, the size of those in the middle of which one is looked for.
+_LARGER = 2.0
+# A solver as an oracle: its answers are proposals.
+Oracle = Callable[[FlatProgram], Answer]
+# Rows, right sides, and radii of both.
+Image = tuple[sp.csr_array, Array, "sp.csr_array | None"]
+
+
+def image(T: Matrix, A: Matrix, b: Array, radii: Matrix | None) -> Image:
+    """T A, T b and their radii."""
+    found, around = rounded(T, beside(A, b), radii)
+    return found[:, :-1], found[:, [-1]].toarray().ravel(), around
+
+
+def stacked(images: Sequence[Image], n: int) -> Image:
+    """Rows under rows."""
+    A = sp.csr_array(sp.vstack([sp.csr_array((0, n)), *(one[0] for one in images)]))
+    b = np.concatenate([np.zeros(0), *(one[1] for one in images)])
+    return A, b, below([(one[2], one[1].size) for one in images], n + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Exposed:
+    """What an exposing vector leaves: smaller cones, rows that vanish, and bases of matrices."""
+
+    left: list[Piece]
+    zero: Image
+    bases: list[Array | None]
+
+
+class _Search:
+    """The program whose answer is an exposing vector of a program, or a ray of it.
+
+    A ray is the smallest one, or one in the middle of those ``within`` some size.
+    """
+
+    def __init__(
+        self, program: FlatProgram, side: str, *, ray: bool, within: float | None = None
+    ) -> None:
+        self.program, self.side, self.ray, self.within = program, side, ray, within
+
+    def over(self, pieces: Sequence[Piece], flat: Image) -> FlatProgram:
+        """The search in some cones, where rows vanish."""
+        pieces = build(self.program.c, self.program.E, self.program.f, pieces).pieces()
+        return self._of_multipliers(pieces) if self.side == PRIMAL else self._of_steps(pieces, flat)
+
+    def _centre(self, pieces: Sequence[Piece]) -> Array:
+        return build(self.program.c, self.program.E, self.program.f, pieces).centre
+
+    def _of_multipliers(self, pieces: Sequence[Piece]) -> FlatProgram:
+        """Multipliers z of size one, or a ray, are those of this program."""
+        program, e, at = self.program, self._centre(pieces), 0
+        m, n = program.E.shape
+        # A last column has the size, where that is no cost.
+        is_sized = not self.ray or self.within is not None
+        last = int(is_sized)
+        added, more = [], [sp.csr_array((m, 1))] if is_sized else []
+        for kind, size, A, b, radii, units in pieces:
+            part, at = e[at : at + b.size], at + b.size
+            columns = [A, sp.csr_array(-b[:, None])]
+            columns += [sp.csr_array((-part if self.ray else part)[:, None])] if is_sized else []
+            around = None if radii is None else _widened(radii, last + 1)
+            right = 0.0 * part if is_sized else part
+            added.append(Piece(kind, size, sp.hstack(columns), right, around, units))
+        E = sp.hstack([program.E, sp.csr_array(-program.f[:, None]), *more])
+        costs = [-1.0] if self.ray else [0.0, -1.0]
+        if self.within is not None:
+            costs = [-1.0, self.within]
+            positive = sp.csr_array(([-1.0], ([0], [n + 1])), shape=(1, n + 2))
+            added = [*added, Piece(NONNEGATIVE, 1, positive, np.zeros(1))]
+        cost = np.concatenate([np.zeros(n), costs])
+        radii = program.around.E
+        around = Around(E=None if radii is None else _widened(radii, last + 1))
+        return build(cost, sp.csr_array(E), np.zeros(m), added, around=around)
+
+    def _of_steps(self, pieces: Sequence[Piece], flat: Image) -> FlatProgram:
+        """Steps whose slack has size one, or that improve by one with the least slack."""
+        program, m, n = self.program, self.program.f.size, self.program.c.size
+        bare = [
+            Piece(k, s, A, 0.0 * b, None if radii is None else _bare(radii), units)
+            for k, s, A, b, radii, units in pieces
+        ]
+        A = sp.vstack([sp.csr_array((0, n)), *(one.A for one in pieces)])
+        size = A.T @ self._centre(pieces)
+        cost = sp.csr_array(program.c[None])
+        rows = [program.E, cost] if self.ray else [program.E, cost, sp.csr_array(size[None])]
+        E = sp.csr_array(sp.vstack([*rows, flat[0]]))
+        f = np.zeros(E.shape[0])
+        # A gain of one, or a slack of size one.
+        f[m if self.ray else m + 1] = -1.0
+        around = program.around
+        radii = below(
+            [
+                (None if around.E is None else _bare(around.E), m),
+                (None if around.c is None else sp.csr_array(np.append(around.c, 0.0)[None]), 1),
+                (None, len(rows) - 2),
+                (None if flat[2] is None else _bare(flat[2]), flat[1].size),
+            ],
+            n + 1,
+        )
+        # The size of slack is what it is called: any number near it will do.
+        is_smallest = self.ray and self.within is None
+        if self.within is not None:
+            bare = [
+                *bare,
+                Piece(NONNEGATIVE, 1, sp.csr_array(-size[None]), np.full(1, self.within)),
+            ]
+        return build(-size if is_smallest else np.zeros(n), E, f, bare, around=Around(E=radii))
+
+
+def _widened(radii: sp.csr_array, more: int) -> sp.csr_array:
+    """Radii of A and b, where b has become a column and there are ``more - 1`` others."""
+    nothing = sp.csr_array((radii.shape[0], more))
+    return sp.csr_array(sp.hstack([radii, nothing]))
+
+
+def _bare(radii: sp.csr_array) -> sp.csr_array:
+    """Radii of A alone."""
+    nothing = sp.csr_array((radii.shape[0], 1))
+    return sp.csr_array(sp.hstack([radii[:, :-1], nothing]))
+
+
+def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
+    """What an exposing vector of largest rank leaves, once that is proved.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    side : {"primal", "dual"}
+    solve : callable of a program
+        Proposes a vector.
+
+    Raises
+    ------
+    UnprovedError
+        Why not.
+    """
+    proposed = _proposed(program, side, solve, ray=False)
+    known, _ = _proved(program, side, solve, proposed, ray=False)
+    given = program.pieces()
+    zero = [image(face.zero, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
+    left = _smaller([face.left for face in known], given)
+    return Exposed(left, stacked(zero, program.c.size), [face.basis for face in known])
+
+
+def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
+    """What shows that there is no point, or that there are no multipliers, once it is proved.
+
+    Parameters
+    ----------
+    program, side, solve : as for `exposing`
+
+    Returns
+    -------
+    array
+        Multipliers of equations and cones, or a direction, next to the exact ones.
+
+    Raises
+    ------
+    UnprovedError
+        Why not.
+    """
+    proposed = _proposed(program, side, solve, ray=True)
+    try:
+        known, at = _proved(program, side, solve, proposed, ray=True)
+    except (UnprovedError, np.linalg.LinAlgError):
+        # The smallest may lie on an edge that no integers describe.
+        size = float(program.centre @ proposed.of_cones)
+        proposed = _proposed(program, side, solve, ray=True, within=_LARGER * size)
+        known, at = _proved(program, side, solve, proposed, ray=True)
+    if side == DUAL:
+        return at
+    m = program.f.size
+    z, begin = np.zeros(m + program.b.size), m
+    z[:m] = at[:m]
+    order = _order_of_pieces([face.inside for face in known])
+    for k, T in order:
+        z[m + program.parts[k].rows] += T.T @ at[begin : begin + T.shape[0]]
+        begin += T.shape[0]
+    return z
+
+
+def _order_of_pieces(images: Sequence[Images]) -> list[tuple[int, sp.csr_array]]:
+    """Which cone each smaller one comes from, and its map, in the order of `build`."""
+    listed = [
+        (KINDS.index(kind), k, T)
+        for k, of_one in enumerate(images)
+        for kind, _, T in of_one
+        if T.shape[0]
+    ]
+    return [(k, T) for _, k, T in sorted(listed, key=lambda one: one[0])]
+
+
+class _Proposed(NamedTuple):
+    """What a solver proposes as an exposing vector or a ray, and its part in the cones."""
+
+    answer: Answer
+    of_cones: Array
+
+
+def _proposed(
+    program: FlatProgram, side: str, solve: Oracle, *, ray: bool, within: float | None = None
+) -> _Proposed:
+    search = _Search(program, side, ray=ray, within=within)
+    whole = search.over(program.pieces(), stacked([], program.c.size))
+    found = solve(whole)
+    v = found.z[whole.f.size :] if side == PRIMAL else found.s
+    if not found.is_solved or not np.all(np.isfinite(v)):
+        raise UnprovedError("no exposing vector was found")
+    if within is not None:
+        # What limits the size comes last among inequalities.
+        inequalities = [part.rows.size for part in program.parts if part.kind == NONNEGATIVE]
+        v = np.delete(v, sum(inequalities))
+    return _Proposed(found, v)
+
+
+def _proved(
+    program: FlatProgram, side: str, solve: Oracle, proposed: _Proposed, *, ray: bool
+) -> tuple[list[Face], Array]:
+    """Faces that an exact vector lies inside of, and that vector in the search over them."""
+    search, n = _Search(program, side, ray=ray), program.c.size
+    found, v = proposed
+    top = float(np.max(np.abs(v), initial=1e-9))
+    if ray:
+        top = max(1.0, float(np.max(np.abs(found.x if side == DUAL else found.z))))
+    faces = [face_of(part, v[part.rows], side, top) for part in program.parts]
+    known = [face for face in faces if face is not None]
+    if len(known) < len(faces):
+        raise UnprovedError("a face has no basis of small integers")
+    if not ray and not any(T.shape[0] for face in known for _, _, T in face.inside):
+        raise UnprovedError("nothing is exposed")
+    given = program.pieces()
+    flat = [image(face.flat, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
+    small = search.over(_smaller([face.inside for face in known], given), stacked(flat, n))
+    # What was found, on the faces; where that is not precise enough, what is found on them.
+    with suppress(UnprovedError, np.linalg.LinAlgError):
+        return known, _verified(small, _on_faces(small, known, found, v, side), side)
+    return known, _verified(small, solve(small), side)
+
+
+def _verified(small: FlatProgram, found: Answer, side: str) -> Array:
+    """The exact vector next to what was found."""
+    proof = Proof(small, found.s, found.z)
+    return (proof.bound(found.z) if side == PRIMAL else proof.value(found.x)).at
+
+
+def _on_faces(
+    small: FlatProgram, faces: Sequence[Face], found: Answer, v: Array, side: str
+) -> Answer:
+    """An answer to the search in all cones, as one to that on faces."""
+    if side == DUAL:
+        return found._replace(
+            s=small.b - small.A @ found.x, z=np.zeros(small.f.size + small.b.size)
+        )
+    ends = np.cumsum([0, *(face.flat.shape[1] for face in faces)])
+    # Without a face there is a number that is one.
+    z, at = np.concatenate([found.z[: small.f.size], small.b]), small.f.size
+    for k, T in _order_of_pieces([face.inside for face in faces]):
+        part = T @ v[ends[k] : ends[k + 1]]
+        z[at : at + T.shape[0]] = np.linalg.solve((T @ T.T).toarray(), part)
+        at += T.shape[0]
+    return found._replace(s=np.zeros(small.b.size), z=z)
+
+
+def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:
+    """Images of pieces in smaller cones."""
+    return [
+        Piece(kind, size, *image(T, *piece[2:5]))
+        for of_one, piece in zip(images, given, strict=True)
+        for kind, size, T in of_one
+        if T.shape[0]
+    ]
+
+
+def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
+    """A point with the largest margin to all cones, or such multipliers of equations and cones.
+
+    Margins up to one are looked for; the multipliers are those of a program in directions.
+
+    Raises
+    ------
+    UnprovedError
+        If the solver finds none.
+    """
+    n, m, e = program.c.size, program.f.size, program.centre
+    if side == PRIMAL:
+        pieces, at = list[Piece](), 0
+        for kind, size, A, b, *_ in program.pieces():
+            column = sp.csr_array(e[at : at + b.size][:, None])
+            pieces.append(Piece(kind, size, sp.hstack([A, column]), b))
+            at += b.size
+        last = sp.csr_array(([1.0], ([0], [n])), shape=(1, n + 1))
+        pieces.append(Piece(NONNEGATIVE, 1, last, np.ones(1)))
+        E = sp.csr_array(sp.hstack([program.E, sp.csr_array((m, 1))]))
+        found = solve(build(np.append(np.zeros(n), -1.0), E, program.f, pieces))
+        margin, y = found.x[n], found.x[:n]
+    else:
+        size = program.A.T @ e
+        bare = [Piece(kind, size_, A, 0.0 * b) for kind, size_, A, b, *_ in program.pieces()]
+        # First among its kind, so that it comes before all other cones.
+        bare = [Piece(NONNEGATIVE, 1, sp.csr_array(-size[None]), np.ones(1)), *bare]
+        found = solve(build(program.c + size, program.E, np.zeros(m), bare))
+        margin = 1.0 - found.z[m]
+        y = np.concatenate([found.z[:m], found.z[m + 1 :] + margin * e])
+    if not np.all(np.isfinite(y)) or not margin > 0.0:
+        raise UnprovedError("no point inside was found")
+    return np.asarray(y)

@@ -1,0 +1,114 @@
+"""What is proved where there is no interior: the same on a face, or a ray behind faces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.exposing import inside
+from sdpdr.certify.faces import DUAL, PRIMAL
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
+from sdpdr.certify.proof import Proof
+from sdpdr.certify.reduced import reduced, refuted
+
+if TYPE_CHECKING:
+    from sdpdr.certify.prove import Kernel
+
+# What may become of numbers that nobody has tried.
+MISSED = (UnprovedError, np.linalg.LinAlgError)
+
+
+class OnFaces:
+    """Where there is no interior: the same on a face, or a ray behind faces."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel, self._known = kernel, kernel.known
+
+    def run(self) -> None:
+        """All in turn."""
+        known = self._known
+        if VALUE not in known.how and not self._is_inside(PRIMAL):
+            if self._is_refuted(PRIMAL, INFEASIBLE, most=1):
+                return
+            self._on_face_of_points()
+        if VALUE not in known.how and known.status == UNPROVED:
+            self._is_refuted(PRIMAL, INFEASIBLE)
+        if VALUE in known.how and BOUND not in known.how and not self._is_inside(DUAL):
+            # Behind faces a ray shows that there are no multipliers, and a finite optimum may do
+            # without them, unless a point is inside.
+            if self._is_refuted(DUAL, UNBOUNDED, most=4 if self._kernel.has_interior else 1):
+                return
+            self._on_face_of_multipliers()
+
+    def is_as_claimed(self, claim: str) -> bool:
+        """Whether what a solver claims is proved."""
+        if claim == INFEASIBLE:
+            return self._is_refuted(PRIMAL, INFEASIBLE)
+        if not self._is_inside(PRIMAL):
+            return False
+        return self._is_refuted(DUAL, UNBOUNDED, most=4 if self._kernel.has_interior else 1)
+
+    def _is_inside(self, side: str) -> bool:
+        """Whether a side is proved where the margin is largest, however far from the optimum."""
+        kernel = self._kernel
+        if kernel.is_late():
+            return False
+        try:
+            y = inside(kernel.program, side, kernel.solve)
+        except MISSED as why:
+            self._known.notes.append(f"{side} margin: {why}")
+            return False
+        program, (_, s, z, _) = kernel.program, kernel.answer
+        if side == PRIMAL:
+            proof = Proof(program, program.b - program.A @ y, z)
+            return kernel.attempt(VALUE, y, "a point with the largest margin", proof)
+        return kernel.attempt(BOUND, y, "multipliers with the largest margin", Proof(program, s, y))
+
+    def _is_refuted(self, side: str, status: str, most: int = 4) -> bool:
+        kernel, known = self._kernel, self._known
+        if known.status in (INFEASIBLE, UNBOUNDED) or kernel.is_late():
+            return False
+        try:
+            steps, known.ray = refuted(kernel.program, side, kernel.solve, most)
+        except MISSED as why:
+            known.notes.append(f"{status}: {why}")
+            return False
+        known.status = status
+        faces = "a face" if steps == 2 else f"{steps - 1} faces"
+        behind = f" behind {faces}" if steps > 1 else ""
+        known.how[status] = f"a ray{behind}"
+        return True
+
+    def _inner(self, side: str, faces: int) -> Knowledge | None:
+        """What is known of the program on its face; points are those of the whole."""
+        kernel = self._kernel
+        try:
+            small = reduced(kernel.program, side, kernel.solve)
+            answer = kernel.solve(small.program)
+        except MISSED as why:
+            self._known.notes.append(f"{side} face: {why}")
+            return None
+        found = kernel.inner(small.program, answer, faces)
+        self._known.notes += found.notes
+        if found.x is not None and small.map is not None:
+            found.x = small.map @ found.x
+        return found
+
+    def _on_face_of_points(self) -> None:
+        found, known = self._inner(PRIMAL, self._kernel.faces - 1), self._known
+        if found is None:
+            return
+        if found.status in (INFEASIBLE, UNBOUNDED):
+            known.status = found.status
+            known.how[found.status] = f"{found.how[found.status]} on a face"
+            known.ray = None
+        for side, number, at in ((VALUE, found.value, found.x), (BOUND, found.bound, None)):
+            if side in found.how:
+                known.take(side, number, at, f"{found.how[side]}, on a face")
+
+    def _on_face_of_multipliers(self) -> None:
+        found = self._inner(DUAL, 0)
+        if found is not None and BOUND in found.how:
+            self._known.take(BOUND, found.bound, None, f"{found.how[BOUND]}, on a face")

@@ -1,0 +1,251 @@
+"""Cones that are their own duals: half-lines, second-order cones, semidefinite matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.certify.cones import Blocks, Cone, Scaling, are_zero, ratio, split
+from sdpdr.certify.rounding import are_positive_definite
+from sdpdr.linalg.rounding import gamma, near_powers
+
+
+class Congruence(Scaling):
+    """For matrices: R v is the triangle of V M V^T, entries off the diagonal times the root of two.
+
+    The root is an isometry's, chosen here and nowhere stored: R^T R has none.
+    """
+
+    def __init__(self, cone: Semidefinite, s: Array) -> None:
+        self._cone = cone
+        self._L = np.asarray(np.linalg.cholesky(cone.matrices(s)), dtype=np.float64)
+        self._V = np.asarray(np.linalg.inv(self._L), dtype=np.float64)
+        self._square, self._root = cone.weight, np.sqrt(cone.weight)
+
+    def matrix(self) -> Array:
+        """S, of a single matrix."""
+        return self._L[0] @ self._L[0].T
+
+    def inverse(self) -> Array:
+        """Its inverse."""
+        return self._V[0].T @ self._V[0]
+
+    def _mapped(self, v: Matrix, before: Array, factor: Array, after: Array) -> Array:
+        cone = self._cone
+        dense = np.asarray(v.toarray() if sp.issparse(v) else v)
+        flat = dense.reshape(cone.count, cone.dim, -1)
+        matrices = np.empty((flat.shape[2], cone.count, cone.order, cone.order))
+        entries = (flat * before[:, None]).transpose(2, 0, 1)
+        matrices[:, :, cone.i, cone.j] = matrices[:, :, cone.j, cone.i] = entries
+        turned = factor @ matrices @ factor.transpose(0, 2, 1)
+        found = turned[:, :, cone.i, cone.j] * after
+        return np.asarray(found.transpose(1, 2, 0).reshape(dense.shape))
+
+    def times(self, v: Matrix) -> Matrix:
+        return self._mapped(v, np.ones_like(self._root), self._V, self._root)
+
+    def transposed(self, v: Matrix) -> Matrix:
+        return self._mapped(v, 1.0 / self._root, self._V.transpose(0, 2, 1), self._square)
+
+    def back(self, v: Matrix) -> Matrix:
+        return self._mapped(v, 1.0 / self._root, self._L, np.ones_like(self._root))
+
+    def back_transposed(self, v: Matrix) -> Matrix:
+        return self._mapped(v, 1.0 / self._square, self._L.transpose(0, 2, 1), self._root)
+
+
+class _SelfDual(Cone):
+    """Cones that are their own duals."""
+
+    def is_dual_inside(self, z: Array) -> bool:
+        return self.is_inside(z)
+
+    def dual_contains(self, z: Array, radius: Array) -> bool:
+        return self.contains(z, radius)
+
+
+class Nonnegative(_SelfDual):
+    """Numbers that are 0 or more: one copy holds all of them."""
+
+    nu = 1
+
+    @property
+    def degree(self) -> int:
+        """A number each."""
+        return self.count * self.dim
+
+    def centre(self) -> Array:
+        return np.ones((self.count, self.dim))
+
+    def is_inside(self, s: Array) -> bool:
+        return bool(np.all(s > 0.0))
+
+    def contains(self, s: Array, radius: Array) -> bool:
+        return bool(np.all(s - radius >= 0.0))
+
+    def gradient(self, s: Array) -> Array:
+        return -1.0 / s
+
+    def hessian(self, s: Array) -> Array:
+        return np.asarray((1.0 / s**2)[..., None] * np.eye(self.dim))
+
+    def scaling(self, s: Array) -> Scaling:
+        flat = s.ravel()
+        return Blocks(sp.csr_array(sp.diags_array(1.0 / flat)), sp.csr_array(sp.diags_array(flat)))
+
+    def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
+        t = ratio(s.reshape(1, -1), z.reshape(1, -1))
+        x, other = split(s - t * z, mu * t)
+        return x, other / t
+
+
+class SecondOrder(_SelfDual):
+    """Points with ``s[0] >= |s[1:]|``."""
+
+    nu = 2
+
+    def centre(self) -> Array:
+        return np.eye(self.dim)[:1].repeat(self.count, 0)
+
+    @staticmethod
+    def _ends(s: Array) -> tuple[Array, Array]:
+        length = np.linalg.norm(s[:, 1:], axis=1)
+        return s[:, 0] - length, s[:, 0] + length
+
+    def is_inside(self, s: Array) -> bool:
+        return bool(np.all(self._ends(s)[0] > 0.0))
+
+    def contains(self, s: Array, radius: Array) -> bool:
+        low, far = s[:, :1] - radius[:, :1], np.abs(s[:, 1:]) + radius[:, 1:]
+        # In units of the largest entry no square that matters overflows or vanishes.
+        unit = near_powers(np.maximum(np.max(far, axis=1, initial=0.0, keepdims=True), 1e-250))
+        length = np.linalg.norm(far / unit, axis=1, keepdims=True)
+        inside = low / unit > length * (1.0 + gamma(self.dim + 5)) + 1e-50
+        return bool(np.all(inside[:, 0] | are_zero(s, radius)))
+
+    def _form(self, s: Array) -> tuple[Array, Array]:
+        """J s, and the product of both ends: s^T J s."""
+        low, high = self._ends(s)
+        return np.concatenate([s[:, :1], -s[:, 1:]], axis=1), (low * high)[:, None]
+
+    def gradient(self, s: Array) -> Array:
+        turned, det = self._form(s)
+        return np.asarray(-2.0 * turned / det)
+
+    def hessian(self, s: Array) -> Array:
+        turned, det = self._form(s)
+        J = np.diag(np.r_[1.0, -np.ones(self.dim - 1)])
+        outer = turned[:, :, None] * turned[:, None, :]
+        return np.asarray(4.0 * outer / det[..., None] ** 2 - 2.0 * J / det[..., None])
+
+    def scaling(self, s: Array) -> Scaling:
+        return _Reflection(s[0]) if self.count == 1 else super().scaling(s)
+
+    def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
+        t = ratio(s, z)
+        w = s - t * z
+        length = np.linalg.norm(w[:, 1:], axis=1)
+        unit = w[:, 1:] / np.maximum(length, 1e-300)[:, None]
+        # In both ends the barrier is -log; -mu F' has the end 2 mu / end.
+        ends, others = split(np.stack(self._ends(w)), 2.0 * mu * t[:, 0])
+        others = others / t[:, 0]
+        return _of_ends(ends[0], ends[1], unit), _of_ends(others[0], others[1], unit)
+
+
+def _of_ends(low: Array, high: Array, unit: Array) -> Array:
+    head, tail = (low + high)[:, None] / 2.0, (high - low)[:, None] / 2.0
+    return np.concatenate([head, tail * unit], axis=1)
+
+
+class _Reflection(Scaling):
+    """Of one second-order cone: R = P(v), P(v) y = 2 v v^T y - det(v) J y, which is symmetric."""
+
+    def __init__(self, s: Array) -> None:
+        length = float(np.linalg.norm(s[1:]))
+        unit = s[1:] / max(length, 1e-300)
+        ends = np.array([s[0] - length, s[0] + length])
+        self._forth = self._element((2.0**0.25) / np.sqrt(ends), unit)
+        self._back = self._element(np.sqrt(ends) / 2.0**0.25, unit)
+
+    @staticmethod
+    def _element(ends: Array, unit: Array) -> tuple[Array, float]:
+        low, high = ends
+        return np.r_[(high + low) / 2.0, (high - low) / 2.0 * unit], float(low * high)
+
+    @staticmethod
+    def _applied(element: tuple[Array, float], v: Matrix) -> Array:
+        u, det = element
+        y = np.asarray(v.toarray() if sp.issparse(v) else v)
+        columns = y.reshape(u.size, -1)
+        J = np.r_[1.0, -np.ones(u.size - 1)][:, None]
+        return np.asarray((2.0 * np.outer(u, u @ columns) - det * J * columns).reshape(y.shape))
+
+    def times(self, v: Matrix) -> Matrix:
+        return self._applied(self._forth, v)
+
+    transposed = times
+
+    def back(self, v: Matrix) -> Matrix:
+        return self._applied(self._back, v)
+
+    back_transposed = back
+
+
+class Semidefinite(Cone):
+    """Positive semidefinite matrices of one order.
+
+    Parameters
+    ----------
+    count, order : int
+    """
+
+    def __init__(self, count: int, order: int) -> None:
+        super().__init__(count, order * (order + 1) // 2)
+        self.order = self.nu = order
+        self.j, self.i = np.tril_indices(order)
+        self.weight = np.where(self.i == self.j, 1.0, 2.0)
+
+    def matrices(self, s: Array) -> Array:
+        """The matrices of points."""
+        found = np.empty((self.count, self.order, self.order))
+        found[:, self.i, self.j] = found[:, self.j, self.i] = s
+        return found
+
+    def centre(self) -> Array:
+        return np.repeat((self.i == self.j)[None].astype(float), self.count, 0)
+
+    def is_inside(self, s: Array) -> bool:
+        try:
+            np.linalg.cholesky(self.matrices(s))
+        except np.linalg.LinAlgError:
+            return False
+        return True
+
+    def is_dual_inside(self, z: Array) -> bool:
+        return self.is_inside(z / self.weight)
+
+    def contains(self, s: Array, radius: Array) -> bool:
+        rest = ~are_zero(s, radius)
+        return are_positive_definite(self.matrices(s)[rest], self.matrices(radius)[rest])
+
+    def dual_contains(self, z: Array, radius: Array) -> bool:
+        return self.contains(z / self.weight, radius / self.weight)
+
+    def gradient(self, s: Array) -> Array:
+        return np.asarray(-self.weight * np.linalg.inv(self.matrices(s))[:, self.i, self.j])
+
+    def hessian(self, s: Array) -> Array:
+        one, eye = Semidefinite(1, self.order), np.eye(self.dim)
+        scalings = [one.scaling(v[None]) for v in s]
+        return np.array([scaling.transposed(scaling.times(eye)) for scaling in scalings])
+
+    def scaling(self, s: Array) -> Scaling:
+        return Congruence(self, s)
+
+    def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
+        t = ratio(s, z / np.sqrt(self.weight))
+        values, Q = np.linalg.eigh(self.matrices(s) - t[..., None] * self.matrices(z / self.weight))
+        x, other = split(values, mu * t)
+        X, Z = ((Q * v[:, None]) @ Q.transpose(0, 2, 1) for v in (x, other / t))
+        return X[:, self.i, self.j], self.weight * Z[:, self.i, self.j]
