@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,7 +110,7 @@ def unfold_digits(n: int) -> tuple[Section, Solution]:
 
 
 def _unfolding(
-    name: str, title: str, text: str, graph: NeighborGraph, drawn: Mapping[str, object]
+    name: str, title: str, text: str, graph: NeighborGraph, drawn: Mapping[str, Any]
 ) -> tuple[Section, Solution]:
     """Unfold a graph, and draw the embedding and what the answer itself shows."""
     model = methods.mvu(graph)
