@@ -12,9 +12,9 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Progress, show_count
-from sdpdr.graphs.build import finish, merge_duplicates
+from sdpdr.graphs.build import connected, merge_duplicates
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
-from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs
+from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs, upper_pairs
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
 from sdpdr.linalg.walks import connected_components, spanning_forest
@@ -26,7 +26,6 @@ def knn(
     *,
     symmetrize: str = "union",
     metric: str = "euclidean",
-    squared: bool = False,
     angles: bool = False,
     duplicates: str = "merge",
     connect: str = "error",
@@ -57,8 +56,6 @@ def knn(
         refused. With ``"precomputed"`` X holds distances: symmetric, non-negative, zero diagonal.
         NaN and inf are distances that are not known: such a pair is no edge, neighbours are the
         nearest of those known (fewer than k where fewer are), and D[i, j] or D[j, i] is enough.
-    squared : bool, default False
-        Whether precomputed distances are squared.
     angles : bool, default False
         Whether to add every pair inside a neighbourhood: see `NeighborGraph.with_cliques`. With
         ``"mutual"`` the neighbourhoods are the mutual ones.
@@ -110,7 +107,7 @@ def knn(
     249
     """
     validate.choice("symmetrize", symmetrize, ("union", "mutual"))
-    space, index = merge_duplicates(make_space(X, metric, squared=squared), duplicates)
+    space, index = merge_duplicates(make_space(X, metric), duplicates)
     k = validate.n_neighbors(n_neighbors, space.n)
     options: dict[str, object] = {
         "n_neighbors": k, "symmetrize": symmetrize, "angles": angles, "connect": connect
@@ -126,7 +123,8 @@ def knn(
             return "take a larger n_neighbors"
         return f"take n_neighbors={smallest_k(space)}, the smallest that connects"
 
-    return finish(space, index, provenance, angles, connect, way_out)
+    graph = NeighborGraph.of_points(upper_pairs(near), index, provenance)
+    return connected(graph.with_cliques() if angles else graph, space, connect, way_out)
 
 
 def smallest_k(space: Space) -> int:
@@ -156,8 +154,6 @@ def radius(
     radius: float,
     *,
     metric: str = "euclidean",
-    squared: bool = False,
-    angles: bool = False,
     connect: str = "error",
 ) -> NeighborGraph:
     """Graph that joins all points at distance at most ``radius`` (the epsilon-ball graph).
@@ -166,9 +162,8 @@ def radius(
     ----------
     X : array_like of shape (n, D), or (n, n) for precomputed distances
     radius : float
-        A PLAIN length, also when ``squared=True`` says that the precomputed ones are squared.
         Distances that agree with it to rounding, as `sdpdr.graphs.knn` says, are at most as long.
-    metric, squared, angles, connect
+    metric, connect
         As for `sdpdr.graphs.knn`.
 
     Returns
@@ -192,9 +187,9 @@ def radius(
            [1, 2]])
     """
     length = validate.positive_number("radius", radius)
-    space, index = merge_duplicates(make_space(X, metric, squared=squared))
+    space, index = merge_duplicates(make_space(X, metric))
     near = from_pairs(space.n, space.pairs_within(length))
-    options = {"radius": length, "angles": angles, "connect": connect}
+    options = {"radius": length, "connect": connect}
     provenance = Provenance("radius", options, space.fresh(), near)
 
     def way_out() -> str:
@@ -202,7 +197,8 @@ def radius(
         longest = float(np.sqrt(space.sqdist(*tree.T).max()))
         return f"take radius={longest!r}, the smallest that connects"
 
-    return finish(space, index, provenance, angles, connect, way_out)
+    graph = NeighborGraph.of_points(upper_pairs(near), index, provenance)
+    return connected(graph, space, connect, way_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +227,6 @@ def furthest_pairs(
     X: ArrayLike | NeighborGraph,
     *,
     metric: str = "euclidean",
-    squared: bool = False,
     progress: Progress | bool | None = None,
 ) -> FurthestPairs:
     """For each point the one furthest from it, exactly.
@@ -244,7 +239,7 @@ def furthest_pairs(
     ----------
     X : array_like of shape (n, D) or (n, n), or NeighborGraph
         Points or precomputed distances; or a graph made from them, whose nodes are then meant.
-    metric, squared
+    metric
         As for `sdpdr.graphs.knn`; without meaning for a graph.
     progress : bool or callable, optional
         As for `sdpdr.graphs.knn`.
@@ -273,7 +268,7 @@ def furthest_pairs(
             "cannot be found. Pass the points themselves."
         )
     else:
-        space = make_space(X, metric, squared=squared, at_least=2)
+        space = make_space(X, metric, at_least=2)
     with show_count(progress, "furthest points", space.n) as count:
         furthest = space.furthest(count)
     edges, position = sorted_pairs(np.column_stack([np.arange(space.n), furthest]))

@@ -283,7 +283,6 @@ def sequences(
     lengths: Sequence[int] | None = None,
     *,
     metric: str = "euclidean",
-    squared: bool = False,
     angles: bool = False,
     connect: str = "error",
 ) -> NeighborGraph:
@@ -299,7 +298,7 @@ def sequences(
     n_neighbors : int, default 6
     lengths : sequence of int, optional
         Number of states of each sequence; by default there is one.
-    metric, squared, angles
+    metric, angles
         As for `knn`.
     connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
         What to do with sequences that no edge joins: raise, add the shortest edges between
@@ -324,7 +323,7 @@ def sequences(
     >>> sequences(X, n_neighbors=1).edges.tolist()
     [[0, 1], [0, 4], [1, 2], [1, 4], [2, 3], [3, 4]]
     """
-    graph = knn(X, n_neighbors, metric=metric, squared=squared, angles=angles, connect="none")
+    graph = knn(X, n_neighbors, metric=metric, angles=angles, connect="none")
     starts = step_starts(len(graph.index), lengths)
     steps = np.column_stack([graph.index[starts], graph.index[starts + 1]])
     graph = graph.with_edges(steps[steps[:, 0] != steps[:, 1]])

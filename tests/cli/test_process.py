@@ -38,7 +38,7 @@ def test_help_imports_no_library_of_numbers():
 def test_shells_complete_commands_and_options():
     complete = BashComplete(cli, {}, "sdpdr", "_SDPDR_COMPLETE").get_completions
     assert [found.value for found in complete([], "tr")] == ["transform"]
-    assert [found.value for found in complete(["embed"], "--sk")] == ["--skip", "--skip-footer"]
+    assert [found.value for found in complete(["embed"], "--de")] == ["--decimal"]
     assert [found.value for found in complete(["study"], "r")] == ["report", "run"]
 
 

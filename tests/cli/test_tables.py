@@ -155,7 +155,7 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
         ("percent.csv", lines(R, cell=lambda x: f"{x}%"), "Write it without units"),
         ("blanks.csv", lines(THOUSANDS, cell=lambda x: f"{int(x):,}".replace(",", " ")),
          "without marks between thousands"),
-        ("groups.csv", lines(THOUSANDS, cell=lambda x: f'"{int(x):,}"'), "save it without the marks"),
+        ("groups.csv", lines(THOUSANDS, cell=lambda x: f'"{int(x):,}"'), "without the marks"),
         ("both.csv", lines(THOUSANDS, cell=lambda x: f'"{x:,.2f}"'), "without marks between"),
     ],
 )  # fmt: skip

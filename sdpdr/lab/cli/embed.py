@@ -68,7 +68,6 @@ _DATA = app.apply_all(
     option("--metric", "cosine: of directions; precomputed: the table holds distances, as a "
            "square or two points and their distance in each line (default: "
            "euclidean).", type=click.Choice(("euclidean", "cosine", "precomputed"))),
-    option("--squared", "Precomputed distances are squared."),
     option("--scale", "Units of columns: standard (mean and deviation; so is --scale alone) or "
            "robust (median and quartiles); (default: none, and a warning if spreads are far "
            "apart).", type=click.Choice(columns.SCALES), is_flag=False, flag_value="standard"),
@@ -145,8 +144,7 @@ def embed_command(args: SimpleNamespace) -> int:
     beside = methods.side_inputs(table.table, args)
     with about(read.file), rows_from(1, names), rows_of(table.rows):
         scaling = columns.scaling(args.scale if args.metric != "precomputed" else "none", X, names)
-        # The root keeps the sign, so that a negative entry is refused as it should be.
-        scaled = np.sign(X) * np.sqrt(np.abs(X)) if args.squared else scaling(X)
+        scaled = scaling(X)
         remarks = _choose_neighbors(estimator, scaled, args)
         working(f"embedding {counted(args.sample or len(X), 'row')}")
         learned = estimator.fit(scaled, **beside)
@@ -193,8 +191,6 @@ def _check_options(args: SimpleNamespace) -> None:
     for words, given in about_coordinates.items():
         if given and args.metric == "precomputed":
             raise DataError(f"{words} is about coordinates; these are distances: leave it out.")
-    if args.squared and args.metric != "precomputed":
-        raise DataError("--squared is about distances. Add --metric precomputed, or leave it out.")
     if args.metric == "cosine" and args.save is not None:
         raise NotAcceptedError(
             "--save keeps maps of coordinates, and --metric cosine compares directions. Leave one "
