@@ -81,7 +81,6 @@ READ = {
     "ids.csv": text(FRAME.assign(id=np.random.default_rng(1).permutation(40))),
     "row_numbers.csv": text(FRAME.assign(n=np.arange(1, 41))),
     "classes.csv": text(FRAME.assign(target=(R[:, 0] > 0).astype(int))),
-    "days_as_numbers.csv": text(FRAME.assign(when=20240101 + np.arange(40) % 28)),
     "years.csv": "country,1990,1991,1992\n" + text(FRAME, header=False, index=True),
     "counted_names.csv": text(pd.DataFrame(R)),
     "counted_names_and_index.csv": text(pd.DataFrame(R), index=True),
@@ -228,11 +227,6 @@ def test_codes_of_missing_values_are_warned_of_once_and_the_advice_works(
 def test_lines_are_dropped_by_ranges(tmp_path):
     path = written(tmp_path, "t.csv", "a\nb\nc\n" + text() + "d\n")
     np.testing.assert_array_equal(divided(path, "--drop-lines 1-3,45").X, R)
-
-
-def test_columns_called_years_are_warned_of(tmp_path, capsys):
-    divided(written(tmp_path, "t.csv", text(FRAME.assign(year=1980 + np.arange(40)[::-1]))))
-    assert "warning: column 'year' holds years, 1980 to 2019" in capsys.readouterr().err
 
 
 def test_dropped_rows_keep_the_lines_of_the_file(tmp_path):

@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.columns import are_dates, column_of_ids, counts_rows, doubts, sentinels, unlike
+from sdpdr.base.columns import column_of_ids, counts_rows, doubts, sentinels, unlike
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed
 from sdpdr.lab.cli.app import NAMES, Parsed, apply_all, option
@@ -132,7 +132,7 @@ def divide(
 ) -> DividedTable:
     """Divide a table into coordinates and columns beside them.
 
-    Columns named by the user decide; of the others, ids, labels, dates and words are not
+    Columns named by the user decide; of the others, ids, labels and words are not
     coordinates, and a line says so. ``beside`` are columns that a method reads for itself, and
     ``needed`` those of them that must have a value in every row.
     """
@@ -201,8 +201,6 @@ def _kind(table: Table, name: str, distances: bool) -> str:
         return ""
     values = table.floats(name)
     known = values[~np.isnan(values)]
-    if are_dates(name, values):
-        return "dates"
     whole = bool((known == np.round(known)).all() and (np.abs(known) < 2.0**53).all())
     if whole and all(map(str.isdecimal, words)) and any(re.match(r"0\d", word) for word in words):
         return "codes"
