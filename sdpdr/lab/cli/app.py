@@ -19,7 +19,6 @@ import click
 from sdpdr import __version__
 from sdpdr.base import errors
 from sdpdr.base.files import when_asked_to_end
-from sdpdr.lab.cli import before_work
 from sdpdr.lab.cli.terminal import discard, ensure_streams, error, warnings_as_lines, written
 
 if TYPE_CHECKING:
@@ -313,12 +312,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         # SIGTERM and SIGHUP do what Ctrl-C does, so that solvers return their best points.
-        with when_asked_to_end(interrupt):
-            with before_work():
-                if words and words[0] in _LAZY:
-                    _LAZY[words[0]].load()
-            with cli.make_context("sdpdr", words, obj=words != given) as context:
-                code = int(cli.invoke(context))
+        with (
+            when_asked_to_end(interrupt),
+            cli.make_context("sdpdr", words, obj=words != given) as context,
+        ):
+            code = int(cli.invoke(context))
     except click.UsageError as wrong:
         name = wrong.ctx.command_path if wrong.ctx else "sdpdr"
         error(f"{wrong.format_message()} (see `{name} --help`)")
