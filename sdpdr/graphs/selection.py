@@ -116,8 +116,8 @@ def choose_k(
 
     References
     ----------
-    Vasiloglou thesis, sections 3.7 and 7.3.2; density: Vasiloglou, Gray and Anderson, "Parameter estimation for manifold learning, through density
-    estimation", MLSP 2006.
+    Vasiloglou thesis, sections 3.7 and 7.3.2; Vasiloglou, Gray and Anderson, "Parameter estimation
+    for manifold learning, through density estimation", MLSP 2006.
 
     Examples
     --------
