@@ -446,37 +446,6 @@ def step_variation(steps: Transitions, Y: ArrayLike) -> float:
     return size / _mean_step(steps, points)
 
 
-def position_fit(Y: ArrayLike, positions: ArrayLike) -> float:
-    """Share of the variance of true positions that an affine map of the embedding explains.
-
-    The :math:`R^2` of the regression of the positions on the coordinates, at most 1.
-
-    Parameters
-    ----------
-    Y : array_like of shape (n, d)
-    positions : array_like of shape (n,) or (n, p)
-
-    Examples
-    --------
-    >>> position_fit([[0.0], [1.0], [2.0]], [5.0, 4.0, 3.0])
-    1.0
-    """
-    points, truth = np.asarray(Y, dtype=float), np.asarray(positions, dtype=float)
-    truth = truth.reshape(len(truth), -1) if truth.ndim else truth
-    if points.ndim != 2 or truth.ndim != 2 or len(points) != len(truth):
-        raise ShapeError(
-            f"Y has shape {points.shape} and positions {np.shape(positions)}; pass as many of one "
-            "as of the other, in rows."
-        )
-    centred = truth - truth.mean(axis=0)
-    total = float(np.sum(np.square(centred)))
-    if total == 0.0:
-        raise DataError("all positions are the same, so there is nothing to explain.")
-    coordinates = points - points.mean(axis=0)
-    solved = np.linalg.lstsq(coordinates, centred, rcond=None)[0]
-    return 1.0 - float(np.sum(np.square(coordinates @ solved - centred))) / total
-
-
 def _points(steps: Transitions, Y: ArrayLike) -> Array:
     points = np.asarray(Y, dtype=float)
     if points.ndim != 2 or len(points) != steps.n:
