@@ -67,8 +67,8 @@ def knn(
         those that a minimum spanning tree joins); add that tree's edges only, on which parts turn
         as on hinges; keep the largest; or return it as it is.
     progress : bool or callable, optional
-        A callable is told how many points are done; True and False force a line of progress; by
-        default it shows on a terminal only.
+        A callable receives the number of points that are done; True and False force a line of
+        progress; by default it shows on a terminal only.
 
     Returns
     -------

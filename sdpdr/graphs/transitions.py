@@ -144,8 +144,8 @@ def transitions(
     Parameters
     ----------
     graph : NeighborGraph
-        Of the states of all sequences, one after the other (``graph.index`` tells the node of
-        each).
+        Graph of the states of all sequences, one after the other (``graph.index`` has the node
+        of each).
     actions : str or sequence of labels
         What was done between each state and the next: n states in s sequences have n - s labels.
         A text is one label for each letter. ``None`` (or NaN) is an unknown action, which says

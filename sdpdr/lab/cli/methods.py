@@ -31,7 +31,7 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 )
 """Hyperparameters that have an option of their own."""
 
-# Of the list of methods in the help.
+# Indentation and width of the list of methods in the help.
 _INDENT, _WIDTH = " " * 6, 98
 
 

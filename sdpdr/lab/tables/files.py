@@ -35,7 +35,7 @@ _OF_TEXT = ("sep", "decimal", "drop_lines")
 
 
 def read_table(path: Path, options: ReadOptions | None = None, *, distances: bool = False) -> Table:
-    r"""Read a table of text, perhaps compressed, NPY, NPZ or Parquet, as its suffix tells.
+    r"""Read a table of text, perhaps compressed, NPY, NPZ or Parquet, by its suffix.
 
     With ``distances``, an array may be the condensed vector of SciPy. What can be read in two ways
     is refused.
@@ -74,7 +74,7 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
 
 
 def suffix_of(path: Path) -> str:
-    """Return the suffix that tells the format, ``.csv`` of ``t.csv.gz``, pipes and ``-``."""
+    """Return the suffix that gives the format, ``.csv`` of ``t.csv.gz``, pipes and ``-``."""
     if path == STDIN or (not path.suffix and path.is_fifo()):
         return ".csv"
     last = path.suffix.lower()
@@ -229,7 +229,7 @@ def require_writer(path: Path) -> None:
 def write_table(
     path: Path, Y: Array, names: Sequence[str], beside: Mapping[str, np.ndarray] | None = None
 ) -> None:
-    """Write columns in the format that the suffix of the path tells; whole or not at all.
+    """Write columns in the format that the suffix of the path gives; whole or not at all.
 
     Columns ``beside`` Y come first; a name that is taken gets a ``_``. NPY holds Y alone, and NPZ
     holds it as ``embedding``.
