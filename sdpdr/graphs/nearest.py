@@ -24,7 +24,6 @@ def knn(
     X: ArrayLike,
     n_neighbors: int = 6,
     *,
-    symmetrize: str = "union",
     metric: str = "euclidean",
     angles: bool = False,
     duplicates: str = "merge",
@@ -33,9 +32,9 @@ def knn(
 ) -> NeighborGraph:
     r"""Graph that joins each point to its k nearest others.
 
-    Let A_ij = 1 when j is one of the k nearest points of i. The edges are the pairs with A_ij or
-    A_ji (``"union"``) or with both (``"mutual"``). The search is exact; of points equally far the
-    one with the smaller index is taken, and no point is its own neighbour.
+    The edges are the pairs of which one is among the k nearest of the other. The search is exact;
+    of points equally far the one with the smaller index is taken, and no point is its own
+    neighbour.
 
     Equally far are points whose distances agree to rounding: ordered by length, neighbours in the
     order differ by no more than the distance at which two points are the same. That is
@@ -49,7 +48,6 @@ def knn(
         Sparse data stay so: memory grows with their entries.
     n_neighbors : int, default 6
         k, from 1 to the number of distinct points less one.
-    symmetrize : {"union", "mutual"}, default "union"
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"cosine"`` rows are compared by their directions, and lengths are those of chords of
         the unit sphere, :math:`d^2 = 2 - 2\cos`; parallel rows coincide, and a row of zeros is
@@ -57,8 +55,7 @@ def knn(
         NaN and inf are distances that are not known: such a pair is no edge, neighbours are the
         nearest of those known (fewer than k where fewer are), and D[i, j] or D[j, i] is enough.
     angles : bool, default False
-        Whether to add every pair inside a neighbourhood: see `NeighborGraph.with_cliques`. With
-        ``"mutual"`` the neighbourhoods are the mutual ones.
+        Whether to add every pair inside a neighbourhood: see `NeighborGraph.with_cliques`.
     duplicates : {"merge", "error"}, default "merge"
         What to do with points that coincide.
     connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
@@ -106,21 +103,14 @@ def knn(
     >>> knn(X, n_neighbors=4).m
     249
     """
-    validate.choice("symmetrize", symmetrize, ("union", "mutual"))
     space, index = merge_duplicates(make_space(X, metric), duplicates)
     k = validate.n_neighbors(n_neighbors, space.n)
-    options: dict[str, object] = {
-        "n_neighbors": k, "symmetrize": symmetrize, "angles": angles, "connect": connect
-    }  # fmt: skip
+    options: dict[str, object] = {"n_neighbors": k, "angles": angles, "connect": connect}
     with show_count(progress, f"{k} nearest neighbours of {space.n} points", space.n) as count:
         near = from_table(space.nearest(k, count))
-    if symmetrize == "mutual":
-        near = csr_array(near.multiply(near.T))
     provenance = Provenance("knn", options, space.fresh(), near)
 
     def way_out() -> str:
-        if symmetrize == "mutual":
-            return "take a larger n_neighbors"
         return f"take n_neighbors={smallest_k(space)}, the smallest that connects"
 
     graph = NeighborGraph.of_points(upper_pairs(near), index, provenance)
