@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from sdpdr.errors import DataError, FileFormatError, SdpdrError
+from sdpdr.errors import DataError, SdpdrError
 from sdpdr.lab.cli import columns
+from sdpdr.lab.cli.app import Exit
 from sdpdr.lab.cli.embed import _as_square, embed_command
 
 N = 9
@@ -71,11 +72,42 @@ def test_whole_numbers_of_a_square_are_not_names(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "t.csv")[0], WHOLE)
 
 
-def test_a_triangle_is_refused(tmp_path):
-    rows = [",".join(map(str, D[k, : k + 1])) for k in range(N)]
-    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
-    with pytest.raises(FileFormatError, match="same number of cells in each, also of distances"):
-        read(tmp_path / "t.csv")
+ROWS = [[*map(str, D[k, : k + 1])] for k in range(N)]
+TRIANGLES = {
+    "lower.csv": [",".join(row) for row in ROWS],
+    "upper.txt": [" ".join(row) for row in ROWS[::-1]],
+    "phylip.txt": [str(N), *(" ".join([NAMES[k], *row[:-1]]) for k, row in enumerate(ROWS))],
+    "dist.txt": [
+        f"   {' '.join(NAMES[:-1])}",
+        *(" ".join([NAMES[k], *row[:-1]]) for k, row in enumerate(ROWS) if k),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+@pytest.mark.parametrize("options", ["", "--metric precomputed"])
+def test_triangles_of_distances_are_named_for_what_they_are(sdpdr, tmp_path, name, options):
+    (tmp_path / name).write_text("\n".join(TRIANGLES[name]) + "\n")
+    ran = sdpdr(f"embed {name} {options}")
+    assert ran.code == Exit.BAD_INPUT
+    assert "as in a triangle of distances. Save the whole square" in ran.err
+
+
+def test_the_advice_about_a_square_of_phylip_works(sdpdr, tmp_path):
+    path = tmp_path / "p.txt"
+    path.write_text(f"   {N}\n" + square(sep=" ", names=NAMES))
+    assert "--drop-lines 1 leaves it out" in sdpdr("embed p.txt --metric precomputed").err
+    X, table = read(path, "--drop-lines 1")
+    np.testing.assert_array_equal(X, D)
+    assert [names.tolist() for names in table.kept.values()] == [NAMES]
+
+
+def test_half_a_square_is_refused_with_advice(sdpdr, tmp_path):
+    (tmp_path / "t.csv").write_text(square(np.tril(D)))
+    assert (
+        "triangle of the precomputed distances is zero"
+        in sdpdr("embed t.csv --metric precomputed").err
+    )
 
 
 def test_a_condensed_vector_of_scipy(sdpdr, tmp_path):

@@ -166,7 +166,9 @@ def _separator(lines: _Lines) -> str:
         cells = [cell for row in rows[1:] or rows for cell in row if not is_missing(cell)]
         share = sum(map(_reads, cells)) / max(len(cells), 1)
         scores[sep] = (1.0 if even else count / len(rows), share)
-    return max(scores, key=lambda sep: scores[sep]) if scores else ","
+    if scores:
+        return max(scores, key=lambda sep: scores[sep])
+    return " " if any(" " in text.strip() for text in sample.texts) else ","
 
 
 def _require_even(name: str, rows: list[Row], numbers: list[int]) -> None:
@@ -183,11 +185,17 @@ def _require_even(name: str, rows: list[Row], numbers: list[int]) -> None:
             f"{name}: {first} names, but rows of {width} cells: commas seem to separate cells and "
             "to be decimal marks too. Save it with semicolons between cells."
         )
+    if len(widths) > 3 and np.isin(np.diff(widths[1:]), (-1, 1)).all():
+        raise FileFormatError(
+            f"{name}: each row has one cell more or less than the one before, as in a triangle of "
+            "distances. Save the whole square, write.csv(as.matrix(d), 'd.csv') in R or "
+            "scipy.spatial.distance.squareform in Python: --metric precomputed reads it."
+        )
     where = f"{name}, line {numbers[bad[0]]}"
     if width == 1 or 2 * len(bad) >= len(rows):
         raise FileFormatError(
             f"{where}: rows differ in length whatever separates their cells. Save it as a table "
-            "with one row per point and the same number of cells in each, also of distances."
+            "with one row per point and the same number of cells in each."
         )
     found = f"{where}: {counted(first, 'cell')}, but other lines have {width}. Complete the line"
     if len(bad) <= _MANY:
