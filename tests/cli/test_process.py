@@ -93,24 +93,6 @@ def test_a_figure_needs_no_window(tmp_path, roll):
     assert (ran.returncode, "wrote y.png" in ran.stderr) == (0, True)
 
 
-@pytest.mark.nightly
-@FULL
-def test_errors_that_cannot_be_written_change_no_outcome(tmp_path, roll):
-    np.save(tmp_path / "t.npy", roll[:30])
-
-    def outcome(*words, out=subprocess.PIPE):
-        command = [sys.executable, "-m", "sdpdr", *words]
-        with open("/dev/full", "w") as full:
-            out = full if out is None else out
-            ran = subprocess.run(command, stdout=out, stderr=full, cwd=tmp_path, timeout=120)
-        return ran.returncode, ran.stdout
-
-    code, said = outcome("embed", "t.npy", "--save", "m.npz")
-    assert (code, b"30 points" in said, (tmp_path / "m.npz").exists()) == (0, True, True)
-    assert outcome("embed", "nothere.csv") == (3, b"")
-    assert outcome("embed", "--no-such-option", out=None) == (2, None)
-
-
 @FULL
 @pytest.mark.integration
 def test_help_that_cannot_be_printed_is_an_error():
