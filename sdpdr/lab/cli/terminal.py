@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.errors import FileFormatError, SdpdrWarning, UnlikeColumnsWarning
@@ -175,14 +174,11 @@ def _require_writable(path: Path) -> None:
     place = Path(os.path.realpath(path)) if path.is_symlink() else path
     if place.exists() and not place.is_file():
         return
-    try:  # permission is not all: a disk is full, or holds no files
-        with NamedTemporaryFile(prefix=".sdpdr-", dir=place.parent) as file:
-            file.write(b"\0")
-    except OSError as problem:
+    if not os.access(place.parent, os.W_OK):
         raise FileFormatError(
-            f"{path}: nothing can be written in the directory {place.parent} "
-            f"({problem.strerror}). Make it first, or choose another place."
-        ) from None
+            f"{path}: nothing can be written in the directory {place.parent}. Make it first, or "
+            "choose another place."
+        )
 
 
 def write_all(files: Mapping[Path, Writer]) -> None:
