@@ -194,22 +194,15 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     require_writer(path)
     try:
         frame = pd.read_parquet(path)
+        if not isinstance(frame.index, pd.RangeIndex):
+            # An index that a CSV file would hold in columns without a name.
+            names = [str(name or f"Unnamed: {k}") for k, name in enumerate(frame.index.names)]
+            frame = frame.reset_index(names=names)
     except (ValueError, OSError) as error:
         raise FileFormatError(
             f"{path.name} cannot be read as Parquet: {str(error).rstrip('.')}. Save it again, or "
             "give it the suffix of what it is, as .csv of text."
         ) from None
-    if not isinstance(frame.index, pd.RangeIndex):
-        # An index that a CSV file would hold in columns without a name.
-        names = [str(name or "") for name in frame.index.names]
-        if names.count("") > 1:
-            names = [name or f"Unnamed: {k}" for k, name in enumerate(names)]
-        if twice := [name for name in names if name in frame.columns]:
-            raise FileFormatError(
-                f"{path.name}: a column and an index are called {twice[0]!r}. Rename one."
-            )
-        frame.index.names = names
-        frame = frame.reset_index()
     frame.columns = [str(name) for name in frame.columns]
     return frame
 
