@@ -116,6 +116,10 @@ REFUSED = {
     "spectra.csv": (
         text(pd.DataFrame(R[:, [0, 1, 2, 0]], columns=[400.5, 401.5, 402.5, 403.5])),
         "--header yes", R[:, [0, 1, 2, 0]]),
+    "spectra_with_commas.csv": (
+        text(pd.DataFrame(R[:, [0, 1, 2, 0]], columns=["400,5", "401,5", "402,5", "403,5"]),
+             sep=";", decimal=","),
+        "--header yes", R[:, [0, 1, 2, 0]]),
     "one_year.csv": ("x,y,2019\n" + text(header=False), "--header yes", R),
 }  # fmt: skip
 

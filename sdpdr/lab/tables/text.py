@@ -138,9 +138,15 @@ def _table_lines(name: str, text: str, options: ReadOptions) -> tuple[_Lines, st
     return _Lines(name, numbers, lines), comment, declared
 
 
+def _value(cell: str) -> float | None:
+    """A cell as a number with a point or a comma; None for another."""
+    value = number(cell, ".")
+    return number(cell, ",") if value is None else value
+
+
 def _reads(cell: str) -> bool:
     """Whether a cell is a number with a point or a comma."""
-    return number(cell, ".") is not None or number(cell, ",") is not None
+    return _value(cell) is not None
 
 
 def _has_no_number(cells: Sequence[str]) -> bool:
@@ -217,7 +223,7 @@ def _is_square(rows: list[Row]) -> bool:
     return (
         {len(row) for row in rows} == {len(rows)}
         and all(is_missing(cell) or _reads(cell) for row in rows for cell in row)
-        and all(number(row[k].replace(",", "."), ".") == 0.0 for k, row in enumerate(rows))
+        and all(_value(row[k]) == 0.0 for k, row in enumerate(rows))
     )
 
 
@@ -262,7 +268,7 @@ def _are_counts_or_years(cells: Sequence[str]) -> bool:
 
 def _step(cells: Sequence[str]) -> float:
     """The step between the numbers among cells if it is the same everywhere; 0 otherwise."""
-    values = [x for cell in cells if (x := number(cell, ".")) is not None]
+    values = [x for cell in cells if (x := _value(cell)) is not None]
     steps = np.diff(values)
     return float(steps[0]) if steps.size and np.allclose(steps, steps[0], rtol=1e-6) else 0.0
 
