@@ -16,8 +16,9 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
+from sklearn.linear_model import LinearRegression
 from sklearn.manifold import MDS, Isomap, trustworthiness
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import normalized_mutual_info_score, r2_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import (
     KNeighborsClassifier,
@@ -28,7 +29,6 @@ from sklearn.preprocessing import scale
 
 import sdpdr
 from sdpdr.datasets import s_curve, swiss_roll
-from sdpdr.graphs import position_fit
 from sdpdr.program.point import leading_factor, spectrum_of
 
 POINTS = 150
@@ -351,4 +351,6 @@ def moved(estimator: Any, X: np.ndarray, y: Any, seed: int) -> float:
 def located(estimator: Any, X: np.ndarray, y: Any, seed: int) -> float:
     """Share of the squared deviation of places that an affine map of the embedding explains."""
     states, actions, places = y
-    return float(position_fit(drawn(estimator, states, actions), places))
+    Y = drawn(estimator, states, actions)
+    found = LinearRegression().fit(Y, places).predict(Y)
+    return float(r2_score(places, found, multioutput="variance_weighted"))

@@ -13,6 +13,7 @@ asks that every action do the same everywhere, and finds a smoother one.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.linear_model import LinearRegression
 
 import sdpdr
 from sdpdr import datasets, graphs, methods, plot
@@ -44,7 +45,7 @@ print(rigid)
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.2))
 for axis, (name, solution) in zip(axes, {"MVU": plain, "ARE": rigid}.items(), strict=True):
     coordinate = solution.embedding(1)
-    fit = graphs.position_fit(coordinate, position[:, 0])
+    fit = LinearRegression().fit(coordinate, position[:, 0]).score(coordinate, position[:, 0])
     uneven = graphs.step_variation(steps, solution.embedding(graph.n))
     axis.plot(position[:41, 0], coordinate[:41, 0], "o-", markersize=3, linewidth=1, label="right")
     axis.plot(position[40:, 0], coordinate[40:, 0], "o-", markersize=3, linewidth=1, label="left")
@@ -78,7 +79,7 @@ def laid_over(Y: np.ndarray) -> np.ndarray:
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")
 shown = {"true": position, "MVU": plain.embedding(2), "ARE": rigid.embedding(2)}
 for axis, (name, Y) in zip(axes, shown.items(), strict=True):
-    fit = graphs.position_fit(Y, position)
+    fit = LinearRegression().fit(Y, position).score(Y, position)
     plot.trajectory(laid_over(Y), walk, ax=axis, title=f"{name}: fit {fit:.3f}")
     if name != "ARE":
         axis.get_legend().remove()

@@ -1,4 +1,4 @@
-"""Columns that are mistaken for what they are not: rows, codes, years, units."""
+"""Columns that are mistaken for what they are not: rows, codes, ids, units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
@@ -37,12 +36,6 @@ _COUNTED = 10
 _CODES = (-1e30, 1e30, -1e20, 1e20, -99999, 99999, -9999, 9999, -999, 999, -200, -99)
 # A code that occurs at least so often may lie nearer: half a range of the other entries away.
 _OFTEN = 3
-# Names of columns whose whole numbers between these are years.
-_YEAR, _YEARS = re.compile(r"(.*_)?years?", re.IGNORECASE), (1000.0, 3000.0)
-# Dates without marks, by the number of their digits.
-_FORMATS = {6: "%Y%m", 8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-# Names of columns whose whole numbers of six digits are months.
-_OF_MONTHS = re.compile(r"month|monat|mois|mes\b|mese|date|datum|period|yyyymm", re.IGNORECASE)
 # Spreads of columns that differ more than this leave the narrow ones without a say.
 _APART = 100.0
 # Share of the squared distances from which on all columns but one have no say together, whatever
@@ -76,33 +69,6 @@ def counts_rows(name: object, column: ArrayLike) -> bool:
     if n < least or entries.dtype.kind not in "iu" or entries[0] not in (0, 1):
         return False
     return bool(np.array_equal(entries - entries[0], np.arange(n)))
-
-
-def are_dates(name: object, column: ArrayLike) -> bool:
-    """Whether all known entries are days of 1900 to 2100 without marks between, as 20240131 is.
-
-    A time of day may follow. Months (202401) need a name that says so, or ten rows of some years.
-
-    Examples
-    --------
-    >>> are_dates("x", [20240131, np.nan, 19991224]), are_dates("x", [20240131, 20240231])
-    (True, False)
-    >>> are_dates("month", [202401, 202402]), are_dates("x", [202401, 202402])
-    (True, False)
-    """
-    entries = np.asarray(column, dtype=float)
-    known = entries[~np.isnan(entries)]
-    if not known.size or (known != np.round(known)).any() or (np.abs(known) >= 1e15).any():
-        return False
-    words = known.astype(np.int64).astype(str)
-    digits = len(words[0])
-    if digits not in _FORMATS or any(len(word) != digits for word in words):
-        return False
-    years = len({word[:4] for word in words})
-    if digits == 6 and not (_OF_MONTHS.search(str(name)) or (known.size >= 10 and years > 1)):
-        return False
-    days = pd.to_datetime(words, format=_FORMATS[digits], errors="coerce")
-    return bool(days.notna().all() and (days.year >= 1900).all() and (days.year <= 2100).all())
 
 
 def sentinels(column: ArrayLike) -> list[float]:
@@ -145,12 +111,6 @@ def doubts(name: object, column: ArrayLike) -> str:
     whole = bool(entries.size) and bool((entries == np.round(entries)).all())
     if whole and is_named_as_id(str(name)) and len(set(entries.tolist())) == entries.size:
         return f"column {name!r} is called as ids are, and no two of its whole numbers are alike"
-    if whole and are_dates(name, entries):
-        return f"column {name!r} holds dates, {entries.min():.0f} to {entries.max():.0f}"
-    if whole and _YEAR.fullmatch(str(name)):
-        least, most = float(entries.min()), float(entries.max())
-        if _YEARS[0] <= least and most <= _YEARS[1]:
-            return f"column {name!r} holds years, {least:g} to {most:g}"
     return ""
 
 

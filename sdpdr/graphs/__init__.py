@@ -23,7 +23,6 @@ from sdpdr.graphs.transitions import Motion as Motion
 from sdpdr.graphs.transitions import Transitions as Transitions
 from sdpdr.graphs.transitions import action_error as action_error
 from sdpdr.graphs.transitions import motions as motions
-from sdpdr.graphs.transitions import position_fit as position_fit
 from sdpdr.graphs.transitions import sequences as sequences
 from sdpdr.graphs.transitions import step_variation as step_variation
 from sdpdr.graphs.transitions import transitions as transitions

@@ -106,7 +106,7 @@ def has_coordinates(graph: NeighborGraph) -> bool:
 
 
 _SMALL = 200
-# Of the shift that makes the Laplacian invertible, relative to its mean diagonal.
+# Shift that makes the Laplacian invertible, relative to its mean diagonal.
 _SHIFT = 1e-9
 
 

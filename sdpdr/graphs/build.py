@@ -20,7 +20,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.rows import counted, listed, numbered
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
-from sdpdr.graphs.pairs import bridges, shortest_links, sorted_pairs, upper_pairs
+from sdpdr.graphs.pairs import bridges, shortest_links, sorted_pairs
 from sdpdr.graphs.space import Space, make_space
 
 # Up to this many points an error message may take the time to search for a way out.
@@ -59,27 +59,14 @@ def merge_duplicates(space: Space, duplicates: str = "merge") -> tuple[Space, In
     return space.take(nodes), index
 
 
-def finish(
-    space: Space,
-    index: Index,
-    provenance: Provenance,
-    angles: bool,
-    connect: str,
-    way_out: Callable[[], str],
+def connected(
+    graph: NeighborGraph, space: Space, connect: str, way_out: Callable[[], str]
 ) -> NeighborGraph:
-    """Graph of the neighbourhoods of distinct points, either way round, connected as requested.
+    """The graph, its parts joined or dropped as requested.
 
     ``way_out`` says how to choose the neighbourhoods so that the graph is connected. It is called
     only for the message of an error, on few enough points.
     """
-    graph = NeighborGraph.of_points(upper_pairs(provenance.neighborhoods), index, provenance)
-    return connected(graph.with_cliques() if angles else graph, space, connect, way_out)
-
-
-def connected(
-    graph: NeighborGraph, space: Space, connect: str, way_out: Callable[[], str]
-) -> NeighborGraph:
-    """The graph, its parts joined or dropped as requested (see `finish`)."""
     validate.choice("connect", connect, ("error", "bridges", "mst", "largest", "none"))
     if connect == "none" or graph.is_connected:
         return graph
@@ -165,12 +152,12 @@ def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     return NeighborGraph(n, distinct, kept, provenance=Provenance("from_edges"))
 
 
-def complete(X: ArrayLike, *, metric: str = "euclidean", squared: bool = False) -> NeighborGraph:
+def complete(X: ArrayLike, *, metric: str = "euclidean") -> NeighborGraph:
     """Graph of all pairs of points, or of all whose precomputed distance is known.
 
     Parameters
     ----------
-    X, metric, squared
+    X, metric
         As for `sdpdr.graphs.knn`; two points are enough.
 
     Examples
@@ -178,7 +165,7 @@ def complete(X: ArrayLike, *, metric: str = "euclidean", squared: bool = False) 
     >>> complete([[0.0], [1.0], [3.0]]).sqdist
     array([1., 9., 4.])
     """
-    space, index = merge_duplicates(make_space(X, metric, squared=squared, at_least=2))
+    space, index = merge_duplicates(make_space(X, metric, at_least=2))
     edges = np.column_stack(np.triu_indices(space.n, 1))
     known = edges[space.known(*edges.T)]
     return NeighborGraph.of_points(known, index, Provenance("complete", space=space))

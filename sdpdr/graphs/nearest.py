@@ -12,9 +12,9 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Progress, show_count
-from sdpdr.graphs.build import finish, merge_duplicates
+from sdpdr.graphs.build import connected, merge_duplicates
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
-from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs
+from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs, upper_pairs
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
 from sdpdr.linalg.walks import connected_components, spanning_forest
@@ -24,9 +24,7 @@ def knn(
     X: ArrayLike,
     n_neighbors: int = 6,
     *,
-    symmetrize: str = "union",
     metric: str = "euclidean",
-    squared: bool = False,
     angles: bool = False,
     duplicates: str = "merge",
     connect: str = "error",
@@ -34,9 +32,9 @@ def knn(
 ) -> NeighborGraph:
     r"""Graph that joins each point to its k nearest others.
 
-    Let A_ij = 1 when j is one of the k nearest points of i. The edges are the pairs with A_ij or
-    A_ji (``"union"``) or with both (``"mutual"``). The search is exact; of points equally far the
-    one with the smaller index is taken, and no point is its own neighbour.
+    The edges are the pairs of which one is among the k nearest of the other. The search is exact;
+    of points equally far the one with the smaller index is taken, and no point is its own
+    neighbour.
 
     Equally far are points whose distances agree to rounding: ordered by length, neighbours in the
     order differ by no more than the distance at which two points are the same. That is
@@ -50,18 +48,14 @@ def knn(
         Sparse data stay so: memory grows with their entries.
     n_neighbors : int, default 6
         k, from 1 to the number of distinct points less one.
-    symmetrize : {"union", "mutual"}, default "union"
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"cosine"`` rows are compared by their directions, and lengths are those of chords of
         the unit sphere, :math:`d^2 = 2 - 2\cos`; parallel rows coincide, and a row of zeros is
         refused. With ``"precomputed"`` X holds distances: symmetric, non-negative, zero diagonal.
         NaN and inf are distances that are not known: such a pair is no edge, neighbours are the
         nearest of those known (fewer than k where fewer are), and D[i, j] or D[j, i] is enough.
-    squared : bool, default False
-        Whether precomputed distances are squared.
     angles : bool, default False
-        Whether to add every pair inside a neighbourhood: see `NeighborGraph.with_cliques`. With
-        ``"mutual"`` the neighbourhoods are the mutual ones.
+        Whether to add every pair inside a neighbourhood: see `NeighborGraph.with_cliques`.
     duplicates : {"merge", "error"}, default "merge"
         What to do with points that coincide.
     connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
@@ -70,8 +64,8 @@ def knn(
         those that a minimum spanning tree joins); add that tree's edges only, on which parts turn
         as on hinges; keep the largest; or return it as it is.
     progress : bool or callable, optional
-        A callable is told how many points are done; True and False force a line of progress; by
-        default it shows on a terminal only.
+        A callable receives the number of points that are done; True and False force a line of
+        progress; by default it shows on a terminal only.
 
     Returns
     -------
@@ -109,24 +103,18 @@ def knn(
     >>> knn(X, n_neighbors=4).m
     249
     """
-    validate.choice("symmetrize", symmetrize, ("union", "mutual"))
-    space, index = merge_duplicates(make_space(X, metric, squared=squared), duplicates)
+    space, index = merge_duplicates(make_space(X, metric), duplicates)
     k = validate.n_neighbors(n_neighbors, space.n)
-    options: dict[str, object] = {
-        "n_neighbors": k, "symmetrize": symmetrize, "angles": angles, "connect": connect
-    }  # fmt: skip
+    options: dict[str, object] = {"n_neighbors": k, "angles": angles, "connect": connect}
     with show_count(progress, f"{k} nearest neighbours of {space.n} points", space.n) as count:
         near = from_table(space.nearest(k, count))
-    if symmetrize == "mutual":
-        near = csr_array(near.multiply(near.T))
     provenance = Provenance("knn", options, space.fresh(), near)
 
     def way_out() -> str:
-        if symmetrize == "mutual":
-            return "take a larger n_neighbors"
         return f"take n_neighbors={smallest_k(space)}, the smallest that connects"
 
-    return finish(space, index, provenance, angles, connect, way_out)
+    graph = NeighborGraph.of_points(upper_pairs(near), index, provenance)
+    return connected(graph.with_cliques() if angles else graph, space, connect, way_out)
 
 
 def smallest_k(space: Space) -> int:
@@ -156,8 +144,6 @@ def radius(
     radius: float,
     *,
     metric: str = "euclidean",
-    squared: bool = False,
-    angles: bool = False,
     connect: str = "error",
 ) -> NeighborGraph:
     """Graph that joins all points at distance at most ``radius`` (the epsilon-ball graph).
@@ -166,9 +152,8 @@ def radius(
     ----------
     X : array_like of shape (n, D), or (n, n) for precomputed distances
     radius : float
-        A PLAIN length, also when ``squared=True`` says that the precomputed ones are squared.
         Distances that agree with it to rounding, as `sdpdr.graphs.knn` says, are at most as long.
-    metric, squared, angles, connect
+    metric, connect
         As for `sdpdr.graphs.knn`.
 
     Returns
@@ -192,9 +177,9 @@ def radius(
            [1, 2]])
     """
     length = validate.positive_number("radius", radius)
-    space, index = merge_duplicates(make_space(X, metric, squared=squared))
+    space, index = merge_duplicates(make_space(X, metric))
     near = from_pairs(space.n, space.pairs_within(length))
-    options = {"radius": length, "angles": angles, "connect": connect}
+    options = {"radius": length, "connect": connect}
     provenance = Provenance("radius", options, space.fresh(), near)
 
     def way_out() -> str:
@@ -202,7 +187,8 @@ def radius(
         longest = float(np.sqrt(space.sqdist(*tree.T).max()))
         return f"take radius={longest!r}, the smallest that connects"
 
-    return finish(space, index, provenance, angles, connect, way_out)
+    graph = NeighborGraph.of_points(upper_pairs(near), index, provenance)
+    return connected(graph, space, connect, way_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +217,6 @@ def furthest_pairs(
     X: ArrayLike | NeighborGraph,
     *,
     metric: str = "euclidean",
-    squared: bool = False,
     progress: Progress | bool | None = None,
 ) -> FurthestPairs:
     """For each point the one furthest from it, exactly.
@@ -244,7 +229,7 @@ def furthest_pairs(
     ----------
     X : array_like of shape (n, D) or (n, n), or NeighborGraph
         Points or precomputed distances; or a graph made from them, whose nodes are then meant.
-    metric, squared
+    metric
         As for `sdpdr.graphs.knn`; without meaning for a graph.
     progress : bool or callable, optional
         As for `sdpdr.graphs.knn`.
@@ -273,7 +258,7 @@ def furthest_pairs(
             "cannot be found. Pass the points themselves."
         )
     else:
-        space = make_space(X, metric, squared=squared, at_least=2)
+        space = make_space(X, metric, at_least=2)
     with show_count(progress, "furthest points", space.n) as count:
         furthest = space.furthest(count)
     edges, position = sorted_pairs(np.column_stack([np.arange(space.n), furthest]))

@@ -20,7 +20,7 @@ from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
 from sdpdr.linalg.walks import spanning_forest
 
-RULES = ("connected", "rate", "reconstruct", "label", "density")
+RULES = ("connected", "reconstruct", "label", "density")
 K_MAX = 15
 # Share by which the error of means may exceed its least, of 0, 1, 2, 3, 5, 7 and 10 %. Of 160 rolls
 # of 300 to 600 points 46 have edges between layers by 3 %, 41 by the least error itself, and 86 by
@@ -82,8 +82,6 @@ def choose_k(
     With :math:`N_k(i)` the k nearest of the n distinct points, the rules are
 
     - ``"connected"``: the smallest k whose graph is connected; no rule takes fewer.
-    - ``"rate"``: :math:`n^{1/(d+1)}`, rounded. It says how k should *grow* with n and is proved
-      for another method (local tangent space alignment); the constant one is a guess.
     - ``"reconstruct"``: the k where the leave-one-out error of the mean of the neighbours,
       :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`, is least, and on from there as long
       as it stays within 3 % of that: where it is level, more neighbours cost nothing.
@@ -97,13 +95,13 @@ def choose_k(
     Parameters
     ----------
     X : array_like of shape (n, D), or (n, n) for precomputed distances
-    rule : {"reconstruct", "connected", "rate", "label", "density"}
+    rule : {"reconstruct", "connected", "label", "density"}
     y : array_like of shape (n,), optional
         Labels, for ``"label"``.
     k_max : int, optional
         Numbers from 1 to this are tried; by default 15, or n - 1 if there are fewer points.
     dimension : int, default 2
-        d, of the manifold, for ``"rate"`` and ``"density"``.
+        d, of the manifold, for ``"density"``.
     metric
         As for `sdpdr.graphs.knn`.
 
@@ -118,10 +116,8 @@ def choose_k(
 
     References
     ----------
-    Vasiloglou thesis, sections 3.7 and 7.3.2; rate: Smith, Huo and Zha, "Convergence and rate of
-    convergence of a manifold-based dimension reduction algorithm", NIPS 21 (2009); density:
-    Vasiloglou, Gray and Anderson, "Parameter estimation for manifold learning, through density
-    estimation", MLSP 2006.
+    Vasiloglou thesis, sections 3.7 and 7.3.2; Vasiloglou, Gray and Anderson, "Parameter estimation
+    for manifold learning, through density estimation", MLSP 2006.
 
     Examples
     --------
@@ -153,9 +149,6 @@ def choose_k(
     scores = {"parts": _parts(table)}
     if rule == "connected":
         best, reason = connecting, f"The graph is connected from k = {connecting} on."
-    elif rule == "rate":
-        best = min(max(1, round(space.n ** (1.0 / (dimension + 1)))), space.n - 1)
-        reason = f"The rate n^(1/{dimension + 1}) is {best}"
     elif rule == "reconstruct":
         errors = scores["error of means"] = _mean_errors(space, table)
         least = int(np.argmin(errors)) + 1
@@ -172,7 +165,7 @@ def choose_k(
         best = int(np.argmax(scores["log-likelihood"])) + 1
         reason = f"The likelihood is largest at k = {best}"
     if rule != "connected":
-        reason += ", the last one tried" if rule != "rate" and best == limit > 1 else ""
+        reason += ", the last one tried" if best == limit > 1 else ""
         connected = f"the graph is connected from k = {connecting} on"
         reason += f", but {connected} only." if connecting > best else f"; {connected}."
     return ChoiceOfK(
@@ -251,7 +244,7 @@ def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
     for rows in blocks(np.arange(n), max(1, BLOCK // (limit * classes))):
         voted, own = labels[table[rows]], labels[rows, None]
         cast = voted[:, :, None] == np.arange(classes)
-        # Of classes with equally many votes the one that came first wins: late ones lose a share.
+        # If classes have equally many votes, the one that came first wins: late ones lose a share.
         votes = cast.cumsum(axis=1) - cast.argmax(axis=1)[:, None] / limit
         right += np.sum(votes.argmax(axis=2) == own, axis=0)
         company += np.sum(np.logical_or.accumulate(voted == own, axis=1), axis=0)

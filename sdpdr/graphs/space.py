@@ -358,21 +358,14 @@ def _shared(matrix: Array) -> Array:
 Space: TypeAlias = Euclidean | Sparse | Precomputed
 
 
-def make_space(
-    X: ArrayLike, metric: str = "euclidean", *, squared: bool = False, at_least: int = 3
-) -> Space:
-    """Space of the points X, or of the precomputed distances X, which may be squared."""
+def make_space(X: ArrayLike, metric: str = "euclidean", *, at_least: int = 3) -> Space:
+    """Space of the points X, or of the precomputed distances X."""
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
-        sqdist = squared_distances(X, squared=squared, at_least=at_least)
+        sqdist = squared_distances(X, squared=False, at_least=at_least)
         # Rounding of squares that vanish is the square root of it in lengths.
         rounding = max(ROUNDING, 4.0 * float(np.sqrt(precision_of(X))))
         return Precomputed(_shared(sqdist) if np.isinf(sqdist).any() else sqdist, rounding)
-    if squared:
-        raise DataError(
-            f"squared=True describes precomputed distances, but metric={metric!r}. "
-            "Pass metric='precomputed', or leave squared out."
-        )
     points = validate.points(X, at_least=at_least, sparse=True)
     if not issparse(points):
         warn_of_seeming_distances(points)

@@ -144,8 +144,8 @@ def transitions(
     Parameters
     ----------
     graph : NeighborGraph
-        Of the states of all sequences, one after the other (``graph.index`` tells the node of
-        each).
+        Graph of the states of all sequences, one after the other (``graph.index`` has the node
+        of each).
     actions : str or sequence of labels
         What was done between each state and the next: n states in s sequences have n - s labels.
         A text is one label for each letter. ``None`` (or NaN) is an unknown action, which says
@@ -283,7 +283,6 @@ def sequences(
     lengths: Sequence[int] | None = None,
     *,
     metric: str = "euclidean",
-    squared: bool = False,
     angles: bool = False,
     connect: str = "error",
 ) -> NeighborGraph:
@@ -299,7 +298,7 @@ def sequences(
     n_neighbors : int, default 6
     lengths : sequence of int, optional
         Number of states of each sequence; by default there is one.
-    metric, squared, angles
+    metric, angles
         As for `knn`.
     connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
         What to do with sequences that no edge joins: raise, add the shortest edges between
@@ -324,7 +323,7 @@ def sequences(
     >>> sequences(X, n_neighbors=1).edges.tolist()
     [[0, 1], [0, 4], [1, 2], [1, 4], [2, 3], [3, 4]]
     """
-    graph = knn(X, n_neighbors, metric=metric, squared=squared, angles=angles, connect="none")
+    graph = knn(X, n_neighbors, metric=metric, angles=angles, connect="none")
     starts = step_starts(len(graph.index), lengths)
     steps = np.column_stack([graph.index[starts], graph.index[starts + 1]])
     graph = graph.with_edges(steps[steps[:, 0] != steps[:, 1]])
@@ -445,37 +444,6 @@ def step_variation(steps: Transitions, Y: ArrayLike) -> float:
     spread = [length - length.mean() for length in _step_lengths(steps, points)]
     size = float(np.sqrt(np.mean(np.square(np.concatenate(spread)))))
     return size / _mean_step(steps, points)
-
-
-def position_fit(Y: ArrayLike, positions: ArrayLike) -> float:
-    """Share of the variance of true positions that an affine map of the embedding explains.
-
-    The :math:`R^2` of the regression of the positions on the coordinates, at most 1.
-
-    Parameters
-    ----------
-    Y : array_like of shape (n, d)
-    positions : array_like of shape (n,) or (n, p)
-
-    Examples
-    --------
-    >>> position_fit([[0.0], [1.0], [2.0]], [5.0, 4.0, 3.0])
-    1.0
-    """
-    points, truth = np.asarray(Y, dtype=float), np.asarray(positions, dtype=float)
-    truth = truth.reshape(len(truth), -1) if truth.ndim else truth
-    if points.ndim != 2 or truth.ndim != 2 or len(points) != len(truth):
-        raise ShapeError(
-            f"Y has shape {points.shape} and positions {np.shape(positions)}; pass as many of one "
-            "as of the other, in rows."
-        )
-    centred = truth - truth.mean(axis=0)
-    total = float(np.sum(np.square(centred)))
-    if total == 0.0:
-        raise DataError("all positions are the same, so there is nothing to explain.")
-    coordinates = points - points.mean(axis=0)
-    solved = np.linalg.lstsq(coordinates, centred, rcond=None)[0]
-    return 1.0 - float(np.sum(np.square(coordinates @ solved - centred))) / total
 
 
 def _points(steps: Transitions, Y: ArrayLike) -> Array:

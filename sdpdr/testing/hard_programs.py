@@ -18,7 +18,7 @@ from sdpdr.model.blocks import Costs, Fits, Gram, NonNegative, Relation, UnitDia
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.testing.notation import parse_program
 
-# Of the edges of random graphs.
+# Share of pairs of nodes of random graphs that are edges.
 DENSITY = 0.08
 
 

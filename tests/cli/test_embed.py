@@ -27,18 +27,16 @@ def test_places_and_the_record_agree_with_the_estimator(sdpdr, tmp_path, learned
     assert len(record["eigenvalues"]) >= 2
 
 
-def test_precomputed_distances_plain_and_squared(sdpdr, tmp_path, roll, learned):
+def test_precomputed_distances(sdpdr, tmp_path, roll, learned):
     distances = np.sqrt(np.square(roll[:, None] - roll).sum(axis=-1))
     np.save(tmp_path / "d.npy", distances)
     np.save(tmp_path / "q.npy", np.square(distances))
     base = "--metric precomputed --n-neighbors 5"
     assert sdpdr(f"embed d.npy {base} --out d-y.npy").code == Exit.OK
-    assert sdpdr(f"embed q.npy {base} --squared --out q-y.npy").code == Exit.OK
     np.testing.assert_allclose(np.load(tmp_path / "d-y.npy"), learned, atol=1e-6)
-    np.testing.assert_allclose(np.load(tmp_path / "q-y.npy"), learned, atol=1e-6)
     ran = sdpdr(f"embed q.npy {base}")
     assert ran.err.startswith("nothing is written") or "warning: the precomputed" in ran.err
-    assert "pass --squared" in ran.err
+    assert "pass their square roots" in ran.err
 
 
 # -- wrong input: an error in one line, exit code 3, nothing written -------------------------------
@@ -101,7 +99,6 @@ def test_parquet_without_its_package_is_named_before_any_work(sdpdr, roll_csv, h
         ("--out y.xls", Exit.BAD_INPUT, "Choose one of .csv"),
         ("--out nowhere/y.csv", Exit.BAD_INPUT, "Make it first"),
         ("--record y.txt", Exit.BAD_INPUT, "Choose .json"),
-        ("--squared", Exit.BAD_INPUT, "--squared is about distances"),
         ("--metric precomputed --scale", Exit.BAD_INPUT, "--scale standard is about coordinates"),
         ("--metric precomputed --sample 9", Exit.BAD_INPUT, "--sample is about coordinates"),
         ("--metric cosine --save m.npz", Exit.NO_SOLVER, "--metric cosine compares directions"),

@@ -69,7 +69,8 @@ def test_a_report_is_written_as_every_kind_of_page(results, folder, capsys):
 def test_records_are_exported_and_keep_their_title(results, folder):
     for name in ("rows.csv", "rows.parquet"):
         assert main(["study", "export", "tiny.jsonl", "--to", name]) == Exit.OK
-        assert read_results(folder / name).meta["title"] == "Tiny <b>"
+    assert read_results(folder / "rows.parquet").meta["title"] == "Tiny <b>"
+    assert "path-graph" in (folder / "rows.csv").read_text()
 
 
 def test_list_and_show(capsys):

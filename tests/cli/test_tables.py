@@ -4,7 +4,6 @@ import csv
 import gzip
 import re
 import shlex
-import zipfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +13,7 @@ import pytest
 from sdpdr.errors import DataTypeError, FileFormatError, SdpdrError, UnknownNameError
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.embed import embed_command
-from sdpdr.lab.tables.files import read_table, write_table
+from sdpdr.lab.tables.files import write_table
 
 R = np.round(np.random.default_rng(0).normal(size=(40, 3)) * 3, 3)
 FRAME = pd.DataFrame(R, columns=["x", "y", "z"])
@@ -69,11 +68,10 @@ READ = {
     "windows.csv": text(FRAME.assign(Straße="Öhlerweg"), sep=";", decimal=",").encode("cp1252"),
     "dos.csv": text().replace("\n", "\r\n") + "\r\n",
     "savetxt.txt": lines(R, " ", "# x y z\n", lambda x: f"{x:.18e}"),
-    "comments.csv": "# made by hand\n" + text() + "# end\n",
+    "comments.csv": "# made by hand\n" + text(),
     "told.csv": "sep=;\n" + text(sep=";"),
     "from_r.txt": text(FRAME.set_axis(range(1, 41)), sep=" ", index=True, header=["x", "y", "z"],
                        quoting=csv.QUOTE_NONNUMERIC)[3:],
-    "from_r_with_comment.txt": text(FRAME, sep=" ", index=True).lstrip(" \"") + "# end\n",
     "compressed.csv.gz": gzip.compress(text().encode(), mtime=0),
     "spreadsheet.csv": text(sep=";").replace("\n", ";;\n") + ";;;;\n" * 3,
     "trailing_below_names.csv": "x,y,z\n" + text(header=False).replace("\n", ",\n"),
@@ -83,7 +81,6 @@ READ = {
     "ids.csv": text(FRAME.assign(id=np.random.default_rng(1).permutation(40))),
     "row_numbers.csv": text(FRAME.assign(n=np.arange(1, 41))),
     "classes.csv": text(FRAME.assign(target=(R[:, 0] > 0).astype(int))),
-    "days_as_numbers.csv": text(FRAME.assign(when=20240101 + np.arange(40) % 28)),
     "years.csv": "country,1990,1991,1992\n" + text(FRAME, header=False, index=True),
     "counted_names.csv": text(pd.DataFrame(R)),
     "counted_names_and_index.csv": text(pd.DataFrame(R), index=True),
@@ -98,37 +95,31 @@ def test_common_files_are_read(tmp_path):
 
 # Content, options that the refusal advises, and the array that is read with them.
 REFUSED = {
-    "title.csv": ("Measurements of May\n\n" + text(), "--skip 2", R),
+    "title.csv": ("Measurements of May\n\n" + text(), "--drop-lines 1", R),
     "title_and_footnote.csv": (
-        "Station 7\nAll in mm\n" + text() + "Source: own\n", "--skip 2 --skip-footer 1", R),
+        "Station 7\nAll in mm\n" + text() + "Source: own\n", "--drop-lines 1,2,44", R),
     "units_and_total.csv": (
         "x,y,z\nm,m,s\n" + text(header=False) + "Sum,,\n", "--drop-lines 2,43", R),
-    "percent.csv": (lines(R, cell=lambda x: f"{x}%"), "--percent", R),
-    "commas.csv": (lines(THOUSANDS, cell=lambda x: f'"{int(x):,}"'), "--thousands ,", THOUSANDS),
-    "points.csv": (
-        lines(THOUSANDS, ";", "x;y;z\n", lambda x: f"{int(x):,}".replace(",", ".")),
-        "--thousands .", THOUSANDS),
-    "both_marks.csv": (
-        lines(THOUSANDS + 0.25, cell=lambda x: f'"{x:,.2f}"'), "--thousands , --decimal .",
-        THOUSANDS + 0.25),
-    "blanks.csv": (
-        lines(THOUSANDS, cell=lambda x: f"{int(x):,}".replace(",", " ")), "--thousands space",
-        THOUSANDS),
+    "comment_below.csv": (text() + "# made by, A, B\n# end, of, it\n", "--drop-lines 42,43", R),
+    "fractions.csv": (
+        lines(np.abs(R) + 1, ";", "x;y;z\n", lambda x: f"{x:.3f}"), "--decimal .",
+        np.round(np.abs(R) + 1, 3)),
     "na.csv": (text(pd.DataFrame(GAPS), na_rep="NA"), "--missing drop", COMPLETE),
     "dashes.csv": (text(pd.DataFrame(GAPS), na_rep="-"), "--na-values=- --missing drop", COMPLETE),
-    "cut.csv": (text() + "1.5,2.5\n", "--skip-footer 1", R),
+    "cut.csv": (text() + "1.5,2.5\n", "--drop-lines 42", R),
     "psql.txt": (
         " x | y | z \n---+---+---\n" + lines(R, " | ", "") + "(40 rows)\n", "--drop-lines 2,43", R),
     "repeated_names.csv": (text() + "x,y,z\n", "--drop-lines 42", R),
-    "mixed_marks.csv": (
-        "x;y;z\n" + "".join(f"{str(a).replace('.', ',')};{b};{c}\n" for a, b, c in R),
-        "--decimal any", R),
     "one_column.csv": (
         lines(R[:, :1], head="x\n", cell=lambda x: f"{x:.3f}".replace(".", ",")),
         "--sep ';' --decimal ,", R[:, :1]),
     "spectra.csv": (
-        text(pd.DataFrame(R[:, [0, 1, 2, 0]], columns=[400, 401, 402, 403])), "--header yes",
-        R[:, [0, 1, 2, 0]]),
+        text(pd.DataFrame(R[:, [0, 1, 2, 0]], columns=[400.5, 401.5, 402.5, 403.5])),
+        "--header yes", R[:, [0, 1, 2, 0]]),
+    "spectra_with_commas.csv": (
+        text(pd.DataFrame(R[:, [0, 1, 2, 0]], columns=["400,5", "401,5", "402,5", "403,5"]),
+             sep=";", decimal=","),
+        "--header yes", R[:, [0, 1, 2, 0]]),
     "one_year.csv": ("x,y,2019\n" + text(header=False), "--header yes", R),
 }  # fmt: skip
 
@@ -163,7 +154,12 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
         ("data.npy.gz", "", "compressed, and only text is read so. Unpack it, and pass data.npy"),
         ("sheet.xlsx", "PK", "files called .xlsx cannot be read. Choose one of .csv"),
         ("fake.npy", "hello", "cannot be read as .npy"),
-        ("late.csv", "x;y\n" + "1.5;2.5\n" * 300 + "1,5;2\n", "--decimal any"),
+        ("late.csv", "x;y\n" + "1.5;2.5\n" * 300 + "1,5;2\n", "one decimal mark"),
+        ("percent.csv", lines(R, cell=lambda x: f"{x}%"), "Write it without units"),
+        ("blanks.csv", lines(THOUSANDS, cell=lambda x: f"{int(x):,}".replace(",", " ")),
+         "without marks between thousands"),
+        ("groups.csv", lines(THOUSANDS, cell=lambda x: f'"{int(x):,}"'), "without the marks"),
+        ("both.csv", lines(THOUSANDS, cell=lambda x: f'"{x:,.2f}"'), "without marks between"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named(tmp_path, name, content, words):
@@ -175,7 +171,7 @@ def test_what_cannot_be_read_is_named(tmp_path, name, content, words):
 
 @pytest.mark.parametrize(
     ("options", "D"),
-    [("--columns z,x", 2), ("--drop x", 2), ("--id y --label x", 1), ("--color z", 2)],
+    [("--columns z,x", 2), ("--drop x", 2), ("--id y --color x", 1), ("--color z", 2)],
 )
 def test_columns_are_chosen_by_name(tmp_path, options, D):
     path = written(tmp_path, "t.csv", text())
@@ -232,18 +228,9 @@ def test_codes_of_missing_values_are_warned_of_once_and_the_advice_works(
     assert "far from all others" not in capsys.readouterr().err
 
 
-def test_comments_below_a_table_are_reported(tmp_path, capsys):
-    bare = "id,x,y\nA,1,2\nC,7,9\n"
-    table = divided(written(tmp_path, "t.csv", bare + "# made by, A, B\n# end\n"))
-    np.testing.assert_array_equal(table.X, [[1, 2], [7, 9]])
-    assert "lines that begin with # are left out as comments: 4, 5" in capsys.readouterr().err
-    (path := tmp_path / "t.csv").write_text(bare + "#B,3,4\nD,5,6\n")
-    assert divided(path).kept["id"].tolist() == ["A", "C", "#B", "D"]
-
-
-def test_columns_called_years_are_warned_of(tmp_path, capsys):
-    divided(written(tmp_path, "t.csv", text(FRAME.assign(year=1980 + np.arange(40)[::-1]))))
-    assert "warning: column 'year' holds years, 1980 to 2019" in capsys.readouterr().err
+def test_lines_are_dropped_by_ranges(tmp_path):
+    path = written(tmp_path, "t.csv", "a\nb\nc\n" + text() + "d\n")
+    np.testing.assert_array_equal(divided(path, "--drop-lines 1-3,45").X, R)
 
 
 def test_dropped_rows_keep_the_lines_of_the_file(tmp_path):
@@ -257,17 +244,6 @@ def test_dropped_rows_keep_the_lines_of_the_file(tmp_path):
     assert table.rows[0] == 1
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_columns_may_be_points(tmp_path, named):
-    frame = pd.DataFrame(R.T, index=["x", "y", "z"], columns=[f"p{k}" for k in range(40)])
-    content = frame.to_csv() if named else frame.to_csv(index=False, header=False)
-    table = divided(written(tmp_path, "t.csv", content), "--transpose")
-    np.testing.assert_array_equal(table.X, R)
-    assert table.coordinates == (["x", "y", "z"] if named else ["1", "2", "3"])
-    if named:
-        assert table.kept[""].tolist() == list(frame.columns)
-
-
 # -- arrays and Parquet ---------------------------------------------------------------------------
 
 
@@ -276,16 +252,14 @@ def test_arrays_are_chosen_by_key_and_others_kept(tmp_path):
     np.savez(path, X=R, kind=KIND, other=np.zeros(3))
     with pytest.raises(FileFormatError, match="X, kind, other. Choose one with --key"):
         divided(path)
-    table = divided(path, "--key X --label kind")
+    table = divided(path, "--key X --id kind")
     np.testing.assert_array_equal(table.X, R)
     assert table.kept["kind"].tolist() == KIND.tolist()
     np.savez(tmp_path / "complex.npz", X=R, z=np.full(40, 1j))
     with pytest.raises(DataTypeError, match="column 'z' holds '1j'"):
         divided(tmp_path / "complex.npz", "--key X")
-    np.save(tmp_path / "t.npy", R.T)
-    np.testing.assert_array_equal(divided(tmp_path / "t.npy", "--transpose").X, R)
-    with pytest.raises(FileFormatError, match="is not text: leave out --sep, --skip"):
-        divided(path, "--key X --sep , --skip 2")
+    with pytest.raises(FileFormatError, match="is not text: leave out --sep, --drop-lines"):
+        divided(path, "--key X --sep , --drop-lines 2")
 
 
 @pytest.mark.parametrize(
@@ -324,19 +298,9 @@ def test_what_is_written_is_read(tmp_path, suffix):
     path = tmp_path / f"t{suffix}"
     write_table(path, R, ["y1", "y2", "y3"], {"kind": KIND, "y1": KIND})
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
-    table = divided(path, "--key embedding --label kind,y1_" if suffix == ".npz" else "")
+    table = divided(path, "--key embedding --id kind,y1_" if suffix == ".npz" else "")
     np.testing.assert_array_equal(table.X, R)
     assert table.table.frame["y1_"].tolist() == KIND.tolist()
-
-
-def test_a_zip_holds_one_file(tmp_path):
-    path = tmp_path / "t.csv.zip"
-    FRAME.to_csv(path, index=False)
-    np.testing.assert_array_equal(read_table(path).numbers(["x", "y", "z"]), R)
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("other.csv", "1,2\n")
-    with pytest.raises(FileFormatError, match=r"holds 2 files \(t.csv, other.csv\); expected one"):
-        read_table(path)
 
 
 # -- units ----------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ def test_distances_alone_give_the_same_choice():
         ({"rule": "label", "y": [np.nan] + [1.0] * 29}, DataError, "not known for points 0"),
         ({"k_max": 0}, DataError, "k_max=0"),
         ({"k_max": 30}, DataError, "30 distinct points"),
-        ({"rule": "rate", "dimension": 0}, DataError, "dimension=0"),
+        ({"rule": "density", "dimension": 0}, DataError, "dimension=0"),
     ],
 )
 def test_what_cannot_be_used_is_named(options, error, words):

@@ -116,7 +116,7 @@ def test_radius_graph_equals_brute_force():
     D = squareform(pdist(X))
     expected = np.argwhere(np.triu(D <= 9.0, 1))
     assert np.array_equal(graphs.radius(X, 9.0, connect="none").edges, expected)
-    same = graphs.radius(D**2, 9.0, metric="precomputed", squared=True, connect="none")
+    same = graphs.radius(D, 9.0, metric="precomputed", connect="none")
     assert np.array_equal(same.edges, expected)
 
 

@@ -74,8 +74,6 @@ def test_faults_of_sparse_points_are_named():
     X.data[-1] = np.nan
     with pytest.raises(DataError, match=r"not finite: 19\."):
         graphs.knn(X, 2)
-    with pytest.raises(DataError, match="squared=True"):
-        graphs.knn(words(20), 2, metric="cosine", squared=True)
     with pytest.raises(UnknownNameError):
         graphs.knn(words(20), 2, metric="cosines")
 

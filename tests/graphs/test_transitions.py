@@ -119,24 +119,11 @@ def test_motions_find_a_screw():
     assert graphs.step_variation(steps, screw) < 1e-14
 
 
-def test_position_fit_is_the_share_of_variance_explained():
-    rng = np.random.default_rng(1)
-    truth = rng.standard_normal((40, 2))
-    turned = truth @ np.array([[2.0, 1.0], [0.0, -1.0]]) + 3.0
-    assert graphs.position_fit(turned, truth) == pytest.approx(1.0, abs=1e-12)
-    half = graphs.position_fit(truth[:, :1], truth)
-    assert 0.3 < half < 0.7
-    noise = graphs.position_fit(rng.standard_normal((40, 1)), truth[:, 0])
-    assert 0.0 <= noise < 0.3
-
-
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
         (lambda s: graphs.motions(s, np.zeros((3, 2))), ShapeError, "each of the 4 nodes"),
         (lambda s: graphs.step_variation(s, np.zeros((4, 2))), DataError, "single place"),
-        (lambda s: graphs.position_fit(np.zeros((4, 2)), np.ones(4)), DataError, "the same"),
-        (lambda s: graphs.position_fit(np.zeros((4, 2)), np.ones(3)), ShapeError, "as many"),
     ],
 )
 def test_wrong_embeddings_are_refused(call, error, words):

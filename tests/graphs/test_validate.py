@@ -107,16 +107,12 @@ def test_precomputed_distances_that_cannot_be_used(D, message):
         graphs.knn(D, 3, metric="precomputed")
 
 
-def test_squared_belongs_to_precomputed():
-    with pytest.raises(DataError, match="squared=True describes precomputed"):
-        graphs.knn(GOOD, 3, squared=True)
-
-
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.SquaredDistancesWarning")
 def test_points_at_distance_zero_must_agree_on_all_others():
-    D = distances() ** 2
+    D = distances()
     D[2, 5] = D[5, 2] = 0.0
     with pytest.raises(DataError, match="points 2 and 5 are at distance 0 but differ"):
-        graphs.knn(D, 3, metric="precomputed", squared=True)
+        graphs.knn(D, 3, metric="precomputed")
 
 
 def test_squared_distances_passed_as_plain_ones_are_noticed():

@@ -3,93 +3,57 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.lab.cli import main
 from sdpdr.lab.study import demo
-from sdpdr.lab.study.demo import QUICK, demonstrate, representatives, verdict_on
+from sdpdr.lab.study.demo import demonstrate, verdict_on
+from sdpdr.lab.study.schema import frame_of
 from sdpdr.program import Solution
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    out = tmp_path_factory.mktemp("demo") / "new" / "folder"
-    return out, demonstrate(out, quick=True)
-
-
-SMALL = replace(QUICK, roll=40, digits=100, compared=8)
-
-
-@pytest.fixture(scope="module")
-def sketched(tmp_path_factory):
-    """The same of less data, with pictures that are blank: these take longest."""
-    out = tmp_path_factory.mktemp("sketch")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "QUICK", SMALL)
-        patch.setattr(Figure, "draw", lambda *given: None)
-        assert demonstrate(out, quick=True)
-    return out
-
-
 @pytest.mark.nightly
-def test_it_succeeds_and_writes_report_figures_and_records(finished):
-    out, certified = finished
-    assert certified
+def test_it_succeeds_and_writes_report_figures_and_records(tmp_path):
+    out = tmp_path / "new" / "folder"
+    assert demonstrate(out, quick=True)
     names = {path.name for path in out.iterdir()}
     assert {"report.html", "swiss-roll.json", "digits.json", "comparison.json"} <= names
     html = (out / "report.html").read_text(encoding="utf-8")
     pictures = {name.removesuffix(".png") for name in names if name.endswith(".png")}
     assert len(pictures) == html.count("<figure")
     assert all(f'id="figure-{name}"' in html for name in pictures)
+    assert "Swiss roll, 120 points: certified; edges have " in html
     for name in ("swiss-roll", "digits"):
         record = json.loads((out / f"{name}.json").read_text())
         assert record["certified"]
         assert record["solver"] == "lowrank"
+    runs = json.loads((out / "comparison.json").read_text())
+    assert {run["solver"] for run in runs} == {"lowrank", "mosek", "clarabel", "scs"}
     assert not [name for name in names if name.startswith(".")]
 
 
-@pytest.mark.nightly
-def test_what_became_of_lengths_stands_beside_certified(sketched):
-    html = (sketched / "report.html").read_text(encoding="utf-8")
-    box = html[html.index('aria-label="The answer"') :]
-    sentences = re.findall(r"<p>(.*?)</p>", box[: box.index("</div>")])
-    for name, sentence in zip(("Swiss roll, 40", "Handwritten digits, "), sentences, strict=True):
-        assert sentence.startswith(name)
-        assert re.search(
-            r": certified, (and|but) lengths were (not )?kept( in part)?: edges have \d+%",
-            sentence,
-        )
-    runs = json.loads((sketched / "comparison.json").read_text())
-    assert {run["solver"] for run in runs} == {"lowrank", "mosek", "clarabel", "scs"}
-
-
-def test_lengths_that_are_lost_are_called_so():
-    """The gain of one edge makes up for no other's loss."""
+def test_lengths_that_are_lost_are_told():
     graph = graphs.path([1.0, 1.0])
-    whole = sdpdr.solve(methods.mvu(graph))
-    for squares, words in {
-        (0.7, 0.7): ", but lengths were kept in part: edges have 70%",
-        (0.1, 0.1): ", but lengths were not kept: edges have 10%",
-        (1.05, 1.05): ", and lengths were kept: edges have 105%",
-        (4.0, 4.0): ", but lengths were stretched: edges have 400%",
-        (1.5, 0.6): ", but lengths were kept in part: ",
-        (1.0, 1.9): ", but lengths were stretched: ",
-    }.items():
-        at = np.array([0.0, *np.cumsum(np.sqrt(squares))])
-        at -= at.mean()
-        assert words in verdict_on(graph, replace(whole, values={"K": np.outer(at, at)}))
+    solution = sdpdr.solve(methods.mvu(graph))
+    at = np.array([-1.0, 0.0, np.sqrt(0.2)]) - (np.sqrt(0.2) - 1.0) / 3.0
+    shrunk = replace(solution, values={"K": np.outer(at, at)})
+    assert verdict_on(graph, solution).startswith("certified; edges have 100%")
+    assert verdict_on(graph, shrunk).startswith("certified; edges have 60%")
 
 
 def test_it_fails_unless_the_unfoldings_are_certified(tmp_path, monkeypatch, capsys):
+    roll = demo.unfold_roll(20)
     monkeypatch.setattr(Solution, "certified", lambda self, tol=None: False)
-    monkeypatch.setattr(demo, "QUICK", replace(SMALL, roll=20, digits=60, solvers=("lowrank",)))
+    for name in ("unfold_roll", "unfold_digits"):
+        again = replace(roll[0], name=name), roll[1]
+        monkeypatch.setattr(demo, name, lambda n, again=again: again)
+    runs = frame_of([{"solver": "lowrank", "form": "factor", "tol": 1e-6}])
+    monkeypatch.setattr(demo, "_compared", lambda n, solvers: runs)
     monkeypatch.setattr(demo, "save", lambda *parts: None)
     assert main(["demo", "--out", str(tmp_path), "--quick"]) == 1
     out, err = capsys.readouterr()
@@ -101,10 +65,3 @@ def test_a_file_cannot_be_the_directory(tmp_path, capsys):
     (tmp_path / "taken").touch()
     assert main(["demo", "--out", str(tmp_path / "taken"), "--quick"]) == 2
     assert "is a file" in capsys.readouterr().err
-
-
-def test_representatives_are_the_first_points_of_their_nodes():
-    X = np.array([[0.0], [1.0], [0.0], [50.0], [2.0], [1.0]])
-    with pytest.warns(match="merged"):
-        graph = graphs.knn(X, n_neighbors=1, connect="none")
-    assert representatives(graph).tolist() == [0, 1, 3, 4]

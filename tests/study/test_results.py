@@ -1,5 +1,6 @@
 """Results: nothing is lost, nothing is half written, and every error has advice that works."""
 
+import pandas as pd
 import pytest
 
 from sdpdr.errors import FileFormatError, ResultsDamagedError, ResultsError, ResultsLockedError
@@ -71,23 +72,9 @@ def test_a_damaged_line_is_named_and_the_advice_works(path):
         ("[1, 2]", "this is not a record of a study"),
         ("{ROW}", "outcome is None, which is none of a run"),
         ('{ROW, "outcome": "FINE"}', "outcome is 'FINE', which is none"),
-        (
-            '{"kind": "row", "key": ["b"], "outcome": "SOLVED"}',
-            "key is .'b'., and should be a text",
-        ),
-        ('{ROW, "outcome": "SOLVED", "gap": "small"}', "gap is 'small', and"),
-        (
-            '{ROW, "outcome": "SOLVED", "n": 2.5}',
-            "n is 2.5, and should be a wh",
-        ),
-        (
-            '{ROW, "outcome": "SOLVED", "solved": 1}',
-            "solved is 1, and should",
-        ),
-        ('{"kind": "fact", "name": "title"}', "the fact 'title' has no content"),
-        ('{"kind": "fact", "name": "keys", "content": [7]}', "'keys' should be a list of texts"),
-        ('{"kind": "fact", "name": "settings", "content": 1}', "'settings' should be a mapping"),
-        ('{"kind": "environment", "digest": "e", "content": "x"}', "'e' should be a mapping"),
+        ('{"kind": "row", "key": ["b"], "outcome": "SOLVED"}', "this is not a record of a study"),
+        ('{ROW, "outcome": "SOLVED", "gap": "small"}', "a value does not fit"),
+        ('{"kind": "fact", "name": "title"}', "the fact has no content"),
     ],
 )
 def test_a_line_that_is_json_and_no_record_is_named_with_what_is_wrong(path, line, words):
@@ -160,8 +147,7 @@ def test_missing_and_killed_runs_are_not_settled(path):
         assert results.settled() == {"a", "d"}
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-def test_exports_hold_the_same_records(path, suffix):
+def test_exports_hold_the_same_records(path):
     pytest.importorskip("pyarrow")
     with Results(path) as results:
         results.state("title", 'T, "quoted"')
@@ -169,11 +155,13 @@ def test_exports_hold_the_same_records(path, suffix):
         results.add(record("a", n=3, value=0.1 + 0.2, message='with, "commas"', memory_limit=2**31))
         results.add(record("b", solved=False, outcome="CRASHED"))
     loaded = read_results(path)
-    loaded.export(path.with_suffix(suffix))
-    again = read_results(path.with_suffix(suffix))
+    for suffix in (".parquet", ".csv"):
+        loaded.export(path.with_suffix(suffix))
+    again = read_results(path.with_suffix(".parquet"))
     assert again.frame.equals(loaded.frame)
-    if suffix == ".parquet":
-        assert (again.meta["title"], again.environments) == ('T, "quoted"', {"e": {"machine": "x"}})
+    assert (again.meta["title"], again.environments) == ('T, "quoted"', {"e": {"machine": "x"}})
+    table = pd.read_csv(path.with_suffix(".csv"))
+    assert table[["n", "message"]].iloc[0].tolist() == [3, 'with, "commas"']
 
 
 @pytest.mark.parametrize(
@@ -181,16 +169,14 @@ def test_exports_hold_the_same_records(path, suffix):
     [
         ("a.db", r"Write .*a\.jsonl instead"),
         ("missing.jsonl", "no such file"),
-        ("missing.csv", "no such file"),
-        ("other.csv", "columns .* are missing"),
-        ("empty.csv", "cannot be read as CSV"),
+        ("a.csv", r"Write .*a\.jsonl instead"),
+        ("other.parquet", "columns .* are missing"),
         ("text.parquet", "cannot be read as Parquet"),
     ],
 )
 def test_files_that_are_no_results_are_refused(tmp_path, name, words):
     pytest.importorskip("pyarrow")
-    (tmp_path / "other.csv").write_text("problem,solver\na,b\n")
-    (tmp_path / "empty.csv").write_text("")
+    pd.DataFrame({"problem": ["a"]}).to_parquet(tmp_path / "other.parquet")
     (tmp_path / "text.parquet").write_text("text")
     with pytest.raises(FileFormatError, match=words):
         read_results(tmp_path / name)

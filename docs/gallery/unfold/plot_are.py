@@ -11,9 +11,10 @@ In words: :doc:`Action Respecting Embedding </methods/are>`. In code: `sdpdr.ARE
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 import sdpdr
-from sdpdr import datasets, graphs
+from sdpdr import datasets
 
 actions = "R" * 24 + "L" * 12
 X, position = datasets.window_agent(actions)
@@ -24,7 +25,7 @@ methods = {
 figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
 for axis, (name, method) in zip(axes, methods.items(), strict=True):
     y = method.embedding_[:, 0]
-    fit = graphs.position_fit(y[:, None], position[:, 0])
+    fit = np.corrcoef(y, position[:, 0])[0, 1] ** 2
     print(f"{name}: explains {fit:.2%} of the true position")
     axis.plot(position[:25, 0], y[:25], "o-", label="right")
     axis.plot(position[24:, 0], y[24:], "o-", label="left")

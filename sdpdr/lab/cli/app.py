@@ -19,8 +19,7 @@ import click
 from sdpdr import __version__
 from sdpdr.base import errors
 from sdpdr.base.files import when_asked_to_end
-from sdpdr.lab.cli import before_work
-from sdpdr.lab.cli.terminal import discard, ensure_streams, error, warnings_as_lines, written
+from sdpdr.lab.cli.terminal import ensure_streams, error, warnings_as_lines, written
 
 if TYPE_CHECKING:
     from sdpdr.program import Status
@@ -183,15 +182,14 @@ def _reported(run: Callable[[], int], translate: Callable[[object], str]) -> int
     log = Log()
     try:
         with log, warnings_as_lines(translate):
-            code = run()
-        return _flushed(int(code))
+            return int(run())
     except KeyboardInterrupt:
         reached = f" ({log.doing})" if log.doing and not written else ""
         files = ", ".join(map(str, written))
         error(f"interrupted{reached}; {f'{files} had been' if files else 'nothing was'} written.")
         return int(Exit.INTERRUPTED)
-    except BrokenPipeError as problem:
-        return _output_failed(problem)
+    except BrokenPipeError:  # see `main`
+        raise
     except (errors.SdpdrError, OSError, MemoryError) as problem:
         if debug:
             raise
@@ -202,24 +200,6 @@ def _reported(run: Callable[[], int], translate: Callable[[object], str]) -> int
 
         error(starved_words("The command", str(problem)))
         return int(Exit.NO_ANSWER)
-
-
-def _flushed(code: int) -> int:
-    """A code once the standard output is written."""
-    try:
-        sys.stdout.flush()
-    except OSError as problem:
-        return _output_failed(problem)
-    return code
-
-
-def _output_failed(problem: OSError) -> int:
-    """The code where output cannot be written: 0 if its reader has left, as `head` does."""
-    discard(sys.stdout)  # or it would be tried again at exit
-    if isinstance(problem, BrokenPipeError):
-        return int(Exit.OK)
-    error(problem)
-    return int(exit_of_error(problem))
 
 
 # -- the program ----------------------------------------------------------------------------------
@@ -313,20 +293,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         # SIGTERM and SIGHUP do what Ctrl-C does, so that solvers return their best points.
-        with when_asked_to_end(interrupt):
-            with before_work():
-                if words and words[0] in _LAZY:
-                    _LAZY[words[0]].load()
-            with cli.make_context("sdpdr", words, obj=words != given) as context:
-                code = int(cli.invoke(context))
+        with (
+            when_asked_to_end(interrupt),
+            cli.make_context("sdpdr", words, obj=words != given) as context,
+        ):
+            code = int(cli.invoke(context))
+            sys.stdout.flush()
     except click.UsageError as wrong:
         name = wrong.ctx.command_path if wrong.ctx else "sdpdr"
         error(f"{wrong.format_message()} (see `{name} --help`)")
         return int(Exit.USAGE)
     except click.exceptions.Exit as done:  # after --help or --version
-        return _flushed(done.exit_code)
-    except OSError as problem:  # help that cannot be printed
-        return _output_failed(problem)
+        return done.exit_code
+    except OSError as problem:  # the output is full, or its reader has left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or it would be tried again at exit
+        if isinstance(problem, BrokenPipeError):
+            return int(Exit.OK)
+        error(problem)
+        return int(exit_of_error(problem))
     except KeyboardInterrupt:  # after the command, or as it began
         error("interrupted.")
         code = int(Exit.INTERRUPTED)

@@ -13,14 +13,13 @@ import click
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.columns import are_dates, column_of_ids, counts_rows, doubts, sentinels, unlike
+from sdpdr.base.columns import column_of_ids, counts_rows, doubts, sentinels, unlike
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed
 from sdpdr.lab.cli.app import NAMES, Parsed, apply_all, option
 from sdpdr.lab.cli.terminal import error, info
 from sdpdr.lab.tables.files import read_table
-from sdpdr.lab.tables.table import ReadOptions, Table, looks_like_number
-from sdpdr.lab.tables.text import LABEL_NAMES
+from sdpdr.lab.tables.table import LABEL_NAMES, ReadOptions, Table, looks_like_number
 
 SCALES = ("none", "standard", "robust")
 # Classes that a legend can tell apart.
@@ -41,43 +40,40 @@ def _separator(text: str) -> str:
 
 
 def _lines(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(","))
+    """Read numbers of lines and ranges of them, such as 1-3,42."""
+    spans = [
+        (first, last or first) for first, _, last in (p.partition("-") for p in text.split(","))
+    ]
+    return tuple(line for first, last in spans for line in range(int(first), int(last) + 1))
 
 
 _SEP = Parsed("CHAR", _separator, "one of tab, space, comma, semicolon, pipe")
-_LINES = Parsed("N,...", _lines, "numbers of lines")
+_LINES = Parsed("N,...", _lines, "numbers of lines, such as 1-3,42")
 
 
 def reading_options() -> Callable[[Any], Any]:
     """Return the options of how a table is read and what its columns are."""
-    count: Any = {"type": click.IntRange(0), "default": 0}
     names: Any = {"type": NAMES, "default": []}
     header: Any = {"type": click.Choice(("auto", "yes", "no")), "default": "auto"}
     missing: Any = {"type": click.Choice(("refuse", "drop")), "default": "refuse"}
-    decimals, thousands = click.Choice((".", ",", "any")), click.Choice((".", ",", "'", "space"))
     return apply_all(
         option("--key NAME", "Which array of an NPZ file."),
         option("--header", "Whether the first line of text names the columns.",
                show_default=True, **header),
         option("--sep CHAR", "Between cells of text: a character, tab or space (default: found "
                "in the file).", type=_SEP),
-        option("--decimal", "Decimal mark of text; any: both marks.", type=decimals),
-        option("--thousands", "Mark in text (default: none).", type=thousands),
-        option("--percent", "Read 12 % as 12."),
+        option("--decimal", "Decimal mark of text (default: found in the file).",
+               type=click.Choice((".", ","))),
         option("--na-values A,B,...", "Missing values, beside empty, NA, NULL and the like.",
                **names),
-        option("--transpose", "Columns are points."),
-        option("--skip N", "Lines of text above the table.", **count),
-        option("--skip-footer N", "Lines of text below the table.", **count),
-        option("--drop-lines N,...", "Lines of text that are not points, such as units or totals.",
-               type=_LINES, default=()),
+        option("--drop-lines N,...", "Lines of text that are not points, such as a title, units or "
+               "totals: 1-3,42.", type=_LINES, default=()),
         option("--missing", "Rows with missing or infinite coordinates, or without a label that "
                "is needed.", show_default=True, **missing),
         option("--columns A,B,...", "Only these columns are coordinates.", **names),
         option("--drop A,B,...", "All columns but these.", **names),
         option("--id A,B,...", "Written beside the embedding; not coordinates.", **names),
-        option("--label A,B,...", "The same; the first colours the figure.", **names),
-        option("--color COLUMN", "Colours the figure; not used as a coordinate."),
+        option("--color COLUMN", "The same, and colours the figure."),
     )  # fmt: skip
 
 
@@ -136,12 +132,12 @@ def divide(
 ) -> DividedTable:
     """Divide a table into coordinates and columns beside them.
 
-    Columns named by the user decide; of the others, ids, labels, dates and words are not
+    Columns named by the user decide; of the others, ids, labels and words are not
     coordinates, and a line says so. ``beside`` are columns that a method reads for itself, and
     ``needed`` those of them that must have a value in every row.
     """
     colour = [] if args.color is None else [args.color]
-    asked = [*args.id, *args.label, *beside, *colour, *table.row_names]
+    asked = [*args.id, *beside, *colour, *table.row_names]
     table.require([*args.columns, *args.drop, *asked])
     distances, set_aside = _are_distances(args), dict[str, str]()
     coordinates = list(args.columns)
@@ -173,8 +169,7 @@ def divide(
             where += "_"
         numbers = np.arange(1, len(table) + 1) if table.lines is None else table.lines
         columns = {where: numbers, **columns}
-    candidates = [args.color, *args.label]
-    candidates += [
+    candidates = colour + [
         name
         for name in kept
         if kinds.get(name) in ("labels", "words")
@@ -185,7 +180,7 @@ def divide(
         coordinates,
         X[complete],
         {name: column[complete] for name, column in columns.items()},
-        next((name for name in candidates if name is not None), None),
+        next(iter(candidates), None),
         set_aside,
         len(table),
     )
@@ -206,8 +201,6 @@ def _kind(table: Table, name: str, distances: bool) -> str:
         return ""
     values = table.floats(name)
     known = values[~np.isnan(values)]
-    if are_dates(name, values):
-        return "dates"
     whole = bool((known == np.round(known)).all() and (np.abs(known) < 2.0**53).all())
     if whole and all(map(str.isdecimal, words)) and any(re.match(r"0\d", word) for word in words):
         return "codes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, is_dataclass
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -30,7 +30,7 @@ from sdpdr.lab.cli.methods import IN_WORDS, METHODS, PLACES, SOME_CLASSES, Metho
 from sdpdr.lab.cli.saved import SUFFIX, model_of
 from sdpdr.lab.cli.terminal import echo, info
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
-from sdpdr.lab.tables.distances import as_table, from_table
+from sdpdr.lab.tables.distances import square_table
 from sdpdr.lab.tables.files import WRITABLE, called, require_writer, write_table
 from sdpdr.lab.tables.table import Table
 from sdpdr.program import Status
@@ -52,7 +52,7 @@ sdpdr embed iris.csv --method colored_mvu --labels species --connect mst --out y
 sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv
 sdpdr embed data.csv --method density_map --set variant=trace --out y.csv
 sort -u data.csv | sdpdr embed - --out embedding.csv
-sdpdr embed wine.csv.gz --label cultivar --scale standard --figure
+sdpdr embed wine.csv.gz --color cultivar --scale standard --figure
 sdpdr embed gaps.csv --metric precomputed --method distance_completion --out y.csv
 sdpdr embed large.csv --sample 2000 --out y.csv --figure y.svg --save large.npz
 """
@@ -66,9 +66,8 @@ def _neighbors(text: str) -> int | str:
 
 _DATA = app.apply_all(
     option("--metric", "cosine: of directions; precomputed: the table holds distances, as a "
-           "square, a triangle, or two points and their distance in each line (default: "
+           "square or two points and their distance in each line (default: "
            "euclidean).", type=click.Choice(("euclidean", "cosine", "precomputed"))),
-    option("--squared", "Precomputed distances are squared."),
     option("--scale", "Units of columns: standard (mean and deviation; so is --scale alone) or "
            "robust (median and quartiles); (default: none, and a warning if spreads are far "
            "apart).", type=click.Choice(columns.SCALES), is_flag=False, flag_value="standard"),
@@ -145,8 +144,7 @@ def embed_command(args: SimpleNamespace) -> int:
     beside = methods.side_inputs(table.table, args)
     with about(read.file), rows_from(1, names), rows_of(table.rows):
         scaling = columns.scaling(args.scale if args.metric != "precomputed" else "none", X, names)
-        # The root keeps the sign, so that a negative entry is refused as it should be.
-        scaled = np.sign(X) * np.sqrt(np.abs(X)) if args.squared else scaling(X)
+        scaled = scaling(X)
         remarks = _choose_neighbors(estimator, scaled, args)
         working(f"embedding {counted(args.sample or len(X), 'row')}")
         learned = estimator.fit(scaled, **beside)
@@ -193,8 +191,6 @@ def _check_options(args: SimpleNamespace) -> None:
     for words, given in about_coordinates.items():
         if given and args.metric == "precomputed":
             raise DataError(f"{words} is about coordinates; these are distances: leave it out.")
-    if args.squared and args.metric != "precomputed":
-        raise DataError("--squared is about distances. Add --metric precomputed, or leave it out.")
     if args.metric == "cosine" and args.save is not None:
         raise NotAcceptedError(
             "--save keeps maps of coordinates, and --metric cosine compares directions. Leave one "
@@ -219,24 +215,16 @@ def _given(args: SimpleNamespace, method: Method) -> dict[str, Any]:
 
 
 def _as_square(table: Table, args: SimpleNamespace) -> Table:
-    """A table of distances as a square one, with a column of the names of its points."""
+    """A table of distances as a square one; pairs of points with a column of their names."""
     table.require([*args.columns, *args.drop])
-    beside = {*args.drop, *args.id, *args.label, args.color, *_side_columns(args), *table.row_names}
-    chosen = list(args.columns) or [name for name in table.columns if name not in table.index]
-    chosen = [name for name in chosen if name not in beside]
-    found = from_table(table, chosen)
-    if found is None:
-        # Columns of words name the points.
-        chosen = [name for name in chosen if table.is_numeric(name)]
-        found = from_table(table, chosen) if len(chosen) == len(table) else None
+    beside = {*args.drop, *args.id, args.color, *_side_columns(args), *table.index}
+    chosen = list(args.columns) or [name for name in table.columns if name not in beside]
+    found = square_table(table, chosen)
     if found is None:
         return table
-    info(f"{table.file}: read as {found.form}.")
-    if len(found.matrix) == len(table) and not found.named:
-        D = {name: found.matrix[:, k] for k, name in enumerate(chosen)}
-        return replace(table, frame=table.frame.assign(**D))
+    info(f"{table.file}: {found.remarks[0]}.")
     args.columns, args.drop = [], []
-    return as_table(table.file, found)
+    return found
 
 
 # -- results --------------------------------------------------------------------------------------

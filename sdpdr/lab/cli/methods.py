@@ -31,9 +31,7 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 )
 """Hyperparameters that have an option of their own."""
 
-# The command line does this itself for every method: it takes roots, and shows progress.
-_OURS = ("squared", "progress")
-# Of the list of methods in the help.
+# Indentation and width of the list of methods in the help.
 _INDENT, _WIDTH = " " * 6, 98
 
 
@@ -46,7 +44,6 @@ _WORDS: Sequence[tuple[str, str]] = (
     (r" made by \w+\([^)]*\)", ""),
     (r"Found array with (\d+) sample\(s\) \(shape=\([^)]*\)\) while a minimum of (\d+) is required",
      r"rows: \1, and at least \2 are needed"),
-    (r"squared=True|pass their square roots, np\.sqrt\(D\)", "pass --squared"),
     (r"isometry=Band\((0\.\d+)\)", r"--isometry band:\1"),
     (r"sample=None unfolds all, a number so many",
      "--sample N unfolds N rows, and as many as there are all"),
@@ -201,7 +198,7 @@ class Method:
     @property
     def own(self) -> dict[str, Parameter]:
         """Hyperparameters that have no option of their own."""
-        return {name: p for name, p in self.parameters.items() if name not in (*FLAGS, *_OURS)}
+        return {name: p for name, p in self.parameters.items() if name not in (*FLAGS, "progress")}
 
     @property
     def summary(self) -> str:

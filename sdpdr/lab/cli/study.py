@@ -138,8 +138,7 @@ def run_command(args: SimpleNamespace) -> int:
 def report_command(args: SimpleNamespace) -> int:
     """Write the report of a study.
 
-    STUDY is a study that was run here, or results (.jsonl, .parquet, .csv), also while the study is
-    running.
+    STUDY is a study that was run here, or results (.jsonl, .parquet), also while it is running.
     """
     from sdpdr.lab.study.report import write_report
     from sdpdr.lab.study.results import find_results, read_results

@@ -10,10 +10,9 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.errors import FileFormatError, SdpdrWarning, UnlikeColumnsWarning
 from sdpdr.base.files import Writer, occupy_standard, write_files
@@ -50,7 +49,7 @@ codecs.register_error("sdpdr.ascii", _in_ascii)
 
 
 def ensure_streams() -> None:
-    """Let a process whose output is closed, such as a daemon, print to the null device."""
+    """Let the output take all symbols, and a process without one, such as a daemon, go on."""
     occupy_standard()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -63,16 +62,16 @@ def ensure_streams() -> None:
 
 def echo(content: object = "") -> None:
     """Print a text or a table of rich on the standard output."""
-    if isinstance(content, str):
-        sys.stdout.write(f"{content}\n")
-        return
-    from rich.console import Console
+    if not isinstance(content, str):
+        from rich.console import Console
 
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(width=None if known else WIDTH, markup=False, highlight=False, emoji=False)
-    with console.capture() as captured:
-        console.print(content)
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+        known = sys.stdout.isatty() or "COLUMNS" in os.environ
+        width = None if known else WIDTH
+        console = Console(width=width, markup=False, highlight=False, emoji=False)
+        with console.capture() as captured:
+            console.print(content)
+        content = "\n".join(line.rstrip() for line in captured.get().splitlines())
+    sys.stdout.write(f"{content}\n")
 
 
 def echo_json(content: object) -> None:
@@ -82,23 +81,13 @@ def echo_json(content: object) -> None:
 
 def info(message: str) -> None:
     """Print one line on the error output: what was done besides the result."""
-    # An error output that is full, or has lost its reader, changes no outcome.
-    try:
-        sys.stderr.write(f"{message}\n")
-        sys.stderr.flush()
-    except OSError:
-        discard(sys.stderr)
+    sys.stderr.write(f"{message}\n")
+    sys.stderr.flush()
 
 
 def error(message: object, kind: str = "error") -> None:
     """Print an error or a warning in one line on the error output."""
     info(f"{kind}: {' '.join(str(message).split())}")
-
-
-def discard(stream: TextIO) -> None:
-    """Drop what a stream still holds and will be given, also when the process ends."""
-    with suppress(OSError):  # not every stream is one of the system
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def grid(rows: Mapping[str, object]) -> Table:
@@ -185,14 +174,11 @@ def _require_writable(path: Path) -> None:
     place = Path(os.path.realpath(path)) if path.is_symlink() else path
     if place.exists() and not place.is_file():
         return
-    try:  # permission is not all: a disk is full, or holds no files
-        with NamedTemporaryFile(prefix=".sdpdr-", dir=place.parent) as file:
-            file.write(b"\0")
-    except OSError as problem:
+    if not os.access(place.parent, os.W_OK):
         raise FileFormatError(
-            f"{path}: nothing can be written in the directory {place.parent} "
-            f"({problem.strerror}). Make it first, or choose another place."
-        ) from None
+            f"{path}: nothing can be written in the directory {place.parent}. Make it first, or "
+            "choose another place."
+        )
 
 
 def write_all(files: Mapping[Path, Writer]) -> None:

@@ -6,7 +6,6 @@ ordinary cards. The keys of a family's file are described in ``problems/README.m
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
@@ -19,6 +18,8 @@ from math import pi, sin
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+import pandas as pd
 
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import CardError, FileFormatError, UnknownNameError
@@ -453,20 +454,19 @@ class Problem:
 def read_optimal_values(path: str | Path) -> dict[str, str]:
     """Read a CSV with the columns ``name`` and ``optimal_value`` that comes with files."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"table of optimal values {path} cannot be read: {error}.") from None
-    values: dict[str, str] = {}
-    for line, row in enumerate(rows, start=2):
-        name, value = row.get("name"), row.get("optimal_value")
-        if not name or value is None or not (value in _WITHOUT_ANSWER or _is_number(value)):
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)[["name", "optimal_value"]]
+    except (OSError, ValueError, KeyError) as error:
+        raise FileFormatError(
+            f"table of optimal values {path} cannot be read: {error}. It is a CSV file with the "
+            "columns name and optimal_value."
+        ) from None
+    for name, value in table.itertuples(index=False, name=None):
+        if not name or not (value in _WITHOUT_ANSWER or _is_number(value)):
             raise FileFormatError(
-                f"{path}, line {line}: expected the columns name and optimal_value, the latter a "
-                f"number or one of {', '.join(_WITHOUT_ANSWER)}; got {row!r}."
+                f"{path}: expected a name and a number, or one of {', '.join(_WITHOUT_ANSWER)}; "
+                f"got {name!r}, {value!r}."
             )
-        values[name] = value
-    return values
+    return dict(table.itertuples(index=False, name=None))
 
 
 def _as_written(method: Mapping[str, Any]) -> str:

@@ -113,8 +113,8 @@ def embedding(
     Parameters
     ----------
     Y : array_like of shape (n, d), or fitted estimator
-        The first two columns are drawn; a single one is drawn along a line. Of an estimator, such
-        as `sdpdr.MVU`, its ``embedding_`` is taken.
+        The first two columns are drawn; a single one is drawn along a line. An estimator,
+        such as `sdpdr.MVU`, stands for its ``embedding_``.
     colour : array_like of shape (n,), optional
         Text, truth values and whole numbers of at most ten kinds are classes, with a legend;
         other numbers are quantities, with a colour bar.

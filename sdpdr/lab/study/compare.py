@@ -136,15 +136,13 @@ def comparison_table(runs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def terminal_table(frame: pd.DataFrame, caption: str = "") -> RichTable:
+def terminal_table(frame: pd.DataFrame) -> RichTable:
     """Return a frame of values or `sdpdr.lab.study.page.Cell` as a table for a terminal."""
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, caption_justify="left")
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for title in frame:
         table.add_column(title, overflow="fold")
     for cells in frame.itertuples(index=False, name=None):
         tones = [cell.tone if isinstance(cell, Cell) else "" for cell in cells]
         texts = zip(map(show, cells, frame), tones, strict=True)
         table.add_row(*(Text(text, _COLOURS.get(tone, "")) for text, tone in texts))
-    if caption:
-        table.caption = Text(caption, style="dim")
     return table

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sdpdr.base.rows import counted
 from sdpdr.lab.plot import studies as plot
 from sdpdr.lab.study import measures
 from sdpdr.lab.study.page import Cell, Page, Picture, Section, Table, show_bytes, write_page
@@ -175,7 +176,7 @@ def _verdict(data: _Data) -> Iterator[str]:
         subject = f"{_enumerated(best)} {'solves' if len(best) == 1 else 'solve'} the most:"
         if len(best) == len(solved) > 1:
             subject = f"All {len(best)} contestants solve"
-        total = _counted(runs["instance"].nunique(), "instance")
+        total = counted(runs["instance"].nunique(), "instance")
         yield f"{subject} {int(solved.max())} of {total}{where}, verified by us."
     means = data.means[(data.means["tol"] == tol) & (data.means["solved"] > 0)]
     if len(means) > 1:
@@ -187,22 +188,22 @@ def _verdict(data: _Data) -> Iterator[str]:
         )
     yield _false_claims(runs)
     yield (
-        f"Compared were {_counted(data.runs['contestant'].nunique(), 'contestant')} (a solver in a "
-        f"form) on {_counted(data.runs['instance'].nunique(), 'instance')}: "
-        f"{_counted(len(data.frame), 'run')}."
+        f"Compared were {counted(data.runs['contestant'].nunique(), 'contestant')} (a solver in a "
+        f"form) on {counted(data.runs['instance'].nunique(), 'instance')}: "
+        f"{counted(len(data.frame), 'run')}."
     )
 
 
 def _false_claims(runs: pd.DataFrame) -> str:
     false = runs[runs["claim_accuracy"] == "overstated"]["contestant"].value_counts()
     near = int((runs["claim_accuracy"] == "near").sum())
-    missed = f" {_counted(near, 'claim')} missed the tolerance by less than ten times."
+    missed = f" {counted(near, 'claim')} missed the tolerance by less than ten times."
     ending = missed if near else ""
     if not len(false):
         return f"No contestant claimed a success that it was far from.{ending}"
     names = _enumerated([f"{who} ({n})" for who, n in false.items()])
     return (
-        f"{_counted(int(false.sum()), 'claim')} of success could not be verified: {names}.{ending}"
+        f"{counted(int(false.sum()), 'claim')} of success could not be verified: {names}.{ending}"
     )
 
 
@@ -276,7 +277,7 @@ def _outcomes(data: _Data) -> Iterator[Section]:
         laid = laid.fillna(KINDS.index(EMPTY)).astype(int)
         uneven = laid[(laid != KINDS.index(SOLVED)).any(axis=1)]
         if len(laid) > _MOST_INSTANCES and 0 < len(uneven) < len(laid):
-            n = _counted(len(laid) - len(uneven), "instance")
+            n = counted(len(laid) - len(uneven), "instance")
             left_out.append(f"Not drawn: {n} that every contestant solved.")
             laid = uneven
         signs = [(kind.name, kind.sign, kind.colour) for kind in KINDS]
@@ -459,10 +460,6 @@ def _toned(values: pd.Series, tone: str, chosen: pd.Series) -> list[Cell]:
 
 def _word(outcome: str) -> str:
     return outcome.lower().replace("_", " ")
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _enumerated(names: Sequence[str], most: int = 4) -> str:

@@ -26,18 +26,12 @@ from sdpdr.base.errors import (
     require_packages,
 )
 from sdpdr.base.files import write_file
-from sdpdr.lab.study.schema import COLUMNS, TYPES, fitted, frame_of, misfit, typed
+from sdpdr.lab.study.schema import COLUMNS, OUTCOMES, fitted, frame_of, typed
 
 SUFFIX = ".jsonl"
 EXPORTS = (".parquet", ".csv")
-# What is kept about a study besides its records and their keys, and the types of these facts.
-_TEXTS = ("name", "title", "question", "command", "text", "started", "finished")
-_FACTS = (*_TEXTS, "settings")
-_TYPES: Mapping[str, tuple[type, str]] = {
-    **dict.fromkeys(_TEXTS, (str, "a text")),
-    "settings": (dict, "a mapping"),
-    "keys": (list, "a list of texts"),
-}
+# What is kept about a study besides its records and their keys.
+_FACTS = ("name", "title", "question", "command", "text", "started", "finished", "settings")
 # Kinds of lines, and which entry of a line is its name.
 _NAMED: Mapping[str, str] = {"row": "key", "fact": "name", "environment": "digest"}
 _BEGINNING = b'{"kind": '
@@ -156,7 +150,7 @@ class LoadedResults:
     frame : DataFrame
         The records that the study asks for, with the columns of `sdpdr.lab.study.schema.COLUMNS`.
     meta : mapping
-        Facts about the study: title, question, settings, text and others; fewer from CSV.
+        Facts about the study: title, question, settings, text and others.
     environments : mapping
         Machines and versions, by the digest in the records.
     n_hidden : int, default 0
@@ -184,8 +178,7 @@ class LoadedResults:
             raise FileFormatError(f"{path}: expected a file called *{' or *'.join(EXPORTS)}.")
         try:
             if path.suffix == ".csv":
-                titled = self.frame.assign(title=self.meta.get("title"))
-                write_file(path, lambda beside: titled.to_csv(beside, index=False))
+                write_file(path, lambda beside: self.frame.to_csv(beside, index=False))
             else:
                 write_file(path, self._write_parquet)
         except OSError as error:
@@ -203,12 +196,12 @@ class LoadedResults:
 
 
 def read_results(path: str | os.PathLike[str]) -> LoadedResults:
-    """Read results from a journal, also while the study runs, or from an export.
+    """Read results from a journal, also while the study runs, or from Parquet.
 
     Parameters
     ----------
     path : str or Path
-        ``*.jsonl``, ``*.parquet`` or ``*.csv``.
+        ``*.jsonl`` or ``*.parquet``.
 
     Raises
     ------
@@ -221,13 +214,11 @@ def read_results(path: str | os.PathLike[str]) -> LoadedResults:
     PackageMissingError
     """
     path = Path(path)
-    if path.suffix not in EXPORTS:
+    if path.suffix != ".parquet":
         _checked(path)
     if not path.is_file():
         raise FileFormatError(f"results {path}: there is no such file. Check its name.")
-    if path.suffix == SUFFIX:
-        return _from_journal(path)
-    return _from_parquet(path) if path.suffix == ".parquet" else _from_csv(path)
+    return _from_journal(path) if path.suffix == SUFFIX else _from_parquet(path)
 
 
 def find_results(name: str) -> Path:
@@ -249,7 +240,7 @@ def _checked(path: Path) -> Path:
     if path.suffix != SUFFIX:
         raise FileFormatError(
             f"results {path}: expected a file called *{SUFFIX}. Write {path.with_suffix(SUFFIX)} "
-            f"instead; records can be read from *{' and *'.join(EXPORTS)} as well."
+            "instead; records can be read from *.parquet as well."
         )
     if path.exists() and not path.is_file():
         raise ResultsError(f"results {path}: this is not a file. Give another name with --out.")
@@ -262,11 +253,10 @@ def _read_lines(path: Path) -> _Lines:
     lines = whole.split(b"\n") if whole else []
     found: _Lines = {}
     for number, raw in enumerate(lines, start=1):
-        line = _parsed(raw)
-        if line is None and number == 1:
+        line, wrong = _parsed(raw)
+        if wrong and number == 1:
             raise _not_ours(path)
-        wrong = "this is not a record of a study" if line is None else _damage(line)
-        if line is None or wrong:
+        if wrong:
             raise ResultsDamagedError(
                 f"results {path}, line {number}: {wrong}. Delete this line and run the study "
                 "again: it repeats only what is missing."
@@ -279,32 +269,24 @@ def _read_lines(path: Path) -> _Lines:
     return found
 
 
-def _parsed(raw: bytes) -> dict[str, Any] | None:
-    """A line with a kind and a name."""
-    with suppress(ValueError):
+def _parsed(raw: bytes) -> tuple[dict[str, Any], str]:
+    """A line, and what keeps it from being one of a journal; an empty text if nothing does."""
+    try:
         line = json.loads(raw)
-        if isinstance(line, dict) and _NAMED.get(str(line.get("kind"))) in line:
-            return line
-    return None
-
-
-def _damage(line: Mapping[str, Any]) -> str:
-    """What is wrong with a line; an empty text if it is whole."""
-    kind, name = line["kind"], line[_NAMED[line["kind"]]]
-    if not isinstance(name, str):
-        return f"{_NAMED[kind]} is {name!r}, and should be a text"
-    if kind == "row":
-        return misfit(line)
-    if "content" not in line:
-        return f"the {kind} {name!r} has no content"
-    content = line["content"]
-    expected, words = (
-        (dict, "a mapping") if kind == "environment" else _TYPES.get(name, (object, ""))
-    )
-    fits = isinstance(content, expected)
-    if name == "keys" and kind == "fact":
-        fits = fits and all(isinstance(key, str) for key in content)
-    return "" if fits or content is None else f"the {kind} {name!r} should be {words}"
+        named = isinstance(line[_NAMED[line["kind"]]], str)
+    except (ValueError, TypeError, KeyError):
+        named = False
+    if not named:
+        return {}, "this is not a record of a study"
+    if line["kind"] != "row":
+        return line, "" if "content" in line else f"the {line['kind']} has no content"
+    if line.get("outcome") not in OUTCOMES:
+        return line, f"outcome is {line.get('outcome')!r}, which is none of a run"
+    try:
+        fitted(line)
+    except (ValueError, TypeError) as error:
+        return line, f"a value does not fit its column ({error})"
+    return line, ""
 
 
 def _not_ours(path: Path) -> ResultsError:
@@ -346,32 +328,9 @@ def _from_parquet(path: Path) -> LoadedResults:
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise FileFormatError(f"{path} cannot be read as Parquet: {error}.") from error
     stored = table.schema.metadata or {}
-    about: dict[str, Any] = {"meta": _plain_meta(path), "environments": {}}
+    about: dict[str, Any] = {"meta": {"title": path.stem}, "environments": {}}
     about |= {name: json.loads(stored[name.encode()]) for name in about if name.encode() in stored}
     return LoadedResults(_of_columns(table.to_pandas(), path), about["meta"], about["environments"])
-
-
-def _from_csv(path: Path) -> LoadedResults:
-    try:
-        frame = pd.read_csv(
-            path,
-            dtype={column.name: TYPES[column.kind] for column in COLUMNS},
-            keep_default_na=False,
-            engine="python",  # Its numbers are exact in all versions of pandas.
-            na_values={c.name: [""] for c in COLUMNS if c.kind in ("DOUBLE", "BIGINT")},
-        )
-    except (ValueError, OSError) as error:
-        raise FileFormatError(f"{path} cannot be read as CSV: {error}.") from error
-    return LoadedResults(_of_columns(frame, path), _plain_meta(path), {})
-
-
-def _plain_meta(path: Path) -> dict[str, Any]:
-    """What a file without facts tells of its study: its name, and the title that CSV repeats."""
-    title = path.stem
-    if path.suffix == ".csv":
-        with suppress(ValueError, IndexError):  # no such column, or no row
-            title = str(pd.read_csv(path, usecols=["title"], nrows=1)["title"].iloc[0])
-    return {"name": path.stem, "title": title}
 
 
 def _of_columns(frame: pd.DataFrame, path: Path) -> pd.DataFrame:

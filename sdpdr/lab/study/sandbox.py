@@ -42,7 +42,7 @@ _CHUNK, _KEPT_OUTPUT, _LONGEST_LINE = 2**16, 2**13, 200
 _THREADED = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
 # Where the runner writes its answer, and beyond the descriptors that a guard may have open.
 _ANSWER, _MOST_DESCRIPTORS = 63, 1024
-# Of prctl(2): the signal that a process gets when its parent ends, and adoption of orphans.
+# Options of prctl(2): the signal that a process gets when its parent ends, and adoption of orphans.
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # Its workers start with everything imported that a run may need.
 _SERVER = Server(["psutil", "sdpdr.lab.study.task"])

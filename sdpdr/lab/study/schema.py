@@ -70,36 +70,18 @@ CLAIMS: Mapping[str, str] = {word.name: word.holds for word in _part("claims")}
 
 # Order in which the records of a study are shown.
 _ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat", "key")
-TYPES = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
+_TYPES = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
 _FIT: Mapping[str, Callable[[Any], Any]] = {
     "VARCHAR": lambda value: "" if value is None else printable(str(value)),
     "DOUBLE": lambda value: float(value) if value is not None and isfinite(value) else None,
     "BIGINT": lambda value: int(value) if value is not None and abs(value) < 2**63 else None,
     "BOOLEAN": bool,
 }
-_EXPECTED: Mapping[str, tuple[Any, str]] = {
-    "VARCHAR": (str, "a text"),
-    "DOUBLE": ((int, float), "a number"),
-    "BIGINT": (int, "a whole number"),
-    "BOOLEAN": (bool, "true or false"),
-}
 
 
 def fitted(record: Mapping[str, Any]) -> dict[str, Any]:
     r"""Return a record in the types of its columns; what does not fit is missing."""
     return {column.name: _FIT[column.kind](record.get(column.name)) for column in COLUMNS}
-
-
-def misfit(record: Mapping[str, Any]) -> str:
-    """Describe the first value that cannot stand in its column; an empty text if there is none."""
-    for column in COLUMNS:
-        value, (kinds, words) = record.get(column.name), _EXPECTED[column.kind]
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        fits = isinstance(value, kinds) and (is_number or column.kind in ("VARCHAR", "BOOLEAN"))
-        if value is not None and not fits:
-            return f"{column.name} is {value!r}, and should be {words}"
-    outcome = record.get("outcome")
-    return "" if outcome in OUTCOMES else f"outcome is {outcome!r}, which is none of a run"
 
 
 def frame_of(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -144,7 +126,7 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
             values = values.astype(object).where(values.notna(), "")
         elif column.kind == "BOOLEAN":
             values = values.astype("boolean").fillna(False)
-        frame[column.name] = values.astype(TYPES[column.kind])
+        frame[column.name] = values.astype(_TYPES[column.kind])
     return frame
 
 

@@ -23,7 +23,7 @@ from sdpdr.lab.library.problem import (
     read_optimal_values,
     shelf,
 )
-from sdpdr.lab.library.vocabulary import METHODS, TomlTable, parsed_toml, read_toml
+from sdpdr.lab.library.vocabulary import TomlTable, parsed_toml, read_toml
 from sdpdr.lab.study.python_problems import python_problems
 from sdpdr.lab.study.task import AUTO, Contestant, RunLimits, Task
 
@@ -168,7 +168,7 @@ _LIMITS = tuple(f.name for f in fields(RunLimits))
 def _problems(table: TomlTable, folder: Path) -> Iterator[Problem]:
     """The requested problems, each in every variant."""
     requested = table.table("problems")
-    requested.allow("cards", "methods", "families", "files", "optimal", "python", "n")
+    requested.allow("cards", "families", "files", "optimal", "python")
     chosen: dict[str, Problem] = {}
     for problem in (
         *_cards(requested, folder),
@@ -176,7 +176,7 @@ def _problems(table: TomlTable, folder: Path) -> Iterator[Problem]:
         *_files(requested, folder),
         *_made(requested, folder),
     ):
-        if not problem.is_program or not _is_wanted(requested, problem):
+        if not problem.is_program:
             continue
         if chosen.setdefault(problem.name, problem).digest != problem.digest:
             raise requested.error("cards", f"two problems are called {problem.name!r}; rename one")
@@ -188,21 +188,17 @@ def _problems(table: TomlTable, folder: Path) -> Iterator[Problem]:
 
 
 def _cards(requested: TomlTable, folder: Path) -> Iterator[Problem]:
-    """Cards by name or pattern; all of them where only methods are given."""
-    named, methods = requested.texts("cards", []), requested.texts("methods", [])
-    for method in set(methods) - METHODS.keys():
-        raise requested.error("methods", f"unknown {method!r}. Allowed: {', '.join(METHODS)}")
-    cards = library() if named or methods else {}
-    for pattern in named or (["*"] if methods else []):
+    """Cards by name, pattern, or path."""
+    named = requested.texts("cards", [])
+    cards = library() if named else {}
+    for pattern in named:
         if pattern.endswith(".toml"):
             found = [find_card(str(folder / pattern))]
         else:
             found = [card for name, card in cards.items() if fnmatch(name, pattern)]
         if not found:
             raise requested.error("cards", f"no card is called {pattern!r}; see `sdpdr list`")
-        for card in found:
-            if not methods or card.method["name"] in methods:
-                yield Problem.of_card(card)
+        yield from map(Problem.of_card, found)
 
 
 def _members(requested: TomlTable) -> Iterator[Problem]:
@@ -251,15 +247,6 @@ def _place(requested: TomlTable, key: str, text: str, folder: Path) -> Path:
     if "$" in place:
         raise requested.error(key, f"{text!r} names a variable of the environment that is not set")
     return folder / place
-
-
-def _is_wanted(requested: TomlTable, problem: Problem) -> bool:
-    if "n" not in requested or problem.n is None:
-        return True
-    sizes = requested.list_of("n", "two whole numbers, the least and the largest", int)
-    if len(sizes) != 2:
-        raise requested.error("n", f"expected the least and the largest size, got {sizes}")
-    return bool(sizes[0] <= problem.n <= sizes[1])
 
 
 def _variants(table: TomlTable) -> Iterable[tuple[str, Mapping[str, Any]]]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import importlib.util
-import io
 import lzma
 import os
-import re
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -23,26 +21,24 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
-from sdpdr.base.rows import listed
-from sdpdr.lab.tables.distances import as_table, distances_of
 from sdpdr.lab.tables.table import ReadOptions, Table, default_names
-from sdpdr.lab.tables.text import read_text, table_lines
+from sdpdr.lab.tables.text import read_text
 
 STDIN = Path("-")
-_TEXT = (".csv", ".tsv", ".txt", ".data", ".dat", ".dist", ".phy")
+_TEXT = (".csv", ".tsv", ".txt", ".data", ".dat")
 _OTHERS = (".npy", ".npz", ".parquet")
 WRITABLE = (".csv", ".tsv", *_OTHERS, ".csv.gz", ".tsv.gz")
-# Of NumPy types: numbers and words.
+# Kinds of NumPy types that hold numbers and words.
 _KINDS = "biufUSO"
 # Options that only text has.
-_OF_TEXT = ("sep", "decimal", "thousands", "percent", "skip", "skip_footer", "drop_lines")
+_OF_TEXT = ("sep", "decimal", "drop_lines")
 
 
 def read_table(path: Path, options: ReadOptions | None = None, *, distances: bool = False) -> Table:
-    r"""Read a table of text, perhaps compressed, NPY, NPZ or Parquet, as its suffix tells.
+    r"""Read a table of text, perhaps compressed, NPY, NPZ or Parquet, by its suffix.
 
-    With ``distances``, text may be a triangle, a PHYLIP matrix or R's print of a ``dist``, and an
-    array the condensed vector of SciPy. What can be read in two ways is refused.
+    With ``distances``, an array may be the condensed vector of SciPy. What can be read in two ways
+    is refused.
 
     Examples
     --------
@@ -59,10 +55,8 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
     suffix, name = suffix_of(path), called(path)
     _require_readable(path, suffix)
     if suffix in _TEXT:
-        lines = table_lines(name, _decoded(name, _content(path, name)), options)
-        if distances and (found := distances_of(lines)) is not None:
-            return as_table(name, found, lines.remarks)
-        return read_text(lines, distances=distances)
+        text = _decoded(name, _content(path, name))
+        return read_text(name, text, options, distances=distances)
     if path.suffix.lower() in _COMPRESSED:
         raise FileFormatError(
             f"{name} is compressed, and only text is read so. Unpack it, and pass {path.stem}."
@@ -71,13 +65,6 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
         raise FileFormatError(f"{name} is not text: leave out {', '.join(given)}.")
     named = suffix == ".parquet"
     frame = _read_parquet(path) if named else _read_arrays(path, options.key, distances)
-    if options.transpose:
-        if named or list(frame) != default_names(frame.shape[1]):
-            raise FileFormatError(
-                f"{name} has names of columns, and which names they have as rows is not known. "
-                "Transpose it in pandas, or save it as text."
-            )
-        frame = pd.DataFrame(frame.to_numpy().T, columns=default_names(len(frame)))
     if not len(frame):
         raise FileFormatError(
             f"{name} names columns ({', '.join(frame)}) and has no row below them. Give it one row "
@@ -87,7 +74,7 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
 
 
 def suffix_of(path: Path) -> str:
-    """Return the suffix that tells the format, ``.csv`` of ``t.csv.gz``, pipes and ``-``."""
+    """Return the suffix that gives the format, ``.csv`` of ``t.csv.gz``, pipes and ``-``."""
     if path == STDIN or (not path.suffix and path.is_fifo()):
         return ".csv"
     last = path.suffix.lower()
@@ -123,18 +110,8 @@ def _require_readable(path: Path, suffix: str) -> None:
 # -- text -----------------------------------------------------------------------------------------
 
 
-def _unzipped(data: bytes) -> bytes:
-    archive = zipfile.ZipFile(io.BytesIO(data))
-    # Macs put a folder of their own beside what they compress.
-    names = [name for name in archive.namelist() if not re.search(r"/$|^__MACOSX/", name)]
-    if len(names) != 1:
-        held = f"{len(names)} files ({listed(names)})" if names else "no file"
-        raise ValueError(f"it holds {held}; expected one, the table. Unpack it, and pass that")
-    return archive.read(names[0])
-
-
 _COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
-    {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress, ".zip": _unzipped}
+    {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
 )
 
 
@@ -147,7 +124,7 @@ def _content(path: Path, name: str) -> bytes:
     data = path.read_bytes()
     try:
         return _COMPRESSED.get(path.suffix.lower(), bytes)(data)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise FileFormatError(
             f"{name} is not a text table: {str(error).rstrip('.')}. Save it again, as text or "
             "compressed as its name says."
@@ -217,22 +194,15 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     require_writer(path)
     try:
         frame = pd.read_parquet(path)
+        if not isinstance(frame.index, pd.RangeIndex):
+            # An index that a CSV file would hold in columns without a name.
+            names = [str(name or f"Unnamed: {k}") for k, name in enumerate(frame.index.names)]
+            frame = frame.reset_index(names=names)
     except (ValueError, OSError) as error:
         raise FileFormatError(
             f"{path.name} cannot be read as Parquet: {str(error).rstrip('.')}. Save it again, or "
             "give it the suffix of what it is, as .csv of text."
         ) from None
-    if not isinstance(frame.index, pd.RangeIndex):
-        # An index that a CSV file would hold in columns without a name.
-        names = [str(name or "") for name in frame.index.names]
-        if names.count("") > 1:
-            names = [name or f"Unnamed: {k}" for k, name in enumerate(names)]
-        if twice := [name for name in names if name in frame.columns]:
-            raise FileFormatError(
-                f"{path.name}: a column and an index are called {twice[0]!r}. Rename one."
-            )
-        frame.index.names = names
-        frame = frame.reset_index()
     frame.columns = [str(name) for name in frame.columns]
     return frame
 
@@ -252,7 +222,7 @@ def require_writer(path: Path) -> None:
 def write_table(
     path: Path, Y: Array, names: Sequence[str], beside: Mapping[str, np.ndarray] | None = None
 ) -> None:
-    """Write columns in the format that the suffix of the path tells; whole or not at all.
+    """Write columns in the format that the suffix of the path gives; whole or not at all.
 
     Columns ``beside`` Y come first; a name that is taken gets a ``_``. NPY holds Y alone, and NPZ
     holds it as ``embedding``.

@@ -20,15 +20,18 @@ MISSING = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a", "#na", "(null)", "\\n"}
 )
 """How other programs write missing values, in lower case."""
-_BLANKS = " \u00a0\u202f\u2009\u2007"
-_MARKS = {"'": "'\u2019", "space": _BLANKS}
-_GROUPED = rf"\d{{1,3}}(?:(?P<mark>[.,'\u2019{_BLANKS}])\d{{3}}(?:(?P=mark)\d{{3}})*)"
+# Digits with marks, percent or money, which are meant as numbers and refused as such.
 _NUMBER_LIKE = re.compile(
-    rf"[-+\u2212]?[$€£]?(?:{_GROUPED}(?:[.,]\d*)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?"
-    r"\s?[%$€£]?"
+    r"[-+\u2212]?[$€£]?(?:\d{1,3}(?:[.,'\u2019\s]\d{3})+(?:[.,]\d*)?|\d+(?:[.,]\d*)?|[.,]\d+)"
+    r"(?:[eE][-+]?\d+)?\s?[%$€£]?"
 )
 # Marks and words that often stand for a missing value but may also mean something else.
 _SEEMS_MISSING = re.compile(r"[^\w\s]{1,3}|[nk][./]?[ad]\.?|missing|unknown", re.IGNORECASE)
+LABEL_NAMES = re.compile(
+    r"labels?|class|target|category|species|cluster|group|name|klasse|gruppe|classe|groupe",
+    re.IGNORECASE,
+)
+"""Names of columns whose whole numbers are labels, not quantities."""
 _TRUTHS = {"true": 1.0, "false": 0.0}
 # Bad cells of a column whose lines are listed.
 _FEW = 4
@@ -41,13 +44,8 @@ class ReadOptions:
     header: str = "auto"
     sep: str | None = None
     decimal: str | None = None
-    thousands: str | None = None
-    percent: bool = False
-    skip: int = 0
-    skip_footer: int = 0
     drop_lines: tuple[int, ...] = ()
     na_values: tuple[str, ...] = ()
-    transpose: bool = False
     key: str | None = None
 
 
@@ -66,35 +64,25 @@ def looks_like_number(cell: str) -> bool:
     return _NUMBER_LIKE.fullmatch(cell) is not None
 
 
-def plain(cell: str, options: ReadOptions) -> str:
-    r"""Return a number as Python writes it; empty if a mark stands in the wrong place.
+def plain(cell: str, decimal: str | None) -> str:
+    r"""Return a number as Python writes it; empty if a point stands beside decimal commas.
 
     Examples
     --------
-    >>> plain("1.250,5", ReadOptions(decimal=",", thousands="."))
-    '1250.5'
-    >>> plain("\u22121,5", ReadOptions(decimal=",")), plain("12 %", ReadOptions(percent=True))
-    ('-1.5', '12')
+    >>> plain("\u22121,5", ","), plain("1.250,5", ",")
+    ('-1.5', '')
     """
     text = cell.replace("\u2212", "-")
-    if options.percent:
-        text = text.removesuffix("%").rstrip(_BLANKS)
-    if options.thousands:
-        marks = _MARKS.get(options.thousands, options.thousands)
-        if grouped := re.fullmatch(rf"([-+]?\d{{1,3}}(?:[{marks}]\d{{3}})+)([.,]\d*)?", text):
-            text = re.sub(f"[{marks}]", "", grouped[1]) + (grouped[2] or "")
-        elif re.search(f"[{marks}]", text):
-            return ""
-    if options.decimal == "," and "." in text:
-        return ""
-    return text.replace(",", ".") if options.decimal in (",", "any") else text
+    if decimal != ",":
+        return text
+    return "" if "." in text else text.replace(",", ".")
 
 
-def number(cell: str, options: ReadOptions) -> float | None:
-    """Return a cell as a number; None if it is none, as the options write numbers."""
+def number(cell: str, decimal: str | None) -> float | None:
+    """Return a cell as a number; None if it is none with this decimal mark."""
     try:
         # Python reads 1_5 as fifteen; in a file it is a slip.
-        return None if "_" in cell else float(plain(cell, options))
+        return None if "_" in cell else float(plain(cell, decimal))
     except ValueError:
         return None
 
@@ -171,7 +159,7 @@ class Table:
         for row in np.flatnonzero(~is_admissible(values) | (values == 0.0)).tolist():
             cell = column.iloc[row]
             if isinstance(cell, str):  # which may write a number that is read as infinity or zero
-                written = plain(cell, self.options) if any(map(str.isdigit, cell)) else "0"
+                written = plain(cell, self.options.decimal) if re.search(r"\d", cell) else "0"
                 allowed = is_missing(cell) or is_written_admissibly(written)
             else:
                 allowed = values[row] == 0.0 or not np.isfinite(values[row])
@@ -180,8 +168,7 @@ class Table:
                     f"{self.file}, {self.place(row)}: column {name!r} holds {str(cell)!r}; "
                     f"expected {ALLOWED}. Choose another unit."
                 )
-        plainly = ReadOptions(decimal=".")
-        codes = [x for word in self.options.na_values if (x := number(word, plainly)) is not None]
+        codes = [x for word in self.options.na_values if (x := number(word, ".")) is not None]
         return np.where(np.isin(values, codes), np.nan, values)
 
     def numbers(self, names: Sequence[str]) -> Array:
@@ -202,7 +189,7 @@ class Table:
     def _numbers(self, name: str) -> tuple[Array, list[int]]:
         """The floats of a column, and the rows that hold something else."""
         if name not in self._parsed:
-            self._parsed[name] = _floats_of(self.frame[name], self.options)
+            self._parsed[name] = _floats_of(self.frame[name], self.options.decimal)
         return self._parsed[name]
 
     def _refusal(self, name: str, bad: Sequence[int]) -> str:
@@ -212,13 +199,11 @@ class Table:
         without = f"--drop {shlex.quote(name)} leaves the column out"
         if self.lines is None:
             advice = without
-        elif cell.endswith("%") and not self.options.percent:
-            advice = "If it is a percentage, --percent reads 12 % as 12"
-        elif mark := _thousands_mark(cell, self.options):
-            advice = f"If it has marks between thousands, {mark} reads them"
         elif cell and _SEEMS_MISSING.fullmatch(cell):
             given = f"--na-values={shlex.quote(cell)} --missing drop"
             advice = f"If it stands for a missing value, {given} leaves such rows out; {without}"
+        elif looks_like_number(cell):
+            advice = f"Write it without units and without marks between thousands; or {without}"
         elif len(bad) <= _FEW:
             lines = ",".join(str(self.lines[k]) for k in self.frame.index[list(bad)])
             advice = f"Correct it; or --drop-lines {lines} leaves such lines out, or {without}"
@@ -230,16 +215,6 @@ class Table:
         )
 
 
-def _thousands_mark(cell: str, options: ReadOptions) -> str:
-    """Options that read a number with groups of three digits; empty for another cell."""
-    found = re.fullmatch(rf"[-+\u2212]?{_GROUPED}(?P<point>[.,]\d+)?", cell)
-    point = "" if found is None else (found["point"] or "")[:1]
-    if found is None or options.thousands or point == found["mark"]:
-        return ""
-    mark = {",": ",", ".": ".", "'": "\\'", "\u2019": "\\'"}.get(found["mark"], "space")
-    return f"--thousands {mark}" + (f" --decimal {point}" if point else "")
-
-
 def _is_numeric(column: pd.Series[Any]) -> bool:
     """Whether a column holds real numbers or truths, and no text."""
     types = pd.api.types
@@ -247,7 +222,7 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
     return bool(real or types.is_bool_dtype(column))
 
 
-def _floats_of(column: pd.Series[Any], options: ReadOptions) -> tuple[Array, list[int]]:
+def _floats_of(column: pd.Series[Any], decimal: str | None) -> tuple[Array, list[int]]:
     """The floats of a column, and the rows that hold something else."""
     if _is_numeric(column):
         return column.to_numpy(dtype=float, na_value=np.nan), []
@@ -259,7 +234,7 @@ def _floats_of(column: pd.Series[Any], options: ReadOptions) -> tuple[Array, lis
     for row, cell in enumerate(cells):
         if is_missing(cell) and (isinstance(cell, str) or pd.isna(cell)):
             continue
-        value = cell if not isinstance(cell, str) else number(cell, options)
+        value = cell if not isinstance(cell, str) else number(cell, decimal)
         if truths and isinstance(cell, str):
             value = _TRUTHS[cell.lower()]
         if isinstance(value, bool | int | float):
