@@ -202,7 +202,7 @@ class Equations:
         place, entry = C.indices[C.indptr[alone]], C.data[C.indptr[alone]]
         order = np.argsort(np.abs(entry) * np.sqrt(D[alone]))
         column, value = np.full(self._E.shape[0], -1), np.ones(self._E.shape[0])
-        # Of several the last one, the largest, stays.
+        # The last of several, the largest, stays.
         column[place[order]], value[place[order]] = alone[order], entry[order]
         self._own = np.flatnonzero(column >= 0)
         self._column, self._entry = column[self._own], value[self._own]

@@ -68,9 +68,9 @@ class Around(NamedTuple):
     ----------
     c : array of shape (n,) or None
     E : sparse array of shape (m, n + 1) or None
-        Of the numbers of E and, last, of f.
+        Radii of the numbers of E and, last, of f.
     A : sparse array of shape (k, n + 1) or None
-        Of the numbers of A and, last, of b.
+        Radii of the numbers of A and, last, of b.
     """
 
     c: Array | None = None

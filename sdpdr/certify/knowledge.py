@@ -20,7 +20,7 @@ class Knowledge:
     status : {"optimal", "infeasible", "unbounded", "unproved"}
         The first where both sides agree to the tolerance.
     value, bound : float
-        Of the minimisation; infinite where nothing is proved.
+        Sides of the minimisation; infinite where nothing is proved.
     how : dict from "value", "bound", "infeasible" or "unbounded" to str
         By what.
     x, z : arrays or None
@@ -31,7 +31,7 @@ class Knowledge:
     notes : list of str
         What did not succeed, and why.
     seconds : float
-        Of a processor.
+        Processor seconds.
     is_late : bool
         Whether the budget was spent before all had been tried.
     scale : float

@@ -155,7 +155,7 @@ def towards(
     Parameters
     ----------
     prove : callable
-        Of a side.
+        Proves a side.
     cost : callable
         What is to be small: y is of use where it costs less than ``inside``.
     y, inside : arrays

@@ -76,7 +76,7 @@ def prove(
     tol : float, default 1e-6
         Relative gap aimed at.
     seconds : float, optional
-        Of a processor: what is known by then is returned. A step that was begun is finished.
+        Processor seconds, after which what is known is returned. A step that was begun is finished.
     claim : {"", "infeasible", "unbounded"}, default ""
         What the solver says; that is looked at first.
     stays : bool, default False
@@ -273,7 +273,7 @@ class Kernel:
         terms = (float(np.abs(program.c) @ np.abs(x)), float(np.abs(b) @ np.abs(z)))
         return max(
             *(sizes or claimed),
-            # Of both sides, one may be far off.
+            # One of both sides may be far off.
             1e-4 * (min(terms) if sizes else max(terms)),
             1e-6 * float(np.sum(np.abs(program.c)) * np.max(np.abs(x), initial=0.0)),
             1e-12,

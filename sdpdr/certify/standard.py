@@ -61,7 +61,7 @@ class _Block:
     ----------
     name : str
     order : int
-        Of what is left of a matrix on its face; zero for vectors.
+        The order of what is left of a matrix on its face; zero for vectors.
     places : array of int
         Among the unknowns.
     rows : array of int
@@ -95,7 +95,7 @@ class Standard:
     ----------
     sdp : SDP
     flat : FlatProgram
-        Of the minimisation, in units of its own.
+        The minimisation, in units of its own.
     units : Units
         Those.
     blocks : tuple of _Block

@@ -39,7 +39,7 @@ class Stretched:
     x : array of shape (n,)
         Inside of all matrices that are variables.
     sizes : array of shape (n,)
-        Of steps of all other variables.
+        Sizes of steps of all other variables.
 
     Raises
     ------

@@ -159,7 +159,7 @@ def _of_ends(low: Array, high: Array, unit: Array) -> Array:
 
 
 class _Reflection(Scaling):
-    """Of one second-order cone: R = P(v), P(v) y = 2 v v^T y - det(v) J y, which is symmetric."""
+    """One second-order cone: R = P(v), P(v) y = 2 v v^T y - det(v) J y, which is symmetric."""
 
     def __init__(self, s: Array) -> None:
         length = float(np.linalg.norm(s[1:]))
