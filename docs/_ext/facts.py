@@ -102,8 +102,7 @@ class StatusTable(_Table):
     def rows(self) -> Iterable[Sequence[str]]:
         for status in sdpdr.Status:
             # Advice names things in single backticks, as docstrings do.
-            advice = f"{status.advice} {status.advice_on_models}".rstrip()
-            yield f"``{status.name}``", advice.replace("`", "``").replace("````", "``")
+            yield f"``{status.name}``", status.advice.replace("`", "``").replace("````", "``")
 
 
 class OutcomeTable(_Table):

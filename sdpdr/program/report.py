@@ -17,6 +17,7 @@ from sdpdr.program.point import Value, spectrum_of
 from sdpdr.program.ray import LARGEST_RECORDED, Ray
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Status, shown
+from sdpdr.program.summary import summary
 
 if TYPE_CHECKING:
     from sdpdr.program.solution import Solution
@@ -35,7 +36,7 @@ _EIGENVALUES = 5
 _LARGEST = "largest multipliers (row: multiplier)"
 _OF_VALUES = ("size", "rank", "eigenvalues, or least and largest scalar")
 
-_ON_CARD = ("status", "value", "attained", "bound", "gap", "solver")
+_ON_CARD = ("value", "attained", "bound", "gap", "solver")
 
 _Line = tuple[str, ...]
 
@@ -65,7 +66,7 @@ def facts(solution: Solution) -> dict[str, str]:
     )
     words = f" ({claimed.message})" if claimed.message else ""
     told = {
-        "status": f"{solution.status.name}: {solution.advice}",
+        "status": summary(solution),
         "value": shown(solution.value),
         "attained": f"{shown(solution.attained)} ({solution.attained_by})",
         "bound": f"{shown(solution.bound)} ({solution.argument})",
@@ -96,7 +97,7 @@ def report(solution: Solution) -> str:
 
 
 def card(solution: Solution, picture: str = "") -> str:
-    """The certificate as a table, and beside it a picture.
+    """The answer in a sentence and as a table, and beside it a picture.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def card(solution: Solution, picture: str = "") -> str:
     >>> import sdpdr
     >>> from sdpdr import graphs, methods
     >>> text = card(sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))))
-    >>> "<caption>Solution, certified</caption>" in text
+    >>> "<p>SOLVED: the maximum is 4.66667, proved optimal" in text
     True
     """
     told = facts(solution)
@@ -124,7 +125,7 @@ def card(solution: Solution, picture: str = "") -> str:
         for name in _ON_CARD
         if name in told
     )
-    table = f"<table><caption>Solution, {_grade(solution)}</caption><tbody>{rows}</tbody></table>"
+    table = f"<p>{escape(told['status'])}</p><table><tbody>{rows}</tbody></table>"
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">'
         f'<div style="flex:1 1 24em;max-width:44em">{table}</div>{picture}</div>'
@@ -132,13 +133,6 @@ def card(solution: Solution, picture: str = "") -> str:
 
 
 # -- words ----------------------------------------------------------------------------------
-
-
-def _grade(solution: Solution) -> str:
-    """What is proved, in a word or two."""
-    if solution.status in (Status.INFEASIBLE, Status.UNBOUNDED):
-        return f"proved {solution.status.name.lower()}"
-    return "certified" if solution.certified() else "not certified"
 
 
 def _ray(ray: Ray | None) -> str:

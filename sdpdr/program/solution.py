@@ -25,7 +25,8 @@ from sdpdr.program.point import Value, arranged, leading_factor, spectrum_of
 from sdpdr.program.ray import Ray
 from sdpdr.program.report import card, record, report
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import Claim, Run, Status, shown
+from sdpdr.program.run import Claim, Run, Status
+from sdpdr.program.summary import advice, summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +50,7 @@ class Expression(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A graded answer.
+    """A graded answer; printed, it says whether the solve worked, how well, and what to do next.
 
     Attributes
     ----------
@@ -126,6 +127,8 @@ class Solution:
     ((3, 3), 1.7778)
     >>> solution.dual("isometry").round(4)
     array([1.3333, 0.8333])
+    >>> print(solution)
+    SOLVED: the maximum is 4.66667, proved optimal to a relative gap of ... (1e-06 requested).
     """
 
     status: Status
@@ -214,9 +217,8 @@ class Solution:
 
     @property
     def advice(self) -> str:
-        """What the status means and what to do about this program."""
-        more = self.status.advice_on_models if self.of_model else ""
-        return f"{self.status.advice} {more}".rstrip()
+        """What to do next; empty where all that was requested is proved."""
+        return advice(self)
 
     @property
     def gap(self) -> float:
@@ -274,16 +276,15 @@ class Solution:
         if self.status is Status.SOLVED:
             return self
         raise SolveFailedError(
-            f"{self.solver} ({self.form} form) ended {self.status.name}: {self.advice} "
-            f"It claimed {self.claimed.status!r}; the proven gap is {self.gap:.1e}. "
-            f"{self.claimed.message}"
+            f"{summary(self)} {self.solver} ({self.form} form) claimed {self.claimed.status!r}. "
+            f"{self.claimed.message}".rstrip()
         )
 
     # -- reading off --------------------------------------------------------------------
 
     def __getitem__(self, name: str | Expression) -> Any:
         if not self.values:
-            raise SolveFailedError(f"There is no point ({self.status.name}): {self.advice}")
+            raise SolveFailedError(f"There is no point. {summary(self)}")
         if isinstance(name, Expression):
             return name.at(self.values)
         value = _named("variable", name, self.values)
@@ -429,12 +430,8 @@ class Solution:
         write_text(path, json.dumps(self.record(), indent=2) + "\n")
 
     def __repr__(self) -> str:
-        attained = "not proved attainable, " if self.attained is None else ""
-        return (
-            f"Solution({self.status.name} by {self.solver}, {self.form} form: "
-            f"value {shown(self.value, '.8g')}, {attained}bound {shown(self.bound, '.8g')}, "
-            f"gap {shown(self.gap, '.1e')})"
-        )
+        """Whether it worked, how good it is and what to do next; `report` has the rest."""
+        return summary(self)
 
 
 def _without_matplotlib(error: ModuleNotFoundError) -> PackageMissingError:

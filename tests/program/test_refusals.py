@@ -90,7 +90,7 @@ def test_the_best_of_both_sides_is_kept_where_the_optimum_is_zero():
     assert len(answer.runs) > 1
     assert answer.attained <= min(attained)
     assert answer.bound >= max(bounds)
-    assert "gap_scale" in answer.status.advice
+    assert "gap_scale" in answer.advice
     assert sdpdr.solve(ring(5), gap_scale=1.0).status is sdpdr.Status.SOLVED
 
 
