@@ -22,7 +22,7 @@ import sdpdr
 from sdpdr.base.files import write_text
 from sdpdr.errors import NotAcceptedError
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.way import CHORDAL
+from sdpdr.solving.possible import CHORDAL
 from sdpdr.testing import CHAPTERS, HardInstance, find_hard_instance, hard_instances
 
 # Seconds for a solve: some iterate for minutes towards an optimum at infinity.

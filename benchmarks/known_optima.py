@@ -26,7 +26,7 @@ from tables import write_table
 import sdpdr
 from sdpdr.errors import NotAcceptedError
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.way import CHORDAL
+from sdpdr.solving.possible import CHORDAL
 from sdpdr.testing import KINDS, planted
 
 TOL = 1e-6

@@ -27,7 +27,7 @@ from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES
-from sdpdr.solving.way import reductions_for
+from sdpdr.solving.candidate import reductions_for
 
 
 class _Table(SphinxDirective, ABC):

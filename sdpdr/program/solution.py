@@ -102,9 +102,8 @@ class Solution:
         program was solved; each can be checked. Value and bound are those of the program on the
         face, which is equivalent to the original one.
     runs : tuple of Run
-        Every run of a solver, in order, and what it has come to; one unless the solver was "auto"
-        or the program was solved again on a face that was found later. Point and bound are the
-        best of all of them.
+        Every run of a solver, in order, and what it has come to; one unless the solver was "auto".
+        Point and bound are the best of all of them.
     of_model : bool
         Whether a model was solved, rather than a program of numbers alone, such as a file's.
     shapes : mapping from variable name to tuple of int

@@ -38,6 +38,11 @@ class Asked:
     basis: str | ArrayLike | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options of solvers that were given."""
+        return {name: value for name, value in self.options.items() if value is not None}
+
     def arguments(self) -> dict[str, Any]:
         """By the names that `plan` gives them."""
         names = ("solver", "form", "via", "skip", "landmarks", "basis")

@@ -11,7 +11,8 @@ load, free memory or a clock: the same program has the same plan wherever the sa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
@@ -21,12 +22,13 @@ from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameErro
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
-from sdpdr.reduce import Composed, Reduction
+from sdpdr.reduce import Composed
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.asked import Asked
+from sdpdr.solving.candidate import Candidate, configure, reductions_for
 from sdpdr.solving.possible import (
     CHORDAL,
     block_work,
@@ -37,7 +39,6 @@ from sdpdr.solving.possible import (
     whole_work,
     why_not,
 )
-from sdpdr.solving.way import Way, configure, reductions_for
 
 # Multiplications of a step up to which an interior-point method is asked before `lowrank`: the
 # step takes tenths of a second.
@@ -58,6 +59,7 @@ _SPLIT_ORDER = 2000
 # Order and rows of programs that hundreds of bits take seconds for.
 SMALL_ORDER, SMALL_ROWS = 30, 100
 
+POSSIBLE = "possible"
 _ASKED = "it was asked for"
 _NEAREST = "the cost is the distance of a matrix, which Newton's method on multipliers is made for"
 _EDGES = (
@@ -70,8 +72,8 @@ _WHOLE = "its {} unknowns are so few that steps with one matrix for all take lit
 _WRITTEN_WORDS = "a block is written in cvxpy directly, and {} is the first cvxpy solver here"
 
 
-def choose(sdp: SDP | None, asked: Asked, refusal: str = "") -> Way:
-    """Choose a solver and a form for a program, after the reductions of ``via``.
+def choose(sdp: SDP | None, asked: Asked, refusal: str = "") -> Choice:
+    """Choose solvers and forms for a program, after the reductions of ``via``.
 
     Parameters
     ----------
@@ -93,38 +95,19 @@ def choose(sdp: SDP | None, asked: Asked, refusal: str = "") -> Way:
     """
     if asked.form not in ("auto", *FORMS):
         raise UnknownNameError("form", asked.form, ("auto", *FORMS, "landmark"))
-    check_options({name: value for name, value in asked.options.items() if value is not None})
-    if not asked.via:
-        return _chosen(sdp, asked, refusal)
-    if sdp is None:
-        raise NotAcceptedError(f"reductions need a standard form: {refusal}")
-    try:
-        reduced = Composed(asked.via).apply(sdp).sdp
-    except InfeasibleError:  # The run will see it, too, and say so.
-        reduced = sdp
-    return _after(asked.via, sdp, _chosen(reduced, asked, ""))
-
-
-def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
-    """A way to solve what reductions lead to, as one to solve the program itself."""
-    return replace(
-        way,
-        reductions=(*via, *way.reductions),
-        sdp=sdp,
-        chosen_for=way.sdp,
-        further=lambda: tuple(_after(via, sdp, one) for one in way.further()),
-    )
-
-
-def _chosen(sdp: SDP | None, asked: Asked, refusal: str) -> Way:
-    solver, options = asked.solver, asked.options
+    check_options(asked.given)
+    if asked.via:
+        if sdp is None:
+            raise NotAcceptedError(f"reductions need a standard form: {refusal}")
+        with suppress(InfeasibleError):  # The run will see it, too, and say so.
+            sdp = Composed(asked.via).apply(sdp).sdp
     if sdp is not None:
         require_admissible(sdp)
-    named = isinstance(solver, Solver) or solver != "auto"
-    wanted = configure(solver, options) if named else None
+    named = isinstance(asked.solver, Solver) or asked.solver != "auto"
+    wanted = configure(asked.solver, asked.options) if named else None
     if wanted is not None:
         wanted.require()
-    return _Choice(sdp, refusal, asked, wanted).way()
+    return Choice(sdp, refusal, asked, wanted)
 
 
 def _is_small(sdp: SDP) -> bool:
@@ -138,32 +121,69 @@ _Turn: TypeAlias = "tuple[str, tuple[str, ...], str]"
 
 
 @dataclass(frozen=True, eq=False)
-class _Choice:
-    """What there is to choose from, and how the one chosen is configured."""
+class Choice:
+    """The candidates for a program, in order.
+
+    Attributes
+    ----------
+    sdp : SDP or None
+        What the reductions of ``via`` lead to.
+    refusal : str
+        Why there is no standard form.
+    asked : Asked
+    wanted : Solver or None
+        The solver that was asked for, which is then the only candidate.
+    """
 
     sdp: SDP | None
     refusal: str
     asked: Asked
     wanted: Solver | None
 
-    def way(self) -> Way:
-        """The first way, which knows those that follow it."""
-        if self.wanted is not None:
-            return self._named(self.wanted)
-        first = next(self._ways(), None)
-        if first is None:
-            raise NotAcceptedError(self._no_way(dict(SOLVERS)))
-        # Those that follow are configured where it comes to that.
-        return replace(first, further=lambda: tuple(self._ways())[1:])
+    @cached_property
+    def first(self) -> Candidate:
+        """The first candidate.
 
-    def _named(self, wanted: Solver) -> Way:
-        """The solver that was asked for, in the form that suits it best."""
-        tried = {}
-        for form in self._forms(type(wanted)):
-            tried[form] = self._why_not(type(wanted), form)
-            if not tried[form]:
-                return self._made(wanted, form, _ASKED)
-        raise NotAcceptedError(self._no_way({wanted.name: type(wanted)}))
+        Raises
+        ------
+        NotAcceptedError
+            If there is none; the message says why.
+        """
+        first = next(self.candidates(), None)
+        if first is None:
+            wanted = self.wanted
+            raise NotAcceptedError(
+                self._no_way(SOLVERS if wanted is None else {wanted.name: type(wanted)})
+            )
+        return first
+
+    def candidates(self) -> Iterator[Candidate]:
+        """All in turn, each solver once, configured as they are needed."""
+        if self.wanted is not None:
+            kind = type(self.wanted)
+            wanted = next((one for one in self._forms(kind) if not self._why_not(kind, one)), None)
+            if wanted is not None:
+                yield self._made(self.wanted, wanted, _ASKED)
+            return
+        seen = set[str]()
+        for name, forms, why in chain(self._by_rule(), self._others()):
+            solver = SOLVERS.get(name)
+            if solver is None or name in seen or name in self.asked.skip:
+                continue
+            own = self._forms(solver)
+            usable = own if self.asked.form != "auto" or not forms else forms
+            form = next((one for one in usable if not self._why_not(solver, one)), None)
+            if form is not None:
+                seen.add(name)
+                yield self._made(configure(name, self.asked.options), form, why.format(name))
+
+    def reasons(self) -> dict[tuple[str, str], str]:
+        """Every pair of solver and form: ``"possible"``, or why not."""
+        return {
+            (name, form): self._why_not(solver, form) or POSSIBLE
+            for name, solver in SOLVERS.items()
+            for form in solver.forms
+        }
 
     def _forms(self, solver: type[Solver]) -> list[str]:
         """Forms in which a solver may be asked, the best first."""
@@ -181,20 +201,6 @@ class _Choice:
         if form not in solver.forms:
             return f"it does not take the {form} form"
         return why_not(self.sdp, self.refusal, solver, form)
-
-    def _ways(self) -> Iterator[Way]:
-        """All in turn, each solver once."""
-        seen = set[str]()
-        for name, forms, why in (*self._by_rule(), *self._others()):
-            solver = SOLVERS.get(name)
-            if solver is None or name in seen or name in self.asked.skip:
-                continue
-            own = self._forms(solver)
-            usable = own if self.asked.form != "auto" or not forms else forms
-            form = next((one for one in usable if not self._why_not(solver, one)), None)
-            if form is not None:
-                seen.add(name)
-                yield self._made(configure(name, self.asked.options), form, why.format(name))
 
     def _by_rule(self) -> Iterator[_Turn]:
         """Solvers with forms and reasons, of the standard form in whichever form is best."""
@@ -250,11 +256,11 @@ class _Choice:
                     words = "all others fell short, and the program is small"
                     yield name, solver.forms[:1], words
 
-    def _made(self, solver: Solver, form: str, why: str) -> Way:
-        steps = () if self.sdp is None or solver.as_stored else reductions_for(form, self.sdp)
+    def _made(self, solver: Solver, form: str, why: str) -> Candidate:
         sdp = self.sdp
+        steps = () if sdp is None or solver.as_stored else reductions_for(form, sdp)
         ends = solver.name == "clarabel" and sdp is not None and block_work(sdp) <= _LIGHT
-        return Way(steps, solver, form, why, self.sdp, self.refusal, ends_by_itself=ends)
+        return Candidate((*self.asked.via, *steps), solver, form, why, ends)
 
     def _no_way(self, solvers: Mapping[str, type[Solver]]) -> str:
         form, wanted = self.asked.form, self.wanted

@@ -15,7 +15,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.asked import Request, as_model, refuse_strange, require_flags
-from sdpdr.solving.planning import plan
+from sdpdr.solving.plan import plan
 
 
 def solve(
@@ -47,11 +47,10 @@ def solve(
     ----------
     model : Model or SDP, or one Block
     solver : str or Solver, default "auto"
-        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", several take
-        turns until an answer is proved to ``tol``: who fails, stalls or runs out of its share of
-        the time gives way to the next, and the best point of one is joined with the best bound of
-        another. ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of
-        it.
+        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", candidates run in
+        turn until an answer is proved to ``tol``: one that fails or uses up its share of the time
+        gives way to the next, and the best point and the best bound are joined.
+        ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of it.
     form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}
         Default: "auto"; ``sdpdr.plan(model)`` tells what it would choose, and why. ``"landmark"``
         is a narrower program, K = Q L Q^T, graded as an answer to the whole one.
@@ -69,8 +68,8 @@ def solve(
         Relative gap aimed at.
     time_limit : float, optional
         Seconds for all of it: planning, reductions, solvers and their proofs, but for the start of
-        the first worker process. Those that take turns share them: the first has about half, and
-        proofs of its answer half of the rest. The last proofs may take another second, or a fifth
+        the first worker process. Candidates share them: the first has about half, and proofs of its
+        answer half of the rest. The last proofs may take another second, or a fifth
         of the limit, and whatever runs then ends its step, a factorization for instance. Solvers
         that are not ours run in a worker process, which is ended when time is up. The answer joins
         the best feasible point and the best bound so far; a point that has next to nothing right is

@@ -13,7 +13,7 @@ from sdpdr.errors import NotAcceptedError
 from sdpdr.program import PsdVariable, Status, as_dense, dimacs_errors
 from sdpdr.program.point import Point
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.way import CHORDAL
+from sdpdr.solving.possible import CHORDAL
 
 from ..proofs import certify
 from .cases import CASES

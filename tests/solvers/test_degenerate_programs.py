@@ -16,7 +16,7 @@ from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.way import CHORDAL
+from sdpdr.solving.possible import CHORDAL
 
 GENERAL = [
     (name, form)

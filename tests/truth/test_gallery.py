@@ -16,7 +16,7 @@ from sdpdr.errors import ModelError, NotAcceptedError, UnknownNameError
 from sdpdr.lab.cli import main
 from sdpdr.program import Status, read_sdpa, write_sdpa
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.way import CHORDAL
+from sdpdr.solving.possible import CHORDAL
 from sdpdr.testing import CHAPTERS, GroundTruth, find_hard_instance, hard_instances
 from sdpdr.testing.hard_programs import unfolding
 from sdpdr.testing.notation import parse_program

@@ -22,7 +22,7 @@ from sdpdr.solving.iterate.programs import Programs, Start, matrices_of
 from sdpdr.solving.iterate.purify import Purified, polish
 from sdpdr.solving.iterate.records import IterationStatus, Record, State, has_settled, has_stalled
 from sdpdr.solving.iterate.runner import Costs, Runner
-from sdpdr.solving.turns import of_proofs
+from sdpdr.solving.portfolio import of_proofs
 
 # An objective that rises by more than this share is worth a note: the solver was inaccurate.
 _RISE = 1e-4

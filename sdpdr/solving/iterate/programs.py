@@ -120,7 +120,8 @@ class Programs:
             except NotAcceptedError:
                 pass
         options = {"tol": self.accuracy}
-        chosen = choose(program, Asked("auto", self.form, skip=_TOO_COARSE, options=options))
+        asked = Asked("auto", self.form, skip=_TOO_COARSE, options=options)
+        chosen = choose(program, asked).first
         return self._ask(program, chosen.solver, chosen.form, deadline, None)
 
     def tolerates(self, error: float) -> bool:
