@@ -72,13 +72,13 @@ def join(
     """
     if not solutions:
         raise DataError("there is no solution to join; pass one or more.")
+    if len(solutions) == 1:
+        return solutions[0]
     if len({one.maximize for one in solutions}) > 1:
         raise DataError("solutions of a maximisation and of a minimisation cannot be joined.")
     runs = tuple(run for one in solutions for run in one.runs)
     found = sorted(solutions, key=lambda one: (one.solver, one.form))
     merged = _merged(found, sdp, deadline)
-    if len(found) == 1:
-        return replace(merged, runs=runs)
     best = min([merged, *found], key=lambda one: _rank(one, merged))
     if best.status is Status.OPTIMAL_NEARBY:
         best = with_bound(best, _prover(found))

@@ -47,9 +47,9 @@ def solve(
     ----------
     model : Model or SDP, or one Block
     solver : str or Solver, default "auto"
-        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", candidates run in
-        turn until an answer is proved to ``tol``: one that fails or uses up its share of the time
-        gives way to the next, and the best point and the best bound are joined.
+        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", candidates run
+        in turn until an answer is proved to ``tol``: one that fails or uses up its share of the
+        time gives way to the next, and the best point and the best bound are joined.
         ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of it.
     form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}
         Default: "auto"; ``sdpdr.plan(model)`` tells what it would choose, and why. ``"landmark"``
