@@ -38,6 +38,8 @@ T = TypeVar("T")
 
 # Rounding that plain proofs trust to be small, relative to the value.
 _TRUSTED = 1e-12
+# A zero that is rounded outwards, as where there is no objective, is smaller than this.
+_ROUNDED_ZERO = 2.3e-308
 
 
 @runtime_checkable
@@ -230,7 +232,7 @@ class Solution:
             return float("inf")
         apart = self.bound - self.attained if self.maximize else self.attained - self.bound
         size = max(abs(self.attained), self.gap_scale)
-        if apart == 0.0:
+        if abs(apart) < _ROUNDED_ZERO:
             return 0.0
         return apart / size if size > 0.0 else math.copysign(math.inf, apart)
 
