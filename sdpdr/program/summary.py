@@ -64,7 +64,7 @@ def advice(solution: Solution) -> str:
 
 def _solved(solution: Solution) -> str:
     return (
-        f"the {_optimum(solution)} is {shown(solution.value, _DIGITS)}, proved optimal to a "
+        f"the {_optimum(solution)} is {shown(solution.attained, _DIGITS)}, proved optimal to a "
         f"{_gap(solution)}."
     )
 
