@@ -1,4 +1,4 @@
-"""A solution in words and tables, for people, and as a record, for files."""
+"""A solution in words and tables for people, and as a record for files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from sdpdr.program.solution import Solution
     from sdpdr.reduce import Exposure
 
-# Slack relative to right sides up to which rows bind. Points that are certified to 1e-6 leave less
-# in rows that bind, and seldom as little in others.
+# Slack relative to right-hand sides up to which constraints bind. Points certified to 1e-6 leave
+# less in binding constraints, and seldom as little in others.
 BINDING = 1e-4
 # Eigenvalues that count beside the largest.
 _COUNTS = 1e-6
@@ -33,7 +33,7 @@ _WIDTH, _LINES = 100, 3
 _ROWS, _NUMBERS = 6, 3
 
 _EIGENVALUES = 5
-_LARGEST = "largest multipliers (row: multiplier)"
+_LARGEST = "largest multipliers (index: multiplier)"
 _OF_VALUES = ("size", "rank", "eigenvalues, or least and largest scalar")
 
 _ON_CARD = ("value", "attained", "bound", "gap", "solver")
@@ -42,7 +42,7 @@ _Line = tuple[str, ...]
 
 
 def facts(solution: Solution) -> dict[str, str]:
-    """What was claimed, what we verified, and how long it took, each as a name and words.
+    """What the solver claimed, what was verified, and how long it took, each with its name.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def facts(solution: Solution) -> dict[str, str]:
         "" if claimed.iterations is None else f" in {counted(claimed.iterations, 'iteration')}"
     )
     words = f" ({claimed.message})" if claimed.message else ""
-    told = {
+    said = {
         "status": summary(solution),
         "value": shown(solution.value),
         "attained": f"{shown(solution.attained)} ({solution.attained_by})",
@@ -80,7 +80,7 @@ def facts(solution: Solution) -> dict[str, str]:
         "DIMACS errors": _errors(solution.residuals),
         "seconds": _seconds(solution.timings),
     }
-    return {name: text for name, text in told.items() if text not in ("", "none")}
+    return {name: text for name, text in said.items() if text not in ("", "none")}
 
 
 def report(solution: Solution) -> str:
@@ -88,8 +88,8 @@ def report(solution: Solution) -> str:
     direction = {} if solution.ray is None else solution.ray.values
     parts = [
         _paragraphs(facts(solution)),
-        _table(("rows", "bind", "missed by", _LARGEST), _rows(solution)),
-        _table(("rows in the proof", "how many", _LARGEST), _proof(solution)),
+        _table(("constraint", "binding", "missed by", _LARGEST), _rows(solution)),
+        _table(("constraint in the proof", "how many", _LARGEST), _proof(solution)),
         _table(("variable", *_OF_VALUES), _values(solution.values)),
         _table(("direction", *_OF_VALUES), _values(direction)),
     ]

@@ -81,8 +81,8 @@ def _infeasible(solution: Solution) -> str:
     names = _contradicting(solution)
     if len(names) > _NAMED:
         names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
-    which = f" (they contradict each other in {_listed(names)})" if names else ""
-    return f"no point satisfies all constraints, which is proved{which}."
+    which = f"{_listed(names)} together" if len(names) > 1 else "".join(names) or "all constraints"
+    return f"no point satisfies {which}, which is proved."
 
 
 def _unbounded(solution: Solution) -> str:
@@ -146,14 +146,13 @@ def _gap(solution: Solution) -> str:
 
 def _contradicting(solution: Solution) -> list[str]:
     """Labels of the constraints that the proof of infeasibility combines, the largest first."""
-    if solution.ray is not None:
-        sizes = {label: np.max(np.abs(y), initial=0.0) for label, y in solution.ray.duals.items()}
-        used = (label for label, size in sizes.items() if size > 0.0)
-        return [repr(label) for label in sorted(used, key=lambda label: -sizes[label])]
-    if not solution.exposures:
-        return []
-    labels = (label for label, _, _ in solution.exposures[-1].multipliers)
-    return [repr(label) for label in dict.fromkeys(labels)]
+    duals = {} if solution.ray is None else solution.ray.duals
+    sizes = {label: np.max(np.abs(y), initial=0.0) for label, y in duals.items()}
+    used = [label for label in sorted(sizes, key=lambda one: -sizes[one]) if sizes[label] > 0.0]
+    # On a face, the constraints that expose it are part of the contradiction.
+    steps = reversed(solution.exposures)
+    exposing = (label for step in steps for label, _, _ in step.multipliers)
+    return [repr(label) for label in dict.fromkeys([*used, *exposing])]
 
 
 def _listed(names: Iterable[str]) -> str:
