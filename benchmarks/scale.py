@@ -232,9 +232,9 @@ def solve_with_one_row(sdp, solver: str, tol: float):
     from sdpdr.reduce import Scale
     from sdpdr.solvers import find
     from sdpdr.solvers.screen import screen
-    from sdpdr.solving.asked import Request
     from sdpdr.solving.candidate import Candidate
     from sdpdr.solving.grade import grade
+    from sdpdr.solving.options import Request
 
     (lengths,) = (r for r in sdp.rows if r.relation == "<=")
     n = sdp.variable("K").n

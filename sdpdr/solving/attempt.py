@@ -28,9 +28,9 @@ from sdpdr.solvers.processes.isolate import PATIENCE
 from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.answers import run_of, unproved
-from sdpdr.solving.asked import Request
 from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.grade import STOPPED, grade
+from sdpdr.solving.options import Request
 from sdpdr.solving.smooth import grade_smooth
 
 _NO_START = (

@@ -22,8 +22,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
 from sdpdr.solving.answers import unproved
-from sdpdr.solving.asked import Request
 from sdpdr.solving.candidate import Candidate
+from sdpdr.solving.options import Request
 from sdpdr.solving.proofs import Prover, budget, value_of
 
 STOPPED = {

@@ -31,9 +31,15 @@ from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solvers.tolerance import check_options
-from sdpdr.solving.asked import (
-    Asked,
+from sdpdr.solving.attempt import attempt, check_start
+from sdpdr.solving.candidate import Candidate, configure, shares, standard_form
+from sdpdr.solving.choice import POSSIBLE, Choice, choose
+from sdpdr.solving.grade import ended_as, go_on, with_status, without_what_misses
+from sdpdr.solving.join import join
+from sdpdr.solving.landmark.solver import landmark_candidate
+from sdpdr.solving.options import (
     Clock,
+    PlanOptions,
     Request,
     as_model,
     as_reductions,
@@ -41,14 +47,8 @@ from sdpdr.solving.asked import (
     refuse_strange,
     require_solver,
 )
-from sdpdr.solving.attempt import attempt, check_start
-from sdpdr.solving.candidate import Candidate, configure, shares, standard_form
-from sdpdr.solving.choice import POSSIBLE, Choice, choose
-from sdpdr.solving.facing import Prepared, contradicted_solution, prepared, refuted_solution
-from sdpdr.solving.grade import ended_as, go_on, with_status, without_what_misses
-from sdpdr.solving.join import join
-from sdpdr.solving.landmark.solver import landmark_candidate
 from sdpdr.solving.portfolio import SETTLED, of_proofs, take_turns
+from sdpdr.solving.presolve import Presolved, contradicted_solution, presolve, refuted_solution
 
 _NOT_RIGOROUS = (
     "rigorous=True accounts for the rounding of a program in the standard form, which this model "
@@ -78,12 +78,12 @@ class Plan(Candidate):
         What is to be solved.
     sdp : SDP or None
         The program that is graded, if there is a standard form.
-    prepared : Prepared or None
+    presolved : Presolved or None
         The model on the faces that were proved and in units that suit it, which comes before all
-        `reductions`, unless some were asked for: those know the program as it was written. None for
+        `reductions`, unless ``via`` was given: those know the program as it was written. None for
         plans that were written by hand, and for the landmark form.
-    asked : Asked or None
-        The arguments that the plan was made from.
+    requested : PlanOptions or None
+        The arguments of `sdpdr.plan`.
     choice : Choice or None
         The candidates that were considered.
     seconds : mapping
@@ -115,8 +115,8 @@ class Plan(Candidate):
     reason: str = "it was written by hand"
     model: Model | SDP | None = None
     sdp: SDP | None = None
-    prepared: Prepared | None = None
-    asked: Asked | None = None
+    presolved: Presolved | None = None
+    requested: PlanOptions | None = None
     choice: Choice | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     planned: tuple[Any, ...] = ()
@@ -137,7 +137,7 @@ class Plan(Candidate):
 
     @cached_property
     def sequence(self) -> tuple[Candidate, ...]:
-        """All candidates in order; a solver that was asked for by name is alone."""
+        """All candidates in order; a solver that was requested by name is alone."""
         return (self,) if self.choice is None else tuple(self.choice.candidates())
 
     @property
@@ -149,7 +149,7 @@ class Plan(Candidate):
     @property
     def others(self) -> dict[tuple[str, str], str]:
         """Every other pair of solver and form: ``"possible"``, or why not."""
-        choice = self.choice or Choice(self.sdp, "", Asked(), None)
+        choice = self.choice or Choice(self.sdp, "", PlanOptions(), None)
         pairs = choice.reasons()
         pairs.pop((self.solver.name, self.form), None)
         return pairs
@@ -158,7 +158,7 @@ class Plan(Candidate):
         """The choice, the candidates after it, and what else there is, in words."""
         steps = " → ".join(r.name for r in self.reductions) or "none"
         before = [] if self.squares is None else ["half the square of the length that is the cost"]
-        before += [] if self.prepared is None else self.prepared.words()
+        before += [] if self.presolved is None else self.presolved.words()
         lines = [
             f"solver      {self.solver.name}",
             f"form        {self.form} ({_FORMS[self.form]})",
@@ -199,17 +199,17 @@ class Plan(Candidate):
         DataError
             If the plan was written by hand; use `dataclasses.replace` on its parts.
         """
-        if self.asked is None or self.model is None:
+        if self.requested is None or self.model is None:
             raise DataError("this plan was written by hand: replace its parts instead.")
-        before = self.asked.arguments()
+        before = self.requested.arguments()
         if changes.get("form", "landmark") != "landmark":
             before |= {"landmarks": None, "basis": None}
         return plan(self.model, **(before | changes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A plan travels as what was asked, or as what was written."""
-        if self.asked is not None and self.model is not None:
-            return partial(plan, self.model, **self.asked.arguments()), ()
+        """A plan travels as what was requested, or as what was written."""
+        if self.requested is not None and self.model is not None:
+            return partial(plan, self.model, **self.requested.arguments()), ()
         return partial(Plan, model=self.model), (self.reductions, self.solver, self.form)
 
     # -- running ----------------------------------------------------------------------------------
@@ -250,13 +250,13 @@ class Plan(Candidate):
         watch = Deadline()
         chosen = self._of(model)
         assert chosen.model is not None
-        asked = (isolate, rigorous, gap_scale, start, progress, attainable, proof)
-        return chosen.in_time(Request(chosen.model, *asked), watch)
+        requested = (isolate, rigorous, gap_scale, start, progress, attainable, proof)
+        return chosen.in_time(Request(chosen.model, *requested), watch)
 
     def _of(self, model: Model | SDP | None) -> Plan:
         """The plan for a model, where it was written by hand."""
         model = self.model if model is None else model
-        if self.asked is not None:
+        if self.requested is not None:
             made_for, *decided = self.planned
             if model is not made_for:
                 raise DataError(
@@ -284,7 +284,7 @@ class Plan(Candidate):
         Raises
         ------
         NotAcceptedError
-            If rigorous proofs are asked of a model without a standard form.
+            If rigorous proofs are requested for a model without a standard form.
         """
         if request.rigorous and self.sdp is None:
             why = standard_form(request.model)[1].rstrip(".")
@@ -293,7 +293,7 @@ class Plan(Candidate):
         solution = self._by_squares(replace(request, deadline=deadline))
         if request.attainable:
             solution = without_what_misses(solution)
-        sdp = self.prepared.standard if self.prepared is not None else self.sdp
+        sdp = self.presolved.standard if self.presolved is not None else self.sdp
         if sdp is not None:
             solution = replace(solution, prover=partial(go_on, sdp))
         if not isinstance(request.model, Model):
@@ -306,7 +306,7 @@ class Plan(Candidate):
             return self._on_face(replace(request, clock=Clock(self.seconds)))
         length, inner = self.squares
         assert self.sdp is not None
-        assert self.asked is not None
+        assert self.requested is not None
         assert self.model is not None
         answers = []
         # A start is a point of the length itself.
@@ -321,12 +321,12 @@ class Plan(Candidate):
         clock = Clock()
         with clock("reduce"):
             faced = facial_reduction(self.sdp)
-        plain = _on_face(self.model, self.sdp, faced or None, self.asked, clock)
+        plain = _on_face(self.model, self.sdp, faced or None, self.requested, clock)
         return join([*answers, plain._by_squares(request)])
 
     def _on_face(self, request: Request) -> Solution:
         """The answer to the model, by way of its faces and units."""
-        ready, seconds, tol = self.prepared, request.clock.seconds, self.solver.tol
+        ready, seconds, tol = self.presolved, request.clock.seconds, self.solver.tol
         if ready is not None and ready.faced is not None and ready.faced.infeasible is not None:
             return refuted_solution(ready.faced, seconds, tol)
         if ready is not None:
@@ -343,17 +343,16 @@ class Plan(Candidate):
 
     def _answered(self, request: Request) -> Solution:
         """The answer of the solver, or of all candidates in turn."""
+        requested, choice = self.requested, self.choice
         # What is lost by a narrower program, no other solver finds.
-        is_auto = self.asked is not None and self.asked.solver == "auto" and not self.is_narrower
-        if is_auto and self.choice is not None:
+        is_auto = requested is not None and requested.is_auto and not self.is_narrower
+        if is_auto and choice is not None:
 
-            def run(
-                one: Candidate, turn: str, proofs: Deadline, start: Solution | None
-            ) -> Solution:
+            def run(one: Candidate, turn: str, end: Deadline, start: Solution | None) -> Solution:
                 begin = request.start if start is None else start
-                return attempt(one, self.sdp, replace(request, proofs=proofs, start=begin), turn)
+                return attempt(one, self.sdp, replace(request, proofs=end, start=begin), turn)
 
-            return take_turns(self.choice.candidates(), run, request.deadline, self.sdp)
+            return take_turns(choice.candidates(), run, request.deadline, self.sdp)
         # The time begins when there is a worker.
         if self.solver.time_limit is not None and request.isolate is not False:
             request.deadline.excuse(until_there_is_a_worker(self.solver))
@@ -429,26 +428,26 @@ def plan(
     }
     model = as_model(model)
     refuse_strange(model, solver)
-    asked = Asked(solver, form, as_reductions(via), skip, landmarks, basis, options)
-    refuse_idle(asked)
-    check_options(asked.given)
+    requested = PlanOptions(solver, form, as_reductions(via), skip, landmarks, basis, options)
+    refuse_idle(requested)
+    check_options(requested.given)
     clock = Clock()
     with clock("build"):
         if form == "landmark":
-            return _made(model, *landmark_candidate(model, asked), None, asked, clock)
+            return _made(model, *landmark_candidate(model, requested), None, requested, clock)
         sdp, refusal = standard_form(model)
     length = squared(sdp) if sdp is not None and form == "auto" and not via else None
     if length is not None and _is_easier_squared(length, solver):
         with clock("reduce"):
             smaller = facial_reduction(length.sdp)
-        inner = _on_face(length.sdp, length.sdp, smaller or None, asked, clock)
+        inner = _on_face(length.sdp, length.sdp, smaller or None, requested, clock)
         planned = (model, *inner.planned[1:])
         return replace(inner, model=model, sdp=sdp, planned=planned, squares=(length, inner))
-    # Reductions that were asked for know the program as it was written.
+    # Reductions of ``via`` know the program as it was written.
     as_written = form == "cvxpy" or via
     with clock("reduce"):
         faced = None if as_written or sdp is None else facial_reduction(sdp)
-    return _on_face(model, sdp, faced or None, asked, clock, refusal)
+    return _on_face(model, sdp, faced or None, requested, clock, refusal)
 
 
 def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
@@ -463,33 +462,37 @@ def _on_face(
     model: Model | SDP,
     sdp: SDP | None,
     faced: FacialReduction | None,
-    asked: Asked,
+    requested: PlanOptions,
     clock: Clock,
     refusal: str = "",
 ) -> Plan:
     """The plan for a model on a face that is proved."""
-    if asked.solver != "auto":
-        (find(asked.solver) if isinstance(asked.solver, str) else asked.solver).require()
+    if requested.solver != "auto":
+        (
+            find(requested.solver) if isinstance(requested.solver, str) else requested.solver
+        ).require()
     if faced is not None and faced.infeasible is not None:
-        # No solver is asked; the plan says why.
-        solver = configure("lowrank" if asked.solver == "auto" else asked.solver, asked.options)
+        # No solver will run; the plan says why.
+        solver = configure(
+            "lowrank" if requested.solver == "auto" else requested.solver, requested.options
+        )
         one = Candidate((), solver, solver.forms[0], faced.infeasible)
-        ready = Prepared(model, faced.original, faced)
-        return _made(model, one, faced.original, ready, asked, clock)
+        ready = Presolved(model, faced.original, faced)
+        return _made(model, one, faced.original, ready, requested, clock)
     with clock("reduce"):
-        units = asked.form != "cvxpy" and not asked.via
-        ready = prepared(model, sdp, faced, units=units)
+        units = requested.form != "cvxpy" and not requested.via
+        ready = presolve(model, sdp, faced, units=units)
     with clock("build"):
-        choice = choose(ready.sdp, asked, refusal)
-        return _made(model, choice.first, ready.sdp, ready, asked, clock, choice)
+        choice = choose(ready.sdp, requested, refusal)
+        return _made(model, choice.first, ready.sdp, ready, requested, clock, choice)
 
 
 def _made(
     model: Model | SDP,
     one: Candidate,
     sdp: SDP | None,
-    ready: Prepared | None,
-    asked: Asked,
+    ready: Presolved | None,
+    requested: PlanOptions,
     clock: Clock,
     choice: Choice | None = None,
 ) -> Plan:
@@ -502,8 +505,8 @@ def _made(
         one.ends_by_itself,
         model=model,
         sdp=sdp,
-        prepared=ready,
-        asked=asked,
+        presolved=ready,
+        requested=requested,
         choice=choice,
         seconds=clock.seconds,
         planned=(model, one.reductions, one.solver, one.form),

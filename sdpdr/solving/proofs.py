@@ -27,7 +27,7 @@ from sdpdr.program.ray import Ray
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP, without_objective
 from sdpdr.solvers.flat import ask_clarabel
-from sdpdr.solving.asked import FULL, Request
+from sdpdr.solving.options import FULL, Request
 
 # Seconds of a processor that proofs may take by default, and those for each second of the solver.
 AT_LEAST, OF_SOLVER = 2.0, 5.0

@@ -14,9 +14,9 @@ from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solving.answers import unproved
-from sdpdr.solving.asked import Request
 from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.grade import STOPPED
+from sdpdr.solving.options import Request
 from sdpdr.solving.proofs import budget
 
 _LEFT = "the point itself is left where it is"

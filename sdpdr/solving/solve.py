@@ -14,7 +14,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.asked import Request, as_model, refuse_strange, require_flags
+from sdpdr.solving.options import Request, as_model, refuse_strange, require_flags
 from sdpdr.solving.plan import plan
 
 

@@ -163,7 +163,7 @@ def assert_lifted(sdp, solution):
 @pytest.mark.parametrize(("name", "form"), [u for u in USABLE if u[0] == "ipopt"])
 @pytest.mark.parametrize("case", [c for c in CASES if c.name.startswith("theta")], ids=repr)
 def test_edge_solvers_refuse_other_programs_in_words(name, form, case):
-    with pytest.raises(NotAcceptedError, match="no way to solve this program as asked"):
+    with pytest.raises(NotAcceptedError, match="no solver accepts this program as requested"):
         sdpdr.solve(case.build(), name, form)
 
 

@@ -19,8 +19,8 @@ from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
 from sdpdr.reduce.facial import Consequences, Exposure, verify
 from sdpdr.solvers import Multiprecision
 from sdpdr.solvers.processes import fork_server
-from sdpdr.solving.asked import Clock, Request
 from sdpdr.solving.attempt import attempt
+from sdpdr.solving.options import Clock, Request
 from sdpdr.testing import find_hard_instance, planted
 
 

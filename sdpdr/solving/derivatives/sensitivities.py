@@ -17,9 +17,9 @@ from sdpdr.program.point import Point
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solving.asked import as_model
 from sdpdr.solving.derivatives.cone import cone_program
 from sdpdr.solving.derivatives.slopes import Optimum
+from sdpdr.solving.options import as_model
 
 _KINK = (
     "the optimal value has no derivative by {!r} here, since its multipliers or its point are not "

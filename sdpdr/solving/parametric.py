@@ -14,7 +14,7 @@ from sdpdr.model.parameters import Parameter, parameter_of
 from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.registry import find
-from sdpdr.solving.asked import as_model
+from sdpdr.solving.options import as_model
 from sdpdr.solving.portfolio import SETTLED
 from sdpdr.solving.solve import solve
 
