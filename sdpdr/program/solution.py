@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Rounding that plain proofs trust to be small, relative to the value.
-_TRUSTED = 1e-12
 # A zero that is rounded outwards, as where there is no objective, is smaller than this.
 _ROUNDED_ZERO = 2.3e-308
 
@@ -236,11 +234,10 @@ class Solution:
     def certified(self, tol: float | None = None) -> bool:
         """Whether a value proved attainable and a proved bound agree to ``tol``.
 
-        A negative gap would contradict the proofs and is never certified, but for the rounding
-        that plain arithmetic trusts to be small.
+        A negative gap would contradict the proofs and is never certified.
         """
         tol = self.tol if tol is None else tol
-        return bool(np.isfinite(self.gap)) and -_TRUSTED <= self.gap <= tol
+        return bool(np.isfinite(self.gap)) and 0.0 <= self.gap <= tol
 
     @property
     def apparent_gap(self) -> float:

@@ -219,7 +219,6 @@ class Plan(Candidate):
         proof: str = "budget",
         start: Solution | Point | None = None,
         progress: Progress | bool | None = None,
-        attainable: bool = True,
     ) -> Solution:
         """Carry the plan out, and grade the answer.
 
@@ -228,8 +227,6 @@ class Plan(Candidate):
         model : Model or SDP, optional
             For plans that were written by hand: what to solve.
         isolate, gap_scale, proof, start, progress : see `sdpdr.solve`
-        attainable : bool, default True
-            Whether to prove that the value is attained, for which the point may be moved.
 
         Returns
         -------
@@ -245,8 +242,8 @@ class Plan(Candidate):
         watch = Deadline()
         chosen = self._of(model)
         assert chosen.model is not None
-        requested = (isolate, gap_scale, start, progress, attainable, proof)
-        return chosen.in_time(Request(chosen.model, *requested), watch)
+        request = Request(chosen.model, isolate, gap_scale, start, progress, proof=proof)
+        return chosen.in_time(request, watch)
 
     def _of(self, model: Model | SDP | None) -> Plan:
         """The plan for a model, where it was written by hand."""
