@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import floor, isfinite, log10
+from textwrap import shorten
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _NAMED = 3
 # Of a value that is proved to the default tolerance.
 _DIGITS = ".6g"
+# Characters of what a solver says of its failure, about two lines.
+_LONGEST = 160
 # A larger relative gap is no tolerance that anybody would accept.
 _LOOSE = 0.1
 
@@ -63,6 +66,7 @@ def advice(solution: Solution) -> str:
 
 
 def _solved(solution: Solution) -> str:
+    """The optimum and how closely it is proved."""
     return (
         f"the {_optimum(solution)} is {shown(solution.attained, _DIGITS)}, proved optimal to a "
         f"{_gap(solution)}."
@@ -70,6 +74,7 @@ def _solved(solution: Solution) -> str:
 
 
 def _optimal_nearby(solution: Solution) -> str:
+    """How near data have to be for the answer to be exact, and what is proved for those given."""
     return (
         f"the value {shown(solution.value, _DIGITS)} is optimal for data within "
         f"{shown(solution.epsilon, '.1e')} of those given, relatively; for the data as given, "
@@ -78,6 +83,7 @@ def _optimal_nearby(solution: Solution) -> str:
 
 
 def _infeasible(solution: Solution) -> str:
+    """Which constraints contradict each other."""
     names = _contradicting(solution)
     if len(names) > _NAMED:
         names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
@@ -86,12 +92,14 @@ def _infeasible(solution: Solution) -> str:
 
 
 def _unbounded(solution: Solution) -> str:
+    """That the objective has no limit."""
     return (
         f"there is no {_optimum(solution)}: the objective improves without limit, which is proved."
     )
 
 
 def _unverified(solution: Solution) -> str:
+    """What the solver claims."""
     claim = solution.claimed.verdict or solution.claimed.status
     return (
         f"{solution.solver} says that the program is {claim}, and nothing proves or refutes that."
@@ -101,11 +109,13 @@ def _unverified(solution: Solution) -> str:
 
 
 def _stopped(why: str) -> Callable[[Solution], str]:
+    """Why the solve ended early, and what is proved by then."""
     return lambda solution: f"{why}; {_sides(solution)}."
 
 
 def _failed(solution: Solution) -> str:
-    words = (solution.claimed.message or solution.claimed.status).strip().rstrip(".")
+    """What the solver said of its failure, on one line."""
+    words = shorten(solution.claimed.message or solution.claimed.status, _LONGEST).rstrip(".")
     return f"{solution.solver} found no answer ({words})."
 
 
@@ -132,6 +142,7 @@ def _sides(solution: Solution) -> str:
 
 
 def _optimum(solution: Solution) -> str:
+    """The word for the optimal value."""
     return "maximum" if solution.maximize else "minimum"
 
 
@@ -173,6 +184,7 @@ _OTHERS = "another solver (`sdpdr.plan(model).explain()` lists those that accept
 
 
 def _use_or_relax(solution: Solution) -> str:
+    """Whether to accept an answer for data nearby, and how to give the program an interior."""
     how = "`relax(block, band)`" if solution.of_model else "two inequalities with room between them"
     return (
         "Use it if the data are no more exact than that. Otherwise the feasible set may have no "
@@ -181,6 +193,7 @@ def _use_or_relax(solution: Solution) -> str:
 
 
 def _closer(solution: Solution) -> str:
+    """How to close the gap, or to accept it."""
     attained, bound = solution.attained, solution.bound
     if attained is None or bound is None or solution.certified():
         return f"Continue the proofs with `solution.prove()`, or try {_OTHERS}."
@@ -197,6 +210,7 @@ def _closer(solution: Solution) -> str:
 
 
 def _loosen(solution: Solution) -> str:
+    """How to make constraints that contradict each other compatible."""
     if not solution.of_model:
         return "Remove one of these constraints, or move its right-hand side."
     return (
@@ -206,6 +220,7 @@ def _loosen(solution: Solution) -> str:
 
 
 def _bound_it(solution: Solution) -> str:
+    """How to limit the objective."""
     if not solution.of_model:
         return "Add a constraint that bounds it, or check the sign of the objective."
     return (
@@ -228,6 +243,7 @@ def _rounded_up(number: float) -> str:
 
 
 def _always(words: str) -> Callable[[Solution], str]:
+    """Advice that depends on the status alone."""
     return lambda solution: words
 
 

@@ -302,6 +302,14 @@ def test_a_band_gives_what_is_optimal_nearby_an_interior():
     assert sdpdr.solve(unfolding(flat, band=1e-3), "lowrank").status is Status.SOLVED
 
 
+def test_a_failure_is_told_on_one_line(ring):
+    claim = replace(ring.claimed, message="Traceback:\n  " + 50 * "one line more\n")
+    shown = str(replace(ring, status=Status.FAILED, claimed=claim))
+    assert shown.startswith("FAILED: lowrank found no answer (Traceback: one line more")
+    assert "\n" not in shown
+    assert len(shown) < 400
+
+
 @pytest.mark.parametrize("status", list(Status))
 def test_every_status_has_its_sentence_with_and_without_sides(ring, status):
     nothing = {"values": {}, "attained": None, "bound": None, "duals": {}, "value": float("nan")}
