@@ -70,26 +70,24 @@ def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = ""
     watch = Deadline()
     what = f"{chosen.solver.name}, {chosen.form} form{turn}"
     with show_progress(request.progress, what) as report:
-        solution = _carried_out(chosen, sdp, request, report)
+        try:
+            if (
+                chosen.form == "cvxpy"
+                and not chosen.reductions
+                and isinstance(request.model, Model)
+            ):
+                solution = _solve_written(request.model, chosen, sdp, request)
+            else:
+                assert sdp is not None
+                solution = _solve_reduced(sdp, chosen, request, report)
+        except MemoryError as error:  # of the reductions or of our grading
+            message = starved_words(f"The {chosen.form} form of the program", str(error))
+            claim = Claim("out of memory", message=message)
+            solution = unproved(_STARVED, claim, chosen, request)
     if remark := chosen.solver.remark(solution):
         message = f"{solution.claimed.message} {remark}".strip()
         solution = replace(solution, claimed=replace(solution.claimed, message=message))
     return replace(solution, runs=(run_of(solution, watch.spent),))
-
-
-def _carried_out(
-    chosen: Candidate, sdp: SDP | None, request: Request, report: Progress | None
-) -> Solution:
-    """The graded answer of a candidate, by reductions or as the model is written."""
-    if chosen.form == "cvxpy" and not chosen.reductions and isinstance(request.model, Model):
-        return _solve_written(request.model, chosen, sdp, request)
-    assert sdp is not None
-    try:
-        return _solve_reduced(sdp, chosen, request, report)
-    except MemoryError as error:  # of the reductions or of our grading
-        message = starved_words(f"The {chosen.form} form of the program", str(error))
-        claim = Claim("out of memory", message=message)
-        return unproved(_STARVED, claim, chosen, request)
 
 
 def _of_preparation(turn: Deadline, request: Request) -> Deadline:
