@@ -158,11 +158,3 @@ class Run:
             name: None if isinstance(x, float) and not isfinite(x) else x
             for name, x in asdict(self).items()
         }
-
-    def line(self) -> str:
-        """One line of a table of runs."""
-        value, bound = (shown(x, ".8g") for x in (self.value, self.bound))
-        return (
-            f"{self.solver:<10}{self.form:<13}{self.status:<16}value {value:<16}bound {bound:<16}"
-            f"{self.seconds:.2f} s"
-        )
