@@ -177,7 +177,7 @@ class Request:
 
     If nothing is to be proved attainable (`attainable` is False), the point stays as it is.
     Solvers end by ``deadline``, and the proofs of an answer by ``proofs``; ``clock`` counts the
-    seconds of all of them.
+    seconds of all of them. Unless the candidate `is_last`, others wait for the time that it leaves.
     """
 
     model: Model | SDP
@@ -187,6 +187,7 @@ class Request:
     progress: Progress | bool | None = None
     attainable: bool = True
     proof: str = BUDGET
+    is_last: bool = True
     deadline: Deadline = field(default_factory=Deadline)
     proofs: Deadline = field(default_factory=Deadline)
     clock: Clock = field(default_factory=Clock)

@@ -47,7 +47,7 @@ from sdpdr.solving.options import (
     refuse_strange,
     require_solver,
 )
-from sdpdr.solving.portfolio import SETTLED, of_proofs, take_turns
+from sdpdr.solving.portfolio import SETTLED, Turn, of_proofs, take_turns
 from sdpdr.solving.presolve import Presolved, contradicted_solution, presolve, refuted_solution
 
 # What stands in place of a form where there is none to choose.
@@ -331,9 +331,10 @@ class Plan(Candidate):
         is_auto = requested is not None and requested.is_auto and not self.is_narrower
         if is_auto and choice is not None:
 
-            def run(one: Candidate, turn: str, end: Deadline, start: Solution | None) -> Solution:
-                begin = request.start if start is None else start
-                return attempt(one, self.sdp, replace(request, proofs=end, start=begin), turn)
+            def run(one: Candidate, turn: Turn) -> Solution:
+                start = request.start if turn.start is None else turn.start
+                own = replace(request, proofs=turn.proofs, start=start, is_last=turn.is_last)
+                return attempt(one, self.sdp, own, turn.words)
 
             return take_turns(choice.candidates(), run, request.deadline, self.sdp)
         # The time begins when there is a worker.

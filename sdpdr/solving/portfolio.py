@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,30 @@ _MISTAKE = (
     "an error inside sdpdr ended the run of {} ({} form), and the next candidates were asked: {}. "
     "Please report it."
 )
-# Runs a candidate, given its display words, the deadline of its proofs, and where to begin.
-Attempt = Callable[[Candidate, str, Deadline, Solution | None], Solution]
+
+
+class Turn(NamedTuple):
+    """How a candidate runs.
+
+    Attributes
+    ----------
+    words : str
+        Which turn it is, for the display of progress.
+    proofs : Deadline
+        When proofs of its answer end.
+    start : Solution or None
+        Where it begins.
+    is_last : bool
+        Whether no other candidate waits for the time that its proofs leave.
+    """
+
+    words: str
+    proofs: Deadline
+    start: Solution | None
+    is_last: bool
+
+
+Attempt = Callable[[Candidate, Turn], Solution]
 
 # Candidates that may find a program optimal for data nearby before the others are spared.
 _OPINIONS = 2
@@ -131,10 +154,11 @@ class _Turns:
         if self.deadline.seconds < inf:
             self.deadline.excuse(until_there_is_a_worker(limited.solver))
         ahead, proofs, watch = self.deadline.ahead, of_proofs(self.deadline), Deadline()
-        if share < ahead:  # Half of what a solver leaves to the others is for proofs of its answer.
+        is_last = share >= ahead
+        if not is_last:  # Half of what a solver leaves to the others is for proofs of its answer.
             proofs = proofs.sooner((share + ahead) / 2.0)
         try:
-            solution = self.attempt(limited, self._words(turn), proofs, start)
+            solution = self.attempt(limited, Turn(self._words(turn), proofs, start, is_last))
         except InfeasibleError:  # Constraints contradict each other for every candidate.
             raise
         except (*_MISSED, ValueError) as error:

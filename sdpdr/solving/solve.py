@@ -68,9 +68,9 @@ def solve(
     time_limit : float, optional
         Seconds for all of it: planning, reductions, solvers and their proofs, but for the start of
         the first worker process. Candidates share them: the first has about half, and proofs of its
-        answer half of the rest. The last proofs may take another second, or a fifth
-        of the limit, and whatever runs then ends its step, a factorization for instance. Solvers
-        that are not ours run in a worker process, which is ended when time is up. The answer joins
+        answer no more than half of the rest. The last proofs may take another second, or a fifth of
+        the limit, and whatever runs then ends its step, a factorization for instance. Solvers that
+        are not ours run in a worker process, which is ended when time is up. The answer joins
         the best feasible point and the best bound so far; a point that has next to nothing right is
         left out, and then the value is ``nan``.
     max_iter : int, optional
@@ -88,8 +88,8 @@ def solve(
         gap relative to zero is infinite.
     proof : {"budget", "full"}, default "budget"
         How long proofs may take: five times the seconds of the solver, and two at least, of one
-        processor; or what they need. A time limit is a budget of its own. What is not proved by
-        then is said, and `Solution.prove` goes on.
+        processor; or what they need. Under a time limit, proofs of the last candidate may use all
+        that is left of it. What is not proved by then is said, and `Solution.prove` goes on.
     start : Solution or Point, optional
         Where to begin: the answer to a nearby program, values and multipliers. Matters to
         solvers that can use it (``lowrank``); the others refuse it.

@@ -25,7 +25,9 @@ from sdpdr.solvers import LowRank
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.join import join
+from sdpdr.solving.options import Request
 from sdpdr.solving.portfolio import take_turns
+from sdpdr.solving.proofs import budget
 
 pytestmark = pytest.mark.integration
 
@@ -252,13 +254,14 @@ def test_nothing_has_failed_where_both_sides_are_there():
 # -- laws of turns, with candidates that say what they are told to -------------------------------
 
 
-def turns_of(script, limit=None, sdp=None):
+def turns_of(script, limit=None, sdp=None, last=None):
     """Which candidate ran, for how long and from which start; candidate k says script[k]."""
-    told = []
+    told, last = [], [] if last is None else last
     left = [list(answers) for answers in script]
 
-    def attempt(one, words, deadline, start):
-        told.append((one.solver.seed, one.solver.time_limit, start))
+    def attempt(one, turn):
+        told.append((one.solver.seed, one.solver.time_limit, turn.start))
+        last.append(turn.is_last)
         answer = left[one.solver.seed].pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -304,7 +307,9 @@ def test_two_that_are_optimal_nearby_spare_the_others():
 
 
 def test_each_gets_half_of_the_time_that_is_left_and_the_last_all_of_it():
-    _, told = turns_of([[SHORT], [SHORT], [SHORT]], 800.0, TINY)
+    last = []
+    _, told = turns_of([[SHORT], [SHORT], [SHORT]], 800.0, TINY, last)
+    assert last == [False, False, True]
     assert [limit for _, limit, _ in told] == pytest.approx([400.0, 400.0, 800.0], rel=1e-2)
 
 
@@ -348,3 +353,10 @@ def test_a_start_is_refused_where_nobody_can_begin_from_it(model):
     with pytest.raises(NotAcceptedError, match="cannot begin"):
         sdpdr.solve(model, "clarabel", start=first)
     assert sdpdr.solve(model, start=first).status is Status.SOLVED
+
+
+@pytest.mark.parametrize(("is_last", "expected"), [(True, 500.0), (False, 5.0)])
+def test_proofs_do_not_take_the_time_of_candidates_that_wait(is_last, expected):
+    limits = {"deadline": Deadline(400.0), "proofs": Deadline(500.0)}
+    request = Request(TINY, is_last=is_last, **limits)
+    assert budget(1.0, request) == pytest.approx(expected, abs=1.0)
