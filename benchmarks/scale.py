@@ -232,9 +232,9 @@ def solve_with_one_row(sdp, solver: str, tol: float):
     from sdpdr.reduce import Scale
     from sdpdr.solvers import find
     from sdpdr.solvers.screen import screen
-    from sdpdr.solving.asked import Request
+    from sdpdr.solving.candidate import Candidate
     from sdpdr.solving.grade import grade
-    from sdpdr.solving.plan import Plan
+    from sdpdr.solving.options import Request
 
     (lengths,) = (r for r in sdp.rows if r.relation == "<=")
     n = sdp.variable("K").n
@@ -247,14 +247,14 @@ def solve_with_one_row(sdp, solver: str, tol: float):
     )
     reduced = Scale().apply(centred)
     configured = find(solver)(tol=tol, time_limit=PATIENCE * PEER_LIMIT)
-    plan = Plan((), configured, "gram", "benchmark", sdp)
-    outcome = screen(reduced.sdp, plan.solver.run(reduced.sdp))
+    candidate = Candidate((), configured, "gram", "benchmark")
+    outcome = screen(reduced.sdp, configured.run(reduced.sdp))
     point = Point()
     if outcome.point.values:
         found, off = reduced.lift(outcome.point), np.eye(n) - mean
         duals = complete_multipliers(sdp, {lengths.label: found.duals[lengths.label]})
         point = Point({"K": off @ as_dense(found.values["K"]) @ off}, duals)
-    return grade(sdp, replace(outcome, point=point, history=()), plan, Request(sdp))
+    return grade(sdp, replace(outcome, point=point, history=()), candidate, Request(sdp))
 
 
 def rank(solution) -> int:

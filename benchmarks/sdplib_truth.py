@@ -32,8 +32,7 @@ from sdpdr import graphs, methods
 from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.possible import entries, multipliers
-from sdpdr.solving.way import CHORDAL
+from sdpdr.solving.possible import CHORDAL, entries, multipliers
 
 TOL = 1e-6
 SHIFT = 1.0

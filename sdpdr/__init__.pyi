@@ -91,9 +91,9 @@ from .solving.as_cvxpy import CVXPY as CVXPY
 from .solving.derivatives.sensitivities import derivative as derivative
 from .solving.derivatives.sensitivities import sensitivity as sensitivity
 from .solving.join import join as join
+from .solving.parametric import solve_many as solve_many
 from .solving.plan import Plan as Plan
-from .solving.planning import plan as plan
-from .solving.repeated import solve_many as solve_many
+from .solving.plan import plan as plan
 from .solving.solve import solve as solve
 from .solving.verified import verify as verify
 

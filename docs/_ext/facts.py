@@ -27,7 +27,7 @@ from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES
-from sdpdr.solving.way import reductions_for
+from sdpdr.solving.candidate import reductions_for
 
 
 class _Table(SphinxDirective, ABC):
@@ -102,8 +102,7 @@ class StatusTable(_Table):
     def rows(self) -> Iterable[Sequence[str]]:
         for status in sdpdr.Status:
             # Advice names things in single backticks, as docstrings do.
-            advice = f"{status.advice} {status.advice_on_models}".rstrip()
-            yield f"``{status.name}``", advice.replace("`", "``").replace("````", "``")
+            yield f"``{status.name}``", status.advice.replace("`", "``").replace("````", "``")
 
 
 class OutcomeTable(_Table):

@@ -58,7 +58,7 @@ def coefficients(linear_map: LinearMap | VectorMap) -> Rounded:
 
 
 def _of_forms(forms: BilinearForms) -> Rounded:
-    """Coefficients of f^T K g: products of two numbers, and the sum of two products off the diagonal."""
+    """Products f^T K g: of two numbers, and the sum of two products off the diagonal."""
     left, right = sp.csr_array(forms.left), sp.csr_array(forms.right)
     lengths = np.diff(right.indptr)
     row = np.repeat(np.arange(forms.m), np.diff(left.indptr))

@@ -12,7 +12,6 @@ from sdpdr.solving.iterate.directions import Schur as Schur
 from sdpdr.solving.iterate.directions import Trailing as Trailing
 from sdpdr.solving.iterate.purify import Purified as Purified
 from sdpdr.solving.iterate.purify import polish as polish
-from sdpdr.solving.iterate.purify import reduce_rank as reduce_rank
 from sdpdr.solving.iterate.records import IterationStatus as IterationStatus
 from sdpdr.solving.iterate.records import Record as Record
 from sdpdr.solving.iterate.records import State as State

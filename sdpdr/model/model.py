@@ -238,7 +238,7 @@ class Model(NothingButAdded):
         -------
         Solution
         """
-        from sdpdr.solving.repeated import solve_again
+        from sdpdr.solving.parametric import solve_again
 
         return solve_again(self, **options)
 

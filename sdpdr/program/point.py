@@ -15,7 +15,7 @@ from sdpdr.base.arrays import Array, Matrix, as_real
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg.maps import SvecMap, VectorMap
 from sdpdr.linalg.spectral import factor_spectrum, fix_signs, gram_spectrum
-from sdpdr.linalg.svec import smat, svec, svec_index, svec_size
+from sdpdr.linalg.svec import svec, svec_index, svec_size
 from sdpdr.program.factor import Factor as Factor
 
 
@@ -50,10 +50,6 @@ class PsdVariable:
     def coordinates(self, value: Matrix) -> Array:
         """A value, or a cost, as a vector of `size` numbers."""
         return svec(value)
-
-    def value_of(self, coordinates: Array) -> Array:
-        """The value with these coordinates."""
-        return smat(coordinates)
 
     def rows(self, matrix: Any) -> SvecMap:
         """The map with a matrix in these coordinates."""
@@ -108,10 +104,6 @@ class VectorVariable:
     def coordinates(self, value: Matrix) -> Array:
         """A value, or a cost, as a vector of `size` numbers."""
         return np.asarray(value)
-
-    def value_of(self, coordinates: Array) -> Array:
-        """The value with these coordinates."""
-        return coordinates.copy()
 
     def rows(self, matrix: Any) -> VectorMap:
         """The map with a matrix in these coordinates."""

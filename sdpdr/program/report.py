@@ -1,4 +1,4 @@
-"""A solution in words and tables, for people, and as a record, for files."""
+"""A solution in words and tables for people, and as a record for files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from sdpdr.program.point import Value, spectrum_of
 from sdpdr.program.ray import LARGEST_RECORDED, Ray
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Status, shown
+from sdpdr.program.summary import summary
 
 if TYPE_CHECKING:
     from sdpdr.program.solution import Solution
     from sdpdr.reduce import Exposure
 
-# Slack relative to right sides up to which rows bind. Points that are certified to 1e-6 leave less
-# in rows that bind, and seldom as little in others.
+# Slack relative to right-hand sides up to which constraints bind. Points certified to 1e-6 leave
+# less in binding constraints, and seldom as little in others.
 BINDING = 1e-4
 # Eigenvalues that count beside the largest.
 _COUNTS = 1e-6
@@ -32,16 +33,16 @@ _WIDTH, _LINES = 100, 3
 _ROWS, _NUMBERS = 6, 3
 
 _EIGENVALUES = 5
-_LARGEST = "largest multipliers (row: multiplier)"
+_LARGEST = "largest multipliers (index: multiplier)"
 _OF_VALUES = ("size", "rank", "eigenvalues, or least and largest scalar")
 
-_ON_CARD = ("status", "value", "attained", "bound", "gap", "solver")
+_ON_CARD = ("value", "attained", "bound", "gap", "solver")
 
 _Line = tuple[str, ...]
 
 
 def facts(solution: Solution) -> dict[str, str]:
-    """What was claimed, what we verified, and how long it took, each as a name and words.
+    """What the solver claimed, what was verified, and how long it took, each with its name.
 
     Parameters
     ----------
@@ -64,8 +65,8 @@ def facts(solution: Solution) -> dict[str, str]:
         "" if claimed.iterations is None else f" in {counted(claimed.iterations, 'iteration')}"
     )
     words = f" ({claimed.message})" if claimed.message else ""
-    told = {
-        "status": f"{solution.status.name}: {solution.advice}",
+    said = {
+        "status": summary(solution),
         "value": shown(solution.value),
         "attained": f"{shown(solution.attained)} ({solution.attained_by})",
         "bound": f"{shown(solution.bound)} ({solution.argument})",
@@ -79,7 +80,7 @@ def facts(solution: Solution) -> dict[str, str]:
         "DIMACS errors": _errors(solution.residuals),
         "seconds": _seconds(solution.timings),
     }
-    return {name: text for name, text in told.items() if text not in ("", "none")}
+    return {name: text for name, text in said.items() if text not in ("", "none")}
 
 
 def report(solution: Solution) -> str:
@@ -87,8 +88,8 @@ def report(solution: Solution) -> str:
     direction = {} if solution.ray is None else solution.ray.values
     parts = [
         _paragraphs(facts(solution)),
-        _table(("rows", "bind", "missed by", _LARGEST), _rows(solution)),
-        _table(("rows in the proof", "how many", _LARGEST), _proof(solution)),
+        _table(("constraint", "binding", "missed by", _LARGEST), _rows(solution)),
+        _table(("constraint in the proof", "how many", _LARGEST), _proof(solution)),
         _table(("variable", *_OF_VALUES), _values(solution.values)),
         _table(("direction", *_OF_VALUES), _values(direction)),
     ]
@@ -96,7 +97,7 @@ def report(solution: Solution) -> str:
 
 
 def card(solution: Solution, picture: str = "") -> str:
-    """The certificate as a table, and beside it a picture.
+    """The answer in a sentence and as a table, and beside it a picture.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def card(solution: Solution, picture: str = "") -> str:
     >>> import sdpdr
     >>> from sdpdr import graphs, methods
     >>> text = card(sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))))
-    >>> "<caption>Solution, certified</caption>" in text
+    >>> "<p>SOLVED: the maximum is 4.66667, proved optimal" in text
     True
     """
     told = facts(solution)
@@ -124,7 +125,7 @@ def card(solution: Solution, picture: str = "") -> str:
         for name in _ON_CARD
         if name in told
     )
-    table = f"<table><caption>Solution, {_grade(solution)}</caption><tbody>{rows}</tbody></table>"
+    table = f"<p>{escape(told['status'])}</p><table><tbody>{rows}</tbody></table>"
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">'
         f'<div style="flex:1 1 24em;max-width:44em">{table}</div>{picture}</div>'
@@ -132,13 +133,6 @@ def card(solution: Solution, picture: str = "") -> str:
 
 
 # -- words ----------------------------------------------------------------------------------
-
-
-def _grade(solution: Solution) -> str:
-    """What is proved, in a word or two."""
-    if solution.status in (Status.INFEASIBLE, Status.UNBOUNDED):
-        return f"proved {solution.status.name.lower()}"
-    return "certified" if solution.certified() else "not certified"
 
 
 def _ray(ray: Ray | None) -> str:
@@ -266,7 +260,7 @@ def _values(values: Mapping[str, Value]) -> Iterator[_Line]:
 
 _RECORDED = (
     *("advice", "solver", "form", "tol", "maximize", "of_model", "value", "attained"),
-    *("attained_by", "bound", "gap", "argument", "rigorous", "gap_scale", "backward_error"),
+    *("attained_by", "bound", "gap", "argument", "gap_scale", "backward_error"),
     "epsilon",
 )
 

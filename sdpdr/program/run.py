@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
 from math import isfinite
-from types import MappingProxyType
 from typing import Any
 
 
@@ -49,65 +47,52 @@ def shown(number: float | None, style: str = ".10g") -> str:
 
 
 class Status(Enum):
-    """How a solve ended, by our own grading; the value of each member is advice."""
+    """How a solve ended, by our own grading; the value of each member says what it means.
+
+    `Solution.advice` says what to do about one answer.
+    """
 
     SOLVED = (
-        "Certified: a point proved feasible and a proved bound agree to the tolerance asked for, "
+        "Proved optimal: the value of a feasible point and a bound agree to the tolerance, "
         "relative to the value."
     )
     OPTIMAL_NEARBY = (
-        "Optimal for data within `epsilon` of those given, relatively and row by row; for the data "
-        "as they are, one side could not be proved. Often the program has no interior. Rows that "
-        "say less, or a solver of more digits, may help."
+        "Optimal for data within `epsilon` of those given, relatively and constraint by "
+        "constraint; for the data as given, one side could not be proved. Often the feasible set "
+        "has no interior: replace an equation by a band."
     )
     INACCURATE = (
-        "The solver stopped, but what is proved misses the tolerance. Look at `attained`, `bound` "
-        "and `epsilon`; a tighter `tol`, another form, or another solver may help, and where the "
-        "optimum is zero a `gap_scale`, since no gap is small relative to zero."
+        "An answer that is not proved optimal to the tolerance: read `attained`, `bound` and "
+        "`epsilon`. Pass a larger `tol`, call `solution.prove()` or try another solver; where the "
+        "optimum is zero, pass a `gap_scale`, since no gap is small relative to zero."
     )
-    UNVERIFIED = (
-        "The solver claims an answer (`claimed`), and nothing that we can do proves or refutes it."
-    )
+    UNVERIFIED = "The solver claims an answer (`claimed`), and nothing proves or refutes it."
     INFEASIBLE = (
-        "No point satisfies all constraints: `ray` or `exposures` prove it. Rows that say less "
-        "leave points."
+        "No point satisfies all constraints: `ray` or `exposures` prove it. Relax or soften a "
+        "constraint."
     )
     UNBOUNDED = (
-        "The objective grows without limit along `ray` from a feasible point. A row that limits "
-        "it is missing."
+        "The objective improves without limit along `ray` from a feasible point. Add a constraint "
+        "that bounds it, or check the sign of the objective."
     )
-    TIME_LIMIT = "The time limit was reached; the best point so far, if any, is graded."
-    ITERATION_LIMIT = "The iteration limit was reached; the best point so far is graded."
+    TIME_LIMIT = (
+        "The time limit was reached; the best point so far, if any, is graded. Pass a larger "
+        "`time_limit`."
+    )
+    ITERATION_LIMIT = (
+        "The iteration limit was reached; the best point so far, if any, is graded. Pass a larger "
+        "`max_iter`."
+    )
     INTERRUPTED = "Interrupted; the best point so far is graded and returned."
-    FAILED = "The solver gave up or crashed; see `claimed.message`, and try another one."
+    FAILED = "The solver found no answer (`claimed.message` says why). Try another one."
 
     @property
     def advice(self) -> str:
         """What the status means and what to do."""
         return self.value
 
-    @property
-    def advice_on_models(self) -> str:
-        """What to do besides where a model was solved, which has blocks; mostly nothing."""
-        return _ON_MODELS.get(self.name, "")
-
     def __repr__(self) -> str:
         return f"Status.{self.name}"
-
-
-_ON_MODELS: Mapping[str, str] = MappingProxyType(
-    {
-        "INFEASIBLE": (
-            "Soften a block (`soften(block, weight)`, of a comparison `statement.priced(weight)`) "
-            "or relax it (`relax(block, band)`)."
-        ),
-        "UNBOUNDED": (
-            "Look for a variable of the goal that no statement limits, or a sign that is turned; "
-            "of an unfolding, that the graph is disconnected, centring is missing, or the price of "
-            "slack is too low."
-        ),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -173,11 +158,3 @@ class Run:
             name: None if isinstance(x, float) and not isfinite(x) else x
             for name, x in asdict(self).items()
         }
-
-    def line(self) -> str:
-        """One line of a table of runs."""
-        value, bound = (shown(x, ".8g") for x in (self.value, self.bound))
-        return (
-            f"{self.solver:<10}{self.form:<13}{self.status:<16}value {value:<16}bound {bound:<16}"
-            f"{self.seconds:.2f} s"
-        )

@@ -1,4 +1,4 @@
-"""The answer to a solve: what the solver claimed, what we verified, and everything to look at."""
+"""The answer to a solve: the point, what the solver claimed, and what is proved."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from sdpdr.program.point import Value, arranged, leading_factor, spectrum_of
 from sdpdr.program.ray import Ray
 from sdpdr.program.report import card, record, report
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import Claim, Run, Status, shown
+from sdpdr.program.run import Claim, Run, Status
+from sdpdr.program.summary import advice, summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Rounding that plain proofs trust to be small, relative to the value.
-_TRUSTED = 1e-12
+# A zero that is rounded outwards, as where there is no objective, is smaller than this.
+_ROUNDED_ZERO = 2.3e-308
 
 
 @runtime_checkable
@@ -49,50 +50,48 @@ class Expression(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A graded answer.
+    """A graded answer; printed, it says whether the solve worked, how well, and what to do next.
 
     Attributes
     ----------
     status : Status
-        Our grade, not the solver's word.
+        Our grade, which may differ from what the solver claims.
     value : float
-        Objective at the point returned, computed by us, in the sense the person wrote. ``nan``
-        if there is no point.
-    attained : float or None
-        A value that a feasible point is proved to have. That point is the one returned, or
-        differs from it by rounding alone; where a low rank was looked for
-        (`sdpdr.iterate`), it is a point near the one returned.
-    attained_by : str
-        How it was proved, or why it was not.
+        Objective at the point returned, computed here, in the sense of the model. ``nan`` without
+        a point.
     bound : float or None
-        Proven bound from the other side (see `argument`).
+        What no feasible point betters, proved; see `argument`.
     argument : str
-        Which argument proves the bound and how it was verified, or why there is none.
+        What proves the bound, or why there is none.
     values : mapping from variable name to array or Factor
-    duals : mapping from row label to array
-        Multipliers that prove the bound, where there is one: the solver's, moved if need be; what
-        they still lack is paid for as `argument` says. On inequalities they are >= 0, and for a
-        maximisation they are the rate at which the optimum grows with the right side. Of rows that
-        expose a face (see `exposures`) they are nan where none are known.
+    duals : mapping from constraint label to array
+        Multipliers that prove the bound, if there is one: the solver's, moved if necessary. On
+        inequalities they are >= 0, and for a maximisation they are the rate at which the optimum
+        grows with the right-hand side. They are ``nan`` for constraints that expose a face (see
+        `exposures`) where none are known.
     claimed : Claim
     timings : mapping from phase to seconds
     solver, form : str
+    tol : float
+        The relative gap that was requested.
     seed : int
     versions : mapping from package to version
     history : tuple of mappings
         Progress of solvers that report it.
     maximize : bool
-    rigorous : bool
-        Whether `attained` and `bound`, where they are given, account for all rounding, and so are
-        theorems about the numbers stored in the program.
     gap_scale : float
-        A size of objective below which gaps are absolute: as it was given to `sdpdr.solve`, zero
-        by default.
+        A size of the objective below which gaps are absolute: as it was given to `sdpdr.solve`,
+        zero by default.
     epsilon : float
         How far data would have to move, relatively, for the point and the multipliers to be
-        optimal: the larger of the backward errors of the sides that are not proved, the
-        rounding of one operation at least; zero where all that the status says is proved,
-        ``nan`` if a side has nothing to measure.
+        optimal: the larger of the backward errors of the sides that are not proved, at least the
+        rounding of one operation; zero where everything that the status says is proved, ``nan`` if
+        a side has nothing to measure.
+    attained : float or None
+        The value of a point that is proved feasible. That point is the one returned, up to
+        rounding; after a search for a low rank (`sdpdr.iterate`) it is a point near it.
+    attained_by : str
+        What proves it, or why nothing does.
     ray : Ray or None
         The proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`). None if faces that were
         found before the solve leave no point: then `exposures` are the proof.
@@ -101,19 +100,18 @@ class Solution:
         program was solved; each can be checked. Value and bound are those of the program on the
         face, which is equivalent to the original one.
     runs : tuple of Run
-        Every run of a solver, in order, and what it has come to; one unless the solver was "auto"
-        or the program was solved again on a face that was found later. Point and bound are the
-        best of all of them.
+        Every run of a solver, in order, and what came of it; one unless the solver was "auto".
+        Point and bound are the best of all of them.
     of_model : bool
         Whether a model was solved, rather than a program of numbers alone, such as a file's.
     shapes : mapping from variable name to tuple of int
-        Of scalars that were declared as arrays or as one number: ``solution["S"]`` is read in its
+        Shapes of scalars that were declared as arrays or as one number: ``solution["S"]`` has that
         shape, where ``values["S"]`` is a row.
     measured : Measured
-        What else is measured of the point, when somebody asks: see `residuals`, `slacks` and
+        Further measures of the point, computed when they are first read: `residuals`, `slacks`,
         `backward_error`.
-    edges : mapping from row label to array of shape (m, 2)
-        Of rows that are squared lengths of edges, which points of the first matrix they join.
+    edges : mapping from constraint label to array of shape (m, 2)
+        The edges that constraints on squared lengths are about, in the first matrix.
     prover : callable or None
         What `prove` calls.
 
@@ -126,6 +124,8 @@ class Solution:
     ((3, 3), 1.7778)
     >>> solution.dual("isometry").round(4)
     array([1.3333, 0.8333])
+    >>> print(solution)
+    SOLVED: the maximum is 4.66667, proved optimal to a relative gap of ... (1e-06 requested).
     """
 
     status: Status
@@ -143,7 +143,6 @@ class Solution:
     versions: Mapping[str, str] = field(default_factory=dict)
     history: tuple[Mapping[str, Any], ...] = ()
     maximize: bool = False
-    rigorous: bool = False
     gap_scale: float = 0.0
     epsilon: float = float("nan")
     attained: float | None = None
@@ -158,22 +157,22 @@ class Solution:
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
 
     def prove(self, seconds: float | None = None) -> Solution:
-        """Go on with proofs that ended with their budget.
+        """Continue the proofs that their budget ended.
 
         Parameters
         ----------
         seconds : float, optional
-            Of a processor; without, all is tried.
+            CPU seconds; by default everything is tried.
 
         Returns
         -------
         Solution
-            The better of what is known and what is found.
+            The better of this solution and what is found.
 
         Raises
         ------
         DataError
-            If the solution has no program to prove anything of.
+            If the solution does not know its program.
 
         Examples
         --------
@@ -184,39 +183,38 @@ class Solution:
         """
         if self.prover is None:
             raise DataError(
-                "this solution knows no program to prove anything of: call prove() on what "
-                "sdpdr.solve returns, of a model that has a standard form."
+                "this solution does not know its program: call prove() on a solution that "
+                "sdpdr.solve returned, of a model that has a standard form."
             )
         return self.prover(self, seconds)
 
     @property
     def residuals(self) -> Residuals:
-        """The six DIMACS errors, computed by us; for reading: nothing is decided by them."""
+        """The six DIMACS errors, for reading: no status depends on them."""
         return self.measured.residuals
 
     @property
     def slacks(self) -> Mapping[str, Array]:
-        """How far the point is from missing each row, relative to its right side, by label.
+        """Slack of each constraint relative to its right-hand side, by label.
 
-        Computed by us: about zero where a row binds, negative where it is missed. Of a matrix
-        inequality, the eigenvalues of its matrix relative to the largest
+        About zero where a constraint binds, negative where it is violated. For a matrix inequality,
+        the eigenvalues of its matrix relative to the largest
         (`sdpdr.program.backward.relative_slacks`).
         """
         return self.measured.slacks
 
     @property
     def backward_error(self) -> float:
-        """How far right sides would have to move for the point to be exactly feasible.
+        """Largest relative change of a right-hand side that makes the point exactly feasible.
 
-        Each relative to itself (`sdpdr.program.backward`); ``nan`` if there is no point.
+        See `sdpdr.program.backward`; ``nan`` if there is no point.
         """
         return self.measured.backward_error
 
     @property
     def advice(self) -> str:
-        """What the status means and what to do about this program."""
-        more = self.status.advice_on_models if self.of_model else ""
-        return f"{self.status.advice} {more}".rstrip()
+        """What to do next; empty where all that was requested is proved."""
+        return advice(self)
 
     @property
     def gap(self) -> float:
@@ -229,18 +227,17 @@ class Solution:
             return float("inf")
         apart = self.bound - self.attained if self.maximize else self.attained - self.bound
         size = max(abs(self.attained), self.gap_scale)
-        if apart == 0.0:
+        if abs(apart) < _ROUNDED_ZERO:
             return 0.0
         return apart / size if size > 0.0 else math.copysign(math.inf, apart)
 
     def certified(self, tol: float | None = None) -> bool:
         """Whether a value proved attainable and a proved bound agree to ``tol``.
 
-        A negative gap would contradict the proofs and is never certified, but for the rounding
-        that plain arithmetic trusts to be small.
+        A negative gap would contradict the proofs and is never certified.
         """
         tol = self.tol if tol is None else tol
-        return bool(np.isfinite(self.gap)) and -_TRUSTED <= self.gap <= tol
+        return bool(np.isfinite(self.gap)) and 0.0 <= self.gap <= tol
 
     @property
     def apparent_gap(self) -> float:
@@ -256,11 +253,12 @@ class Solution:
 
     @property
     def enclosure(self) -> tuple[float, float] | None:
-        """An interval that contains the optimal value; None unless `rigorous` proves both ends.
+        """An interval that contains the optimal value; None unless both ends are proved.
 
-        Both ends are theorems about the program whose data are the numbers stored.
+        Both ends account for all rounding, so that they are theorems about the numbers stored in
+        the program.
         """
-        if not self.rigorous or self.bound is None or self.attained is None:
+        if self.bound is None or self.attained is None:
             return None
         return (self.attained, self.bound) if self.maximize else (self.bound, self.attained)
 
@@ -274,16 +272,15 @@ class Solution:
         if self.status is Status.SOLVED:
             return self
         raise SolveFailedError(
-            f"{self.solver} ({self.form} form) ended {self.status.name}: {self.advice} "
-            f"It claimed {self.claimed.status!r}; the proven gap is {self.gap:.1e}. "
-            f"{self.claimed.message}"
+            f"{summary(self)} {self.solver} ({self.form} form) claimed {self.claimed.status!r}. "
+            f"{self.claimed.message}".rstrip()
         )
 
     # -- reading off --------------------------------------------------------------------
 
     def __getitem__(self, name: str | Expression) -> Any:
         if not self.values:
-            raise SolveFailedError(f"There is no point ({self.status.name}): {self.advice}")
+            raise SolveFailedError(f"There is no point. {summary(self)}")
         if isinstance(name, Expression):
             return name.at(self.values)
         value = _named("variable", name, self.values)
@@ -293,16 +290,16 @@ class Solution:
         return name in self.values
 
     def dual(self, label: str) -> Array:
-        """The multipliers of rows, or of a matrix inequality, by label.
+        """The multipliers of a constraint, or of a matrix inequality, by label.
 
-        The rows of ``(abs(x) <= b).named("box")`` are two for each value, ``"box.upper"`` for
-        ``x <= b`` and ``"box.lower"`` for ``-x <= b``: their sum is what a larger b is worth, their
-        difference what a shift of x is.
+        ``(abs(x) <= b).named("box")`` is two constraints, ``"box.upper"`` for ``x <= b`` and
+        ``"box.lower"`` for ``-x <= b``: the sum of their multipliers is the rate at which the
+        optimum changes with b, the difference that at which it changes with a shift of x.
 
         Raises
         ------
         UnknownNameError
-            If no rows have that label; the message names those that do, parts of it first.
+            If no constraint has that label; the message lists the labels, the closest first.
         SolveFailedError
             If there are no multipliers.
         """
@@ -324,14 +321,14 @@ class Solution:
         return self[next(matrices, "matrix") if name is None else name]
 
     def spectrum(self, name: str | None = None) -> Array:
-        """Eigenvalues of a matrix variable, descending; of a factor, only its columns' many."""
+        """Eigenvalues of a matrix variable, descending; a factor has one for each column."""
         return spectrum_of(self.gram(name))[0]
 
     def embedding(self, n_components: int = 2, name: str | None = None) -> Array:
         """Coordinates Y of shape (n, n_components) with Y Y^T nearest to the Gram matrix.
 
-        Column k is eigenvector k times the root of its eigenvalue; its entry of largest size
-        is positive, so that the same matrix always gives the same picture.
+        Column k is eigenvector k times the square root of its eigenvalue; its entry of largest
+        absolute value is positive, so that the same matrix always gives the same picture.
         """
         values, vectors = spectrum_of(self.gram(name))
         n = vectors.shape[0]
@@ -345,10 +342,10 @@ class Solution:
         """How many dimensions the answer has, see `sdpdr.linalg.intrinsic_dimension`."""
         return intrinsic_dimension(self.spectrum(name), share, rule=rule)
 
-    # -- telling ------------------------------------------------------------------------
+    # -- showing ------------------------------------------------------------------------
 
     def report(self) -> str:
-        """The whole answer on a page: the grade, what proves it, which rows bind, and the point.
+        """The answer on a page: what is proved and how, which constraints bind, and the point.
 
         Returns
         -------
@@ -361,9 +358,9 @@ class Solution:
         >>> text = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))).report()
         >>> for line in text.splitlines()[-6:]:
         ...     print(line)
-        rows      bind    missed by  largest multipliers (row: multiplier)
-        centered  3 of 3  ...
-        isometry  2 of 2  ...0: 1.33, 1: 0.833
+        constraint  binding  missed by  largest multipliers (index: multiplier)
+        centered    3 of 3   ...
+        isometry    2 of 2   ...0: 1.33, 1: 0.833
         <BLANKLINE>
         variable  size   rank  eigenvalues, or least and largest scalar
         K         3 x 3  1     4.67
@@ -421,7 +418,7 @@ class Solution:
         return card(self, picture(self))
 
     def record(self) -> dict[str, Any]:
-        """Everything but the point and multipliers of large programs, ready for JSON."""
+        """Everything except the point and the multipliers of large programs, ready for JSON."""
         return record(self)
 
     def save_record(self, path: str | Path) -> None:
@@ -429,12 +426,8 @@ class Solution:
         write_text(path, json.dumps(self.record(), indent=2) + "\n")
 
     def __repr__(self) -> str:
-        attained = "not proved attainable, " if self.attained is None else ""
-        return (
-            f"Solution({self.status.name} by {self.solver}, {self.form} form: "
-            f"value {shown(self.value, '.8g')}, {attained}bound {shown(self.bound, '.8g')}, "
-            f"gap {shown(self.gap, '.1e')})"
-        )
+        """Whether it worked, how good it is and what to do next; `report` has the rest."""
+        return summary(self)
 
 
 def _without_matplotlib(error: ModuleNotFoundError) -> PackageMissingError:

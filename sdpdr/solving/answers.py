@@ -12,8 +12,8 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Run, Status
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.asked import Request
-from sdpdr.solving.way import Way
+from sdpdr.solving.candidate import Candidate
+from sdpdr.solving.options import Request
 
 
 def claimed(words: str, claim: Claim, **known: Any) -> Solution:
@@ -36,7 +36,7 @@ def claimed(words: str, claim: Claim, **known: Any) -> Solution:
 def unproved(
     words: str,
     claim: Claim,
-    chosen: Way,
+    chosen: Candidate,
     request: Request,
     status: Status = Status.FAILED,
     point: Point | None = None,

@@ -28,10 +28,10 @@ from sdpdr.solvers.processes.isolate import PATIENCE
 from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.answers import run_of, unproved
-from sdpdr.solving.asked import Request
+from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.grade import STOPPED, grade
+from sdpdr.solving.options import Request
 from sdpdr.solving.smooth import grade_smooth
-from sdpdr.solving.way import Way
 
 _NO_START = (
     "solver {!r} ({} form) cannot begin from a given start; leave it out, or use solver 'lowrank'."
@@ -44,12 +44,14 @@ _STARVED = "memory ended before anything was proved"
 _UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
 
 
-def attempt(chosen: Way, request: Request, turn: str = "") -> Solution:
-    """Carry out a plan, and grade what comes of it.
+def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = "") -> Solution:
+    """Run a candidate, and grade what comes of it.
 
     Parameters
     ----------
-    chosen : Way
+    chosen : Candidate
+    sdp : SDP or None
+        The program that the answer is graded by, if there is a standard form.
     request : Request
         Seconds are added to its clock.
     turn : str, optional
@@ -68,23 +70,24 @@ def attempt(chosen: Way, request: Request, turn: str = "") -> Solution:
     watch = Deadline()
     what = f"{chosen.solver.name}, {chosen.form} form{turn}"
     with show_progress(request.progress, what) as report:
-        solution = _carried_out(chosen, request, report)
+        try:
+            if (
+                chosen.form == "cvxpy"
+                and not chosen.reductions
+                and isinstance(request.model, Model)
+            ):
+                solution = _solve_written(request.model, chosen, sdp, request)
+            else:
+                assert sdp is not None
+                solution = _solve_reduced(sdp, chosen, request, report)
+        except MemoryError as error:  # of the reductions or of our grading
+            message = starved_words(f"The {chosen.form} form of the program", str(error))
+            claim = Claim("out of memory", message=message)
+            solution = unproved(_STARVED, claim, chosen, request)
     if remark := chosen.solver.remark(solution):
         message = f"{solution.claimed.message} {remark}".strip()
         solution = replace(solution, claimed=replace(solution.claimed, message=message))
     return replace(solution, runs=(run_of(solution, watch.spent),))
-
-
-def _carried_out(chosen: Way, request: Request, report: Progress | None) -> Solution:
-    if chosen.form == "cvxpy" and not chosen.reductions and isinstance(request.model, Model):
-        return _solve_written(request.model, chosen, request)
-    assert chosen.sdp is not None
-    try:
-        return _solve_reduced(chosen.sdp, chosen, request, report)
-    except MemoryError as error:  # of the reductions or of our grading
-        message = starved_words(f"The {chosen.form} form of the program", str(error))
-        claim = Claim("out of memory", message=message)
-        return unproved(_STARVED, claim, chosen, request)
 
 
 def _of_preparation(turn: Deadline, request: Request) -> Deadline:
@@ -92,13 +95,13 @@ def _of_preparation(turn: Deadline, request: Request) -> Deadline:
     return request.proofs.sooner(turn.ahead + PATIENCE)
 
 
-def _too_late(chosen: Way, request: Request) -> Solution:
+def _too_late(chosen: Candidate, request: Request) -> Solution:
     """The answer of a turn that had nothing left for its solver."""
     late = Claim("time limit", message=_TOO_LATE, verdict="time limit")
     return unproved(_TOO_LATE, late, chosen, request, Status.TIME_LIMIT)
 
 
-def check_start(chosen: Way, start: Solution | Point) -> None:
+def check_start(chosen: Candidate, sdp: SDP | None, start: Solution | Point) -> None:
     """Refuse a start that a plan's solver cannot begin from, or that is of another program.
 
     Raises
@@ -107,13 +110,13 @@ def check_start(chosen: Way, start: Solution | Point) -> None:
     DataError, DataTypeError
         If a value or a multiplier is not finite, or sparse.
     """
-    if chosen.sdp is None or chosen.form == "cvxpy" or not chosen.solver.takes_start:
+    if sdp is None or chosen.form == "cvxpy" or not chosen.solver.takes_start:
         raise NotAcceptedError(_NO_START.format(chosen.solver.name, chosen.form))
     for name, value in (*start.values.items(), *start.duals.items()):
         if sp.issparse(value):
             raise DataTypeError(f"the start's {name!r} is sparse: pass an array, or a Factor.")
     for name, value in start.values.items():
-        shape = chosen.sdp.variable(name).extents
+        shape = sdp.variable(name).extents
         if np.shape(value) != shape:
             raise ShapeError(
                 f"the start's {name!r} has shape {np.shape(value)}; this program's has {shape}."
@@ -127,7 +130,7 @@ def check_start(chosen: Way, start: Solution | Point) -> None:
             )
 
 
-def _pushed(sdp: SDP, reduced: Reduced, chosen: Way, start: Solution | Point) -> Point:
+def _pushed(sdp: SDP, reduced: Reduced, chosen: Candidate, start: Solution | Point) -> Point:
     """A start of the program as one of the reduced program."""
     if reduced.push is None:
         names = ", ".join(step.name for step in chosen.reductions)
@@ -138,7 +141,9 @@ def _pushed(sdp: SDP, reduced: Reduced, chosen: Way, start: Solution | Point) ->
     return reduced.push(Point(start.values, duals))
 
 
-def _solve_reduced(sdp: SDP, chosen: Way, request: Request, report: Progress | None) -> Solution:
+def _solve_reduced(
+    sdp: SDP, chosen: Candidate, request: Request, report: Progress | None
+) -> Solution:
     clock, turn = request.clock, Deadline(chosen.solver.time_limit)
     apart = runs_apart(chosen.solver, request.isolate)
     with clock("reduce"):
@@ -172,7 +177,9 @@ def _solve_reduced(sdp: SDP, chosen: Way, request: Request, report: Progress | N
     return grade(sdp, outcome, chosen, request)
 
 
-def _written_outcome(model: Model, chosen: Way, request: Request) -> Outcome | None:
+def _written_outcome(
+    model: Model, chosen: Candidate, request: Request, *, apart: bool
+) -> Outcome | None:
     """What a cvxpy solver makes of a model as written; None where there is no time to write it.
 
     It is written in the solver's own process, which is ended when time is up; what another process
@@ -180,7 +187,7 @@ def _written_outcome(model: Model, chosen: Way, request: Request) -> Outcome | N
     """
     turn, solver = Deadline(chosen.solver.time_limit), chosen.solver
     assert isinstance(solver, CvxpySolver)
-    if chosen.sdp is not None and runs_apart(solver, request.isolate):
+    if apart:
         if _of_preparation(turn, request).is_over():
             return None
         with suppress(NotAcceptedError):
@@ -199,16 +206,17 @@ def run_written(solver: CvxpySolver, model: Model) -> Outcome:
     return rest.run_rendered(rendered, deadline.spent)
 
 
-def _solve_written(model: Model, chosen: Way, request: Request) -> Solution:
+def _solve_written(model: Model, chosen: Candidate, sdp: SDP | None, request: Request) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
-    outcome = _written_outcome(model, chosen, request)
+    apart = sdp is not None and runs_apart(chosen.solver, request.isolate)
+    outcome = _written_outcome(model, chosen, request, apart=apart)
     if outcome is None:
         return _too_late(chosen, request)
     request.clock.add(outcome.seconds)
-    if chosen.sdp is not None:
-        point = standard_point(model, chosen.sdp, outcome.point)
-        outcome = screen(chosen.sdp, replace(outcome, point=point))
-        return grade(chosen.sdp, replace(outcome, history=()), chosen, request)
+    if sdp is not None:
+        point = standard_point(model, sdp, outcome.point)
+        outcome = screen(sdp, replace(outcome, point=point))
+        return grade(sdp, replace(outcome, history=()), chosen, request)
     if is_smooth(model):
         return grade_smooth(model, outcome, chosen, request)
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)

@@ -1,17 +1,18 @@
-"""Which solvers take turns over a program, and in which forms: one rule.
+"""Which solvers are candidates for a program, and in which forms: one rule.
 
 There are two kinds of interior-point methods: Clarabel factors a dense block for every matrix of
 the program, others one matrix for all unknowns of the program or of its dual. Those whose steps
 take little come first, that of the shorter step before the other, then `lowrank`, then those whose
-steps take longer. Of programs of edges `lowrank` comes before all. SCS is asked where blocks would
-not fit into memory, and solvers of other people after them all. The rule reads sizes, and never
-load, free memory or a clock: the same program has the same plan wherever the same solvers are.
+steps take longer. For programs of edges `lowrank` comes first. SCS is a candidate where blocks
+would not fit into memory, and third-party solvers come last. The rule reads sizes, and never load,
+free memory or a clock: the same program has the same plan wherever the same solvers are installed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
@@ -21,12 +22,13 @@ from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameErro
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
-from sdpdr.reduce import Composed, Reduction
+from sdpdr.reduce import Composed
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
-from sdpdr.solving.asked import Asked
+from sdpdr.solving.candidate import Candidate, configure, reductions_for
+from sdpdr.solving.options import PlanOptions
 from sdpdr.solving.possible import (
     CHORDAL,
     block_work,
@@ -37,18 +39,17 @@ from sdpdr.solving.possible import (
     whole_work,
     why_not,
 )
-from sdpdr.solving.way import Way, configure, reductions_for
 
-# Multiplications of a step up to which an interior-point method is asked before `lowrank`: the
+# Multiplications of a step up to which an interior-point method comes before `lowrank`: the
 # step takes tenths of a second.
 _LIGHT = 7e8
-# The same up to which it is asked at all.
+# The same up to which it is a candidate at all.
 _HEAVY = 1e11
 # Unknowns up to which our own dense method takes less than to start a program for them.
 _FEW = 1000
 # Interior-point methods with one matrix for all unknowns, the best first.
 _INTERIOR = ("mosek", "csdp", "sdpa-file", "sdpa", "dense", "cvxopt")
-# The same and all others, for a form that was asked for.
+# The same and all others, for a form that was requested.
 _PREFERENCE = ("lowrank", "mosek", "sdpa", "clarabel", "cvxopt", "scs", "ipopt")
 # For models without a standard form; as written they often have no interior, which Clarabel minds
 # least.
@@ -58,7 +59,8 @@ _SPLIT_ORDER = 2000
 # Order and rows of programs that hundreds of bits take seconds for.
 SMALL_ORDER, SMALL_ROWS = 30, 100
 
-_ASKED = "it was asked for"
+POSSIBLE = "possible"
+_REQUESTED = "it was requested"
 _NEAREST = "the cost is the distance of a matrix, which Newton's method on multipliers is made for"
 _EDGES = (
     "the program is variance under limits on edge lengths, which this solver is made for; the "
@@ -70,14 +72,14 @@ _WHOLE = "its {} unknowns are so few that steps with one matrix for all take lit
 _WRITTEN_WORDS = "a block is written in cvxpy directly, and {} is the first cvxpy solver here"
 
 
-def choose(sdp: SDP | None, asked: Asked, refusal: str = "") -> Way:
-    """Choose a solver and a form for a program, after the reductions of ``via``.
+def choose(sdp: SDP | None, requested: PlanOptions, refusal: str = "") -> Choice:
+    """Choose solvers and forms for a program, after the reductions of ``via``.
 
     Parameters
     ----------
     sdp : SDP or None
         As `standard_form` finds it.
-    asked : Asked
+    requested : PlanOptions
         A solver, a form, options of solvers (None for those that were not given), first steps
         whatever comes after them, and names that "auto" does not consider.
     refusal : str
@@ -91,110 +93,113 @@ def choose(sdp: SDP | None, asked: Asked, refusal: str = "") -> Way:
     ModelError
         If a number is beyond the range that is computed with.
     """
-    if asked.form not in ("auto", *FORMS):
-        raise UnknownNameError("form", asked.form, ("auto", *FORMS, "landmark"))
-    check_options({name: value for name, value in asked.options.items() if value is not None})
-    if not asked.via:
-        return _chosen(sdp, asked, refusal)
-    if sdp is None:
-        raise NotAcceptedError(f"reductions need a standard form: {refusal}")
-    try:
-        reduced = Composed(asked.via).apply(sdp).sdp
-    except InfeasibleError:  # The run will see it, too, and say so.
-        reduced = sdp
-    return _after(asked.via, sdp, _chosen(reduced, asked, ""))
-
-
-def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
-    """A way to solve what reductions lead to, as one to solve the program itself."""
-    return replace(
-        way,
-        reductions=(*via, *way.reductions),
-        sdp=sdp,
-        chosen_for=way.sdp,
-        further=lambda: tuple(_after(via, sdp, one) for one in way.further()),
-    )
-
-
-def _chosen(sdp: SDP | None, asked: Asked, refusal: str) -> Way:
-    solver, options = asked.solver, asked.options
+    if requested.form not in ("auto", *FORMS):
+        raise UnknownNameError("form", requested.form, ("auto", *FORMS, "landmark"))
+    check_options(requested.given)
+    if requested.via:
+        if sdp is None:
+            raise NotAcceptedError(f"reductions need a standard form: {refusal}")
+        with suppress(InfeasibleError):  # The run will see it, too, and say so.
+            sdp = Composed(requested.via).apply(sdp).sdp
     if sdp is not None:
         require_admissible(sdp)
-    named = isinstance(solver, Solver) or solver != "auto"
-    wanted = configure(solver, options) if named else None
+    wanted = None if requested.is_auto else configure(requested.solver, requested.options)
     if wanted is not None:
         wanted.require()
-    return _Choice(sdp, refusal, asked, wanted).way()
+    return Choice(sdp, refusal, requested, wanted)
 
 
 def _is_small(sdp: SDP) -> bool:
     return max(orders(sdp), default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
 
 
-# A solver, its forms, the best first, and why it is asked.
+# A solver, its forms, the best first, and why it is a candidate.
 _Turn: TypeAlias = "tuple[str, tuple[str, ...], str]"
 
 # -- the choice ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _Choice:
-    """What there is to choose from, and how the one chosen is configured."""
+class Choice:
+    """The candidates for a program, in order.
+
+    Attributes
+    ----------
+    sdp : SDP or None
+        What the reductions of ``via`` lead to.
+    refusal : str
+        Why there is no standard form.
+    requested : PlanOptions
+    wanted : Solver or None
+        The solver that was requested, which is then the only candidate.
+    """
 
     sdp: SDP | None
     refusal: str
-    asked: Asked
+    requested: PlanOptions
     wanted: Solver | None
 
-    def way(self) -> Way:
-        """The first way, which knows those that follow it."""
-        if self.wanted is not None:
-            return self._named(self.wanted)
-        first = next(self._ways(), None)
-        if first is None:
-            raise NotAcceptedError(self._no_way(dict(SOLVERS)))
-        # Those that follow are configured where it comes to that.
-        return replace(first, further=lambda: tuple(self._ways())[1:])
+    @cached_property
+    def first(self) -> Candidate:
+        """The first candidate.
 
-    def _named(self, wanted: Solver) -> Way:
-        """The solver that was asked for, in the form that suits it best."""
-        tried = {}
-        for form in self._forms(type(wanted)):
-            tried[form] = self._why_not(type(wanted), form)
-            if not tried[form]:
-                return self._made(wanted, form, _ASKED)
-        raise NotAcceptedError(self._no_way({wanted.name: type(wanted)}))
+        Raises
+        ------
+        NotAcceptedError
+            If there is none; the message says why.
+        """
+        first = next(self.candidates(), None)
+        if first is None:
+            wanted = self.wanted
+            raise NotAcceptedError(
+                self._no_way(SOLVERS if wanted is None else {wanted.name: type(wanted)})
+            )
+        return first
+
+    def candidates(self) -> Iterator[Candidate]:
+        """All in turn, each solver once, configured as they are needed."""
+        if self.wanted is not None:
+            kind = type(self.wanted)
+            wanted = next((one for one in self._forms(kind) if not self._why_not(kind, one)), None)
+            if wanted is not None:
+                yield self._made(self.wanted, wanted, _REQUESTED)
+            return
+        seen = set[str]()
+        for name, forms, why in chain(self._by_rule(), self._others()):
+            solver = SOLVERS.get(name)
+            if solver is None or name in seen or name in self.requested.skip:
+                continue
+            own = self._forms(solver)
+            usable = own if self.requested.form != "auto" or not forms else forms
+            form = next((one for one in usable if not self._why_not(solver, one)), None)
+            if form is not None:
+                seen.add(name)
+                yield self._made(configure(name, self.requested.options), form, why.format(name))
+
+    def reasons(self) -> dict[tuple[str, str], str]:
+        """Every pair of solver and form: ``"possible"``, or why not."""
+        return {
+            (name, form): self._why_not(solver, form) or POSSIBLE
+            for name, solver in SOLVERS.items()
+            for form in solver.forms
+        }
 
     def _forms(self, solver: type[Solver]) -> list[str]:
-        """Forms in which a solver may be asked, the best first."""
-        if self.asked.form != "auto":
-            return [self.asked.form] if self.asked.form in solver.forms else []
+        """Forms in which a solver is a candidate, the best first."""
+        if self.requested.form != "auto":
+            return [self.requested.form] if self.requested.form in solver.forms else []
         if self.sdp is None:
             return [form for form in solver.forms if form == "cvxpy"]
         dual = multipliers(self.sdp) <= entries(self.sdp)
         order = ("factor", "lmi", "gram") if dual else ("factor", "gram", "lmi")
         # What reductions lead to is not as it was written.
-        last = (*CHORDAL, *(() if self.asked.via else ("cvxpy",)))
+        last = (*CHORDAL, *(() if self.requested.via else ("cvxpy",)))
         return [form for form in (*order, *last) if form in solver.forms]
 
     def _why_not(self, solver: type[Solver], form: str) -> str:
         if form not in solver.forms:
             return f"it does not take the {form} form"
         return why_not(self.sdp, self.refusal, solver, form)
-
-    def _ways(self) -> Iterator[Way]:
-        """All in turn, each solver once."""
-        seen = set[str]()
-        for name, forms, why in (*self._by_rule(), *self._others()):
-            solver = SOLVERS.get(name)
-            if solver is None or name in seen or name in self.asked.skip:
-                continue
-            own = self._forms(solver)
-            usable = own if self.asked.form != "auto" or not forms else forms
-            form = next((one for one in usable if not self._why_not(solver, one)), None)
-            if form is not None:
-                seen.add(name)
-                yield self._made(configure(name, self.asked.options), form, why.format(name))
 
     def _by_rule(self) -> Iterator[_Turn]:
         """Solvers with forms and reasons, of the standard form in whichever form is best."""
@@ -217,8 +222,10 @@ class _Choice:
         # Where others are too large, for a few digits.
         if block_work(sdp) > _HEAVY and max(orders(sdp)) <= _SPLIT_ORDER:
             yield "scs", ("gram",), "its steps take least where many digits are not needed"
-        if self.asked.form != "auto":
-            yield from ((name, (), f"it takes the {self.asked.form} form") for name in _PREFERENCE)
+        if self.requested.form != "auto":
+            yield from (
+                (name, (), f"it takes the {self.requested.form} form") for name in _PREFERENCE
+            )
 
     @cached_property
     def _is_edge_program(self) -> bool:
@@ -231,7 +238,7 @@ class _Choice:
         few = unknowns(sdp)
         for name in ("dense", *_INTERIOR) if few <= _FEW else _INTERIOR:
             solver = SOLVERS.get(name)
-            if solver is None or name in self.asked.skip:
+            if solver is None or name in self.requested.skip:
                 continue
             forms = tuple(form for form in self._forms(solver) if form in ("gram", "lmi"))
             if any(not self._why_not(solver, form) for form in forms):
@@ -239,25 +246,25 @@ class _Choice:
         return ()
 
     def _others(self) -> Iterator[_Turn]:
-        """Solvers of other people, and who is too slow to be asked before all others fell short."""
+        """Third-party solvers, and last resorts for small programs."""
         known = {*_PREFERENCE, *_INTERIOR, *_WRITTEN}
         for name, solver in SOLVERS.items():
             if name not in known and not solver.by_name_only:
                 yield name, (), "it is there"
-        if self.asked.form == "auto" and self.sdp is not None and _is_small(self.sdp):
+        if self.requested.form == "auto" and self.sdp is not None and _is_small(self.sdp):
             for name, solver in SOLVERS.items():
                 if solver.is_last_resort:
                     words = "all others fell short, and the program is small"
                     yield name, solver.forms[:1], words
 
-    def _made(self, solver: Solver, form: str, why: str) -> Way:
-        steps = () if self.sdp is None or solver.as_stored else reductions_for(form, self.sdp)
+    def _made(self, solver: Solver, form: str, why: str) -> Candidate:
         sdp = self.sdp
+        steps = () if sdp is None or solver.as_stored else reductions_for(form, sdp)
         ends = solver.name == "clarabel" and sdp is not None and block_work(sdp) <= _LIGHT
-        return Way(steps, solver, form, why, self.sdp, self.refusal, ends_by_itself=ends)
+        return Candidate((*self.requested.via, *steps), solver, form, why, ends)
 
     def _no_way(self, solvers: Mapping[str, type[Solver]]) -> str:
-        form, wanted = self.asked.form, self.wanted
+        form, wanted = self.requested.form, self.wanted
         if wanted is not None and form not in ("auto", *wanted.forms):
             return (
                 f"solver {wanted.name!r} does not take the {form!r} form; it takes "
@@ -266,10 +273,8 @@ class _Choice:
         reasons = "; ".join(
             f"{name} ({one} form): {words}"
             for name, solver in solvers.items()
-            if name not in self.asked.skip and (wanted is not None or not solver.by_name_only)
+            if name not in self.requested.skip and (wanted is not None or not solver.by_name_only)
             for one in self._forms(solver)
             if (words := self._why_not(solver, one))
         )
-        return (
-            f"no way to solve this program as asked. {reasons}. solver='auto' finds one that can."
-        )
+        return f"no solver accepts this program as requested. {reasons}. solver='auto' finds one."

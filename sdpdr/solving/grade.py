@@ -22,9 +22,9 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
 from sdpdr.solving.answers import unproved
-from sdpdr.solving.asked import Request
+from sdpdr.solving.candidate import Candidate
+from sdpdr.solving.options import Request
 from sdpdr.solving.proofs import Prover, budget, value_of
-from sdpdr.solving.way import Way
 
 STOPPED = {
     Verdict.TIME_LIMIT: Status.TIME_LIMIT,
@@ -44,7 +44,7 @@ _MISSES = 0.5
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
-def grade(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Solution:
+def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> Solution:
     """Prove both sides of an answer, or what the solver claims, and say what they are worth.
 
     Without ``attainable`` the point is measured where it is, and not proved feasible. No proof
@@ -54,12 +54,10 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Solution
     given, verdict = _given(sdp, outcome), outcome.verdict
     claim = replace(outcome.claim, verdict=verdict.value)
     solution = unproved("", claim, chosen, request)
-    solution = replace(solution, gap_scale=request.gap_scale, rigorous=request.rigorous)
+    solution = replace(solution, gap_scale=request.gap_scale)
     seconds = budget(sum(outcome.seconds.values()), request)
-    narrower = chosen.form == "landmark" or any(step.is_narrower for step in chosen.reductions)
-    prover = Prover(
-        sdp, chosen.solver.tol, request.gap_scale, seconds, request.proofs, stays=narrower
-    )
+    tol, stays = chosen.solver.tol, chosen.is_narrower
+    prover = Prover(sdp, tol, request.gap_scale, seconds, request.proofs, stays=stays)
     with request.clock("certify"):
         try:
             found = prover.of(given, verdict, value=request.attainable)

@@ -72,13 +72,13 @@ def join(
     """
     if not solutions:
         raise DataError("there is no solution to join; pass one or more.")
+    if len(solutions) == 1:
+        return solutions[0]
     if len({one.maximize for one in solutions}) > 1:
         raise DataError("solutions of a maximisation and of a minimisation cannot be joined.")
     runs = tuple(run for one in solutions for run in one.runs)
     found = sorted(solutions, key=lambda one: (one.solver, one.form))
     merged = _merged(found, sdp, deadline)
-    if len(found) == 1:
-        return replace(merged, runs=runs)
     best = min([merged, *found], key=lambda one: _rank(one, merged))
     if best.status is Status.OPTIMAL_NEARBY:
         best = with_bound(best, _prover(found))
@@ -91,8 +91,7 @@ def with_bound(near: Solution, prover: Solution | None) -> Solution:
         return near
     if near.bound is not None and _minimised(near, near.bound) >= _minimised(near, prover.bound):
         return near
-    rigorous = near.rigorous and prover.rigorous
-    return replace(near, bound=prover.bound, argument=_argument(prover), rigorous=rigorous)
+    return replace(near, bound=prover.bound, argument=_argument(prover))
 
 
 def _argument(prover: Solution) -> str:
@@ -124,7 +123,6 @@ def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline) -> Solut
         duals=prover.duals,
         # Whoever went further looked for more than those of the other.
         exposures=max(finder.exposures, prover.exposures, key=len),
-        rigorous=prover.rigorous and (finder.rigorous or finder.attained is None),
         versions={**prover.versions, **finder.versions},
     )
     # With a point of one and a bound of another, nothing has failed and nothing is a mere claim.

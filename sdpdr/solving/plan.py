@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from math import inf
 from typing import Any
+
+from numpy.typing import ArrayLike
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
@@ -16,43 +19,44 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.progress import Progress
 from sdpdr.certify.answer import is_nothing
-from sdpdr.model import Model
+from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.reduce import Composed, FacialReduction, facial_reduction
-from sdpdr.reduce.squared import Squared
-from sdpdr.solvers.base import FORMS
+from sdpdr.reduce import Composed, FacialReduction, Reduction, facial_reduction
+from sdpdr.reduce.squared import Squared, squared
+from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
-from sdpdr.solving.asked import (
-    Asked,
+from sdpdr.solvers.tolerance import check_options
+from sdpdr.solving.attempt import attempt, check_start
+from sdpdr.solving.candidate import Candidate, configure, shares, standard_form
+from sdpdr.solving.choice import POSSIBLE, Choice, choose
+from sdpdr.solving.grade import ended_as, go_on, with_status, without_what_misses
+from sdpdr.solving.join import join
+from sdpdr.solving.landmark.solver import landmark_candidate
+from sdpdr.solving.options import (
     Clock,
+    PlanOptions,
     Request,
+    as_model,
     as_reductions,
+    refuse_idle,
     refuse_strange,
     require_solver,
 )
-from sdpdr.solving.attempt import attempt, check_start
-from sdpdr.solving.facing import (
-    Prepared,
-    contradicted_solution,
-    refuted_solution,
-)
-from sdpdr.solving.grade import ended_as, go_on, with_status, without_what_misses
-from sdpdr.solving.join import join
-from sdpdr.solving.turns import SETTLED, of_proofs, take_turns
-from sdpdr.solving.way import BY_HAND, Way, standard_form
+from sdpdr.solving.portfolio import SETTLED, Turn, of_proofs, take_turns
+from sdpdr.solving.presolve import Presolved, contradicted_solution, presolve, refuted_solution
 
-_NOT_RIGOROUS = (
-    "rigorous=True accounts for the rounding of a program in the standard form, which this model "
-    "has not ({}); solve it without rigorous, or write root_det(S) for log_det(S)."
-)
+# What stands in place of a form where there is none to choose.
+BY_HAND = "by hand"
+_FORMS = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Way):
+class Plan(Candidate):
     """What `sdpdr.solve` would do to a model, and why.
 
     ``Plan(reductions, solver)`` writes one down by hand: exactly these steps, for any program.
@@ -68,16 +72,16 @@ class Plan(Way):
         Why this pair.
     model : Model or SDP or None
         What is to be solved.
-    prepared : Prepared or None
-        The model on the faces that were proved and in units that suit it, which comes before all
-        `reductions`, unless some were asked for: those know the program as it was written. None for
-        plans that were written by hand, and for the landmark form.
-    asked : Asked or None
-        The arguments that the plan was made from.
     sdp : SDP or None
-        The program that is graded, if there is a standard form; `refusal` says why not.
-    cost : Cost or None
-        What it is predicted to take, as far as the choice depended on it.
+        The program that is graded, if there is a standard form.
+    presolved : Presolved or None
+        The model on the faces that were proved and in units that suit it, which comes before all
+        `reductions`, unless ``via`` was given: those know the program as it was written. None for
+        plans that were written by hand, and for the landmark form.
+    requested : PlanOptions or None
+        The arguments of `sdpdr.plan`.
+    choice : Choice or None
+        The candidates that were considered.
     seconds : mapping
         What planning took, by phase.
     planned : tuple
@@ -106,8 +110,10 @@ class Plan(Way):
     form: str = ""
     reason: str = "it was written by hand"
     model: Model | SDP | None = None
-    prepared: Prepared | None = None
-    asked: Asked | None = None
+    sdp: SDP | None = None
+    presolved: Presolved | None = None
+    requested: PlanOptions | None = None
+    choice: Choice | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     planned: tuple[Any, ...] = ()
     squares: tuple[Squared, Plan] | None = None
@@ -118,15 +124,68 @@ class Plan(Way):
         object.__setattr__(self, "solver", solver)
         object.__setattr__(self, "reductions", as_reductions(self.reductions))
         object.__setattr__(self, "form", self.form or BY_HAND)
-        if self.form not in (*FORMS, "landmark", BY_HAND):
+        if self.form not in _FORMS:
             raise UnknownNameError("form", self.form, (*FORMS, BY_HAND))
         if self.form == "cvxpy" and self.reductions:
             raise DataError("the form 'cvxpy' is the model as written, without reductions.")
 
-    def before(self) -> list[str]:
-        """What comes before the reductions, in words."""
-        words = [] if self.squares is None else ["half the square of the length that is the cost"]
-        return words if self.prepared is None else [*words, *self.prepared.words()]
+    # -- reading ----------------------------------------------------------------------------------
+
+    @cached_property
+    def sequence(self) -> tuple[Candidate, ...]:
+        """All candidates in order; a solver that was requested by name is alone."""
+        return (self,) if self.choice is None else tuple(self.choice.candidates())
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Seconds after which each of the `sequence` gives way to the next."""
+        limit = inf if self.solver.time_limit is None else self.solver.time_limit
+        return shares(len(self.sequence), limit)
+
+    @property
+    def others(self) -> dict[tuple[str, str], str]:
+        """Every other pair of solver and form: ``"possible"``, or why not."""
+        choice = self.choice or Choice(self.sdp, "", PlanOptions(), None)
+        pairs = choice.reasons()
+        pairs.pop((self.solver.name, self.form), None)
+        return pairs
+
+    def explain(self) -> str:
+        """The choice, the candidates after it, and what else there is, in words."""
+        steps = " → ".join(r.name for r in self.reductions) or "none"
+        before = [] if self.squares is None else ["half the square of the length that is the cost"]
+        before += [] if self.presolved is None else self.presolved.words()
+        lines = [
+            f"solver      {self.solver.name}",
+            f"form        {self.form} ({_FORMS[self.form]})",
+            *(f"before      {words}" for words in before),
+            f"reductions  {steps}",
+            f"because     {self.reason}",
+            *self._turns(),
+        ]
+        for title, is_possible in (("also possible", True), ("not possible", False)):
+            grouped: dict[tuple[str, str], list[str]] = {}
+            for (name, form), words in self.others.items():
+                if (words == POSSIBLE) == is_possible:
+                    grouped.setdefault((name, words), []).append(form)
+            lines += ["", title] if grouped else []
+            for (name, words), forms in grouped.items():
+                line = f"  {name:<15}{', '.join(forms):<20}"
+                lines.append(line.rstrip() if is_possible else f"{line}  {words}")
+        return "\n".join(lines)
+
+    def _turns(self) -> list[str]:
+        """The candidates with their shares of the time, where there are several."""
+        if len(self.sequence) == 1:
+            return []
+        lines = ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
+        for one, share in zip(self.sequence, self.shares, strict=True):
+            allowed = f"{share:.3g} s" if share < inf else "no limit"
+            lines.append(f"  {one.solver.name:<15}{one.form:<13}{allowed:>9}")
+        return lines
+
+    def __repr__(self) -> str:
+        return f"Plan({self.solver.name}, {self.form} form: {self.reason})"
 
     def but(self, **changes: Any) -> Plan:
         """The plan for the same model with other arguments of `sdpdr.plan`.
@@ -136,30 +195,30 @@ class Plan(Way):
         DataError
             If the plan was written by hand; use `dataclasses.replace` on its parts.
         """
-        if self.asked is None or self.model is None:
+        if self.requested is None or self.model is None:
             raise DataError("this plan was written by hand: replace its parts instead.")
-        before = self.asked.arguments()
+        before = self.requested.arguments()
         if changes.get("form", "landmark") != "landmark":
             before |= {"landmarks": None, "basis": None}
-        return _made(self.model, **(before | changes))
+        return plan(self.model, **(before | changes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A plan travels as what was asked, or as what was written."""
-        if self.asked is not None and self.model is not None:
-            return partial(_made, self.model, **self.asked.arguments()), ()
+        """A plan travels as what was requested, or as what was written."""
+        if self.requested is not None and self.model is not None:
+            return partial(plan, self.model, **self.requested.arguments()), ()
         return partial(Plan, model=self.model), (self.reductions, self.solver, self.form)
+
+    # -- running ----------------------------------------------------------------------------------
 
     def run(
         self,
         model: Model | SDP | None = None,
         *,
         isolate: bool | None = None,
-        rigorous: bool = False,
         gap_scale: float = 0.0,
         proof: str = "budget",
         start: Solution | Point | None = None,
         progress: Progress | bool | None = None,
-        attainable: bool = True,
     ) -> Solution:
         """Carry the plan out, and grade the answer.
 
@@ -167,9 +226,7 @@ class Plan(Way):
         ----------
         model : Model or SDP, optional
             For plans that were written by hand: what to solve.
-        isolate, rigorous, gap_scale, proof, start, progress : see `sdpdr.solve`
-        attainable : bool, default True
-            Whether to prove that the value is attained, for which the point may be moved.
+        isolate, gap_scale, proof, start, progress : see `sdpdr.solve`
 
         Returns
         -------
@@ -185,65 +242,13 @@ class Plan(Way):
         watch = Deadline()
         chosen = self._of(model)
         assert chosen.model is not None
-        asked = (isolate, rigorous, gap_scale, start, progress, attainable, proof)
-        return chosen.in_time(Request(chosen.model, *asked), watch)
-
-    def in_time(self, request: Request, since: Deadline) -> Solution:
-        """The answer in the time limit of the solver, of which planning has taken a part."""
-        deadline = Deadline(self.solver.time_limit, since=since)
-        return self.carried_out(replace(request, deadline=deadline))
-
-    def carried_out(self, request: Request) -> Solution:
-        """The answer of a plan that was made for the model of a request as it stands.
-
-        Raises
-        ------
-        NotAcceptedError
-            If rigorous proofs are asked of a model without a standard form.
-        """
-        if request.rigorous and self.sdp is None:
-            why = standard_form(request.model)[1].rstrip(".")
-            raise NotAcceptedError(_NOT_RIGOROUS.format(why))
-        solution = self._answered(request)
-        if request.attainable:
-            solution = without_what_misses(solution)
-        sdp = self.prepared.standard if self.prepared is not None else self.sdp
-        if sdp is not None:
-            solution = replace(solution, prover=partial(go_on, sdp))
-        if not isinstance(request.model, Model):
-            return solution
-        return replace(solution, of_model=True, shapes=request.model.shapes)
-
-    def _answered(self, request: Request) -> Solution:
-        if self.squares is not None:
-            return self._by_squares(*self.squares, request)
-        request = replace(request, clock=Clock(self.seconds))
-        return self._faced(request)
-
-    def _by_squares(self, squared: Squared, inner: Plan, request: Request) -> Solution:
-        """The answer by half the square of the length; as it is written where that falls short."""
-        assert self.sdp is not None
-        assert self.asked is not None
-        answers = []
-        # Who begins somewhere, begins with the length.
-        if request.start is None:
-            found = inner._answered(replace(request, model=squared.sdp))
-            graded = with_status(self.sdp, squared.lift(found), ended_as(found.status))
-            answers.append(graded)
-            ended = graded.status in (*SETTLED, Status.INTERRUPTED) or request.deadline.is_over()
-            # No gap is small relative to zero, by squares or without.
-            if ended or is_nothing(self.sdp, graded.attained, graded.bound):
-                return graded
-        again = replace(request, clock=Clock())
-        with again.clock("reduce"):
-            faced = facial_reduction(self.sdp)
-        plain = self._planned_again(self.sdp, self.asked, faced or None, again)
-        return join([*answers, plain._answered(request)])
+        request = Request(chosen.model, isolate, gap_scale, start, progress, proof=proof)
+        return chosen.in_time(request, watch)
 
     def _of(self, model: Model | SDP | None) -> Plan:
         """The plan for a model, where it was written by hand."""
         model = self.model if model is None else model
-        if self.asked is not None:
+        if self.requested is not None:
             made_for, *decided = self.planned
             if model is not made_for:
                 raise DataError(
@@ -265,54 +270,228 @@ class Plan(Way):
             raise NotAcceptedError(f"solver {self.solver.name!r} cannot take it: {refusal}.")
         return replace(self, model=model, sdp=sdp)
 
-    def _faced(self, request: Request) -> Solution:
+    def in_time(self, request: Request, since: Deadline) -> Solution:
+        """The answer in the time limit of the solver, of which planning has taken a part."""
+        deadline = Deadline(self.solver.time_limit, since=since)
+        solution = self._by_squares(replace(request, deadline=deadline))
+        if request.attainable:
+            solution = without_what_misses(solution)
+        sdp = self.presolved.standard if self.presolved is not None else self.sdp
+        if sdp is not None:
+            solution = replace(solution, prover=partial(go_on, sdp))
+        if not isinstance(request.model, Model):
+            return solution
+        return replace(solution, of_model=True, shapes=request.model.shapes)
+
+    def _by_squares(self, request: Request) -> Solution:
+        """The answer by half the square of a length; as it is written where that falls short."""
+        if self.squares is None:
+            return self._on_face(replace(request, clock=Clock(self.seconds)))
+        length, inner = self.squares
+        assert self.sdp is not None
+        assert self.requested is not None
+        assert self.model is not None
+        answers = []
+        # A start is a point of the length itself.
+        if request.start is None:
+            found = inner._by_squares(replace(request, model=length.sdp))
+            graded = with_status(self.sdp, length.lift(found), ended_as(found.status))
+            answers.append(graded)
+            ended = graded.status in (*SETTLED, Status.INTERRUPTED) or request.deadline.is_over()
+            # No gap is small relative to zero, by squares or without.
+            if ended or is_nothing(self.sdp, graded.attained, graded.bound):
+                return graded
+        clock = Clock()
+        with clock("reduce"):
+            faced = facial_reduction(self.sdp)
+        plain = _on_face(self.model, self.sdp, faced or None, self.requested, clock)
+        return join([*answers, plain._by_squares(request)])
+
+    def _on_face(self, request: Request) -> Solution:
         """The answer to the model, by way of its faces and units."""
-        ready = self.prepared
-        if ready is None:
-            return self._contradicted(request)
-        if ready.faced is not None and ready.faced.infeasible is not None:
-            return refuted_solution(ready.faced, request.clock.seconds, self.solver.tol)
-        start = None if request.start is None else ready.push(request.start)
-        return ready.lift(self._contradicted(replace(request, model=ready.model, start=start)))
-
-    def _contradicted(self, request: Request) -> Solution:
-        """The answer to the program that is graded; rows that contradict each other are one."""
+        ready, seconds, tol = self.presolved, request.clock.seconds, self.solver.tol
+        if ready is not None and ready.faced is not None and ready.faced.infeasible is not None:
+            return refuted_solution(ready.faced, seconds, tol)
+        if ready is not None:
+            start = None if request.start is None else ready.push(request.start)
+            request = replace(request, model=ready.model, start=start)
         if request.start is not None:
-            check_start(self, request.start)
+            check_start(self, self.sdp, request.start)
         try:
-            return self._carried_out(request)
-        except InfeasibleError as error:
-            assert self.sdp is not None  # whose rows were compared
-            return contradicted_solution(self.sdp, error, request.clock.seconds, self.solver.tol)
+            solution = self._answered(request)
+        except InfeasibleError as error:  # Constraints contradict each other exactly.
+            assert self.sdp is not None  # whose constraints were compared
+            solution = contradicted_solution(self.sdp, error, seconds, tol)
+        return solution if ready is None else ready.lift(solution)
 
-    def _carried_out(self, request: Request) -> Solution:
-        """Run the plan, or one way after the other; their time begins when there is a worker."""
-        narrower = self.form == "landmark" or any(step.is_narrower for step in self.reductions)
+    def _answered(self, request: Request) -> Solution:
+        """The answer of the solver, or of all candidates in turn."""
+        requested, choice = self.requested, self.choice
         # What is lost by a narrower program, no other solver finds.
-        if self.asked is not None and self.asked.solver == "auto" and not narrower:
+        is_auto = requested is not None and requested.is_auto and not self.is_narrower
+        if is_auto and choice is not None:
 
-            def in_turn(one: Way, turn: str, proofs: Deadline, start: Solution | None) -> Solution:
-                begin = request.start if start is None else start
-                return attempt(one, replace(request, proofs=proofs, start=begin), turn)
+            def run(one: Candidate, turn: Turn) -> Solution:
+                start = request.start if turn.start is None else turn.start
+                own = replace(request, proofs=turn.proofs, start=start, is_last=turn.is_last)
+                return attempt(one, self.sdp, own, turn.words)
 
-            return take_turns(self, in_turn, request.deadline, rigorous=request.rigorous)
+            return take_turns(choice.candidates(), run, request.deadline, self.sdp)
+        # The time begins when there is a worker.
         if self.solver.time_limit is not None and request.isolate is not False:
             request.deadline.excuse(until_there_is_a_worker(self.solver))
         one = replace(self, solver=replace(self.solver, time_limit=request.deadline.left()))
-        return attempt(one, replace(request, proofs=of_proofs(request.deadline)))
-
-    def _planned_again(
-        self, sdp: SDP, asked: Asked, faced: FacialReduction | None, request: Request
-    ) -> Plan:
-        """Another plan for the model, on a face that is known."""
-        from sdpdr.solving.planning import Planner
-
-        assert self.model is not None
-        return Planner(self.model, asked, request.clock).on_face(sdp, faced)
+        return attempt(one, self.sdp, replace(request, proofs=of_proofs(request.deadline)))
 
 
-def _made(model: Model | SDP, **arguments: Any) -> Plan:
-    """The plan that is made for a model of some arguments."""
-    from sdpdr.solving.planning import plan
+def plan(
+    model: Model | SDP | Block,
+    solver: str | Solver = "auto",
+    form: str = "auto",
+    *,
+    via: Sequence[Reduction] = (),
+    skip: Collection[str] = (),
+    landmarks: int | None = None,
+    basis: str | ArrayLike | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    seed: int | None = None,
+    verbose: bool | None = None,
+) -> Plan:
+    """Choose reductions, a solver and a form without solving.
 
-    return plan(model, **arguments)
+    Parameters
+    ----------
+    model : Model or SDP, or one Block
+    solver : str or Solver, default "auto"
+        A name, or a configured solver object.
+    form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}
+        Default: "auto".
+    via : sequence of Reduction, default ()
+        The first steps, for instance ``[reduce.Chordal()]`` or ``[reduce.Dual()]``; solver and
+        form are chosen for the program that they lead to. Nothing comes before them.
+    skip : collection of str, default ()
+        Names that "auto" does not consider.
+    landmarks, basis : optional
+        Of the landmark form, see `sdpdr.solve`.
+    tol, time_limit, max_iter, seed, verbose : optional
+        Uniform options; they win over those of a solver object.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    UnknownNameError, SolverMissingError, SolverLicenceError
+    NotAcceptedError
+        If the solver cannot take the program in that form; the message says why.
+    DataError
+        If an argument would have no effect.
+
+    Notes
+    -----
+    The model is first brought to the faces that are proved at next to no cost, and to units that
+    suit it; ``explain()`` says so. The rule that chooses reads sizes alone, and never load, free
+    memory or a clock.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods, plan
+    >>> choice = plan(methods.mvu(graphs.path([1.0, 2.0])))
+    >>> choice.solver.name, choice.form
+    ('lowrank', 'factor')
+    """
+    options = {
+        "tol": tol,
+        "time_limit": time_limit,
+        "max_iter": max_iter,
+        "seed": seed,
+        "verbose": verbose,
+    }
+    model = as_model(model)
+    refuse_strange(model, solver)
+    requested = PlanOptions(solver, form, as_reductions(via), skip, landmarks, basis, options)
+    refuse_idle(requested)
+    check_options(requested.given)
+    clock = Clock()
+    with clock("build"):
+        if form == "landmark":
+            return _made(model, *landmark_candidate(model, requested), None, requested, clock)
+        sdp, refusal = standard_form(model)
+    length = squared(sdp) if sdp is not None and form == "auto" and not via else None
+    if length is not None and _is_easier_squared(length, solver):
+        with clock("reduce"):
+            smaller = facial_reduction(length.sdp)
+        inner = _on_face(length.sdp, length.sdp, smaller or None, requested, clock)
+        planned = (model, *inner.planned[1:])
+        return replace(inner, model=model, sdp=sdp, planned=planned, squares=(length, inner))
+    # Reductions of ``via`` know the program as it was written.
+    as_written = form == "cvxpy" or via
+    with clock("reduce"):
+        faced = None if as_written or sdp is None else facial_reduction(sdp)
+    return _on_face(model, sdp, faced or None, requested, clock, refusal)
+
+
+def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
+    """Whether half the square of a length takes less than the length."""
+    is_distance = Nearest().accepts(length.sdp) is None
+    if solver != "auto":
+        return is_distance and solver == Nearest.name
+    return is_distance or length.heads is not None
+
+
+def _on_face(
+    model: Model | SDP,
+    sdp: SDP | None,
+    faced: FacialReduction | None,
+    requested: PlanOptions,
+    clock: Clock,
+    refusal: str = "",
+) -> Plan:
+    """The plan for a model on a face that is proved."""
+    if requested.solver != "auto":
+        (
+            find(requested.solver) if isinstance(requested.solver, str) else requested.solver
+        ).require()
+    if faced is not None and faced.infeasible is not None:
+        # No solver will run; the plan says why.
+        solver = configure(
+            "lowrank" if requested.solver == "auto" else requested.solver, requested.options
+        )
+        one = Candidate((), solver, solver.forms[0], faced.infeasible)
+        ready = Presolved(model, faced.original, faced)
+        return _made(model, one, faced.original, ready, requested, clock)
+    with clock("reduce"):
+        units = requested.form != "cvxpy" and not requested.via
+        ready = presolve(model, sdp, faced, units=units)
+    with clock("build"):
+        choice = choose(ready.sdp, requested, refusal)
+        return _made(model, choice.first, ready.sdp, ready, requested, clock, choice)
+
+
+def _made(
+    model: Model | SDP,
+    one: Candidate,
+    sdp: SDP | None,
+    ready: Presolved | None,
+    requested: PlanOptions,
+    clock: Clock,
+    choice: Choice | None = None,
+) -> Plan:
+    """The plan that begins with a candidate."""
+    return Plan(
+        one.reductions,
+        one.solver,
+        one.form,
+        one.reason,
+        one.ends_by_itself,
+        model=model,
+        sdp=sdp,
+        presolved=ready,
+        requested=requested,
+        choice=choice,
+        seconds=clock.seconds,
+        planned=(model, one.reductions, one.solver, one.form),
+    )

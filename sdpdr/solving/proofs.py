@@ -27,7 +27,7 @@ from sdpdr.program.ray import Ray
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP, without_objective
 from sdpdr.solvers.flat import ask_clarabel
-from sdpdr.solving.asked import FULL, Request
+from sdpdr.solving.options import FULL, Request
 
 # Seconds of a processor that proofs may take by default, and those for each second of the solver.
 AT_LEAST, OF_SOLVER = 2.0, 5.0
@@ -40,7 +40,9 @@ _CLAIMS = {Verdict.INFEASIBLE: "infeasible", Verdict.UNBOUNDED: "unbounded"}
 
 
 def budget(solving: float, request: Request) -> float:
-    """Seconds that proofs may take: all that are left of a time limit, or else a few of their own.
+    """Seconds that proofs may take: a few of their own, or all that are left of a time limit.
+
+    They may not take all that is left while other candidates wait.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def budget(solving: float, request: Request) -> float:
     request : Request
     """
     left = request.proofs.ahead
-    if request.proof == FULL or request.deadline.seconds < inf:
+    if request.proof == FULL or (request.is_last and request.deadline.seconds < inf):
         return left
     return min(left, max(AT_LEAST, OF_SOLVER * solving))
 

@@ -16,15 +16,15 @@ from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solving.answers import unproved
-from sdpdr.solving.asked import Request
+from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.grade import STOPPED
+from sdpdr.solving.options import Request
 from sdpdr.solving.proofs import budget
-from sdpdr.solving.way import Way
 
 _LEFT = "the point itself is left where it is"
 
 
-def grade_smooth(model: Model, outcome: Outcome, chosen: Way, request: Request) -> Solution:
+def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Request) -> Solution:
     """Grade a point of a model with smooth costs, over the cones that cvxpy writes it in.
 
     cvxpy keeps the values of the model's own variables, and not of those that it adds, so that
@@ -35,7 +35,7 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Way, request: Request) 
     model : Model
     outcome : Outcome
         Of the model as cvxpy was given it.
-    chosen : Way
+    chosen : Candidate
     request : Request
 
     Returns
@@ -87,7 +87,6 @@ def _with_knowledge(solution: Solution, known: Knowledge, unit: float) -> Soluti
         bound=unit * known.bound if BOUND in known.how else None,
         argument=known.how.get(BOUND, notes),
         ray=ray,
-        rigorous=True,
     )
 
 

@@ -14,8 +14,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.asked import Request, as_model, refuse_strange, require_flags
-from sdpdr.solving.planning import plan
+from sdpdr.solving.options import Request, as_model, refuse_strange, require_flags
+from sdpdr.solving.plan import plan
 
 
 def solve(
@@ -32,7 +32,6 @@ def solve(
     seed: int | None = None,
     verbose: bool | None = None,
     isolate: bool | None = None,
-    rigorous: bool = False,
     gap_scale: float = 0.0,
     proof: str = "budget",
     start: Solution | Point | None = None,
@@ -47,11 +46,10 @@ def solve(
     ----------
     model : Model or SDP, or one Block
     solver : str or Solver, default "auto"
-        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", several take
-        turns until an answer is proved to ``tol``: who fails, stalls or runs out of its share of
-        the time gives way to the next, and the best point of one is joined with the best bound of
-        another. ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of
-        it.
+        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", candidates run
+        in turn until an answer is proved to ``tol``: one that fails or uses up its share of the
+        time gives way to the next, and the best point and the best bound are joined.
+        ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of it.
     form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}
         Default: "auto"; ``sdpdr.plan(model)`` tells what it would choose, and why. ``"landmark"``
         is a narrower program, K = Q L Q^T, graded as an answer to the whole one.
@@ -69,10 +67,10 @@ def solve(
         Relative gap aimed at.
     time_limit : float, optional
         Seconds for all of it: planning, reductions, solvers and their proofs, but for the start of
-        the first worker process. Those that take turns share them: the first has about half, and
-        proofs of its answer half of the rest. The last proofs may take another second, or a fifth
-        of the limit, and whatever runs then ends its step, a factorization for instance. Solvers
-        that are not ours run in a worker process, which is ended when time is up. The answer joins
+        the first worker process. Candidates share them: the first has about half, and proofs of its
+        answer no more than half of the rest. The last proofs may take another second, or a fifth of
+        the limit, and whatever runs then ends its step, a factorization for instance. Solvers that
+        are not ours run in a worker process, which is ended when time is up. The answer joins
         the best feasible point and the best bound so far; a point that has next to nothing right is
         left out, and then the value is ``nan``.
     max_iter : int, optional
@@ -85,16 +83,13 @@ def solve(
         native code is reported rather than suffered; or never do, and let it be late. Default:
         where a time limit, or its share of the time, is to be kept by code that is not ours.
         ``sdpa`` always runs in a worker, since it may end the process that it runs in.
-    rigorous : bool, default False
-        Account for all rounding on both sides, so that they are theorems about the numbers stored
-        in the program: ``solution.enclosure`` is an interval that contains the optimum.
     gap_scale : float, default 0
         A size of objective below which the gap is absolute, for programs whose optimum is zero: a
         gap relative to zero is infinite.
     proof : {"budget", "full"}, default "budget"
         How long proofs may take: five times the seconds of the solver, and two at least, of one
-        processor; or what they need. A time limit is a budget of its own. What is not proved by
-        then is said, and `Solution.prove` goes on.
+        processor; or what they need. Under a time limit, proofs of the last candidate may use all
+        that is left of it. What is not proved by then is said, and `Solution.prove` goes on.
     start : Solution or Point, optional
         Where to begin: the answer to a nearby program, values and multipliers. Matters to
         solvers that can use it (``lowrank``); the others refuse it.
@@ -126,7 +121,7 @@ def solve(
     refuse_strange(model, solver)
     require_flags(verbose=verbose)
     watch = Deadline()
-    request = Request(model, isolate, rigorous, gap_scale, start, progress, proof=proof)
+    request = Request(model, isolate, gap_scale, start, progress, proof=proof)
     chosen = plan(
         model,
         solver,

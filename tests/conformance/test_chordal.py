@@ -13,7 +13,7 @@ from sdpdr.blocks import Slack
 from sdpdr.errors import NotAcceptedError
 from sdpdr.program import Factor, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.way import CHORDAL
+from sdpdr.solving.possible import CHORDAL
 
 from ..proofs import certify
 from .limits import tolerance

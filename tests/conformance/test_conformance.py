@@ -13,7 +13,7 @@ from sdpdr.errors import NotAcceptedError
 from sdpdr.program import PsdVariable, Status, as_dense, dimacs_errors
 from sdpdr.program.point import Point
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.way import CHORDAL
+from sdpdr.solving.possible import CHORDAL
 
 from ..proofs import certify
 from .cases import CASES
@@ -163,7 +163,7 @@ def assert_lifted(sdp, solution):
 @pytest.mark.parametrize(("name", "form"), [u for u in USABLE if u[0] == "ipopt"])
 @pytest.mark.parametrize("case", [c for c in CASES if c.name.startswith("theta")], ids=repr)
 def test_edge_solvers_refuse_other_programs_in_words(name, form, case):
-    with pytest.raises(NotAcceptedError, match="no way to solve this program as asked"):
+    with pytest.raises(NotAcceptedError, match="no solver accepts this program as requested"):
         sdpdr.solve(case.build(), name, form)
 
 

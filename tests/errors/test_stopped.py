@@ -94,7 +94,7 @@ def test_an_interruption_inside_a_native_solver_reaches_the_person(spiral, monke
 def test_a_time_limit_in_the_low_rank_solver_gives_the_best_point_so_far(spiral):
     solution = sdpdr.solve(methods.mvu(spiral), "lowrank", tol=1e-9, time_limit=1e-9)
     assert solution.status is Status.TIME_LIMIT
-    assert "best point" in solution.status.advice
+    assert "time_limit" in solution.advice
     assert_graded(solution)
 
 
@@ -171,7 +171,7 @@ def test_slack_cheaper_than_the_threshold_is_unbounded(spiral, threshold, solver
     model = methods.mvu(spiral, Slack(0.99 * threshold, "absolute"))
     solution = sdpdr.solve(model, solver, form)
     assert solution.status is Status.UNBOUNDED
-    assert "price of slack" in solution.advice
+    assert "penalty on slack" in solution.advice
     assert solution.bound is None
     assert not solution.certified()
 
@@ -192,7 +192,7 @@ def test_a_disconnected_program_written_by_hand_is_unbounded(solver, form):
     model = Model((Gram(5), Centered(5), Isometry(graph), Variance(5)))
     solution = sdpdr.solve(model, solver, form)
     assert solution.status is Status.UNBOUNDED
-    assert "disconnected" in solution.advice
+    assert "graph is connected" in solution.advice
 
 
 # -- infeasible -------------------------------------------------------------------------------

@@ -7,12 +7,9 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band
 from sdpdr.errors import DataError, ModelError
-from sdpdr.iterate import polish, reduce_rank
-from sdpdr.linalg import InnerProduct, SquaredEdgeLengths
-from sdpdr.linalg.maps import SvecMap
-from sdpdr.linalg.svec import svec
+from sdpdr.iterate import polish
+from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.program import SDP, Factor, PsdVariable
-from sdpdr.program.rows import Rows
 
 
 @pytest.fixture(scope="module")
@@ -61,46 +58,6 @@ def test_a_rank_too_low_leaves_a_residual(flat):
     assert mended.residual > 1e-2
     assert not mended.held()
     assert "rank 1 of order 15" in repr(mended)
-
-
-def random_program():
-    """Order 8, five random rows that the identity satisfies."""
-    rng = np.random.default_rng(0)
-    rows = np.array([svec(A + A.T) for A in rng.standard_normal((5, 8, 8))])
-    linear_map = SvecMap(8, rows)
-    rhs = linear_map.apply(np.eye(8))
-    return SDP((PsdVariable("X", 8),), {}, (Rows("rows", "==", {"X": linear_map}, rhs),))
-
-
-def test_reduction_stops_where_counting_stops():
-    """Five rows: the rank falls from 8 to 2, the largest r with r (r + 1) / 2 <= 5."""
-    program = random_program()
-    reduced = reduce_rank(program, np.eye(8))
-    assert reduced.factor.shape == (8, 2)
-    slack = program.slack(program.rows[0], {"X": reduced})
-    np.testing.assert_allclose(slack, 0.0, atol=1e-11)
-
-
-def test_the_objective_is_kept_too():
-    program = random_program()
-    cost = np.diag(np.arange(1.0, 9.0))
-    program = program.with_cost("X", InnerProduct(cost))
-    reduced = reduce_rank(program, np.eye(8))
-    assert program.primal_value({"X": reduced}) == pytest.approx(36.0, rel=1e-10)
-    assert reduced.factor.shape[1] * (reduced.factor.shape[1] + 1) / 2 <= 6
-
-
-def test_the_bent_star_becomes_flat():
-    """Four rows and the trace: the unfolding of rank three has one of rank two."""
-    star = graphs.from_edges(5, [[0, 1], [0, 2], [0, 3], [0, 4]], [1.0] * 4)
-    model = methods.mvu(star, "equality")
-    program = model.to_sdp()
-    solution = sdpdr.solve(model, "clarabel", "gram", tol=1e-8)
-    assert np.sum(solution.spectrum() > 1e-3) == 3
-    reduced = reduce_rank(program, solution.gram())
-    assert reduced.factor.shape[1] <= 2
-    np.testing.assert_allclose(lengths(star, reduced.factor), 1.0, atol=1e-6)
-    assert reduced.trace() == pytest.approx(4.0, abs=1e-5)
 
 
 def test_ranks_and_programs_that_cannot_be_polished_are_named(flat):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import cvxpy as cp
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import sdpdr
+from sdpdr.errors import UncertifiedWarning
 from sdpdr.program import Status
 from sdpdr.program.run import Claim
 
@@ -128,7 +130,7 @@ def test_values_and_multipliers_of_cvxpy_are_those_of_clarabel(build, way):
 
 def test_graded_solution_is_in_the_statistics():
     problem = linear()
-    problem.solve(solver=sdpdr.CVXPY(solver="clarabel", rigorous=True))
+    problem.solve(solver=sdpdr.CVXPY(solver="clarabel"))
     solution = problem.solver_stats.extra_stats
     assert solution.status is sdpdr.Status.SOLVED
     low, high = solution.enclosure
@@ -161,6 +163,7 @@ def test_a_plan_takes_the_program():
     [
         (Status.INACCURATE, {}, cp.OPTIMAL_INACCURATE),
         (Status.OPTIMAL_NEARBY, {"epsilon": 1e-9}, cp.OPTIMAL),
+        (Status.OPTIMAL_NEARBY, {"epsilon": 1e-9, "bound": None}, cp.OPTIMAL_INACCURATE),
         (Status.OPTIMAL_NEARBY, {"epsilon": 1e-3}, cp.OPTIMAL_INACCURATE),
         (Status.TIME_LIMIT, {}, cp.USER_LIMIT),
         (Status.UNVERIFIED, {"claimed": Claim("", verdict="infeasible")}, "infeasible_inaccurate"),
@@ -171,7 +174,12 @@ def test_a_plan_takes_the_program():
 def test_statuses_in_the_words_of_cvxpy(status, changes, expected):
     program = sdpdr.from_cvxpy(disc())
     solution = replace(sdpdr.solve(program), status=status, **changes)
-    assert program.give_back(solution).status == expected
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UncertifiedWarning)
+        assert program.give_back(solution).status == expected
+    told = [w for w in caught if issubclass(w.category, UncertifiedWarning)]
+    nearby = status is Status.OPTIMAL_NEARBY and expected == cp.OPTIMAL_INACCURATE
+    assert ["the answer is OPTIMAL_NEARBY" in str(w.message) for w in told] == [True] * nearby
 
 
 @pytest.mark.parametrize("claim", ["infeasible", "unbounded"])

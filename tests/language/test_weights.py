@@ -18,7 +18,7 @@ from sdpdr import (
     symmetric,
 )
 from sdpdr.errors import ModelError
-from sdpdr.solving.asked import as_model
+from sdpdr.solving.options import as_model
 
 RNG = np.random.default_rng(2)
 A, b = RNG.standard_normal((6, 3)), RNG.standard_normal(6)

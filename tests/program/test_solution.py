@@ -14,6 +14,7 @@ from sdpdr import graphs, methods
 from sdpdr.errors import SolveFailedError, UnknownNameError
 from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace, VectorMap
 from sdpdr.linalg.svec import svec
+from sdpdr.model.blocks import Centered, Gram, Isometry, Variance
 from sdpdr.program import SDP, Factor, Lmi, PsdVariable, Rows, Status, VectorVariable
 from sdpdr.program.backward import backward_error, relative_slacks
 from sdpdr.program.report import BINDING
@@ -63,6 +64,13 @@ def weakly():
 @pytest.fixture(scope="module")
 def endless():
     return sdpdr.solve(ENDLESS)
+
+
+def unfolding(graph, band=0.0):
+    """Points of largest variance with given distances, or with a band around them."""
+    lengths = Isometry(graph, "equality")
+    kept = sdpdr.relax(lengths, band) if band else lengths
+    return sdpdr.Model((Gram(graph.n), Centered(graph.n), kept, Variance(graph.n)))
 
 
 def lines_of(text, label):
@@ -226,24 +234,94 @@ def test_a_report_survives_pickling(ring, infeasible, endless, weakly):
         assert pickle.loads(pickle.dumps(solution)).report() == solution.report()
 
 
-@pytest.mark.parametrize(
-    ("sdp", "grade"),
-    [
-        (IMPOSSIBLE, "proved infeasible"),
-        (WEAKLY, "proved infeasible"),
-        (ENDLESS, "proved unbounded"),
-    ],
-    ids=["infeasible", "weakly infeasible", "unbounded"],
-)
-def test_a_card_is_headed_by_what_is_proved(sdp, grade):
-    solution = sdpdr.solve(sdp)
-    assert f"<caption>Solution, {grade}</caption>" in solution._repr_html_()
-    claim = replace(solution, status=Status.UNVERIFIED)
-    assert "<caption>Solution, not certified</caption>" in claim._repr_html_()
+# -- in a sentence ---------------------------------------------------------------------------------
+
+
+def test_a_solved_program_needs_one_sentence_and_no_advice(ring):
+    assert str(ring).startswith("SOLVED: the maximum is 10, proved optimal to a relative gap of ")
+    assert str(ring).endswith(" (1e-08 requested).")
+    assert ring.advice == ""
+    for shown in (repr(ring), ring.report(), ring._repr_html_()):
+        assert "SOLVED: the maximum is 10, proved optimal" in shown
+
+
+def test_a_contradiction_names_constraints_and_removing_one_helps(infeasible, weakly):
+    assert str(infeasible).startswith("INFEASIBLE: no point satisfies 'far', which is proved.")
+    assert str(weakly).startswith("INFEASIBLE: no point satisfies 'side' and 'corner' together")
+    assert "Remove one of these constraints" in infeasible.advice
+    kept = replace(IMPOSSIBLE, rows=IMPOSSIBLE.rows[:1])
+    assert sdpdr.solve(kept).status is Status.SOLVED
+
+
+def test_softened_or_relaxed_models_have_points():
+    t = sdpdr.scalar("t")
+    low, high = t >= 1.0, t <= 0.0
+    answer = sdpdr.solve(sdpdr.minimize(t) + low + high)
+    assert answer.status is Status.INFEASIBLE
+    assert "soften(block, weight)" in answer.advice
+    soft = sdpdr.solve(sdpdr.minimize(t) + low.priced(2.0) + high)
+    assert soft.value == pytest.approx(2.0, rel=1e-6)
+    triangle = graphs.from_edges(3, [[0, 1], [1, 2], [0, 2]], [1.0, 1.0, 9.0])
+    answer = sdpdr.solve(unfolding(triangle))
+    assert answer.status is Status.INFEASIBLE
+    assert "relax(block, band)" in answer.advice
+    assert sdpdr.solve(unfolding(triangle, band=0.6)).status is Status.SOLVED
+
+
+def test_a_constraint_that_bounds_the_objective_ends_what_is_unbounded(endless):
+    assert str(endless).startswith("UNBOUNDED: there is no maximum")
+    assert "Add a constraint that bounds it" in endless.advice
+    bounded = replace(ENDLESS, rows=(*ENDLESS.rows, IMPOSSIBLE.rows[0]))
+    assert sdpdr.solve(bounded).status is Status.SOLVED
+
+
+def test_a_larger_tolerance_that_is_suggested_is_met():
+    model = methods.mvu(RING)
+    rough = sdpdr.solve(model, "scs", "gram", max_iter=20, tol=1e-13)
+    rough = replace(rough, status=Status.INACCURATE, bound=rough.attained * 1.0003)
+    (suggested,) = re.findall(r"pass tol=(\S+);", rough.advice)
+    assert rough.certified(float(suggested))
+    assert not rough.certified(0.5 * float(suggested))
+
+
+def test_a_scale_that_is_suggested_for_an_optimum_of_zero_is_enough():
+    trace = Rows("trace", "==", {"X": Trace(2)}, [1.0])
+    cost = InnerProduct(np.array([[1.0, 1.0], [1.0, 1.0]]))
+    sdp = SDP((PsdVariable("X", 2),), {"X": cost}, (trace,))
+    answer = sdpdr.solve(sdp, "clarabel")
+    assert answer.status is Status.INACCURATE
+    (suggested,) = re.findall(r"gap_scale=(\S+),", answer.advice)
+    assert sdpdr.solve(sdp, "clarabel", gap_scale=float(suggested)).status is Status.SOLVED
+
+
+def test_a_band_gives_what_is_optimal_nearby_an_interior():
+    flat = graphs.complete(np.random.default_rng(0).standard_normal((6, 3)))
+    answer = sdpdr.solve(unfolding(flat), "lowrank")
+    assert answer.status is Status.OPTIMAL_NEARBY
+    assert "relax(block, band)" in answer.advice
+    assert sdpdr.solve(unfolding(flat, band=1e-3), "lowrank").status is Status.SOLVED
+
+
+def test_a_failure_is_told_on_one_line(ring):
+    claim = replace(ring.claimed, message="Traceback:\n  " + 50 * "one line more\n")
+    shown = str(replace(ring, status=Status.FAILED, claimed=claim))
+    assert shown.startswith("FAILED: lowrank found no answer (Traceback: one line more")
+    assert "\n" not in shown
+    assert len(shown) < 400
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_every_status_has_its_sentence_with_and_without_sides(ring, status):
+    nothing = {"values": {}, "attained": None, "bound": None, "duals": {}, "value": float("nan")}
+    for changes in ({}, {"attained": None}, {"bound": None}, nothing, {"attained": 0.0}):
+        shown = str(replace(ring, status=status, **changes))
+        assert shown.startswith(f"{status.name}: ")
+        assert shown.endswith(".")
+        assert "\n" not in shown
 
 
 def test_zero_has_no_sign(ring):
     zero = replace(ring, value=-0.0, attained=-0.0, bound=-0.0)
     for words in (zero.report(), zero._repr_html_(), repr(zero)):
-        assert not re.search(r"(value|attained|bound|>) *-0\b(?!\.)", words)
-    assert "value 0, " in repr(zero)
+        assert not re.search(r"(value|attained|bound|is|>) *-0\b(?!\.)", words)
+    assert "the maximum is 0, " in repr(zero)

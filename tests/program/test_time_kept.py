@@ -83,9 +83,9 @@ def test_nobody_who_runs_apart_is_asked_when_the_time_is_up(monkeypatch):
     """As if the reductions had taken all of it, and that of proofs."""
     ran = []
     monkeypatch.setattr(attempts, "run_solver", lambda *given: ran.append(given))
-    chosen = replace(sdpdr.plan(PATH, "clarabel", "gram", time_limit=0.0))
+    chosen = sdpdr.plan(PATH, "clarabel", "gram", time_limit=0.0)
     request = attempts.Request(PATH, proofs=OVER)
-    found = attempts.attempt(chosen, request)
+    found = attempts.attempt(chosen, chosen.sdp, request)
     assert not ran
     assert found.status is Status.TIME_LIMIT
     assert found.bound is None

@@ -10,8 +10,6 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, Claim, Point
 from sdpdr.program.run import Verdict
@@ -127,22 +125,5 @@ class Interrupted(Honest):
         raise KeyboardInterrupt
 
 
-@dataclass(frozen=True)
-class Nearly(Honest):
-    """Is stopped a little before the optimum, and gets there from where it was."""
-
-    name: ClassVar[str] = "nearly"
-    forms: ClassVar[tuple[str, ...]] = ("factor",)
-    takes_start: ClassVar[bool] = True
-
-    def run(self, sdp: SDP, progress: Any = None, start: Point | None = None) -> Outcome:
-        """The answer, or multipliers that are a little uneven."""
-        right = super().run(sdp)
-        if start is not None:
-            return right
-        uneven = {k: y * (1.0 + 1e-2 * np.arange(len(y))) for k, y in right.point.duals.items()}
-        return replace(right, point=Point(right.point.values, uneven), verdict=Verdict.TIME_LIMIT)
-
-
-ALL = (Honest, Finder, Prover, Failing, Raising, Boaster, Hanging, Crashing, Interrupted, Nearly)
+ALL = (Honest, Finder, Prover, Failing, Raising, Boaster, Hanging, Crashing, Interrupted)
 BY_NAME = {double.name: double for double in ALL}

@@ -156,7 +156,7 @@ def graded(kind: str, n: int, room: float) -> str:
 def in_little_memory(run: Callable[..., str], *given: object) -> str:
     """In a process that a server starts, which has imported all once."""
     server = get_context("forkserver")
-    server.set_forkserver_preload(["sdpdr.solving.planning", "sdpdr.families.methods", __name__])
+    server.set_forkserver_preload(["sdpdr.solving.plan", "sdpdr.families.methods", __name__])
     with server.Pool(1) as pool:
         return pool.apply(run, given)
 

@@ -108,7 +108,7 @@ def test_a_solver_may_be_fixed_and_the_form_left_open(model):
     chosen = sdpdr.plan(model, "clarabel")
     assert chosen.solver.name == "clarabel"
     assert chosen.form in Clarabel.forms
-    assert chosen.reason == "it was asked for"
+    assert chosen.reason == "it was requested"
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,19 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods
+from sdpdr.base.deadline import Deadline
 from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.program import Claim, Point
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
+from sdpdr.solvers import LowRank
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.join import join
+from sdpdr.solving.options import Request
+from sdpdr.solving.portfolio import take_turns
+from sdpdr.solving.proofs import budget
 
 pytestmark = pytest.mark.integration
 
@@ -101,15 +107,6 @@ def test_the_deadline_is_one_for_all(only, model):
     only("hanging", "failing")
     solution = sdpdr.solve(model, time_limit=0.5)
     assert solution.status is Status.TIME_LIMIT or order_of(solution)[-1] == "hanging"
-
-
-@pytest.mark.nightly
-def test_who_was_stopped_nearly_done_goes_on_from_there_in_the_time_left(only, model):
-    only("nearly", "failing")
-    solution = sdpdr.solve(model, time_limit=60.0)
-    assert solution.status is Status.SOLVED
-    assert order_of(solution) == ["failing", "nearly", "nearly"]
-    assert order_of(sdpdr.solve(model)) == ["failing", "nearly"]  # nobody has to wait for more
 
 
 def test_an_error_comes_out_only_if_there_is_nothing_else(only, model):
@@ -254,6 +251,74 @@ def test_nothing_has_failed_where_both_sides_are_there():
     assert (joined.attained, joined.bound) == (2.0, 1.0)
 
 
+# -- laws of turns, with candidates that say what they are told to -------------------------------
+
+
+def turns_of(script, limit=None, sdp=None, last=None):
+    """Which candidate ran, for how long and from which start; candidate k says script[k]."""
+    told, last = [], [] if last is None else last
+    left = [list(answers) for answers in script]
+
+    def attempt(one, turn):
+        told.append((one.solver.seed, one.solver.time_limit, turn.start))
+        last.append(turn.is_last)
+        answer = left[one.solver.seed].pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    solvers = (LowRank(seed=k) for k in range(len(script)))
+    candidates = (Candidate((), solver, "factor", "") for solver in solvers)
+    return take_turns(candidates, attempt, Deadline(limit), sdp), told
+
+
+def near(status, gap, *, point=True):
+    """An answer that is so far from its bound."""
+    value = 1.0 if point else None
+    return made("lowrank", value, 1.0 - gap if point else None, value, status)
+
+
+SOLVED, SHORT = near(Status.SOLVED, 0.0), near(Status.INACCURATE, 1e-3)
+STOPPED, LOST = near(Status.TIME_LIMIT, 1e-2), near(Status.TIME_LIMIT, 0.0, point=False)
+TINY = sdpdr.SDP((), {}, ())
+
+
+@pytest.mark.parametrize("first", [SHORT, STOPPED, LOST, NotAcceptedError("not this one")])
+def test_the_next_candidate_runs_only_where_the_one_before_fell_short(first):
+    found, told = turns_of([[first], [SOLVED], [SOLVED]], sdp=TINY)
+    assert found.status is Status.SOLVED
+    assert [who for who, _, _ in told] == [0, 1]
+    assert [who for who, _, _ in turns_of([[SOLVED], [SOLVED]], sdp=TINY)[1]] == [0]
+
+
+def test_the_nearest_that_was_stopped_goes_on_from_its_point_at_the_end():
+    found, told = turns_of([[LOST], [STOPPED, SOLVED], [SHORT]], sdp=TINY)
+    assert found.status is Status.SOLVED
+    assert [(who, start) for who, _, start in told] == [
+        (0, None), (1, None), (2, None), (1, STOPPED)
+    ]  # fmt: skip
+
+
+def test_two_that_are_optimal_nearby_spare_the_others():
+    nearby = replace(near(Status.OPTIMAL_NEARBY, 0.0), attained=None, bound=None)
+    found, told = turns_of([[nearby], [nearby], [SOLVED]], sdp=TINY)
+    assert found.status is Status.OPTIMAL_NEARBY
+    assert len(told) == 2
+
+
+def test_each_gets_half_of_the_time_that_is_left_and_the_last_all_of_it():
+    last = []
+    _, told = turns_of([[SHORT], [SHORT], [SHORT]], 800.0, TINY, last)
+    assert last == [False, False, True]
+    assert [limit for _, limit, _ in told] == pytest.approx([400.0, 400.0, 800.0], rel=1e-2)
+
+
+def test_a_limit_of_the_caller_is_told_and_that_of_a_turn_is_not():
+    assert turns_of([[STOPPED, STOPPED]], sdp=TINY)[0].status is Status.INACCURATE
+    assert turns_of([[LOST, LOST]], sdp=TINY)[0].status is Status.FAILED
+    assert turns_of([[STOPPED]], 0.0, TINY)[0].status is Status.TIME_LIMIT
+
+
 # -- arguments without effect -------------------------------------------------------------------
 
 
@@ -288,3 +353,10 @@ def test_a_start_is_refused_where_nobody_can_begin_from_it(model):
     with pytest.raises(NotAcceptedError, match="cannot begin"):
         sdpdr.solve(model, "clarabel", start=first)
     assert sdpdr.solve(model, start=first).status is Status.SOLVED
+
+
+@pytest.mark.parametrize(("is_last", "expected"), [(True, 500.0), (False, 5.0)])
+def test_proofs_do_not_take_the_time_of_candidates_that_wait(is_last, expected):
+    limits = {"deadline": Deadline(400.0), "proofs": Deadline(500.0)}
+    request = Request(TINY, is_last=is_last, **limits)
+    assert budget(1.0, request) == pytest.approx(expected, abs=1.0)

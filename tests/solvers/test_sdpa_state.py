@@ -12,7 +12,7 @@ from sdpdr.program import SDP, Claim, Point, PsdVariable, Rows
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
 from sdpdr.solvers import Outcome, Sdpa, cvxpy_solvers
-from sdpdr.solving.way import reductions_for
+from sdpdr.solving.candidate import reductions_for
 
 pytestmark = pytest.mark.skipif(
     not Sdpa.availability().usable, reason="sdpa-python is not installed"

@@ -32,9 +32,9 @@ from sdpdr.program.run import shown
 from sdpdr.reduce import Composed, Scale
 from sdpdr.solvers import SolverInfo, find
 from sdpdr.solvers import table as solver_table
-from sdpdr.solving.planning import plan
+from sdpdr.solving.candidate import reductions_for
+from sdpdr.solving.plan import plan
 from sdpdr.solving.solve import solve
-from sdpdr.solving.way import reductions_for
 
 PACKAGES = ("numpy", "scipy", "cvxpy", "scikit-learn", "qdldl", "matplotlib", "pandas", "pyarrow")
 FORMS = ("gram", "lmi", "plain")

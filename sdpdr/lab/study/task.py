@@ -30,7 +30,7 @@ from sdpdr.program import SDP, Solution, Status
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
-from sdpdr.solving.planning import plan
+from sdpdr.solving.plan import plan
 from sdpdr.solving.solve import solve
 
 AUTO = "auto"

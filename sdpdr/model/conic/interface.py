@@ -16,7 +16,7 @@ from cvxpy.reductions.solution import failure_solution
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import NotAcceptedError
+from sdpdr.base.errors import NotAcceptedError, UncertifiedWarning, warn
 from sdpdr.linalg.spectral import form_root
 from sdpdr.model.block import relabel
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES, Columns, ConeRows, ConicProgram, Kind
@@ -30,10 +30,14 @@ _KINDS: dict[type, Kind] = {
     cp.SOC: "second-order",
     cp.constraints.PSD: "psd",
 }
-# An optimum for data that close to those given is what other solvers call one.
+# Other solvers call a point feasible that is feasible for data that close to those given.
 _NEARBY = 1e-6
 # Negative eigenvalues of forms up to this, relatively, are rounding.
 _INDEFINITE = 1e-12
+_INACCURATE = (
+    "cvxpy's status is 'optimal_inaccurate', because the answer is {}. {} "
+    "`problem.solver_stats.extra_stats` is the whole answer."
+)
 _CONSTRAINTS = "constraints"
 _CLAIMED = {"infeasible": cp.INFEASIBLE_INACCURATE, "unbounded": cp.UNBOUNDED_INACCURATE}
 _STATUSES = {
@@ -128,6 +132,10 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         """
         solution, reading = answer.solution, answer.reading
         status = status_of(solution)
+        if status == cp.OPTIMAL_INACCURATE and solution.status is Status.OPTIMAL_NEARBY:
+            warn(
+                _INACCURATE.format(solution.status.name, solution.status.advice), UncertifiedWarning
+            )
         attributes = {
             names.EXTRA_STATS: solution,
             names.SOLVE_TIME: answer.seconds,
@@ -154,8 +162,8 @@ def status_of(solution: Solution) -> str:
     Returns
     -------
     str
-        ``"optimal"`` also of what is optimal for data that differ from those given by less than
-        other solvers would notice; ``"..._inaccurate"`` of what is not proved.
+        ``"optimal"`` where both sides are proved, and where a bound is proved and the point is
+        feasible for data within 1e-6 of those given; ``"..._inaccurate"`` otherwise.
     """
     status = _STATUSES.get(solution.status)
     if status is not None and (solution.values or status in names.INF_OR_UNB):
@@ -166,9 +174,18 @@ def status_of(solution: Solution) -> str:
         return _CLAIMED[solution.claimed.verdict]
     if not solution.values:
         return cp.SOLVER_ERROR
-    if solution.status is Status.OPTIMAL_NEARBY and solution.epsilon <= _NEARBY:
+    if _is_nearby_with_bound(solution):
         return cp.OPTIMAL
     return cp.OPTIMAL_INACCURATE
+
+
+def _is_nearby_with_bound(solution: Solution) -> bool:
+    """Whether a bound is proved, and a point feasible for data that other solvers take for equal.
+
+    Without a bound the optimum may be far from the value, however near the data are.
+    """
+    nearby = solution.status is Status.OPTIMAL_NEARBY and solution.epsilon <= _NEARBY
+    return nearby and solution.bound is not None
 
 
 def _duals(

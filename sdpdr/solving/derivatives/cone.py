@@ -25,6 +25,7 @@ from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import SQRT2, full_from_svec, svec_index, svec_pairs, svec_size
 from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP
+from sdpdr.solvers.flat import ask_clarabel
 
 # A scalar's unit is at least this share of the value that would fill one of its constraints. If
 # its slack were the unit, a constraint with almost no slack would look dependent on others.
@@ -186,6 +187,11 @@ class ConeProgram:
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             return None
         return Reached(x, y, self.equations.slack(x, y))
+
+    def solved(self) -> Point:
+        """A point and multipliers near the optimum, from Clarabel."""
+        answer = ask_clarabel(self.standard.flat)
+        return Point(self.standard.values(answer.x), self.standard.duals(answer.z))
 
     def values(self, x: Array) -> dict[str, Value]:
         """Values of all variables, linear in x."""

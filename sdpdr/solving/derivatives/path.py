@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ _STEPS, _HALVINGS, _FALL = 30, 6, 0.1
 # Residuals, relative to the data: what rounding leaves, and what derivatives need.
 _REACHED, _USABLE = 1e-13, 1e-11
 # Gaps on the way, relative to the value, and the largest at which the path has reached its end.
-GAPS, _TIGHT = tuple(10.0**-k for k in range(5, 13)), 1e-9
+_GAPS, _TIGHT = tuple(10.0**-k for k in range(5, 13)), 1e-9
 # Points of the path whose quotients say what vanishes, and passes that size what does.
 _WAY, _ROUNDS = 4, 3
 # Share of the largest unknown that is rounding.
@@ -70,9 +69,7 @@ class End(NamedTuple):
     growth: float
 
 
-def end_of_path(
-    program: Equations, near: Reached, size: float, gaps: Sequence[float] = GAPS
-) -> End | None:
+def end_of_path(program: Equations, near: Reached, size: float) -> End | None:
     """The point of the central path next to the optimum; None if Newton's method finds none.
 
     Parameters
@@ -81,12 +78,9 @@ def end_of_path(
     near : Reached
     size : float
         Of objective values; positive.
-    gaps : sequence of float, optional
-        On the way, relative to the size. Multipliers that have no limit stay where they are if it
-        begins with the last.
     """
     found, passed = list[Place](), list[float]()
-    for gap in gaps:
+    for gap in _GAPS:
         place = _path_point(program, near, size, gap)
         if place is not None:
             found.append(place)

@@ -12,13 +12,14 @@ from sdpdr.linalg import svec
 from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter, parameter_of
 from sdpdr.model.tangent import expansion_of, is_smooth
-from sdpdr.model.terms import Penalize, Smooth
+from sdpdr.model.terms import Smooth
 from sdpdr.program.point import Point
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solving.asked import as_model
+from sdpdr.solving.derivatives.cone import cone_program
 from sdpdr.solving.derivatives.slopes import Optimum
+from sdpdr.solving.options import as_model
 
 _KINK = (
     "the optimal value has no derivative by {!r} here, since its multipliers or its point are not "
@@ -186,16 +187,9 @@ def _expanded(model: Model, solution: Solution, *, curved: bool = True) -> tuple
     near = expansion_of(model, solution.values, curved=curved)
     if near is None:
         raise DataError(_UNKNOWN)
-    # Squares that vanish at the optimum have slack and multipliers of zero.
-    written = dict(model.labelled_terms())
-    added = {
-        label: np.zeros(term.lhs.m)
-        for label, term in near.labelled_terms()
-        if isinstance(term, Penalize) and label not in written
-    }
-    slack = {f"{label}.slack": zeros for label, zeros in added.items()}
-    values, duals = {**slack, **solution.values}, {**added, **solution.duals}
-    return near, replace(solution, values=values, duals=duals)
+    # cvxpy keeps no values of what it adds, nor multipliers of it.
+    point = cone_program(near.to_sdp()).solved()
+    return near, replace(solution, values=point.values, duals=point.duals)
 
 
 def _lacking(solution: Solution) -> DataError:

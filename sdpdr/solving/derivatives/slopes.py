@@ -27,7 +27,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import facial_reduction
 from sdpdr.solving.derivatives.cone import ConeProgram, Reached, cone_program
-from sdpdr.solving.derivatives.path import GAPS, End, end_of_path
+from sdpdr.solving.derivatives.path import End, end_of_path
 from sdpdr.solving.derivatives.system import System
 
 # Share of a change that dependent equations may contradict, by rounding.
@@ -205,19 +205,7 @@ def _begin(sdp: SDP, solution: Solution) -> tuple[ConeProgram, Reached] | None:
 
 
 def _end(sdp: SDP, program: ConeProgram, near: Reached) -> End | None:
-    """Where the central path ends, or the nearest end to multipliers that have no limit on it.
-
-    Any multipliers do, with which no eigenvalue vanishes on both sides.
-    """
+    """Where the central path ends; None where Newton's method does not get there."""
     equations = program.equations
     size = max(abs(equations.value(near.x)), abs(sdp.constant)) or 1.0
-    found = end_of_path(equations, near, size)
-    if found is not None and _has_limits(found):
-        return found
-    other = end_of_path(equations, near, size, GAPS[-2:])
-    return other if other is not None and _has_limits(other) else found
-
-
-def _has_limits(found: End) -> bool:
-    """Whether point and multipliers converge, and nothing vanishes on both sides."""
-    return found.growth <= _GROWTH and found.kept >= _KEPT
+    return end_of_path(equations, near, size)

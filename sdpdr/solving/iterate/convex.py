@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,25 +11,42 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import Progress
+from sdpdr.base.progress import Progress, show_progress
+from sdpdr.linalg import LinearMap
 from sdpdr.model import Model
-from sdpdr.program import SDP, Solution
+from sdpdr.program import SDP, Solution, Status
 from sdpdr.program.point import Value
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.grade import attested
 from sdpdr.solving.iterate.directions import Direction, directions_of
 from sdpdr.solving.iterate.programs import Programs, Start, matrices_of
 from sdpdr.solving.iterate.purify import Purified, polish
-from sdpdr.solving.iterate.records import IterationStatus, Record, State, has_settled, has_stalled
-from sdpdr.solving.iterate.runner import Costs, Runner
-from sdpdr.solving.turns import of_proofs
+from sdpdr.solving.iterate.records import (
+    RESUMABLE,
+    IterationStatus,
+    Record,
+    State,
+    has_settled,
+    has_stalled,
+)
+from sdpdr.solving.portfolio import of_proofs
 
+Costs = Mapping[str, LinearMap]
+# How a sequence ends with its last program, whether that has a point or not, and without one.
+_ENDS = {
+    Status.TIME_LIMIT: IterationStatus.TIME_LIMIT,
+    Status.INTERRUPTED: IterationStatus.INTERRUPTED,
+}
+_POINTLESS = {
+    Status.INFEASIBLE: IterationStatus.INFEASIBLE,
+    Status.UNBOUNDED: IterationStatus.UNBOUNDED,
+}
 # An objective that rises by more than this share is worth a note: the solver was inaccurate.
 _RISE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class ConvexIteration(Runner):
+class ConvexIteration:
     r"""Convex iteration: semidefinite programs that differ in their cost only, towards a low rank.
 
     .. math::
@@ -175,6 +192,51 @@ class ConvexIteration(Runner):
             costs = self._drawn(0, first=True) if self.start is None else self._given()
         return State(IterationStatus.RUNNING, (), costs, self.programs.names[0])
 
+    def done(self, state: State) -> bool:
+        """Whether there is nothing left to do."""
+        return state.status is not IterationStatus.RUNNING
+
+    def step(self, state: State) -> State:
+        """Solve one program and make the next direction; a state that has ended stays as it is."""
+        return state if self.done(state) else self._step(state, Deadline(self.time_limit))
+
+    def run(
+        self, state: State | None = None, accept: Callable[[State], bool] | None = None
+    ) -> State:
+        """Iterate until done; the run can be interrupted, and resumed from the state it returns.
+
+        Parameters
+        ----------
+        state : State, optional
+            Go on from this state, also where a limit ended it.
+        accept : callable, optional
+            Called after every program that has a point. If it returns True, the rank counts as
+            reached by the latest answer, ``state.last``, whatever its excess. For callers that can
+            repair an answer and check the result.
+
+        Returns
+        -------
+        State
+            However it ended, with the best answer so far: failures are statuses, not exceptions.
+        """
+        deadline = Deadline(self.time_limit)
+        state = self.init() if state is None else self._reopened(state)
+        with show_progress(self.progress, str(self)) as report:
+            while not self.done(state):
+                if deadline.is_over():
+                    return replace(state, status=IterationStatus.TIME_LIMIT)
+                try:
+                    state = self._step(state, deadline)
+                    if accept is not None and state.solved[-1:] and accept(state):
+                        best = state.with_best(state.solved[-1].iteration)
+                        state = replace(best, status=IterationStatus.RANK_REACHED)
+                except KeyboardInterrupt:
+                    return replace(state, status=IterationStatus.INTERRUPTED)
+                if report is not None:
+                    row = state.rows()[-1]
+                    report({**row, "value": row["objective"], "seconds": deadline.spent})
+        return self._finished(state, deadline)
+
     def purify(self, state: State) -> Purified:
         """The best answer cut down to exactly the rank and repaired; see `polish`.
 
@@ -182,7 +244,67 @@ class ConvexIteration(Runner):
         """
         return polish(self.programs.base, state.gram(), self.rank, state.variable)
 
+    def _reopened(self, state: State) -> State:
+        """A state from which to go on."""
+        if state.status in RESUMABLE:
+            return replace(state, status=IterationStatus.RUNNING)
+        if state.status in (IterationStatus.STALLED, IterationStatus.SETTLED):
+            return self._another_start(state, state.status)
+        return state
+
+    def _step(self, state: State, deadline: Deadline) -> State:
+        """The state after one more program."""
+        if len(state.descent) >= self.max_iter:
+            return replace(state, status=IterationStatus.ITERATION_LIMIT)
+        watch = Deadline()
+        solution = self._solve(state, deadline)
+        record = self._record(state, solution, watch.spent)
+        state = replace(state, history=(*state.history, record))
+        if solution.values:
+            state = self._with_best(state, solution)
+        if solution.status in _ENDS:
+            # The same program is solved again on resuming, from where it was left.
+            return replace(state, status=_ENDS[solution.status])
+        if solution.values:
+            return self._judged(state)
+        if state.best is not None:
+            return self._another_start(state, IterationStatus.FAILED)
+        return replace(state, status=_POINTLESS.get(solution.status, IterationStatus.FAILED))
+
+    def _with_best(self, state: State, last: Solution) -> State:
+        """The state with its latest answer, and the best one so far."""
+        state = replace(state, last=last, last_directions=state.directions)
+        if state.directions is None:
+            state = replace(state, bound=last.bound)
+        record, best = state.history[-1], state.history[state.best_iteration]
+        if state.best is None or self._measure(record) < self._measure(best):
+            return state.with_best(record.iteration)
+        return state
+
+    def _judged(self, state: State) -> State:
+        """The state with the next program, or ended."""
+        verdict = self._verdict(state.descent)
+        if verdict is IterationStatus.RUNNING:
+            if len(state.descent) >= self.max_iter:
+                verdict = IterationStatus.ITERATION_LIMIT
+            # The model alone is a descent of its own where another start is planned.
+            alone = state.directions is None
+            start = state.start + (self._planned_starts if alone else 0)
+            state = replace(state, directions=self._next(state), start=start)
+        if verdict in (IterationStatus.RUNNING, IterationStatus.RANK_REACHED):
+            return replace(state, status=verdict)
+        return self._another_start(state, verdict)
+
+    def _another_start(self, state: State, verdict: IterationStatus) -> State:
+        """The state with random costs, or ended if there may be no more starts."""
+        if state.start >= self.restarts + self._planned_starts:
+            return replace(state, status=verdict)
+        number = state.start + 1
+        costs = self._drawn(number)
+        return replace(state, status=IterationStatus.RUNNING, directions=costs, start=number)
+
     def _solve(self, state: State, deadline: Deadline) -> Solution:
+        """The answer to the program of a state, sought from the last one."""
         # The direction costs a program the structure that may have served the model alone.
         changed = len(state.solved) == 1 and self.weight is not None
         return self.programs.solve(state.directions, state.last, deadline, choose_anew=changed)
@@ -195,6 +317,7 @@ class ConvexIteration(Runner):
         return replace(state, best=attested(program, state.best, of_proofs(deadline)))
 
     def _record(self, state: State, solution: Solution, seconds: float) -> Record:
+        """The record of an answer."""
         excess = trace = objective = float("nan")
         if solution.values:
             excess = sum(way.excess(solution.values[name]) for name, way in self.ways.items())
@@ -222,14 +345,16 @@ class ConvexIteration(Runner):
         )
 
     def _measure(self, record: Record) -> tuple[bool, float]:
-        """Points far from feasible come last."""
+        """What the best record has the least of; points far from feasible come last."""
         measure = record.share if self.weight is None else record.objective
         return not self.programs.tolerates(record.infeasibility), measure
 
     def _size(self, record: Record) -> float:
+        """The size that a change of the objective is relative to."""
         return max(abs(record.objective), self._unit)
 
     def _verdict(self, descent: tuple[Record, ...]) -> IterationStatus:
+        """How the programs since the last start stand, whatever their number."""
         record = descent[-1]
         if self.weight is not None:
             least = self.tol * self._size(record)
@@ -243,9 +368,11 @@ class ConvexIteration(Runner):
 
     @property
     def _planned_starts(self) -> int:
+        """How many starts follow the first without being restarts."""
         return int(self.weight is not None and self.start is not None)
 
     def _next(self, state: State) -> Costs:
+        """The costs that the last answer suggests."""
         if state.directions is None and self.start is not None:
             return self._given()
         assert state.last is not None
@@ -253,6 +380,7 @@ class ConvexIteration(Runner):
         return self._made(state.last.values, len(state.descent) - 1, seed)
 
     def _drawn(self, number: int, *, first: bool = False) -> Costs:
+        """Random costs, for the start of a number."""
         rng = np.random.default_rng([self.seed, number])
         draws = {name: way.first if first else way.random for name, way in self.ways.items()}
         return {name: draw(*self.programs.orders[name], rng) for name, draw in draws.items()}

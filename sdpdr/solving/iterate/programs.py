@@ -22,9 +22,9 @@ from sdpdr.program.point import PsdVariable, Value
 from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import find
-from sdpdr.solving.asked import Asked
 from sdpdr.solving.choice import choose
 from sdpdr.solving.iterate.directions import Direction
+from sdpdr.solving.options import PlanOptions
 from sdpdr.solving.solve import solve_step
 
 Start: TypeAlias = "Solution | Factor | ArrayLike"
@@ -120,7 +120,8 @@ class Programs:
             except NotAcceptedError:
                 pass
         options = {"tol": self.accuracy}
-        chosen = choose(program, Asked("auto", self.form, skip=_TOO_COARSE, options=options))
+        requested = PlanOptions("auto", self.form, skip=_TOO_COARSE, options=options)
+        chosen = choose(program, requested).first
         return self._ask(program, chosen.solver, chosen.form, deadline, None)
 
     def tolerates(self, error: float) -> bool:

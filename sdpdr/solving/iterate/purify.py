@@ -1,8 +1,7 @@
 r"""From a matrix that is nearly of a rank to one that is, exactly.
 
 Interior-point answers carry small eigenvalues to the end. `polish` cuts them off and moves the
-remaining factor until the constraints hold again; `reduce_rank` removes directions one by one where
-there are linear equalities only, and moves no constraint at all.
+remaining factor until the constraints hold again.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
@@ -19,8 +17,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.spectral import factor_spectrum
-from sdpdr.linalg.svec import SQRT2, slopes, svec_pairs
-from sdpdr.program import SDP, Factor
+from sdpdr.linalg.svec import slopes
+from sdpdr.program import SDP
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.point import Value, leading_factor, spectrum_of
 from sdpdr.program.rows import Rows
@@ -31,8 +29,6 @@ from sdpdr.solving.iterate.programs import matrices_of
 # progress that are worth a step.
 _STEPS, _ZERO = 200, 1e-30
 _DAMPING, _PROGRESS = 1e-12, 1e-7
-# Eigenvalues below this share of the largest are no directions of a matrix.
-_NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +99,11 @@ def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -
 
     Examples
     --------
+    >>> import sdpdr
     >>> from sdpdr import graphs, methods
     >>> program = methods.isometric(graphs.path([1.0, 2.0])).to_sdp()
     >>> bent = np.array([[-1.0, 0.1], [0.0, -0.1], [1.9, 0.0]])
-    >>> polish(program, Factor(bent), rank=1).held()
+    >>> polish(program, sdpdr.program.Factor(bent), rank=1).held()
     True
     """
     (name,) = matrices_of(program, variable)
@@ -120,57 +117,6 @@ def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -
     spectrum, vectors = factor_spectrum(factor)
     factor = vectors * np.sqrt(spectrum)
     return Purified(factor, rows.largest(factor), rows.largest(start), steps)
-
-
-def reduce_rank(program: SDP, value: Value, variable: str | None = None) -> Factor:
-    r"""Lower the rank of a feasible matrix as far as counting equalities allows, keeping every row.
-
-    With X = R R^T, R of r columns, a symmetric D orthogonal to all :math:`R^T A_e R` exists while
-    r (r + 1) / 2 exceeds the number of rows; :math:`R (I - D / \lambda_{\max}(D))^{1/2}` then
-    satisfies the same rows with a column less. The objective counts as a row, so its value is kept
-    too. The rank reached has r (r + 1) / 2 at most equal to the number of independent rows; no
-    other rank can be asked for.
-
-    Parameters
-    ----------
-    program : SDP
-    value : array of shape (n, n) or Factor
-        Inequalities are kept at the values they have.
-    variable : str, optional
-
-    Returns
-    -------
-    Factor
-
-    References
-    ----------
-    A. Barvinok, Discrete & Computational Geometry 13, 1995; G. Pataki, Mathematics of Operations
-    Research 23(2), 1998.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs, methods
-    >>> program = methods.isometric(graphs.path([1.0, 1.0, 1.0])).to_sdp()
-    >>> X = np.diag([0.5, 0.5, 0.5, 0.5]) - 0.125
-    >>> reduce_rank(program, X).factor.shape
-    (4, 2)
-    """
-    (name,) = matrices_of(program, variable)
-    maps = [
-        r.lhs[name] for r in program.rows if name in r.lhs and r not in exposing_rows(program, name)
-    ]
-    maps += [program.objective[name]] if name in program.objective else []
-    factor = _truncated(value, program.variable(name).n)  # type: ignore[union-attr]  # a matrix
-    size = np.sum(factor**2, axis=0)
-    factor = factor[:, size > _NEGLIGIBLE * size[0]]
-    while factor.shape[1] > 1:
-        rows = [m.congruence(factor).matrix() for m in maps if isinstance(m, LinearMap)]
-        dense = sp.vstack(rows, format="csr").toarray()
-        free = sl.null_space(dense, rcond=1e-10)
-        if not free.shape[1]:
-            break
-        factor = _shortened(factor, free[:, 0])
-    return Factor(factor)
 
 
 def _repaired(rows: _Violations, factor: Array) -> tuple[Array, int]:
@@ -207,19 +153,6 @@ def _step(slopes: sp.csr_array, away: Array, damping: float) -> Array:
     )
     right = np.concatenate([-away, np.zeros(unknowns)])
     return np.asarray(spl.splu(system).solve(right)[m:])
-
-
-def _shortened(factor: Array, free: Array) -> Array:
-    """One column less, in the direction of a symmetric matrix given in ``svec`` coordinates."""
-    r = factor.shape[1]
-    i, j = svec_pairs(np.arange(free.size))
-    D = np.zeros((r, r))
-    D[i, j] = D[j, i] = np.where(i == j, free, free / SQRT2)
-    values, vectors = np.linalg.eigh(D)
-    largest = int(np.argmax(np.abs(values)))
-    shrink = np.sqrt(np.maximum(1.0 - values / values[largest], 0.0))
-    kept = np.arange(r) != largest
-    return np.asarray((factor @ vectors * shrink)[:, kept])
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ from sdpdr.reduce.elastic import Elastic, rigid_rows
 from sdpdr.reduce.landmark import Landmark, on_face
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
 from sdpdr.solvers.running import point_found
-from sdpdr.solving.asked import Asked, Clock
+from sdpdr.solving.candidate import Candidate, standard_form
 from sdpdr.solving.choice import choose
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
 from sdpdr.solving.landmark.lazy import (
@@ -42,7 +42,7 @@ from sdpdr.solving.landmark.lazy import (
     short_edges,
     solve_lazily,
 )
-from sdpdr.solving.way import Way, standard_form
+from sdpdr.solving.options import Clock, PlanOptions
 
 BASES = ("reconstruction", "laplacian")
 # Number of points up to which the basis is made from the weights of all of them.
@@ -184,7 +184,7 @@ class LandmarkSolver(Solver):
                     "verbose": self.verbose,
                     "time_limit": deadline.left(),
                 }
-                chosen = choose(small, Asked(self.inner, form, options=options))
+                chosen = choose(small, PlanOptions(self.inner, form, options=options)).first
             except NotAcceptedError as error:
                 refusals.append(error)
                 continue
@@ -203,14 +203,8 @@ class LandmarkSolver(Solver):
         return not deadline.is_over()
 
 
-def landmark_way(
-    model: Model | SDP,
-    solver: str | Solver,
-    landmarks: int | None,
-    basis: str | ArrayLike,
-    options: Mapping[str, object],
-) -> Way:
-    """The landmark form of a model.
+def landmark_candidate(model: Model | SDP, requested: PlanOptions) -> tuple[Candidate, SDP]:
+    """The landmark form of a model, and the program that is graded.
 
     Raises
     ------
@@ -221,28 +215,31 @@ def landmark_way(
     UnknownNameError
         The basis is none that is known.
     """
+    solver, basis = (
+        requested.solver,
+        "reconstruction" if requested.basis is None else requested.basis,
+    )
     if isinstance(basis, str) and basis not in BASES:
         raise UnknownNameError("basis", basis, BASES)
     sdp, refusal = standard_form(model)
     if sdp is None:
         raise NotAcceptedError(f"the landmark form needs a standard form: {refusal}")
     found = geometry(model, sdp)
-    count = _checked_count(landmarks, found.graph.n, basis)
+    count = _checked_count(requested.landmarks, found.graph.n, basis)
     if not isinstance(basis, str):
         reason = Landmark(np.asarray(basis, dtype=float)).accepts(sdp)
         if reason:
             raise NotAcceptedError(f"the landmark form cannot use this basis: {reason}.")
     # What a configured solver says of itself holds for the whole, unless this call says otherwise.
-    own = {name: getattr(solver, name, None) for name in options if configured(solver)}
-    given = own | {name: value for name, value in options.items() if value is not None}
+    own = {name: getattr(solver, name, None) for name in requested.options if configured(solver)}
     chosen = LandmarkSolver(
         geometry=found,
         landmarks=count,
         basis=basis if isinstance(basis, str) else np.asarray(basis, dtype=float),
         inner=solver,
-        **given,  # type: ignore[arg-type]  # names are those of the fields
+        **(own | requested.given),  # type: ignore[arg-type]  # names are those of the fields
     )
-    return Way((), chosen, "landmark", "it was asked for", sdp)
+    return Candidate((), chosen, "landmark", "it was requested"), sdp
 
 
 def _checked_count(landmarks: int | None, n: int, basis: str | ArrayLike) -> int:

@@ -18,8 +18,8 @@ from sdpdr.base.parameters import seconds_for
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.families.factor.polynomial.factorize import polynomial, without_programs
 from sdpdr.families.factor.polynomial.fit import Misfit, evaluate
-from sdpdr.solving.asked import require_solver
 from sdpdr.solving.iterate.records import IterationStatus
+from sdpdr.solving.options import require_solver
 
 
 @dataclass(eq=False, repr=False)

@@ -20,8 +20,8 @@ from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Factor, Solution
 from sdpdr.program.point import Point
-from sdpdr.solving.asked import require_solver
 from sdpdr.solving.iterate.records import IterationStatus
+from sdpdr.solving.options import require_solver
 
 _RECIPES = {"spread": mfnu, "variance": mvu_apart}
 # Points of a sequence of programs, each of which takes as long as one of `MVU` or longer.

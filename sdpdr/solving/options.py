@@ -1,4 +1,4 @@
-"""What is asked of a plan, and what is refused: arguments of a wrong kind, or without effect."""
+"""Options of plans and runs, and checks: of a wrong kind, or without effect."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import SOLVERS
 
-# How long proofs may take: a few times the seconds of the solver, or what they need.
+# How long proofs may take: a few times the seconds of the solver, or as long as they need.
 BUDGET, FULL = "budget", "full"
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What was asked for: fields are arguments of `plan`."""
+class PlanOptions:
+    """The arguments of `sdpdr.plan`."""
 
     solver: str | Solver = "auto"
     form: str = "auto"
@@ -38,6 +38,16 @@ class Asked:
     basis: str | ArrayLike | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_auto(self) -> bool:
+        """Whether the solver is left to the rule."""
+        return isinstance(self.solver, str) and self.solver == "auto"
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options of solvers that were given."""
+        return {name: value for name, value in self.options.items() if value is not None}
+
     def arguments(self) -> dict[str, Any]:
         """By the names that `plan` gives them."""
         names = ("solver", "form", "via", "skip", "landmarks", "basis")
@@ -45,7 +55,7 @@ class Asked:
 
 
 def as_reductions(given: object) -> tuple[Reduction, ...]:
-    """A sequence of reductions."""
+    """A sequence of reductions, checked."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         got = f"one alone, {type(given).__name__}" if isinstance(given, Reduction) else repr(given)
         raise DataTypeError(f"reductions are a list, for instance [reduce.Dual()]; got {got}.")
@@ -57,22 +67,22 @@ def as_reductions(given: object) -> tuple[Reduction, ...]:
     return tuple(given)
 
 
-def _refuse_skip(asked: Asked) -> None:
-    """Refuse names to skip that are none, or that nobody would have asked."""
-    if isinstance(asked.skip, str):
-        raise DataTypeError(f"skip is a list of names, for instance [{asked.skip!r}].")
-    for name in asked.skip:
+def _refuse_skip(requested: PlanOptions) -> None:
+    """Refuse names to skip that are unknown, or without effect."""
+    if isinstance(requested.skip, str):
+        raise DataTypeError(f"skip is a list of names, for instance [{requested.skip!r}].")
+    for name in requested.skip:
         if name not in SOLVERS:
             raise UnknownNameError("solver to skip", name, SOLVERS)
-    if asked.skip and (asked.solver != "auto" or asked.form == "landmark"):
+    if requested.skip and (not requested.is_auto or requested.form == "landmark"):
         raise DataError("skip has no effect but with solver='auto': leave one of them out.")
 
 
-def refuse_idle(asked: Asked) -> None:
+def refuse_idle(requested: PlanOptions) -> None:
     """Refuse arguments that have no effect."""
-    _refuse_skip(asked)
-    landmarks, basis = asked.landmarks, asked.basis
-    if asked.form != "landmark":
+    _refuse_skip(requested)
+    landmarks, basis = requested.landmarks, requested.basis
+    if requested.form != "landmark":
         for name, value in (("landmarks", landmarks), ("basis", basis)):
             if value is not None:
                 shown = repr(value) if isinstance(value, (str, int)) else "an array"
@@ -80,12 +90,12 @@ def refuse_idle(asked: Asked) -> None:
                     f"{name} ({shown}) has no effect without form='landmark': ask for that form, "
                     f"or leave {name} out."
                 )
-        if asked.via and asked.form == "cvxpy":
+        if requested.via and requested.form == "cvxpy":
             raise DataError("via has no effect with form='cvxpy': leave one of them out.")
         return
-    if asked.via:
+    if requested.via:
         raise DataError("via has no effect with form='landmark': leave one of them out.")
-    max_iter = asked.options["max_iter"]
+    max_iter = requested.options["max_iter"]
     if max_iter is not None:
         raise DataError(
             f"max_iter={max_iter} has no effect with form='landmark', which goes in rounds: leave "
@@ -104,26 +114,26 @@ def as_model(model: Model | Block) -> Model: ...
 @overload
 def as_model(model: Model | SDP | Block) -> Model | SDP: ...
 def as_model(model: Model | SDP | Block) -> Model | SDP:
-    """What is to be solved; a block alone, a goal for instance, is a model of its own."""
+    """What is to be solved; a block alone, an objective for instance, is a model of its own."""
     return Model((model,)) if isinstance(model, Block) else model
 
 
 def refuse_strange(model: object, solver: object) -> None:
-    """Refuse what is no program, or no solver."""
+    """Refuse what is neither a model nor a program, or not a solver."""
     if not isinstance(model, (Model, SDP)):
         raise DataTypeError(
-            f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
-            "or an SDP. What is written in cvxpy becomes one of them by from_cvxpy."
+            f"{_shown(model)} is no program: pass a Model, for instance of sdpdr.methods, or an "
+            "SDP; from_cvxpy reads cvxpy problems."
         )
     require_solver(solver)
 
 
 def require_solver(solver: object) -> None:
-    """Refuse what is no solver."""
+    """Refuse what is not a solver."""
     if not isinstance(solver, (str, Solver)):
         raise DataTypeError(
-            f"there is no solver in {_shown(solver)}: pass one of the names of sdpdr.solvers(), or "
-            "a configured solver."
+            f"{_shown(solver)} is no solver: pass one of the names of sdpdr.solvers(), or a "
+            "configured solver."
         )
 
 
@@ -163,32 +173,31 @@ class Clock:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What was asked of a run, apart from the choice of a solver; see `sdpdr.solve`.
+    """The options of a run, apart from the choice of a solver; see `sdpdr.solve`.
 
-    Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
-    Proofs keep to a budget, or take what they need.
-    Solvers end by the deadline, and proofs of what one of them found by that of proofs; the clock
-    knows what all of them take.
+    If nothing is to be proved attainable (`attainable` is False), the point stays as it is.
+    Solvers end by ``deadline``, and the proofs of an answer by ``proofs``; ``clock`` counts the
+    seconds of all of them. Unless the candidate `is_last`, others wait for the time that it leaves.
     """
 
     model: Model | SDP
     isolate: bool | None = None
-    rigorous: bool = False
     gap_scale: float = 0.0
     start: Solution | Point | None = None
     progress: Progress | bool | None = None
     attainable: bool = True
     proof: str = BUDGET
+    is_last: bool = True
     deadline: Deadline = field(default_factory=Deadline)
     proofs: Deadline = field(default_factory=Deadline)
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        require_flags(rigorous=self.rigorous, isolate=self.isolate)
+        require_flags(isolate=self.isolate)
         if not isinstance(self.start, (Solution, Point, type(None))):
             raise DataTypeError(
-                f"there is no start in {_shown(self.start)}: pass the Solution of a nearby "
-                "program, or a Point."
+                f"{_shown(self.start)} is no start: pass the Solution of a nearby program, or a "
+                "Point."
             )
         if self.proof not in (BUDGET, FULL):
             raise DataError(f"proof must be {BUDGET!r} or {FULL!r}; it is {self.proof!r}.")

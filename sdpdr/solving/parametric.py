@@ -14,9 +14,9 @@ from sdpdr.model.parameters import Parameter, parameter_of
 from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.registry import find
-from sdpdr.solving.asked import as_model
+from sdpdr.solving.options import as_model
+from sdpdr.solving.portfolio import SETTLED
 from sdpdr.solving.solve import solve
-from sdpdr.solving.turns import SETTLED
 
 # A model that is forgotten takes its answer along.
 _LAST: WeakKeyDictionary[Model, Solution] = WeakKeyDictionary()

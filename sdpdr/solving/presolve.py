@@ -31,7 +31,7 @@ _MISSES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Presolved:
     """A program on its faces and in units that suit it, and the way back.
 
     Attributes
@@ -70,7 +70,7 @@ class Prepared:
         return steps
 
     def push(self, start: Solution | Point) -> Solution | Point:
-        """A start of the program as one of the prepared one; unknown multipliers begin at zero."""
+        """A start of the program as one of the presolved one; unknown multipliers begin at zero."""
         # A solution says nan of multipliers that there are none of; from others it is a mistake.
         if isinstance(start, Solution) and any(np.isnan(y).any() for y in start.duals.values()):
             start = Point(start.values, {k: np.nan_to_num(y) for k, y in start.duals.items()})
@@ -82,18 +82,18 @@ class Prepared:
         return start
 
     def lift(self, solution: Solution) -> Solution:
-        """An answer to the prepared program as one to the original."""
+        """An answer to the presolved program as one to the original."""
         if self.balanced is not None:
             assert self._on_face is not None
             solution = _in_old_units(solution, self.balanced, self._on_face)
         return lifted_solution(solution, self.faced)
 
 
-def prepared(
+def presolve(
     model: Model | SDP, standard: SDP | None, faced: FacialReduction | None, *, units: bool
-) -> Prepared:
+) -> Presolved:
     """A program on the faces found, and in units of its own where these are wanted and needed."""
-    found = Prepared(model if faced is None else faced.sdp, standard, faced)
+    found = Presolved(model if faced is None else faced.sdp, standard, faced)
     if not units or found.sdp is None or Balance().accepts(found.sdp) is not None:
         return found
     balanced = Balance().apply(found.sdp)
@@ -159,8 +159,6 @@ def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: 
         argument=faced.infeasible,
         exposures=faced.exposures,
         ray=_contradiction(faced),
-        # Each step is verified over the rationals.
-        rigorous=True,
     )
 
 
@@ -170,7 +168,7 @@ def contradicted_solution(
     """The answer to a program of which a reduction saw that rows contradict each other exactly."""
     unsolved = _unsolved(sdp, str(error), "reduction", seconds, tol)
     found = _ray(sdp, error.multipliers, str(error))
-    return replace(unsolved, status=Status.INFEASIBLE, ray=found, rigorous=True)
+    return replace(unsolved, status=Status.INFEASIBLE, ray=found)
 
 
 def _unsolved(

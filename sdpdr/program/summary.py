@@ -1,0 +1,278 @@
+"""A solution in a sentence or two: whether it worked, how good it is, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import floor, isfinite, log10
+from textwrap import shorten
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sdpdr.program.run import Status, shown
+
+if TYPE_CHECKING:
+    from sdpdr.program.solution import Solution
+
+# Constraints that a sentence names; `Solution.report` has the others.
+_NAMED = 3
+# Of a value that is proved to the default tolerance.
+_DIGITS = ".6g"
+# Characters of what a solver says of its failure, about two lines.
+_LONGEST = 160
+# A larger relative gap is no tolerance that anybody would accept.
+_LOOSE = 0.1
+
+
+def summary(solution: Solution) -> str:
+    """Say whether a solve worked, how good the answer is, and what to do next.
+
+    Parameters
+    ----------
+    solution : Solution
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])))
+    >>> print(summary(solution))
+    SOLVED: the maximum is 4.66667, proved optimal to a relative gap of ... (1e-06 requested).
+    """
+    said = f"{solution.status.name}: {_OUTCOMES[solution.status](solution)}"
+    return f"{said} {advice(solution)}".rstrip()
+
+
+def advice(solution: Solution) -> str:
+    """Say what to do next; empty where everything that was requested is proved.
+
+    Parameters
+    ----------
+    solution : Solution
+
+    Returns
+    -------
+    str
+    """
+    return _ADVICE[solution.status](solution)
+
+
+# -- what came of it ------------------------------------------------------------------------------
+
+
+def _solved(solution: Solution) -> str:
+    """The optimum and how closely it is proved."""
+    return (
+        f"the {_optimum(solution)} is {shown(solution.attained, _DIGITS)}, proved optimal to a "
+        f"{_gap(solution)}."
+    )
+
+
+def _optimal_nearby(solution: Solution) -> str:
+    """How near data have to be for the answer to be exact, and what is proved for those given."""
+    return (
+        f"the value {shown(solution.value, _DIGITS)} is optimal for data within "
+        f"{shown(solution.epsilon, '.1e')} of those given, relatively; for the data as given, "
+        f"{_sides(solution)}."
+    )
+
+
+def _infeasible(solution: Solution) -> str:
+    """Which constraints contradict each other."""
+    names = _contradicting(solution)
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
+    which = f"{_listed(names)} together" if len(names) > 1 else "".join(names) or "all constraints"
+    return f"no point satisfies {which}, which is proved."
+
+
+def _unbounded(solution: Solution) -> str:
+    """That the objective has no limit."""
+    return (
+        f"there is no {_optimum(solution)}: the objective improves without limit, which is proved."
+    )
+
+
+def _unverified(solution: Solution) -> str:
+    """What the solver claims."""
+    claim = solution.claimed.verdict or solution.claimed.status
+    return (
+        f"{solution.solver} says that the program is {claim}, and nothing proves or refutes that."
+        if claim in ("infeasible", "unbounded")
+        else f"{solution.solver} claims an answer ({claim}), and nothing proves or refutes it."
+    )
+
+
+def _stopped(why: str) -> Callable[[Solution], str]:
+    """Why the solve ended early, and what is proved by then."""
+    return lambda solution: f"{why}; {_sides(solution)}."
+
+
+def _failed(solution: Solution) -> str:
+    """What the solver said of its failure, on one line."""
+    words = shorten(solution.claimed.message or solution.claimed.status, _LONGEST).rstrip(".")
+    return f"{solution.solver} found no answer ({words})."
+
+
+def _sides(solution: Solution) -> str:
+    """What is proved of the optimal value."""
+    attained, bound = solution.attained, solution.bound
+    if attained is not None and bound is not None:
+        low, high = sorted((attained, bound))
+        return (
+            f"the {_optimum(solution)} is proved to lie between {shown(low, '.8g')} and "
+            f"{shown(high, '.8g')}, a {_gap(solution)}"
+        )
+    if attained is not None:
+        return f"a feasible point of value {shown(attained, '.8g')} is proved, and no bound"
+    if bound is not None:
+        side = "at most" if solution.maximize else "at least"
+        return (
+            f"the {_optimum(solution)} is proved to be {side} {shown(bound, '.8g')}, and no "
+            "feasible point is proved"
+        )
+    if solution.values:
+        return f"nothing is proved about the value {shown(solution.value, '.8g')} of the best point"
+    return "there is no point and no bound"
+
+
+def _optimum(solution: Solution) -> str:
+    """The word for the optimal value."""
+    return "maximum" if solution.maximize else "minimum"
+
+
+def _gap(solution: Solution) -> str:
+    """The gap, what it is relative to, and what was requested."""
+    is_absolute = abs(solution.attained or 0.0) < solution.gap_scale
+    kind = f"gap relative to gap_scale={solution.gap_scale:g}" if is_absolute else "relative gap"
+    gap = abs(solution.gap)
+    size = f"{gap:.1e}" if isfinite(gap) else "infinity"
+    return f"{kind} of {size} ({solution.tol:.0e} requested)"
+
+
+def _contradicting(solution: Solution) -> list[str]:
+    """Labels of the constraints that the proof of infeasibility combines, the largest first."""
+    duals = {} if solution.ray is None else solution.ray.duals
+    sizes = {label: np.max(np.abs(y), initial=0.0) for label, y in duals.items()}
+    used = [label for label in sorted(sizes, key=lambda one: -sizes[one]) if sizes[label] > 0.0]
+    # On a face, the constraints that expose it are part of the contradiction.
+    steps = reversed(solution.exposures)
+    exposing = (label for step in steps for label, _, _ in step.multipliers)
+    return [repr(label) for label in dict.fromkeys([*used, *exposing])]
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names as people list them.
+
+    Examples
+    --------
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+# -- what to do next ------------------------------------------------------------------------------
+
+_OTHERS = "another solver (`sdpdr.plan(model).explain()` lists those that accept the program)"
+
+
+def _use_or_relax(solution: Solution) -> str:
+    """Whether to accept an answer for data nearby, and how to give the program an interior."""
+    how = "`relax(block, band)`" if solution.of_model else "two inequalities with room between them"
+    return (
+        "Use it if the data are no more exact than that. Otherwise the feasible set may have no "
+        f"interior: replace an equation by a band, {how}."
+    )
+
+
+def _closer(solution: Solution) -> str:
+    """How to close the gap, or to accept it."""
+    attained, bound = solution.attained, solution.bound
+    if attained is None or bound is None or solution.certified():
+        return f"Continue the proofs with `solution.prove()`, or try {_OTHERS}."
+    if attained * bound <= 0.0:
+        scale = _rounded_up(abs(attained - bound) / solution.tol)
+        return (
+            "The optimum may be zero, where no relative gap is small: pass a `gap_scale`, for "
+            f"instance gap_scale={scale}, relative to which the gap is measured."
+        )
+    if abs(solution.gap) <= _LOOSE:
+        enough = _rounded_up(abs(solution.gap))
+        return f"If that is enough, pass tol={enough}; otherwise try {_OTHERS}."
+    return f"Try {_OTHERS}."
+
+
+def _loosen(solution: Solution) -> str:
+    """How to make constraints that contradict each other compatible."""
+    if not solution.of_model:
+        return "Remove one of these constraints, or move its right-hand side."
+    return (
+        "Soften one of them (`soften(block, weight)`; `statement.priced(weight)` for a comparison) "
+        "or relax it (`relax(block, band)`)."
+    )
+
+
+def _bound_it(solution: Solution) -> str:
+    """How to limit the objective."""
+    if not solution.of_model:
+        return "Add a constraint that bounds it, or check the sign of the objective."
+    return (
+        "Add a constraint that bounds every variable of the objective, or check the sign of the "
+        "objective; in an unfolding, check that the graph is connected, that the points are "
+        "centred, and that the penalty on slack is not too low."
+    )
+
+
+def _rounded_up(number: float) -> str:
+    """The next number of one digit, which is no less.
+
+    Examples
+    --------
+    >>> _rounded_up(3.2e-5), _rounded_up(4.0)
+    ('4e-05', '5e+00')
+    """
+    unit = 10.0 ** floor(log10(number))
+    return f"{(floor(number / unit) + 1) * unit:.0e}"
+
+
+def _always(words: str) -> Callable[[Solution], str]:
+    """Advice that depends on the status alone."""
+    return lambda solution: words
+
+
+_OUTCOMES: Mapping[Status, Callable[[Solution], str]] = MappingProxyType(
+    {
+        Status.SOLVED: _solved,
+        Status.OPTIMAL_NEARBY: _optimal_nearby,
+        Status.INACCURATE: lambda solution: f"not proved optimal; {_sides(solution)}.",
+        Status.UNVERIFIED: _unverified,
+        Status.INFEASIBLE: _infeasible,
+        Status.UNBOUNDED: _unbounded,
+        Status.TIME_LIMIT: _stopped("the time limit was reached"),
+        Status.ITERATION_LIMIT: _stopped("the iteration limit was reached"),
+        Status.INTERRUPTED: _stopped("the solve was interrupted"),
+        Status.FAILED: _failed,
+    }
+)
+
+_ADVICE: Mapping[Status, Callable[[Solution], str]] = MappingProxyType(
+    {
+        Status.SOLVED: _always(""),
+        Status.OPTIMAL_NEARBY: _use_or_relax,
+        Status.INACCURATE: _closer,
+        Status.UNVERIFIED: _always(f"Try {_OTHERS}."),
+        Status.INFEASIBLE: _loosen,
+        Status.UNBOUNDED: _bound_it,
+        Status.TIME_LIMIT: _always("Pass a larger `time_limit` for a better answer."),
+        Status.ITERATION_LIMIT: _always("Pass a larger `max_iter` for a better answer."),
+        Status.INTERRUPTED: _always("Solve again for a better answer."),
+        Status.FAILED: _always(f"Try {_OTHERS}."),
+    }
+)

@@ -1,0 +1,102 @@
+"""A candidate: reductions, a solver and a form, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+from sdpdr.base.errors import CompileError, ModelError
+from sdpdr.model import Model
+from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import require_admissible
+from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
+from sdpdr.solvers.base import Solver
+from sdpdr.solvers.registry import find
+from sdpdr.solving.possible import CHORDAL
+
+# Seconds of each candidate, where nobody sets a time limit.
+_TURN = 30.0
+
+
+def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
+    """The program of a model; None, and why, where it has none."""
+    try:
+        sdp = model if isinstance(model, SDP) else model.to_sdp()
+    except CompileError as error:
+        return None, str(error)
+    # Of order zero is what facial reduction leaves of a matrix, and nothing that is asked for.
+    empty = [v.name for v in sdp.psd_variables if v.n == 0]
+    if empty:
+        raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
+    return require_admissible(sdp), ""
+
+
+def configure(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
+    """A solver with the options that were given; they win over its own."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(solver, Solver):
+        return replace(solver, **given)
+    return find(solver)(**given)
+
+
+def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
+    """The reductions that bring a program into a form."""
+    if form == "cvxpy":
+        return ()
+    if form == "factor":
+        return (Dedupe(),)
+    chordal = form in CHORDAL
+    steps: list[Reduction] = [Dedupe()]
+    # Only the basis along a spanning tree leaves cliques to find.
+    face = Face("sparse" if chordal else "auto")
+    steps += [] if face.accepts(sdp) else [face]
+    steps += [Chordal(), Scale(matrices=False)] if chordal else [Scale()]
+    return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One way to solve a program: reductions in turn, and a solver for what they lead to.
+
+    Attributes
+    ----------
+    reductions : tuple of Reduction
+    solver : Solver
+        Configured.
+    form : str
+    reason : str
+        Why it was chosen.
+    ends_by_itself : bool
+        Whether a limit of iterations ends it soon enough, so that it needs no process to be ended
+        in where nobody sets a time limit.
+    """
+
+    reductions: tuple[Reduction, ...]
+    solver: Solver
+    form: str
+    reason: str
+    ends_by_itself: bool = False
+
+    @property
+    def is_narrower(self) -> bool:
+        """Whether it solves a program with fewer points, so that no other solver finds the rest."""
+        return self.form == "landmark" or any(step.is_narrower for step in self.reductions)
+
+
+def shares(count: int, seconds: float) -> tuple[float, ...]:
+    """Seconds that each of some candidates may take in its turn.
+
+    Without a limit half a minute each, and no limit for one that is alone. Under a time limit each
+    gets half of what those before it have left, and the last one all of that.
+
+    Examples
+    --------
+    >>> shares(3, 20.0), shares(2, inf), shares(1, inf)
+    ((10.0, 5.0, 5.0), (30.0, 30.0), (inf,))
+    """
+    if seconds == inf:
+        return (_TURN,) * count if count > 1 else (inf,)
+    halves = [seconds * 0.5 ** min(k + 1, count - 1) for k in range(count)]
+    return tuple(halves)
