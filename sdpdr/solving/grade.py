@@ -54,7 +54,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
     given, verdict = _given(sdp, outcome), outcome.verdict
     claim = replace(outcome.claim, verdict=verdict.value)
     solution = unproved("", claim, chosen, request)
-    solution = replace(solution, gap_scale=request.gap_scale)
+    solution = replace(solution, gap_scale=request.gap_scale, rigorous=request.rigorous)
     seconds = budget(sum(outcome.seconds.values()), request)
     tol, stays = chosen.solver.tol, chosen.is_narrower
     prover = Prover(sdp, tol, request.gap_scale, seconds, request.proofs, stays=stays)

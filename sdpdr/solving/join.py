@@ -91,7 +91,8 @@ def with_bound(near: Solution, prover: Solution | None) -> Solution:
         return near
     if near.bound is not None and _minimised(near, near.bound) >= _minimised(near, prover.bound):
         return near
-    return replace(near, bound=prover.bound, argument=_argument(prover))
+    rigorous = near.rigorous and prover.rigorous
+    return replace(near, bound=prover.bound, argument=_argument(prover), rigorous=rigorous)
 
 
 def _argument(prover: Solution) -> str:
@@ -123,6 +124,7 @@ def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline) -> Solut
         duals=prover.duals,
         # Whoever went further looked for more than those of the other.
         exposures=max(finder.exposures, prover.exposures, key=len),
+        rigorous=prover.rigorous and (finder.rigorous or finder.attained is None),
         versions={**prover.versions, **finder.versions},
     )
     # With a point of one and a bound of another, nothing has failed and nothing is a mere claim.

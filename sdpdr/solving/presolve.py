@@ -159,6 +159,8 @@ def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: 
         argument=faced.infeasible,
         exposures=faced.exposures,
         ray=_contradiction(faced),
+        # Each step is verified over the rationals.
+        rigorous=True,
     )
 
 
@@ -168,7 +170,7 @@ def contradicted_solution(
     """The answer to a program of which a reduction saw that rows contradict each other exactly."""
     unsolved = _unsolved(sdp, str(error), "reduction", seconds, tol)
     found = _ray(sdp, error.multipliers, str(error))
-    return replace(unsolved, status=Status.INFEASIBLE, ray=found)
+    return replace(unsolved, status=Status.INFEASIBLE, ray=found, rigorous=True)
 
 
 def _unsolved(

@@ -87,6 +87,7 @@ def _with_knowledge(solution: Solution, known: Knowledge, unit: float) -> Soluti
         bound=unit * known.bound if BOUND in known.how else None,
         argument=known.how.get(BOUND, notes),
         ray=ray,
+        rigorous=True,
     )
 
 

@@ -27,7 +27,7 @@ __all__ = ["CHAPTERS", "GroundTruth", "HardInstance", "find_hard_instance", "har
 
 _KEYS = (
     *("name", "program", "written", "build", "given", "each", "large"),
-    *("value", "about", "between", "dual", "proof", "why", "seen", "reference"),
+    *("value", "about", "between", "dual", "magnitude", "proof", "why", "seen", "reference"),
 )
 
 
@@ -104,7 +104,7 @@ def _truth(table: Mapping[str, Any]) -> GroundTruth:
         return GroundTruth.about(_exact(value), maximize=maximize)
     lower, upper = map(_exact, table.get("between", (value, value)))
     dual = _exact(table["dual"]) if "dual" in table else None
-    return GroundTruth(lower, upper, maximize, dual)
+    return GroundTruth(lower, upper, maximize, dual, table.get("magnitude", 0.0))
 
 
 def _exact(table: Any) -> Fraction:

@@ -101,8 +101,9 @@ class Recipe:
         scaling = _scaling(field, rng) if self.scaled else None
         found = hidden(field, rng, scaling=scaling, maximize=maximize)
         value *= Fraction(2) ** (scaling.objective if scaling else 0)
+        size = float(sum(abs(y * b) for y, b in zip(field.y, field.right_side(), strict=True)))
         value = -value if maximize else value
-        truth = GroundTruth(value, value, maximize)
+        truth = GroundTruth(value, value, maximize, magnitude=size if self.zero else 0.0)
         interior = not (self.face or self.zero)
         duals = {} if self.unattained else found.duals
         return Planted("", 0, found.sdp, truth, interior, found.values, duals)

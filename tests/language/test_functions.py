@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -33,7 +35,7 @@ from sdpdr import (
     sum_squares,
     symmetric,
 )
-from sdpdr.errors import DataError, ModelError, ShapeError
+from sdpdr.errors import DataError, ModelError, NotAcceptedError, ShapeError
 
 FORM = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
 LARGE = 4.0 * np.eye(3)
@@ -258,7 +260,9 @@ SMOOTH_GOALS = {
 
 
 @pytest.mark.parametrize("name", SMOOTH_GOALS)
-def test_smooth_models_have_enclosures(name):
-    solution = sdpdr.solve(SMOOTH_GOALS[name]())
-    low, high = solution.enclosure
-    assert low == solution.attained <= high == solution.bound
+def test_rigorous_is_refused_and_not_dropped(name):
+    model = SMOOTH_GOALS[name]()
+    for run in (partial(sdpdr.solve, model), sdpdr.plan(model).run):
+        with pytest.raises(NotAcceptedError, match="is smooth, but not semidefinite") as caught:
+            run(rigorous=True)
+        assert str(caught.value).count(". ") == 0

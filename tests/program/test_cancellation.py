@@ -93,7 +93,7 @@ def test_units_change_no_entry_of_a_file(tmp_path):
     """The cost is indefinite by the last digit of one entry, so there is no minimum."""
     (tmp_path / "file.dat-s").write_text(FILE)
     sdp = read_sdpa(tmp_path / "file.dat-s")
-    answer = sdpdr.solve(sdp, "clarabel", gap_scale=1.0)
+    answer = sdpdr.solve(sdp, "clarabel", rigorous=True, gap_scale=1.0)
     assert answer.bound is None
     write_sdpa(sdp, tmp_path / "again.dat-s")
     assert (tmp_path / "again.dat-s").read_text() == FILE
@@ -117,21 +117,23 @@ def cancelling(weights):
     return sp.csr_array(np.array([weights]) * 2.0**55) @ Entries(1, [[0, 0]] * 3)
 
 
-def test_no_ray_rests_on_a_coefficient_that_rounding_made():
+@pytest.mark.parametrize("rigorous", [False, True])
+def test_no_ray_rests_on_a_coefficient_that_rounding_made(rigorous):
     """The row reads X <= 1, and the optimum is -1; as rounded it reads 0 <= 1."""
     rows = Rows("row", "<=", {"X": -cancelling([0.1, 0.3, -0.4])}, np.ones(1))
     sdp = SDP((PsdVariable("X", 1),), {"X": -1.0 * Trace(1)}, (rows,))
-    answer = sdpdr.solve(sdp, "clarabel")
+    answer = sdpdr.solve(sdp, "clarabel", rigorous=rigorous)
     assert answer.status is not sdpdr.Status.UNBOUNDED
     assert not answer.certified()
 
 
 @pytest.mark.nightly
-def test_no_diagonal_is_normalised_by_what_rounding_made():
+@pytest.mark.parametrize("rigorous", [False, True])
+def test_no_diagonal_is_normalised_by_what_rounding_made(rigorous):
     """The row reads X = 1; as rounded it reads 2 X = 1."""
     rows = Rows("row", "==", {"X": cancelling([0.1, 0.2, -0.3])}, np.ones(1))
     sdp = SDP((PsdVariable("X", 1),), {"X": Trace(1)}, (rows,))
-    answer = sdpdr.solve(sdp, "clarabel")
+    answer = sdpdr.solve(sdp, "clarabel", rigorous=rigorous)
     assert answer.status not in SETTLED
     assert answer.attained is None
 
@@ -158,7 +160,7 @@ def test_an_objective_that_does_not_cancel_is_one():
     rows = Rows("diagonal", "==", {"X": Entries(2, [[0, 0], [1, 1]])}, np.ones(2))
     sdp = SDP((PsdVariable("X", 2),), {"X": cost}, (rows,))
     assert not sdpdr.solve(sdp, "clarabel").certified()
-    proved = sdpdr.solve(sdp, "clarabel")
+    proved = sdpdr.solve(sdp, "clarabel", rigorous=True)
     assert proved.bound is None or proved.bound <= -2.0
     assert proved.attained is None or proved.attained >= -2.0
 
@@ -189,7 +191,7 @@ def test_rows_without_variables_stand_beside_lengths():
     void = Rows("void", "<=", {}, np.array([1.0]))
     cost = {"X": -1.0 * SquaredEdgeLengths(3, [[0, 2]])}
     sdp = SDP((PsdVariable("X", 3),), cost, (lengths, void), maximize=True)
-    answer = sdpdr.solve(sdp, "cvxopt")
+    answer = sdpdr.solve(sdp, "cvxopt", rigorous=True)
     low, high = answer.enclosure
     assert low <= 4.0 <= high
 

@@ -80,26 +80,28 @@ def test_forms_taken_of_others_are_forms_and_state_the_face():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["clarabel", "lowrank"])
-def test_what_is_left_of_a_face_of_taken_forms_is_optimised(solver):
+@BOTH
+def test_what_is_left_of_a_face_of_taken_forms_is_optimised(solver, rigorous):
     # X (1, 1, 0) = 0 and X_33 = 0 leave one point of trace one, where X_12 = -1/2.
     taken = QuadraticForms([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])[[1]]
     stacked = Stacked([QuadraticForms([[1.0, 1.0, 0.0]]), taken])
     for sign in (-1.0, 1.0):
         cost = sign * Entries(3, [[0, 1]])
         sdp = equalities(3, cost, size=(Trace(3), 1.0), u=(stacked, 0.0))
-        solution = sdpdr.solve(sdp, solver)
+        solution = sdpdr.solve(sdp, solver, rigorous=rigorous)
         assert solution.certified(1e-6)
         assert solution.value == pytest.approx(-sign / 2.0, rel=1e-6)
 
 
 @pytest.mark.nightly
 @ALL
-def test_a_difference_of_forms_below_a_null_vector_is_not_forgotten(solver):
+@BOTH
+def test_a_difference_of_forms_below_a_null_vector_is_not_forgotten(solver, rigorous):
     # X (1, 1, 0) = 0 and X_11 = X_33 leave X_33 = 1/3 of a trace of one.
     stacked = Stacked([QuadraticForms([[1.0, 1.0, 0.0]]), FORGOTTEN["difference"]])
     corner = Entries(3, [[2, 2]])
     sdp = equalities(3, -1.0 * corner, size=(Trace(3), 1.0), u=(stacked, 0.0))
-    solution = sdpdr.solve(sdp, solver)
+    solution = sdpdr.solve(sdp, solver, rigorous=rigorous)
     assert solution.bound is None or solution.bound <= -1.0 / 3.0 + 1e-15
     assert solution.attained is None or solution.attained >= -1.0 / 3.0 - 1e-15
     assert solution.value == pytest.approx(-1.0 / 3.0, rel=1e-6)
@@ -130,7 +132,7 @@ def test_a_cost_without_a_diagonal_is_an_objective(rigorous):
 @pytest.mark.parametrize("solver", ["lowrank", "auto"])
 def test_the_least_value_of_a_cost_without_a_diagonal_is_found(solver):
     sdp, v = cut()
-    solution = sdpdr.solve(sdp, solver, time_limit=20)
+    solution = sdpdr.solve(sdp, solver, rigorous=True, time_limit=20)
     assert solution.bound is None or solution.bound <= -(v.size**2)
     assert solution.value == pytest.approx(-(v.size**2), rel=1e-6)
 

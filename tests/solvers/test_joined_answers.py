@@ -37,9 +37,10 @@ def program(*rows, n=2):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["auto", "clarabel", "lowrank"])
-def test_rows_that_contradict_each_other_are_a_ray_whoever_is_asked(solver):
+@pytest.mark.parametrize("rigorous", [False, True])
+def test_rows_that_contradict_each_other_are_a_ray_whoever_is_asked(solver, rigorous):
     sdp = program(entry("a", [0, 0], 1.0), entry("b", [0, 0], 2.0))
-    answer = sdpdr.solve(sdp, solver)
+    answer = sdpdr.solve(sdp, solver, rigorous=rigorous)
     assert answer.status is Status.INFEASIBLE
     assert answer.ray.kind == "infeasible"
     assert "'a' and 'b'" in answer.claimed.message
@@ -119,7 +120,7 @@ def test_what_a_candidate_spent_is_not_taken_from_the_next():
     sdp = program(entry("a", [0, 0], 1.0), entry("b", [1, 1], 1.0), entry("c", [0, 1], 5.0))
     plan = sdpdr.plan(sdp, "clarabel", "lmi", time_limit=60.0)
     clock = Clock({"solve": 100.0})
-    answer = attempt(plan, plan.sdp, Request(sdp, False, 0.0, None, False, clock=clock))
+    answer = attempt(plan, plan.sdp, Request(sdp, False, False, 0.0, None, False, clock=clock))
     assert answer.status is Status.INFEASIBLE
     clock.add({"solve": 1.0})
     assert answer.timings["solve"] < 101.0

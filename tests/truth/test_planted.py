@@ -123,7 +123,7 @@ def test_exact_definiteness_can_fail():
 @pytest.mark.parametrize(("kind", "seed"), instances(range(101, 104)))
 def test_auto_says_nothing_wrong_about_planted_programs(kind, seed):
     program = planted(kind, seed)
-    answer = sdpdr.solve(program.sdp)
+    answer = sdpdr.solve(program.sdp, rigorous=seed % 2 == 0)
     assert program.truth.contradictions(answer) == ()
 
 
