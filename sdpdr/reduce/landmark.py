@@ -1,9 +1,8 @@
 r"""Landmark reduction: K = Q L Q^T with few columns, and only some of the inequalities.
 
-A narrower cone makes a maximum smaller, rows left out make it larger; so the value of the reduced
-program says nothing alone. Where the lifted point satisfies the rows left out as well, it is
-optimal among all K = Q L Q^T. Rows that the narrower cone may be unable to satisfy are penalized
-instead (`sdpdr.reduce.Elastic`).
+A narrower cone makes a maximum smaller, and rows left out make it larger, so the value of the
+reduced program says nothing alone. If the lifted point satisfies the rows left out as well, it is
+optimal among all K = Q L Q^T.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg import (
     BilinearForms,
     LinearMap,
     VectorMap,
 )
 from sdpdr.linalg.maps.combine import some_of_rows
-from sdpdr.program.face import complete_multipliers, onto_face, visible_rows
+from sdpdr.program.face import complete_multipliers, null_vectors, onto_face, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
@@ -36,6 +35,8 @@ from sdpdr.reduce.base import Reduced, Reduction, into_bases
 _RANK = 1e-7
 # So are vectors, and matrices, that are this much smaller within the span than they were outside.
 _VANISHED = 1e-12
+# Share of a negative cost beyond which what is left of it is no rounding, nor the error of a solver.
+_RAISED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,16 +52,22 @@ class Landmark(Reduction):
     basis : array of shape (n, m)
         Q. Columns that depend on the others are dropped.
     rows : mapping from label to array of int, optional
-        Rows of a group that are in force; groups not named are in force wholly. Scalars that
-        speak in no row in force are dropped with them, as zeros.
+        The rows of a group that are in force, by number; all rows of groups that are not named.
+        Scalars that appear in no row in force are zero.
 
     Notes
     -----
     The reduced program is not equivalent to the given one: its cone is a part of the cone, and
-    rows may be missing. Multipliers of missing rows are lifted as zeros.
+    rows may be missing. A value is attained in the given program as well, and a bound is not one
+    of the given program. So ``sdpdr.solve(reduced.sdp)`` proves the optimum among all K = Q L Q^T,
+    and ``sdpdr.solve(model, via=[Landmark(Q)])`` the value of its point.
 
-    Two points whose coordinates agree in every column have distance zero for every M, and what a
-    row says of it is rounding: such rows are left out where zero satisfies them.
+    Multipliers of missing rows are lifted as zeros. None are lifted if they leave more than half
+    of a negative cost on the diagonal of the dual slack: they prove no bound of the given program,
+    and hold for no data nearby.
+
+    If two points have equal coordinates in every column, their distance is zero for every M, and
+    the coefficients of their row are rounding. Such rows are left out if zero satisfies them.
 
     References
     ----------
@@ -72,8 +79,11 @@ class Landmark(Reduction):
     >>> import numpy as np
     >>> from sdpdr import graphs, methods
     >>> sdp = methods.mvu(graphs.path([1.0, 1.0, 1.0])).to_sdp()
-    >>> Landmark(np.array([[0.0], [1.0], [2.0], [3.0]])).apply(sdp).sdp
+    >>> reduced = Landmark(np.array([[0.0], [1.0], [2.0], [3.0]])).apply(sdp)
+    >>> reduced.sdp
     SDP(mvu; matrices [K: 1x1], 0 scalars, 3 rows, 0 matrix inequalities)
+    >>> reduced.lift(reduced.sdp.zero_point()).values["K"].shape
+    (4, 4)
     """
 
     name: ClassVar[str] = "landmark"
@@ -123,7 +133,8 @@ class Landmark(Reduction):
                     full = np.zeros(v.size)
                     full[scalars[v.name]] = np.asarray(point.values[v.name])
                     values[v.name] = full
-            return Point(values, complete_multipliers(sdp, _all_duals(sdp, force, point.duals)))
+            duals = complete_multipliers(sdp, _all_duals(sdp, force, point.duals))
+            return Point(values, duals if _may_hold(sdp, name, duals) else {})
 
         def push(point: Point) -> Point:
             values = into_bases(point.values, {name: basis})
@@ -140,6 +151,29 @@ class Landmark(Reduction):
         chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
         some = rows.take(chosen)
         return chosen[~(some.hold_at_zero & _vanishes(some, basis))]
+
+
+def _may_hold(sdp: SDP, name: str, duals: Mapping[str, Array]) -> bool:
+    """Whether multipliers of the narrower program may prove a bound of the given one.
+
+    The dual slack S must be positive semidefinite on the face, P S P for the projection P onto it,
+    so no entry of its diagonal may be negative.
+    """
+    if not duals:
+        return True
+    null = null_vectors(sdp, name)
+    Q = np.linalg.qr(null.toarray())[0] if null.shape[1] else np.zeros(null.shape)
+    before, after = (
+        _projected_diagonal(matrix, Q) for matrix in (sdp.cost(name), sdp.dual_slack(name, duals))
+    )
+    return not np.any(after < _RAISED * np.minimum(before, 0.0))
+
+
+def _projected_diagonal(matrix: Matrix, Q: Array) -> Array:
+    """The diagonal of (I - Q Q^T) A (I - Q Q^T)."""
+    image = np.asarray(matrix @ Q)
+    products = np.sum(Q * (2.0 * image - Q @ (Q.T @ image)), axis=1)
+    return np.asarray(matrix.diagonal() - products)
 
 
 def _all_duals(
