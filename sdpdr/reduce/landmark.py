@@ -35,7 +35,7 @@ from sdpdr.reduce.base import Reduced, Reduction, into_bases
 _RANK = 1e-7
 # So are vectors, and matrices, that are this much smaller within the span than they were outside.
 _VANISHED = 1e-12
-# Share of a negative cost beyond which what is left of it is no rounding, nor the error of a solver.
+# Share of a negative cost that neither rounding nor the error of a solver leaves.
 _RAISED = 0.5
 
 
