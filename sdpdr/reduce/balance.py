@@ -22,7 +22,8 @@ from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point, PsdVariable
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.base import Reduced, Reduction, in_bases, out_of_bases
+from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.bases import in_bases, out_of_bases
 
 # Binary digits between the largest and the smallest unit from which it is worth while.
 _WIDE = 12.0

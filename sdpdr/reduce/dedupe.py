@@ -10,23 +10,21 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, placed, places_of_rows
+from sdpdr.base.arrays import Array, Index, placed
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.exact import Mask, matrix_row, vector_row
-from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.face import exposing_rows, visible_rows
 from sdpdr.program.point import Point, side_by_side
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.parallel import first_parallel, scales
 
 # Relative difference of two right sides that is a contradiction, not a matter of accuracy.
 _TOLERANCE = 1e-9
 # What rounding may leave of the largest right side where the true one is zero.
 _ROUNDING = 1e-14
-# Relative difference of coefficients that rounding leaves between rows that are parallel.
-_PARALLEL = 16.0 * UNIT
 # Entries up to which rows are compared however many they are for sparse ones.
 _FEW = 10_000_000
 
@@ -120,12 +118,12 @@ class _Alike:
         self._rhs = np.concatenate([r.rhs for r in groups])
         self._size = float(np.max(np.abs(self._rhs), initial=0.0))
         empty = np.diff(matrix.indptr) == 0
-        self._scale = _scales(matrix, self._is_equality)
+        self._scale = scales(matrix, self._is_equality)
         self._sides = self._rhs / self._scale
         # Scaled in place: a product of sparse matrices would cost time in the n^2 columns.
         matrix.data /= np.repeat(self._scale, np.diff(matrix.indptr))
         wrong, every = self._refuse_zeros(empty), np.arange(empty.size)
-        first = _first_parallel(matrix, np.flatnonzero(~empty))
+        first = first_parallel(matrix, np.flatnonzero(~empty))
         self._first = self._equal(first) if self._is_equality else self._tightest(first)
         self.kept = (~empty | wrong) & (self._first == every)
         # Looser inequalities share nothing.
@@ -235,46 +233,3 @@ def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     return placed(
         [(0, places[name].start, a.matrix()) for name, a in rows.lhs.items()], (rows.m, size)
     )
-
-
-def _scales(matrix: sp.csr_array, equality: bool) -> Array:
-    """Largest entry of every row; for equalities with the sign of the first entry."""
-    scale, full = np.ones(matrix.shape[0]), np.flatnonzero(np.diff(matrix.indptr))
-    if full.size:
-        starts = matrix.indptr[full]
-        scale[full] = np.maximum.reduceat(np.abs(matrix.data), starts)
-        if equality:
-            scale[full] *= np.sign(matrix.data[starts])
-    return scale
-
-
-def _first_parallel(matrix: sp.csr_array, candidates: Index) -> Index:
-    """For each row the first that agrees with it but for rounding, by a sum of random weights."""
-    used, place = np.unique(matrix.indices, return_inverse=True)
-    weights = np.random.default_rng(0).uniform(0.5, 1.5, used.size)[place]
-    owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    sums = np.bincount(owner, matrix.data * weights, minlength=matrix.shape[0])
-    row = candidates[np.argsort(sums[candidates], kind="stable")]
-    apart = np.abs(np.diff(sums[row])) > 1e-11 * (1.0 + np.abs(sums[row][:-1]))
-    alike, first = np.append(0, np.cumsum(apart))[: row.size], np.arange(matrix.shape[0])
-    order = np.lexsort((row, alike))
-    row, alike = row[order], alike[order]
-    while row.size:
-        starts = np.flatnonzero(np.diff(alike, prepend=-1))
-        head = np.repeat(row[starts], np.diff([*starts, row.size]))
-        same = _agree(matrix, row, head)
-        first[row[same]] = head[same]
-        # Those that differ from the first of their group may agree with each other.
-        row, alike = row[~same], alike[~same]
-    return first
-
-
-def _agree(matrix: sp.csr_array, rows: Index, others: Index) -> Mask:
-    """Which rows differ from the others beside them by rounding only."""
-    counts = np.diff(matrix.indptr)
-    same = np.asarray(counts[rows] == counts[others])
-    a, b = (places_of_rows(matrix, which[same]) for which in (rows, others))
-    near = np.abs(matrix.data[a] - matrix.data[b]) <= _PARALLEL * np.abs(matrix.data[b])
-    wrong = ~(near & (matrix.indices[a] == matrix.indices[b]))
-    same[np.repeat(np.flatnonzero(same), counts[rows[same]])[wrong]] = False
-    return same

@@ -26,14 +26,8 @@ from sdpdr.program.point import Point, PsdVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
-from sdpdr.reduce.base import (
-    Reduced,
-    Reduction,
-    among_zeros,
-    in_bases,
-    into_bases,
-    out_of_bases,
-)
+from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.bases import in_bases, into_bases, out_of_bases
 
 # Roundings that a coefficient in terms of M may have, at least; each place of a matrix may add one.
 _ROUNDINGS = 64
@@ -98,7 +92,8 @@ class Face(Reduction):
             duals = dict(point.duals)
             for label, mask in kept.items():
                 if point.duals and not (mask.size and mask.all()):
-                    duals[label] = among_zeros(point.duals.get(label, np.zeros(0)), mask)
+                    duals[label] = np.zeros(mask.size)
+                    duals[label][mask] = point.duals.get(label, ())
             values = out_of_bases(point.values, bases)
             return Point(values, complete_multipliers(sdp, duals))
 

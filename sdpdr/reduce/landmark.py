@@ -9,32 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spl
-from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.linalg import (
-    BilinearForms,
-    LinearMap,
-    VectorMap,
-)
-from sdpdr.linalg.maps.combine import some_of_rows
-from sdpdr.program.face import complete_multipliers, null_vectors, onto_face, visible_rows
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.program.face import complete_multipliers, null_vectors, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import row_norms
-from sdpdr.reduce.base import Reduced, Reduction, into_bases
+from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.bases import into_bases
+from sdpdr.reduce.subspace import on_face, vanishes
 
-# Singular values of a basis below this share of the largest are rounding.
-_RANK = 1e-7
-# So are vectors, and matrices, that are this much smaller within the span than they were outside.
-_VANISHED = 1e-12
 # Share of a negative cost that neither rounding nor the error of a solver leaves.
 _RAISED = 0.5
 
@@ -150,7 +139,7 @@ class Landmark(Reduction):
         """The requested rows that say something about K = T M T^T."""
         chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
         some = rows.take(chosen)
-        return chosen[~(some.hold_at_zero & _vanishes(some, basis))]
+        return chosen[~(some.hold_at_zero & vanishes(some, basis))]
 
 
 def _may_hold(sdp: SDP, name: str, duals: Mapping[str, Array]) -> bool:
@@ -166,7 +155,7 @@ def _may_hold(sdp: SDP, name: str, duals: Mapping[str, Array]) -> bool:
     before, after = (
         _projected_diagonal(matrix, Q) for matrix in (sdp.cost(name), sdp.dual_slack(name, duals))
     )
-    return not np.any(after < _RAISED * np.minimum(before, 0.0))
+    return not np.any((before < 0.0) & (after < _RAISED * before))
 
 
 def _projected_diagonal(matrix: Matrix, Q: Array) -> Array:
@@ -190,57 +179,8 @@ def _all_duals(
     return full
 
 
-def on_face(sdp: SDP, basis: Array) -> Array:
-    """Orthonormal basis, shape (n, k), of the columns moved onto the face of the one matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sdpdr import graphs, methods
-    >>> sdp = methods.mvu(graphs.path([1.0])).to_sdp()
-    >>> bool(np.allclose(np.abs(on_face(sdp, np.eye(2))), 0.5**0.5))
-    True
-    """
-    basis = onto_face(sdp, sdp.psd_variables[0].name, basis)
-    # The spectrum of the small product squares the singular values, hence their bound as well.
-    sizes = np.linalg.norm(basis, axis=0)
-    basis = basis / np.where(sizes > 0.0, sizes, 1.0)
-    spectrum, vectors = np.linalg.eigh(basis.T @ basis)
-    kept = spectrum > _RANK**2 * spectrum[-1]
-    frame = basis @ (vectors[:, kept] / np.sqrt(spectrum[kept]))
-    # Once more, for the digits that squaring lost.
-    return np.asarray(np.linalg.solve(np.linalg.cholesky(frame.T @ frame), frame.T).T)
-
-
-def _vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
-    """Rows of which nothing but rounding is left in the span of an orthonormal basis.
-
-    A form is judged by its vector, whose error is relative: squared, 1e-30 of it may be exact.
-    """
-    parts = [
-        row_norms(a) == 0.0
-        if isinstance(a, VectorMap)
-        else ~some_of_rows(a, partial(_is_heard, basis=basis))
-        for a in rows.lhs.values()
-    ]
-    return np.logical_and.reduce([np.ones(rows.m, dtype=bool), *parts])
-
-
-def _is_heard(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
-    """Rows of which more than rounding is left in a basis."""
-    if isinstance(linear_map, BilinearForms):
-        sides = {id(f): f for f in (linear_map.left, linear_map.right)}
-        small = [
-            np.linalg.norm(f @ basis, axis=1) <= _VANISHED * spl.norm(f, axis=1)
-            for f in sides.values()
-        ]
-        return ~np.logical_or.reduce(small)
-    before, after = row_norms(linear_map), row_norms(linear_map.congruence(basis))
-    return ~np.asarray(after <= _VANISHED * before)
-
-
 def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:
-    """Scalars that some row in force, or a matrix inequality, speaks of."""
+    """Scalars that some row in force, or a matrix inequality, reads."""
     parts: list[Rows | Lmi] = [*rows, *sdp.lmis]
     maps = [part.lhs[variable.name].matrix() for part in parts if variable.name in part.lhs]
     seen = [sp.csr_array(a).indices for a in maps]
@@ -248,10 +188,12 @@ def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:
 
 
 def _columns(linear_map: VectorMap, used: Index) -> VectorMap:
+    """A map on the scalars that are used."""
     return linear_map if used.size == linear_map.n else VectorMap(linear_map.matrix()[:, used])
 
 
 def _restricted(variable: Variable, order: int, scalars: Mapping[str, Index]) -> Variable:
+    """The variable of the reduced program."""
     if isinstance(variable, PsdVariable):
         return replace(variable, n=order)
     used = scalars[variable.name]

@@ -22,7 +22,8 @@ from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
 from sdpdr.program.boxes import repair
 from sdpdr.reduce import Composed, Scale
 from sdpdr.reduce.elastic import Elastic
-from sdpdr.reduce.landmark import Landmark, on_face
+from sdpdr.reduce.landmark import Landmark
+from sdpdr.reduce.subspace import on_face
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.lowrank.edge.form import edge_form
 from sdpdr.solving.landmark.geometry import geometry
