@@ -18,8 +18,14 @@ from sdpdr.reduce.base import Reduced, Reduction
 class Dual(Reduction):
     """Write the dual: variables become constraints and rows become variables.
 
-    The dual's optimal value is that of the program; multipliers of its matrix inequalities are
-    the matrices of the program, and are lifted as such.
+    The dual has the optimal value of the program, and the multipliers of its matrix inequalities
+    are the matrices of the program.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> Dual().apply(methods.mvu(graphs.path([1.0, 2.0])).to_sdp()).sdp
+    SDP(mvu; matrices [], 5 scalars, 0 rows, 1 matrix inequalities)
     """
 
     name: ClassVar[str] = "dual"
@@ -35,6 +41,7 @@ class Dual(Reduction):
 
 
 def _lift(sdp: SDP, point: Point) -> Point:
+    """A point of the program from one of its dual."""
     values: dict[str, Value] = {
         v.name: point.duals[v.name] for v in sdp.variables if v.name in point.duals
     }
@@ -45,6 +52,7 @@ def _lift(sdp: SDP, point: Point) -> Point:
 
 
 def _pushed(sdp: SDP, point: Point) -> Point:
+    """A point of the dual from one of the program."""
     labels = [label for label in sdp.labels if label in point.duals]
     return Point(
         {label: np.asarray(point.duals[label]) for label in labels},

@@ -1,4 +1,4 @@
-"""Rows that may be missed, with a penalty."""
+"""Rows that may be violated, with a penalty."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from sdpdr.reduce.base import Reduced, Reduction
 
 @dataclass(frozen=True)
 class Elastic(Reduction):
-    r"""Give rows that zero does not satisfy a slack, with a penalty that is exact when high enough.
+    r"""Give slack to rows that zero does not satisfy, with a penalty that is exact if it is large.
 
-    An equality becomes ``lhs - over + under == rhs`` and a lower limit (``<=`` with a negative
-    right side) ``lhs - over <= rhs``, with ``over, under >= 0``. Each unit of slack, measured
-    relative to the size of the right side, costs ``price``. Where some optimal multiplier y of the
-    given program has :math:`|y_e b_e| \le` price, its optimum stays optimal; otherwise the rows are
-    broken as little as the price is worth.
+    An equality becomes ``lhs - over + under == rhs`` and a lower bound (``<=`` with a negative
+    right-hand side) ``lhs - over <= rhs``, with ``over, under >= 0``. Each unit of slack, relative
+    to the size of the right-hand side, costs ``price``. If some optimal multiplier y of the given
+    program has :math:`|y_e b_e| \le price`, its optimum stays optimal; otherwise some rows are
+    violated. The landmark form needs it for bands and exact lengths, which a narrow cone may be
+    unable to keep.
 
     Parameters
     ----------
     price : float
-        Of a relative violation of one row by 100 %, in units of the objective.
+        Penalty for violating one row by 100 %, in units of the objective.
 
     References
     ----------
@@ -87,6 +88,6 @@ def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
 
 
 def _sizes(rows: Rows) -> Array:
-    """Sizes of the right sides, that of zeros being the median of the others."""
+    """Sizes of the right-hand sides; zeros count as the median of the others."""
     size = np.abs(rows.rhs)
     return np.asarray(np.where(size > 0.0, size, np.median(size[size > 0.0])))
