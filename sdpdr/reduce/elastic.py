@@ -6,16 +6,19 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.program.face import visible_rows
-from sdpdr.program.point import Point, Variable
+from sdpdr.program.point import Point, Variable, VectorVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.program.standard import elastic
 from sdpdr.reduce.base import Reduced, Reduction
+
+# The two directions of a violation, and the sign with which it is added to the left side.
+_SIDES = (("over", -1.0), ("under", 1.0))
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Elastic(Reduction):
         for r in sdp.rows:
             if r.label in rigid:
                 price = VectorMap(self.price / _sizes(r)[None, :])
-                r, slack = elastic(r, f"{r.label}.elastic.")
+                r, slack = _elastic(r)
                 variables += slack
                 objective |= {v.name: price for v in slack}
             rows.append(r)
@@ -77,6 +80,15 @@ class Elastic(Reduction):
             return Point({k: v for k, v in point.values.items() if k in known}, point.duals)
 
         return Reduced(softer, lift, push=lambda point: point)
+
+
+def _elastic(rows: Rows) -> tuple[Rows, list[VectorVariable]]:
+    """Rows that may be violated, and the scalars that say by how much."""
+    lhs, slack = dict(rows.lhs), list[VectorVariable]()
+    for side, sign in _SIDES if rows.relation == "==" else _SIDES[:1]:
+        slack.append(VectorVariable(f"{rows.label}.elastic.{side}", rows.m, nonnegative=True))
+        lhs[slack[-1].name] = VectorMap(sign * sp.eye_array(rows.m, format="csr"))
+    return replace(rows, lhs=lhs), slack
 
 
 def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
