@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.graphs.bases import reconstruction_basis
-from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
+from sdpdr.linalg import InnerProduct, Products, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
 from sdpdr.program.boxes import repair
@@ -142,6 +144,15 @@ def test_multipliers_that_prove_a_bound_of_the_whole_program_are_lifted():
     assert sdp.dual_value(lifted.duals) == pytest.approx(-line @ line)
     slack = np.asarray(sdp.dual_slack("K", lifted.duals))
     assert np.linalg.eigvalsh(slack)[0] > -1e-9
+
+
+def test_rounding_of_a_cost_without_a_diagonal_takes_no_multipliers():
+    sdp, basis = rows_on_twins(1e-9)
+    form = np.zeros((3, 3))
+    form[0, 2] = form[2, 0] = -1.0
+    sdp = replace(sdp, objective={"K": InnerProduct(form)})
+    lifted = Landmark(basis).apply(sdp).lift(Point({}, {"lengths": np.array([-1e-17, 1.0])}))
+    assert lifted.duals["lengths"].tolist() == [-1e-17, 1.0]
 
 
 def test_two_matrices_are_refused():
