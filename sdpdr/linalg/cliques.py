@@ -5,26 +5,23 @@ fills the graph in until it is chordal; a good order (approximate minimum degree
 The maximal cliques of a chordal graph form a tree in which the cliques that hold an index are
 connected (the running intersection property). A symmetric matrix that is given on a chordal
 pattern has a positive semidefinite completion if and only if its blocks on the maximal cliques
-are positive semidefinite, and a matrix that is positive semidefinite and zero off the pattern is
-a sum of positive semidefinite matrices, one on each clique.
+are positive semidefinite.
 
 Clique trees of a minimum degree order have many small cliques that overlap a great deal, and every
 entry of an overlap costs a row. Merging the clique C with its neighbour D saves their own costs and
 that of the overlap, and pays for the union; the pair that saves most is merged until none saves
 anything.
 
-Completions walk the clique tree from its roots to its leaves. With U what a clique shares with its
-parent, R the rest of it and P all indices met before, the one of largest determinant sets
-X_PR = X_PU X_UU^+ X_UR. The one of least rank keeps a factor Y of what it has met, X = Y Y^T: the
-clique's own factor [F_U; F_R] is turned by the orthogonal matrix Q that brings F_U onto Y_U
-(Schönemann 1966), and Y_R = F_R Q.
+The completion of least rank walks the clique tree from its roots to its leaves and keeps a factor
+Y of what it has met, X = Y Y^T. With U what a clique shares with its parent and R the rest of it,
+the clique's own factor [F_U; F_R] is multiplied by the orthogonal matrix Q that brings F_U nearest
+to Y_U (Schönemann 1966), and Y_R = F_R Q.
 
 References
 ----------
 Grone, Johnson, Sá, Wolkowicz, Positive definite completions of partial Hermitian matrices, Linear
-Algebra Appl. 58 (1984). Agler, Helton, McCullough, Rodman, Positive semidefinite matrices with a
-given sparsity pattern, Linear Algebra Appl. 107 (1988). Vandenberghe, Andersen, Chordal Graphs and
-Semidefinite Optimization, Found. Trends Optim. 1(4), 2015.
+Algebra Appl. 58 (1984). Vandenberghe, Andersen, Chordal Graphs and Semidefinite Optimization,
+Found. Trends Optim. 1(4), 2015.
 """
 
 from __future__ import annotations
@@ -37,7 +34,6 @@ from functools import cached_property
 
 import numpy as np
 import qdldl
-import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
@@ -288,27 +284,6 @@ class _Merging:
 
 # Eigenvalues below this fraction of the largest one in any clique are rounding.
 NOISE = 1e-14
-
-
-def complete_max_det(tree: CliqueTree, blocks: Sequence[Array]) -> Array:
-    """The positive semidefinite completion of largest determinant."""
-    _check(tree, blocks)
-    matrix = np.zeros((tree.n, tree.n))
-    met = np.zeros(tree.n, dtype=bool)
-    for clique, shared, block in zip(tree.cliques, tree.separators, blocks, strict=True):
-        own = np.isin(clique, shared, invert=True)
-        rest = clique[own]
-        before = np.flatnonzero(met)
-        if shared.size:
-            steps = sl.lstsq(block[~own][:, ~own], block[~own][:, own], cond=NOISE)[0]
-            cross = matrix[np.ix_(before, shared)] @ steps
-            matrix[np.ix_(before, rest)] = cross
-            matrix[np.ix_(rest, before)] = cross.T
-            matrix[np.ix_(shared, rest)] = block[~own][:, own]
-            matrix[np.ix_(rest, shared)] = block[own][:, ~own]
-        matrix[np.ix_(rest, rest)] = block[own][:, own]
-        met[rest] = True
-    return matrix
 
 
 def complete_min_rank(tree: CliqueTree, blocks: Sequence[Array]) -> Array:

@@ -1,7 +1,7 @@
-r"""Elimination over the rationals: spans of vectors, null vectors and the face that they leave.
+"""Elimination over the rationals: spans of vectors, null vectors and the face that they leave.
 
-A symmetric matrix is a mapping from places (i, j), i <= j, to non-zero fractions; a vector is one
-from places to non-zero fractions. Stored doubles are fractions, so nothing here rounds.
+A vector is a mapping from places to non-zero fractions. Stored doubles are fractions, so nothing
+here rounds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import scipy.sparse as sp
 
-from sdpdr.linalg.exact import Symmetric, Vector, add
+from sdpdr.linalg.exact import Vector, add
 
 # Products of entries in an elimination beyond which it takes too long.
 _LARGEST = 1_000_000
@@ -85,8 +85,6 @@ class Echelon:
         self.vectors: dict[int, Vector] = {}
         # Pivots of vectors that have other entries.
         self.mixed: set[int] = set()
-        # Pivots whose rows of V changed since somebody last looked.
-        self.fresh: set[int] = set()
 
     @property
     def units(self) -> set[int]:
@@ -111,11 +109,9 @@ class Echelon:
             held = self.vectors[other]
             if pivot in held:
                 add(held, rest, -held[pivot])
-                self.fresh.add(other)
                 if len(held) == 1:
                     self.mixed.discard(other)
         self.vectors[pivot] = rest
-        self.fresh.add(pivot)
         if len(rest) > 1:
             self.mixed.add(pivot)
         return True
@@ -125,32 +121,3 @@ class Echelon:
         if i not in self.vectors:
             return {i: Fraction(1)}
         return {j: -value for j, value in self.vectors[i].items() if j != i}
-
-    def restrict(self, matrix: Symmetric) -> Symmetric:
-        """The matrix V^T A V."""
-        if not any(i in self.vectors or j in self.vectors for i, j in matrix):
-            return matrix
-        kept: Symmetric = {}
-        changed: Symmetric = {}
-        for place, value in matrix.items():
-            pivotal = place[0] in self.vectors or place[1] in self.vectors
-            (changed if pivotal else kept)[place] = value
-        for (i, j), value in changed.items():
-            add(kept, _symmetric_product(self.row(i), self.row(j), value, i == j))
-        return kept
-
-
-def _symmetric_product(f: Vector, g: Vector, weight: Fraction, same: bool) -> Symmetric:
-    """The matrix w f f^T, or w (f g^T + g f^T) for vectors of different places."""
-    total: Symmetric = {}
-    for p, a in f.items():
-        part = weight * a
-        if same:
-            total.update({(p, q): part * b for q, b in f.items() if p <= q})
-            continue
-        for q, b in g.items():
-            # An entry off the diagonal stands for itself and for its mirror image.
-            entry = part * b if p != q else 2 * part * b
-            place = (p, q) if p <= q else (q, p)
-            total[place] = total[place] + entry if place in total else entry
-    return total

@@ -32,8 +32,6 @@ from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 
 Image = Callable[[VectorMap], "LinearMap | VectorMap"]
-# What rows may be missed by, and the sign with which it is added to their left sides.
-_SIDES = (("over", -1.0), ("under", 1.0))
 
 
 def to_equality_form(sdp: SDP, *, keep_free: bool = False) -> SDP:
@@ -124,22 +122,6 @@ def without_inequalities(sdp: SDP) -> SDP:
         variables.append(slack)
         rows.append(Rows(r.label, "==", lhs, r.rhs))
     return replace(sdp, variables=tuple(variables), rows=tuple(rows))
-
-
-def elastic(rows: Rows, prefix: str) -> tuple[Rows, list[VectorVariable]]:
-    """Rows that may be missed, and the scalars, named by side, that tell by how much.
-
-    Examples
-    --------
-    >>> one = Rows("one", "<=", {"z": VectorMap(np.ones((1, 1)))}, np.ones(1))
-    >>> [slack.name for slack in elastic(one, "z: ")[1]]
-    ['z: over']
-    """
-    lhs, slack = dict(rows.lhs), list[VectorVariable]()
-    for side, sign in _SIDES if rows.relation == "==" else _SIDES[:1]:
-        slack.append(VectorVariable(prefix + side, rows.m, nonnegative=True))
-        lhs[slack[-1].name] = VectorMap(sign * sp.eye_array(rows.m, format="csr"))
-    return replace(rows, lhs=lhs), slack
 
 
 def with_one_vector(sdp: SDP) -> SDP:

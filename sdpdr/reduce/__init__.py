@@ -12,7 +12,6 @@ from sdpdr.reduce.elastic import Elastic as Elastic
 from sdpdr.reduce.face import Face as Face
 from sdpdr.reduce.facial import Exposure as Exposure
 from sdpdr.reduce.facial import FacialReduction as FacialReduction
-from sdpdr.reduce.facial import exposures_from as exposures_from
 from sdpdr.reduce.facial import facial_reduction as facial_reduction
 from sdpdr.reduce.landmark import Landmark as Landmark
 from sdpdr.reduce.scale import Scale as Scale

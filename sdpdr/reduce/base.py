@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-import scipy.sparse as sp
-import scipy.sparse.linalg as spl
-from numpy.typing import NDArray
-
-from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
-from sdpdr.linalg import LinearMap
-from sdpdr.program.point import Factor, Point, Value, congruent
-from sdpdr.program.rows import Expression
+from sdpdr.program.point import Point
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 
@@ -39,11 +30,11 @@ class Reduced:
         Takes an objective value of the reduced minimisation to one of the original; the
         identity by default.
     push : callable or None
-        Takes a `Point` of the original program to one of the reduced, for a solver to start from:
-        whatever is known of it. Every reduction of the package has one.
+        Takes a `Point` of the original program to one of the reduced, as far as it is known, for a
+        solver to start from. Every reduction of the package has one.
     lift_verdict : callable
-        Takes what a solver says of the reduced program to what this means for the original; the
-        identity by default.
+        Takes a solver's verdict on the reduced program to one on the original; the identity by
+        default.
     """
 
     sdp: SDP
@@ -57,7 +48,7 @@ class Reduction(ABC):
     """A step from one program to an equivalent one; frozen dataclasses, fields are options."""
 
     name: ClassVar[str]
-    # Whether the new program has fewer points, so that it may have none where the old one has.
+    # True if the reduced program has fewer points, so that it may have none if the given one has.
     is_narrower: ClassVar[bool] = False
 
     def accepts(self, sdp: SDP) -> str | None:
@@ -88,7 +79,7 @@ class Reduction(ABC):
         reason = self.accepts(sdp)
         if reason:
             raise NotAcceptedError(f"reduction {self.name!r} does not apply: {reason}")
-        # Others may write where they like, and what they write is not what is graded.
+        # A user's reduction may write into the program, which is graded afterwards.
         reduced = self._reduce(sdp if self.is_ours() else deepcopy(sdp))
         if not isinstance(reduced, Reduced):
             raise DataTypeError(
@@ -104,53 +95,8 @@ class Reduction(ABC):
         return cls.__module__.startswith(f"{__name__.partition('.')[0]}.")
 
 
-def in_bases(expression: Expression, bases: Mapping[str, Matrix]) -> Expression:
-    """The maps of an expression where X = V M V^T, with a basis V for some of the matrices."""
-    return {
-        name: a.congruence(bases[name]) if name in bases and isinstance(a, LinearMap) else a
-        for name, a in expression.items()
-    }
-
-
-def out_of_bases(values: Mapping[str, Value], bases: Mapping[str, Matrix]) -> dict[str, Value]:
-    """Values X = V M V^T of all matrices that have a basis V; others as they are."""
-    return {name: congruent(x, bases[name]) if name in bases else x for name, x in values.items()}
-
-
-def into_bases(values: Mapping[str, Value], bases: Mapping[str, Matrix]) -> dict[str, Value]:
-    """The M nearest to X = V M V^T, for all matrices that have a basis V; others as they are.
-
-    Examples
-    --------
-    >>> into_bases({"X": 4.0 * np.ones((2, 2))}, {"X": np.ones((2, 1))})
-    {'X': array([[4.]])}
-    """
-    return {
-        name: _coordinates(x, bases[name]) if name in bases else x for name, x in values.items()
-    }
-
-
-def _coordinates(value: Value, V: Matrix) -> Value:
-    if sp.issparse(V):
-        factors = spl.splu(sp.csc_array(V.T @ V))
-        solve = factors.solve
-    else:
-        solve = partial(np.linalg.solve, V.T @ V)
-    if isinstance(value, Factor):
-        return Factor(solve(np.asarray(V.T @ value.factor)))
-    half = solve(np.asarray(V.T @ np.asarray(value)))
-    return np.asarray(solve(np.asarray(V.T @ half.T)))
-
-
-def among_zeros(y: Array, kept: NDArray[np.bool_]) -> Array:
-    """Multipliers of the rows kept, with zeros for the others."""
-    full = np.zeros(kept.size)
-    full[kept] = y
-    return full
-
-
 def _checked(name: str, reduced: Reduced) -> dict[str, Any]:
-    """The ways back of a reduction that somebody wrote, which say what they should return."""
+    """The ways back of a user's reduction, with errors that say what they should return."""
 
     def lift(point: Point) -> Point:
         found = reduced.lift(point)
@@ -170,7 +116,7 @@ def _checked(name: str, reduced: Reduced) -> dict[str, Any]:
 
 
 def _of_narrower(verdict: Verdict) -> Verdict:
-    """What a verdict on a program with fewer points says of the whole: not that it has none."""
+    """The verdict on the whole program: that a part of its points is empty says nothing of it."""
     return Verdict.FAILED if verdict is Verdict.INFEASIBLE else verdict
 
 
@@ -187,13 +133,13 @@ class Composed(Reduction):
     steps: Sequence[Reduction] = ()
 
     def apply(self, sdp: SDP, deadline: Deadline = ENDLESS) -> Reduced:
-        """Reduce a program, in time.
+        """Reduce a program before a deadline.
 
         Parameters
         ----------
         sdp : SDP
         deadline : Deadline, optional
-            No step begins after it, and what ends after it is of no use.
+            No step begins after it.
 
         Returns
         -------
@@ -204,7 +150,7 @@ class Composed(Reduction):
         NotAcceptedError
             With the reason.
         TimeUpError
-            When the time is up.
+            If a step ends after the deadline.
         """
         taken: list[Reduced] = []
         deadline.require()
@@ -238,6 +184,8 @@ class Composed(Reduction):
 
 
 def _in_turn(ways: Sequence[Callable[[_T], _T]]) -> Callable[[_T], _T]:
+    """The composition of functions, the first of them applied first."""
+
     def all_the_way(given: _T) -> _T:
         for way in ways:
             given = way(given)

@@ -188,23 +188,6 @@ def split_columns(tree: CliqueTree, matrix: sp.csr_array) -> Parts:
         yield k, sp.csr_array(triple, shape=shape)
 
 
-def split_rows(tree: CliqueTree, matrix: sp.csr_array) -> Parts:
-    """Columns that yield ``svec(F)`` as columns that yield the cliques' shares of F.
-
-    Parameters
-    ----------
-    tree : CliqueTree
-    matrix : sparse array of shape (n (n + 1) / 2, q)
-
-    Yields
-    ------
-    (int, sparse array of shape (k (k + 1) / 2, q))
-        Number of a clique, and what yields its share, of order k.
-    """
-    for k, part in split_columns(tree, sp.csr_array(matrix.T)):
-        yield k, sp.csr_array(part.T)
-
-
 def overlap(tree: CliqueTree, clique: int) -> tuple[sp.csr_array, sp.csr_array]:
     """What a clique shares with its parent, picked from the ``svec`` of either block.
 

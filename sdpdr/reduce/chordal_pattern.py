@@ -34,20 +34,23 @@ class Trees:
 
     Attributes
     ----------
-    variables, lmis : mapping from name or label to CliqueTree
-    reasons : mapping from name or label to str
+    variables : mapping from name to CliqueTree
+    reasons : mapping from name to str
     """
 
     variables: dict[str, CliqueTree] = field(default_factory=dict)
-    lmis: dict[str, CliqueTree] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
 
     def refusal(self) -> str | None:
         """Why nothing is decomposed; None if something is."""
-        if self.variables or self.lmis:
+        if self.variables:
             return None
         reasons = "; ".join(f"{name!r}: {why}" for name, why in self.reasons.items())
-        return reasons or "the program has no matrices"
+        return (
+            reasons
+            or "the program has no matrix variable (the reduction 'dual' makes one of "
+            "every matrix inequality)"
+        )
 
 
 def find_trees(sdp: SDP, cost: CliqueCost | None = None, broadest: int | None = None) -> Trees:
@@ -75,14 +78,6 @@ def find_trees(sdp: SDP, cost: CliqueCost | None = None, broadest: int | None = 
             trees.variables[v.name] = found
         else:
             trees.reasons[v.name] = found + _hint(sdp, v.name)
-    for lmi in sdp.lmis:
-        entries = [("its constant", np.flatnonzero(lmi.constant))]
-        entries += [(f"variable {k!r}", _stored(a.matrix().tocsc())) for k, a in lmi.lhs.items()]
-        found = _tree(lmi.order, entries, cost, broadest)
-        if isinstance(found, CliqueTree):
-            trees.lmis[lmi.label] = found
-        else:
-            trees.reasons[lmi.label] = found
     return trees
 
 

@@ -10,24 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, placed, places_of_rows
+from sdpdr.base.arrays import Array, Index, placed
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.exact import Mask, matrix_row, vector_row
-from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.face import exposing_rows, visible_rows
 from sdpdr.program.point import Point, side_by_side
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.parallel import first_parallel, scales
 
-# Relative difference of two right sides that is a contradiction, not a matter of accuracy.
+# Relative difference of two right-hand sides that is a contradiction rather than rounding.
 _TOLERANCE = 1e-9
-# What rounding may leave of the largest right side where the true one is zero.
+# What rounding may leave of a right-hand side of zero, beside the largest one.
 _ROUNDING = 1e-14
-# Relative difference of coefficients that rounding leaves between rows that are parallel.
-_PARALLEL = 16.0 * UNIT
-# Entries up to which rows are compared however many they are for sparse ones.
+# Up to this many entries, rows are compared even if they are not sparse.
 _FEW = 10_000_000
 
 
@@ -35,16 +33,25 @@ _FEW = 10_000_000
 class Dedupe(Reduction):
     """Drop rows that repeat another row up to a factor, rows of zeros, and repeated centring.
 
-    Of inequalities that differ in their right side only, the tightest stays. Redundant rows are
-    what breaks interior-point methods on neighbour graphs that list (i, j) and (j, i).
+    If inequalities differ only in their right-hand sides, the tightest one stays. Redundant rows
+    break interior-point methods on neighbour graphs that list (i, j) and (j, i).
 
-    Rows count as parallel if their coefficients differ by a few units in the last place. Two of
-    them with different right sides are called a contradiction only where the numbers stored are
-    exactly proportional; otherwise both stay.
+    Rows count as parallel if their coefficients differ by a few units in the last place. Two
+    parallel equations with different right-hand sides are a contradiction only if the numbers
+    stored are exactly proportional; otherwise both stay.
 
-    Rows that are dropped share the multiplier of the row that they repeat, in equal parts: of an
-    equation of symmetric matrices that is stated for both triangles, multipliers are symmetric.
+    Rows that are dropped share the multiplier of the row that they repeat, in equal parts. So an
+    equation of symmetric matrices that is stated for both triangles has symmetric multipliers.
     Other rows that are dropped have multipliers of zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.linalg import Entries
+    >>> from sdpdr.program import SDP, PsdVariable, Rows
+    >>> rows = Rows("twice", "==", {"X": Entries(2, [[0, 1], [1, 0]])}, np.zeros(2))
+    >>> Dedupe().apply(SDP((PsdVariable("X", 2),), {}, (rows,))).sdp
+    SDP(unnamed; matrices [X: 2x2], 0 scalars, 1 rows, 0 matrix inequalities)
     """
 
     name: ClassVar[str] = "dedupe"
@@ -84,11 +91,12 @@ class Dedupe(Reduction):
 
 
 def _is_wide(rows: Rows) -> bool:
-    """Whether rows have so many entries that to look for parallel ones costs more than it saves."""
+    """Whether rows have so many entries that comparing them costs more than it saves."""
     return any(a.is_wide(_FEW) for a in rows.lhs.values() if isinstance(a, LinearMap))
 
 
 def _same(point: Point) -> Point:
+    """The point itself, if no row was dropped."""
     return point
 
 
@@ -120,12 +128,12 @@ class _Alike:
         self._rhs = np.concatenate([r.rhs for r in groups])
         self._size = float(np.max(np.abs(self._rhs), initial=0.0))
         empty = np.diff(matrix.indptr) == 0
-        self._scale = _scales(matrix, self._is_equality)
+        self._scale = scales(matrix, self._is_equality)
         self._sides = self._rhs / self._scale
-        # Scaled in place: a product of sparse matrices would cost time in the n^2 columns.
+        # Scaled in place, because a product of sparse matrices takes time in the n^2 columns.
         matrix.data /= np.repeat(self._scale, np.diff(matrix.indptr))
         wrong, every = self._refuse_zeros(empty), np.arange(empty.size)
-        first = _first_parallel(matrix, np.flatnonzero(~empty))
+        first = first_parallel(matrix, np.flatnonzero(~empty))
         self._first = self._equal(first) if self._is_equality else self._tightest(first)
         self.kept = (~empty | wrong) & (self._first == every)
         # Looser inequalities share nothing.
@@ -137,7 +145,7 @@ class _Alike:
         return {r.label: part for r, part in zip(self._groups, parts, strict=True)}
 
     def shared(self, duals: Mapping[str, Array]) -> dict[str, Array]:
-        """Multipliers of which those of rows that are repeated are divided among all."""
+        """Multipliers with that of a repeated row divided among the rows that repeat it."""
         if not all(r.label in duals for r in self._groups):
             return {}
         y = np.concatenate([duals[r.label] for r in self._groups])
@@ -145,14 +153,14 @@ class _Alike:
         return self.split(y[self._first] / count * self._scale[self._first] / self._scale)
 
     def gathered(self, duals: Mapping[str, Array]) -> dict[str, Array]:
-        """Multipliers of which those of rows that are kept stand for all that repeat them."""
+        """Multipliers with those of dropped rows added to that of the row they repeat."""
         if not all(r.label in duals for r in self._groups):
             return {}
         y = np.concatenate([duals[r.label] for r in self._groups]) * self._scale
         return self.split(np.bincount(self._first, y, y.size) / self._scale)
 
     def _refuse_zeros(self, empty: Mask) -> Mask:
-        """Rows of zeros, as it seems, whose right side is not; an error where they are zeros."""
+        """Mark rows of zeros whose right-hand side is not zero; an error if they are exactly so."""
         away = np.abs(self._rhs) if self._is_equality else -self._rhs
         wrong = empty & (away > _TOLERANCE * self._size)
         for e in np.flatnonzero(wrong):
@@ -164,7 +172,7 @@ class _Alike:
         return wrong
 
     def _tightest(self, first: Index) -> Index:
-        """For each inequality the first parallel one that says most."""
+        """For each inequality the first of the tightest parallel ones."""
         sides, every = self._sides, np.arange(first.size)
         least, size = np.full(first.size, np.inf), np.zeros(first.size)
         np.minimum.at(least, first, sides)
@@ -175,9 +183,10 @@ class _Alike:
         return chosen[first]
 
     def _equal(self, first: Index) -> Index:
-        """For each equation the first parallel one with the same right side.
+        """For each equation the first parallel one with the same right-hand side.
 
-        Others are parallel but for rounding, which may be all that reconciles them.
+        Equations with other right-hand sides are parallel up to rounding, and the rounding may be
+        what makes them compatible.
         """
         sides, noise = self._sides, np.zeros(first.size)
         least, most = np.full(first.size, np.inf), np.full(first.size, -np.inf)
@@ -196,7 +205,7 @@ class _Alike:
         return first
 
     def _refuse(self, least: int, most: int, unit: float) -> None:
-        """An error where two equations contradict each other exactly."""
+        """An error if two equations contradict each other exactly."""
         (one, a), (other, b) = self._row(least), self._row(most)
         if not a or not b or a.keys() != b.keys():
             return
@@ -235,46 +244,3 @@ def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     return placed(
         [(0, places[name].start, a.matrix()) for name, a in rows.lhs.items()], (rows.m, size)
     )
-
-
-def _scales(matrix: sp.csr_array, equality: bool) -> Array:
-    """Largest entry of every row; for equalities with the sign of the first entry."""
-    scale, full = np.ones(matrix.shape[0]), np.flatnonzero(np.diff(matrix.indptr))
-    if full.size:
-        starts = matrix.indptr[full]
-        scale[full] = np.maximum.reduceat(np.abs(matrix.data), starts)
-        if equality:
-            scale[full] *= np.sign(matrix.data[starts])
-    return scale
-
-
-def _first_parallel(matrix: sp.csr_array, candidates: Index) -> Index:
-    """For each row the first that agrees with it but for rounding, by a sum of random weights."""
-    used, place = np.unique(matrix.indices, return_inverse=True)
-    weights = np.random.default_rng(0).uniform(0.5, 1.5, used.size)[place]
-    owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    sums = np.bincount(owner, matrix.data * weights, minlength=matrix.shape[0])
-    row = candidates[np.argsort(sums[candidates], kind="stable")]
-    apart = np.abs(np.diff(sums[row])) > 1e-11 * (1.0 + np.abs(sums[row][:-1]))
-    alike, first = np.append(0, np.cumsum(apart))[: row.size], np.arange(matrix.shape[0])
-    order = np.lexsort((row, alike))
-    row, alike = row[order], alike[order]
-    while row.size:
-        starts = np.flatnonzero(np.diff(alike, prepend=-1))
-        head = np.repeat(row[starts], np.diff([*starts, row.size]))
-        same = _agree(matrix, row, head)
-        first[row[same]] = head[same]
-        # Those that differ from the first of their group may agree with each other.
-        row, alike = row[~same], alike[~same]
-    return first
-
-
-def _agree(matrix: sp.csr_array, rows: Index, others: Index) -> Mask:
-    """Which rows differ from the others beside them by rounding only."""
-    counts = np.diff(matrix.indptr)
-    same = np.asarray(counts[rows] == counts[others])
-    a, b = (places_of_rows(matrix, which[same]) for which in (rows, others))
-    near = np.abs(matrix.data[a] - matrix.data[b]) <= _PARALLEL * np.abs(matrix.data[b])
-    wrong = ~(near & (matrix.indices[a] == matrix.indices[b]))
-    same[np.repeat(np.flatnonzero(same), counts[rows[same]])[wrong]] = False
-    return same

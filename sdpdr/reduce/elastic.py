@@ -1,4 +1,4 @@
-"""Rows that may be missed, with a penalty."""
+"""Rows that may be violated, with a penalty."""
 
 from __future__ import annotations
 
@@ -6,32 +6,36 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.program.face import visible_rows
-from sdpdr.program.point import Point, Variable
+from sdpdr.program.point import Point, Variable, VectorVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.program.standard import elastic
 from sdpdr.reduce.base import Reduced, Reduction
+
+# The two directions of a violation, and the sign with which it is added to the left side.
+_SIDES = (("over", -1.0), ("under", 1.0))
 
 
 @dataclass(frozen=True)
 class Elastic(Reduction):
-    r"""Give rows that zero does not satisfy a slack, with a penalty that is exact when high enough.
+    r"""Give slack to rows that zero does not satisfy, with a penalty that is exact if it is large.
 
-    An equality becomes ``lhs - over + under == rhs`` and a lower limit (``<=`` with a negative
-    right side) ``lhs - over <= rhs``, with ``over, under >= 0``. Each unit of slack, measured
-    relative to the size of the right side, costs ``price``. Where some optimal multiplier y of the
-    given program has :math:`|y_e b_e| \le` price, its optimum stays optimal; otherwise the rows are
-    broken as little as the price is worth.
+    An equality becomes ``lhs - over + under == rhs`` and a lower bound (``<=`` with a negative
+    right-hand side) ``lhs - over <= rhs``, with ``over, under >= 0``. Each unit of slack, relative
+    to the size of the right-hand side, costs ``price``. If some optimal multiplier y of the given
+    program has :math:`|y_e b_e| \le price`, its optimum stays optimal; otherwise some rows are
+    violated. The landmark form needs it for bands and exact lengths, which a narrow cone may be
+    unable to keep.
 
     Parameters
     ----------
     price : float
-        Of a relative violation of one row by 100 %, in units of the objective.
+        Penalty for violating one row by 100 %, in units of the objective.
 
     References
     ----------
@@ -65,7 +69,7 @@ class Elastic(Reduction):
         for r in sdp.rows:
             if r.label in rigid:
                 price = VectorMap(self.price / _sizes(r)[None, :])
-                r, slack = elastic(r, f"{r.label}.elastic.")
+                r, slack = _elastic(r)
                 variables += slack
                 objective |= {v.name: price for v in slack}
             rows.append(r)
@@ -78,6 +82,15 @@ class Elastic(Reduction):
         return Reduced(softer, lift, push=lambda point: point)
 
 
+def _elastic(rows: Rows) -> tuple[Rows, list[VectorVariable]]:
+    """Rows that may be violated, and the scalars that say by how much."""
+    lhs, slack = dict(rows.lhs), list[VectorVariable]()
+    for side, sign in _SIDES if rows.relation == "==" else _SIDES[:1]:
+        slack.append(VectorVariable(f"{rows.label}.elastic.{side}", rows.m, nonnegative=True))
+        lhs[slack[-1].name] = VectorMap(sign * sp.eye_array(rows.m, format="csr"))
+    return replace(rows, lhs=lhs), slack
+
+
 def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
     """Groups of rows on matrices alone that zero does not satisfy."""
     matrices = {v.name for v in sdp.psd_variables}
@@ -87,6 +100,6 @@ def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
 
 
 def _sizes(rows: Rows) -> Array:
-    """Sizes of the right sides, that of zeros being the median of the others."""
+    """Sizes of the right-hand sides; zeros count as the median of the others."""
     size = np.abs(rows.rhs)
     return np.asarray(np.where(size > 0.0, size, np.median(size[size > 0.0])))

@@ -4,15 +4,12 @@ Centring (K 1 = 0) leaves no strictly feasible point, and interior-point methods
 one. On the face the program has interior points again. Two bases are offered: an orthonormal one,
 and a sparse one along the edges of a spanning tree of the sparsity pattern, which keeps sparse
 rows sparse (K = V M V^T with V^T K-rows few entries each); neighbours of a hub form a chain there.
-
-Whether rows vanish on a face is decided in exact arithmetic where that does not take long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,34 +17,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.base.errors import InfeasibleError, UnknownNameError
-from sdpdr.linalg import LinearMap, SvecMap
-from sdpdr.linalg.exact import matrix_row
-from sdpdr.linalg.maps.combine import some_of_rows
+from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.walks import connected_components, predecessors, spanning_forest
-from sdpdr.program.echelon import Echelon, exact_columns
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors, visible_rows
 from sdpdr.program.point import Point, PsdVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
-from sdpdr.reduce.base import (
-    Reduced,
-    Reduction,
-    among_zeros,
-    in_bases,
-    into_bases,
-    out_of_bases,
-)
+from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.bases import in_bases, into_bases, out_of_bases
 
-# Entries of rows that may be read as fractions, which takes about a second.
-_ENTRIES = 500_000
-# A row that is this much smaller on the face than off it may be rounding.
-_VANISHED = 1e-12
-# What rounding may leave of a row in its own numbers, as they are stored.
-_ROUNDING = 64.0 * UNIT
+# Roundings that a coefficient in terms of M may have, at least; each place of a matrix may add one.
+_ROUNDINGS = 64
 # Neighbours in a spanning tree from which on a point is a hub. Trees of 3 to 12 nearest neighbours
 # of points in 2 to 300 dimensions had at most 13, those of rows of 0 and 1 with hubs had up to 89.
 _HUB = 16
@@ -88,7 +71,7 @@ class Face(Reduction):
             v.name: self._basis(sdp, v) for v in sdp.psd_variables if exposing_rows(sdp, v.name)
         }
         seen = visible_rows(sdp)
-        kept = {r.label: _visible(r, bases, sdp) for r in seen}
+        kept = {r.label: _visible(r, bases) for r in seen}
         variables = tuple(
             PsdVariable(v.name, bases[v.name].shape[1]) if v.name in bases else v
             for v in sdp.variables
@@ -109,7 +92,8 @@ class Face(Reduction):
             duals = dict(point.duals)
             for label, mask in kept.items():
                 if point.duals and not (mask.size and mask.all()):
-                    duals[label] = among_zeros(point.duals.get(label, np.zeros(0)), mask)
+                    duals[label] = np.zeros(mask.size)
+                    duals[label][mask] = point.duals.get(label, ())
             values = out_of_bases(point.values, bases)
             return Point(values, complete_multipliers(sdp, duals))
 
@@ -131,79 +115,20 @@ class Face(Reduction):
         return _tree_basis(variable.n, pattern, null.toarray().ravel())
 
 
-def _visible(rows: Rows, bases: dict[str, Matrix], sdp: SDP) -> NDArray[np.bool_]:
-    """Rows that are not zero on the face; rounding that holds at zero counts as nothing.
+def _visible(rows: Rows, bases: Mapping[str, Matrix]) -> NDArray[np.bool_]:
+    """Rows that say something on the face: those of which more is left than rounding.
 
-    Rows that are small there, but not zero, stay unless they are rounding, however small.
-
-    Raises
-    ------
-    InfeasibleError
-        A row that vanishes exactly cannot hold.
+    A row that vanishes stays if zero does not satisfy it, since no point does then.
     """
-    if not rows.lhs or not set(rows.lhs) <= set(bases):
+    if not rows.lhs or not rows.lhs.keys() <= bases.keys():
         return np.ones(rows.m, dtype=bool)
     before = sum(row_norms(a) for a in rows.lhs.values())
     after = sum(row_norms(a) for a in in_bases(rows.lhs, bases).values())
-    kept = np.asarray(after > _VANISHED * before)
-    small = np.flatnonzero(~kept)
-    if not small.size:
-        return kept
-    size = _VANISHED * np.abs(rows.rhs).max(initial=0.0)
-    broken = (np.abs(rows.rhs) if rows.relation == "==" else -rows.rhs)[small] > size
-    # Entries that are known times a rounded root of two only prove nothing.
-    is_known = all(not _is_scaled(a)[small].any() for a in rows.lhs.values())
-    faces = {name: _face(null_vectors(sdp, name)) if is_known else None for name in rows.lhs}
-    budget = _ENTRIES
-    # Those that might be contradictions first, for not all may have their turn.
-    for k in np.argsort(~broken, kind="stable"):
-        e, left = int(small[k]), None
-        if budget > 0:
-            left, read = _remainder(rows, e, faces)
-            budget -= read
-        if broken[k] and left == 0.0:
-            raise InfeasibleError(
-                f"row {e} of {rows.label!r} is zero for every matrix that the other rows allow, "
-                f"but is to be {rows.rhs[e]:g}: the constraints contradict each other."
-            )
-        kept[e] = broken[k] or (left is not None and left > _ROUNDING)
-    return kept
-
-
-def _is_scaled(a: Any) -> NDArray[np.bool_]:
-    """Rows with coefficients of which only multiples by the root of two are stored."""
-
-    def leaf(part: LinearMap) -> NDArray[np.bool_]:
-        return np.full(part.m, isinstance(part, SvecMap) and not part.keeps_entries)
-
-    return some_of_rows(a, leaf)
-
-
-def _face(null: sp.csr_array) -> Echelon | None:
-    vectors = exact_columns(null)
-    if vectors is None:
-        return None
-    face = Echelon()
-    for vector in vectors:
-        face.insert(vector)
-    return face
-
-
-def _remainder(rows: Rows, e: int, faces: Mapping[str, Echelon | None]) -> tuple[float | None, int]:
-    """How large a row is on its face, beside what it is off it, and how many entries were read.
-
-    Zero is exact; None says that the numbers are not known exactly, or too many.
-    """
-    before, after, read = Fraction(0), Fraction(0), 0
-    for name, a in rows.lhs.items():
-        assert isinstance(a, LinearMap)
-        face, matrix = faces[name], matrix_row(a, e, np.ones(a.n, dtype=bool))
-        if face is None or matrix is None:
-            return None, read
-        read += len(matrix)
-        before = max([before, *map(abs, matrix.values())])
-        after = max([after, *map(abs, face.restrict(matrix).values())])
-    return (float(after / before) if after else 0.0), read
+    order = max(bases[name].shape[0] for name in rows.lhs)
+    rounding = max(_ROUNDINGS, order) * UNIT
+    away = np.abs(rows.rhs) if rows.relation == "==" else -rows.rhs
+    broken = away > rounding * np.abs(rows.rhs).max(initial=0.0)
+    return np.asarray((after > rounding * before) | broken)
 
 
 def _pattern(sdp: SDP, variable: PsdVariable) -> Index:

@@ -1,41 +1,31 @@
 r"""Landmark reduction: K = Q L Q^T with few columns, and only some of the inequalities.
 
-A narrower cone makes a maximum smaller, rows left out make it larger; so the value of the reduced
-program says nothing alone. Where the lifted point satisfies the rows left out as well, it is
-optimal among all K = Q L Q^T. Rows that the narrower cone may be unable to satisfy are penalized
-instead (`sdpdr.reduce.Elastic`).
+A narrower cone makes a maximum smaller, and rows left out make it larger, so the value of the
+reduced program says nothing alone. If the lifted point satisfies the rows left out as well, it is
+optimal among all K = Q L Q^T.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spl
-from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import (
-    BilinearForms,
-    LinearMap,
-    VectorMap,
-)
-from sdpdr.linalg.maps.combine import some_of_rows
-from sdpdr.program.face import complete_multipliers, onto_face, visible_rows
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.program.face import complete_multipliers, null_vectors, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import row_norms
-from sdpdr.reduce.base import Reduced, Reduction, into_bases
+from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.bases import into_bases
+from sdpdr.reduce.subspace import on_face, vanishes
 
-# Singular values of a basis below this share of the largest are rounding.
-_RANK = 1e-7
-# So are vectors, and matrices, that are this much smaller within the span than they were outside.
-_VANISHED = 1e-12
+# Share of a negative cost that neither rounding nor the error of a solver leaves.
+_RAISED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,16 +41,22 @@ class Landmark(Reduction):
     basis : array of shape (n, m)
         Q. Columns that depend on the others are dropped.
     rows : mapping from label to array of int, optional
-        Rows of a group that are in force; groups not named are in force wholly. Scalars that
-        speak in no row in force are dropped with them, as zeros.
+        The rows of a group that are in force, by number; all rows of groups that are not named.
+        Scalars that appear in no row in force are zero.
 
     Notes
     -----
     The reduced program is not equivalent to the given one: its cone is a part of the cone, and
-    rows may be missing. Multipliers of missing rows are lifted as zeros.
+    rows may be missing. A value is attained in the given program as well, and a bound is not one
+    of the given program. So ``sdpdr.solve(reduced.sdp)`` proves the optimum among all K = Q L Q^T,
+    and ``sdpdr.solve(model, via=[Landmark(Q)])`` the value of its point.
 
-    Two points whose coordinates agree in every column have distance zero for every M, and what a
-    row says of it is rounding: such rows are left out where zero satisfies them.
+    Multipliers of missing rows are lifted as zeros. None are lifted if they leave more than half
+    of a negative cost on the diagonal of the dual slack: they prove no bound of the given program,
+    and hold for no data nearby.
+
+    If two points have equal coordinates in every column, their distance is zero for every M, and
+    the coefficients of their row are rounding. Such rows are left out if zero satisfies them.
 
     References
     ----------
@@ -72,8 +68,11 @@ class Landmark(Reduction):
     >>> import numpy as np
     >>> from sdpdr import graphs, methods
     >>> sdp = methods.mvu(graphs.path([1.0, 1.0, 1.0])).to_sdp()
-    >>> Landmark(np.array([[0.0], [1.0], [2.0], [3.0]])).apply(sdp).sdp
+    >>> reduced = Landmark(np.array([[0.0], [1.0], [2.0], [3.0]])).apply(sdp)
+    >>> reduced.sdp
     SDP(mvu; matrices [K: 1x1], 0 scalars, 3 rows, 0 matrix inequalities)
+    >>> reduced.lift(reduced.sdp.zero_point()).values["K"].shape
+    (4, 4)
     """
 
     name: ClassVar[str] = "landmark"
@@ -123,7 +122,8 @@ class Landmark(Reduction):
                     full = np.zeros(v.size)
                     full[scalars[v.name]] = np.asarray(point.values[v.name])
                     values[v.name] = full
-            return Point(values, complete_multipliers(sdp, _all_duals(sdp, force, point.duals)))
+            duals = complete_multipliers(sdp, _all_duals(sdp, force, point.duals))
+            return Point(values, duals if _may_hold(sdp, name, duals) else {})
 
         def push(point: Point) -> Point:
             values = into_bases(point.values, {name: basis})
@@ -139,7 +139,30 @@ class Landmark(Reduction):
         """The requested rows that say something about K = T M T^T."""
         chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
         some = rows.take(chosen)
-        return chosen[~(some.hold_at_zero & _vanishes(some, basis))]
+        return chosen[~(some.hold_at_zero & vanishes(some, basis))]
+
+
+def _may_hold(sdp: SDP, name: str, duals: Mapping[str, Array]) -> bool:
+    """Whether multipliers of the narrower program may prove a bound of the given one.
+
+    The dual slack S must be positive semidefinite on the face, P S P for the projection P onto it,
+    so no entry of its diagonal may be negative.
+    """
+    if not duals:
+        return True
+    null = null_vectors(sdp, name)
+    Q = np.linalg.qr(null.toarray())[0] if null.shape[1] else np.zeros(null.shape)
+    before, after = (
+        _projected_diagonal(matrix, Q) for matrix in (sdp.cost(name), sdp.dual_slack(name, duals))
+    )
+    return not np.any((before < 0.0) & (after < _RAISED * before))
+
+
+def _projected_diagonal(matrix: Matrix, Q: Array) -> Array:
+    """The diagonal of (I - Q Q^T) A (I - Q Q^T)."""
+    image = np.asarray(matrix @ Q)
+    products = np.sum(Q * (2.0 * image - Q @ (Q.T @ image)), axis=1)
+    return np.asarray(matrix.diagonal() - products)
 
 
 def _all_duals(
@@ -156,57 +179,8 @@ def _all_duals(
     return full
 
 
-def on_face(sdp: SDP, basis: Array) -> Array:
-    """Orthonormal basis, shape (n, k), of the columns moved onto the face of the one matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sdpdr import graphs, methods
-    >>> sdp = methods.mvu(graphs.path([1.0])).to_sdp()
-    >>> bool(np.allclose(np.abs(on_face(sdp, np.eye(2))), 0.5**0.5))
-    True
-    """
-    basis = onto_face(sdp, sdp.psd_variables[0].name, basis)
-    # The spectrum of the small product squares the singular values, hence their bound as well.
-    sizes = np.linalg.norm(basis, axis=0)
-    basis = basis / np.where(sizes > 0.0, sizes, 1.0)
-    spectrum, vectors = np.linalg.eigh(basis.T @ basis)
-    kept = spectrum > _RANK**2 * spectrum[-1]
-    frame = basis @ (vectors[:, kept] / np.sqrt(spectrum[kept]))
-    # Once more, for the digits that squaring lost.
-    return np.asarray(np.linalg.solve(np.linalg.cholesky(frame.T @ frame), frame.T).T)
-
-
-def _vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
-    """Rows of which nothing but rounding is left in the span of an orthonormal basis.
-
-    A form is judged by its vector, whose error is relative: squared, 1e-30 of it may be exact.
-    """
-    parts = [
-        row_norms(a) == 0.0
-        if isinstance(a, VectorMap)
-        else ~some_of_rows(a, partial(_is_heard, basis=basis))
-        for a in rows.lhs.values()
-    ]
-    return np.logical_and.reduce([np.ones(rows.m, dtype=bool), *parts])
-
-
-def _is_heard(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
-    """Rows of which more than rounding is left in a basis."""
-    if isinstance(linear_map, BilinearForms):
-        sides = {id(f): f for f in (linear_map.left, linear_map.right)}
-        small = [
-            np.linalg.norm(f @ basis, axis=1) <= _VANISHED * spl.norm(f, axis=1)
-            for f in sides.values()
-        ]
-        return ~np.logical_or.reduce(small)
-    before, after = row_norms(linear_map), row_norms(linear_map.congruence(basis))
-    return ~np.asarray(after <= _VANISHED * before)
-
-
 def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:
-    """Scalars that some row in force, or a matrix inequality, speaks of."""
+    """Scalars that some row in force, or a matrix inequality, reads."""
     parts: list[Rows | Lmi] = [*rows, *sdp.lmis]
     maps = [part.lhs[variable.name].matrix() for part in parts if variable.name in part.lhs]
     seen = [sp.csr_array(a).indices for a in maps]
@@ -214,10 +188,12 @@ def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:
 
 
 def _columns(linear_map: VectorMap, used: Index) -> VectorMap:
+    """A map on the scalars that are used."""
     return linear_map if used.size == linear_map.n else VectorMap(linear_map.matrix()[:, used])
 
 
 def _restricted(variable: Variable, order: int, scalars: Mapping[str, Index]) -> Variable:
+    """The variable of the reduced program."""
     if isinstance(variable, PsdVariable):
         return replace(variable, n=order)
     used = scalars[variable.name]

@@ -1,4 +1,4 @@
-"""Scaling: variables whose coefficients have size one, rows, right sides and costs likewise."""
+"""Scaling: coefficients, right-hand sides and costs of size one."""
 
 from __future__ import annotations
 
@@ -15,26 +15,33 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_sizes
 from sdpdr.reduce.base import Reduced, Reduction
 
-# Right sides of inequalities beyond this many typical ones are out of reach.
+# An inequality whose right-hand side is this many times the typical one cannot be active.
 _REACH = 1e3
 
 
 @dataclass(frozen=True)
 class Scale(Reduction):
-    r"""Bring variables, rows, right sides and costs to sizes of about one.
+    r"""Bring coefficients, right-hand sides and costs to sizes of about one.
 
     With x = sigma T x', T one factor a variable, row factors D and cost factor gamma, the reduced
     program is ``min f(sigma T x') / (sigma gamma)`` s.t. ``D A T x' = D b / sigma``; its
-    multipliers lift as ``y = gamma D y'`` and ``Z = gamma Z'``. A factor of its own for each
-    variable matters where a Gram matrix meets slack that is relative to the length of edges.
-    Rows get size one, but for inequalities that a variable of typical size is far from breaking:
-    of those the right side gets the size of a thousand typical ones, and the row is small beside.
+    multipliers lift as ``y = gamma D y'`` and ``Z = gamma Z'``. Each variable needs its own factor
+    if, for instance, a Gram matrix meets slack that is relative to the length of edges. Rows get
+    size one, except for inequalities that are far from active at a point of typical size: their
+    right-hand side becomes a thousand typical ones, and their coefficients are small beside it.
 
     Parameters
     ----------
     matrices : bool, default True
         Whether matrix variables have factors of their own. Clique blocks must not: their entries
         agree on overlaps, and the rows that say so are well scaled as they are.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> reduced = Scale().apply(methods.mvu(graphs.path([1e-3, 2e-3])).to_sdp())
+    >>> [rows.rhs.tolist() for rows in reduced.sdp.rows if rows.label == "isometry"]
+    [[0.4, 1.6]]
     """
 
     name: ClassVar[str] = "scale"
@@ -75,7 +82,7 @@ class Scale(Reduction):
 def _coefficient(sdp: SDP, name: str) -> float:
     """Median size of a variable's coefficients in the rows and matrix inequalities.
 
-    The largest would leave the many small ones to vanish beside it.
+    If the largest became one, many small coefficients would vanish beside it.
     """
     parts: tuple[Rows | Lmi, ...] = (*sdp.rows, *sdp.lmis)
     maps = [part.lhs[name] for part in parts if name in part.lhs]
@@ -93,17 +100,17 @@ def _in_units(sdp: SDP, units: Mapping[str, float]) -> SDP:
 
 
 def _curved(variable: Variable, by: float, over: float = 1.0) -> Variable:
-    """The variable with its quadratic cost, if it has one, times one number over another."""
+    """The variable with its quadratic cost, if it has one, multiplied by ``by / over``."""
     if variable.curvature is None:
         return variable
     return replace(variable, curvature=variable.curvature * by / over)
 
 
 def _typical_side(sdp: SDP, factors: Mapping[str, Array]) -> float:
-    """Median size of right sides, where rows have size one and rounding does not count.
+    """Median size of right-hand sides if rows have size one, without those that are rounding.
 
-    Rounding is judged beside the largest side that zero does not satisfy: inequalities that it does
-    satisfy may be arbitrarily far away.
+    Rounding is relative to the largest right-hand side that zero does not satisfy, because those
+    that zero satisfies may be arbitrarily large.
     """
     sides = np.concatenate([np.zeros(0), *(r.rhs * factors[r.label] for r in sdp.rows)])
     away = [np.full(r.m, r.relation == "==") | (r.rhs < 0.0) for r in sdp.rows]
@@ -116,10 +123,10 @@ def _typical_side(sdp: SDP, factors: Mapping[str, Array]) -> float:
 
 
 def _without_distant(rows: Rows, factors: Array, sigma: float) -> Array:
-    """Factors of rows, so small where a right side is far out of reach that it is at the rim.
+    """Factors of rows that keep every right-hand side below `_REACH` typical ones.
 
-    An inequality that is far from binding for variables of size sigma says nothing of the
-    solution, but the largest right side is what solvers measure their residuals by.
+    An inequality that is far from active for variables of size sigma does not affect the solution,
+    but solvers measure their residuals by the largest right-hand side.
     """
     if rows.relation == "==":
         return factors
@@ -127,5 +134,6 @@ def _without_distant(rows: Rows, factors: Array, sigma: float) -> Array:
 
 
 def _scaled(rows: Rows, factors: Array, sigma: float) -> Rows:
+    """Rows times their factors, for variables that are divided by sigma."""
     scaled = rows.scaled(factors)
     return replace(scaled, rhs=scaled.rhs / sigma)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
-from sdpdr.errors import NotAcceptedError, UnknownNameError
+import sdpdr
+from sdpdr.errors import NotAcceptedError
 from sdpdr.linalg import (
     InnerProduct,
     Products,
@@ -145,16 +147,22 @@ def matrix_program(pairs, seed=0):
 # -- exact laws, without a solver ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("balance", [False, True])
+def unlimited(sdp):
+    """The program without a row that says how large entries are, so that blocks have no bases."""
+    trace, _ = sdp.rows
+    return replace(sdp, rows=(replace(trace, rhs=-trace.rhs),))
+
+
+@pytest.mark.parametrize("change", [lambda sdp: sdp, unlimited], ids=["bases", "no bases"])
 @pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
-def test_blocks_of_a_matrix_give_the_rows_and_costs_of_the_matrix(pairs, balance):
-    sdp = matrix_program(pairs)
-    split = Chordal(FINE, balance).apply(sdp)
+def test_blocks_of_a_matrix_give_the_rows_and_costs_of_the_matrix(pairs, change):
+    sdp = change(matrix_program(pairs))
+    split = Chordal(FINE).apply(sdp)
     cliques = find_trees(sdp, FINE).variables["X"]
     root = np.random.default_rng(1).standard_normal((N, N))
     values = {"X": root @ root.T}
-    bases = block_bases(sdp, "X", cliques) if balance else None
-    assert (bases is not None) == balance
+    bases = block_bases(sdp, "X", cliques)
+    assert (bases is None) == (change is unlimited)
     blocks = {}
     for k, c in enumerate(cliques.cliques):
         inverse = np.eye(c.size) if bases is None else np.linalg.inv(bases[k])
@@ -167,19 +175,17 @@ def test_blocks_of_a_matrix_give_the_rows_and_costs_of_the_matrix(pairs, balance
             np.testing.assert_allclose(split.sdp.slack(r, blocks), expected, atol=1e-9)
         else:
             np.testing.assert_allclose(split.sdp.slack(r, blocks), 0.0, atol=1e-9)
-    for completion in ("rank", "determinant"):
-        lifted = Chordal(FINE, balance, completion).apply(sdp).lift(Point(blocks)).values["X"]
-        inside = cliques.pattern()
-        np.testing.assert_allclose(
-            svec(as_dense(lifted))[inside], svec(values["X"])[inside], rtol=1e-7, atol=1e-7
-        )
-        assert np.linalg.eigvalsh(as_dense(lifted))[0] > -1e-9
+    lifted = split.lift(Point(blocks)).values["X"]
+    inside = cliques.pattern()
+    np.testing.assert_allclose(
+        svec(as_dense(lifted))[inside], svec(values["X"])[inside], rtol=1e-7, atol=1e-7
+    )
 
 
 # -- with a solver ------------------------------------------------------------------------------
 
 CHAINS = {
-    "dense completion": (Chordal(COARSE, completion="determinant"),),
+    "alone": (Chordal(COARSE),),
     "dual": (Chordal(COARSE), Dual()),
     "of the dual": (Dual(), Chordal(COARSE)),
     "scaled": (Dedupe(), Chordal(COARSE), Scale(matrices=False), Dual()),
@@ -227,7 +233,7 @@ REFUSALS = {
     ),
     "no matrices": (
         SDP((VectorVariable("z", 2, nonnegative=True),), {"z": VectorMap([[1.0, 1.0]])}),
-        "the program has no matrices",
+        "the program has no matrix variable",
     ),
 }
 
@@ -252,9 +258,19 @@ def test_matrices_that_it_cannot_help_are_left_alone():
     assert lifted.values["X"].shape == (N, N)
 
 
-def test_an_unknown_completion_is_named():
-    with pytest.raises(UnknownNameError, match="trace"):
-        Chordal(completion="trace")
+def test_a_matrix_inequality_is_split_in_the_dual_as_the_refusal_says():
+    """min 1^T x with diag(x) >= 2 A, A the path: twice the number of its edges."""
+    order = 30
+    path = np.diag(np.ones(order - 1), 1)
+    diagonals = VectorMap(np.column_stack([svec(np.diag(e)) for e in np.eye(order)]))
+    lmi = Lmi("cone", order, {"x": diagonals}, svec(-path - path.T))
+    ones = {"x": VectorMap(np.ones((1, order)))}
+    sdp = SDP((VectorVariable("x", order),), ones, (), (lmi,))
+    with pytest.raises(NotAcceptedError, match="the reduction 'dual' makes one of every"):
+        sdpdr.solve(sdp, "clarabel", form="chordal")
+    answer = sdpdr.solve(sdp, "clarabel", form="chordal", via=[Dual()])
+    assert answer.certified(1e-6)
+    assert answer.value == pytest.approx(2.0 * (order - 1), rel=1e-6)
 
 
 def test_rows_of_too_many_entries_are_refused_by_name(monkeypatch):

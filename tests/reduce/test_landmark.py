@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,13 +18,14 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.graphs.bases import reconstruction_basis
-from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
+from sdpdr.linalg import InnerProduct, Products, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
 from sdpdr.program.boxes import repair
 from sdpdr.reduce import Composed, Scale
 from sdpdr.reduce.elastic import Elastic
-from sdpdr.reduce.landmark import Landmark, on_face
+from sdpdr.reduce.landmark import Landmark
+from sdpdr.reduce.subspace import on_face
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.lowrank.edge.form import edge_form
 from sdpdr.solving.landmark.geometry import geometry
@@ -82,16 +85,18 @@ def test_the_basis_lies_on_the_face_and_keeps_differences_of_points(counts):
 
 def test_rows_left_out_come_back_with_zero_multipliers():
     sdp = methods.mvu(SMALL, Slack(5.0, "absolute")).to_sdp()
-    kept = np.array([0, 3, 8])
+    m = SMALL.m
+    kept = np.setdiff1d(np.arange(m), [0, 3, 8])
     reduced = Landmark(np.eye(SMALL.n)[:, :6], {"isometry": kept}).apply(sdp)
-    assert reduced.sdp.n_rows == 3
-    assert [v.size for v in reduced.sdp.vector_variables] == [3, 3]
-    point = reduced.sdp.zero_point()
-    point = Point({**point.values, "isometry.over": np.array([1.0, 2.0, 3.0])}, {"isometry": kept})
-    lifted = reduced.lift(point)
-    np.testing.assert_array_equal(np.flatnonzero(lifted.duals["isometry"]), kept[1:] * 0 + kept[1:])
-    assert lifted.values["isometry.over"][kept].tolist() == [1.0, 2.0, 3.0]
-    assert lifted.values["isometry.over"].sum() == 6.0
+    assert reduced.sdp.n_rows == m - 3
+    assert [v.size for v in reduced.sdp.vector_variables] == [m - 3, m - 3]
+    over, y = np.arange(1.0, m - 2.0), np.arange(101.0, m + 98.0)
+    lifted = reduced.lift(
+        Point({**reduced.sdp.zero_point().values, "isometry.over": over}, {"isometry": y})
+    )
+    for found, given in ((lifted.duals["isometry"], y), (lifted.values["isometry.over"], over)):
+        np.testing.assert_array_equal(found[kept], given)
+        np.testing.assert_array_equal(found[[0, 3, 8]], 0.0)
 
 
 def rows_on_twins(tiny, weights=None):
@@ -100,7 +105,7 @@ def rows_on_twins(tiny, weights=None):
     lhs = {"K": lengths if weights is None else weights @ lengths}
     rows = Rows("lengths", "<=", lhs, np.ones(2))
     basis = np.array([[1.0, 0.0], [1.0 + tiny, 0.0], [0.0, 1.0]])
-    return SDP((PsdVariable("K", 3),), {"K": -1.0 * Trace(3)}, (rows,)), basis
+    return SDP((PsdVariable("K", 3),), {}, (rows,)), basis
 
 
 @pytest.mark.parametrize("weights", [None, np.diag([2.0, 1e-3])])
@@ -112,6 +117,42 @@ def test_a_row_vanishes_with_its_vector_and_not_with_its_square(weights):
         duals = {"lengths": np.arange(1.0, 1.0 + left)}
         lifted = reduced.lift(Point({"K": np.eye(2)}, duals)).duals["lengths"]
         assert lifted.tolist() == ([0.0, 1.0] if left == 1 else [1.0, 2.0])
+
+
+def test_the_optimum_in_a_narrow_cone_is_certified_and_its_value_is_one_of_the_whole_program():
+    """Coefficients of the rows range over five orders of magnitude in a basis of eigenvectors."""
+    graph = graphs.knn(datasets.swiss_roll(500, seed=0)[0], 6)
+    model = methods.mvu(graph)
+    step = Landmark(graphs.laplacian_basis(graph, 10))
+    narrow = sdpdr.solve(step.apply(model.to_sdp()).sdp)
+    whole = sdpdr.solve(model, via=[step])
+    assert narrow.certified(1e-6)
+    assert whole.attained == pytest.approx(narrow.value, rel=1e-6)
+    # The optimum of the whole program is several times as large, so nothing is optimal nearby.
+    assert whole.status is sdpdr.Status.INACCURATE
+    assert not whole.duals
+
+
+def test_multipliers_that_prove_a_bound_of_the_whole_program_are_lifted():
+    """A line is the optimum, so that the cone it spans loses nothing."""
+    lengths = np.array([1.0, 2.0, 1.5, 0.5])
+    line = np.concatenate([[0.0], np.cumsum(lengths)])
+    line = line - line.mean()
+    sdp = methods.mvu(graphs.path(lengths)).to_sdp()
+    tension = -np.cumsum(line)[:-1] / lengths
+    lifted = Landmark(line[:, None]).apply(sdp).lift(Point({}, {"isometry": tension}))
+    assert sdp.dual_value(lifted.duals) == pytest.approx(-line @ line)
+    slack = np.asarray(sdp.dual_slack("K", lifted.duals))
+    assert np.linalg.eigvalsh(slack)[0] > -1e-9
+
+
+def test_rounding_of_a_cost_without_a_diagonal_takes_no_multipliers():
+    sdp, basis = rows_on_twins(1e-9)
+    form = np.zeros((3, 3))
+    form[0, 2] = form[2, 0] = -1.0
+    sdp = replace(sdp, objective={"K": InnerProduct(form)})
+    lifted = Landmark(basis).apply(sdp).lift(Point({}, {"lengths": np.array([-1e-17, 1.0])}))
+    assert lifted.duals["lengths"].tolist() == [-1e-17, 1.0]
 
 
 def test_two_matrices_are_refused():

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr.linalg import InnerProduct, Trace, VectorMap, svec
-from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, Status, VectorVariable
+from sdpdr.linalg import InnerProduct, VectorMap
+from sdpdr.program import Point, Status
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.residuals import multipliers_in_cones
 from sdpdr.reduce import facial_reduction
-from sdpdr.solvers.flat import ask_clarabel as lend
 
 from .degenerate_programs import anything, program
 
@@ -40,7 +39,7 @@ def lowest(sdp, duals):
 
 def lifted(sdp, tol=1e-8):
     """Multipliers on the face and of the program, and their values; None if unsolved."""
-    found = facial_reduction(sdp, lend=lend)
+    found = facial_reduction(sdp)
     if not found or found.infeasible is not None:
         return None
     answer = sdpdr.solve(found.sdp, "clarabel", tol=tol)
@@ -73,7 +72,7 @@ def holds(sdp, seen):
 def test_multipliers_of_any_program_are_some_with_the_value_of_the_face_or_nan():
     known = []
     # Programs that are solved soon, with one whose multipliers are unknown.
-    for seed in (2, 4, 5, 6, 8, 10, 16):
+    for seed in (4, 6, 10, 15, 16, 24):
         sdp, _ = anything(seed)
         # A price that bounds the value, so that most of them are solved.
         prices = {v.name: InnerProduct(priced(v.n, seed)) for v in sdp.psd_variables}
@@ -87,51 +86,6 @@ def test_multipliers_of_any_program_are_some_with_the_value_of_the_face_or_nan()
 def priced(n, seed):
     form = np.random.default_rng(seed).integers(-2, 3, (n, n))
     return 4.0 * n * np.eye(n) + form + form.T
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("seed", range(4))
-def test_linear_programs_always_have_multipliers(seed):
-    rng = np.random.default_rng(seed)
-    n = 6
-    x = rng.integers(1, 4, n) * (rng.random(n) < 0.5)
-    zero = np.flatnonzero(x == 0)
-    A = rng.integers(-2, 3, (3, n)).astype(float)
-    rows = [Rows("any", "==", {"x": VectorMap(A)}, A @ x)]
-    ups = np.zeros((2, n))
-    for k in range(2):
-        ups[k, zero] = rng.integers(0, 3, zero.size)
-    # The second says something only once the first has taken what it is against.
-    ups[1, zero[:1]] = -1.0 if ups[0, zero[:1]].any() else 0.0
-    rows += [Rows("up", "<=", {"x": VectorMap(ups)}, np.zeros(2))]
-    rows += [Rows("box", "<=", {"x": VectorMap(np.eye(n))}, np.full(n, 5.0))]
-    cost = rng.integers(-9, 10, (1, n)).astype(float)
-    sdp = SDP((VectorVariable("x", n, nonnegative=True),), {"x": VectorMap(cost)}, tuple(rows))
-    seen = lifted(sdp)
-    if seen is not None:
-        assert holds(sdp, seen)
-
-
-@pytest.mark.parametrize(("cost", "is_attained"), [(1.0, True), (0.0, False)])
-def test_a_row_of_a_matrix_inequality_that_vanishes_has_multipliers(cost, is_attained):
-    # [[0, u], [u, t]] >= 0 makes u zero, whatever it is worth; a price on t pays for u.
-    sides, corners = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([0.0, 1.0])
-    forms = np.column_stack([svec(sides), svec(corners)])
-    lmi = Lmi("cone", 2, {"z": VectorMap(forms)}, np.zeros(3))
-    one = Rows("one", "==", {"X": Trace(1)}, np.ones(1))
-    variables = (VectorVariable("z", 2), PsdVariable("X", 1))
-    sdp = SDP(variables, {"z": VectorMap([[1.0, cost]])}, (one,), (lmi,))
-    found = facial_reduction(sdp)
-    given = {"one": [0.0], "cone": [[cost]], "cone.face": [1.0]}
-    inside = Point(duals={label: np.array(y) for label, y in given.items()})
-    assert lowest(found.sdp, inside.duals) >= -1e-12
-    whole = found.lift(inside)
-    Z = whole.duals["cone"]
-    assert Z[0, 1] == pytest.approx(0.5, abs=1e-6)
-    assert np.isnan(Z[0, 0]) != is_attained
-    if is_attained:
-        assert Z[0, 0] >= 0.25 - 1e-6
-        assert holds(sdp, (found, inside, whole))
 
 
 def test_multipliers_that_do_not_exist_are_nan_and_the_report_says_why():

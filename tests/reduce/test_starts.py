@@ -36,7 +36,6 @@ STEPS = {
     "tree": (Face("sparse"),),
     "dual": (Dual(),),
     "chordal": (Face("sparse"), Chordal()),
-    "plain cliques": (Face("sparse"), Chordal(balance=False)),
     "landmark": (Landmark(np.vander(LINE, 4)),),
     "all": (Dedupe(), Face("sparse"), Scale(), Dual()),
 }

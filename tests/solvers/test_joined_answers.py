@@ -239,15 +239,11 @@ def _read(told, before):
         (name, tuple((k, Fraction(x)) for k, x in vector))
         for name, vector in proved.get("vectors", [])
     )
-    rest = {
-        key: tuple(tuple(pair) for pair in proved.get(key, []))
-        for key in ("zeros", "tight", "vanishing")
-    }
     return Exposure(
         told["variable"],
         told["kind"],
         told["words"],
         tuple((label, e, Fraction(y)) for label, e, y in told["multipliers"]),
-        Consequences(vectors, **rest, contradiction=proved.get("contradiction", False)),
+        Consequences(vectors, contradiction=proved.get("contradiction", False)),
         before[: told["after"]],
     )

@@ -2,13 +2,12 @@
 
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.narrowed import Consequences
-from sdpdr.reduce.facial.reduction import FacialReduction, exposures_from, facial_reduction
+from sdpdr.reduce.facial.reduction import FacialReduction, facial_reduction
 
 __all__ = [
     "Consequences",
     "Exposure",
     "FacialReduction",
-    "exposures_from",
     "facial_reduction",
     "verify",
 ]

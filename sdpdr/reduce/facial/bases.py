@@ -12,7 +12,7 @@ from sdpdr.base.arrays import Array, Index, from_places
 from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, Products, SvecMap, VectorMap
 from sdpdr.linalg.exact import Mask, Symmetric, Vector, add, matrix_row, whole
 from sdpdr.linalg.maps.combine import some_of_rows
-from sdpdr.linalg.svec import near_unscaled, selected, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import selected, svec_index, svec_size
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.rows import Expression
 
@@ -57,20 +57,6 @@ def own_rows(V: sp.csr_array) -> tuple[Index, Array]:
     columns, first = np.unique(V.indices[V.indptr[rows]], return_index=True)
     assert columns.size == V.shape[1]
     return rows[first], V.data[V.indptr[rows[first]]]
-
-
-def entries(a: LinearMap | VectorMap, at: Index) -> LinearMap | VectorMap:
-    """The negatives of entries of what a matrix inequality adds up, not scaled as in ``svec``."""
-    rows = sp.coo_array(-a.matrix()[at])
-    i, j = svec_pairs(at[rows.row])
-    data = np.where(i == j, rows.data, near_unscaled(rows.data))
-    if isinstance(a, VectorMap):
-        return VectorMap(sp.csr_array((data, (rows.row, rows.col)), shape=rows.shape))
-    p, q = svec_pairs(rows.col)
-    data = np.where((i != j) & (p != q), rows.data / 2.0, data)
-    data = np.where((i == j) & (p != q), near_unscaled(rows.data), data)
-    entries = sp.csr_array((data, (rows.row, rows.col)), shape=rows.shape)
-    return SvecMap.from_natural(a.n, entries)
 
 
 def in_basis(a: LinearMap | VectorMap, V: sp.csr_array) -> LinearMap | None:

@@ -1,17 +1,17 @@
 r"""Multipliers of the original program, from those of the program on a face.
 
 On a face the dual slack S need not be positive semidefinite any more: only :math:`V^T S V` is. What
-a step of facial reduction exposes is a combination of rows whose adjoint W is positive semidefinite
-on the face before it, and zero on the one after, and whose right side is zero. So a multiple of the
-step's own multipliers may be added, and the dual objective stays what it is. From the last round of
-steps to the first, with S on the face before,
+a step of facial reduction exposes is a row whose matrix W is positive semidefinite on the face
+before it, and zero on the one after, and whose right side is zero. So a multiple of the step's own
+multiplier may be added, and the dual objective stays what it is. From the last round of steps to
+the first, with S on the face before,
 
 .. math::  S + t W = \begin{pmatrix} S_{11} & S_{12} \\ S_{21} & S_{22} + t W_{22}\end{pmatrix}
 
-with :math:`S_{11} \succeq 0` and :math:`W_{22} \succ 0`. Scalars, and inequalities that became
-equations, need a division. Matrices have a t where the range of :math:`S_{12}` lies in that of
-:math:`S_{11}` (Schur's complement). Where none serves, the program need not have multipliers with
-this value, and the rows of the step get nan: zero would be a false statement.
+with :math:`S_{11} \succeq 0` and :math:`W_{22} \succ 0`. There is such a t if the range of
+:math:`S_{12}` lies in that of :math:`S_{11}` (Schur's complement). If none serves, the program need
+not have multipliers with this value, and the rows of the step get nan: zero would be a false
+statement.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import null_vectors
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed, add_to
+from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
 
-Steps = Sequence[tuple[Sequence[Multiplier], Consequences]]
+Steps = Sequence[tuple[Multiplier, Consequences]]
 # Multiples that are tried, of the slack's size over that of what is added: beyond the last,
 # multipliers would have lost a third of their digits.
 _SIZES = tuple(2.0**k for k in range(18))
@@ -45,64 +44,43 @@ def completed(
     sdp : SDP
         The original program.
     rounds : sequence of (Narrowed, steps)
-        The face before a round, and multipliers and consequences of each of its steps.
+        The face before a round, and the multiplier and consequences of each of its steps.
     duals : mapping from label to array
         Multipliers of all rows that serve on the last face.
 
     Returns
     -------
     dict from label to array
-        With nan in every row of a step for which no multiple serves.
+        With nan in the row of every step for which no multiple serves.
     """
     full = {label: np.array(y, dtype=float) for label, y in duals.items()}
     lost = list[Multiplier]()
     for now, steps in reversed(rounds):
         added = dict(sdp.zero_point().duals)
-        for multipliers, _ in steps:
-            _add(added, multipliers, 1.0)
+        for (label, e, y), _ in steps:
+            added[label][e] += float(y)
         multiples = dict(_multiples(now, steps, full, added))
-        for multipliers, proved in steps:
-            t = [multiples[name] for name in proved.owners if name in multiples]
+        for multiplier, proved in steps:
+            t = [multiples[name] for name in proved.owners]
+            label, e, y = multiplier
             if None in t:
-                lost += multipliers
+                lost.append(multiplier)
             else:
-                _add(full, multipliers, max(filter(None, t), default=0.0))
+                full[label][e] += max(filter(None, t), default=0.0) * float(y)
     for label, e, _ in lost:
-        if full[label].ndim == 2:
-            i, j = svec_pairs(e)
-            full[label][i, j] = full[label][j, i] = np.nan
-        else:
-            full[label][e] = np.nan
+        full[label][e] = np.nan
     return full
-
-
-def _add(duals: dict[str, Array], multipliers: Sequence[Multiplier], t: float) -> None:
-    for label, e, y in multipliers:
-        add_to(duals[label], e, t * float(y))
 
 
 def _multiples(
     now: Narrowed, steps: Steps, duals: dict[str, Array], added: dict[str, Array]
 ) -> Iterator[tuple[str, float | None]]:
-    """The multiple that each variable, group of rows and matrix inequality asks for."""
+    """The multiple that each matrix asks for."""
     sdp = now.original
-    confined = {name for _, proved in steps for name, _ in proved.vectors}
-    for v in sdp.psd_variables:
-        if v.name in confined:
-            V = _within(now, v.name)
-            slack = _restricted(sdp.dual_slack(v.name, duals), V)
-            yield v.name, _multiple(slack, _restricted(sdp.weighted(v.name, added), V))
-    for name in {name for _, proved in steps for name, _ in proved.zeros}:
-        slack = np.asarray(sdp.dual_slack(name, duals))
-        more = np.asarray(sdp.dual_slack(name, added)) - np.asarray(sdp.cost(name))
-        at = [k for _, proved in steps for owner, k in proved.zeros if owner == name]
-        yield name, float(np.max(-slack[at] / more[at], initial=0.0))
-    for name in {name for _, proved in steps for name, _ in proved.tight}:
-        at = [e for _, proved in steps for owner, e in proved.tight if owner == name]
-        yield name, float(np.max(-duals[name][at] / added[name][at], initial=0.0))
-    for name in {name for _, proved in steps for name, _ in proved.vanishing}:
-        left = np.ix_(now.left[name], now.left[name])
-        yield name, _multiple(duals[name][left], added[name][left])
+    for name in dict.fromkeys(name for _, proved in steps for name in proved.owners):
+        V = _within(now, name)
+        slack = _restricted(sdp.dual_slack(name, duals), V)
+        yield name, _multiple(slack, _restricted(sdp.weighted(name, added), V))
 
 
 def _within(now: Narrowed, name: str) -> Array:

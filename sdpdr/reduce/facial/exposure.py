@@ -6,34 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sdpdr.base.arrays import Array
+from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.combinations import combination
-from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed, part_of
+from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
 from sdpdr.reduce.facial.rows import single_row
 from sdpdr.reduce.facial.writing import narrower
 
 
 @dataclass(frozen=True)
 class Exposure:
-    """Rows whose combination forces every feasible point onto a face, or leaves none.
+    """A row that forces every feasible point onto a face, or leaves none.
 
     Attributes
     ----------
     variable : str
-        The matrix (or vector of scalars, or matrix inequality) that is confined.
-    kind : {"diagonal", "row", "matrix inequality", "combination", "contradiction"}
+        The matrix that is confined.
+    kind : {"diagonal", "row", "contradiction"}
     words : str
         Why, in a sentence.
     multipliers : tuple of (label, number of the row, Fraction)
-        A single row has 1 or -1, and `check` verifies it over the rationals. A combination has
-        numbers near exact ones, and `check` proves that these exist, with all rounding accounted
-        for. For a matrix inequality the number is a place in ``svec``, and its entry, that of the
-        matrix, counts with a minus.
+        One row, with 1 or -1.
     proved : Consequences
-        Null vectors of the matrix, scalars that vanish, and so on.
+        Null vectors of matrices, or that there is no feasible point.
     after : tuple of Exposure
-        Steps taken before, on whose face the combination is positive semidefinite.
+        Steps taken before, on whose face the row is positive semidefinite.
 
     Examples
     --------
@@ -56,7 +52,7 @@ class Exposure:
     after: tuple[Exposure, ...] = field(default=(), repr=False)
 
     def check(self, sdp: SDP) -> bool:
-        """Verify the step, and those before it.
+        """Verify the step, and those before it, over the rationals.
 
         Parameters
         ----------
@@ -106,68 +102,47 @@ def verify(sdp: SDP, exposures: Sequence[Exposure]) -> bool:
 
 
 def _proves(now: Narrowed, multipliers: Sequence[Multiplier]) -> Consequences:
-    """What the multipliers of a step prove on a face."""
-    if len(multipliers) == 1 and abs(multipliers[0][2]) == 1:
-        ((label, e, y),) = multipliers
-        place = now.place(label, e)
-        if place is None:
-            return Consequences()
-        return single_row(now, part_of(now.sdp, place[0]), place[1], int(y))
-    return combination(now, multipliers)
+    """What the multiplier of a step proves on a face."""
+    if len(multipliers) != 1 or abs(multipliers[0][2]) != 1:
+        return Consequences()
+    ((label, e, y),) = multipliers
+    place = now.place(label, e)
+    return (
+        Consequences() if place is None else single_row(now, rows_of(now.sdp, label), place, int(y))
+    )
 
 
-def right_sides(sdp: SDP) -> list[Array]:
-    """Right sides of rows, and constants of matrix inequalities, in the order of labels."""
-    return [r.rhs for r in sdp.rows] + [lmi.constant for lmi in sdp.lmis]
-
-
-def side_of(sdp: SDP, multipliers: Sequence[Multiplier]) -> float:
-    """The right side of a single row."""
-    label, e, _ = multipliers[0]
-    return float(dict(zip(sdp.labels, right_sides(sdp), strict=True))[label][e])
+def rows_of(sdp: SDP, label: str) -> Rows:
+    """The rows with a label."""
+    return next(r for r in sdp.rows if r.label == label)
 
 
 def step_of(
-    now: Narrowed,
-    multipliers: tuple[Multiplier, ...],
-    proved: Consequences,
-    after: tuple[Exposure, ...],
+    now: Narrowed, multiplier: Multiplier, proved: Consequences, after: tuple[Exposure, ...]
 ) -> Exposure:
-    """The step that multipliers take on a face, in words as well."""
-    kind, words = _words(now, multipliers, proved)
-    owner = (*proved.owners, multipliers[0][0])[0]
-    return Exposure(owner, kind, words, multipliers, proved, after)
+    """The step that one row takes on a face, in words as well."""
+    kind, words = _words(now, multiplier, proved)
+    owner = (*proved.owners, multiplier[0])[0]
+    return Exposure(owner, kind, words, (multiplier,), proved, after)
 
 
-def _words(
-    now: Narrowed, multipliers: Sequence[Multiplier], proved: Consequences
-) -> tuple[str, str]:
+def _words(now: Narrowed, multiplier: Multiplier, proved: Consequences) -> tuple[str, str]:
     """What kind of step it is, and why it holds."""
-    (label, e, y), *others = multipliers
-    kind, rows = "row", f"row {e} of {label!r}"
-    if label in now.left:
-        kind, rows = "matrix inequality", f"entry {e} (in svec) of the matrix inequality {label!r}"
-    if others:
-        labels = ", ".join(sorted({repr(name) for name, _, _ in multipliers}))
-        kind, rows = "combination", f"a combination of {len(multipliers)} rows of {labels}"
+    label, e, y = multiplier
+    row = f"row {e} of {label!r}"
     if proved.contradiction:
         where = " on the face that other rows leave" if now.sdp is not now.original else ""
-        side = side_of(now.original, multipliers)
+        side = rows_of(now.original, label).rhs[e]
         what = "at most" if y < 0 else "at least"
         return "contradiction", (
-            f"the left side of {rows} is {what} zero{where}, but is to be {side:.6g}: nothing is "
+            f"the left side of {row} is {what} zero{where}, but is to be {side:.6g}: nothing is "
             "feasible"
         )
-    if len(proved.vectors) == 1 and len(proved.vectors[0][1]) == 1 and kind == "row":
+    if len(proved.vectors) == 1 and len(proved.vectors[0][1]) == 1:
         ((name, (place,)),) = proved.vectors
         words = f"makes the diagonal entry {place[0]} of {name!r} vanish, with its row and column"
-        return "diagonal", f"{rows} {words}"
-    found = [
-        f"{len([1 for owner, _ in proved.vectors if owner == name])} null vectors of {name!r}"
-        for name in dict.fromkeys(name for name, _ in proved.vectors)
-    ]
-    found += [f"entry {k} of {name!r} is zero" for name, k in proved.zeros]
-    found += [f"row {i} of {name!r} is zero" for name, i in proved.vanishing]
-    found += [f"row {k} of {name!r} holds with equality" for name, k in proved.tight]
+        return "diagonal", f"{row} {words}"
+    names = [name for name, _ in proved.vectors]
+    found = [f"{names.count(name)} null vectors of {name!r}" for name in dict.fromkeys(names)]
     how = "is positive semidefinite on the face and must vanish"
-    return kind, f"{rows} {how}: {', '.join(found)}"
+    return "row", f"{row} {how}: {', '.join(found)}"

@@ -4,7 +4,9 @@ Programs without a strictly feasible point deceive solvers: their optimum may ju
 perturbation of the data, and no margin is left for a proof of feasibility. Borwein and Wolkowicz
 remove the cause. Where no strictly feasible point exists, some combination of the rows is an
 exposing matrix W, positive semidefinite with <W, X> = 0 for every feasible X; so W X = 0, and X
-may be restricted to the face :math:`X = V M V^T`. The step is repeated until nothing new is found.
+may be restricted to the face :math:`X = V M V^T`. Here single rows are looked at, which costs next
+to nothing, again and again until nothing new is found. Combinations of rows, scalars that vanish,
+and faces of matrix inequalities are left to the proof after the solve (`sdpdr.certify.exposing`).
 
 References
 ----------
@@ -17,20 +19,16 @@ problems via self-dual embedding and facial reduction", SIAM J. Optim. 27(3), 20
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
-from sdpdr.certify.exposing import Oracle
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.combinations import combination, proposed
 from sdpdr.reduce.facial.completed import completed
-from sdpdr.reduce.facial.exposure import Exposure, right_sides, side_of, step_of, verify
+from sdpdr.reduce.facial.exposure import Exposure, rows_of, step_of, verify
 from sdpdr.reduce.facial.narrowed import Consequences, Narrowed
 from sdpdr.reduce.facial.rows import single_rows
 from sdpdr.reduce.facial.writing import narrower, without_unread
@@ -79,11 +77,10 @@ class FacialReduction:
         if not self._faces or not self.original.is_dual_point(lifted.duals):
             return lifted
         rounds = [
-            (self._faces[k], tuple(steps))
+            (self._faces[k], [(step.multipliers[0], step.proved) for step in steps])
             for k, (_, steps) in enumerate(groupby(self.exposures, lambda step: len(step.after)))
         ]
-        steps = [(now, [(s.multipliers, s.proved) for s in group]) for now, group in rounds]
-        return Point(lifted.values, completed(self.original, steps, lifted.duals))
+        return Point(lifted.values, completed(self.original, rounds, lifted.duals))
 
     def embed(self, point: Point) -> Point:
         """A direction of the reduced program as one of the original: zeros for what is gone."""
@@ -94,7 +91,7 @@ class FacialReduction:
         return self._faces[-1].push(point) if self._faces else point
 
 
-def facial_reduction(sdp: SDP, *, lend: Oracle | None = None) -> FacialReduction:
+def facial_reduction(sdp: SDP) -> FacialReduction:
     """Restrict a program, with proof, to the faces that its rows confine it to.
 
     Costs next to nothing where no row is positive semidefinite without a right side: structured
@@ -103,9 +100,6 @@ def facial_reduction(sdp: SDP, *, lend: Oracle | None = None) -> FacialReduction
     Parameters
     ----------
     sdp : SDP
-    lend : callable, optional
-        Solves small programs over a product of cones, to look for combinations of rows as well;
-        nothing that it says is believed. `sdpdr.solvers.flat.ask_clarabel` is one.
 
     Returns
     -------
@@ -135,21 +129,13 @@ def facial_reduction(sdp: SDP, *, lend: Oracle | None = None) -> FacialReduction
     known = {v.name: Echelon() for v in sdp.psd_variables}
     while True:
         after = tuple(steps)
-        for multipliers, proved in single_rows(now):
-            if _is_new(proved, known):
-                steps.append(step_of(now, multipliers, proved, after))
+        for multiplier, proved in single_rows(now):
+            if proved.contradiction or _is_new(proved, known):
+                steps.append(step_of(now, multiplier, proved, after))
             if proved.contradiction:
-                break
-        if len(steps) == len(after) and lend is not None:
-            found = proposed(now, lend)
-            if found is not None and _is_new(found[1], known):
-                steps.append(step_of(now, *found, after))
+                return _refuted(sdp, tuple(steps))
         if len(steps) == len(after):
             break
-        if steps[-1].proved.contradiction:
-            size = max(float(np.max(np.abs(b), initial=0.0)) for b in right_sides(sdp))
-            violation = abs(side_of(sdp, steps[-1].multipliers)) / size
-            return FacialReduction(sdp, sdp, tuple(steps), steps[-1].words, violation)
         now = narrower(now, [step.proved for step in steps[len(after) :]])
         faces.append(now)
     if not steps:
@@ -158,35 +144,15 @@ def facial_reduction(sdp: SDP, *, lend: Oracle | None = None) -> FacialReduction
     return FacialReduction(sdp, faces[-1].sdp, tuple(steps), _faces=tuple(faces))
 
 
-def exposures_from(sdp: SDP, duals: Mapping[str, Array]) -> tuple[Exposure, ...]:
-    """A step near a direction of multipliers that a solver ended with, if one is proved.
-
-    Solvers of programs without interior often diverge along multipliers y with A*(y) nearly
-    positive semidefinite and b.y nearly 0.
-
-    Parameters
-    ----------
-    sdp : SDP
-    duals : mapping from label to array
-        A direction, of any length: shape (m,) for rows; matrix inequalities are left out.
-
-    Returns
-    -------
-    tuple of Exposure
-        None or one.
-    """
-    now = Narrowed.of(sdp)
-    multipliers = tuple(
-        (r.label, e, Fraction(float(y)))
-        for r in sdp.rows
-        for e, y in enumerate(duals.get(r.label, ()))
-        if y and np.isfinite(y)
-    )
-    proved = combination(now, multipliers) if multipliers else Consequences()
-    return (step_of(now, multipliers, proved, ()),) if proved else ()
+def _refuted(sdp: SDP, steps: tuple[Exposure, ...]) -> FacialReduction:
+    """That no point is feasible, by the last step."""
+    label, e, _ = steps[-1].multipliers[0]
+    size = max(float(np.max(np.abs(r.rhs), initial=0.0)) for r in sdp.rows)
+    violation = abs(float(rows_of(sdp, label).rhs[e])) / size
+    return FacialReduction(sdp, sdp, steps, steps[-1].words, violation)
 
 
 def _is_new(proved: Consequences, known: Mapping[str, Echelon]) -> bool:
     """Whether a step says more than others: faces that rows state are exposed again and again."""
-    vectors = [known[name].insert(dict(vector)) for name, vector in proved.vectors]
-    return any(vectors) or bool(replace(proved, vectors=()))
+    news = [known[name].insert(dict(vector)) for name, vector in proved.vectors]
+    return any(news)

@@ -1,9 +1,8 @@
 r"""Single rows that confine feasible points to a face, decided over the rationals.
 
 Let :math:`\langle A_e, X\rangle + a_e^T z \le b_e` on the faces known so far, with A_e positive
-semidefinite, a_e non-negative and zero on free scalars. If b_e = 0, then A_e X = 0 and scalars with
-a_e > 0 vanish; if b_e < 0, there is no feasible point. The statement is about the numbers that the
-program stores.
+semidefinite, a_e non-negative and zero on free scalars. If b_e = 0, then A_e X = 0; if b_e < 0,
+there is no feasible point. The statement is about the numbers that the program stores.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ import scipy.sparse as sp
 from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.exact import SMALL, Mask, Vector, matrix_row, range_of, vector_row
 from sdpdr.linalg.maps.combine import by_rows
-from sdpdr.linalg.svec import svec_index, svec_pairs
+from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.rows import Expression, Lmi, Rows
+from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
 
@@ -29,7 +28,7 @@ _POSITIVE, _NEGATIVE, _ANY = range(3)
 
 def single_rows(
     now: Narrowed, entries: int = 1_000_000
-) -> Iterator[tuple[tuple[Multiplier, ...], Consequences]]:
+) -> Iterator[tuple[Multiplier, Consequences]]:
     """The rows that confine something by themselves, and what they prove.
 
     Parameters
@@ -38,63 +37,45 @@ def single_rows(
     entries : int, default 1,000,000
         How many entries of rows are read as fractions, which takes some seconds.
     """
-    for part, e in _candidates(now.sdp):
+    for rows, e in _candidates(now.sdp):
         # Counted beforehand, on average; no structured map is multiplied out.
         sizes = (
             (a.matrix().nnz if isinstance(a, VectorMap) else a.n_entries, a.m)
-            for a in part.lhs.values()
+            for a in rows.lhs.values()
         )
         entries -= 1 + sum(nnz // m for nnz, m in sizes)
         if entries < 0:
             return
         for y in (1, -1):
-            proved, origin = single_row(now, part, e, y), now.origin(part.label, e)
+            proved, origin = single_row(now, rows, e, y), now.origin(rows.label, e)
             if proved and origin is not None:
-                yield ((*origin, Fraction(y)),), proved
+                yield (rows.label, origin, Fraction(y)), proved
                 break
 
 
-def single_row(now: Narrowed, part: Rows | Lmi, e: int, y: int) -> Consequences:
+def single_row(now: Narrowed, rows: Rows, e: int, y: int) -> Consequences:
     """What one row, times 1 or -1, proves; nothing (false) if it does not."""
-    sdp = now.sdp
-    sign, side = 1, Fraction(0)
-    if isinstance(part, Rows):
-        side = Fraction(float(part.rhs[e]))
-        if y < 0 and part.relation != "==":
-            return Consequences()
-    else:
-        # An entry of the diagonal is non-negative: its negative is at most the constant.
-        sign, side = -1, Fraction(float(part.constant[e]))
-        i, j = svec_pairs(e)
-        if y < 0 or i != j:
-            return Consequences()
-    if y * side > 0:
+    side = Fraction(float(rows.rhs[e]))
+    if (y < 0 and rows.relation != "==") or y * side > 0:
         return Consequences()
-    vectors, zeros = list[tuple[str, Vector]](), list[tuple[str, int]]()
-    for name, a in part.lhs.items():
+    vectors = list[tuple[str, Vector]]()
+    for name, a in rows.lhs.items():
         if isinstance(a, VectorMap):
             row = vector_row(a, e)
-            if any(not sdp.variable(name).is_signed or sign * y * x < 0 for x in row.values()):
+            if any(not now.sdp.variable(name).is_signed or y * x < 0 for x in row.values()):
                 return Consequences()
-            zeros += [(name, int(now.kept[name][k])) for k in sorted(row)]
-        else:
-            matrix = matrix_row(a, e, np.ones(a.n, dtype=bool))
-            if matrix is None:
-                return Consequences()
-            columns = range_of({place: sign * y * x for place, x in matrix.items()})
-            if columns is None:
-                return Consequences()
-            vectors += [(name, column) for column in columns]
+            continue
+        matrix = matrix_row(a, e, np.ones(a.n, dtype=bool))
+        columns = None if matrix is None else range_of({at: y * x for at, x in matrix.items()})
+        if columns is None:
+            return Consequences()
+        vectors += [(name, column) for column in columns]
     if side:
         return Consequences(contradiction=True)
-    vanishing = []
-    if isinstance(part, Lmi):
-        vanishing = [(part.label, int(now.left[part.label][svec_pairs(e)[0]]))]
-    outwards = tuple((name, now.outwards(name, vector)) for name, vector in vectors)
-    return Consequences(outwards, tuple(zeros), (), tuple(vanishing))
+    return Consequences(tuple((name, now.outwards(name, vector)) for name, vector in vectors))
 
 
-def _candidates(sdp: SDP) -> Iterator[tuple[Rows | Lmi, int]]:
+def _candidates(sdp: SDP) -> Iterator[tuple[Rows, int]]:
     """Rows whose signs do not rule out that they confine something."""
     stated = {
         r.label
@@ -110,13 +91,6 @@ def _candidates(sdp: SDP) -> Iterator[tuple[Rows | Lmi, int]]:
             if r.relation == "==":
                 chosen |= down & (r.rhs >= 0.0)
             yield from ((r, int(e)) for e in np.flatnonzero(chosen))
-    for lmi in sdp.lmis:
-        at = np.asarray(svec_index(np.arange(lmi.order), np.arange(lmi.order)))
-        at = at[lmi.constant[at] <= 0.0]
-        if at.size:
-            some = {name: a.take(at) for name, a in lmi.lhs.items()}
-            down = _semidefinite(sdp, some, at.size)[1]
-            yield from ((lmi, int(p)) for p in at[down])
 
 
 def _null(rows: Rows, name: str) -> sp.csr_array:

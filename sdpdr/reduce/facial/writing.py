@@ -13,15 +13,13 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.certify.products import product
 from sdpdr.linalg import LinearMap, Products, SvecMap, VectorMap
 from sdpdr.linalg.exact import Vector, whole
-from sdpdr.linalg.svec import near_unscaled, svec_index, svec_pairs, svec_size
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import PsdVariable, Variable
-from sdpdr.program.rows import Expression, Lmi, Rows
+from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.standard import fresh_name
 from sdpdr.reduce.facial.bases import (
     basis_of,
     doubles,
-    entries,
     image,
     image_of,
     in_basis,
@@ -66,15 +64,8 @@ class _Writer:
             inner = image(now.bases[name], dict(vector))
             if inner:
                 null.setdefault(name, []).append(inner)
-        self._zeros = {one for p in proved for one in p.zeros}
-        self._tight = {one for p in proved for one in p.tight}
-        self._vanishing = {one for p in proved for one in p.vanishing}
         self._stated = list[tuple[str, Array]]()
         self._bases = {name: self._basis(name, vectors) for name, vectors in null.items()}
-        self._kept = {
-            v.name: np.array([(v.name, int(k)) not in self._zeros for k in now.kept[v.name]], bool)
-            for v in self._sdp.vector_variables
-        }
 
     def _basis(self, name: str, vectors: Sequence[Vector]) -> sp.csr_array:
         """V of a matrix, where all coefficients can be written in it; else a selection."""
@@ -111,106 +102,69 @@ class _Writer:
         )
 
     def written(self) -> Narrowed:
-        """The program, and where its parts come from."""
+        """The program, and where its rows come from."""
         now, sdp = self._now, self._sdp
         bases = dict(now.bases)
         for name, V in self._bases.items():
             bases[name], rounding = product(now.bases[name], V)
             assert rounding is None  # or a selection would have been taken
-        kept = {name: at[self._kept[name]] for name, at in now.kept.items() if name in self._kept}
-        self._variables = [v for v in map(self._variable, sdp.variables) if v is not None]
-        self._names = {v.name for v in self._variables}
-        self._sources = dict[str, tuple[str, Index]]()
-        self._left = dict(now.left)
+        variables = [v for v in map(self._variable, sdp.variables) if v is not None]
+        self._names = {v.name for v in variables}
+        self._sources = dict[str, Index]()
         rows = [one for r in sdp.rows for one in self._rows(r)]
-        lmis = []
-        for lmi in sdp.lmis:
-            smaller, equations = self._lmi(lmi)
-            lmis += smaller
-            rows += equations
-        taken = {r.label for r in rows} | set(sdp.labels) | set(now.left)
+        taken = set(sdp.labels) | set(now.original.labels)
         for name, u in self._stated:
             label = fresh_name(f"{name}.face", taken)
             taken.add(label)
             rows.append(Rows(label, "==", {name: Products(u.size, u)}, np.zeros(u.size)))
-        if not self._variables:
+        if not variables:
             # Solvers take no program without variables; this one does not matter.
             name = fresh_name("nothing", taken | {v.name for v in now.original.variables})
-            self._variables, bases[name] = [PsdVariable(name, 1)], sp.csr_array((0, 1))
+            variables, bases[name] = [PsdVariable(name, 1)], sp.csr_array((0, 1))
             one = SvecMap(1, np.ones((1, 1)))
             rows.append(Rows(name, "==", {name: one}, np.ones(1)))
         reduced = replace(
             sdp,
-            variables=tuple(self._variables),
+            variables=tuple(variables),
             objective=self._side(sdp.objective),
             rows=tuple(rows),
-            lmis=tuple(lmis),
+            lmis=tuple(replace(lmi, lhs=self._side(lmi.lhs)) for lmi in sdp.lmis),
         )
-        return Narrowed(now.original, reduced, bases, kept, self._sources, self._left)
+        return Narrowed(now.original, reduced, bases, self._sources)
 
     def _variable(self, v: Variable) -> Variable | None:
         """What is left of a variable, if anything is."""
-        if isinstance(v, PsdVariable):
-            V = self._bases.get(v.name)
-            if V is None or V.shape[1] == v.n:
-                return v
-            return replace(v, n=V.shape[1]) if V.shape[1] else None
-        mask = self._kept[v.name]
-        if mask.all():
+        V = self._bases.get(v.name)
+        if V is None or not isinstance(v, PsdVariable):
             return v
-        curvature = None if v.curvature is None else v.curvature[mask]
-        return replace(v, size=int(mask.sum()), curvature=curvature) if mask.any() else None
+        return replace(v, n=V.shape[1]) if V.shape[1] else None
 
     def _side(self, side: Expression) -> dict[str, LinearMap | VectorMap]:
         """An expression in the variables that are left."""
         found: dict[str, LinearMap | VectorMap] = {}
         for name, a in side.items():
-            if name not in self._names:
-                continue
-            if isinstance(a, VectorMap):
-                mask = self._kept[name]
-                found[name] = a if mask.all() else VectorMap(a.matrix()[:, mask])
-            else:
+            if name in self._names:
                 changed = in_basis(a, self._bases[name]) if name in self._bases else a
                 assert changed is not None
                 found[name] = changed
         return found
 
-    def _is_changed(self, side: Expression) -> bool:
-        return any(
-            name in self._bases or (name in self._kept and not self._kept[name].all())
-            for name in side
-        )
-
     def _rows(self, r: Rows) -> Iterator[Rows]:
-        """A group without rows that say nothing any more; its equations apart."""
-        now = self._now
-        origins = now.sources.get(r.label)
+        """A group without the rows that say nothing any more."""
         if states_face(r) and next(iter(r.lhs)) in self._bases:
             yield from self._products(r)
             return
-        tight = np.zeros(r.m, dtype=bool)
-        if r.relation == "<=" and origins is not None:
-            tight = np.array([(origins[0], int(e)) in self._tight for e in origins[1]], dtype=bool)
-        lhs, heard = self._side(r.lhs), np.ones(r.m, dtype=bool)
-        if self._is_changed(r.lhs):
+        lhs, kept = self._side(r.lhs), np.arange(r.m)
+        if r.lhs.keys() & self._bases.keys():
             broken = r.rhs != 0.0 if r.relation == "==" else r.rhs < 0.0
-            heard = broken | speaks(lhs, r.m)
-        labels = {one.label for one in self._sdp.rows}
-        for mask, label, relation in (
-            (heard & ~tight, r.label, r.relation),
-            (heard & tight, fresh_name(f"{r.label}.tight", labels) if tight.any() else "", "=="),
-        ):
-            at = np.flatnonzero(mask)
-            if at.size or (not r.m and label):
-                self._remember(r.label, label, at)
-                some = lhs if at.size == r.m else {name: a.take(at) for name, a in lhs.items()}
-                yield Rows(label, relation, some, r.rhs[at])
+            kept = np.flatnonzero(broken | speaks(lhs, r.m))
+        if kept.size or not r.m:
+            self._remember(r.label, kept)
+            yield replace(r, lhs=lhs).take(kept)
 
-    def _remember(self, old: str, new: str, at: Index) -> None:
-        if old in self._now.sources:
-            source, rows = self._now.sources[old]
-            self._sources[new] = source, rows[at]
+    def _remember(self, label: str, at: Index) -> None:
+        if label in self._now.sources:
+            self._sources[label] = self._now.sources[label][at]
 
     def _products(self, r: Rows) -> Iterator[Rows]:
         """Rows K u = 0, which stay what they are: M (V^T u) = 0."""
@@ -223,32 +177,8 @@ class _Writer:
             u[list(image)] = [float(x) for x in image.values()]
             kept = unit_rows(V)
             if kept is not None:
-                self._remember(r.label, r.label, kept)
+                self._remember(r.label, kept)
             yield Rows(r.label, "==", {name: Products(u.size, u)}, np.zeros(u.size))
-
-    def _lmi(self, lmi: Lmi) -> tuple[list[Lmi], list[Rows]]:
-        """A matrix inequality without rows that vanish, and equations that say so."""
-        lhs, left = self._side(lmi.lhs), self._now.left[lmi.label]
-        gone = np.array([(lmi.label, int(k)) in self._vanishing for k in left], dtype=bool)
-        if not gone.any():
-            return [replace(lmi, lhs=lhs)], []
-        i, j = svec_pairs(np.arange(svec_size(lmi.order)))
-        lost, inside = np.flatnonzero(gone[i] | gone[j]), np.flatnonzero(~(gone[i] | gone[j]))
-        self._left[lmi.label] = left[~gone]
-        smaller = []
-        if inside.size:
-            some = {name: a.take(inside) for name, a in lhs.items()}
-            smaller.append(Lmi(lmi.label, int((~gone).sum()), some, lmi.constant[inside]))
-        some = {name: entries(a, lost) for name, a in lhs.items()}
-        side = np.where(i == j, lmi.constant, near_unscaled(lmi.constant))[lost]
-        chosen = np.flatnonzero(speaks(some, lost.size) | (side != 0.0))
-        at = lost[chosen]
-        if not at.size:
-            return smaller, []
-        label = fresh_name(f"{lmi.label}.face", {*self._sdp.labels, *self._sources})
-        self._sources[label] = (lmi.label, svec_index(left[i[at]], left[j[at]]))
-        some = {name: a.take(chosen) for name, a in some.items()}
-        return smaller, [Rows(label, "==", some, side[chosen])]
 
 
 def states_face(r: Rows) -> bool:

@@ -28,7 +28,8 @@ from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce.elastic import Elastic, rigid_rows
-from sdpdr.reduce.landmark import Landmark, on_face
+from sdpdr.reduce.landmark import Landmark
+from sdpdr.reduce.subspace import on_face
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
 from sdpdr.solvers.running import point_found
 from sdpdr.solving.candidate import Candidate, standard_form

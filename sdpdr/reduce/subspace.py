@@ -1,0 +1,71 @@
+"""Bases of a few columns on the face of a matrix, and rows that vanish in their span."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import scipy.sparse.linalg as spl
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array
+from sdpdr.linalg import BilinearForms, LinearMap, VectorMap
+from sdpdr.linalg.maps.combine import some_of_rows
+from sdpdr.program.face import onto_face
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import row_norms
+
+# Singular values of a basis below this share of the largest are rounding.
+_RANK = 1e-7
+# So are vectors, and matrices, that are this much smaller within the span than outside.
+_VANISHED = 1e-12
+
+
+def on_face(sdp: SDP, basis: Array) -> Array:
+    """Orthonormal basis, shape (n, k), of the columns moved onto the face of the one matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr import graphs, methods
+    >>> sdp = methods.mvu(graphs.path([1.0])).to_sdp()
+    >>> bool(np.allclose(np.abs(on_face(sdp, np.eye(2))), 0.5**0.5))
+    True
+    """
+    basis = onto_face(sdp, sdp.psd_variables[0].name, basis)
+    # The spectrum of the small product squares the singular values, hence their bound as well.
+    sizes = np.linalg.norm(basis, axis=0)
+    basis = basis / np.where(sizes > 0.0, sizes, 1.0)
+    spectrum, vectors = np.linalg.eigh(basis.T @ basis)
+    kept = spectrum > _RANK**2 * spectrum[-1]
+    frame = basis @ (vectors[:, kept] / np.sqrt(spectrum[kept]))
+    # Once more, for the digits that squaring lost.
+    return np.asarray(np.linalg.solve(np.linalg.cholesky(frame.T @ frame), frame.T).T)
+
+
+def vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
+    """Rows of which nothing but rounding is left in the span of an orthonormal basis.
+
+    A form is judged by its vector, whose error is relative: squared, 1e-30 of it may be exact.
+    """
+    parts = [
+        row_norms(a) == 0.0
+        if isinstance(a, VectorMap)
+        else ~some_of_rows(a, partial(_is_left, basis=basis))
+        for a in rows.lhs.values()
+    ]
+    return np.logical_and.reduce([np.ones(rows.m, dtype=bool), *parts])
+
+
+def _is_left(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
+    """Rows of which more than rounding is left in a basis."""
+    if isinstance(linear_map, BilinearForms):
+        sides = {id(f): f for f in (linear_map.left, linear_map.right)}
+        small = [
+            np.linalg.norm(f @ basis, axis=1) <= _VANISHED * spl.norm(f, axis=1)
+            for f in sides.values()
+        ]
+        return ~np.logical_or.reduce(small)
+    before, after = row_norms(linear_map), row_norms(linear_map.congruence(basis))
+    return ~np.asarray(after <= _VANISHED * before)
