@@ -169,7 +169,7 @@ def test_hundreds_of_bits_are_the_last_resort_of_small_programs():
 @pytest.mark.skipif(not Multiprecision.availability().usable, reason="needs python-flint")
 def test_a_tolerance_beyond_doubles_costs_no_proof():
     sdp = planted("one-matrix", 3).sdp
-    gaps = [sdpdr.solve(sdp, "multiprecision", tol=tol).gap for tol in (1e-8, 1e-12, 1e-15)]
+    gaps = [sdpdr.solve(sdp, "multiprecision", tol=tol).gap for tol in (1e-8, 1e-15)]
     assert max(gaps) < 1e-7
 
 
