@@ -65,6 +65,9 @@ def test_without_rows_the_cone_alone_decides(form):
     solution = sdpdr.solve(SDP((X,), {"X": Trace(2)}), "clarabel", form)
     assert solution.status is Status.SOLVED
     assert solution.value == pytest.approx(0.0, abs=1e-6)
+
+
+def test_without_rows_a_cost_that_may_fall_has_no_limit():
     assert sdpdr.solve(SDP((X,), {"X": -1.0 * Trace(2)})).status is Status.UNBOUNDED
     assert sdpdr.plan(SDP((X,), {"X": Trace(2)})).form != "lmi"
 
