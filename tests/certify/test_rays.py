@@ -9,7 +9,7 @@ import pytest
 
 import sdpdr
 from sdpdr import Status
-from sdpdr.linalg import Entries, InnerProduct, Products, Trace, VectorMap, svec
+from sdpdr.linalg import Entries, InnerProduct, Products, SquaredEdgeLengths, Trace, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
 
 from ..proofs import prove_infeasible, prove_unbounded, shows
@@ -180,3 +180,26 @@ def test_matrix_inequalities_hold_along_a_direction(sign):
     sdp = SDP((VectorVariable("z", 1),), {"z": VectorMap(-np.ones((1, 1)))}, (), (lmi,))
     found = prove_unbounded(sdp, {"z": np.ones(1)})
     assert isinstance(found, str) if sign < 0.0 else shows(found, sdp)
+
+
+def halves(n):
+    """The variance of two paths of n points each, about their common centre."""
+    t = np.concatenate([np.arange(n - 1), n + np.arange(n - 1)])
+    lengths = SquaredEdgeLengths(2 * n, np.column_stack([t, t + 1]))
+    rows = (
+        Rows("lengths", "<=", {"K": lengths}, np.ones(t.size)),
+        Rows("centre", "==", {"K": Products(2 * n)}, np.zeros(2 * n)),
+    )
+    return SDP((PsdVariable("K", 2 * n),), {"K": -1.0 * Trace(2 * n)}, rows, maximize=True)
+
+
+APART = pytest.mark.xfail(strict=True, reason="no ray is read off the components of a graph")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("n", [pytest.param(3, marks=APART), 6, pytest.param(100, marks=APART)])
+def test_disconnected_components_drift_apart(n):
+    sdp = halves(n)
+    answer = sdpdr.solve(sdp, "clarabel")
+    assert answer.status is Status.UNBOUNDED
+    assert shows(answer.ray, sdp)

@@ -125,3 +125,17 @@ def test_unknowns_that_may_change_places_are_one_and_have_values_and_multipliers
     assert problem.value == pytest.approx(value, rel=2e-6, abs=2e-6)
     for row, dual in zip(rows, theirs, strict=True):
         np.testing.assert_allclose(row.dual_value, dual, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_the_least_value_of_a_polynomial_is_proved_by_its_moments(seed):
+    """Of degree 12 in one variable: sums of squares miss nothing, and the optimum has rank one."""
+    c = np.append(np.random.default_rng(seed).standard_normal(12), 1.0)
+    Q, t = cp.Variable((7, 7), PSD=True), cp.Variable()
+    sums = [sum(Q[i, k - i] for i in range(7) if 0 <= k - i <= 6) for k in range(13)]
+    rows = [sums[0] + t == c[0], *(total == c[k] for k, total in enumerate(sums) if k)]
+    found = sdpdr.solve(read(cp.Maximize(t), rows), "clarabel", form="gram")
+    polynomial = np.polynomial.Polynomial(c)
+    turns = [x.real for x in polynomial.deriv().roots() if abs(x.imag) < 1e-9]
+    assert found.certified(1e-6)
+    assert found.value == pytest.approx(min(polynomial(np.array(turns))), rel=1e-6)
