@@ -32,17 +32,6 @@ class Told(Solver):
         return Outcome(self.point, Verdict.SOLVED, Claim("told"))
 
 
-@pytest.mark.parametrize(
-    ("relation", "side", "holds"), [("==", 1.0, False), ("==", 0.0, True), ("<=", -1.0, False)]
-)
-def test_a_row_without_variables_has_to_hold(relation, side, holds):
-    void = Rows("void", relation, {}, np.array([side]))
-    unit = Rows("unit", "==", {"X": Diagonal(2)}, np.ones(2))
-    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (unit, void))
-    found = attain(sdp, Point({"X": np.eye(2)}))
-    assert (found.value is not None) == holds
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["clarabel", "lowrank", "auto"])
 def test_rows_proportional_once_rounded_are_not_taken_for_proportional(solver):
@@ -60,16 +49,6 @@ def test_rows_proportional_once_rounded_are_not_taken_for_proportional(solver):
     answer = sdpdr.solve(SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,)), solver)
     assert answer.attained is None
     assert answer.status is not Status.SOLVED
-
-
-def test_multipliers_that_cancel_prove_nothing_below_their_own_rounding():
-    # max z1 - 1e4 is not limited: z1 = z2 is stated twice, and nothing else.
-    same = VectorMap(np.array([[1.0, -1.0]]))
-    rows = tuple(Rows(label, "==", {"z": same}, np.zeros(1)) for label in ("once", "twice"))
-    cost = {"z": VectorMap(np.array([[-1.0, 0.0]]))}
-    sdp = SDP((VectorVariable("z", 2, nonnegative=True),), cost, rows, constant=1e4)
-    for size in (1e12, 1e16):
-        assert certify(sdp, {"once": np.array([size]), "twice": np.array([-size])}).bound is None
 
 
 @pytest.mark.nightly
