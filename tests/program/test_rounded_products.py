@@ -55,7 +55,7 @@ def on_the_line():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("solver", "maximize"), [("clarabel", False), ("cvxopt", True), ("auto", True)]
+    ("solver", "maximize"), [("clarabel", False), ("scs", True), ("auto", True)]
 )
 def test_a_face_that_no_double_states_is_not_lost_with_an_idle_place(solver, maximize):
     sdp = beside_an_idle_place(maximize)
