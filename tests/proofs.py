@@ -17,8 +17,10 @@ from sdpdr.certify.standard import standard
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.program import Point, PsdVariable, as_dense
 from sdpdr.program.ray import Ray
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import without_objective
 from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solving.proofs import Prover
 
 
 def attain(sdp, point):
@@ -56,15 +58,15 @@ def certify(sdp, duals):
 
 
 def prove_infeasible(sdp, duals):
-    """The ray that the kernel finds, or why it finds none."""
-    found = prove_answer(sdp, Point({}, duals), ask_clarabel, claim="infeasible")
+    """The ray that is found next to multipliers, or why there is none."""
+    found = Prover(sdp, 1e-6).of(Point({}, duals), Verdict.INFEASIBLE)
     is_ray = found.ray is not None and found.ray.kind == "infeasible"
     return found.ray if is_ray else found.how["value"]
 
 
 def prove_unbounded(sdp, values):
-    """The ray that the kernel finds from a direction, or why it finds none."""
-    found = prove_answer(sdp, Point(values), ask_clarabel, claim="unbounded")
+    """The ray that is found next to a direction, or why there is none."""
+    found = Prover(sdp, 1e-6).of(Point(values), Verdict.UNBOUNDED)
     is_ray = found.ray is not None and found.ray.kind == "unbounded"
     return found.ray if is_ray else found.how["bound"]
 

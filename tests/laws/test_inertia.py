@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sdpdr.certify import certify
 from sdpdr.errors import FileFormatError
 from sdpdr.linalg import InnerProduct, Products, QuadraticForms, SquaredEdgeLengths, Trace
 from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.program import SDP, Factor, PsdVariable, Rows
 from sdpdr.program.sdpa import read_sdpa
 
-from ..proofs import certify, prove_infeasible
+from ..proofs import prove_infeasible
 
 
 def cycle(n):
