@@ -29,7 +29,6 @@ def unfolding(n, objective, *more):
     return SDP((PsdVariable("K", n),), objective, rows, maximize=bool(objective))
 
 
-@pytest.mark.nightly
 def test_a_program_with_a_point_is_not_proved_infeasible():
     n = 1001
     F = np.random.default_rng(0).standard_normal((n, 2))
@@ -56,7 +55,6 @@ def test_no_bound_is_below_the_value_of_a_point():
     assert found.bound is None or found.bound >= reached
 
 
-@pytest.mark.nightly
 def test_a_small_pivot_swallows_no_negative_eigenvalue():
     rng, n = np.random.default_rng(0), 30
     for k in range(206):
