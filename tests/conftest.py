@@ -60,6 +60,14 @@ def _hide_installed_programs():
         yield real
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _give_proofs_time():
+    """Let proofs take their time, as two seconds of a busy processor prove less than usual."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sdpdr.solving.proofs.AT_LEAST", 60.0)
+        yield
+
+
 @pytest.fixture
 def installed_programs(_hide_installed_programs, monkeypatch):
     """Let the programs that are installed be found."""

@@ -122,6 +122,8 @@ class Candidate:
             *(objective_above(found.sdp, name, near) for name, near in self.points.items()),
         ]
         size = float((np.abs(cost) + bent * (np.abs(z) + moves)) @ (np.abs(z) + moves))
+        if not (any(parts) or found.sdp.objective or np.any(bent)):
+            return 0.0  # There is no objective.
         rounding = float(gamma(z.size + len(parts) + 8)) * (size + sum(map(abs, parts)))
         return float(np.nextafter(sum(parts) + UP * rounding, np.inf))
 

@@ -45,7 +45,7 @@ def clouds(n=60, m=5, classes=3, seed=0):
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
-@parametrize_with_checks([SpectralRegression(), LPP(orthonormal=True)])
+@parametrize_with_checks([SpectralRegression()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -256,7 +256,10 @@ def edge(p):
     return maximize(K.trace()) + length + (K[0, 0] <= 1.0) + (K[2, 2] <= 1.0)
 
 
-@pytest.mark.parametrize("make", [segment, cone_of_trace, corner, edge])
+@pytest.mark.parametrize(
+    "make",
+    [corner, edge, *(pytest.param(f, marks=pytest.mark.nightly) for f in (segment, cone_of_trace))],
+)
 def test_a_value_that_leaves_no_interior_has_no_derivative(make):
     p = parameter("p", value=0.0)
     model = make(p)

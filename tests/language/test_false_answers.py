@@ -216,7 +216,7 @@ def test_what_may_only_stand_still_does_not_hide_a_ray():
     assert solution.status is Status.UNBOUNDED
 
 
-@pytest.mark.parametrize("cost", [sum_exp, sum_logistic])
+@pytest.mark.parametrize("cost", [sum_logistic, pytest.param(sum_exp, marks=pytest.mark.nightly)])
 def test_a_cost_that_is_flat_at_its_least_is_solved_and_not_refused(cost):
     # The largest slope there is 1e-304, which is the library's number and no unit of a person.
     x = scalar("x", 2)
@@ -245,7 +245,7 @@ def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none():
     assert problem.status == cp.INFEASIBLE
 
 
-@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("n", [pytest.param(1, marks=pytest.mark.nightly), 2])
 def test_the_sum_of_all_eigenvalues_is_the_trace(n):
     """Its multipliers are an identity, at the boundary of what is feasible."""
     S, C = symmetric("S", n), np.diag(np.arange(1.0, n + 1.0))

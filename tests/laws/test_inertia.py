@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sdpdr.certify import certify
 from sdpdr.errors import FileFormatError
 from sdpdr.linalg import InnerProduct, Products, QuadraticForms, SquaredEdgeLengths, Trace
 from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.program import SDP, Factor, PsdVariable, Rows
 from sdpdr.program.sdpa import read_sdpa
 
-from ..proofs import certify, prove_infeasible
+from ..proofs import prove_infeasible
 
 
 def cycle(n):
@@ -28,7 +29,6 @@ def unfolding(n, objective, *more):
     return SDP((PsdVariable("K", n),), objective, rows, maximize=bool(objective))
 
 
-@pytest.mark.nightly
 def test_a_program_with_a_point_is_not_proved_infeasible():
     n = 1001
     F = np.random.default_rng(0).standard_normal((n, 2))
@@ -55,7 +55,6 @@ def test_no_bound_is_below_the_value_of_a_point():
     assert found.bound is None or found.bound >= reached
 
 
-@pytest.mark.nightly
 def test_a_small_pivot_swallows_no_negative_eigenvalue():
     rng, n = np.random.default_rng(0), 30
     for k in range(206):

@@ -28,7 +28,6 @@ from sdpdr.program import (
 
 from ..proofs import Ray, attain, certify, prove_unbounded
 
-SETTLED = (sdpdr.Status.SOLVED, sdpdr.Status.UNBOUNDED, sdpdr.Status.INFEASIBLE)
 # Its least significant digits are lost where terms of two binades more cancel.
 LARGE = 1.5 * 2.0**52
 
@@ -93,7 +92,7 @@ def test_units_change_no_entry_of_a_file(tmp_path):
     """The cost is indefinite by the last digit of one entry, so there is no minimum."""
     (tmp_path / "file.dat-s").write_text(FILE)
     sdp = read_sdpa(tmp_path / "file.dat-s")
-    answer = sdpdr.solve(sdp, "clarabel", rigorous=True, gap_scale=1.0)
+    answer = sdpdr.solve(sdp, "clarabel", gap_scale=1.0)
     assert answer.bound is None
     write_sdpa(sdp, tmp_path / "again.dat-s")
     assert (tmp_path / "again.dat-s").read_text() == FILE
@@ -117,25 +116,23 @@ def cancelling(weights):
     return sp.csr_array(np.array([weights]) * 2.0**55) @ Entries(1, [[0, 0]] * 3)
 
 
-@pytest.mark.parametrize("rigorous", [False, True])
-def test_no_ray_rests_on_a_coefficient_that_rounding_made(rigorous):
+def test_no_ray_rests_on_a_coefficient_that_rounding_made():
     """The row reads X <= 1, and the optimum is -1; as rounded it reads 0 <= 1."""
     rows = Rows("row", "<=", {"X": -cancelling([0.1, 0.3, -0.4])}, np.ones(1))
     sdp = SDP((PsdVariable("X", 1),), {"X": -1.0 * Trace(1)}, (rows,))
-    answer = sdpdr.solve(sdp, "clarabel", rigorous=rigorous)
+    answer = sdpdr.solve(sdp, "clarabel")
     assert answer.status is not sdpdr.Status.UNBOUNDED
     assert not answer.certified()
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("rigorous", [False, True])
-def test_no_diagonal_is_normalised_by_what_rounding_made(rigorous):
+def test_no_diagonal_is_normalised_by_what_rounding_made():
     """The row reads X = 1; as rounded it reads 2 X = 1."""
     rows = Rows("row", "==", {"X": cancelling([0.1, 0.2, -0.3])}, np.ones(1))
     sdp = SDP((PsdVariable("X", 1),), {"X": Trace(1)}, (rows,))
-    answer = sdpdr.solve(sdp, "clarabel", rigorous=rigorous)
-    assert answer.status not in SETTLED
-    assert answer.attained is None
+    answer = sdpdr.solve(sdp, "clarabel")
+    assert answer.bound is None or answer.bound <= 1.0
+    assert answer.attained is None or answer.attained >= 1.0
 
 
 def single(value):
@@ -147,7 +144,7 @@ def test_entries_that_a_map_was_made_of_count():
     rows, i, j = np.array([0, 0, 0]), np.array([0, 0, 1]), np.array([0, 1, 1])
     cost = SvecMap.from_entries(2, 1, rows, i, j, np.array([1.0, -1.0, 1.0]))
     sdp = SDP((PsdVariable("X", 2),), {"X": cost})
-    ray = prove_unbounded(sdp, {"X": np.ones((2, 2))}, feasible=True, rigorous=True)
+    ray = prove_unbounded(sdp, {"X": np.ones((2, 2))})
     assert not isinstance(ray, Ray)
     bound = certify(sdp, {}).bound
     assert bound is None or -1e-6 < bound <= 0.0
@@ -159,10 +156,19 @@ def test_an_objective_that_does_not_cancel_is_one():
     cost = Summed([single(LARGE), single(-(LARGE + 1.0))])
     rows = Rows("diagonal", "==", {"X": Entries(2, [[0, 0], [1, 1]])}, np.ones(2))
     sdp = SDP((PsdVariable("X", 2),), {"X": cost}, (rows,))
-    assert not sdpdr.solve(sdp, "clarabel").certified()
-    proved = sdpdr.solve(sdp, "clarabel", rigorous=True)
+    proved = sdpdr.solve(sdp, "clarabel")
     assert proved.bound is None or proved.bound <= -2.0
     assert proved.attained is None or proved.attained >= -2.0
+
+
+@pytest.mark.nightly
+@pytest.mark.xfail(strict=True, reason="the value is computed in doubles, which lose this cost")
+def test_the_value_of_a_cost_that_doubles_lose_is_the_one_that_is_proved():
+    cost = Summed([single(LARGE), single(-(LARGE + 1.0))])
+    rows = Rows("diagonal", "==", {"X": Entries(2, [[0, 0], [1, 1]])}, np.ones(2))
+    proved = sdpdr.solve(SDP((PsdVariable("X", 2),), {"X": cost}, (rows,)), "clarabel")
+    assert proved.certified()
+    assert proved.value == pytest.approx(proved.attained, rel=1e-6)
 
 
 @pytest.mark.nightly
@@ -183,7 +189,7 @@ def test_a_row_that_does_not_vanish_on_a_face_is_no_contradiction():
 def test_a_direction_that_is_not_symmetric_proves_nothing():
     sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.array([[1.0, -1.0], [-1.0, 1.0]]))})
     skew = {"X": np.array([[1.0, 5.0], [0.0, 1.0]])}
-    assert not isinstance(prove_unbounded(sdp, skew, feasible=True, rigorous=True), Ray)
+    assert not isinstance(prove_unbounded(sdp, skew), Ray)
 
 
 def test_rows_without_variables_stand_beside_lengths():
@@ -191,9 +197,8 @@ def test_rows_without_variables_stand_beside_lengths():
     void = Rows("void", "<=", {}, np.array([1.0]))
     cost = {"X": -1.0 * SquaredEdgeLengths(3, [[0, 2]])}
     sdp = SDP((PsdVariable("X", 3),), cost, (lengths, void), maximize=True)
-    answer = sdpdr.solve(sdp, "cvxopt", rigorous=True)
-    low, high = answer.enclosure
-    assert low <= 4.0 <= high
+    answer = sdpdr.solve(sdp, "cvxopt")
+    assert answer.attained <= 4.0 <= answer.bound
 
 
 @pytest.mark.parametrize("size", [1e300, 1e308, -1e300, -1e308])

@@ -30,8 +30,6 @@ from sdpdr.program.face import exposing_rows, is_face_known
 
 from ..proofs import attain, certify
 
-BOTH = pytest.mark.parametrize("rigorous", [False, True])
-
 
 def equalities(n, cost, **groups):
     rows = tuple(
@@ -41,35 +39,32 @@ def equalities(n, cost, **groups):
     return SDP((PsdVariable("X", n),), {"X": cost}, rows)
 
 
-@BOTH
-def test_null_vectors_equal_up_to_rounding_do_not_state_the_face(rigorous):
+def test_null_vectors_equal_up_to_rounding_do_not_state_the_face():
     # X (1, 1, 1) = 0 and X (1, 1, 1 + 1e-13) = 0 leave X_33 = 0.
     near = Products(3, np.array([1.0, 1.0, 1.0 + 1e-13]))
     corner = Entries(3, [[2, 2]])
     sdp = equalities(3, -1.0 * corner, size=(Trace(3), 1.0), u=(Products(3), 0.0), v=(near, 0.0))
     point = Point({"X": (np.eye(3) - 1.0 / 3.0) / 2.0})
     assert not is_face_known(sdp, "X")
-    assert attain(sdp, point, rigorous=rigorous).value is None
+    assert attain(sdp, point).value is None
 
 
-@BOTH
-def test_null_vectors_that_depend_exactly_state_the_face(rigorous):
+def test_null_vectors_that_depend_exactly_state_the_face():
     twice = Products(3, np.full(3, 2.0))
     sdp = equalities(3, Trace(3), size=(Trace(3), 1.0), u=(Products(3), 0.0), v=(twice, 0.0))
     point = Point({"X": (np.eye(3) - 1.0 / 3.0) / 2.0})
     assert is_face_known(sdp, "X")
-    assert attain(sdp, point, rigorous=rigorous).value == pytest.approx(1.0)
+    assert attain(sdp, point).value == pytest.approx(1.0)
 
 
-@BOTH
-def test_rows_stacked_below_null_vectors_are_not_forgotten(rigorous):
+def test_rows_stacked_below_null_vectors_are_not_forgotten():
     # X_11 + 2 X_12 + X_22 = 0 and X_11 = X_33 leave X_33 <= 1/3 of a trace of one.
     stacked = Stacked([QuadraticForms([[1.0, 1.0, 0.0]]), InnerProduct(np.diag([1.0, 0.0, -1.0]))])
     corner = Entries(3, [[2, 2]])
     sdp = equalities(3, -1.0 * corner, size=(Trace(3), 1.0), u=(stacked, 0.0))
     assert exposing_rows(sdp, "X") == ()
     point = Point({"X": np.diag([0.0, 0.0, 1.0])})
-    found = attain(sdp, point, rigorous=rigorous)
+    found = attain(sdp, point)
     assert found.value is None or found.value >= -1.0 / 3.0
 
 
@@ -89,18 +84,24 @@ def test_rows_equal_in_rounded_products_only_are_not_shown_to_depend():
     assert Fraction(0.1) ** 2 != Fraction(0.1 * 0.1)
     point = Point({"X": 100.0 * np.eye(2)})
     sdp = equalities(2, Trace(2), a=(product, 1.0), b=(rounded, 1.0))
-    assert attain(sdp, point, rigorous=True).value is None
+    assert attain(sdp, point).value is None
+
+
+@pytest.mark.xfail(strict=True, reason="equal rows of products are not seen to be one")
+def test_rows_of_the_same_products_depend():
+    form = QuadraticForms([[0.1, 0.2]])
+    twice = equalities(2, Trace(2), a=(form, 1.0), b=(form, 1.0))
+    assert sdpdr.solve(twice, "clarabel").status is sdpdr.Status.SOLVED
 
 
 @pytest.mark.nightly
-@BOTH
-def test_a_number_that_is_rounding_alone_is_not_scaled_to_the_one_asked_for(rigorous):
+def test_a_number_that_is_rounding_alone_is_not_scaled_to_the_one_asked_for():
     # -(v.x)^2 = 1 has no solution; orthogonal to v, rounding leaves numbers of either sign.
     v = np.array([3.0, 1.0, 7.0])
     sdp = equalities(3, Trace(3), form=(InnerProduct(-np.outer(v, v)), 1.0))
     for x in np.random.default_rng(0).normal(size=(12, 3)):
         factor = Factor((x - v * (v @ x) / (v @ v))[:, None])
-        assert attain(sdp, Point({"X": factor}), rigorous=rigorous).value is None
+        assert attain(sdp, Point({"X": factor})).value is None
 
 
 @pytest.mark.nightly
@@ -112,9 +113,9 @@ def test_a_cost_that_cancels_is_bounded_by_what_is_left_exactly(shift):
     sdp = equalities(2, cost, ones=(Diagonal(2), 1.0))
     for y in (cost.matrix()[0, 0] - shift, shift):
         duals = {"ones": np.array([-y, shift])}
-        bound = certify(sdp, duals, rigorous=True).bound
+        bound = certify(sdp, duals).bound
         assert bound is None or Fraction(bound) <= optimum
-    value = attain(sdp, Point({"X": Factor(np.eye(2))}), rigorous=True).value
+    value = attain(sdp, Point({"X": Factor(np.eye(2))})).value
     assert Fraction(value) >= optimum
 
 
@@ -125,15 +126,14 @@ def test_entries_that_are_sums_of_many_terms_count_them():
 
 
 @pytest.mark.nightly
-@BOTH
-def test_a_row_whose_coefficient_rounding_turns_positive_limits_nothing(rigorous):
+def test_a_row_whose_coefficient_rounding_turns_positive_limits_nothing():
     numbers = (1.0, 1.25 * 2.0**-53, -(1.0 + 2.0**-52), 2.0**-60)
     row = Summed([t * Entries(1, [[0, 0]]) for t in numbers])
     assert sum(map(Fraction, numbers)) < 0 < row.matrix()[0, 0]
     limit = Rows("limit", "<=", {"X": row}, np.ones(1))
     sdp = SDP((PsdVariable("X", 1),), {"X": -1.0 * Trace(1)}, (limit,))
     assert VariableLimits(sdp).trace("X") == np.inf
-    assert certify(sdp, {"limit": np.zeros(1)}, rigorous=rigorous).bound is None
+    assert certify(sdp, {"limit": np.zeros(1)}).bound is None
 
 
 def test_no_tolerance_certifies_what_is_not_proved():

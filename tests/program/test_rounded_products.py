@@ -55,12 +55,11 @@ def on_the_line():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("solver", "rigorous", "maximize"),
-    [("clarabel", False, False), ("cvxopt", True, True), ("auto", False, True)],
+    ("solver", "maximize"), [("clarabel", False), ("scs", True), ("auto", True)]
 )
-def test_a_face_that_no_double_states_is_not_lost_with_an_idle_place(solver, rigorous, maximize):
+def test_a_face_that_no_double_states_is_not_lost_with_an_idle_place(solver, maximize):
     sdp = beside_an_idle_place(maximize)
-    answer = sdpdr.solve(sdp, solver, rigorous=rigorous)
+    answer = sdpdr.solve(sdp, solver)
     truth = on_the_line()
     sense = -1.0 if maximize else 1.0
     if answer.attained is not None:
@@ -88,10 +87,10 @@ class Corner(LinearMap):
 def test_rows_on_variables_that_vanish_still_have_to_hold(n, side, status):
     rows = (row("zero", Trace(n), 0.0), row("corner", Corner(n), side))
     sdp = SDP((PsdVariable("X", n),), {"X": Trace(n)}, rows, constant=7.0)
-    answer = sdpdr.solve(sdp, rigorous=True)
+    answer = sdpdr.solve(sdp)
     assert answer.status is status
     if status is Status.SOLVED:
-        assert answer.enclosure[0] <= 7.0 <= answer.enclosure[1]
+        assert answer.bound <= 7.0 <= answer.attained
     else:
         assert answer.ray is not None or answer.exposures
 
@@ -117,9 +116,7 @@ def test_no_ray_rests_on_products_that_were_rounded(solver):
     sdp = limited()
     assert sdpdr.solve(sdp, solver).status is not Status.UNBOUNDED
     along = {"X": np.array([[1 - E, -0.5], [-0.5, 1 + E]])}
-    for rigorous in (False, True):
-        found = prove_unbounded(sdp, along, feasible=True, rigorous=rigorous)
-        assert not isinstance(found, Ray)
+    assert not isinstance(prove_unbounded(sdp, along), Ray)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +154,7 @@ def test_nothing_is_shrunk_to_a_limit_that_rounding_hides():
     cost = {"X": -1.0 * SquaredEdgeLengths(2, [[0, 1]])}
     sdp = SDP((PsdVariable("X", 2),), cost, rows, maximize=True)
     rng = np.random.default_rng(0)
-    for _ in range(50):
+    for _ in range(5):
         x = rng.uniform(0.5, 1.0, 3) * 1e9
         factor = Factor(np.array([x, x + rng.normal(size=3) * 4e-6]))
         found = attain(sdp, Point({"X": factor}))
@@ -182,7 +179,7 @@ def test_an_equation_beside_the_diagonal_is_read_as_it_was_meant(solver, scale):
     )
     variables = (PsdVariable("X", 2), VectorVariable("z", 1, True))
     sdp = SDP(variables, {"X": Entries(2, [[0, 0]])}, rows, (lmi,))
-    answer = sdpdr.solve(sdp, solver, rigorous=True)
+    answer = sdpdr.solve(sdp, solver)
     assert answer.status is not Status.INFEASIBLE
     if answer.values:
         assert answer.value == pytest.approx(1.0, rel=1e-5)

@@ -14,6 +14,7 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.linalg import Entries, Trace
 from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.solvers import LowRank
 from sdpdr.solving import attempt as attempts
 from sdpdr.solving.grade import attested
 
@@ -148,3 +149,14 @@ def test_whenever_the_time_is_up_what_has_no_point_is_not_solved(monkeypatch, li
     found = sdpdr.solve(contradiction(), "dense", "gram", time_limit=limit)
     assert found.status is not Status.SOLVED
     assert found.attained is None
+
+
+def test_a_point_with_nothing_right_is_no_answer_of_a_solver_that_was_stopped():
+    """A first point that breaks every row has any value, and one that is better than all."""
+    cloud = graphs.knn(np.random.default_rng(0).standard_normal((20, 3)), n_neighbors=4)
+    solver = LowRank(options={"engine": "general"}, time_limit=0.0)
+    found = sdpdr.solve(methods.mvu(cloud, "equality"), solver)
+    assert found.status is Status.TIME_LIMIT
+    assert not found.values
+    assert np.isnan(found.value)
+    assert "misses the program" in found.attained_by

@@ -293,3 +293,12 @@ def test_auto_leaves_it_alone():
     assert choice.solver.name != "multiprecision"
     assert ("multiprecision", "gram") in choice.others
     assert "multiprecision" in choice.explain()
+
+
+@pytest.mark.nightly
+@pytest.mark.xfail(strict=True, reason="exact rows that contradict each other are no ray any more")
+def test_rows_that_contradict_each_other_by_little_have_a_ray():
+    sdp = find_hard_instance("twice-and-not").build()
+    answer = sdpdr.solve(sdp, "multiprecision")
+    assert answer.status is sdpdr.Status.INFEASIBLE
+    assert answer.ray.duals

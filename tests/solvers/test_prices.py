@@ -64,3 +64,14 @@ def test_an_interruption_leaves_a_value_and_a_bound():
     assert found.status == "interrupted"
     assert found.bound is not None
     assert found.bound <= found.value
+
+
+@pytest.mark.parametrize("n", [5, pytest.param(40, marks=pytest.mark.nightly)])
+def test_a_row_between_ends_that_are_too_far_apart_costs_what_equal_steps_cost(n):
+    """Squares of n steps that add up to 2 n are at least 4 each on average: 3 too much each."""
+    ends = np.array([[0.0], [2.0 * n]])
+    steps = graphs.path(np.ones(n))
+    lengths = blocks.AnchoredLengths(steps, np.array([0, n]), ends, exact=True)
+    found = sdpdr.solve((blocks.Coordinates(n - 1, 1) + soften(lengths, 1.0)).to_sdp(), "lowrank")
+    assert found.certified(1e-6)
+    assert found.value == pytest.approx(3.0 * n, rel=1e-5)

@@ -143,9 +143,8 @@ class Careless(Reduction):
         return Reduced(sdp, lambda point: point)
 
 
-@pytest.mark.parametrize("rigorous", [False, True])
-def test_a_reduction_that_writes_where_it_reads_is_found_out(model, rigorous):
-    solution = sdpdr.solve(model, "clarabel", via=[Careless()], rigorous=rigorous)
+def test_a_reduction_that_writes_where_it_reads_is_found_out(model):
+    solution = sdpdr.solve(model, "clarabel", via=[Careless()])
     assert solution.attained is None or solution.attained <= OPTIMUM * (1.0 + 1e-6)
     assert solution.bound is None or solution.bound >= OPTIMUM * (1.0 - 1e-6)
 
