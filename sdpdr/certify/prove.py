@@ -29,6 +29,7 @@ from sdpdr.certify.on_faces import MISSED, OnFaces
 from sdpdr.certify.path import LARGEST, Path, TooLargeError
 from sdpdr.certify.proof import Proof, right_sides, towards
 from sdpdr.certify.rounding import inner
+from sdpdr.linalg.rounding import near_powers
 
 # A solver as an oracle: its answers, within some seconds, are proposals.
 Oracle = Callable[[FlatProgram, float], Answer]
@@ -47,6 +48,8 @@ _CONTRADICTS = 1e-9
 _MISTAKE = "their proofs contradict each other, a mistake of sdpdr's own: please report it"
 # Share of the way inside that a point may be moved that is to stay where it is.
 _LITTLE = 1e-5
+# Beside the largest, the last digit of what is rounded where the optimum is next to zero.
+_DIGITS = 2.0**-20
 # Steps of facial reduction.
 _FACES = 3
 # Multipliers up to which they are centred by their own barrier.
@@ -173,6 +176,8 @@ class Kernel:
                 self._beyond()
             elif claim:
                 OnFaces(self).run()
+        if known.is_nothing and known.gap > self.tol:
+            self._rounded_to_zero()
         if known.gap < -_CONTRADICTS:
             # Two theorems that contradict each other are none: a mistake of the kernel's.
             known.notes.append(f"{VALUE} and {BOUND}: {_MISTAKE}")
@@ -244,6 +249,16 @@ class Kernel:
         cones = z[program.f.size :]
         if self._has_multipliers and program.dual_contain(cones, np.zeros_like(cones)):
             self.attempt(BOUND, z, "the multipliers as they are given", proof)
+
+    def _rounded_to_zero(self) -> None:
+        """Zero itself, where both sides are next to it: at numbers of few digits."""
+        known, answer = self.known, self.answer
+        proof = Proof(self.program, answer.s, answer.z)
+        for side, found, given in ((VALUE, known.x, answer.x), (BOUND, known.z, answer.z)):
+            y = given if found is None else found
+            unit = _DIGITS * float(near_powers(np.max(np.abs(y), initial=0.0, keepdims=True))[0])
+            if unit > 0.0:
+                self.attempt(side, unit * np.rint(y / unit), "numbers of few digits", proof)
 
     def _free_multipliers(self) -> Array | None:
         """Those that the cost is by itself, where every variable that costs is in a cone."""

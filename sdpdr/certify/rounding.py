@@ -80,7 +80,8 @@ def inner(
 ) -> tuple[float, float]:
     """Numbers below and above ``d @ y`` for y within ``radius`` of x, d within ``data`` of c."""
     far = np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
-    if not np.any(far) and not np.any(data) and not np.any(np.multiply(c, x)):
+    is_cost = (np.asarray(c) != 0.0) | (np.asarray(data) != 0.0)
+    if not np.any(is_cost & ((np.asarray(x) != 0.0) | (far != 0.0))):
         return 0.0, 0.0
     moved = (np.abs(c) + data) @ far + np.broadcast_to(data, np.shape(x)) @ np.abs(x)
     around = UP * (gamma(np.size(c) + 3) * (np.abs(c) @ np.abs(x)) + moved)
