@@ -1,0 +1,288 @@
+"""Write what proves an answer to a file that the checker reads."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError
+from sdpdr.base.files import write_file
+from sdpdr.certify.check_proof import (
+    Program,
+    System,
+    program_hash,
+    take_faces,
+    witness_hash,
+)
+from sdpdr.certify.proof_file.bounds import find_bound
+from sdpdr.certify.proof_file.program import FileProgram
+from sdpdr.certify.proof_file.steps import (
+    Step,
+    dependent_rows,
+    exact_bound,
+    exact_contradiction,
+    steps_of,
+)
+from sdpdr.certify.proof_file.values import Found, Witness, find_value
+from sdpdr.program.point import Value
+from sdpdr.program.ray import Ray
+from sdpdr.program.sdp import SDP
+
+# What a bound may lose, relatively, before multipliers in fractions are tried.
+_LOSS = 1e-7
+# Numbers of a direction beside the largest that are rounding, and what scalars that vanish become.
+_ROUNDED, _LIFTED = 1e-9, 1e-4
+
+
+class Proven(Protocol):
+    """What is read of a solution."""
+
+    @property
+    def attained(self) -> float | None:
+        """A value that is proved."""
+
+    @property
+    def bound(self) -> float | None:
+        """A bound that is proved."""
+
+    @property
+    def values(self) -> Mapping[str, Value]:
+        """The point."""
+
+    @property
+    def duals(self) -> Mapping[str, Array]:
+        """The multipliers."""
+
+    @property
+    def ray(self) -> Ray | None:
+        """What proves that there is no point, or no limit."""
+
+    @property
+    def exposures(self) -> tuple[Any, ...]:
+        """Steps of facial reduction."""
+
+
+@dataclass(frozen=True)
+class WrittenProof:
+    """What a proof file says.
+
+    Attributes
+    ----------
+    path : Path
+    program : str
+        The hash of the program, which its receiver compares with that of the program meant.
+    claims : mapping from "value", "bound", "infeasible" or "unbounded" to float or True
+        In the sense of the objective as it was written; a number leaves room for the rounding of
+        another processor, and may differ from that of the solution by as little.
+    missing : mapping from claim to str
+        Why something that the solution proves is not in the file.
+    notes : tuple of str
+        Where the program in the file is not the one that was meant, to the last digit.
+    """
+
+    path: Path
+    program: str
+    claims: Mapping[str, float | bool]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def write_proof(sdp: SDP, solution: Proven, path: str | Path) -> WrittenProof:
+    """Write what proves a solution to a file that anybody can check.
+
+    Parameters
+    ----------
+    sdp : SDP
+        The program that was solved.
+    solution : Solution
+    path : str or path
+
+    Returns
+    -------
+    WrittenProof
+
+    Raises
+    ------
+    DataError
+        If nothing that the solution proves can be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> from sdpdr.certify.check_proof import check
+    >>> sdp = methods.mvu(graphs.path([1.0, 2.0])).to_sdp()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write_proof(sdp, sdpdr.solve(sdp), folder + "/answer.proof")
+    ...     proved = check(written.path)
+    >>> round(proved["value"], 5), round(proved["bound"], 5)
+    (4.66667, 4.66667)
+    """
+    writer = _Writer(sdp, solution)
+    with np.errstate(all="ignore"):
+        writer.run()
+    if not writer.claims:
+        why = "; ".join(f"{claim}: {said}" for claim, said in writer.missing.items())
+        raise DataError(
+            f"nothing is proved that a file could hold ({why or 'no side is proved'}). Solve with "
+            'proof="full", or call prove() on the solution before.'
+        )
+    head, arrays = writer.contents()
+
+    def write(place: Path) -> None:
+        text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+        with place.open("wb") as file:
+            np.savez_compressed(file, json=text, **arrays)
+
+    write_file(path, write)
+    notes = tuple(dict.fromkeys(writer.program.notes))
+    return WrittenProof(Path(path), head["program"], writer.claims, writer.missing, notes)
+
+
+class _Writer:
+    """Gathers claims and witnesses."""
+
+    def __init__(self, sdp: SDP, solution: Proven) -> None:
+        self._sdp, self._solution = sdp, solution
+        self.program = FileProgram(sdp)
+        self.claims, self.missing = dict[str, float | bool](), dict[str, str]()
+        self._faces, self._exact = list[Step](), dict[str, Step]()
+        self._arrays = dict[str, Array]()
+
+    def run(self) -> None:
+        """All claims of the solution."""
+        solution = self._solution
+        self._faces, troubles = steps_of(self.program, solution.exposures)
+        P = self._reduced()
+        if P is None:
+            self.claims["infeasible"] = True
+        elif solution.ray is not None and solution.ray.kind == "infeasible":
+            self._contradiction(P, solution.ray)
+        elif solution.ray is not None:
+            self._unbounded(P, solution.ray)
+        else:
+            if solution.bound is not None:
+                self._bound(P, solution.bound)
+            if solution.attained is not None:
+                self._value(P, solution.attained)
+        if troubles:
+            for claim, why in self.missing.items():
+                self.missing[claim] = f"{why}; faces: {'; '.join(troubles)}"
+
+    def _reduced(self) -> Program | None:
+        """The program on its faces; None where these leave no point."""
+        P = self.program.read()
+        return None if take_faces(P, self._faces) else P
+
+    def _value(self, P: Program, attained: float) -> None:
+        goal = self._sdp.report(attained)
+        found = find_value(P, self.program.point(self._solution.values, P), goal)
+        if isinstance(found, str) and self._leave_out(P):
+            again = self._reduced()
+            assert again is not None
+            P = again
+            found = find_value(P, self.program.point(self._solution.values, P), goal)
+        if isinstance(found, str):
+            self.missing["value"] = found
+            return
+        rounded = found.number + 9.0 * (found.number - _plain(P, found.witness))
+        claim = max(rounded, goal) if found.number <= goal else rounded
+        self.claims["value"] = self._sdp.report(float(claim))
+        self._keep("point", found.witness)
+
+    def _leave_out(self, P: Program) -> bool:
+        """Leave out equations that follow from others; whether there are any."""
+        steps = dependent_rows(P)
+        # Multipliers of a step may not use rows that another one leaves out.
+        self._faces = [*self._faces, *steps]
+        return bool(steps)
+
+    def _bound(self, P: Program, bound: float) -> None:
+        goal, y = self._sdp.report(bound), self.program.multipliers(self._solution.duals, 1.0)
+        found = find_bound(P, y, goal)
+        if isinstance(found, str) or goal - found.number > _LOSS * abs(goal):
+            step = exact_bound(P, y, goal)
+            if step is not None:
+                self.claims["bound"], self._exact = bound, step
+                return
+        if isinstance(found, str):
+            self.missing["bound"] = found
+            return
+        claim = min(_below(found.number), goal)
+        self.claims["bound"] = self._sdp.report(claim)
+        self._arrays["y"] = found.witness
+
+    def _contradiction(self, P: Program, ray: Ray) -> None:
+        if not ray.duals:
+            self.missing["infeasible"] = f"{ray.argument} is no single combination of constraints"
+            return
+        y = self.program.multipliers(ray.duals, 0.0)
+        y = y / (float(np.max(np.abs(y))) or 1.0)
+        found = find_bound(P, y, 0.0)
+        if not isinstance(found, str) and found.number > 0.0:
+            self.claims["infeasible"], self._arrays["y"] = True, found.witness
+            return
+        step = exact_contradiction(self.program, self._faces, y)
+        if step is not None:
+            self.claims["infeasible"], self._faces = True, [*self._faces, step]
+            return
+        contradicted = found if isinstance(found, str) else f"by {found.number:.1e} only"
+        self.missing["infeasible"] = f"the multipliers contradict nothing: {contradicted}"
+
+    def _unbounded(self, P: Program, ray: Ray) -> None:
+        if not ray.values:
+            self.missing["unbounded"] = f"{ray.argument} is no single direction"
+            return
+        direction = self.program.point(ray.values, P, ray=True)
+        found = self._improving(P, direction)
+        point = find_value(P, self.program.point(self._solution.values, P))
+        if isinstance(found, str) or isinstance(point, str):
+            self.missing["unbounded"] = found if isinstance(found, str) else str(point)
+            return
+        self.claims["unbounded"] = True
+        self._keep("point", point.witness)
+        self._keep("ray", found.witness)
+
+    def _improving(self, P: Program, direction: Witness) -> Found | str:
+        """The direction, with scalars that nearly vanish as zero, or away from zero."""
+        z, said = direction["z"], "the direction does not improve the objective"
+        largest = float(np.max(np.abs(z), initial=0.0))
+        zeroed = np.where(np.abs(z) < _ROUNDED * largest, 0.0, z)
+        lifted = np.where(P.sign == 1, np.maximum(zeroed, _LIFTED * largest), zeroed)
+        for scalars in (zeroed, lifted):
+            found = find_value(P, {**direction, "z": scalars}, ray=True)
+            if not isinstance(found, str) and found.number < 0.0:
+                return found
+            said = found if isinstance(found, str) else said
+        return said
+
+    def _keep(self, whose: str, witness: Witness) -> None:
+        self._arrays |= {f"{whose}_{name}": x for name, x in witness.items()}
+
+    def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """The text and the arrays of the file."""
+        arrays = {**self.program.arrays, **self._arrays}
+        head: dict[str, Any] = {"format": "sdp-proof", "version": 1, "claims": self.claims}
+        head |= {"faces": self._faces} if self._faces else {}
+        head |= {"exact": self._exact} if self._exact else {}
+        hashes = {"program": program_hash(arrays), "witness": witness_hash(head, arrays)}
+        return {**head, **hashes}, arrays
+
+
+def _plain(P: Program, w: Witness) -> float:
+    """The objective at a point, without a bound on what rounding made of it."""
+    at = System(P, w, ray=False)
+    return float(at.miss[0] + 0.5 * np.sum(P.q * np.square(w["z"])))
+
+
+def _below(number: float) -> float:
+    """A claim next to a bound, with room for the rounding of a checker elsewhere."""
+    return math.nextafter(number, -math.inf) - 4.0 * math.ulp(number)
