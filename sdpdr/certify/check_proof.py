@@ -115,8 +115,8 @@ def power_of_two(x: Any) -> Any:
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The text and the arrays of a file, each of the type that the page says."""
     try:
+        require(zipfile.is_zipfile(path), "it is no archive, or there is none")
         with np.load(path, allow_pickle=False) as file:
-            require(isinstance(file, np.lib.npyio.NpzFile), "it is one array, and no archive")
             arrays = {name: np.asarray(file[name]) for name in file.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise NoProofFileError(f"it cannot be read: {error}") from None
@@ -595,7 +595,7 @@ class System:
         for k, X in enumerate(factors):
             lengths = np.sqrt(np.sum(X * X, axis=1))
             longest = float(lengths.max(initial=0.0))
-            c = power_of_two(np.maximum(lengths, 1e-3 * longest)) if longest else np.ones(len(X))
+            c = np.where(lengths > 0, power_of_two(np.maximum(lengths, 1e-3 * longest)), 0.0)
             units.append(np.repeat(c, X.shape[1]))
             quadratic.append(self._block(k, X, int(starts[k]), c))
         self.units = np.concatenate([*units, self.z_unit, self.slack_unit])
@@ -675,7 +675,8 @@ class System:
 
     def distance(self) -> float:
         """How far, in these units, the nearest solution of all equations is, at most."""
-        at = self.solved
+        moves = np.asarray(abs(self.J).sum(axis=1)).ravel() + self.size > 0
+        at = self.solved & (moves | (self.miss != 0) | (self.error > 0))
         if not (np.any(self.miss[at]) or np.any(self.error[at])):
             return 0.0
         length = self._lengths(self.J)[at]
@@ -844,7 +845,8 @@ def check(path: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``program``, its hash, and the claims, each with the number claimed or True.
+        ``program``, its hash; ``sense``, 1 of a minimisation and -1 of a maximisation; and the
+        claims, each with the number claimed or True.
 
     Raises
     ------
@@ -863,7 +865,7 @@ def check(path: Any) -> dict[str, Any]:
         raise NoProofFileError(
             f"a witness cannot be read: {type(error).__name__} {error}"
         ) from None
-    return {"program": head["program"], **head["claims"]}
+    return {"program": head["program"], "sense": int(P.sense[0]), **head["claims"]}
 
 
 def _claims(P: Program, head: Mapping[str, Any], d: Mapping[str, Any]) -> Iterator[str | None]:
@@ -907,9 +909,9 @@ def _point(d: Mapping[str, Any], whose: str) -> dict[str, Any]:
     return {name: d[f"{whose}_{name}"] for name in POINT}
 
 
-def describe(proved: Mapping[str, Any], sense: int) -> str:
-    """What is proved, in words."""
-    worse, better = ("above", "below") if sense > 0 else ("below", "above")
+def describe(proved: Mapping[str, Any]) -> str:
+    """What `check` found, in words."""
+    worse, better = ("above", "below") if proved["sense"] > 0 else ("below", "above")
     words = {
         "value": f"a feasible point exists whose objective is not {worse} {{!r}}",
         "bound": f"no feasible point has an objective {better} {{!r}}",
@@ -925,8 +927,7 @@ def main(paths: Sequence[str]) -> int:
     for path in paths:
         try:
             proved = check(path)
-            sense = int(read(path)[1]["sense"][0])
-            said = f"PROVED: {describe(proved, sense)} (program {proved['program']})"
+            said = f"PROVED: {describe(proved)} (program {proved['program']})"
         except NotProvedError as why:
             worst, said = max(worst, 1), f"NOT PROVED: {why}"
         except NoProofFileError as why:

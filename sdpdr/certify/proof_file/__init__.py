@@ -3,6 +3,6 @@
 The page "Proof files" says what they hold, and `sdpdr.certify.check_proof` checks them.
 """
 
-from sdpdr.certify.proof_file.write import WrittenProof, write_proof
+from sdpdr.certify.proof_file.write import WrittenProof, hash_of, write_proof
 
-__all__ = ["WrittenProof", "write_proof"]
+__all__ = ["WrittenProof", "hash_of", "write_proof"]

@@ -133,8 +133,9 @@ def _polished(P: Program, w: Witness, ray: bool) -> Witness:
             break
         if not np.any(at.solved):
             return w
-        J, miss = at.J[at.solved], at.miss[at.solved]
-        h = 1.0 / power_of_two(np.sqrt(J.power(2).sum(axis=1)))
+        lengths = np.sqrt(at.J.power(2).sum(axis=1))
+        rows = at.solved & (lengths > 0.0)
+        J, miss, h = at.J[rows], at.miss[rows], 1.0 / power_of_two(lengths[rows])
         J, miss = sp.csr_array(sp.diags_array(h) @ J), h * miss
         size = float(np.linalg.norm(miss))
         if best is not None and not size < 0.5 * best[0]:

@@ -147,6 +147,18 @@ def write_proof(sdp: SDP, solution: Proven, path: str | Path) -> WrittenProof:
     return WrittenProof(Path(path), head["program"], writer.claims, writer.missing, notes)
 
 
+def hash_of(sdp: SDP) -> str:
+    """The hash that names a program in proof files.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> hash_of(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())[:8]
+    '627faec4'
+    """
+    return program_hash(FileProgram(sdp).arrays)
+
+
 class _Writer:
     """Gathers claims and witnesses."""
 
@@ -185,11 +197,8 @@ class _Writer:
     def _value(self, P: Program, attained: float) -> None:
         goal = self._sdp.report(attained)
         found = find_value(P, self.program.point(self._solution.values, P), goal)
-        if isinstance(found, str) and self._leave_out(P):
-            again = self._reduced()
-            assert again is not None
-            P = again
-            found = find_value(P, self.program.point(self._solution.values, P), goal)
+        if isinstance(found, str) and (fewer := self._without_dependent(P)):
+            P, found = fewer, find_value(fewer, self.program.point(self._solution.values, P), goal)
         if isinstance(found, str):
             self.missing["value"] = found
             return
@@ -198,12 +207,11 @@ class _Writer:
         self.claims["value"] = self._sdp.report(float(claim))
         self._keep("point", found.witness)
 
-    def _leave_out(self, P: Program) -> bool:
-        """Leave out equations that follow from others; whether there are any."""
+    def _without_dependent(self, P: Program) -> Program | None:
+        """The program without equations that follow from others; None if there are none."""
         steps = dependent_rows(P)
-        # Multipliers of a step may not use rows that another one leaves out.
         self._faces = [*self._faces, *steps]
-        return bool(steps)
+        return self._reduced() if steps else None
 
     def _bound(self, P: Program, bound: float) -> None:
         goal, y = self._sdp.report(bound), self.program.multipliers(self._solution.duals, 1.0)
@@ -243,6 +251,8 @@ class _Writer:
             return
         direction = self.program.point(ray.values, P, ray=True)
         found = self._improving(P, direction)
+        if isinstance(found, str) and (fewer := self._without_dependent(P)):
+            P, found = fewer, self._improving(fewer, direction)
         point = find_value(P, self.program.point(self._solution.values, P))
         if isinstance(found, str) or isinstance(point, str):
             self.missing["unbounded"] = found if isinstance(found, str) else str(point)
@@ -252,13 +262,15 @@ class _Writer:
         self._keep("ray", found.witness)
 
     def _improving(self, P: Program, direction: Witness) -> Found | str:
-        """The direction, with scalars that nearly vanish as zero, or away from zero."""
+        """The direction, with what nearly vanishes as zero, or scalars away from zero."""
         z, said = direction["z"], "the direction does not improve the objective"
         largest = float(np.max(np.abs(z), initial=0.0))
         zeroed = np.where(np.abs(z) < _ROUNDED * largest, 0.0, z)
         lifted = np.where(P.sign == 1, np.maximum(zeroed, _LIFTED * largest), zeroed)
-        for scalars in (zeroed, lifted):
-            found = find_value(P, {**direction, "z": scalars}, ray=True)
+        plain, sparse = direction["R"], _without_small_rows(P, direction)
+        whole = _whole(sparse, zeroed)
+        for R, scalars in ((sparse, zeroed), (plain, zeroed), (plain, lifted), whole):
+            found = find_value(P, {**direction, "R": R, "z": scalars}, ray=True)
             if not isinstance(found, str) and found.number < 0.0:
                 return found
             said = found if isinstance(found, str) else said
@@ -275,6 +287,27 @@ class _Writer:
         head |= {"exact": self._exact} if self._exact else {}
         hashes = {"program": program_hash(arrays), "witness": witness_hash(head, arrays)}
         return {**head, **hashes}, arrays
+
+
+def _without_small_rows(P: Program, w: Witness) -> Array:
+    """The factors, with rows that are rounding as zero, which they then stay."""
+    found, begin = w["R"].copy(), 0
+    for n, rank in zip(P.n.tolist(), w["rank"].tolist(), strict=True):
+        R = found[begin : begin + n * rank].reshape(n, rank)
+        lengths = np.linalg.norm(R, axis=1)
+        R[lengths <= np.sqrt(_ROUNDED) * lengths.max(initial=0.0)] = 0.0
+        begin += n * rank
+    return found
+
+
+def _whole(R: Array, z: Array) -> tuple[Array, Array]:
+    """A direction of small whole numbers, which satisfies its equations without rounding.
+
+    Where the factors are columns, a direction may be the only one up to its length, and then the
+    equations have no regular solution.
+    """
+    least = float(np.min(np.abs(R), where=R != 0.0, initial=math.inf))
+    return (np.rint(R / least), np.rint(z / least**2)) if math.isfinite(least) else (R, z)
 
 
 def _plain(P: Program, w: Witness) -> float:
