@@ -85,7 +85,7 @@ class Face:
 # -- bases and maps in integers -----------------------------------------------------------------
 
 
-def _integer_bases(Q: Array) -> tuple[Array, Array] | None:
+def integer_bases(Q: Array) -> tuple[Array, Array] | None:
     """Integer columns that span what Q spans to about four digits, and those of its complement."""
     n, r = Q.shape
     if r in (0, n):
@@ -179,7 +179,7 @@ def _face_of_matrices(order: int, v: Array, side: str, top: float) -> Face | Non
     M = np.zeros((order, order))
     M[i, j] = M[j, i] = v / np.where(i == j, 1.0, 2.0) if side == PRIMAL else v
     values, Q = np.linalg.eigh(M)
-    bases = _integer_bases(Q[:, values > _CLEAR * top])
+    bases = integer_bases(Q[:, values > _CLEAR * top])
     if bases is None:
         return None
     W, V = bases
@@ -193,7 +193,7 @@ def _face_of_second_order(size: float, v: Array, side: str, top: float) -> Face 
     eye = sp.csr_array(sp.eye_array(v.size))
     if v[0] - np.linalg.norm(v[1:]) > _CLEAR * top:
         return Face([(SECOND_ORDER, size, eye)], eye[:0], [], eye)
-    bases = _integer_bases((v / v[0])[:, None])
+    bases = integer_bases((v / v[0])[:, None])
     if bases is None or 2.0 * bases[0][0, 0] ** 2 != np.sum(bases[0] ** 2):
         return None
     J = sp.diags_array(np.r_[1.0, -np.ones(v.size - 1)])

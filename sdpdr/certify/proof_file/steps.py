@@ -45,6 +45,14 @@ class Exact:
                     _add(found.setdefault(k, {}), key, weight * v)
         return {k: entries for k, entries in found.items() if entries}
 
+    def rest_of(self, k: int, entries: Mapping[tuple[int, int], Fraction]) -> Symmetric:
+        """What counts of a symmetric matrix on the face that is known."""
+        return off_face(entries, _columns(self.P.U[k]))[0]
+
+    def on_faces(self, e: int) -> dict[int, Symmetric]:
+        """The coefficients of a row that count on the faces known, by block."""
+        return {k: self.rest_of(k, entries) for k, entries in self.blocks.get(e, {}).items()}
+
     def step(self, y: Mapping[int, Fraction], drop: int | None = None) -> Step | None:
         """The step with some multipliers; None unless they leave sums of squares on the faces."""
         squares, known = list[Any](), list[Any]()
@@ -215,12 +223,14 @@ def steps_of(program: FileProgram, exposures: Iterable[Any]) -> tuple[list[Step]
 
 
 def dependent_rows(P: Program) -> list[Step]:
-    """Steps that leave out equations that follow exactly from others, on the faces known."""
+    """Steps that leave out rows that follow exactly from equations, on the faces known."""
     if P.m > _ROWS:
         return []
     exact, basis, found = Exact(P), dict[Any, tuple[dict[Any, Fraction], Vector]](), list[Step]()
     budget = _OPERATIONS
-    for e in np.flatnonzero(P.equation & ~P.dropped).tolist():
+    equations = np.flatnonzero(P.equation & ~P.dropped).tolist()
+    others = np.flatnonzero((P.rel == INEQUALITY) & ~P.equation & ~P.dropped).tolist()
+    for e in [*equations, *others]:
         row, y = _on_faces(exact, e), {e: Fraction(1)}
         while (key := next((k for k in row if k in basis), None)) is not None:
             other, weights = basis[key]
@@ -232,9 +242,9 @@ def dependent_rows(P: Program) -> list[Step]:
                 _add(row, k, -share * x)
             for k, x in weights.items():
                 _add(y, k, -share * x)
-        if row:
+        if row and P.equation[e]:
             basis[next(iter(row))] = (row, y)
-        elif not sum((x * Fraction(float(P.b[k])) for k, x in y.items()), _ZERO):
+        elif not row and not sum((x * Fraction(float(P.b[k])) for k, x in y.items()), _ZERO):
             step = exact.step(y, drop=e)
             if step is not None:
                 found.append(step)
@@ -244,8 +254,7 @@ def dependent_rows(P: Program) -> list[Step]:
 def _on_faces(exact: Exact, e: int) -> dict[Any, Fraction]:
     """The coefficients of a row that count on the faces known."""
     P, found = exact.P, dict[Any, Fraction]()
-    for k, entries in exact.blocks.get(e, {}).items():
-        rest, _ = off_face(entries, _columns(P.U[k]))
+    for k, rest in exact.on_faces(e).items():
         found |= {(k, *key): v for key, v in rest.items() if v}
     scalars = exact.scalars.get(e, {})
     return found | {("z", j): v for j, v in scalars.items() if not P.fixed[j]}

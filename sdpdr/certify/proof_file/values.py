@@ -120,7 +120,10 @@ def _with_slack(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
     if np.any(near):
         size = np.maximum(np.abs(P.b), 1e-3 * float(np.max(np.abs(P.b), initial=0.0)) or 1e-3)
         slack = np.where(near, np.maximum(slack, _ROOM * size), -1.0)
-        yield _polished(P, {**w, "slack": slack}, ray)
+        moved = _polished(P, {**w, "slack": slack}, ray)
+        yield moved
+        # Where too many are active to be equations, there may be room for all of them.
+        yield _polished(P, {**moved, "slack": w["slack"]}, ray)
 
 
 def _polished(P: Program, w: Witness, ray: bool) -> Witness:

@@ -22,6 +22,7 @@ from sdpdr.certify.check_proof import (
     witness_hash,
 )
 from sdpdr.certify.proof_file.bounds import find_bound
+from sdpdr.certify.proof_file.forced import forced_step
 from sdpdr.certify.proof_file.program import FileProgram
 from sdpdr.certify.proof_file.steps import (
     Step,
@@ -37,6 +38,8 @@ from sdpdr.program.sdp import SDP
 
 # What a bound may lose, relatively, before multipliers in fractions are tried.
 _LOSS = 1e-7
+# Steps onto faces that a point is looked at for.
+_FACES = 3
 # Numbers of a direction beside the largest that are rounding, and what scalars that vanish become.
 _ROUNDED, _LIFTED = 1e-9, 1e-4
 
@@ -197,8 +200,13 @@ class _Writer:
     def _value(self, P: Program, attained: float) -> None:
         goal = self._sdp.report(attained)
         found = find_value(P, self.program.point(self._solution.values, P), goal)
-        if isinstance(found, str) and (fewer := self._without_dependent(P)):
-            P, found = fewer, find_value(fewer, self.program.point(self._solution.values, P), goal)
+        for improve in (self._without_dependent, self._on_forced_faces):
+            if not isinstance(found, str):
+                break
+            fewer = improve(P)
+            if fewer is not None:
+                P, w = fewer, self.program.point(self._solution.values, fewer)
+                found = find_value(P, w, goal)
         if isinstance(found, str):
             self.missing["value"] = found
             return
@@ -212,6 +220,20 @@ class _Writer:
         steps = dependent_rows(P)
         self._faces = [*self._faces, *steps]
         return self._reduced() if steps else None
+
+    def _on_forced_faces(self, P: Program) -> Program | None:
+        """The program on the face that the constraints force the point onto; None if on none."""
+        smaller: Program | None = None
+        for _ in range(_FACES):
+            step = forced_step(P, self.program.point(self._solution.values, P))
+            if step is None:
+                break
+            self._faces = [*self._faces, step]
+            smaller = self._reduced()
+            if smaller is None:
+                break
+            P = smaller
+        return smaller and (self._without_dependent(smaller) or smaller)
 
     def _bound(self, P: Program, bound: float) -> None:
         goal, y = self._sdp.report(bound), self.program.multipliers(self._solution.duals, 1.0)
