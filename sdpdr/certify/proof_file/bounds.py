@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -94,6 +95,11 @@ def _scaled(y: Array, factor: float) -> Array:
     return np.concatenate([y[:1], factor * y[1:]])
 
 
+def _mixed(y: Array, v: Array, share: float) -> Array:
+    """The way from y to v, as far as a share of it."""
+    return (1.0 - share) * y + share * v
+
+
 def _directions(P: Program, y: Array) -> Iterator[tuple[str, Callable[[float], Array]]]:
     """Ways inside: along multipliers of the identity, and towards those of a multiple of it."""
     system = _Slack(P)
@@ -115,7 +121,7 @@ def _directions(P: Program, y: Array) -> Iterator[tuple[str, Callable[[float], A
         v = system.nearest(height * system.cost_size * system.identity - system.cost)
         v = admissible(v)
         v[0] = y[0]
-        yield "towards the identity", lambda share, v=v: (1.0 - share) * y + share * v
+        yield "towards the identity", partial(_mixed, y, v)
 
 
 class _Slack:

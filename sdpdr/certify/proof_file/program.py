@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,7 +41,7 @@ _NARROWED = 1e-18
 
 
 @dataclass
-class _Entries:
+class Entries:
     """Lists of arrays of equal lengths, which become the arrays of a file."""
 
     columns: int
@@ -56,6 +56,68 @@ class _Entries:
         return [
             np.concatenate([np.zeros(0), *(p[c] for p in self.parts)]) for c in range(self.columns)
         ]
+
+
+def as_arrays(
+    *,
+    maximize: bool,
+    orders: Sequence[int],
+    right: Any,
+    rel: Any,
+    cone: Any,
+    exponent: Any,
+    sign: Any,
+    curvature: Any,
+    entries: tuple[Entries, Entries, Entries],
+) -> dict[str, Array]:
+    """The arrays of a program; entries are those of A, B and U."""
+    A, B, U = (one.gathered() for one in entries)
+    doubles = {"A_v": A[4], "B_v": B[2], "b": right, "exponent": exponent, "q": curvature}
+    small = {"sense": [-1 if maximize else 1], "rel": rel, "sign": sign}
+    large = {
+        "n": orders,
+        **dict(zip(("A_row", "A_blk", "A_i", "A_j"), A, strict=False)),
+        **dict(zip(("B_row", "B_col"), B, strict=False)),
+        "cone": cone,
+        **dict(zip(("U_blk", "U_col", "U_i"), U, strict=False)),
+    }
+    return {
+        **{name: np.asarray(x, dtype=np.float64) for name, x in doubles.items()},
+        "U_v": np.asarray(U[3], dtype=np.float64),
+        **{name: np.asarray(x).astype(np.int8) for name, x in small.items()},
+        **{name: np.asarray(x).astype(np.int32) for name, x in large.items()},
+    }
+
+
+def read(arrays: Mapping[str, Array]) -> Program:
+    """The program as the checker reads it."""
+    return Program({k: x if x.dtype.kind == "f" else x.astype(np.int64) for k, x in arrays.items()})
+
+
+class ProgramInFile(Protocol):
+    """A program, as it is written."""
+
+    arrays: dict[str, Array]
+    notes: list[str]
+
+    def read(self) -> Program:
+        """The program as the checker reads it."""
+
+    def report(self, value: float) -> float:
+        """A value of the minimisation in the sense of the user."""
+
+    def multipliers(self, duals: Mapping[str, Array], objective: float) -> Array:
+        """Multipliers as those of the file, with that of the objective."""
+
+    def exact_multipliers(
+        self, given: Sequence[tuple[str, int, Fraction]]
+    ) -> dict[int, Fraction] | None:
+        """Multipliers of a step of facial reduction; None where it uses rows that are not there."""
+
+    def point(
+        self, values: Mapping[str, Value], P: Program, *, ray: bool = False
+    ) -> dict[str, Array]:
+        """A point, or a direction, as that of the file."""
 
 
 class FileProgram:
@@ -84,7 +146,7 @@ class FileProgram:
         self._arrows = {lmi.label for lmi in sdp.lmis if lmi.label in arrow_labels(sdp)}
         self._block, self._scalar = dict[str, int](), dict[str, int]()
         self._limit, self._first = dict[str, int](), dict[str, int]()
-        self._A, self._B, self._U = _Entries(5), _Entries(3), _Entries(4)
+        self._A, self._B, self._U = Entries(5), Entries(3), Entries(4)
         self._b, self._rel, self._cone = [sdp.constant], [EQUATION], [-1]
         orders, count = [v.n for v in sdp.psd_variables], 0
         self._block = {v.name: k for k, v in enumerate(sdp.psd_variables)}
@@ -110,41 +172,27 @@ class FileProgram:
 
     def read(self) -> Program:
         """The program as the checker reads it."""
-        whole = {
-            k: x if x.dtype.kind == "f" else x.astype(np.int64) for k, x in self.arrays.items()
-        }
-        return Program(whole)
+        return read(self.arrays)
+
+    def report(self, value: float) -> float:
+        """A value of the minimisation in the sense of the user."""
+        return self.sdp.report(value)
 
     def _made(self, orders: list[int], cones: int) -> dict[str, Array]:
         scalars = self.sdp.vector_variables
         signs = [np.full(v.size, int(v.nonnegative)) for v in scalars]
         bends = [np.zeros(v.size) if v.curvature is None else v.curvature for v in scalars]
-        A, B, U = self._A.gathered(), self._B.gathered(), self._U.gathered()
-        doubles = {
-            "A_v": A[4],
-            "B_v": B[2],
-            "b": np.array(self._b),
-            "exponent": np.zeros(cones),
-            "q": np.concatenate([np.zeros(0), *bends]),
-            "U_v": U[3],
-        }
-        small = {
-            "sense": [-1 if self.sdp.maximize else 1],
-            "rel": self._rel,
-            "sign": np.concatenate([np.zeros(0), *signs]),
-        }
-        large = {
-            "n": orders,
-            **dict(zip(("A_row", "A_blk", "A_i", "A_j"), A, strict=False)),
-            **dict(zip(("B_row", "B_col"), B, strict=False)),
-            "cone": self._cone,
-            **dict(zip(("U_blk", "U_col", "U_i"), U, strict=False)),
-        }
-        return {
-            **{name: np.asarray(x, dtype=np.float64) for name, x in doubles.items()},
-            **{name: np.asarray(x).astype(np.int8) for name, x in small.items()},
-            **{name: np.asarray(x).astype(np.int32) for name, x in large.items()},
-        }
+        return as_arrays(
+            maximize=self.sdp.maximize,
+            orders=orders,
+            right=self._b,
+            rel=self._rel,
+            cone=self._cone,
+            exponent=np.zeros(cones),
+            sign=np.concatenate([np.zeros(0), *signs]),
+            curvature=np.concatenate([np.zeros(0), *bends]),
+            entries=(self._A, self._B, self._U),
+        )
 
     def _begin(self, label: str, right: Array, kind: int, cone: int = -1) -> int:
         """Rows of a label, of which nothing but the right sides is known yet; the first of them."""
@@ -288,26 +336,30 @@ class FileProgram:
         self, values: Mapping[str, Value], P: Program, *, ray: bool = False
     ) -> dict[str, Array]:
         """A point, or a direction, as that of the file: matrices as products of factors."""
-        factors, z = list[Array](), np.zeros(P.p)
+        matrices, z = list[Value](), np.zeros(P.p)
         for v in self.sdp.psd_variables:
-            x = values[v.name]
-            factors.append(x.factor if isinstance(x, Factor) else factor_of(np.asarray(x)))
+            matrices.append(values[v.name])
         for scalars in self.sdp.vector_variables:
             first = self._scalar[scalars.name]
             z[first : first + scalars.size] = as_dense(values[scalars.name])
-        z[P.sign == 1] = np.maximum(z[P.sign == 1], 0.0)
-        z[P.fixed] = 0.0
         for lmi in self.sdp.lmis:
             if lmi.label not in self._arrows:
                 T = self.sdp.lmi_value(lmi, values)
-                factors.append(factor_of(T - smat(lmi.constant) if ray else T))
-        moved = [_onto_face(R, U) for R, U in zip(factors, P.U, strict=True)]
-        return {
-            "rank": np.array([R.shape[1] for R in moved], dtype=np.int32),
-            "R": cleaned(np.concatenate([np.zeros(0), *(R.ravel() for R in moved)])),
-            "z": cleaned(z),
-            "slack": np.full(P.m + 1, -1.0),
-        }
+                matrices.append(T - smat(lmi.constant) if ray else T)
+        return witness_of(matrices, z, P)
+
+
+def witness_of(matrices: Sequence[Value], z: Array, P: Program) -> dict[str, Array]:
+    """A point in the arrays of a file: factors of its matrices, and scalars with their signs."""
+    factors = [x.factor if isinstance(x, Factor) else factor_of(np.asarray(x)) for x in matrices]
+    moved = [_onto_face(R, U) for R, U in zip(factors, P.U, strict=True)]
+    z = np.where(P.fixed, 0.0, np.where(P.sign == 1, np.maximum(z, 0.0), z))
+    return {
+        "rank": np.array([R.shape[1] for R in moved], dtype=np.int32),
+        "R": cleaned(np.concatenate([np.zeros(0), *(R.ravel() for R in moved)])),
+        "z": cleaned(z),
+        "slack": np.full(P.m + 1, -1.0),
+    }
 
 
 def cleaned(x: Array) -> Array:

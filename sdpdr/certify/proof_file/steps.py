@@ -10,7 +10,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.check_proof import INEQUALITY, NotProvedError, Program, combine, take_faces
-from sdpdr.certify.proof_file.program import FileProgram
+from sdpdr.certify.proof_file.program import ProgramInFile
 
 Step = dict[str, Any]
 Symmetric = dict[tuple[int, int], Fraction]
@@ -189,12 +189,12 @@ def _echelon(columns: Sequence[Vector]) -> tuple[list[int], list[Vector], list[l
 # -- steps onto faces -----------------------------------------------------------------------------
 
 
-def steps_of(program: FileProgram, exposures: Iterable[Any]) -> tuple[list[Step], list[str]]:
+def steps_of(program: ProgramInFile, exposures: Iterable[Any]) -> tuple[list[Step], list[str]]:
     """The steps of facial reduction as those of a file, and why some are none.
 
     Parameters
     ----------
-    program : FileProgram
+    program : ProgramInFile
     exposures : iterable of Exposure
     """
     P, done, troubles = program.read(), list[Step](), list[str]()
@@ -278,7 +278,7 @@ def exact_bound(P: Program, y: Array, goal: float) -> Step | None:
     return None
 
 
-def exact_contradiction(program: FileProgram, faces: list[Step], y: Array) -> Step | None:
+def exact_contradiction(program: ProgramInFile, faces: list[Step], y: Array) -> Step | None:
     """The step that leaves no point, by multipliers near y, if any."""
     P = program.read()
     if take_faces(P, faces):

@@ -23,7 +23,7 @@ from sdpdr.certify.check_proof import (
 )
 from sdpdr.certify.proof_file.bounds import find_bound
 from sdpdr.certify.proof_file.forced import forced_step
-from sdpdr.certify.proof_file.program import FileProgram
+from sdpdr.certify.proof_file.program import FileProgram, ProgramInFile
 from sdpdr.certify.proof_file.steps import (
     Step,
     dependent_rows,
@@ -129,7 +129,23 @@ def write_proof(sdp: SDP, solution: Proven, path: str | Path) -> WrittenProof:
     >>> round(proved["value"], 5), round(proved["bound"], 5)
     (4.66667, 4.66667)
     """
-    writer = _Writer(sdp, solution)
+    return write_file_of(FileProgram(sdp), solution, path)
+
+
+def write_file_of(program: ProgramInFile, known: Proven, path: str | Path) -> WrittenProof:
+    """The same of a program that is in the arrays of a file already.
+
+    Parameters
+    ----------
+    program : ProgramInFile
+    known : Solution or Sides
+    path : str or path
+
+    Raises
+    ------
+    DataError
+    """
+    writer = _Writer(program, known)
     with np.errstate(all="ignore"):
         writer.run()
     if not writer.claims:
@@ -143,7 +159,7 @@ def write_proof(sdp: SDP, solution: Proven, path: str | Path) -> WrittenProof:
     def write(place: Path) -> None:
         text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
         with place.open("wb") as file:
-            np.savez_compressed(file, json=text, **arrays)
+            np.savez_compressed(file, **{"json": text, **arrays})
 
     write_file(path, write)
     notes = tuple(dict.fromkeys(writer.program.notes))
@@ -165,9 +181,8 @@ def hash_of(sdp: SDP) -> str:
 class _Writer:
     """Gathers claims and witnesses."""
 
-    def __init__(self, sdp: SDP, solution: Proven) -> None:
-        self._sdp, self._solution = sdp, solution
-        self.program = FileProgram(sdp)
+    def __init__(self, program: ProgramInFile, solution: Proven) -> None:
+        self.program, self._solution = program, solution
         self.claims, self.missing = dict[str, float | bool](), dict[str, str]()
         self._faces, self._exact = list[Step](), dict[str, Step]()
         self._arrays = dict[str, Array]()
@@ -198,7 +213,7 @@ class _Writer:
         return None if take_faces(P, self._faces) else P
 
     def _value(self, P: Program, attained: float) -> None:
-        goal = self._sdp.report(attained)
+        goal = self.program.report(attained)
         found = find_value(P, self.program.point(self._solution.values, P), goal)
         for improve in (self._without_dependent, self._on_forced_faces):
             if not isinstance(found, str):
@@ -212,7 +227,7 @@ class _Writer:
             return
         rounded = found.number + 9.0 * (found.number - _plain(P, found.witness))
         claim = max(rounded, goal) if found.number <= goal else rounded
-        self.claims["value"] = self._sdp.report(float(claim))
+        self.claims["value"] = self.program.report(float(claim))
         self._keep("point", found.witness)
 
     def _without_dependent(self, P: Program) -> Program | None:
@@ -236,7 +251,7 @@ class _Writer:
         return smaller and (self._without_dependent(smaller) or smaller)
 
     def _bound(self, P: Program, bound: float) -> None:
-        goal, y = self._sdp.report(bound), self.program.multipliers(self._solution.duals, 1.0)
+        goal, y = self.program.report(bound), self.program.multipliers(self._solution.duals, 1.0)
         found = find_bound(P, y, goal)
         if isinstance(found, str) or goal - found.number > _LOSS * abs(goal):
             step = exact_bound(P, y, goal)
@@ -247,7 +262,7 @@ class _Writer:
             self.missing["bound"] = found
             return
         claim = min(_below(found.number), goal)
-        self.claims["bound"] = self._sdp.report(claim)
+        self.claims["bound"] = self.program.report(claim)
         self._arrays["y"] = found.witness
 
     def _contradiction(self, P: Program, ray: Ray) -> None:
@@ -301,7 +316,7 @@ class _Writer:
     def _keep(self, whose: str, witness: Witness) -> None:
         self._arrays |= {f"{whose}_{name}": x for name, x in witness.items()}
 
-    def contents(self) -> tuple[dict[str, Any], dict[str, Array]]:
+    def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The text and the arrays of the file."""
         arrays = {**self.program.arrays, **self._arrays}
         head: dict[str, Any] = {"format": "sdp-proof", "version": 1, "claims": self.claims}
