@@ -13,7 +13,7 @@ import math
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
@@ -74,7 +74,7 @@ def require(holds: Any, why: str) -> None:
 # -- numbers --------------------------------------------------------------------------------------
 
 
-def rounding(terms: float) -> float:
+def rounding(terms: Any) -> Any:
     """Relative error of a floating-point sum of so many products, at most."""
     return UP * (terms + 2) * UNIT
 
@@ -231,8 +231,8 @@ class Program:
         self.entries = [order[a:b] for a, b in pairwise(begins)]
         # How often an entry is given at most: numbers of more than 53 bits are sums.
         self.repeated = max(
-            int(np.unique(np.stack(keys), axis=1, return_counts=True)[1].max(initial=1))
-            for keys in ((self.A_row, self.A_blk, self.A_i, self.A_j), (self.B_row, self.B_col))
+            _most_repeated(self.A_row, self.A_blk, self.A_i, self.A_j),
+            _most_repeated(self.B_row, self.B_col),
         )
         self.U = []
         for k in range(self.K):
@@ -255,6 +255,14 @@ class Program:
                 sp.csr_array((x, (i, j)), shape=(n, n)) for x in (v, abs(v), np.ones(v.size))
             )
             yield S, size * rounding(count.data.max(initial=0))
+
+
+def _most_repeated(*keys: Any) -> int:
+    """How often the same keys come at most; at least one."""
+    order = np.lexsort(keys)
+    is_new = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
+    begins = np.flatnonzero(np.r_[True, is_new, True])
+    return int(np.max(np.diff(begins), initial=1)) if len(order) else 1
 
 
 def _cones(rel: Any, cone: Any, exponent: Any) -> list[tuple[int, float, Any]]:
@@ -345,12 +353,9 @@ def is_semidefinite(S: Any, R: Any, radius: float, U: Any) -> bool:
     if not kept.any() or not (np.any(S.data) or np.any(R.data) or radius):
         return True
     diagonal = S.diagonal()
-    if np.all(diagonal > 0):  # in units of the diagonal, where D S D is semidefinite if S is
-        d = power_of_two(1.0 / np.sqrt(diagonal))
-        D = sp.diags_array(d)
-        near = UP * float((D @ R @ D).sum(axis=1).max()) + radius * float(d.max()) ** 2
-        if _is_definite(sp.csr_array(D @ S @ D), near, sp.csc_array(D @ U)):
-            return True
+    if not radius and np.all(diagonal > 0):  # in units of the diagonal: D S D is as definite as S
+        D = sp.diags_array(power_of_two(1.0 / np.sqrt(diagonal)))
+        S, R, U = sp.csr_array(D @ S @ D), D @ R @ D, sp.csc_array(D @ U)
     return _is_definite(S, UP * float(R.sum(axis=1).max()) + radius, U)
 
 
@@ -358,26 +363,32 @@ def _is_definite(S: Any, error: float, U: Any) -> bool:
     """Whether S is positive definite on the complement of U by more than an error."""
     lengths = np.sqrt(np.asarray(U.power(2).sum(axis=0)).ravel())
     U = sp.csc_array(U @ sp.diags_array(1.0 / power_of_two(lengths)))
-    loss = _residual(S, U, 0.0)
+    n = S.shape[0]
+    if n > 500 and S.nnz <= 0.1 * n * n:
+        order = _elimination_order(S, U)
+        if order is not None and _exceeds(lambda t: _sparse_residual(S, U, t, order), error):
+            return True
+    if n > DENSE:
+        return False
+    dense, null = S.toarray(), U.toarray()
+    return _exceeds(lambda t: _dense_residual(dense, null, t), error)
+
+
+def _exceeds(residual: Callable[[float], float | None], error: float) -> bool:
+    """Whether S is definite by more than an error, by some e with S + (t + e) I semidefinite."""
+    loss = residual(0.0)
     if loss is None:
         return False
     shift = 1.5 * (loss + error)
-    loss = _residual(S, U, -shift)
+    loss = residual(-shift)
     return loss is not None and loss + error <= shift
 
 
-def _residual(S: Any, U: Any, t: float) -> float | None:
-    """Some e with S + (t + e) I semidefinite on the complement of U; None without."""
-    n, p = S.shape[0], U.shape[1]
-    small = n <= 500 or S.nnz > 0.1 * n * n
-    found = None if small else _sparse_residual(S, U, t)
-    if found is None and (small or (p and n <= DENSE)):
-        return _dense_residual(S.toarray(), U.toarray(), t)
-    return found
-
-
 def _dense_residual(S: Any, U: Any, t: float) -> float | None:
-    """The same by L L'. S + U V' + V U' is S on the complement of U, whatever V is."""
+    """Some e with S + (t + e) I semidefinite on the complement of U, by L L'.
+
+    S + U V' + V U' is S on the complement of U, whatever V is.
+    """
     n, p = U.shape
     V = np.zeros_like(U)
     if p:
@@ -398,27 +409,39 @@ def _dense_residual(S: Any, U: Any, t: float) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def _sparse_residual(S: Any, U: Any, t: float) -> float | None:
+_SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+
+
+def _elimination_order(S: Any, U: Any) -> Any:
+    """Rows of S, then those of U, then some of S: without U, S may be singular or indefinite.
+
+    Nothing depends on the order but the time that it takes.
+    """
+    n, p = U.shape
+    last = np.zeros(n, bool)
+    last[np.random.default_rng(0).permutation(n)[: 30 * (p > 0)]] = True
+    first = np.flatnonzero(~last)
+    try:
+        inner = splu(sp.csc_array(S[first][:, first]), permc_spec="MMD_AT_PLUS_A", **_SYMMETRIC)
+    except RuntimeError:
+        return None
+    return np.r_[first[np.argsort(inner.perm_c)], n + np.arange(p), np.flatnonzero(last)]
+
+
+def _sparse_residual(S: Any, U: Any, t: float, order: Any) -> float | None:
     """The same by L D L' of [[S + t I, U], [U', -w I]].
 
     If it has as many negative eigenvalues as U has columns, then S + t I + U U' / w is
-    semidefinite, by the complement of Schur. Without U, the first matrix may be singular, so that
-    some of its rows are eliminated after U; any order would be as true.
+    semidefinite, by the complement of Schur.
     """
     n, p = U.shape
     scale = float(power_of_two(abs(S).sum(axis=1).max()))
     U, w = U * (scale * 2.0**-20), scale * 2.0**-40
-    last = np.zeros(n, bool)
-    last[np.random.default_rng(0).permutation(n)[: (30 + math.isqrt(n)) * (p > 0)]] = True
-    N, first = sp.csr_array(S + t * sp.eye_array(n)), np.flatnonzero(~last)
-    mode = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+    N = sp.csr_array(S + t * sp.eye_array(n))
+    M = sp.block_array([[N, U], [U.T, -w * sp.eye_array(p)]]) if p else N
+    M = sp.csr_array(sp.csr_array(M)[order][:, order])
     try:
-        inner = sp.csc_array(N[first][:, first])
-        order = np.argsort(splu(inner, permc_spec="MMD_AT_PLUS_A", **mode).perm_c)
-        order = np.r_[first[order], n + np.arange(p), np.flatnonzero(last)]
-        M = sp.block_array([[N, U], [U.T, -w * sp.eye_array(p)]]) if p else N
-        M = sp.csr_array(sp.csr_array(M)[order][:, order])
-        lu = splu(sp.csc_array(M), permc_spec="NATURAL", **mode)
+        lu = splu(sp.csc_array(M), permc_spec="NATURAL", **_SYMMETRIC)
     except RuntimeError:
         return None
     L, d = sp.csr_array(lu.L), lu.U.diagonal()
@@ -426,10 +449,10 @@ def _sparse_residual(S: Any, U: Any, t: float) -> float | None:
     is_unit_triangle = np.all(L.diagonal() == 1.0) and sp.triu(L, 1).nnz == 0
     if not is_plain or not is_unit_triangle or np.any(d == 0) or np.sum(d < 0) != p:
         return None
-    longest = int(np.diff(L.indptr).max())
     size = abs(L) @ (abs(d) * (abs(L.T) @ np.ones(n + p))) + abs(M).sum(axis=1) + abs(t)
     E = abs(M - L @ sp.diags_array(d) @ L.T).sum(axis=1)
-    E = UP * (E + rounding(longest + 3) * size) + TINY
+    # An entry of the product has no more terms than its row of L has entries.
+    E = UP * (E + rounding(np.diff(L.indptr) + 3) * size) + TINY
     border = order >= n
     # Rows of the border lack no more than half of w, which leaves it negative.
     is_small = np.all(np.isfinite(E)) and np.max(E[border], initial=0.0) < 0.5 * w
@@ -671,7 +694,9 @@ class System:
         self.size = np.sqrt(squares * self.P.repeated) * UP * UP
         starts = np.r_[0, np.cumsum(self.P.n)]
         point = starts[block] + ends
-        self.sees = np.unique(np.stack([np.r_[row, row], point.ravel()]), axis=1)
+        count = int(starts[-1]) + 1
+        seen = np.unique(np.r_[row, row] * count + point.ravel())
+        self.sees = np.stack(np.divmod(seen, count))
 
     def distance(self) -> float:
         """How far, in these units, the nearest solution of all equations is, at most."""

@@ -16,9 +16,9 @@ from sdpdr.certify.proof_file.values import Found
 
 # A bound as near to the one aimed at needs no other multipliers.
 _NEAR = 1e-9
-# Multipliers move by shares of their size, from rounding on; by how much these grow, and halvings
-# of the last growth.
-_FIRST, _GROWTH, _MOST, _HALVINGS = 1e-15, 8.0, 2.0, 3
+# Multipliers move by a share of their size: the first that is tried, how much more if it does not
+# verify, and at most. Then the least share is looked for, from rounding on, up to a factor.
+_SHARE, _GROWTH, _MOST, _FIRST, _WITHIN = 1e-8, 1e2, 1.0, 1e-15, 5.0
 # Heights of the multiple of the identity, in units of the costs, that slack is moved towards.
 _HEIGHTS = (1.0, 0.1, 10.0)
 # Entries of the triangles of blocks with null vectors, which are not sparse, that are looked at.
@@ -59,13 +59,12 @@ class _Search:
 
     def is_over(self, move: Callable[[float], Array], words: str, *, moves: bool = True) -> bool:
         """Try multipliers by the smallest share that verifies; whether the bound is good enough."""
-        share, failed, kept = _FIRST, 0.0, None
-        while share < _MOST:
-            kept = self._tried(move(share), words)
-            if kept is not None or not moves:
-                break
+        share, failed = _SHARE, _FIRST
+        while self._tried(move(share), words) is None:
             failed, share = share, share * _GROWTH
-        for _ in range(_HALVINGS if kept is not None and failed else 0):
+            if share > _MOST or not moves:
+                break
+        while moves and _WITHIN * failed < share <= _MOST:
             middle = float(np.sqrt(failed * share))
             if self._tried(move(middle), words) is None:
                 failed = middle
@@ -75,6 +74,7 @@ class _Search:
         return best is not None and (goal is None or goal - best.number <= _NEAR * abs(goal))
 
     def _tried(self, y: Array, words: str) -> float | None:
+        """The bound of multipliers; None if they prove none."""
         y = cleaned(y)
         try:
             number = lower(self._P, y)
@@ -82,7 +82,7 @@ class _Search:
             self._troubles.append(f"multipliers {words}: {why}")
             return None
         if self._best is None or number > self._best.number:
-            self._best = Found(number, y)
+            self._best = Found(number, y, number)
         return number
 
     def found(self) -> Found | str:

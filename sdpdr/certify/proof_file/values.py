@@ -35,10 +35,11 @@ _NEAR = 1e-12
 
 
 class Found(NamedTuple):
-    """A number that the checker proves, and its witness."""
+    """A number that the checker proves, its witness, and the number without rounding."""
 
     number: float
     witness: Any
+    plain: float
 
 
 def find_value(
@@ -67,12 +68,13 @@ def find_value(
     ):
         for moved in move(P, w, ray):
             try:
-                value = System(P, moved, ray=ray).value()
+                at = System(P, moved, ray=ray)
+                value = at.value()
             except NotProvedError as why:
                 troubles.append(f"{words}: {why}")
                 continue
             if best is None or value < best.number:
-                best = Found(value, moved)
+                best = Found(value, moved, float(at.miss[0] + 0.5 * P.q @ np.square(moved["z"])))
         if best and (goal is None or best.number - goal <= _NEAR * abs(goal)):
             break
     return best or "; ".join(troubles)

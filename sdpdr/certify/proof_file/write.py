@@ -16,7 +16,6 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.files import write_file
 from sdpdr.certify.check_proof import (
     Program,
-    System,
     program_hash,
     take_faces,
     witness_hash,
@@ -225,7 +224,7 @@ class _Writer:
         if isinstance(found, str):
             self.missing["value"] = found
             return
-        rounded = found.number + 9.0 * (found.number - _plain(P, found.witness))
+        rounded = found.number + 9.0 * (found.number - found.plain)
         claim = max(rounded, goal) if found.number <= goal else rounded
         self.claims["value"] = self.program.report(float(claim))
         self._keep("point", found.witness)
@@ -345,12 +344,6 @@ def _whole(R: Array, z: Array) -> tuple[Array, Array]:
     """
     least = float(np.min(np.abs(R), where=R != 0.0, initial=math.inf))
     return (np.rint(R / least), np.rint(z / least**2)) if math.isfinite(least) else (R, z)
-
-
-def _plain(P: Program, w: Witness) -> float:
-    """The objective at a point, without a bound on what rounding made of it."""
-    at = System(P, w, ray=False)
-    return float(at.miss[0] + 0.5 * np.sum(P.q * np.square(w["z"])))
 
 
 def _below(number: float) -> float:
