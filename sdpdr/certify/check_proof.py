@@ -46,7 +46,7 @@ WITNESS = {
 CLAIMS = ("value", "bound", "infeasible", "unbounded")
 # Half a unit in the last place of one. UP and TINY pay for the rounding of a bound on rounding.
 UNIT, UP, TINY = 2.0**-53, 1.0 + 1e-9, 1e-290
-SMALLEST, LARGEST = 1e-90, 1e90
+SMALLEST, LARGEST = 1e-50, 1e50
 # Rows up to which eigenvalues of a dense matrix are computed.
 DENSE = 3000
 
@@ -149,7 +149,7 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         if name in arrays and kind == DOUBLES:
             x = np.abs(arrays[name])
             usual = (x == 0.0) | ((x > SMALLEST) & (x < LARGEST))
-            require(np.all(usual), f"{name} has numbers beyond 1e-90 and 1e90")
+            require(np.all(usual), f"{name} has numbers beyond 1e-50 and 1e50")
         elif name in arrays:
             arrays[name] = arrays[name].astype(np.int64)
     return head, arrays
@@ -245,14 +245,13 @@ class Program:
             self.U.append(U)
 
     def blocks_of(self, y: Any) -> Iterator[tuple[Any, Any]]:
-        """The sums of y_i A_ik of each block k, and bounds on the rounding of their entries."""
+        """The sums of y_i A_ik of each block k, and bounds on their rounding: upper triangles."""
         for k, at in enumerate(self.entries):
             at = at[y[self.A_row[at]] != 0]
-            i, j, v = self.A_i[at], self.A_j[at], self.A_v[at] * y[self.A_row[at]]
-            off, n = i != j, int(self.n[k])
-            i, j, v = np.r_[i, j[off]], np.r_[j, i[off]], np.r_[v, v[off]]
+            place, shape = (self.A_i[at], self.A_j[at]), (int(self.n[k]), int(self.n[k]))
+            v = self.A_v[at] * y[self.A_row[at]]
             S, size, count = (
-                sp.csr_array((x, (i, j)), shape=(n, n)) for x in (v, abs(v), np.ones(v.size))
+                sp.csr_array((x, place), shape=shape) for x in (v, abs(v), np.ones(v.size))
             )
             yield S, size * rounding(count.data.max(initial=0))
 
@@ -339,14 +338,16 @@ def _decimal(x: Fraction) -> Decimal:
 def is_semidefinite(S: Any, R: Any, radius: float, U: Any) -> bool:
     """Whether all matrices near S are positive semidefinite on the complement of U.
 
-    Near means: within R, entry by entry, and then within ``radius``, in norm.
+    Near means: within R, entry by entry, and then within ``radius``, in norm. Of S and R, only the
+    upper triangles are read.
     """
+    S, R = (sp.csr_array(sp.triu(x) + sp.triu(x, 1).T) for x in (S, R))
     kept = np.ones(S.shape[0], bool)
     # A null vector with one entry is a row and a column of zeros.
     alone = np.flatnonzero(np.diff(U.indptr) == 1)
     kept[U.indices[U.indptr[alone]]] = False
     if not radius:
-        kept &= np.diff(S.indptr) > 0  # no matrix near S has entries where S has none
+        kept &= R.sum(axis=1) > 0  # all matrices near S are zero elsewhere
     rows = U.tocsr()
     U = rows[kept][:, np.diff(rows[~kept].tocsc().indptr) == 0].tocsc()
     S, R = (sp.csr_array(x[kept][:, kept]) for x in (S, R))
@@ -396,7 +397,8 @@ def _dense_residual(S: Any, U: Any, t: float) -> float | None:
         V += U @ (
             0.5 * np.linalg.lstsq(U, -V, rcond=None)[0] + abs(S).sum(axis=1).max() * np.eye(p)
         )
-    G = S + U @ V.T + V @ U.T
+    W = U @ V.T
+    G = S + (W + W.T)
     size = abs(S).sum(axis=1) + abs(U) @ abs(V.T).sum(axis=1) + abs(V) @ abs(U.T).sum(axis=1)
     G[np.diag_indices(n)] += t
     try:
@@ -548,17 +550,16 @@ def _step_to_zero(P: Program, y: Any, s: Any, exact_zero: Any) -> tuple[float, A
     for _, _, rows in P.cones:
         if np.any(y[rows]):
             unit[rows] = power_of_two(float(abs(y[rows]).max()))
-    at = np.isin(P.B_col, hard) & (unit[P.B_row] > 0)
+    at = exact_zero[P.B_col] & (unit[P.B_row] > 0)
     place = (np.searchsorted(hard, P.B_col[at]), P.B_row[at])
-    J = sp.csr_array((P.B_v[at] * unit[P.B_row[at]], place), shape=(len(hard), P.m + 1))
-    repeated = sp.csr_array((np.ones(at.sum()), place), shape=J.shape).data.max(initial=1)
-    blur = rounding(repeated) * abs(J) if repeated > 1 else 0.0 * J
-    lengths = np.sqrt(J.power(2).sum(axis=1))
-    need(np.all(lengths[s[hard] != 0] > 0), "a free scalar has a dual slack in no equation")
-    seen = lengths > 0
-    h = 1.0 / power_of_two(lengths[seen])
-    J = sp.csr_array(sp.diags_array(h) @ J[seen])
-    sigma = least_singular(J) - norm((sp.diags_array(h) @ blur[seen]).data)
+    v, shape = P.B_v[at] * unit[P.B_row[at]], (len(hard), P.m + 1)
+    J, size = (sp.csr_array((x, place), shape=shape) for x in (v, abs(v)))
+    seen = size.sum(axis=1) > 0
+    need(np.all(s[hard][~seen] == 0), "a free scalar has a dual slack in no equation")
+    J, blur = J[seen], rounding(P.repeated) * size[seen]
+    h = 1.0 / power_of_two(np.sqrt(J.power(2).sum(axis=1)))
+    J, blur = (sp.csr_array(sp.diags_array(h) @ x) for x in (J, blur))
+    sigma = least_singular(J) - norm(blur.data)
     need(sigma > 0, "the equations of free scalars are too near to dependent")
     step = UP * norm(h * s[hard][seen] * (1.0 + 2.0 * UNIT)) / sigma
     need(step <= 1.0, "the dual slack of free scalars is too large")
@@ -700,7 +701,7 @@ class System:
 
     def distance(self) -> float:
         """How far, in these units, the nearest solution of all equations is, at most."""
-        moves = np.asarray(abs(self.J).sum(axis=1)).ravel() + self.size > 0
+        moves = self.blur.sum(axis=1) + self.size > 0
         at = self.solved & (moves | (self.miss != 0) | (self.error > 0))
         if not (np.any(self.miss[at]) or np.any(self.error[at])):
             return 0.0

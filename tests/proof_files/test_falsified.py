@@ -10,7 +10,18 @@ import pytest
 
 from sdpdr.certify.check_proof import PROGRAM, NoProofFileError, NotProvedError, check
 
-from .files import ALL, Contents, entropy, hidden_face, no_face, optimum, pentagon, power, twice, write
+from .files import (
+    ALL,
+    Contents,
+    entropy,
+    hidden_face,
+    no_face,
+    optimum,
+    pentagon,
+    power,
+    twice,
+    write,
+)
 
 REFUSED = (NoProofFileError, NotProvedError)
 # More of them found nothing else.
