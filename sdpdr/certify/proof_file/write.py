@@ -35,7 +35,7 @@ from sdpdr.program.point import Value
 from sdpdr.program.ray import Ray
 from sdpdr.program.sdp import SDP
 
-# What a bound may lose, relatively, before multipliers in fractions are tried.
+# What a claim may lose, relatively, before more is tried, and before it is said.
 _LOSS = 1e-7
 # Steps onto faces that a point is looked at for.
 _FACES = 3
@@ -228,12 +228,19 @@ class _Writer:
         claim = max(rounded, goal) if found.number <= goal else rounded
         self.claims["value"] = self.program.report(float(claim))
         self._keep("point", found.witness)
+        self._note_loss("value", claim - goal)
 
     def _without_dependent(self, P: Program) -> Program | None:
         """The program without equations that follow from others; None if there are none."""
         steps = dependent_rows(P)
         self._faces = [*self._faces, *steps]
         return self._reduced() if steps else None
+
+    def _note_loss(self, claim: str, loss: float) -> None:
+        """Say where a claim is worse than what the solution proves."""
+        number = float(self.claims[claim])
+        if loss > _LOSS * abs(number):
+            self.missing[claim] = f"the file proves {number!r} only, which is worse by {loss:.1e}"
 
     def _on_forced_faces(self, P: Program) -> Program | None:
         """The program on the face that the constraints force the point onto; None if on none."""
@@ -263,6 +270,7 @@ class _Writer:
         claim = min(_below(found.number), goal)
         self.claims["bound"] = self.program.report(claim)
         self._arrays["y"] = found.witness
+        self._note_loss("bound", goal - claim)
 
     def _contradiction(self, P: Program, ray: Ray) -> None:
         if not ray.duals:
