@@ -572,8 +572,8 @@ def _step_to_zero(P: Program, y: Any, s: Any, exact_zero: Any) -> tuple[float, A
 class System:
     """The rows at a point, and their slopes in the point's own units.
 
-    Unknown are factors R of all blocks, X = R R', so that these are semidefinite, the scalars, and
-    the slack of inequalities that are solved as equations. Rows: 0 the objective, 1 to m those of
+    Unknown are factors R of blocks, X = R R', so that these are semidefinite, the scalars, and the
+    slack of inequalities that are solved as equations. Rows: 0 the objective, 1 to m those of
     the program, then U' R = 0.
 
     Attributes
@@ -590,12 +590,16 @@ class System:
         Pairs of a row and of a point, a row of a factor, that its quadratic part sees.
     solved : array of bool
         The rows that are to hold as equations.
+    as_slack : dict from block to array of int
+        Blocks that are no unknowns, but slack of these rows.
     """
 
     def __init__(self, P: Program, w: Mapping[str, Any], *, ray: bool) -> None:
         self.P, self.ray, self.z = P, ray, w["z"]
         R, rank, slack, m = w["R"], w["rank"], w["slack"], P.m
-        need(len(rank) == P.K and np.all((rank >= 0) & (rank < 2**31)), "the ranks of the factors")
+        need(len(rank) == P.K and np.all((rank >= -1) & (rank < 2**31)), "the ranks of the factors")
+        self.as_slack = {k: slack_rows(P, k) for k in np.flatnonzero(rank == -1).tolist()}
+        rank = np.maximum(rank, 0)
         need(len(R) == int(rank @ P.n) and len(self.z) == P.p, "the sizes of factors and scalars")
         need(len(slack) == m + 1 and slack[0] == -1.0, "the slack is not one for each row")
         need(np.all(self.z[P.sign == 1] >= 0), "a non-negative scalar is negative")
@@ -604,6 +608,9 @@ class System:
         as_equation = slack >= 0
         need(np.all(P.rel[as_equation] == INEQUALITY), "only inequalities have a slack")
         self.solved = (P.equation | as_equation) & ~P.dropped
+        for k, rows in self.as_slack.items():
+            need(np.all(self.solved[rows]), f"block {k} is not the slack of equations of its own")
+            self.solved[rows] = False
         slack = np.where(self.solved & ~P.equation, slack, 0.0)
         self.slack_unit = np.where(slack > 0, 0.5 * power_of_two(slack), 0.0)
         self.z_unit = self._units_of_scalars()
@@ -742,6 +749,14 @@ class System:
             box = ([Fraction(x) for x in v] for v in (slack[rows], radius[rows]))
             inside = box_in_cone(kind, exponent, *box, dual=False)
             need(inside, f"the rows {rows.tolist()} may leave their cone")
+        for k, rows in self.as_slack.items():
+            at, n = P.entries[k], int(P.n[k])
+            T, R = (
+                sp.csr_array((x, (P.A_i[at], P.A_j[at])), shape=(n, n))
+                for x in (slack[rows] * np.sign(P.A_v[at]), radius[rows])
+            )
+            is_psd = is_semidefinite(T, R, 0.0, P.U[k])
+            need(is_psd, f"block {k}, a slack, is not proved positive semidefinite")
         # Along a direction such scalars are zero.
         squares = [
             P.q[j] / 2.0 * ((abs(self.z[j]) + far * self.z_unit[j]) * UP) ** 2 * UP
@@ -749,6 +764,17 @@ class System:
         ]
         total = math.fsum([self.miss[0], change[0], *squares])
         return total + 2.0 * UNIT * abs(total)
+
+
+def slack_rows(P: Program, k: int) -> Any:
+    """The rows that define the entries of a block, one for each entry of its triangle."""
+    at, n = P.entries[k], int(P.n[k])
+    rows, place = P.A_row[at], P.A_i[at] * n + P.A_j[at]
+    is_triangle = len(at) == n * (n + 1) // 2 == len(np.unique(place)) == len(np.unique(rows))
+    are_ones = np.all(np.abs(P.A_v[at]) == np.where(P.A_i[at] == P.A_j[at], 1.0, 0.5))
+    is_alone = is_triangle and are_ones and np.all(P.rel[rows] == EQUATION) and np.all(rows > 0)
+    need(is_alone and not P.U[k].shape[1], f"block {k} is not the slack of equations of its own")
+    return rows
 
 
 def _most(x: Any) -> str:

@@ -17,6 +17,7 @@ from sdpdr.certify.check_proof import (
     Program,
     System,
     power_of_two,
+    slack_rows,
 )
 from sdpdr.certify.proof_file.program import cleaned
 
@@ -47,6 +48,9 @@ def find_value(
 ) -> Found | str:
     """The best value that is proved next to a point, or why there is none.
 
+    Matrices of matrix inequalities are slack where they have room for that; otherwise, and all
+    other matrices, they are products of factors.
+
     Parameters
     ----------
     P : Program
@@ -57,6 +61,29 @@ def find_value(
     ray : bool, default False
         Whether it is a direction.
     """
+    as_slack = _with_slack_blocks(P, w)
+    found = "" if as_slack is None else _found(P, as_slack, goal, ray)
+    return found if isinstance(found, Found) else _found(P, w, goal, ray)
+
+
+def _with_slack_blocks(P: Program, w: Witness) -> Witness | None:
+    """The point with the blocks that are slack of equations of their own as such, if any."""
+    rank, R, begin = w["rank"].copy(), list[Array](), 0
+    for k, size in enumerate((w["rank"] * P.n).tolist()):
+        try:
+            slack_rows(P, k)
+        except NotProvedError:
+            R.append(w["R"][begin : begin + size])
+        else:
+            rank[k] = -1
+        begin += size
+    return (
+        None if np.all(rank >= 0) else {**w, "rank": rank, "R": np.concatenate([np.zeros(0), *R])}
+    )
+
+
+def _found(P: Program, w: Witness, goal: float | None, ray: bool) -> Found | str:
+    """The best of some points nearby, or why there is none."""
     best: Found | None = None
     troubles = []
     for words, move in (
