@@ -12,10 +12,13 @@ from sdpdr.certify.check_proof import (
     NoProofFileError,
     NotProvedError,
     Program,
+    check,
     lower,
     take_faces,
     upper,
 )
+
+from .files import Contents
 
 
 def program(b, rel, scalars=(), matrices=(), *, orders=(), sign=(), q=None, cones=(), null=()):
@@ -97,6 +100,21 @@ limit = program(
     orders=[2],
     sign=[0],
 )
+# min z with 0 <= z <= 5: the optimum is zero.
+capped = program([0.0, 5.0], [0, INEQUALITY], [(0, 0, 1.0), (1, 0, 1.0)], sign=[1])
+# min z0 + 0.999 z1, z0 + z1 = 1, z1 >= 0: there is no limit.
+endless = program(
+    [0.0, 1.0], [0, 0], [(0, 0, 1.0), (0, 1, 0.999), (1, 0, 1.0), (1, 1, 1.0)], sign=[0, 1]
+)
+# z = 1 and z <= 0.999, which nothing is.
+nothing = program([0.0, 1.0, 0.999], [0, 0, INEQUALITY], [(1, 0, 1.0), (2, 0, 1.0)], sign=[0])
+# min z, z = 1.
+single = program([0.0, 1.0], [0, 0], [(0, 0, 1.0), (1, 0, 1.0)], sign=[0])
+
+
+def test_multipliers_that_move_cost_what_they_move():
+    for away in (-1e-3, -1e-9, 0.0, 1e-9, 1e-3):
+        assert 1.0 - 3.0 * abs(away) - 1e-12 <= lower(single, np.array([1.0, away - 1.0])) <= 1.0
 
 
 def test_honest_witnesses_are_accepted():
@@ -116,6 +134,10 @@ def test_honest_witnesses_are_accepted():
 
 
 CHEATS = {
+    "a bound by an inequality turned round": lambda: lower(capped, np.array([1.0, -1.0])),
+    "a bound by scalars that move": lambda: lower(endless, np.array([1.0, -0.998])),
+    "a value that moves out of an inequality": lambda: upper(nothing, point(nothing, [0.999])),
+    "a value by slack of a cone": lambda: upper(cone, point(cone, [0.0], slack=[0.0, 3.0, 4.0])),
     "a bound by a negative multiplier": lambda: lower(above, np.array([1.0, -9.0])),
     "a bound without the cost": lambda: lower(above, np.array([1.0, 9.0])),
     "a bound by a free scalar that costs": lambda: lower(curved, np.array([-1.0])),
@@ -236,9 +258,59 @@ def test_steps_leave_what_they_prove():
     assert not take_faces(P, [{"y": {"1": "1/2"}, "squares": [], "known": []}])
     assert P.equation.tolist() == [False, True]
     assert P.fixed.tolist() == [True]
+    # Such a scalar stays zero, also where the inequality is left out.
+    P = program([0.0, 0.0], [0, INEQUALITY], [(0, 0, -1.0), (1, 0, 2.0)], sign=[1])
+    assert not take_faces(P, [{"y": {"1": "1/2"}, "squares": [], "known": [], "drop": 1}])
+    assert upper(P, point(P, [0.0])) == 0.0
+    with pytest.raises(NotProvedError, match="vanishes"):
+        upper(P, point(P, [1.0]))
     P = program([0.0, 0.0], [0, INEQUALITY], [(1, 0, 2.0)], sign=[1])
     with pytest.raises(NotProvedError, match="negative"):
         take_faces(P, [{"y": {"1": "-1/2"}, "squares": [], "known": []}])
+
+
+def test_steps_account_for_scalars_and_cones():
+    P = program([0.0, -1.0], [0, 0], [(1, 0, 1.0)], sign=[0])
+    with pytest.raises(NotProvedError, match="coefficient"):
+        take_faces(P, [{"y": {"1": "1"}, "squares": [], "known": []}])
+    # (z, z, 1) in the cone is nothing, by the multiplier (1, -1, 0) and not by (0, 0, -1).
+    rows = {"rel": [0] + [SECOND_ORDER] * 3, "cones": [(1, 2, 3)], "sign": [0]}
+    for b, y, is_true in (
+        ([0.0, -1.0, 0.0, 0.0], {"1": "1", "2": "-1"}, True),
+        ([0.0, 0.0, 0.0, 1.0], {"3": "-1"}, False),
+    ):
+        P = program(b, rows["rel"], [(1, 0, -1.0), (2, 0, -1.0)], sign=[0], cones=rows["cones"])
+        step = {"y": y, "squares": [], "known": []}
+        if is_true:
+            assert take_faces(P, [step])
+            continue
+        with pytest.raises(NotProvedError, match="dual"):
+            take_faces(P, [step])
+
+
+@pytest.mark.parametrize(
+    ("P", "claims", "more"),
+    [
+        (above, {"bound": 2.0}, {"y": np.array([2.0, 2.0])}),
+        (above, {"bound": 2.0}, {"exact": {"0": "2", "1": "2"}}),
+        (above, {"infeasible": True}, {"y": np.array([1.0, 1.0])}),
+        (single, {"unbounded": True}, {"z": [1.0], "ray": [0.0]}),
+        (nothing, {"unbounded": True}, {"z": [1.0], "ray": [0.0]}),
+        (endless, {"unbounded": True}, {"z": [3.0, 0.0], "ray": [0.0, 0.0]}),
+    ],
+)
+def test_no_claim_is_proved_by_what_proves_another(P, claims, more, tmp_path):
+    head = {"format": "sdp-proof", "version": 1, "claims": claims}
+    arrays = vars_of(P)
+    if "exact" in more:
+        head["exact"] = {"y": more["exact"], "squares": [], "known": []}
+    elif "y" in more:
+        arrays["y"] = more["y"]
+    else:
+        for whose, z in (("point", more["z"]), ("ray", more["ray"])):
+            arrays |= {f"{whose}_{name}": x for name, x in point(P, z, rank=[]).items()}
+    with pytest.raises(NotProvedError):
+        check(Contents(head, arrays).write(tmp_path / "cheat.proof"))
 
 
 def test_programs_that_are_none_are_named():

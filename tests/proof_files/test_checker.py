@@ -59,6 +59,8 @@ def test_cones_at_their_boundaries():
         inside, outside = (sign * (2 + d * eighth / 10**20) for d in (-1, 1))
         assert box_in_cone(POWER, 0.25, fractions(16, 1, inside), ZERO, dual=False)
         assert not box_in_cone(POWER, 0.25, fractions(16, 1, outside), ZERO, dual=False)
+        assert box_in_cone(POWER, 0.25, fractions(4, 0.75, inside), ZERO, dual=True)
+        assert not box_in_cone(POWER, 0.25, fractions(4, 0.75, outside), ZERO, dual=True)
 
 
 @pytest.mark.parametrize("kind", [SECOND_ORDER, EXPONENTIAL, POWER])
