@@ -108,6 +108,13 @@ endless = program(
 )
 # z = 1 and z <= 0.999, which nothing is.
 nothing = program([0.0, 1.0, 0.999], [0, 0, INEQUALITY], [(1, 0, 1.0), (2, 0, 1.0)], sign=[0])
+# The same beside a scalar that may fall for ever.
+beside = program(
+    [0.0, 1.0, 0.999],
+    [0, 0, INEQUALITY],
+    [(0, 1, 1.0), (1, 0, 1.0), (2, 0, 1.0)],
+    sign=[0, 0],
+)
 # min z, z = 1.
 single = program([0.0, 1.0], [0, 0], [(0, 0, 1.0), (1, 0, 1.0)], sign=[0])
 
@@ -291,12 +298,12 @@ def test_steps_account_for_scalars_and_cones():
 @pytest.mark.parametrize(
     ("P", "claims", "more"),
     [
-        (above, {"bound": 2.0}, {"y": np.array([2.0, 2.0])}),
+        (above, {"bound": 1.9}, {"y": np.array([2.0, 2.0])}),
         (above, {"bound": 2.0}, {"exact": {"0": "2", "1": "2"}}),
         (above, {"infeasible": True}, {"y": np.array([1.0, 1.0])}),
         (single, {"unbounded": True}, {"z": [1.0], "ray": [0.0]}),
         (nothing, {"unbounded": True}, {"z": [1.0], "ray": [0.0]}),
-        (endless, {"unbounded": True}, {"z": [3.0, 0.0], "ray": [0.0, 0.0]}),
+        (beside, {"unbounded": True}, {"z": [1.0, 0.0], "ray": [0.0, -1.0]}),
     ],
 )
 def test_no_claim_is_proved_by_what_proves_another(P, claims, more, tmp_path):
