@@ -118,8 +118,9 @@ class FlatFileProgram:
         return -value if self.maximize else value
 
     def multipliers(self, duals: Mapping[str, Array], objective: float) -> Array:
-        """Multipliers as those of the file."""
-        return cleaned(np.concatenate([[objective], duals[_Z]]))
+        """Multipliers as those of the file; zero where none are known, as of bounds on faces."""
+        nothing = np.zeros(self._m + self._flat.b.size)
+        return cleaned(np.concatenate([[objective], duals.get(_Z, nothing)]))
 
     def exact_multipliers(
         self, given: Sequence[tuple[str, int, Fraction]]

@@ -212,6 +212,9 @@ class _Writer:
         return None if take_faces(P, self._faces) else P
 
     def _value(self, P: Program, attained: float) -> None:
+        if not self._solution.values:
+            self.missing["value"] = "the point that has it is not kept"
+            return
         goal = self.program.report(attained)
         found = find_value(P, self.program.point(self._solution.values, P), goal)
         for improve in (self._without_dependent, self._on_forced_faces):
