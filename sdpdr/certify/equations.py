@@ -151,7 +151,8 @@ class Equations:
     def __init__(
         self, E: sp.csr_array, f: Array, D: Array, data: sp.csr_array | None = None
     ) -> None:
-        E = sp.csr_array(E)
+        # A copy: what follows changes arrays that a program would share, and its own would be wrong.
+        E = sp.csr_array(E, copy=True)
         E.sum_duplicates()
         E.eliminate_zeros()
         vague = np.zeros(f.size) if data is None else np.asarray(data.sum(axis=1)).ravel()
