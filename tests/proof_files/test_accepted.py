@@ -52,6 +52,7 @@ def test_the_program_in_the_file_is_the_one_that_was_meant(make, tmp_path):
     assert found == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["cp-lift-cycle-4", "nmf-shor-square", "cheap-slack-actions"])
 def test_faces_and_directions_that_need_fractions(name, tmp_path):
     solution = sdpdr.library.find_card(name).solve("auto", "auto", progress=False)
@@ -60,6 +61,7 @@ def test_faces_and_directions_that_need_fractions(name, tmp_path):
     assert len(check(written.path)) == 3 + (solution.ray is None)
 
 
+@pytest.mark.integration
 def test_an_unfolding_of_a_thousand_points(tmp_path):
     X, _ = sdpdr.datasets.swiss_roll(1000, seed=0)
     solution = sdpdr.solve(methods.mvu(graphs.knn(X, n_neighbors=6)))

@@ -90,7 +90,7 @@ def exact_minor_signs(M):
 
 def test_matrices_are_definite_only_where_fractions_agree():
     rng, said = np.random.default_rng(5), []
-    for trial in range(200):
+    for trial in range(60):
         B = np.round(8.0 * rng.normal(size=(6, 6)))
         S = B @ B.T * 2.0 ** rng.integers(-9, 9) - np.eye(6) * 10.0 ** -rng.integers(1, 17)
         S = S if trial % 2 else S - np.linalg.eigvalsh(S)[0] * np.eye(6)
@@ -99,7 +99,7 @@ def test_matrices_are_definite_only_where_fractions_agree():
         found = is_semidefinite(sp.csr_array(S), sp.csr_array(np.abs(S) * 1e-300), 0.0, nothing)
         said.append(found)
         assert not found or exact_minor_signs(S)
-    assert 80 < sum(said) < 200
+    assert 20 < sum(said) < 60
 
 
 @pytest.mark.parametrize("n", [40, 700])
@@ -152,7 +152,7 @@ def program(C, **more):
 def test_value_and_bound_enclose_what_fractions_say():
     """The least eigenvalue of [[a, b], [b, c]] is the smaller root of (a - t)(c - t) - b b."""
     rng = np.random.default_rng(9)
-    for _ in range(50):
+    for _ in range(15):
         C = np.round(64.0 * rng.normal(size=(2, 2))) / 8.0 * 10.0 ** rng.integers(-6, 6)
         C[0, 1] = C[1, 0]
         P = program(C)
