@@ -151,7 +151,7 @@ class Equations:
     def __init__(
         self, E: sp.csr_array, f: Array, D: Array, data: sp.csr_array | None = None
     ) -> None:
-        # A copy: what follows changes arrays that a program would share, and its own would be wrong.
+        # A copy, since the next lines change arrays in place, which are those of the program.
         E = sp.csr_array(E, copy=True)
         E.sum_duplicates()
         E.eliminate_zeros()

@@ -53,8 +53,10 @@ def test_the_program_in_the_file_is_the_one_that_was_meant(make, tmp_path):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", ["cp-lift-cycle-4", "nmf-shor-square", "cheap-slack-actions"])
-def test_faces_and_directions_that_need_fractions(name, tmp_path):
+@pytest.mark.parametrize(
+    "name", ["cp-lift-cycle-4", "nmf-shor-square", "cheap-slack-actions", "sopca-gaussian-4"]
+)
+def test_cards_that_need_fractions_or_share_rows(name, tmp_path):
     solution = sdpdr.library.find_card(name).solve("auto", "auto", progress=False)
     written = solution.write_proof(tmp_path / "card.proof")
     assert not written.missing

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.certify.check_proof import (
     DENSE,
     INEQUALITY,
@@ -69,21 +69,34 @@ def find_value(
 def _with_slack_blocks(P: Program, w: Witness) -> Witness | None:
     """The point with the blocks that are slack of equations of their own as such, if any."""
     rank, R, begin = w["rank"].copy(), list[Array](), 0
+    free = P.equation & ~P.dropped
     for k, size in enumerate((w["rank"] * P.n).tolist()):
-        try:
-            slack_rows(P, k)
-        except NotProvedError:
-            R.append(w["R"][begin : begin + size])
+        rows = _own_rows(P, k)
+        if rows is not None and np.all(free[rows]):
+            rank[k], free[rows] = -1, False
         else:
-            rank[k] = -1
+            R.append(w["R"][begin : begin + size])
         begin += size
     return (
         None if np.all(rank >= 0) else {**w, "rank": rank, "R": np.concatenate([np.zeros(0), *R])}
     )
 
 
+def _own_rows(P: Program, k: int) -> Index | None:
+    """The equations that define a block, if it can be their slack."""
+    try:
+        rows: Index = slack_rows(P, k)
+    except NotProvedError:
+        return None
+    return rows
+
+
 def _found(P: Program, w: Witness, goal: float | None, ray: bool) -> Found | str:
     """The best of some points nearby, or why there is none."""
+    try:
+        System(P, w, ray=ray)
+    except NotProvedError as why:
+        return str(why)
     best: Found | None = None
     troubles = []
     for words, move in (
