@@ -154,7 +154,8 @@ class Equations:
     def __init__(
         self, E: sp.csr_array, f: Array, D: Array, data: sp.csr_array | None = None
     ) -> None:
-        E = sp.csr_array(E)
+        # A copy, since the next lines change arrays in place, which are those of the program.
+        E = sp.csr_array(E, copy=True)
         E.sum_duplicates()
         E.eliminate_zeros()
         vague = np.zeros(f.size) if data is None else np.asarray(data.sum(axis=1)).ravel()

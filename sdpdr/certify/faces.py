@@ -60,11 +60,11 @@ def _bases(Q: Array, units: Array) -> tuple[Array, Array] | None:
 
     They have integers, once rows are in the units that they were given in.
     """
-    found = _integer_bases(units[:, None] * Q)
+    found = integer_bases(units[:, None] * Q)
     return None if found is None else (found[0] / units[:, None], units[:, None] * found[1])
 
 
-def _integer_bases(Q: Array) -> tuple[Array, Array] | None:
+def integer_bases(Q: Array) -> tuple[Array, Array] | None:
     """Integer columns that span what Q spans to about four digits, and those of its complement."""
     n, r = Q.shape
     if r in (0, n):
@@ -158,7 +158,7 @@ def _face_of_second_order(size: float, v: Array, side: str, top: float) -> Face 
     eye = sp.csr_array(sp.eye_array(v.size))
     if v[0] - np.linalg.norm(v[1:]) > CLEAR * top:
         return Face([(SECOND_ORDER, size, eye)], eye[:0], [], eye)
-    bases = _integer_bases((v / v[0])[:, None])
+    bases = integer_bases((v / v[0])[:, None])
     if bases is None or 2.0 * bases[0][0, 0] ** 2 != np.sum(bases[0] ** 2):
         return None
     J = sp.diags_array(np.r_[1.0, -np.ones(v.size - 1)])

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
+    from sdpdr.certify.proof_file import WrittenProof
     from sdpdr.reduce import Exposure
 
 T = TypeVar("T")
@@ -115,8 +116,8 @@ class Solution:
         `backward_error`.
     edges : mapping from constraint label to array of shape (m, 2)
         The edges that constraints on squared lengths are about, in the first matrix.
-    prover : callable or None
-        What `prove` calls.
+    prover, writer : callable or None
+        What `prove` and `write_proof` call.
 
     Examples
     --------
@@ -159,6 +160,7 @@ class Solution:
     measured: Measured = field(default_factory=Measured)
     edges: Mapping[str, Index] = field(default_factory=dict)
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
+    writer: Callable[[Solution, str | Path], WrittenProof] | None = field(default=None, repr=False)
 
     def prove(self, seconds: float | None = None) -> Solution:
         """Continue the proofs that their budget ended.
@@ -191,6 +193,44 @@ class Solution:
                 "sdpdr.solve returned, of a model that has a standard form."
             )
         return self.prover(self, seconds)
+
+    def write_proof(self, path: str | Path) -> WrittenProof:
+        """Write what proves value and bound to a file that anybody can check.
+
+        ``sdpdr check`` and ``checker/check_proof.py``, which needs nothing of this package, read it
+        (:doc:`/guide/proof_files`).
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        WrittenProof
+            The claims, the hash of the program, and what could not be written.
+
+        Raises
+        ------
+        DataError
+            If the solution knows no program, or if nothing that it proves can be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import sdpdr
+        >>> from sdpdr import graphs, methods
+        >>> solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = solution.write_proof(folder + "/answer.proof")
+        >>> sorted(written.claims), dict(written.missing)
+        (['bound', 'value'], {})
+        """
+        if self.writer is None:
+            raise DataError(
+                "this solution knows no program to write a proof of: call write_proof() on what "
+                "sdpdr.solve returns, of a model that has a standard form."
+            )
+        return self.writer(self, path)
 
     @property
     def residuals(self) -> Residuals:

@@ -19,6 +19,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.progress import Progress
 from sdpdr.certify.answer import is_nothing
+from sdpdr.certify.proof_file import write_proof
 from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
 from sdpdr.program.run import Status
@@ -292,7 +293,8 @@ class Plan(Candidate):
             solution = without_what_misses(solution)
         sdp = self.presolved.standard if self.presolved is not None else self.sdp
         if sdp is not None:
-            solution = replace(solution, prover=partial(go_on, sdp))
+            prover, writer = partial(go_on, sdp), partial(write_proof, sdp)
+            solution = replace(solution, prover=prover, writer=writer)
         if not isinstance(request.model, Model):
             return solution
         return replace(solution, of_model=True, shapes=request.model.shapes)

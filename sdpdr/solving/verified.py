@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from math import inf, isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.errors import DataError
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, OPTIMAL, UNBOUNDED, VALUE, Knowledge
+from sdpdr.certify.proof_file.flat import FlatFileProgram, sides_of
+from sdpdr.certify.proof_file.write import WrittenProof, write_file_of
 from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.program.run import Status
@@ -49,6 +54,8 @@ class Verified:
         Of a processor, for solving again and for proofs.
     notes : tuple of str
         What did not succeed, and why.
+    writer : callable or None
+        What `write_proof` calls.
     """
 
     status: Status
@@ -60,6 +67,45 @@ class Verified:
     tol: float
     seconds: float
     notes: tuple[str, ...] = ()
+    writer: Callable[[str | Path], WrittenProof] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    def write_proof(self, path: str | Path) -> WrittenProof:
+        """Write what is proved to a file that anybody can check (:doc:`/guide/proof_files`).
+
+        The program in the file is the one that cvxpy makes of the problem.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        WrittenProof
+
+        Raises
+        ------
+        DataError
+            If nothing that is proved can be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import cvxpy as cp
+        >>> import sdpdr
+        >>> x = cp.Variable(3)
+        >>> found = sdpdr.verify(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = found.write_proof(folder + "/entropy.proof")
+        >>> round(written.claims["value"], 4), round(written.claims["bound"], 4)
+        (1.0986, 1.0986)
+        """
+        if self.writer is None:
+            raise DataError(
+                "this knows no program: call write_proof() on what sdpdr.verify returns."
+            )
+        return self.writer(path)
 
     @property
     def gap(self) -> float:
@@ -155,6 +201,11 @@ def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = No
         tol=tol,
         seconds=solving + known.seconds,
         notes=tuple(known.notes),
+        writer=partial(
+            write_file_of,
+            FlatFileProgram(flat.program, maximize=flat.maximize),
+            sides_of(known, units, maximize=flat.maximize),
+        ),
     )
 
 

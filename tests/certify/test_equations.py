@@ -128,3 +128,12 @@ def test_rows_that_say_zero_are_among_those_that_the_others_follow_from():
     assert (y[1], radius[1]) == (0.0, 0.0)
     np.testing.assert_allclose(y, [1.0, 0.0, 2.0], atol=1e-12)
     assert np.linalg.matrix_rank(E[found.rows].toarray()) == 3
+
+
+def test_equations_with_zeros_among_their_entries_stay_as_they_are():
+    E = sp.csr_array(np.ones((2, 3)))
+    E.data[1:3] = 0.0
+    Equations(E, np.zeros(2), np.ones(3))
+    assert E.nnz == E.data.size == 6
+    below = sp.vstack([E, 5.0 * sp.eye_array(3, format="csr")]).toarray()
+    assert below.tolist() == [[1, 0, 0], [1, 1, 1], [5, 0, 0], [0, 5, 0], [0, 0, 5]]

@@ -16,7 +16,18 @@ from sdpdr.solvers import Clarabel, table
 from sdpdr.solvers.base import Availability
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
-COMMANDS = ("doctor", "list", "show", "solve", "embed", "transform", "export", "sdp", "demo")
+COMMANDS = (
+    "doctor",
+    "list",
+    "show",
+    "solve",
+    "embed",
+    "transform",
+    "export",
+    "sdp",
+    "check",
+    "demo",
+)
 
 
 def test_help_lists_the_commands_and_every_exit_code(sdpdr):

@@ -322,9 +322,10 @@ def reduced(sdp: SDP, form: str) -> SDP:
 @command(
     "sdp",
     "sdpdr sdp theta1.dat-s\nsdpdr sdp path.dat-s --solver clarabel --form lmi --json\n"
-    "sdpdr sdp theta1.dat-s --out theta1.json",
+    "sdpdr sdp theta1.dat-s --out theta1.json --proof theta1.proof",
     click.argument("file", metavar="FILE", type=PATH),
     option("-o/--out PATH", "The grade, the point and its multipliers: .json.", type=PATH),
+    option("--proof PATH", "What proves the answer, for `sdpdr check`: .proof.", type=PATH),
     AS_JSON,
     app.solver_options(),
 )
@@ -333,8 +334,8 @@ def sdp_command(args: SimpleNamespace) -> int:
 
     FILE is called .dat-s, or .dat-s.gz if it is compressed.
     """
-    if args.out is not None:
-        terminal.check_targets([(args.out, (".json",))])
+    targets = [(args.out, (".json",)), (args.proof, (".proof",))]
+    terminal.check_targets([(path, endings) for path, endings in targets if path is not None])
     if args.file.is_dir():
         raise FileFormatError(f"{args.file} is a directory. Name a file in it.")
     if not args.file.is_file():
@@ -348,6 +349,9 @@ def sdp_command(args: SimpleNamespace) -> int:
         multipliers = {label: _listed(dual) for label, dual in solution.duals.items()}
         whole = record | {"point": point, "multipliers": multipliers}
         terminal.write_all({args.out: terminal.record_writer(whole)})
+    if args.proof is not None:
+        for claim, why in solution.write_proof(args.proof).missing.items():
+            info(f"{args.proof} does not hold the {claim}: {why}")
     if args.json:
         echo_json(record)
         return exit_of_status(solution.status)

@@ -1,0 +1,1 @@
+../sdpdr/certify/check_proof.py

@@ -1,0 +1,174 @@
+"""Multipliers next to those that are given, by which the checker proves a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from sdpdr.base.arrays import Array
+from sdpdr.certify.check_proof import INEQUALITY, NotProvedError, Program, lower
+from sdpdr.certify.proof_file.program import cleaned
+from sdpdr.certify.proof_file.values import Found
+
+# A bound as near to the one aimed at needs no other multipliers.
+_NEAR = 1e-9
+# Multipliers move by a share of their size: the first that is tried, how much more if it does not
+# verify, and at most. Then the least share is looked for, from rounding on, up to a factor.
+_SHARE, _GROWTH, _MOST, _FIRST, _WITHIN = 1e-8, 1e2, 1.0, 1e-15, 5.0
+# Heights of the multiple of the identity, in units of the costs, that slack is moved towards.
+_HEIGHTS = (1.0, 0.1, 10.0)
+# Entries of the triangles of blocks with null vectors, which are not sparse, that are looked at.
+_DENSE = 50_000
+
+
+def find_bound(P: Program, y: Array, goal: float | None = None) -> Found | str:
+    """The best bound that is proved by multipliers next to y, or why there is none.
+
+    Parameters
+    ----------
+    P : Program
+    y : array of shape (m + 1,)
+        Of the objective, one or zero, and of rows.
+    goal : float, optional
+        A bound of the minimisation that is good enough.
+    """
+    search = _Search(P, goal)
+    signed = (P.rel == INEQUALITY) & ~P.equation
+    y = np.where(signed, np.maximum(y, 0.0), y)
+    if search.is_over(lambda share: y, "as they are", moves=False):
+        return search.found()
+    if search.is_over(lambda share: _scaled(y, 1.0 + share), "scaled up"):
+        return search.found()
+    for words, move in _directions(P, y):
+        if search.is_over(move, words):
+            break
+    return search.found()
+
+
+class _Search:
+    """The best bound so far, and why others were not proved."""
+
+    def __init__(self, P: Program, goal: float | None) -> None:
+        self._P, self._goal = P, goal
+        self._best: Found | None = None
+        self._troubles = list[str]()
+
+    def is_over(self, move: Callable[[float], Array], words: str, *, moves: bool = True) -> bool:
+        """Try multipliers by the smallest share that verifies; whether the bound is good enough."""
+        share, failed = _SHARE, _FIRST
+        while self._tried(move(share), words) is None:
+            failed, share = share, share * _GROWTH
+            if share > _MOST or not moves:
+                break
+        while moves and _WITHIN * failed < share <= _MOST:
+            middle = float(np.sqrt(failed * share))
+            if self._tried(move(middle), words) is None:
+                failed = middle
+            else:
+                share = middle
+        best, goal = self._best, self._goal
+        return best is not None and (goal is None or goal - best.number <= _NEAR * abs(goal))
+
+    def _tried(self, y: Array, words: str) -> float | None:
+        """The bound of multipliers; None if they prove none."""
+        y = cleaned(y)
+        try:
+            number = lower(self._P, y)
+        except NotProvedError as why:
+            self._troubles.append(f"multipliers {words}: {why}")
+            return None
+        if self._best is None or number > self._best.number:
+            self._best = Found(number, y, number)
+        return number
+
+    def found(self) -> Found | str:
+        """The best, or why there is none."""
+        return self._best or "; ".join(dict.fromkeys(self._troubles))
+
+
+def _scaled(y: Array, factor: float) -> Array:
+    """The multipliers of rows times a number."""
+    return np.concatenate([y[:1], factor * y[1:]])
+
+
+def _mixed(y: Array, v: Array, share: float) -> Array:
+    """The way from y to v, as far as a share of it."""
+    return (1.0 - share) * y + share * v
+
+
+def _directions(P: Program, y: Array) -> Iterator[tuple[str, Callable[[float], Array]]]:
+    """Ways inside: along multipliers of the identity, and towards those of a multiple of it."""
+    system = _Slack(P)
+    if system.is_too_large:
+        return
+    signed = (P.rel == INEQUALITY) & ~P.equation
+    size = float(np.linalg.norm(y[1:])) or 1.0
+
+    def admissible(v: Array) -> Array:
+        return np.where(signed, np.maximum(v, 0.0), v)
+
+    v = admissible(system.nearest(system.identity))
+    if np.any(v):
+        v = v * (size / float(np.linalg.norm(v)))
+        yield "along the identity", lambda share: y + share * v
+    if not y[0]:
+        return
+    for height in _HEIGHTS:
+        v = system.nearest(height * system.cost_size * system.identity - system.cost)
+        v = admissible(v)
+        v[0] = y[0]
+        yield "towards the identity", partial(_mixed, y, v)
+
+
+class _Slack:
+    """Entries of dual slack as a linear map of multipliers, with those of null vectors."""
+
+    def __init__(self, P: Program) -> None:
+        starts = np.r_[0, np.cumsum(P.n * (P.n + 1) // 2)]
+        faces = [k for k in range(P.K) if P.U[k].shape[1]]
+        triangles = sum(int(P.n[k] * (P.n[k] + 1) // 2) * P.U[k].shape[1] for k in faces)
+        self.is_too_large = triangles > _DENSE
+        if self.is_too_large:
+            return
+        weight = np.where(P.A_i == P.A_j, 1.0, np.sqrt(2.0))
+        entry = starts[P.A_blk] + P.A_j * (P.A_j + 1) // 2 + P.A_i
+        parts = [(P.A_row, entry, weight * P.A_v), (P.B_row, starts[-1] + P.B_col, P.B_v)]
+        last, target = P.m + 1, []
+        for k in range(P.K):
+            E, n = np.eye(int(P.n[k])) if k in faces else None, int(P.n[k])
+            i = np.arange(n)
+            if E is None:
+                target.append((starts[k] + i * (i + 1) // 2 + i, np.ones(n)))
+                continue
+            q = np.linalg.qr(P.U[k].toarray())[0]
+            E = E - q @ q.T
+            j, i = np.tril_indices(n)
+            target.append(
+                (starts[k] + np.arange(i.size), E[i, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
+            )
+            for u in P.U[k].toarray().T:  # u a' + a u' for every unit vector a
+                a, b = np.meshgrid(np.arange(n), np.flatnonzero(u), indexing="ij")
+                low, high = np.minimum(a, b), np.maximum(a, b)
+                value = u[b] * np.where(a == b, 2.0, np.sqrt(2.0))
+                entry = starts[k] + high * (high + 1) // 2 + low
+                parts.append((last + a.ravel(), entry.ravel(), value.ravel()))
+                last += n
+        target.append((starts[-1] + np.flatnonzero(P.sign == 1), np.ones(int(np.sum(P.sign)))))
+        where, what = (np.concatenate(x) for x in zip(*target, strict=True))
+        row, column, value = (np.concatenate(x) for x in zip(*parts, strict=True))
+        seen, place = np.unique(np.r_[column, where], return_inverse=True)
+        M = sp.csr_array((value, (row, place[: row.size])), shape=(last, seen.size))
+        self.identity = np.zeros(seen.size)
+        self.identity[place[row.size :]] = what
+        self.cost = M[[0]].toarray().ravel()
+        self.cost_size = float(np.max(np.abs(self.cost), initial=0.0)) or 1.0
+        self._map, self._m = sp.csr_array(M[1:]), P.m
+
+    def nearest(self, target: Array) -> Array:
+        """Multipliers whose slack, without the cost, is nearest to a target; zero of the cost."""
+        found = spl.lsqr(self._map.T.tocsr(), target, atol=1e-14, btol=1e-14, iter_lim=2000)[0]
+        return np.concatenate([np.zeros(1), found[: self._m]])

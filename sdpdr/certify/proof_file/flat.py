@@ -1,0 +1,148 @@
+"""A flat program, over all cones, as the arrays of a proof file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.certify import check_proof
+from sdpdr.certify.check_proof import EQUATION, INEQUALITY, Program
+from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, POWER, SECOND_ORDER, SEMIDEFINITE
+from sdpdr.certify.flat import FlatProgram as Flat
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge
+from sdpdr.certify.proof_file.program import Entries, as_arrays, cleaned, read, witness_of
+from sdpdr.certify.units import Units
+from sdpdr.program.point import Value, as_dense
+from sdpdr.program.ray import Kind, Ray
+
+_RELATIONS = {
+    NONNEGATIVE: INEQUALITY,
+    SECOND_ORDER: check_proof.SECOND_ORDER,
+    EXPONENTIAL: check_proof.EXPONENTIAL,
+    POWER: check_proof.POWER,
+    SEMIDEFINITE: EQUATION,
+}
+_X, _Z = "x", "z"
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What is known of a flat program, as `sdpdr.certify.proof_file.write` reads a solution.
+
+    Points and multipliers are one vector each, by the names "x" and "z".
+    """
+
+    attained: float | None
+    bound: float | None
+    values: Mapping[str, Value]
+    duals: Mapping[str, Array]
+    ray: Ray | None
+    exposures: tuple[()] = ()
+
+
+def sides_of(known: Knowledge, units: Units, *, maximize: bool) -> Sides:
+    """What the kernel knows of a program in units of its own, in those of the program itself."""
+    unit = -units.cost if maximize else units.cost
+    ray = None
+    if known.status in (INFEASIBLE, UNBOUNDED):
+        words, is_dual = known.how[known.status], known.status == INFEASIBLE
+        given = dict[str, Array]()
+        if known.ray is not None:
+            in_given = units.given_multipliers if is_dual else units.given_point
+            given = {_Z if is_dual else _X: in_given(known.ray)}
+        kind: Kind = "infeasible" if is_dual else "unbounded"
+        empty = dict[str, Array]()
+        ray = Ray(kind, 0.0, words, duals=given if is_dual else empty, values=empty or given)
+    return Sides(
+        unit * known.value if VALUE in known.how else None,
+        unit * known.bound if BOUND in known.how else None,
+        {} if known.x is None else {_X: units.given_point(known.x)},
+        {} if known.z is None else {_Z: units.given_multipliers(known.z)},
+        ray,
+    )
+
+
+class FlatFileProgram:
+    """The arrays of a flat program; x are free scalars, and each matrix is a block.
+
+    Parameters
+    ----------
+    flat : FlatProgram
+        In the units of the user.
+    maximize : bool, default False
+
+    Attributes
+    ----------
+    arrays : dict from name to array
+    notes : list of str
+    """
+
+    def __init__(self, flat: Flat, *, maximize: bool = False) -> None:
+        self._flat, self._m, self.maximize = flat, flat.f.size, maximize
+        self.notes = [] if flat.around == (None, None, None) else ["some numbers are rounded"]
+        rel, cone = np.zeros(1 + self._m + flat.b.size, int), np.full(1 + self._m + flat.b.size, -1)
+        A, B, exponents, orders = Entries(5), Entries(3), list[float](), list[int]()
+        for kind, size, rows, _ in flat.parts:
+            at = 1 + self._m + rows
+            rel[at] = _RELATIONS[kind]
+            if kind == SEMIDEFINITE:
+                j, i = np.tril_indices(int(size))
+                A.add(at, len(orders), i, j, np.where(i == j, 1.0, 0.5))
+                orders.append(int(size))
+            elif kind != NONNEGATIVE:
+                cone[at] = len(exponents)
+                exponents.append(size if kind == POWER else 0.0)
+        sides = (sp.csr_array(flat.c[None]), flat.E, flat.A)
+        matrix = sp.coo_array(sp.vstack(sides))
+        matrix.eliminate_zeros()
+        B.add(matrix.row, matrix.col, matrix.data)
+        self.arrays = as_arrays(
+            maximize=maximize,
+            orders=orders,
+            right=np.concatenate([[flat.offset], flat.f, flat.b]),
+            rel=rel,
+            cone=cone,
+            exponent=exponents,
+            sign=np.zeros(flat.c.size),
+            curvature=np.zeros(flat.c.size),
+            entries=(A, B, Entries(4)),
+        )
+
+    def read(self) -> Program:
+        """The program as the checker reads it."""
+        return read(self.arrays)
+
+    def report(self, value: float) -> float:
+        """A value of the minimisation in the sense of the user."""
+        return -value if self.maximize else value
+
+    def multipliers(self, duals: Mapping[str, Array], objective: float) -> Array:
+        """Multipliers as those of the file; zero where none are known, as of bounds on faces."""
+        nothing = np.zeros(self._m + self._flat.b.size)
+        return cleaned(np.concatenate([[objective], duals.get(_Z, nothing)]))
+
+    def exact_multipliers(
+        self, given: Sequence[tuple[str, int, Fraction]]
+    ) -> dict[int, Fraction] | None:
+        """None: nothing reduces a flat program before it is solved."""
+        del given
+        return None
+
+    def point(
+        self, values: Mapping[str, Value], P: Program, *, ray: bool = False
+    ) -> dict[str, Array]:
+        """A point, or a direction, as that of the file."""
+        x, flat = as_dense(values[_X]), self._flat
+        s, matrices = (0.0 if ray else flat.b) - flat.A @ x, list[Value]()
+        for kind, size, rows, _ in flat.parts:
+            if kind == SEMIDEFINITE:
+                j, i = np.tril_indices(int(size))
+                T = np.zeros((int(size), int(size)))
+                T[i, j] = T[j, i] = s[rows]
+                matrices.append(T)
+        return witness_of(matrices, x, P)

@@ -1,0 +1,394 @@
+"""A program in standard form as the arrays of a proof file, and its points and multipliers there.
+
+Coefficients are the numbers that were given, without square roots of two. One of more than 53 bits
+is written as the sum of several doubles, since entries that are given several times add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.certify.check_proof import (
+    EQUATION,
+    INEQUALITY,
+    SECOND_ORDER,
+    SMALLEST,
+    Program,
+)
+from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
+from sdpdr.linalg import LinearMap
+from sdpdr.linalg.exact import exact_terms
+from sdpdr.linalg.svec import smat, svec_index, svec_pairs, svec_size
+from sdpdr.program.arrows import arrow_labels, head_and_neck, of_arrow
+from sdpdr.program.face import exposing_rows, is_face_known, stated_labels
+from sdpdr.program.point import Factor, Value, as_dense
+from sdpdr.program.rows import Expression, Lmi
+from sdpdr.program.sdp import SDP
+
+# Doubles whose sum a coefficient may be; products of two numbers take two of them.
+_DOUBLES = 4
+# Eigenvalues beside the largest that are left out of a factor: those of rounding.
+_ROUNDED = 1e-15
+# Singular values beside the largest, squared, without which the products of a factor stay.
+_NARROWED = 1e-18
+
+
+@dataclass
+class Entries:
+    """Lists of arrays of equal lengths, which become the arrays of a file."""
+
+    columns: int
+    parts: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def add(self, *arrays: Any) -> None:
+        """Entries; a number stands for an array of it."""
+        self.parts.append(tuple(np.broadcast_arrays(*arrays)))
+
+    def gathered(self) -> list[Array]:
+        """All of them, one array for each column."""
+        return [
+            np.concatenate([np.zeros(0), *(p[c] for p in self.parts)]) for c in range(self.columns)
+        ]
+
+
+def as_arrays(
+    *,
+    maximize: bool,
+    orders: Sequence[int],
+    right: Any,
+    rel: Any,
+    cone: Any,
+    exponent: Any,
+    sign: Any,
+    curvature: Any,
+    entries: tuple[Entries, Entries, Entries],
+) -> dict[str, Array]:
+    """The arrays of a program; entries are those of A, B and U."""
+    A, B, U = (one.gathered() for one in entries)
+    doubles = {"A_v": A[4], "B_v": B[2], "b": right, "exponent": exponent, "q": curvature}
+    small = {"sense": [-1 if maximize else 1], "rel": rel, "sign": sign}
+    large = {
+        "n": orders,
+        **dict(zip(("A_row", "A_blk", "A_i", "A_j"), A, strict=False)),
+        **dict(zip(("B_row", "B_col"), B, strict=False)),
+        "cone": cone,
+        **dict(zip(("U_blk", "U_col", "U_i"), U, strict=False)),
+    }
+    return {
+        **{name: np.asarray(x, dtype=np.float64) for name, x in doubles.items()},
+        "U_v": np.asarray(U[3], dtype=np.float64),
+        **{name: np.asarray(x).astype(np.int8) for name, x in small.items()},
+        **{name: np.asarray(x).astype(np.int32) for name, x in large.items()},
+    }
+
+
+def read(arrays: Mapping[str, Array]) -> Program:
+    """The program as the checker reads it."""
+    return Program({k: x if x.dtype.kind == "f" else x.astype(np.int64) for k, x in arrays.items()})
+
+
+class ProgramInFile(Protocol):
+    """A program, as it is written."""
+
+    arrays: dict[str, Array]
+    notes: list[str]
+
+    def read(self) -> Program:
+        """The program as the checker reads it."""
+
+    def report(self, value: float) -> float:
+        """A value of the minimisation in the sense of the user."""
+
+    def multipliers(self, duals: Mapping[str, Array], objective: float) -> Array:
+        """Multipliers as those of the file, with that of the objective."""
+
+    def exact_multipliers(
+        self, given: Sequence[tuple[str, int, Fraction]]
+    ) -> dict[int, Fraction] | None:
+        """Multipliers of a step of facial reduction; None where it uses rows that are not there."""
+
+    def point(
+        self, values: Mapping[str, Value], P: Program, *, ray: bool = False
+    ) -> dict[str, Array]:
+        """A point, or a direction, as that of the file."""
+
+
+class FileProgram:
+    """The arrays of a program, and where its variables and constraints are among them.
+
+    Parameters
+    ----------
+    sdp : SDP
+
+    Attributes
+    ----------
+    arrays : dict from name to array
+    notes : list of str
+        What the arrays do not hold exactly.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> found = FileProgram(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
+    >>> found.arrays["n"].tolist(), found.arrays["b"].tolist(), found.arrays["U_i"].tolist()
+    ([3], [0.0, 1.0, 4.0], [0, 1, 2])
+    """
+
+    def __init__(self, sdp: SDP) -> None:
+        self.sdp, self.notes = sdp, list[str]()
+        self._arrows = {lmi.label for lmi in sdp.lmis if lmi.label in arrow_labels(sdp)}
+        self._block, self._scalar = dict[str, int](), dict[str, int]()
+        self._limit, self._first = dict[str, int](), dict[str, int]()
+        self._A, self._B, self._U = Entries(5), Entries(3), Entries(4)
+        self._b, self._rel, self._cone = [sdp.constant], [EQUATION], [-1]
+        orders, count = [v.n for v in sdp.psd_variables], 0
+        self._block = {v.name: k for k, v in enumerate(sdp.psd_variables)}
+        for v in sdp.vector_variables:
+            self._scalar[v.name], count = count, count + v.size
+        self._rows(0, sdp.objective, 1)
+        hidden = self._faces()
+        for r in sdp.rows:
+            if r.label not in hidden:
+                kind = EQUATION if r.relation == "==" else INEQUALITY
+                first = self._begin(r.label, r.rhs, kind)
+                self._rows(first, r.lhs, r.m)
+        cones = 0
+        for lmi in sdp.lmis:
+            if lmi.label in self._arrows:
+                self._arrow(lmi, cones)
+                cones += 1
+            else:
+                self._limit[lmi.label] = len(orders)
+                orders.append(lmi.order)
+                self._matrix_inequality(lmi)
+        self.arrays = self._made(orders, cones)
+
+    def read(self) -> Program:
+        """The program as the checker reads it."""
+        return read(self.arrays)
+
+    def report(self, value: float) -> float:
+        """A value of the minimisation in the sense of the user."""
+        return self.sdp.report(value)
+
+    def _made(self, orders: list[int], cones: int) -> dict[str, Array]:
+        scalars = self.sdp.vector_variables
+        signs = [np.full(v.size, int(v.nonnegative)) for v in scalars]
+        bends = [np.zeros(v.size) if v.curvature is None else v.curvature for v in scalars]
+        return as_arrays(
+            maximize=self.sdp.maximize,
+            orders=orders,
+            right=self._b,
+            rel=self._rel,
+            cone=self._cone,
+            exponent=np.zeros(cones),
+            sign=np.concatenate([np.zeros(0), *signs]),
+            curvature=np.concatenate([np.zeros(0), *bends]),
+            entries=(self._A, self._B, self._U),
+        )
+
+    def _begin(self, label: str, right: Array, kind: int, cone: int = -1) -> int:
+        """Rows of a label, of which nothing but the right sides is known yet; the first of them."""
+        self._first[label] = first = len(self._b)
+        self._b += [float(x) for x in right]
+        self._rel += [kind] * len(right)
+        self._cone += [cone] * len(right)
+        return first
+
+    def _faces(self) -> set[str]:
+        """Write the null vectors that constraints state; the labels of these constraints."""
+        hidden = set[str]()
+        for v in self.sdp.psd_variables:
+            if not is_face_known(self.sdp, v.name):
+                continue
+            column = 0
+            for r in exposing_rows(self.sdp, v.name):
+                linear_map = r.lhs[v.name]
+                assert isinstance(linear_map, LinearMap)
+                null = sp.coo_array(linear_map.null_vectors(r.rhs))
+                null.eliminate_zeros()
+                self._U.add(self._block[v.name], null.col + column, null.row, null.data)
+                column += null.shape[1]
+                hidden.add(r.label)
+        return hidden & stated_labels(self.sdp)
+
+    # -- coefficients ---------------------------------------------------------------------------
+
+    def _rows(self, first: int, side: Expression, m: int) -> None:
+        """The coefficients of a group of rows, or of the objective."""
+        for name, linear_map in side.items():
+            rows, radii = coefficients(linear_map)
+            if radii is not None:
+                odd = np.flatnonzero(np.diff(radii.indptr))
+                rows = self._with_exact(rows, odd, first, name, linear_map)
+            self._add(first, name, rows)
+
+    def _add(self, first: int, name: str, rows: Any, sign: float = 1.0) -> None:
+        """Entries of rows on a variable, in the order of its triangle."""
+        found = sp.coo_array(rows)
+        keep = found.data != 0
+        row, column, data = found.row[keep] + first, found.col[keep], sign * found.data[keep]
+        if name in self._block:
+            i, j = svec_pairs(column)
+            self._A.add(row, self._block[name], i, j, np.where(i == j, 1.0, 0.5) * data)
+        else:
+            self._B.add(row, self._scalar[name] + column, data)
+
+    def _with_exact(
+        self, rows: sp.csr_array, odd: Index, first: int, name: str, linear_map: Any
+    ) -> sp.csr_array:
+        """Write some rows exactly, as sums of doubles; the other rows."""
+        total: dict[tuple[int, int], Fraction] = {}
+        irrational = set[int]()
+        for e, i, j, (whole, root) in exact_terms(linear_map, odd.tolist()):
+            place = int(svec_index(i, j)) if isinstance(linear_map, LinearMap) else i
+            total[e, place] = total.get((e, place), Fraction(0)) + whole
+            if root:
+                irrational.add(e)
+        if irrational:
+            self.notes.append(f"{len(irrational)} rows over the square root of two are rounded")
+        for (e, place), number in total.items():
+            for _ in range(_DOUBLES if e not in irrational else 0):
+                part = float(number)
+                if not part:
+                    break
+                row = sp.csr_array(([part], ([0], [place])), shape=(1, rows.shape[1]))
+                self._add(first + e, name, row)
+                number -= Fraction(part)
+        kept = np.ones(rows.shape[0])
+        kept[[e for e in odd.tolist() if e not in irrational]] = 0.0
+        return sp.csr_array(sp.diags_array(kept) @ rows)
+
+    def _triangle(self, lmi: Lmi) -> tuple[Array, dict[str, sp.csr_array]]:
+        """The constant and the coefficients of the entries of a matrix inequality."""
+        i, j = svec_pairs(np.arange(svec_size(lmi.order)))
+        constant, radius = lmi.constant.copy(), np.zeros(lmi.constant.size)
+        off = i != j
+        constant[off], radius[off] = unscaled(constant[off])
+        found: dict[str, Rounded] = {k: coefficients_of_triangle(a) for k, a in lmi.lhs.items()}
+        if np.any(radius) or any(around is not None for _, around in found.values()):
+            self.notes.append(f"numbers of the matrix inequality {lmi.label!r} are rounded")
+        return constant, {name: rows for name, (rows, _) in found.items()}
+
+    def _matrix_inequality(self, lmi: Lmi) -> None:
+        """A block T, and an equation for each of its entries."""
+        constant, sides = self._triangle(lmi)
+        first = self._begin(lmi.label, -constant, EQUATION)
+        for name, rows in sides.items():
+            self._add(first, name, rows)
+        i, j = svec_pairs(np.arange(constant.size))
+        row = first + np.arange(constant.size)
+        self._A.add(row, self._limit[lmi.label], i, j, np.where(i == j, -1.0, -0.5))
+
+    def _arrow(self, lmi: Lmi, cone: int) -> None:
+        """A second-order cone (a + t, a - t, 2 v), whose coefficients are given one by one."""
+        constant, sides = self._triangle(lmi)
+        fold = head_and_neck(lmi.order)
+        first = self._begin(lmi.label, fold @ constant, SECOND_ORDER, cone)
+        by_row = sp.coo_array(fold)
+        for name, rows in sides.items():
+            for row, entry, factor in zip(by_row.row, by_row.col, by_row.data, strict=True):
+                self._add(first + int(row), name, rows[[entry]], -float(factor))
+
+    # -- points and multipliers -----------------------------------------------------------------
+
+    def multipliers(self, duals: Mapping[str, Array], objective: float) -> Array:
+        """Multipliers as those of the file; zero where none are known."""
+        y = np.zeros(len(self._b))
+        y[0] = objective
+        for r in self.sdp.rows:
+            if r.label in self._first and r.label in duals:
+                first = self._first[r.label]
+                y[first : first + r.m] = np.nan_to_num(duals[r.label])
+        for lmi in self.sdp.lmis:
+            if lmi.label not in duals:
+                continue
+            first, Z = self._first[lmi.label], np.nan_to_num(np.asarray(duals[lmi.label]))
+            if lmi.label in self._arrows:
+                part = of_arrow(Z)
+            else:
+                i, j = svec_pairs(np.arange(lmi.constant.size))
+                part = -Z[i, j] * np.where(i == j, 1.0, 2.0)
+            y[first : first + part.size] = part
+        return cleaned(y)
+
+    def exact_multipliers(
+        self, given: Sequence[tuple[str, int, Fraction]]
+    ) -> dict[int, Fraction] | None:
+        """Multipliers of a step of facial reduction; None where it uses rows that are not there."""
+        found: dict[int, Fraction] = {}
+        for label, e, weight in given:
+            if label not in self._first or label in self._arrows:
+                return None
+            # Those of matrix inequalities count with a minus, and off the diagonal twice.
+            row = self._first[label] + e
+            found[row] = found.get(row, Fraction(0)) + (-weight if label in self._limit else weight)
+        return {row: weight for row, weight in found.items() if weight}
+
+    def point(
+        self, values: Mapping[str, Value], P: Program, *, ray: bool = False
+    ) -> dict[str, Array]:
+        """A point, or a direction, as that of the file: matrices as products of factors."""
+        matrices, z = list[Value](), np.zeros(P.p)
+        for v in self.sdp.psd_variables:
+            matrices.append(values[v.name])
+        for scalars in self.sdp.vector_variables:
+            first = self._scalar[scalars.name]
+            z[first : first + scalars.size] = as_dense(values[scalars.name])
+        for lmi in self.sdp.lmis:
+            if lmi.label not in self._arrows:
+                T = self.sdp.lmi_value(lmi, values)
+                matrices.append(T - smat(lmi.constant) if ray else T)
+        return witness_of(matrices, z, P)
+
+
+def witness_of(matrices: Sequence[Value], z: Array, P: Program) -> dict[str, Array]:
+    """A point in the arrays of a file: factors of its matrices, and scalars with their signs."""
+    factors = [x.factor if isinstance(x, Factor) else factor_of(np.asarray(x)) for x in matrices]
+    moved = [_onto_face(R, U) for R, U in zip(factors, P.U, strict=True)]
+    z = np.where(P.fixed, 0.0, np.where(P.sign == 1, np.maximum(z, 0.0), z))
+    return {
+        "rank": np.array([R.shape[1] for R in moved], dtype=np.int32),
+        "R": cleaned(np.concatenate([np.zeros(0), *(R.ravel() for R in moved)])),
+        "z": cleaned(z),
+        "slack": np.full(P.m + 1, -1.0),
+    }
+
+
+def cleaned(x: Array) -> Array:
+    """Numbers with those that are too small for a file as zero."""
+    return np.where(np.abs(x) > 2.0 * SMALLEST, x, 0.0)
+
+
+def factor_of(X: Array) -> Array:
+    """R with X = R R' up to rounding, of a symmetric matrix that is nearly semidefinite.
+
+    Examples
+    --------
+    >>> R = factor_of(np.ones((2, 2)))
+    >>> R.shape, bool(np.allclose(R @ R.T, 1.0))
+    ((2, 1), True)
+    """
+    values, Q = np.linalg.eigh((X + X.T) / 2.0)
+    keep = values > _ROUNDED * max(float(values.max(initial=0.0)), SMALLEST)
+    return np.asarray(Q[:, keep] * np.sqrt(values[keep]))
+
+
+def _onto_face(R: Array, U: Any) -> Array:
+    """A factor of few columns, orthogonal to null vectors."""
+    if R.shape[1] > 1:
+        values, Q = np.linalg.eigh(R.T @ R)
+        keep = values > _NARROWED * max(float(values.max()), SMALLEST)
+        R = R if np.all(keep) else R @ Q[:, keep]
+    if U.shape[1]:
+        q = np.linalg.qr(U.toarray())[0]
+        for _ in range(2):
+            R = R - q @ (q.T @ R)
+    return np.asarray(R)

@@ -1,0 +1,220 @@
+"""Points next to one that is given, of which the checker proves that a feasible one is near."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.certify.check_proof import (
+    DENSE,
+    INEQUALITY,
+    NotProvedError,
+    Program,
+    System,
+    power_of_two,
+    slack_rows,
+)
+from sdpdr.certify.proof_file.program import cleaned
+
+Witness = dict[str, Array]
+# Steps of Newton's method, whose last one begins at rounding.
+_STEPS = 12
+# Eigenvalues of J J' beside the largest that count as zero.
+_ZERO = 1e-13
+# Slack of an inequality, relative to its right side, that is solved as an equation; the slack that
+# it gets, so that it need not hold exactly.
+_ACTIVE, _ROOM = 1e-5, 1e-10
+# How often the room that a scaled point is given doubles.
+_DOUBLINGS = 12
+# A value as near to the one aimed at needs no other witness.
+_NEAR = 1e-12
+
+
+class Found(NamedTuple):
+    """A number that the checker proves, its witness, and the number without rounding."""
+
+    number: float
+    witness: Any
+    plain: float
+
+
+def find_value(
+    P: Program, w: Witness, goal: float | None = None, *, ray: bool = False
+) -> Found | str:
+    """The best value that is proved next to a point, or why there is none.
+
+    Matrices of matrix inequalities are slack where they have room for that; otherwise, and all
+    other matrices, they are products of factors.
+
+    Parameters
+    ----------
+    P : Program
+    w : dict
+        The point, or the direction, in the arrays of the file.
+    goal : float, optional
+        A value of the minimisation that is good enough.
+    ray : bool, default False
+        Whether it is a direction.
+    """
+    as_slack = _with_slack_blocks(P, w)
+    found = "" if as_slack is None else _found(P, as_slack, goal, ray)
+    return found if isinstance(found, Found) else _found(P, w, goal, ray)
+
+
+def _with_slack_blocks(P: Program, w: Witness) -> Witness | None:
+    """The point with the blocks that are slack of equations of their own as such, if any."""
+    rank, R, begin = w["rank"].copy(), list[Array](), 0
+    free = P.equation & ~P.dropped
+    for k, size in enumerate((w["rank"] * P.n).tolist()):
+        rows = _own_rows(P, k)
+        if rows is not None and np.all(free[rows]):
+            rank[k], free[rows] = -1, False
+        else:
+            R.append(w["R"][begin : begin + size])
+        begin += size
+    return (
+        None if np.all(rank >= 0) else {**w, "rank": rank, "R": np.concatenate([np.zeros(0), *R])}
+    )
+
+
+def _own_rows(P: Program, k: int) -> Index | None:
+    """The equations that define a block, if it can be their slack."""
+    try:
+        rows: Index = slack_rows(P, k)
+    except NotProvedError:
+        return None
+    return rows
+
+
+def _found(P: Program, w: Witness, goal: float | None, ray: bool) -> Found | str:
+    """The best of some points nearby, or why there is none."""
+    try:
+        System(P, w, ray=ray)
+    except NotProvedError as why:
+        return str(why)
+    best: Found | None = None
+    troubles = []
+    for words, move in (
+        ("as it is", _as_it_is),
+        ("scaled", _scaled),
+        ("moved onto the equations", _solved),
+        ("with active inequalities as equations", _active),
+        ("with slack of active inequalities", _with_slack),
+    ):
+        for moved in move(P, w, ray):
+            try:
+                at = System(P, moved, ray=ray)
+                value = at.value()
+            except NotProvedError as why:
+                troubles.append(f"{words}: {why}")
+                continue
+            if best is None or value < best.number:
+                best = Found(value, moved, float(at.miss[0] + 0.5 * P.q @ np.square(moved["z"])))
+        if best and (goal is None or best.number - goal <= _NEAR * abs(goal)):
+            break
+    return best or "; ".join(troubles)
+
+
+def _as_it_is(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
+    del P, ray
+    yield w
+
+
+def _scaled(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
+    """The point made smaller until inequalities hold; where there is nothing else."""
+    rows = np.flatnonzero(P.rel == INEQUALITY)
+    if ray or P.p or not rows.size or np.any(P.equation) or P.cones or np.any(P.b[rows] <= 0):
+        return
+    for turn in range(_DOUBLINGS):
+        at = System(P, w, ray=False)
+        room = np.sqrt(P.b[rows]) * np.spacing(np.abs(w["R"]).max()) * 2.0**turn
+        over = np.maximum(at.miss[rows], 0.0) + 2.0 * at.error[rows] + room
+        w = {**w, "R": cleaned(w["R"] / np.sqrt(1.0 + float(np.max(over / P.b[rows]))))}
+        yield w
+
+
+def _solved(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
+    yield _polished(P, w, ray)
+
+
+def _near_rows(P: Program, w: Witness, ray: bool) -> tuple[Array, Array]:
+    """Inequalities that are active or missed, and the slack of all rows."""
+    slack = -System(P, w, ray=ray).miss[: P.m + 1]
+    rows = (P.rel == INEQUALITY) & ~P.equation & ~P.dropped
+    size = np.maximum(np.abs(P.b), 1e-3 * float(np.max(np.abs(P.b), initial=0.0)))
+    return rows & (slack < _ACTIVE * size), slack
+
+
+def _active(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
+    near, slack = _near_rows(P, w, ray)
+    if np.any(near):
+        slack = np.where(near, cleaned(np.maximum(slack, 0.0)), -1.0)
+        yield _polished(P, {**w, "slack": slack}, ray)
+
+
+def _with_slack(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
+    near, slack = _near_rows(P, w, ray)
+    if np.any(near):
+        size = np.maximum(np.abs(P.b), 1e-3 * float(np.max(np.abs(P.b), initial=0.0)) or 1e-3)
+        slack = np.where(near, np.maximum(slack, _ROOM * size), -1.0)
+        moved = _polished(P, {**w, "slack": slack}, ray)
+        yield moved
+        # Where too many are active to be equations, there may be room for all of them.
+        yield _polished(P, {**moved, "slack": w["slack"]}, ray)
+
+
+def _polished(P: Program, w: Witness, ray: bool) -> Witness:
+    """The point after Newton steps of least length onto its equations, in its own units."""
+    best: tuple[float, Witness] | None = None
+    for _ in range(_STEPS):
+        try:
+            at = System(P, w, ray=ray)
+        except NotProvedError:
+            break
+        if not np.any(at.solved):
+            return w
+        lengths = np.sqrt(at.J.power(2).sum(axis=1))
+        rows = at.solved & (lengths > 0.0)
+        J, miss, h = at.J[rows], at.miss[rows], 1.0 / power_of_two(lengths[rows])
+        J, miss = sp.csr_array(sp.diags_array(h) @ J), h * miss
+        size = float(np.linalg.norm(miss))
+        if best is not None and not size < 0.5 * best[0]:
+            break
+        best = size, w
+        if size == 0.0:
+            break
+        step = _solver(sp.csr_array(J @ J.T))
+        if step is None:
+            break
+        w = _moved(P, w, -(J.T @ step(miss)) * at.units)
+    return w if best is None else best[1]
+
+
+def _solver(M: sp.csr_array) -> Callable[[Array], Array] | None:
+    """What solves with a semidefinite matrix in the range where it is not singular."""
+    if M.shape[0] > DENSE:
+        try:
+            return spl.splu(sp.csc_array(M), permc_spec="MMD_AT_PLUS_A").solve
+        except RuntimeError:
+            return None
+    values, Q = np.linalg.eigh(M.toarray())
+    keep = values > _ZERO * values[-1]
+    return lambda r: Q[:, keep] @ ((Q[:, keep].T @ r) / values[keep])
+
+
+def _moved(P: Program, w: Witness, step: Array) -> Witness:
+    """The point after a step; signs stay."""
+    size, slack = len(w["R"]), w["slack"]
+    z = w["z"] + step[size : size + P.p]
+    moved = np.maximum(slack + step[size + P.p :], 0.0)
+    return {
+        **w,
+        "R": cleaned(w["R"] + step[:size]),
+        "z": cleaned(np.where(P.sign == 1, np.maximum(z, 0.0), z)),
+        "slack": np.where(slack >= 0.0, cleaned(moved), -1.0),
+    }

@@ -1,0 +1,185 @@
+"""Small programs whose optimum is known, as proof files, and changes of these files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import cvxpy as cp
+import numpy as np
+
+import sdpdr
+from sdpdr import graphs, maximize, methods, minimize, psd, scalar, square
+from sdpdr.certify.check_proof import EXPONENTIAL, INEQUALITY, program_hash, witness_hash
+
+
+@dataclass
+class Contents:
+    """What a file holds."""
+
+    head: dict
+    arrays: dict
+
+    @classmethod
+    def of(cls, path):
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+        return cls(json.loads(arrays.pop("json").tobytes()), arrays)
+
+    def write(self, path, *, hashes=True):
+        """Write the file; its hashes are those of what it holds now, unless they are to stay."""
+        if hashes:
+            self.head |= {"program": program_hash(self.arrays)}
+            self.head |= {"witness": witness_hash(self.head, self.arrays)}
+        text = np.frombuffer(json.dumps(self.head).encode(), np.uint8)
+        np.savez(open(path, "wb"), **{"json": text, **self.arrays})  # noqa: SIM115
+        return path
+
+
+def pentagon():
+    """The number of Lovász of the pentagon, the square root of five."""
+    X = psd("X", 5)
+    edges = [X[i, (i + 1) % 5] == 0.0 for i in range(5)]
+    return maximize(X.sum()) + (X.trace() == 1.0) + edges
+
+
+def unfolding():
+    """An unfolding of a path of three points: 1 + 9 + 4, less a third of 16, divided by..."""
+    return methods.mvu(graphs.path([1.0, 2.0]))
+
+
+def triangle():
+    """Sides of lengths 1, 1 and 3, which are those of no triangle."""
+    K = psd("K", 3)
+    sides = ((0, 1, 1.0), (1, 2, 1.0), (0, 2, 9.0))
+    return minimize(K.trace()) + [K[i, i] + K[j, j] - 2 * K[i, j] == d for i, j, d in sides]
+
+
+def downhill():
+    """A matrix whose corner may grow for ever."""
+    K = psd("K", 2)
+    return minimize(-K[0, 0] + K[1, 1]) + (K[1, 1] >= 1.0)
+
+
+def hidden_face():
+    """A corner that is zero, so that the optimum of one is on a face."""
+    X = psd("X", 3)
+    return minimize(X[2, 2] + X[1, 1]) + (X[0, 0] == 0) + (X[2, 2] + 2 * X[0, 1] == 1)
+
+
+def no_face():
+    """A corner that is zero beside an entry that is not."""
+    X = psd("X", 2)
+    return minimize(X.trace()) + (X[0, 0] == 0) + (X[0, 1] == 1)
+
+
+def twice():
+    """Equations that are given twice; the optimum is two."""
+    X = psd("X", 2)
+    return minimize(X.trace()) + (X[0, 1] == 1.0).named("a") + (2 * X[0, 1] == 2.0).named("b")
+
+
+def curved():
+    """A quadratic cost: the optimum of (z - 1)^2 + z over z at least 1 is one."""
+    z = scalar("z")
+    return minimize(square(z - 1.0) + z) + (z >= 1.0)
+
+
+def inequality():
+    """A matrix inequality: t I - C is semidefinite from the largest eigenvalue, three, on."""
+    t = scalar("t")
+    return minimize(t) + (t * np.eye(2) >> np.array([[2.0, 1.0], [1.0, 2.0]]))
+
+
+MODELS = {
+    pentagon: np.sqrt(5.0),
+    unfolding: 14.0 / 3.0,
+    hidden_face: 1.0,
+    twice: 2.0,
+    curved: 1.0,
+    inequality: 3.0,
+    triangle: "infeasible",
+    no_face: "infeasible",
+    downhill: "unbounded",
+}
+
+
+def entropy():
+    x = cp.Variable(3)
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
+
+
+def distance():
+    x = cp.Variable(3)
+    return cp.Problem(cp.Minimize(cp.norm(x - np.array([1.0, 2.0, 3.0]))), [cp.sum(x) == 3.0])
+
+
+def power():
+    x = cp.Variable()
+    return cp.Problem(cp.Maximize(cp.power(x, 0.25, approx=False)), [x <= 16.0])
+
+
+def correlation():
+    X = cp.Variable((2, 2), PSD=True)
+    return cp.Problem(cp.Minimize(X[0, 1]), [cp.diag(X) == 1])
+
+
+def no_exponential():
+    x = cp.Variable()
+    return cp.Problem(cp.Maximize(x), [cp.exp(x) <= -1.0])
+
+
+def no_limit():
+    x = cp.Variable()
+    return cp.Problem(cp.Minimize(x), [x <= 1.0])
+
+
+PROBLEMS = {
+    entropy: np.log(3.0),
+    distance: np.sqrt(3.0),
+    power: 2.0,
+    correlation: -1.0,
+    no_exponential: "infeasible",
+    no_limit: "unbounded",
+}
+ALL = {**MODELS, **PROBLEMS}
+
+
+def write(make, path):
+    """Solve a program and write its proof."""
+    found = sdpdr.solve(make()) if make in MODELS else sdpdr.verify(make())
+    return found.write_proof(path)
+
+
+def optimum(d):
+    """The optimum of the program of a file, by cvxpy and Clarabel; infinite without points."""
+    X = [cp.Variable((n, n), PSD=True) for n in d["n"].tolist()]
+    z = cp.Variable(max(len(d["sign"]), 1))
+    rows = [cp.Constant(0.0)] * len(d["b"])
+    entries = zip(d["A_row"], d["A_blk"], d["A_i"], d["A_j"], d["A_v"], strict=True)
+    for e, k, i, j, v in entries:
+        rows[e] = rows[e] + v * (X[k][i, j] if i == j else 2.0 * X[k][i, j])
+    for e, j, v in zip(d["B_row"], d["B_col"], d["B_v"], strict=True):
+        rows[e] = rows[e] + v * z[j]
+    constraints = []
+    for k, c in set(zip(d["U_blk"].tolist(), d["U_col"].tolist(), strict=True)):
+        at = (d["U_blk"] == k) & (d["U_col"] == c)
+        u = np.bincount(d["U_i"][at], d["U_v"][at], int(d["n"][k]))
+        constraints.append(X[k] @ u == 0)
+    for e in range(1, len(rows)):
+        if d["rel"][e] <= INEQUALITY:
+            slack = d["b"][e] - rows[e]
+            constraints.append(slack >= 0 if d["rel"][e] else slack == 0)
+    for c in range(len(d["exponent"])):
+        at = np.flatnonzero(d["cone"] == c)
+        r = [d["b"][e] - rows[e] for e in at]
+        if d["rel"][at[0]] < EXPONENTIAL:
+            constraints.append(cp.SOC(r[0], cp.hstack(r[1:])))
+        elif d["rel"][at[0]] == EXPONENTIAL:
+            constraints.append(cp.ExpCone(*r))
+        else:
+            constraints.append(cp.PowCone3D(*r, d["exponent"][c]))
+    constraints += [z[j] >= 0 for j in np.flatnonzero(d["sign"])]
+    squares = [d["q"][j] / 2.0 * cp.square(z[j]) for j in np.flatnonzero(d["q"])]
+    problem = cp.Problem(cp.Minimize(d["b"][0] + rows[0] + sum(squares)), constraints)
+    return float(problem.solve(solver=cp.CLARABEL, ignore_dpp=True))

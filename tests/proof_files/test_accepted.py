@@ -1,0 +1,114 @@
+"""The checker accepts what the package proves, and what it accepts is true."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.base.errors import DataError
+from sdpdr.certify.check_proof import check, main
+from sdpdr.certify.proof_file import hash_of
+
+from .files import ALL, Contents, inequality, no_face, optimum, pentagon, triangle, write
+
+CHECKER = Path(__file__).parents[2] / "checker" / "check_proof.py"
+
+
+@pytest.mark.parametrize(
+    ("make", "answer"), ALL.items(), ids=lambda one: getattr(one, "__name__", "")
+)
+def test_what_is_proved_is_written_and_accepted(make, answer, tmp_path):
+    written = write(make, tmp_path / "answer.proof")
+    proved = check(written.path)
+    assert not written.missing
+    assert not written.notes
+    if isinstance(answer, str):
+        assert proved[answer] is True
+        return
+    sense = proved["sense"]
+    assert sense * proved["bound"] <= sense * answer * (1.0 + 1e-15 * sense * np.sign(answer))
+    assert sense * proved["value"] >= sense * answer * (1.0 - 1e-15 * sense * np.sign(answer))
+    assert proved["value"] == pytest.approx(proved["bound"], rel=2e-6)
+
+
+# No solver in doubles sees that it has no point.
+SOLVABLE = [make for make in ALL if make is not no_face]
+
+
+@pytest.mark.parametrize("make", SOLVABLE, ids=lambda make: make.__name__)
+def test_the_program_in_the_file_is_the_one_that_was_meant(make, tmp_path):
+    contents = Contents.of(write(make, tmp_path / "answer.proof").path)
+    found, answer = optimum(contents.arrays), ALL[make]
+    sense = int(contents.arrays["sense"][0])
+    expected = {"infeasible": np.inf, "unbounded": -np.inf}.get(str(answer), answer)
+    expected = sense * expected if np.isfinite(expected) else expected
+    # Files are minimisations.
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "name", ["cp-lift-cycle-4", "nmf-shor-square", "cheap-slack-actions", "sopca-gaussian-4"]
+)
+def test_cards_that_need_fractions_or_share_rows(name, tmp_path):
+    solution = sdpdr.library.find_card(name).solve("auto", "auto", progress=False)
+    written = solution.write_proof(tmp_path / "card.proof")
+    assert not written.missing
+    assert len(check(written.path)) == 3 + (solution.ray is None)
+
+
+@pytest.mark.integration
+def test_an_unfolding_of_a_thousand_points(tmp_path):
+    X, _ = sdpdr.datasets.swiss_roll(1000, seed=0)
+    solution = sdpdr.solve(methods.mvu(graphs.knn(X, n_neighbors=6)))
+    written = solution.write_proof(tmp_path / "roll.proof")
+    proved = check(written.path)
+    assert written.path.stat().st_size < 200_000
+    assert proved["value"] <= solution.bound * (1.0 + 1e-12)
+    assert 0.0 <= 1.0 - proved["value"] / proved["bound"] < 1e-6
+
+
+def test_the_checker_stands_alone(tmp_path):
+    path = write(pentagon, tmp_path / "answer.proof").path
+    script = "import sys, runpy; sys.modules['sdpdr'] = None; sys.argv[0] = sys.argv.pop(1);"
+    run = [sys.executable, "-c", script + "runpy.run_path(sys.argv[0], run_name='__main__')"]
+    done = subprocess.run([*run, str(CHECKER), str(path)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "PROVED: a feasible point exists whose objective is not below 2.236" in done.stdout
+
+
+def test_exit_codes(tmp_path, capsys):
+    path = write(pentagon, tmp_path / "answer.proof").path
+    contents = Contents.of(path)
+    contents.head["claims"]["bound"] = 2.0
+    wrong, text = contents.write(tmp_path / "wrong.proof"), tmp_path / "text.proof"
+    text.write_text("nothing")
+    for paths, code in (((path,), 0), ((path, wrong), 1), ((wrong, text), 2), ((), 2)):
+        assert main(list(map(str, paths))) == code
+    said = capsys.readouterr().out
+    assert "NOT PROVED: the bound proved is 2.236" in said
+    assert "NO PROOF FILE: it is no archive" in said
+
+
+def test_the_hash_names_the_program(tmp_path):
+    sdp = triangle().to_sdp()
+    written = sdpdr.solve(sdp).write_proof(tmp_path / "answer.proof")
+    assert check(written.path)["program"] == written.program == hash_of(sdp)
+    assert hash_of(inequality().to_sdp()) != hash_of(sdp)
+
+
+def test_a_solution_without_a_program_or_a_proof_writes_none(tmp_path):
+    from dataclasses import replace
+
+    solution = sdpdr.solve(pentagon())
+    with pytest.raises(DataError, match="knows no program"):
+        replace(solution, writer=None).write_proof(tmp_path / "answer.proof")
+    with pytest.raises(DataError, match="no side is proved"):
+        replace(solution, attained=None, bound=None).write_proof(tmp_path / "answer.proof")
+    assert not list(tmp_path.iterdir())

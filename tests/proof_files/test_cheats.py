@@ -1,0 +1,333 @@
+"""Witnesses that would prove something false if one check were missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sdpdr.certify.check_proof import (
+    EXPONENTIAL,
+    INEQUALITY,
+    SECOND_ORDER,
+    NoProofFileError,
+    NotProvedError,
+    Program,
+    check,
+    lower,
+    take_faces,
+    upper,
+)
+
+from .files import Contents
+
+
+def program(b, rel, scalars=(), matrices=(), *, orders=(), sign=(), q=None, cones=(), null=()):
+    """Rows with coefficients (row, column, value) of scalars and (row, block, i, j, value)."""
+    B, A, U = (
+        np.array(x, dtype=float).reshape(-1, k).T
+        for x, k in ((scalars, 3), (matrices, 5), (null, 4))
+    )
+    cone = np.full(len(b), -1)
+    for c, rows in enumerate(cones):
+        cone[list(rows)] = c
+    columns = dict(zip(("A_row", "A_blk", "A_i", "A_j"), A, strict=False))
+    columns |= dict(zip(("B_row", "B_col"), B, strict=False))
+    columns |= dict(zip(("U_blk", "U_col", "U_i"), U, strict=False))
+    return Program(
+        {
+            **{name: np.asarray(x).astype(np.int64) for name, x in columns.items()},
+            "sense": np.array([1]),
+            "n": np.array(orders, dtype=np.int64),
+            "sign": np.array(sign, dtype=np.int64),
+            "rel": np.array(rel),
+            "cone": cone,
+            "b": np.array(b, dtype=float),
+            "q": np.zeros(len(sign)) if q is None else np.array(q),
+            "exponent": np.zeros(len(cones)),
+            "A_v": A[4],
+            "B_v": B[2],
+            "U_v": U[3],
+        }
+    )
+
+
+def point(P, z=(), R=(), rank=None, slack=None):
+    return {
+        "z": np.array(z, dtype=float),
+        "R": np.array(R, dtype=float),
+        "rank": np.array([len(R) // max(int(P.n.sum()), 1)] * P.K if rank is None else rank, int),
+        "slack": np.r_[-1.0, np.full(P.m, -1.0) if slack is None else slack],
+    }
+
+
+# min z, z >= 1: the optimum is one.
+above = program([0.0, -1.0], [0, INEQUALITY], [(0, 0, 1.0), (1, 0, -1.0)], sign=[0])
+# min z0 - z1, z0 + z1 = 1, both >= 0: the optimum is -1.
+signed = program([0, 1.0], [0, 0], [(0, 0, 1), (0, 1, -1), (1, 0, 1), (1, 1, 1)], sign=[1, 1])
+# min z, X_00 = z + 1, X_01 = 1 of order two: the optimum is above -1.
+corner = program(
+    [0.0, 1.0, 2.0],
+    [0, 0, 0],
+    [(0, 0, 1.0), (1, 0, -1.0)],
+    [(1, 0, 0, 0, 1), (2, 0, 0, 1, 1)],
+    orders=[2],
+    sign=[0],
+)
+# min z^2 / 2 + z: the optimum is -1/2.
+curved = program([0.0], [0], [(0, 0, 1.0)], sign=[0], q=[1.0])
+# min z with (z, 3, 4) in the second-order cone: the optimum is five.
+cone = program(
+    [0.0, 0.0, 3.0, 4.0],
+    [0] + [SECOND_ORDER] * 3,
+    [(0, 0, 1.0), (1, 0, -1.0)],
+    sign=[0],
+    cones=[(1, 2, 3)],
+)
+# min z with (0, 1, z) in the exponential cone: the optimum is one.
+exponential = program(
+    [0.0, 0.0, 1.0, 0.0],
+    [0] + [EXPONENTIAL] * 3,
+    [(0, 0, 1.0), (3, 0, -1.0)],
+    sign=[0],
+    cones=[(1, 2, 3)],
+)
+# min z, T = z I - [[2, 1], [1, 2]]: the optimum is three.
+limit = program(
+    [0.0, 2.0, 1.0, 2.0],
+    [0] * 4,
+    [(0, 0, 1.0), (1, 0, 1.0), (3, 0, 1.0)],
+    [(1, 0, 0, 0, -1.0), (2, 0, 0, 1, 0.5), (3, 0, 1, 1, -1.0)],
+    orders=[2],
+    sign=[0],
+)
+# min z with 0 <= z <= 5: the optimum is zero.
+capped = program([0.0, 5.0], [0, INEQUALITY], [(0, 0, 1.0), (1, 0, 1.0)], sign=[1])
+# min z0 + 0.999 z1, z0 + z1 = 1, z1 >= 0: there is no limit.
+endless = program(
+    [0.0, 1.0], [0, 0], [(0, 0, 1.0), (0, 1, 0.999), (1, 0, 1.0), (1, 1, 1.0)], sign=[0, 1]
+)
+# z = 1 and z <= 0.999, which nothing is.
+nothing = program([0.0, 1.0, 0.999], [0, 0, INEQUALITY], [(1, 0, 1.0), (2, 0, 1.0)], sign=[0])
+# The same beside a scalar that may fall for ever.
+beside = program(
+    [0.0, 1.0, 0.999],
+    [0, 0, INEQUALITY],
+    [(0, 1, 1.0), (1, 0, 1.0), (2, 0, 1.0)],
+    sign=[0, 0],
+)
+# min z, z = 1.
+single = program([0.0, 1.0], [0, 0], [(0, 0, 1.0), (1, 0, 1.0)], sign=[0])
+
+
+def test_multipliers_that_move_cost_what_they_move():
+    for away in (-1e-3, -1e-9, 0.0, 1e-9, 1e-3):
+        assert 1.0 - 3.0 * abs(away) - 1e-12 <= lower(single, np.array([1.0, away - 1.0])) <= 1.0
+
+
+def test_honest_witnesses_are_accepted():
+    assert lower(above, np.array([1.0, 1.0])) == pytest.approx(1.0)
+    assert upper(above, point(above, [1.0])) == pytest.approx(1.0)
+    assert lower(signed, np.array([1.0, 1.0])) == pytest.approx(-1.0)
+    assert upper(signed, point(signed, [0.0, 1.0])) == pytest.approx(-1.0)
+    assert upper(corner, point(corner, [0.0], [1.0, 0.0, 1.0, 3.0])) < 1e-9
+    assert lower(curved, np.array([1.0])) == pytest.approx(-0.5)
+    assert upper(curved, point(curved, [-1.0])) == pytest.approx(-0.5)
+    assert lower(cone, np.array([1.0, 1.0, -0.6 + 1e-15, -0.8])) == pytest.approx(5.0)
+    assert upper(cone, point(cone, [5.0 + 1e-14])) == pytest.approx(5.0)
+    assert lower(exponential, np.array([1.0, -1.0, -1.0 + 1e-12, 1.0])) == pytest.approx(1.0)
+    assert upper(exponential, point(exponential, [1.0 + 1e-12])) == pytest.approx(1.0)
+    assert lower(limit, np.array([1.0, -0.5, -1.0 + 1e-9, -0.5])) == pytest.approx(3.0)
+    assert upper(limit, point(limit, [3.0 + 1e-9], rank=[-1])) == pytest.approx(3.0)
+
+
+CHEATS = {
+    "a bound by an inequality turned round": lambda: lower(capped, np.array([1.0, -1.0])),
+    "a bound by scalars that move": lambda: lower(endless, np.array([1.0, -0.998])),
+    "a value that moves out of an inequality": lambda: upper(nothing, point(nothing, [0.999])),
+    "a value by slack of a cone": lambda: upper(cone, point(cone, [0.0], slack=[0.0, 3.0, 4.0])),
+    "a bound by a negative multiplier": lambda: lower(above, np.array([1.0, -9.0])),
+    "a bound without the cost": lambda: lower(above, np.array([1.0, 9.0])),
+    "a bound by a free scalar that costs": lambda: lower(curved, np.array([-1.0])),
+    "a bound against a signed scalar": lambda: lower(signed, np.array([1.0, -2.0])),
+    "a bound outside of a cone": lambda: lower(cone, np.array([1.0, 1.0, -0.6, -0.81])),
+    "a bound outside of a dual cone": lambda: lower(exponential, np.array([1.0, -1.0, -2.0, 1.0])),
+    "a bound by a slack that is indefinite": lambda: lower(
+        limit, np.array([1.0, -0.5, -1.1, -0.5])
+    ),
+    "a bound by too many multipliers": lambda: lower(above, np.array([1.0, 1.0, 1.0])),
+    "a value below an inequality": lambda: upper(above, point(above, [0.5])),
+    "a value by a negative slack": lambda: upper(above, point(above, [0.5], slack=[-0.5])),
+    "a value by a slack that is not there": lambda: upper(above, point(above, [0.5], slack=[9.0])),
+    "a value by a scalar with the wrong sign": lambda: upper(signed, point(signed, [-1.0, 2.0])),
+    "a value by an equation with a slack": lambda: upper(
+        signed, point(signed, [0, 9.0], slack=[8.0])
+    ),
+    "a value far from an equation": lambda: upper(signed, point(signed, [0.0, 9.0])),
+    "a value far from a matrix": lambda: upper(corner, point(corner, [-2.0], [1.0, 0.0, 1.0, 3.0])),
+    "a value outside of a cone": lambda: upper(cone, point(cone, [4.9])),
+    "a value below an exponential": lambda: upper(exponential, point(exponential, [1.0 - 1e-12])),
+    "a value by an indefinite slack": lambda: upper(limit, point(limit, [2.9], rank=[-1])),
+    "a slack that is no slack": lambda: upper(corner, point(corner, [0.0], rank=[-1])),
+    "a direction along a curvature": lambda: upper(curved, point(curved, [-1.0]), ray=True),
+    "a direction through an inequality": lambda: upper(above, point(above, [-1.0]), ray=True),
+    "a factor of another size": lambda: upper(
+        corner, point(corner, [0.0], [1.0, 0.0, 1.0], rank=[2])
+    ),
+}
+
+
+@pytest.mark.parametrize("cheat", CHEATS.values(), ids=CHEATS)
+def test_no_cheat_is_accepted(cheat):
+    with pytest.raises(NotProvedError):
+        cheat()
+
+
+def test_a_slack_is_paid_for_on_the_complement_of_null_vectors_only():
+    """min 2 X_01 with X (1, 1) = 0: there X = x [[1, -1], [-1, 1]], and no limit."""
+    null = [(0, 0, 0, 1.0), (0, 0, 1, 1.0)]
+    P = program([0.0], [0], (), [(0, 0, 0, 1, 1.0)], orders=[2], null=null)
+    with pytest.raises(NotProvedError):
+        lower(P, np.array([1.0]))
+    other = program([0.0], [0], (), [(0, 0, 0, 1, -1.0)], orders=[2], null=null)
+    assert lower(other, np.array([1.0])) == 0.0
+    # The matrix of ones is no point of the face, and zero is next to it.
+    assert upper(other, point(other, (), [1.0, 1.0], rank=[1])) >= 0.0
+
+
+# X_00 = 0 and X_01 + X_22 = 1 of order three.
+face = program(
+    [0.0, 0.0, 1.0],
+    [0, 0, 0],
+    (),
+    [(1, 0, 0, 0, 1.0), (2, 0, 0, 1, 0.5), (2, 0, 2, 2, 1.0)],
+    orders=[3],
+)
+CORNER = {"y": {"1": "1"}, "squares": [[0, "1", {"0": "1"}]], "known": []}
+STEPS = {
+    "a negative weight": {**CORNER, "squares": [[0, "-1", {"0": "1"}]], "y": {"1": "-1"}},
+    "another square": {**CORNER, "squares": [[0, "1", {"1": "1"}]]},
+    "half a square": {**CORNER, "squares": [[0, "1/2", {"0": "1"}]]},
+    "a null vector that is unknown": {**CORNER, "known": [[0, 0, {"0": "1/2"}]], "squares": []},
+    "a positive right side": {"y": {"2": "1"}, "squares": [], "known": []},
+    "a row that is not used": {**CORNER, "drop": 2},
+    "the objective": {**CORNER, "y": {"1": "1", "0": "1"}},
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_no_false_step_is_taken(step):
+    with pytest.raises(NotProvedError):
+        take_faces(Program(dict(vars_of(face))), [step])
+
+
+def vars_of(P):
+    """The arrays of a program again."""
+    names = (
+        "sense",
+        "n",
+        "A_row",
+        "A_blk",
+        "A_i",
+        "A_j",
+        "A_v",
+        "B_row",
+        "B_col",
+        "B_v",
+        "b",
+        "rel",
+        "sign",
+        "q",
+    )
+    none = dict.fromkeys(("U_blk", "U_col", "U_i"), np.zeros(0, np.int64))
+    return {
+        **{name: getattr(P, name) for name in names},
+        **none,
+        "U_v": np.zeros(0),
+        "cone": np.full(P.m + 1, -1),
+        "exponent": np.zeros(0),
+    }
+
+
+def test_steps_leave_what_they_prove():
+    P = Program(vars_of(face))
+    again = {"y": {"2": "1"}, "squares": [[0, "1", {"2": "1"}]], "known": [[0, 0, {"1": "1/2"}]]}
+    assert not take_faces(P, [{**CORNER, "drop": 1}])
+    assert P.U[0].toarray().ravel().tolist() == [1.0, 0.0, 0.0]
+    assert P.dropped.tolist() == [False, True, False]
+    with pytest.raises(NotProvedError, match="positive"):
+        take_faces(P, [again])
+    P = Program({**vars_of(face), "b": np.array([0.0, 0.0, -1.0])})
+    assert take_faces(P, [CORNER, again])  # a sum of squares is to be -1
+    with pytest.raises(NotProvedError, match="left out"):
+        take_faces(Program(vars_of(face)), [{**CORNER, "drop": 1}, CORNER])
+    # An inequality with a positive multiplier becomes an equation, and its scalar vanishes.
+    P = program([0.0, 0.0], [0, INEQUALITY], [(1, 0, 2.0)], sign=[1])
+    assert not take_faces(P, [{"y": {"1": "1/2"}, "squares": [], "known": []}])
+    assert P.equation.tolist() == [False, True]
+    assert P.fixed.tolist() == [True]
+    # Such a scalar stays zero, also where the inequality is left out.
+    P = program([0.0, 0.0], [0, INEQUALITY], [(0, 0, -1.0), (1, 0, 2.0)], sign=[1])
+    assert not take_faces(P, [{"y": {"1": "1/2"}, "squares": [], "known": [], "drop": 1}])
+    assert upper(P, point(P, [0.0])) == 0.0
+    with pytest.raises(NotProvedError, match="vanishes"):
+        upper(P, point(P, [1.0]))
+    P = program([0.0, 0.0], [0, INEQUALITY], [(1, 0, 2.0)], sign=[1])
+    with pytest.raises(NotProvedError, match="negative"):
+        take_faces(P, [{"y": {"1": "-1/2"}, "squares": [], "known": []}])
+
+
+def test_steps_account_for_scalars_and_cones():
+    P = program([0.0, -1.0], [0, 0], [(1, 0, 1.0)], sign=[0])
+    with pytest.raises(NotProvedError, match="coefficient"):
+        take_faces(P, [{"y": {"1": "1"}, "squares": [], "known": []}])
+    # (z, z, 1) in the cone is nothing, by the multiplier (1, -1, 0) and not by (0, 0, -1).
+    rows = {"rel": [0] + [SECOND_ORDER] * 3, "cones": [(1, 2, 3)], "sign": [0]}
+    for b, y, is_true in (
+        ([0.0, -1.0, 0.0, 0.0], {"1": "1", "2": "-1"}, True),
+        ([0.0, 0.0, 0.0, 1.0], {"3": "-1"}, False),
+    ):
+        P = program(b, rows["rel"], [(1, 0, -1.0), (2, 0, -1.0)], sign=[0], cones=rows["cones"])
+        step = {"y": y, "squares": [], "known": []}
+        if is_true:
+            assert take_faces(P, [step])
+            continue
+        with pytest.raises(NotProvedError, match="dual"):
+            take_faces(P, [step])
+
+
+@pytest.mark.parametrize(
+    ("P", "claims", "more"),
+    [
+        (above, {"bound": 1.9}, {"y": np.array([2.0, 2.0])}),
+        (above, {"bound": 2.0}, {"exact": {"0": "2", "1": "2"}}),
+        (above, {"infeasible": True}, {"y": np.array([1.0, 1.0])}),
+        (single, {"unbounded": True}, {"z": [1.0], "ray": [0.0]}),
+        (nothing, {"unbounded": True}, {"z": [1.0], "ray": [0.0]}),
+        (beside, {"unbounded": True}, {"z": [1.0, 0.0], "ray": [0.0, -1.0]}),
+    ],
+)
+def test_no_claim_is_proved_by_what_proves_another(P, claims, more, tmp_path):
+    head = {"format": "sdp-proof", "version": 1, "claims": claims}
+    arrays = vars_of(P)
+    if "exact" in more:
+        head["exact"] = {"y": more["exact"], "squares": [], "known": []}
+    elif "y" in more:
+        arrays["y"] = more["y"]
+    else:
+        for whose, z in (("point", more["z"]), ("ray", more["ray"])):
+            arrays |= {f"{whose}_{name}": x for name, x in point(P, z, rank=[]).items()}
+    with pytest.raises(NotProvedError):
+        check(Contents(head, arrays).write(tmp_path / "cheat.proof"))
+
+
+def test_programs_that_are_none_are_named():
+    for wrong in (
+        {"rel": np.array([0, 0, 9])},
+        {"A_i": np.array([1, 0, 2])},
+        {"A_blk": np.array([0, 0, 1])},
+        {"sense": np.array([2])},
+        {"b": np.zeros(2)},
+        {"sign": np.array([3])},
+    ):
+        with pytest.raises(NoProofFileError):
+            Program({**vars_of(face), **wrong})

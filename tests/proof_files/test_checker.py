@@ -1,0 +1,185 @@
+"""The arithmetic of the checker, against exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr.certify.check_proof import (
+    EXPONENTIAL,
+    POWER,
+    SECOND_ORDER,
+    NotProvedError,
+    Program,
+    box_in_cone,
+    is_semidefinite,
+    least_singular,
+    lower,
+    sums,
+    two_product,
+    upper,
+)
+
+ZERO = [Fraction(0)] * 3
+
+
+def fractions(*numbers):
+    return [Fraction(x) for x in numbers]
+
+
+def test_products_and_sums_are_rounded_once():
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=50) * 10.0 ** rng.integers(-40, 40, 50) for _ in range(2))
+    p, e = two_product(a, b)
+    exact = [Fraction(x) * Fraction(y) for x, y in zip(a, b, strict=True)]
+    assert [Fraction(x) + Fraction(y) for x, y in zip(p, e, strict=True)] == exact
+    place = rng.integers(0, 3, 50)
+    for k, found in enumerate(sums(np.r_[place, place], np.r_[p, e], 4)):
+        total = sum((x for x, at in zip(exact, place, strict=True) if at == k), Fraction(0))
+        assert found == float(total)
+
+
+def test_cones_at_their_boundaries():
+    third = Fraction(1, 3)
+    assert box_in_cone(SECOND_ORDER, 0.0, fractions(5, 3, 4), ZERO, dual=False)
+    assert not box_in_cone(
+        SECOND_ORDER, 0.0, fractions(5, 3, 4), [Fraction(1, 10**30)] * 3, dual=True
+    )
+    assert box_in_cone(EXPONENTIAL, 0.0, fractions(0, 1, 1 + third / 10**20), ZERO, dual=False)
+    assert not box_in_cone(EXPONENTIAL, 0.0, fractions(0, 1, 1 - third / 10**20), ZERO, dual=False)
+    assert box_in_cone(EXPONENTIAL, 0.0, fractions(-1, 0, 0), ZERO, dual=False)
+    assert not box_in_cone(EXPONENTIAL, 0.0, fractions(1, 0, 9), ZERO, dual=False)
+    assert box_in_cone(EXPONENTIAL, 0.0, fractions(0, 2, 3), ZERO, dual=True)
+    assert not box_in_cone(EXPONENTIAL, 0.0, fractions(0, -2, 3), ZERO, dual=True)
+    eighth = Fraction(1, 8)
+    for sign in (-1, 1):
+        inside, outside = (sign * (2 + d * eighth / 10**20) for d in (-1, 1))
+        assert box_in_cone(POWER, 0.25, fractions(16, 1, inside), ZERO, dual=False)
+        assert not box_in_cone(POWER, 0.25, fractions(16, 1, outside), ZERO, dual=False)
+        assert box_in_cone(POWER, 0.25, fractions(4, 0.75, inside), ZERO, dual=True)
+        assert not box_in_cone(POWER, 0.25, fractions(4, 0.75, outside), ZERO, dual=True)
+
+
+@pytest.mark.parametrize("kind", [SECOND_ORDER, EXPONENTIAL, POWER])
+def test_points_of_a_cone_and_of_its_dual_have_products_that_are_not_negative(kind):
+    rng = np.random.default_rng(kind)
+    points = [fractions(*row) for row in rng.normal(size=(300, 3)) + np.array([0.0, 0.5, 0.5])]
+    primal, dual = (
+        [x for x in points if box_in_cone(kind, 0.3, x, ZERO, dual=side)] for side in (False, True)
+    )
+    assert len(primal) > 9
+    assert len(dual) > 9
+    products = [sum(a * b for a, b in zip(x, y, strict=True)) for x in primal for y in dual]
+    assert min(products) >= 0
+
+
+def exact_minor_signs(M):
+    """Whether a symmetric matrix is positive definite, by elimination in fractions."""
+    M = [[Fraction(float(x)) for x in row] for row in M]
+    for k in range(len(M)):
+        if M[k][k] <= 0:
+            return False
+        for i in range(k + 1, len(M)):
+            share = M[i][k] / M[k][k]
+            M[i] = [a - share * b for a, b in zip(M[i], M[k], strict=True)]
+    return True
+
+
+def test_matrices_are_definite_only_where_fractions_agree():
+    rng, said = np.random.default_rng(5), []
+    for trial in range(60):
+        B = np.round(8.0 * rng.normal(size=(6, 6)))
+        S = B @ B.T * 2.0 ** rng.integers(-9, 9) - np.eye(6) * 10.0 ** -rng.integers(1, 17)
+        S = S if trial % 2 else S - np.linalg.eigvalsh(S)[0] * np.eye(6)
+        S = np.tril(S) + np.tril(S, -1).T
+        nothing = sp.csc_array((6, 0))
+        found = is_semidefinite(sp.csr_array(S), sp.csr_array(np.abs(S) * 1e-300), 0.0, nothing)
+        said.append(found)
+        assert not found or exact_minor_signs(S)
+    assert 20 < sum(said) < 60
+
+
+@pytest.mark.parametrize("n", [40, 700])
+def test_a_laplacian_is_definite_beside_ones_and_by_no_more(n):
+    ring = sp.diags_array([-1.0, -1.0], offsets=[1, n - 1], shape=(n, n))
+    S = sp.csr_array(2.0 * sp.eye_array(n) + ring + ring.T)
+    U, R = sp.csc_array(np.ones((n, 1))), abs(S) * 2.0**-53
+    least = 2.0 - 2.0 * np.cos(2.0 * np.pi / n)
+    eye = sp.eye_array(n)
+    assert is_semidefinite(sp.csr_array(S - 0.999 * least * eye), R, 0.0, U)
+    assert not is_semidefinite(sp.csr_array(S - 1.001 * least * eye), R, 0.0, U)
+    assert not is_semidefinite(S, R, 0.0, sp.csc_array((n, 0)))
+    assert not is_semidefinite(S, R, 1.001 * least, U)
+
+
+def test_singular_values_are_bounded_from_below():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        J = sp.csr_array(rng.normal(size=(5, 9)) * (rng.random((5, 9)) < 0.7))
+        least = np.linalg.svd(J.toarray())[1][-1]
+        assert 0.5 * least <= least_singular(J) <= least
+    assert least_singular(sp.csr_array([[1.0, 2.0], [2.0, 4.0]])) == 0.0
+
+
+def program(C, **more):
+    """The least eigenvalue of a matrix: the minimum of <C, X> over matrices of trace one."""
+    n = len(C)
+    i, j = np.triu_indices(n)
+    diagonal = np.arange(n)
+    none, no_entries = np.zeros(0, dtype=np.int64), np.zeros(0)
+    return Program(
+        {
+            "sense": np.array([1]),
+            "n": np.array([n]),
+            "A_row": np.r_[0 * i, np.ones(n, int)],
+            "A_blk": np.r_[0 * i, 0 * diagonal],
+            "A_i": np.r_[i, diagonal],
+            "A_j": np.r_[j, diagonal],
+            "A_v": np.r_[C[i, j], np.ones(n)],
+            "b": np.array([0.0, 1.0]),
+            "rel": np.array([0, 0]),
+            "cone": np.array([-1, -1]),
+            **dict.fromkeys(("B_row", "B_col", "sign", "U_blk", "U_col", "U_i"), none),
+            **dict.fromkeys(("B_v", "exponent", "q", "U_v"), no_entries),
+            **more,
+        }
+    )
+
+
+def test_value_and_bound_enclose_what_fractions_say():
+    """The least eigenvalue of [[a, b], [b, c]] is the smaller root of (a - t)(c - t) - b b."""
+    rng = np.random.default_rng(9)
+    for _ in range(15):
+        C = np.round(64.0 * rng.normal(size=(2, 2))) / 8.0 * 10.0 ** rng.integers(-6, 6)
+        C[0, 1] = C[1, 0]
+        P = program(C)
+        values, Q = np.linalg.eigh(C)
+        size = float(np.abs(C).max())
+
+        def below(t, C=C):
+            a, b, c, t = fractions(C[0, 0], C[0, 1], C[1, 1], t)
+            return t <= min(a, c) and (a - t) * (c - t) >= b * b
+
+        for away in (1e-13, 1e-9, 0.1):
+            bound = lower(P, np.array([1.0, -(values[0] - away * size)]))
+            assert below(bound)
+            assert values[0] - bound <= 1.01 * away * size
+        for wrong in (1e-14, 1e-6, 1.0):
+            with pytest.raises(NotProvedError):
+                lower(P, np.array([1.0, -(values[0] + wrong * size)]))
+        w = {"rank": np.array([1]), "R": Q[:, 0], "z": np.zeros(0), "slack": np.array([-1.0, -1.0])}
+        value = upper(P, w)
+        assert not below(value + 1e-15 * size)
+        assert value - values[0] <= 1e-13 * size
+
+
+def test_an_equation_that_the_point_misses_by_far_is_not_solved():
+    P = program(np.diag([1.0, 2.0]))
+    w = {"rank": np.array([1]), "z": np.zeros(0), "slack": np.array([-1.0, -1.0])}
+    assert upper(P, {**w, "R": np.array([1.01, 0.0])}) < 1.2
+    for R in ([9.0, 0.0], [0.0, 0.0], [0.1, 0.0]):
+        with pytest.raises(NotProvedError):
+            upper(P, {**w, "R": np.array(R)})
