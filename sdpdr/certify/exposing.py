@@ -27,8 +27,11 @@ from sdpdr.certify.flat import KINDS, NONNEGATIVE, Answer, Around, FlatProgram, 
 from sdpdr.certify.products import below, beside, rounded
 from sdpdr.certify.proof import Proof
 
-# Beside the smallest ray, the size of those in the middle of which one is looked for.
-_LARGER = 2.0
+# Beside the largest: what interior-point methods at 1e-8 find of entries that are in the face.
+_CLEAR = 1e-4
+# Beside the smallest ray, the size of those in the middle of which one is looked for; and what is
+# in the face there, far from all edges.
+_LARGER, _MIDDLE = 2.0, 1e-6
 # A solver as an oracle: its answers are proposals.
 Oracle = Callable[[FlatProgram], Answer]
 # Rows, right sides, and radii of both.
@@ -196,7 +199,7 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
         # The smallest may lie on an edge that no integers describe.
         size = float(program.centre @ proposed.of_cones)
         proposed = _proposed(program, side, solve, ray=True, within=_LARGER * size)
-        known, at = _proved(program, side, solve, proposed, ray=True)
+        known, at = _proved(program, side, solve, proposed, ray=True, clear=_MIDDLE)
     if side == DUAL:
         return at
     m = program.f.size
@@ -244,7 +247,13 @@ def _proposed(
 
 
 def _proved(
-    program: FlatProgram, side: str, solve: Oracle, proposed: _Proposed, *, ray: bool
+    program: FlatProgram,
+    side: str,
+    solve: Oracle,
+    proposed: _Proposed,
+    *,
+    ray: bool,
+    clear: float = _CLEAR,
 ) -> tuple[list[Face], Array]:
     """Faces that an exact vector lies inside of, and that vector in the search over them."""
     search, n = _Search(program, side, ray=ray), program.c.size
@@ -252,7 +261,7 @@ def _proved(
     top = float(np.max(np.abs(v), initial=1e-9))
     if ray:
         top = max(1.0, float(np.max(np.abs(found.x if side == DUAL else found.z))))
-    faces = [face_of(part, v[part.rows], side, top) for part in program.parts]
+    faces = [face_of(part, v[part.rows], side, clear * top) for part in program.parts]
     known = [face for face in faces if face is not None]
     if len(known) < len(faces):
         raise UnprovedError("a face has no basis of small integers")

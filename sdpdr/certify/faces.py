@@ -19,8 +19,6 @@ from sdpdr.base.arrays import Array
 from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Part
 
 PRIMAL, DUAL = "primal", "dual"
-# Beside the largest: what interior-point methods at 1e-8 find of entries that are in the face.
-CLEAR = 1e-4
 # Denominators of a basis that is rounded, and by how much it may be off.
 _DENOMINATOR, _OFF = 60, 1e-4
 # Cones with a map to them from another one.
@@ -117,34 +115,36 @@ def _bilinear(V: Array, W: Array, pairs: Sequence[tuple[int, int]]) -> sp.csr_ar
     return sp.csr_array(np.reshape(rows, (len(pairs), n * (n + 1) // 2)))
 
 
-def face_of(part: Part, v: Array, side: str, top: float) -> Face | None:
+def face_of(part: Part, v: Array, side: str, least: float) -> Face | None:
     """The face that v lies inside of: of the dual cone (primal side), or of the cone (dual side).
+
+    What is no larger than ``least`` counts as zero.
 
     None where it has no basis of small integers.
     """
     if part.kind == NONNEGATIVE:
         eye = sp.csr_array(sp.eye_array(v.size))
-        some, rest = np.flatnonzero(v > CLEAR * top), np.flatnonzero(v <= CLEAR * top)
+        some, rest = np.flatnonzero(v > least), np.flatnonzero(v <= least)
         inside, left = [(NONNEGATIVE, 1.0, eye[some])], [(NONNEGATIVE, 1.0, eye[rest])]
         return Face(inside, eye[rest], left, eye[some])
     eye, nothing = sp.csr_array(sp.eye_array(v.size)), sp.csr_array((0, v.size))
-    if np.max(np.abs(v)) < CLEAR * top:
+    if np.max(np.abs(v)) < least:
         return Face([], eye, [(part.kind, part.size, eye)], nothing)
     if part.kind == SEMIDEFINITE:
-        return _face_of_matrices(part, v, side, top)
+        return _face_of_matrices(part, v, side, least)
     if part.kind == SECOND_ORDER:
-        return _face_of_second_order(part.size, v, side, top)
-    return _face_of_exponential(v, side, top) if part.kind == EXPONENTIAL else None
+        return _face_of_second_order(part.size, v, side, least)
+    return _face_of_exponential(v, side, least) if part.kind == EXPONENTIAL else None
 
 
-def _face_of_matrices(part: Part, v: Array, side: str, top: float) -> Face | None:
+def _face_of_matrices(part: Part, v: Array, side: str, least: float) -> Face | None:
     order = int(part.size)
     j, i = np.tril_indices(order)
     M = np.zeros((order, order))
     M[i, j] = M[j, i] = v / np.where(i == j, 1.0, 2.0) if side == PRIMAL else v
     values, Q = np.linalg.eigh(M)
     units = np.ones(order) if part.units is None else part.units
-    bases = _bases(Q[:, values > CLEAR * top], units if side == PRIMAL else 1.0 / units)
+    bases = _bases(Q[:, values > least], units if side == PRIMAL else 1.0 / units)
     if bases is None:
         return None
     W, V = bases
@@ -153,10 +153,10 @@ def _face_of_matrices(part: Part, v: Array, side: str, top: float) -> Face | Non
     return Face(inside, _products(V), left, _products(W), V)
 
 
-def _face_of_second_order(size: float, v: Array, side: str, top: float) -> Face | None:
+def _face_of_second_order(size: float, v: Array, side: str, least: float) -> Face | None:
     """The cone itself, or a ray of its boundary."""
     eye = sp.csr_array(sp.eye_array(v.size))
-    if v[0] - np.linalg.norm(v[1:]) > CLEAR * top:
+    if v[0] - np.linalg.norm(v[1:]) > least:
         return Face([(SECOND_ORDER, size, eye)], eye[:0], [], eye)
     bases = integer_bases((v / v[0])[:, None])
     if bases is None or 2.0 * bases[0][0, 0] ** 2 != np.sum(bases[0] ** 2):
@@ -169,10 +169,10 @@ def _face_of_second_order(size: float, v: Array, side: str, top: float) -> Face 
     return Face(inside, across, left, sp.csr_array(across @ J))
 
 
-def _face_of_exponential(v: Array, side: str, top: float) -> Face | None:
+def _face_of_exponential(v: Array, side: str, least: float) -> Face | None:
     """The flat faces: y = 0 of the cone, u = 0 of its dual."""
     eye, flip = sp.csr_array(sp.eye_array(3)), sp.csr_array(np.diag([-1.0, 1.0, 1.0]))
-    big = np.abs(v) > CLEAR * top
+    big = np.abs(v) > least
     if big[0 if side == PRIMAL else 1]:
         return None
     if side == PRIMAL:

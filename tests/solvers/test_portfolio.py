@@ -356,7 +356,8 @@ def test_a_start_is_refused_where_nobody_can_begin_from_it(model):
 
 
 @pytest.mark.parametrize(("is_last", "expected"), [(True, 500.0), (False, 5.0)])
-def test_proofs_do_not_take_the_time_of_candidates_that_wait(is_last, expected):
+def test_proofs_do_not_take_the_time_of_candidates_that_wait(is_last, expected, monkeypatch):
+    monkeypatch.setattr("sdpdr.solving.proofs.AT_LEAST", 2.0)
     limits = {"deadline": Deadline(400.0), "proofs": Deadline(500.0)}
     request = Request(TINY, is_last=is_last, **limits)
     assert budget(1.0, request) == pytest.approx(expected, abs=1.0)

@@ -195,7 +195,9 @@ class ConeProgram:
 
     def values(self, x: Array) -> dict[str, Value]:
         """Values of all variables, linear in x."""
-        return self.standard.values((x * self.scale)[: self.known])
+        full = np.zeros(self.standard.flat.c.size)
+        full[: self.known] = (x * self.scale)[: self.known]
+        return self.standard.values(full)
 
     def duals(self, y: Array) -> dict[str, Array]:
         """Multipliers of all constraints."""
