@@ -88,8 +88,8 @@ class Proof:
         data = _of_dual(program)
         return Equations(E, -program.c, np.concatenate([free, scale]), data)
 
-    def value(self, x: Array) -> Proved:
-        """A value that is attained next to x.
+    def value(self, x: Array, *, in_box: bool = False) -> Proved:
+        """A value that is attained next to x; only if a box around it is in the cone, if asked so.
 
         Raises
         ------
@@ -98,16 +98,19 @@ class Proof:
         program, around = self._program, self._program.around
         x, radius = self._primal.near(x)
         if not program.contain(*residual(program.b, program.A, x, radius, around.A)):
+            if in_box:
+                raise UnprovedError("the box around the point leaves the cone")
             return Proved(Stretched(program, x, self._steps).value(), x)
         return Proved(inner(program.c, x, radius, around.cost)[1], x)
 
-    def bound(self, z: Array) -> Proved:
-        """A bound by multipliers next to z.
+    def bound(self, z: Array, *, in_box: bool = True) -> Proved:
+        """A bound by multipliers next to z; boxes around them always have to be in the dual cone.
 
         Raises
         ------
         UnprovedError
         """
+        del in_box
         program, m = self._program, self._program.f.size
         z, radius = self._dual.near(z)
         if not program.dual_contain(z[m:], radius[m:]):
@@ -144,7 +147,7 @@ def right_sides(program: FlatProgram) -> Array | float:
 
 
 def towards(
-    prove: Callable[[Array], Proved],
+    prove: Callable[..., Proved],
     cost: Callable[[Array], float],
     y: Array,
     inside: Array,
@@ -155,7 +158,7 @@ def towards(
     Parameters
     ----------
     prove : callable
-        Proves a side.
+        Proves a side. What is moved is to prove it by a box, which takes less time than a metric.
     cost : callable
         What is to be small: y is of use where it costs less than ``inside``.
     y, inside : arrays
@@ -173,7 +176,7 @@ def towards(
     while low < high and cost(y) < cost(inside):
         middle = (low + high) // 2
         try:
-            best, high = prove(y + _SHARES[middle] * (inside - y)), middle
+            best, high = prove(y + _SHARES[middle] * (inside - y), in_box=True), middle
         except UnprovedError:
             low = middle + 1
     return best

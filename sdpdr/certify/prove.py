@@ -191,15 +191,14 @@ class Kernel:
         """What lies next to the answer, on the path, on faces and on relaxed programs."""
         if not self.is_done and not self.is_late():
             self._on_path()
-        if self.stays:
-            return
-        if self._lacks_a_side() and self.faces and not self.is_late():
+        has_faces = self.faces > 0 and not self.stays
+        if self._lacks_a_side() and has_faces and not self.is_late():
             OnFaces(self).run()
         is_open = self.known.status == UNPROVED and not self.is_done
         if is_open and self._path is not None and not self.is_late():
             self._along_path(range(_FEW, _LEVELS), _UPWARDS)
         is_open = self.known.status == UNPROVED and not self.is_done
-        if is_open and self._path is not None and not self.is_late():
+        if is_open and self._path is not None and not self.stays and not self.is_late():
             self._on_relaxed()
 
     def _lacks_a_side(self) -> bool:
@@ -207,14 +206,21 @@ class Kernel:
         return known.status == UNPROVED and not (VALUE in known.how and BOUND in known.how)
 
     def attempt(
-        self, side: str, y: Array, how: str, proof: Proof, inside: Array | None = None
+        self,
+        side: str,
+        y: Array,
+        how: str,
+        proof: Proof,
+        inside: Array | None = None,
+        *,
+        in_box: bool = False,
     ) -> bool:
         """Prove a side for y; or for ``inside``, towards which y moves as little as can be."""
         prove_side = proof.value if side == VALUE else proof.bound
         cost = self.program.c if side == VALUE else self._right
         try:
             if inside is None:
-                found = prove_side(y)
+                found = prove_side(y, in_box=in_box)
             else:
                 most = _LITTLE if self.stays and side == VALUE else 1.0
                 found = towards(prove_side, lambda v: float(cost @ v), y, inside, most)
@@ -245,7 +251,7 @@ class Kernel:
             self.known.take(BOUND, number, free, "costs that lie in the dual cone")
         slack = program.b - program.A @ x
         if self._has_point and program.contain(slack, np.zeros_like(slack)):
-            self.attempt(VALUE, x, "the point as it is given", proof)
+            self.attempt(VALUE, x, "the point as it is given", proof, in_box=True)
         cones = z[program.f.size :]
         if self._has_multipliers and program.dual_contain(cones, np.zeros_like(cones)):
             self.attempt(BOUND, z, "the multipliers as they are given", proof)

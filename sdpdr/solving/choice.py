@@ -41,8 +41,8 @@ from sdpdr.solving.possible import (
 )
 
 # Multiplications of a step up to which an interior-point method comes before `lowrank`: the
-# step takes tenths of a second.
-_LIGHT = 7e8
+# step takes less than a second.
+_LIGHT = 2e9
 # The same up to which it is a candidate at all.
 _HEAVY = 1e11
 # Unknowns up to which our own dense method takes less than to start a program for them.

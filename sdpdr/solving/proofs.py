@@ -166,7 +166,8 @@ class Prover:
         """Both sides, by arguments that need no dense matrices."""
         del beside  # which the better sides are taken of afterwards
         sdp = self.sdp
-        how = {"value": "no proof was asked for", "bound": "the solver returned no multipliers"}
+        missing = "no multipliers of this program are known"
+        how = {"value": "no proof was asked for", "bound": missing}
         number, bound = None, None
         values: Mapping[str, Value] = {}
         duals: Mapping[str, Array] = {}
