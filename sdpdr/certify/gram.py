@@ -18,6 +18,10 @@ from sdpdr.linalg.svec import svec_pairs
 _MOST = 5000
 
 
+# Multiplications of dense matrices that take the time of one product here, which moves numbers.
+_MOVES = 5.0
+
+
 class SparseMatrices:
     """Symmetric matrices, of which few rows hold numbers.
 
@@ -37,14 +41,7 @@ class SparseMatrices:
 
     @classmethod
     def of_triangles(cls, triangles: sp.csc_array, order: int) -> SparseMatrices | None:
-        """Those of triangles, one in each column; None where most are dense.
-
-        Examples
-        --------
-        >>> one = SparseMatrices.of_triangles(sp.csc_array([[1.0], [2.0], [3.0]]), 2)
-        >>> one.gram(np.eye(2)).tolist()
-        [[18.0]]
-        """
+        """Those of triangles, one in each column; None where dense products take less time."""
         entries = triangles.tocoo()
         place, column = entries.coords
         i, j = svec_pairs(place)
@@ -54,12 +51,21 @@ class SparseMatrices:
         data = np.concatenate([entries.data, entries.data[off]])
         shape = (triangles.shape[1] * order, order)
         rows = sp.csr_array((data, (row, other)), shape=shape)
-        if np.count_nonzero(np.diff(rows.indptr)) > _MOST:
+        count, filled = triangles.shape[1], np.count_nonzero(np.diff(rows.indptr))
+        dense = 2.0 * count * order**3 + 0.5 * float(count * order) ** 2
+        if filled > _MOST or _MOVES * float(filled) ** 2 > dense:
             return None
         return cls(rows, order)
 
     def gram(self, S: Array) -> Array:
-        """M for a symmetric matrix S."""
+        """M for a symmetric matrix S.
+
+        Examples
+        --------
+        >>> one = SparseMatrices(sp.csr_array([[1.0, 2.0], [2.0, 3.0]]), 2)
+        >>> one.gram(np.eye(2)).tolist()
+        [[18.0]]
+        """
         products = np.asarray(self._rows @ S)[:, self._place]
         products *= products.T.copy()
         if not products.size:

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import Status
+from sdpdr import Status, graphs, methods, reduce
 from sdpdr.certify.flat import Answer
+from sdpdr.certify.path import Path
 from sdpdr.certify.prove import prove
+from sdpdr.certify.standard import standard
 from sdpdr.errors import DataError, DataTypeError, NotAcceptedError
 from sdpdr.model.conic.flat import flat_problem
 from sdpdr.solvers.flat import ask_clarabel
@@ -280,3 +282,23 @@ def test_without_time_nothing_is_said_that_is_not_known():
     found = sdpdr.verify(problem, seconds=1e-9)
     assert found.status in (Status.SOLVED, Status.INACCURATE)
     assert found.bound >= optimum * (1.0 - 1e-12) >= found.value * (1.0 - 1e-9)
+
+
+@pytest.mark.parametrize("as_variable", [True, False])
+def test_newton_steps_by_sparse_matrices_are_those_by_dense_ones(as_variable, monkeypatch):
+    """An unfolding of a path: few numbers in every matrix, which is a variable or a slack."""
+    n = 24
+    graph = graphs.path(np.linspace(1.0, 2.0, n - 1))
+    sdp = methods.mvu(graph).to_sdp()
+    if not as_variable:
+        sdp = reduce.Composed((reduce.Face(), reduce.Dual())).apply(sdp).sdp
+    program = standard(sdp).flat
+    answer = ask_clarabel(program)
+    sparse = Path(program, lambda: False)
+    assert any(one is not None for one in sparse._sparse)
+    monkeypatch.setattr("sdpdr.certify.path._SPARSE", 1000)
+    dense = Path(program, lambda: False)
+    assert all(one is None for one in dense._sparse)
+    one, other = (path.centre(*answer[:3], 1e-3) for path in (sparse, dense))
+    for u, v in zip(one, other, strict=True):
+        np.testing.assert_allclose(u, v, rtol=1e-6, atol=1e-6 * np.max(np.abs(v)))
