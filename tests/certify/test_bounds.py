@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import scipy.linalg as sl
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from sdpdr.certify.bounds import certificate, certify
 from sdpdr.certify.bounds.checker import DualBoundChecker
 from sdpdr.certify.bounds.dual_form import DualForm
 from sdpdr.certify.bounds.limits import VariableLimits
+from sdpdr.certify.bounds.scaling import _largest_share
 from sdpdr.linalg import (
     Diagonal,
     InnerProduct,
@@ -539,3 +541,13 @@ def test_slack_and_value_enclose_what_fractions_say():
                     )
                     assert abs(entry - Fraction(slack[i, j])) <= Fraction(around[i, j])
     assert form.value(y) == pytest.approx(sdp.dual_value({"rows": y}), rel=1e-12)
+
+
+def test_a_cost_of_few_vectors_is_outweighed_by_the_largest_share_that_is_needed():
+    """Multipliers times the largest eigenvalue of (F F^T, W), and no more, prove a bound."""
+    rng = np.random.default_rng(0)
+    F, G = rng.normal(size=(6, 2)), rng.normal(size=(6, 9))
+    weighted = sp.csr_array(G @ G.T)
+    cost = Outer(sp.csr_array((6, 6)), F, -np.ones(2))
+    found = _largest_share(cost, weighted, sp.csr_array((6, 0)))
+    assert found == pytest.approx(sl.eigh(F @ F.T, G @ G.T, eigvals_only=True)[-1], rel=1e-9)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import Status
+from sdpdr.certify.exposing import _Search, stacked
 from sdpdr.certify.flat import NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Around, Piece, build
 from sdpdr.certify.units import Units
 
@@ -144,3 +145,26 @@ def test_the_relaxed_distance_of_two_clouds_has_a_point_where_nothing_has_interi
     solution = sdpdr.solve(sdpdr.from_cvxpy(problem))
     assert solution.attained - solution.bound <= 1e-6 * max(1e-2, solution.attained)
     assert (solution.status is Status.SOLVED) != isometric
+
+
+@pytest.mark.parametrize("side", ["primal", "dual"])
+@pytest.mark.parametrize("ray", [True, False])
+def test_searches_for_faces_and_rays_know_the_radii_of_their_program(side, ray):
+    program = random_program(3)
+    k, m, n = program.b.size, program.f.size, program.c.size
+    around = Around(
+        np.full(n, 1e-9),
+        sp.csr_array(np.full((m, n + 1), 1e-8)),
+        sp.csr_array(np.full((k, n + 1), 1e-7)),
+    )
+    program = replace(program, around=around)
+    search = _Search(program, side, ray=ray)
+    found = search.over(program.pieces(), stacked([], n)).around
+    E, A = found.E.toarray(), found.A.toarray()
+    if side == "primal":
+        # Right sides have become a column.
+        assert np.all(E[:, : n + 1] == 1e-8) and np.all(A[:, : n + 1] == 1e-7)
+    else:
+        assert np.all(E[:m, :n] == 1e-8) and np.all(E[m, :n] == 1e-9)
+        assert np.all(A[:, :n] == 1e-7)
+        assert not np.any(E[:, n]) and not np.any(A[:, n])

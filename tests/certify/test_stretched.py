@@ -1,0 +1,148 @@
+"""Values in the metric of a point, whose eigenvalues are of very different sizes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Around, Piece, build
+from sdpdr.certify.proof import Proof
+from sdpdr.certify.stretched import Stretched
+
+ORDER = 4
+COLUMN, ROW = np.tril_indices(ORDER)
+DIAGONAL = np.flatnonzero(ROW == COLUMN)
+
+
+def thin_matrix(least):
+    """A matrix with one eigenvalue of about ``least``, whose eigenvector has no zeros."""
+    rng = np.random.default_rng(1)
+    Q = np.linalg.qr(rng.normal(size=(ORDER, ORDER)))[0]
+    X = (Q * np.array([least, 1.0, 2.0, 3.0])) @ Q.T
+    return (X + X.T) / 2.0
+
+
+def program_at(X, *, entry=-1.0, radius=0.0, slack=1.0, more=0):
+    """Minimise the trace where three inner products and a limit on the trace are those of X."""
+    rng = np.random.default_rng(2)
+    n = ROW.size + more
+    E = np.zeros((3, n))
+    E[:, : ROW.size] = rng.integers(-3, 4, (3, ROW.size))
+    x = np.append(X[ROW, COLUMN], np.zeros(more))
+    limit = np.zeros((1, n))
+    limit[0, DIAGONAL] = 1.0
+    own = sp.csr_array(entry * np.eye(ROW.size, n))
+    pieces = [
+        Piece(NONNEGATIVE, 1, sp.csr_array(limit), np.array([np.trace(X) + slack])),
+        Piece(SEMIDEFINITE, ORDER, own, np.zeros(ROW.size)),
+    ]
+    cost = np.zeros(n)
+    cost[DIAGONAL] = 1.0
+    f = E @ x
+    around = Around(E=sp.csr_array(np.full((3, n + 1), radius))) if radius else Around()
+    return build(cost, sp.csr_array(E), f, pieces, around=around), x
+
+
+def sizes_of(program):
+    return np.ones(program.c.size)
+
+
+@pytest.mark.parametrize("least", [1.0, 1e-9, 1e-13])
+def test_a_value_is_proved_however_thin_the_matrix_is(least):
+    X = thin_matrix(least)
+    program, x = program_at(X)
+    found = Stretched(program, x, sizes_of(program)).value()
+    trace = sum(Fraction(float(v)) for v in x[DIAGONAL])
+    assert Fraction(found) >= trace - Fraction(1, 10**12)
+    assert found == pytest.approx(np.trace(X), rel=1e-9)
+
+
+def test_a_box_does_not_prove_it():
+    program, x = program_at(thin_matrix(1e-13), radius=1e-12)
+    slack = program.b - program.A @ x
+    proof = Proof(program, np.ones_like(slack), np.ones(program.f.size + slack.size))
+    with pytest.raises(UnprovedError):
+        proof.value(x, in_box=True)
+    assert proof.value(x).number == pytest.approx(float(program.c @ x), rel=1e-9)
+
+
+def test_the_exact_point_costs_no_more_where_equations_are_missed():
+    """The nearest exact point may cost more than x does: what is proved covers it."""
+    X = thin_matrix(1e-3)
+    program, x = program_at(X)
+    moved = x + 1e-9 * np.random.default_rng(3).normal(size=x.size)
+    found = Stretched(program, moved, sizes_of(program)).value()
+    E, f = program.E.toarray(), program.f
+    exact = moved + np.linalg.pinv(E) @ (f - E @ moved)
+    assert found >= float(program.c @ exact) - 1e-15
+    assert found == pytest.approx(float(program.c @ x), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"entry": -2.0}, "no matrix"),
+        ({"slack": -1.0}, "leaves the cone"),
+        ({"slack": -1e-12}, "leaves the cone"),
+    ],
+)
+def test_what_is_not_shown_is_refused(change, words):
+    program, x = program_at(thin_matrix(1e-6), **change)
+    with pytest.raises(UnprovedError, match=words):
+        Stretched(program, x, sizes_of(program)).value()
+
+
+def test_matrices_with_an_eigenvalue_below_zero_are_refused():
+    program, x = program_at(thin_matrix(-1e-9))
+    with pytest.raises(UnprovedError, match="not inside"):
+        Stretched(program, x, sizes_of(program))
+
+
+def test_points_from_which_no_exact_one_is_near_are_refused():
+    program, x = program_at(thin_matrix(1e-6))
+    with pytest.raises(UnprovedError, match="too far"):
+        Stretched(program, x + 50.0 * np.eye(ORDER)[ROW, COLUMN], sizes_of(program)).value()
+
+
+def test_matrices_whose_slack_is_a_sum_are_not_variables():
+    program, x = program_at(thin_matrix(1e-6), more=1)
+    A = program.A.toarray()
+    A[-1, -1] = 1.0
+    both = [
+        Piece(kind, size, sp.csr_array(A[rows]), program.b[rows])
+        for kind, size, rows, _ in program.parts
+    ]
+    other = build(program.c, program.E, program.f, both)
+    with pytest.raises(UnprovedError, match="no matrix"):
+        Stretched(other, x, sizes_of(other))
+
+
+def test_radii_of_equations_are_accounted_for():
+    X = thin_matrix(1e-6)
+    exact, x = program_at(X)
+    vague, _ = program_at(X, radius=1e-10)
+    one, other = (Stretched(p, x, sizes_of(p)).value() for p in (exact, vague))
+    # Right sides may be off by so much that the point costs this much more.
+    assert other > one + 1e-11
+    far, _ = program_at(X, radius=10.0)
+    with pytest.raises(UnprovedError):
+        Stretched(far, x, sizes_of(far)).value()
+
+
+def test_rounding_of_the_metric_is_known():
+    program, x = program_at(thin_matrix(1e-6))
+    found = Stretched(program, x, sizes_of(program))
+    L = [[Fraction(float(v)) for v in row] for row in found._factors[0]]
+    U, around = found._U.toarray(), found._around.toarray()
+    is_rounded = False
+    for a, (i, j) in enumerate(zip(ROW, COLUMN, strict=True)):
+        for b, (p, q) in enumerate(zip(ROW, COLUMN, strict=True)):
+            exact = L[i][p] * L[j][q] + (L[i][q] * L[j][p] if p != q else 0)
+            missed = abs(Fraction(float(U[a, b])) - exact)
+            assert missed <= Fraction(float(around[a, b]))
+            is_rounded |= missed > 0
+    assert is_rounded
