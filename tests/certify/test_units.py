@@ -163,8 +163,11 @@ def test_searches_for_faces_and_rays_know_the_radii_of_their_program(side, ray):
     E, A = found.E.toarray(), found.A.toarray()
     if side == "primal":
         # Right sides have become a column.
-        assert np.all(E[:, : n + 1] == 1e-8) and np.all(A[:, : n + 1] == 1e-7)
+        assert np.all(E[:, : n + 1] == 1e-8)
+        assert np.all(A[:, : n + 1] == 1e-7)
     else:
-        assert np.all(E[:m, :n] == 1e-8) and np.all(E[m, :n] == 1e-9)
+        assert np.all(E[:m, :n] == 1e-8)
+        assert np.all(E[m, :n] == 1e-9)
         assert np.all(A[:, :n] == 1e-7)
-        assert not np.any(E[:, n]) and not np.any(A[:, n])
+        assert not np.any(E[:, n])
+        assert not np.any(A[:, n])
