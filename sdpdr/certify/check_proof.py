@@ -790,6 +790,8 @@ def upper(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
 
 
 def _vector(text: Mapping[str, str], n: int) -> dict[int, Fraction]:
+    # A power of ten in few characters may have no end.
+    need(not any("e" in str(x).lower() for x in text.values()), "a fraction has an exponent")
     found = {int(i): Fraction(x) for i, x in text.items()}
     need(all(0 <= i < n for i in found), "a vector has an entry out of range")
     return found
@@ -908,11 +910,13 @@ def check(path: Any) -> dict[str, Any]:
         If a claim is not proved.
     """
     head, d = read(path)
-    P = Program(d)
     try:
+        P = Program(d)
         with np.errstate(all="ignore"):
             for claim in _claims(P, head, d):
                 need(claim is None, str(claim))
+    except MemoryError:
+        raise NoProofFileError("the sizes that it states need more memory than there is") from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise NoProofFileError(
             f"a witness cannot be read: {type(error).__name__} {error}"

@@ -37,6 +37,8 @@ _CORRECTIONS, _POWER_STEPS = 4, 12
 _DENOMINATOR = 1000
 # What the smallest entry of rows becomes, so that simple ones are integers.
 _WHOLE = 2.0**10
+# A number whose square is no double.
+_VANISHES = 1e-153
 # Rows that rational elimination, which is slow, is tried on.
 _RATIONAL = 150
 # Added to a unit diagonal before it is factorized.
@@ -118,7 +120,10 @@ class Gram:
         if not self._m:
             return np.zeros_like(y)
         missed, around = residual(self.units * f, self._E, y, data=self._data)
-        step = np.linalg.norm(np.abs(missed) + around) / self.least
+        apart = np.abs(missed) + around
+        # Squares of what is smaller vanish.
+        hidden = _VANISHES * np.sqrt(self._m) if np.any(apart) else 0.0
+        step = (np.linalg.norm(apart) + hidden) / self.least
         size = abs(self._E)
         if self._data is not None:
             size = sp.csr_array(size + self._data[:, :-1])

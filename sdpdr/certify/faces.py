@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 import scipy.linalg as sl
@@ -21,6 +22,8 @@ from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFIN
 PRIMAL, DUAL = "primal", "dual"
 # Denominators of a basis that is rounded, and by how much it may be off.
 _DENOMINATOR, _OFF = 60, 1e-4
+# Integers that are small: sums of two products are exact.
+_SMALL = 2.0**25
 # Cones with a map to them from another one.
 Images = list[tuple[str, float, sp.csr_array]]
 
@@ -80,14 +83,16 @@ def integer_bases(Q: Array) -> tuple[Array, Array] | None:
         return None
     span, other = np.zeros((n, r)), np.zeros((n, n - r))
     for k in range(r):
-        scale = int(np.lcm.reduce([line[k].denominator for line in near], initial=1))
+        scale = lcm(*(line[k].denominator for line in near))
         span[lead[k], k] = scale
         span[rest, k] = [float(line[k] * scale) for line in near]
     for k in range(n - r):
-        scale = int(np.lcm.reduce([q.denominator for q in near[k]], initial=1))
+        scale = lcm(*(q.denominator for q in near[k]))
         other[rest[k], k] = scale
         other[lead, k] = [-float(q * scale) for q in near[k]]
-    return None if np.any(span.T @ other) else (span, other)
+    # Products of two are exact.
+    is_small = max(np.max(np.abs(span)), np.max(np.abs(other))) < _SMALL
+    return (span, other) if is_small else None
 
 
 def congruence(V: Array) -> sp.csr_array:
@@ -159,7 +164,10 @@ def _face_of_second_order(size: float, v: Array, side: str, least: float) -> Fac
     if v[0] - np.linalg.norm(v[1:]) > least:
         return Face([(SECOND_ORDER, size, eye)], eye[:0], [], eye)
     bases = integer_bases((v / v[0])[:, None])
-    if bases is None or 2.0 * bases[0][0, 0] ** 2 != np.sum(bases[0] ** 2):
+    if bases is None:
+        return None
+    head, *rest = (int(number) for number in bases[0][:, 0])
+    if head**2 != sum(number**2 for number in rest):
         return None
     J = sp.diags_array(np.r_[1.0, -np.ones(v.size - 1)])
     ray = sp.csr_array(np.sign(bases[0][0, 0]) * bases[0].T)

@@ -6,7 +6,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.cones import Cone, are_zero
-from sdpdr.certify.rounding import ELEMENTARY, UP
+from sdpdr.certify.rounding import ELEMENTARY, TINY, UP
 from sdpdr.linalg.rounding import gamma
 
 
@@ -42,7 +42,9 @@ class Exponential(Cone):
         with np.errstate(over="ignore"):
             for y in (low, np.nextafter(s[:, 1] + radius[:, 1], np.inf)):
                 ratio = high / y
-                worst = y * np.exp(ratio + ELEMENTARY * np.abs(ratio)) * (1.0 + 2.0 * ELEMENTARY)
+                power = np.exp(ratio + ELEMENTARY * np.abs(ratio)) * (1.0 + 2.0 * ELEMENTARY)
+                # What underflows is larger than it seems.
+                worst = y * (power + TINY)
                 if not np.all((top > worst) | zero):
                     return False
         return True

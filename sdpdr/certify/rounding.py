@@ -110,13 +110,18 @@ def are_positive_definite(matrices: Array, radius: Array) -> bool:
     diagonal = np.diagonal(matrices, axis1=1, axis2=2)
     if not np.all(diagonal > 0.0) or not np.all(np.isfinite(matrices)):
         return False
-    units = 1.0 / near_powers(np.sqrt(diagonal))
-    scale = units[:, :, None] * units[:, None, :]
-    scaled, around, n = matrices * scale, radius * scale, matrices.shape[1]
+    units, n = 1.0 / near_powers(np.sqrt(diagonal)), matrices.shape[1]
+    with np.errstate(all="ignore"):
+        scale = units[:, :, None] * units[:, None, :]
+        scaled, around = matrices * scale, radius * scale
     trace = np.trace(scaled, axis1=1, axis2=2)
     shift = 1.01 * (around.sum(axis=2).max(axis=1) + gamma(n + 2) * (trace + 1.0)) + 1e-280
+    lowered = scaled - shift[:, None, None] * np.eye(n)
+    # A factorization of what is no number runs through.
+    if not np.all(np.isfinite(lowered)):
+        return False
     try:
-        np.linalg.cholesky(scaled - shift[:, None, None] * np.eye(n))
+        np.linalg.cholesky(lowered)
     except np.linalg.LinAlgError:
         return False
     return True

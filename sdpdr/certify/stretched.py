@@ -22,7 +22,7 @@ from sdpdr.certify.flat import SEMIDEFINITE, FlatProgram, Part
 from sdpdr.certify.products import added, pairs_of_rows
 from sdpdr.certify.rounding import UP, are_positive_definite, inner, longest_row, residual
 from sdpdr.certify.symmetric_cones import Semidefinite
-from sdpdr.linalg.rounding import gamma
+from sdpdr.linalg.rounding import UNIT, gamma
 
 # Numbers of one matrix up to which a dense map between them is formed: 8 MB.
 _MOST = 1000
@@ -96,7 +96,8 @@ class Stretched:
             raise UnprovedError("the box around the point leaves the cone")
         cost = abs(program.c @ U) + gamma(longest_row(sp.csr_array(U.T))) * (abs(program.c) @ size)
         cost = cost + program.around.cost @ size if program.around.c is not None else cost
-        return float(UP * (inner(program.c, x, 0.0, program.around.cost)[1] + UP * (cost @ reach)))
+        at, more = inner(program.c, x, 0.0, program.around.cost)[1], UP * float(cost @ reach)
+        return at + more + 4.0 * UNIT * (abs(at) + more)
 
     def _product(
         self, E: sp.csr_array, data: sp.csr_array | None

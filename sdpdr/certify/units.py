@@ -91,7 +91,31 @@ class Units:
             float(near_powers(np.array([np.max(np.abs(v), initial=0.0) or 1.0]))[0])
             for v in (right, cost)
         )
-        return replace(fitted, length=length, price=price)
+        units = replace(fitted, length=length, price=price)
+        return units if units.are_exact(program) else given
+
+    def are_exact(self, program: FlatProgram) -> bool:
+        """Whether the program is the same in these units: nothing has vanished or overflowed."""
+        own = self.program(program)
+        with np.errstate(all="ignore"):
+            back = replace(
+                self,
+                unknowns=1.0 / self.unknowns,
+                equations=1.0 / self.equations,
+                cones=1.0 / self.cones,
+                length=1.0 / self.length,
+                price=1.0 / self.price,
+            ).program(own)
+        pairs = (
+            (back.c, program.c),
+            (back.f, program.f),
+            (back.b, program.b),
+            (np.array(back.offset), np.array(program.offset)),
+        )
+        sparse = ((back.E, program.E), (back.A, program.A))
+        return all(np.array_equal(one, other) for one, other in pairs) and not any(
+            (one != other).nnz for one, other in sparse
+        )
 
     @classmethod
     def given(cls, program: FlatProgram) -> Units:
@@ -232,12 +256,11 @@ class _Fit:
         side = sp.csr_array(sp.vstack(sides))
         theta = spl.lsmr(side, np.concatenate(logs), atol=_NEAR, btol=_NEAR, maxiter=_STEPS)[0]
         theta = self._with_lengths(theta, side)
-        cones = self._cones @ theta
+        of_cones, unknowns = self._cones @ theta, _whole(self._unknowns @ theta)
+        cones = _whole(of_cones)
         for kind, size, rows, _ in program.parts:
-            cones[rows] = (
-                _congruence(int(size), cones[rows]) if kind == SEMIDEFINITE else cones[rows]
-            )
-        unknowns, cones = _whole(self._unknowns @ theta), _whole(cones)
+            if kind == SEMIDEFINITE:
+                cones[rows] = _congruence(int(size), of_cones[rows])
         own = np.flatnonzero(self._owner >= 0)
         unknowns[own] = -cones[self._owner[own]]
         equations = _whole(self._equations @ theta)
@@ -277,6 +300,7 @@ def _congruence(order: int, exponents: Array) -> Array:
     [1.0, 3.0, 5.0]
     """
     j, i = np.tril_indices(order)
-    first = exponents[0]
-    rows = np.ceil((exponents[_on_diagonal(order)] - first) / 2.0 - _UP)
-    return np.asarray(np.ceil(first - _UP) + rows[i] + rows[j])
+    first, rows = exponents[0], (exponents[_on_diagonal(order)] - exponents[0]) / 2.0
+    # Clipped one by one, so that the sums are a congruence still.
+    first, rows = _whole(first), _whole(rows)
+    return np.asarray(first + rows[i] + rows[j])

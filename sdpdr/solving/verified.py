@@ -189,7 +189,12 @@ def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = No
     answer = ask_clarabel(program)
     solving = time.process_time() - begin
     budget = max(_AT_LEAST, _OF_SOLVER * solving) if seconds is None else seconds
-    known = prove(program, answer, ask_clarabel, tol=tol, seconds=budget)
+    known = Knowledge()
+    try:
+        prove(program, answer, ask_clarabel, tol=tol, seconds=budget, known=known)
+    except ArithmeticError as error:
+        # Numbers beyond those that rounding can be accounted for.
+        known.notes.append(str(error))
     sign = -unit if flat.maximize else unit
     return Verified(
         status=_STATUSES.get(known.status, Status.INACCURATE),

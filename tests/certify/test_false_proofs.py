@@ -1,0 +1,117 @@
+"""Programs with exactly known optima of which something false was proved once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sdpdr
+from sdpdr import Status, minimize, psd
+from sdpdr.certify.equations import Equations
+from sdpdr.certify.other_cones import Exponential
+from sdpdr.certify.rounding import are_positive_definite
+from sdpdr.certify.stretched import Stretched
+
+from .test_stretched import program_at, sizes_of, thin_matrix
+
+
+@pytest.mark.parametrize("power", [30, 40, 60])
+def test_entries_of_very_different_sizes_leave_a_congruence(power):
+    """The optimum is one, at [[1, 1 / g], [1 / g, 1 / g^2]]."""
+    g, Y = 2.0**power, psd("Y", 2)
+    solution = sdpdr.solve(minimize(Y[0, 0]) + (g * Y[0, 1] == 1) + (g * g * Y[1, 1] <= 1))
+    assert solution.attained is None or solution.attained >= 1.0 - 1e-12
+    assert solution.bound is None or solution.bound <= 1.0 + 1e-12
+    assert solution.status is not Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("power", [-45, -40, -38, 40])
+def test_the_same_as_a_matrix_inequality(power):
+    e, x, y = 2.0**power, cp.Variable(), cp.Variable()
+    parts = [
+        np.array(part) for part in ([[0, e], [e, 0]], [[1.0, 0], [0, 0]], [[0, 0], [0, e * e]])
+    ]
+    matrix = parts[0] + parts[1] * x + parts[2] * y
+    found = sdpdr.verify(cp.Problem(cp.Minimize(x), [matrix >> 0, y <= 1, x <= 10]))
+    assert found.status is not Status.INFEASIBLE
+    assert found.bound <= 1.0 + 1e-12
+    assert found.value >= 1.0 - 1e-12
+
+
+# The sum of their squares is a^2 + 1, so that (a, n) lies outside of the cone, by less than doubles
+# see.
+HEAD = 180885563
+TAIL = [
+    12263428, 3065857, 30789032, 19243145, 126199230, 12619923, 101472389, 26471058, 63554387,
+    9777598, 4888799,
+]  # fmt: skip
+
+
+def test_a_ray_that_is_outside_of_a_cone_by_a_hair_shows_nothing():
+    assert sum(v * v for v in TAIL) == HEAD**2 + 1
+    n, x, t = np.array(TAIL, dtype=float), cp.Variable(12), cp.Variable()
+    cone = cp.SOC(x[0], x[1:])
+    feasible = cp.Problem(cp.Minimize(x[0]), [cone, HEAD * x[0] + n @ x[1:] == -1])
+    assert sdpdr.verify(feasible).status is not Status.INFEASIBLE
+    bounded = cp.Problem(cp.Maximize(t), [cp.SOC(1 + HEAD * t, n * t)])
+    assert sdpdr.verify(bounded).status is not Status.UNBOUNDED
+
+
+def test_a_basis_of_large_integers_is_no_basis():
+    """The only point is v v' / |v|^2 with v = (1 / d_k, 1), whose value is zero exactly."""
+    d = [19, 34, 36, 37, 40, 41, 43, 47, 49, 53, 55, 58]
+    n, last = len(d) + 1, len(d)
+    M = np.zeros((n, n))
+    for k, number in enumerate(d):
+        w = np.zeros(n)
+        w[k], w[last] = number, -1.0
+        M += np.outer(w, w)
+    X, large = cp.Variable((n, n), PSD=True), 2.0**53
+    goal = large * X[last, last] - large * d[0] ** 2 * X[0, 0]
+    found = sdpdr.verify(cp.Problem(cp.Minimize(goal), [cp.trace(M @ X) == 0, cp.trace(X) == 1]))
+    assert found.bound <= 0.0
+
+
+def test_what_overflows_is_not_positive_definite():
+    assert not are_positive_definite(np.array([[[1e-310, 5.0], [5.0, 0.5]]]), np.zeros((1, 2, 2)))
+    assert not are_positive_definite(np.eye(2)[None], np.full((1, 2, 2), np.nan))
+
+
+def test_powers_that_underflow_are_not_zero():
+    point = np.array([[-746e80, 1e80, 1e-300]])
+    assert not Exponential(1).contains(point, np.zeros((1, 3)))
+
+
+def test_right_sides_whose_squares_underflow_leave_a_radius():
+    E = np.array([[3.0, 1.0], [1.0, 3.0]])
+    f = np.array([1e-170, 2e-170])
+    y, radius = Equations(sp.csr_array(E), f, np.ones(2)).near(np.zeros(2))
+    exact = [(3 * Fraction(f[0]) - Fraction(f[1])) / 8, (3 * Fraction(f[1]) - Fraction(f[0])) / 8]
+    for found, around, right in zip(y, radius, exact, strict=True):
+        assert abs(Fraction(float(found)) - right) <= Fraction(float(around))
+
+
+def test_numbers_that_vanish_in_other_units_stay_as_they_are():
+    x, y = cp.Variable(), cp.Variable()
+    found = sdpdr.verify(cp.Problem(cp.Maximize(x), [x <= 1.2345e-180, y >= 1e180]))
+    assert found.bound >= 1.2345e-180
+
+
+def test_a_negative_value_is_rounded_upwards():
+    program, x = program_at(thin_matrix(1e-6))
+    one = Stretched(program, x, sizes_of(program)).value()
+    turned = Stretched(program.charged(-program.c), x, sizes_of(program)).value()
+    exact = sum(Fraction(float(c)) * Fraction(float(v)) for c, v in zip(program.c, x, strict=True))
+    assert Fraction(one) >= exact
+    assert Fraction(turned) >= -exact
+
+
+def test_numbers_beyond_all_proofs_are_no_crash():
+    x, y = cp.Variable(), cp.Variable()
+    matrix = cp.bmat([[x, 1.2345e-80], [1.2345e-80, x]])
+    found = sdpdr.verify(cp.Problem(cp.Minimize(x), [matrix >> 0, y >= 1e80, x <= y]))
+    assert found.status is Status.INACCURATE
