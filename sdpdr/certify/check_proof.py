@@ -581,7 +581,7 @@ class System:
     miss, error : arrays
         Left minus right sides, and how far rounding may have moved them.
     units : array
-        Of factors, scalars and slack: powers of two, or zero for what stays.
+        Units of factors, scalars and slack: powers of two, or zero for what stays.
     J, blur : sparse arrays
         Slopes in these units, and bounds on their rounding.
     size : array

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Constraints that a sentence names; `Solution.report` has the others.
 _NAMED = 3
-# Of a value that is proved to the default tolerance.
+# Digits of a value that is proved to the default tolerance.
 _DIGITS = ".6g"
 # Characters of what a solver says of its failure, about two lines.
 _LONGEST = 160

@@ -26,7 +26,7 @@ def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
         sdp = model if isinstance(model, SDP) else model.to_sdp()
     except CompileError as error:
         return None, str(error)
-    # Of order zero is what facial reduction leaves of a matrix, and nothing that is asked for.
+    # Facial reduction may leave a matrix of order zero; nobody asks for one.
     empty = [v.name for v in sdp.psd_variables if v.n == 0]
     if empty:
         raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")

@@ -88,7 +88,7 @@ def take_turns(
     attempt : callable
         Runs a candidate, and returns a solution or raises.
     deadline : Deadline
-        Of all solvers. The wait for the first worker process does not count.
+        The deadline of all solvers. The wait for the first worker process does not count.
     sdp : SDP or None
         The program that answers are graded by, if there is a standard form.
 

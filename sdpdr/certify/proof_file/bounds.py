@@ -32,7 +32,7 @@ def find_bound(P: Program, y: Array, goal: float | None = None) -> Found | str:
     ----------
     P : Program
     y : array of shape (m + 1,)
-        Of the objective, one or zero, and of rows.
+        Multipliers of the objective, one or zero, and of rows.
     goal : float, optional
         A bound of the minimisation that is good enough.
     """
