@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.path import LARGEST
 from sdpdr.certify.prove import Oracle, prove
 from sdpdr.certify.standard import Standard, standard
@@ -38,6 +38,8 @@ class Proved:
     ray : Ray or None
         Where it is proved that no point is feasible, or that feasible ones are better than any
         number.
+    is_late : bool
+        Whether the budget was spent before the two sides met.
     """
 
     value: float | None = None
@@ -46,6 +48,7 @@ class Proved:
     values: Mapping[str, Value] = field(default_factory=dict)
     duals: Mapping[str, Array] = field(default_factory=dict)
     ray: Ray | None = None
+    is_late: bool = False
 
 
 class ProofInterruptedError(KeyboardInterrupt):
@@ -167,6 +170,7 @@ def _of_knowledge(form: Standard, known: Knowledge) -> Proved:
         {} if known.x is None else form.values(known.x),
         {} if known.z is None else form.duals(known.z),
         _ray(form, known),
+        known.is_late and known.status == UNPROVED,
     )
 
 

@@ -14,8 +14,6 @@ rational arithmetic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
-from math import lcm
 
 import numpy as np
 import scipy.linalg as sl
@@ -23,24 +21,17 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.certify.dependent import independent_rows
 from sdpdr.certify.rounding import longest_row, residual
 from sdpdr.linalg.rounding import gamma, near_powers
 from sdpdr.linalg.verified import is_verified_positive
 
-# Relative size of what is new in a row, below which it is to follow from others.
-_DEPENDENT = 1e-7
 # Shares of an estimate of the smallest eigenvalue that are proved.
 _SHARES = (0.7, 0.3)
 # Corrections, and steps of the inverse iteration that finds the estimate.
 _CORRECTIONS, _POWER_STEPS = 4, 12
-# Denominators of weights with which one row may be a sum of others.
-_DENOMINATOR = 1000
-# What the smallest entry of rows becomes, so that simple ones are integers.
-_WHOLE = 2.0**10
 # A number whose square is no double.
 _VANISHES = 1e-153
-# Rows that rational elimination, which is slow, is tried on.
-_RATIONAL = 150
 # Added to a unit diagonal before it is factorized.
 _JITTER = 1e-14
 # Share of filled entries from which a dense factorization takes less time.
@@ -216,85 +207,12 @@ class Equations:
 
     def _independent(self, kept: Index, D: Array) -> Index:
         """Rows that the others follow from."""
-        E = sp.csr_array(self._E[kept] @ sp.diags_array(np.sqrt(D)))
-        sizes = np.sqrt(np.asarray(E.multiply(E).sum(axis=1)).ravel())
-        M = (sp.diags_array(1.0 / sizes) @ E).toarray()
-        R, order = sl.qr(M.T, mode="r", pivoting=True, check_finite=False)
-        rank = int(np.sum(np.abs(np.diag(R)) > _DEPENDENT))
-        first, last = order[:rank], order[rank:]
-        basis, rest = kept[first], kept[last]
-        weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:])
-        # Rows may be in powers of two of their own.
-        near = near_powers(sizes)
-        units = near[last][:, None] / near[first]
-        weights = (weights * (sizes[last] / near[last]) / (sizes[first] / near[first])[:, None]).T
-        for row, guess, unit in zip(rest, weights, units, strict=True):
-            if self._vague[row] or not (
-                self._is_sum(basis, guess, unit, row) or self._is_eliminated(basis, row)
-            ):
-                raise UnprovedError(
-                    "an equation depends on others, and it is not shown that it follows from them"
-                )
-        return np.sort(basis)
-
-    def _terms(self, row: int) -> dict[int, Fraction]:
-        """Entries of a row, and its right side at place -1."""
-        E = self._E
-        part = slice(E.indptr[row], E.indptr[row + 1])
-        found = {
-            int(j): Fraction(float(v)) for j, v in zip(E.indices[part], E.data[part], strict=True)
-        }
-        return {**found, -1: Fraction(float(self._f[row]))}
-
-    def _is_sum(self, basis: Index, guess: Array, units: Array, row: int) -> bool:
-        """Whether a row is a sum of others with weights of small denominators, as guessed."""
-        some = np.abs(guess) > 0.5 / _DENOMINATOR
-        if np.any(self._vague[basis[some]]):
-            return False
-        weights = [
-            Fraction(float(near)).limit_denominator(_DENOMINATOR) * Fraction(float(unit))
-            for near, unit in zip(guess[some], units[some], strict=True)
-        ]
-        rows = np.append(basis[some], row)
-        found = self._missed_by_integers(rows, [*weights, Fraction(-1)])
-        if found is not None:
-            return not found
-        left: dict[int, Fraction] = {}
-        for k, weight in zip(rows, [*weights, Fraction(-1)], strict=True):
-            for place, value in self._terms(int(k)).items():
-                left[place] = left.get(place, Fraction(0)) + weight * value
-        return not any(left.values())
-
-    def _missed_by_integers(self, rows: Index, weights: list[Fraction]) -> bool | None:
-        """Whether a sum of rows is not zero, where doubles hold it exactly; else None."""
-        both = sp.csr_array(sp.hstack([self._E[rows], sp.csr_array(self._f[rows][:, None])]))
-        least = float(np.min(np.abs(both.data), where=both.data != 0.0, initial=np.inf))
-        both = both * (_WHOLE / float(near_powers(np.array([least]))[0]))
-        share = lcm(*(weight.denominator for weight in weights))
-        numbers = np.array([float(weight * share) for weight in weights])
-        if np.any(both.data != np.rint(both.data)) or np.any(numbers != np.rint(numbers)):
-            return None
-        if not float(np.max(abs(both).T @ np.abs(numbers))) < 2.0**53:
-            return None
-        return bool(np.any(both.T @ numbers))
-
-    def _is_eliminated(self, basis: Index, row: int) -> bool:
-        """Whether a row follows from others that are exact, by rational elimination."""
-        pivots: list[tuple[int, dict[int, Fraction]]] = []
-        line: dict[int, Fraction] | None = None
-        rows = np.append(basis[~self._vague[basis]], row)
-        for k in rows if rows.size <= _RATIONAL else rows[:0]:
-            line = self._terms(int(k))
-            for at, other in pivots:
-                if line.get(at):
-                    share = line[at] / other[at]
-                    for place, value in other.items():
-                        line[place] = line.get(place, Fraction(0)) - share * value
-            line = {place: value for place, value in line.items() if value}
-            places = [place for place in line if place >= 0]
-            if places:
-                pivots.append((max(places, key=lambda j: abs(line[j])), line))
-        return line is not None and not line
+        found = independent_rows(self._E[kept], self._f[kept], D, ~self._vague[kept])
+        if found is None:
+            raise UnprovedError(
+                "an equation depends on others, and it is not shown that it follows from them"
+            )
+        return kept[found]
 
     @property
     def rows(self) -> Index:

@@ -313,13 +313,22 @@ def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:
 def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
     """A point with the largest margin to all cones, or such multipliers of equations and cones.
 
-    Margins up to one are looked for; the multipliers are those of a program in directions.
+    Margins up to one are looked for; the multipliers are those of a program in directions. They are
+    found once.
 
     Raises
     ------
     UnprovedError
         If the solver finds none.
     """
+    known = program.remembered
+    if ("inside", side) not in known:
+        known["inside", side] = _with_margin(program, side, solve)
+    found: Array = known["inside", side]
+    return found
+
+
+def _with_margin(program: FlatProgram, side: str, solve: Oracle) -> Array:
     n, m, e = program.c.size, program.f.size, program.centre
     if side == PRIMAL:
         pieces, at = list[Piece](), 0

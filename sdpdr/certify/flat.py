@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -122,6 +123,11 @@ class FlatProgram:
     parts: tuple[Part, ...]
     offset: float = 0.0
     around: Around = EXACT
+
+    @cached_property
+    def remembered(self) -> dict[tuple[str, str], Any]:
+        """What was found of the program itself, whatever the answer: its faces, a point inside."""
+        return {}
 
     @property
     def degree(self) -> int:

@@ -36,13 +36,21 @@ class Reduced:
 
 
 def reduced(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
-    """The program on the face that an exposing vector leaves.
+    """The program on the face that an exposing vector leaves; it is found once.
 
     Raises
     ------
     UnprovedError
         If no exposing vector is proved.
     """
+    known = program.remembered
+    if ("face", side) not in known:
+        known["face", side] = _on_face(program, side, solve)
+    found: Reduced = known["face", side]
+    return found
+
+
+def _on_face(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
     found = exposing(program, side, solve)
     around = program.around
     if side == DUAL:

@@ -96,6 +96,8 @@ class Solution:
         rounding; after a search for a low rank (`sdpdr.iterate`) it is a point near it.
     attained_by : str
         What proves it, or why nothing does.
+    unfinished : bool
+        Whether proofs ended with their budget before the two sides met; `prove` continues them.
     ray : Ray or None
         The proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`). None if faces that were
         found before the solve leave no point: then `exposures` are the proof.
@@ -152,6 +154,7 @@ class Solution:
     epsilon: float = float("nan")
     attained: float | None = None
     attained_by: str = ""
+    unfinished: bool = False
     ray: Ray | None = None
     exposures: tuple[Exposure, ...] = ()
     runs: tuple[Run, ...] = ()

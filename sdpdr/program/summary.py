@@ -59,7 +59,10 @@ def advice(solution: Solution) -> str:
     -------
     str
     """
-    return _ADVICE[solution.status](solution)
+    words = _ADVICE[solution.status](solution)
+    if not solution.unfinished or solution.certified():
+        return words
+    return f"{_unfinished(solution)} {words}".rstrip()
 
 
 # -- what came of it ------------------------------------------------------------------------------
@@ -180,6 +183,16 @@ def _listed(names: Iterable[str]) -> str:
 
 # -- what to do next ------------------------------------------------------------------------------
 
+
+def _unfinished(solution: Solution) -> str:
+    """What solving and proving took, and how to continue."""
+    solving, proving = (solution.timings.get(phase, 0.0) for phase in ("solve", "certify"))
+    return (
+        f"Proofs were stopped by their budget, after {proving:.1f} s beside {solving:.1f} s of "
+        "solving: `solution.prove()` continues them."
+    )
+
+
 _OTHERS = "another solver (`sdpdr.plan(model).explain()` lists those that accept the program)"
 
 
@@ -196,7 +209,7 @@ def _closer(solution: Solution) -> str:
     """How to close the gap, or to accept it."""
     attained, bound = solution.attained, solution.bound
     if attained is None or bound is None or solution.certified():
-        return f"Continue the proofs with `solution.prove()`, or try {_OTHERS}."
+        return f"Try {_OTHERS}."
     if attained * bound <= 0.0:
         scale = _rounded_up(abs(attained - bound) / solution.tol)
         return (

@@ -2,15 +2,16 @@
 
 There are two kinds of interior-point methods: Clarabel factors a dense block for every matrix of
 the program, others one matrix for all unknowns of the program or of its dual. Those whose steps
-take little come first, that of the shorter step before the other, then `lowrank`, then those whose
-steps take longer. For programs of edges `lowrank` comes first. SCS is a candidate where blocks
-would not fit into memory, and third-party solvers come last. The rule reads sizes, and never load,
-free memory or a clock: the same program has the same plan wherever the same solvers are installed.
+take little come first, that of the shorter step before the other. Where there are none, and for
+programs of edges, `lowrank` comes first, and then those whose steps take longer. SCS is a candidate
+where blocks would not fit into memory, and third-party solvers come last. The rule reads sizes, and
+never load, free memory or a clock: the same program has the same plan wherever the same solvers are
+installed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -165,7 +166,7 @@ class Choice:
                 yield self._made(self.wanted, wanted, _REQUESTED)
             return
         seen = set[str]()
-        for name, forms, why in chain(self._by_rule(), self._others()):
+        for name, forms, why in chain(self._by_rule(seen), self._others()):
             solver = SOLVERS.get(name)
             if solver is None or name in seen or name in self.requested.skip:
                 continue
@@ -201,8 +202,11 @@ class Choice:
             return f"it does not take the {form} form"
         return why_not(self.sdp, self.refusal, solver, form)
 
-    def _by_rule(self) -> Iterator[_Turn]:
-        """Solvers with forms and reasons, of the standard form in whichever form is best."""
+    def _by_rule(self, seen: Set[str]) -> Iterator[_Turn]:
+        """Solvers with forms and reasons, of the standard form in whichever form is best.
+
+        Those that were ``seen`` by then are candidates already.
+        """
         sdp = self.sdp
         if sdp is None:
             yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
@@ -218,7 +222,11 @@ class Choice:
         )
         light = [ways for work, ways in by_work if work <= _LIGHT and not edges]
         heavy = [ways for work, ways in by_work if work <= _HEAVY and ways not in light]
-        yield from (*chain.from_iterable(light), low, *chain.from_iterable(heavy))
+        yield from chain.from_iterable(light)
+        # What those leave open it does not prove either, and it may search for long.
+        if not seen:
+            yield low
+        yield from chain.from_iterable(heavy)
         # Where others are too large, for a few digits.
         if block_work(sdp) > _HEAVY and max(orders(sdp)) <= _SPLIT_ORDER:
             yield "scs", ("gram",), "its steps take least where many digits are not needed"

@@ -174,6 +174,7 @@ def with_proofs(sdp: SDP, solution: Solution, found: Proved, given: Point) -> So
         bound=found.bound,
         argument=found.how.get("bound", ""),
         ray=found.ray,
+        unfinished=found.is_late,
     )
 
 

@@ -77,7 +77,8 @@ def take_turns(
 
     Each ends by its share of the time (`sdpdr.solving.candidate.shares`), and what it has found by
     then is kept. The rest are spared when two find the program optimal only for data nearby, or one
-    proves that its optimum is zero, beside which no gap is small. If all fell short and some were
+    proves that its optimum is zero, beside which no gap is small, or where the budget of the proof
+    is spent and nobody gave more time. If all fell short and some were
     stopped, the one that came nearest goes on from its point in the time that is left, or begins
     again if it cannot and there is more time than it had.
 
@@ -197,6 +198,8 @@ class _Turns:
         if sdp is None:  # Proofs of such models depend on no candidate's point.
             return bool(found[-1].values) or Status.UNVERIFIED in statuses
         last = found[-1]
+        if last.unfinished and last.values and self.deadline.seconds == inf:
+            return True  # The point may be as good as any, and its proof is what takes long.
         is_zero = last.gap_scale == 0.0 and is_nothing(sdp, last.bound, last.attained)
         return is_zero or statuses.count(Status.OPTIMAL_NEARBY) >= _OPINIONS
 

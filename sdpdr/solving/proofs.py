@@ -227,6 +227,7 @@ class Prover:
             by_value.values,
             by_bound.duals,
             other.ray or one.ray,
+            one.is_late or other.is_late,
         )
 
     def _is_less(self, one: float | None, other: float | None) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,9 @@ _RESIDUALS = 10.0
 # and how often it is refined for that; the same where rounding alone is to be left.
 _SMALL, _SELDOM = 1e-3, 12
 _ROUNDING, _OFTEN = 1e-12, 30
+# Steps after which at most this share is left of gap and residuals, or nothing more is expected:
+# next to an optimum that is not attained, or has no multipliers, steps become short.
+_PATIENCE, _PROGRESS = 10, 0.5
 # What a ray may miss its equations by, relatively.
 _RAY = 1e-9
 Follow = Callable[[Mapping[str, Any]], None]
@@ -103,8 +107,12 @@ class _Method:
 
     def run(self, max_iter: int, deadline: Deadline, follow: Follow | None) -> Ending:
         now = self._first()
+        left: list[float] = []
         for k in range(max_iter):
             verdict = self._verdict(now)
+            left.append(self._left(now))
+            if verdict is None and min(left) > _PROGRESS * min(left[:-_PATIENCE], default=inf):
+                verdict = Verdict.INACCURATE
             if follow is not None:
                 follow(self._record(now, k, deadline.spent))
             if verdict is not None:
@@ -130,6 +138,11 @@ class _Method:
             "stationarity": now.gap() / max(1.0, abs(value)),
             "seconds": seconds,
         }
+
+    def _left(self, now: ConicIterate) -> float:
+        """The gap and the residuals, each in units of what is small enough."""
+        size = max(1.0, abs(now.values(self._data)[0]))
+        return max(now.gap() / size, now.error(self._data) / _RESIDUALS) / self._tol
 
     def _verdict(self, now: ConicIterate) -> Verdict | None:
         data = self._data

@@ -1,0 +1,56 @@
+"""Which equations follow from others: exactly, whatever the units."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr.certify.dependent import independent_rows
+
+
+def follow(rows, right, exact=None):
+    E, f = sp.csr_array(np.asarray(rows, dtype=float)), np.asarray(right, dtype=float)
+    exact = np.ones(f.size, dtype=bool) if exact is None else np.asarray(exact)
+    return independent_rows(E, f, np.ones(E.shape[1]), exact)
+
+
+@pytest.mark.parametrize("power", [-60, 0, 60])
+def test_sums_with_fractions_follow_in_all_units(power):
+    rows = np.array([[7.0, 0.0, 3.0], [0.0, 9.0, 3.0], [63.0, 63.0, 48.0]])  # 9 r0 + 7 r1
+    rows[2] *= 2.0**power
+    rows[:, 1] *= 2.0**-power
+    right = np.array([1.0, 2.0, 23.0 * 2.0**power])
+    assert follow(rows, right).size == 2
+    right[2] = np.nextafter(right[2], np.inf)
+    assert follow(rows, right) is None
+
+
+def test_what_is_next_to_a_sum_is_none():
+    a, b = np.array([1.0, 2.0**-30, 0.0]), np.array([0.0, 1.0, 1.0])
+    assert follow([a, b, a + b], [1.0, 1.0, 2.0]).size == 2
+    off = a + b
+    off[2] += 2.0**-52
+    assert follow([a, b, off], [1.0, 1.0, 2.0]) is None
+
+
+def test_integers_beyond_doubles_prove_nothing_by_rounding():
+    # 3 * (2^52 + 1) is no double: what doubles make of the sum agrees, and the rows do not.
+    big = 2.0**52 + 1.0
+    assert follow([[big, 1.0], [3.0 * big, 3.0]], [0.0, 0.0]) is None
+    assert follow([[big, 1.0], [2.0 * big, 2.0]], [0.0, 0.0]).size == 1
+
+
+def test_numbers_that_underflow_beside_their_row_are_seen():
+    rows = [[1e10, 5e-324], [1e10, 0.0]]
+    assert follow(rows, [1.0, 1.0]) is None
+
+
+def test_rounded_rows_follow_from_none():
+    rows, right = [[1.0, 2.0], [1.0, 2.0]], [1.0, 1.0]
+    assert follow(rows, right).size == 1
+    assert follow(rows, right, [False, False]) is None
+
+
+def test_weights_with_large_denominators_follow_by_elimination():
+    rows = [[1009.0, 0.0], [0.0, 1013.0], [1.0, 1.0]]
+    right = [1009.0 * 1013.0, 0.0, 1013.0]
+    assert follow(rows, right).size == 2
