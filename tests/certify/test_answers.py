@@ -85,6 +85,7 @@ def contradiction(sdp, duals):
     return value, np.linalg.eigvalsh(matrix)[0]
 
 
+@pytest.mark.daily(7)
 @pytest.mark.parametrize("claim", ["", "infeasible", "unbounded"])
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_what_has_no_point_is_proved_so_whatever_is_claimed(name, claim):
@@ -113,6 +114,7 @@ def planted_infeasible(seed, *, scaled, n=5, m=6):
     return SDP((PsdVariable("X", n),), {}, rows)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_contradictions_are_found_at_any_scale_of_rows(seed, scaled):
@@ -126,6 +128,7 @@ POSSIBLE = {
 }
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("claim", ["infeasible", "unbounded"])
 @pytest.mark.parametrize("name", POSSIBLE)
 def test_what_has_a_point_and_a_limit_is_never_refuted(name, claim):
@@ -248,6 +251,7 @@ def test_on_a_face_rounding_is_not_worth_the_value():
     assert found.bound is None or found.bound <= 1.0
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("power", [-20, 0, 20])
 def test_what_is_proved_scales_with_the_unit_of_lengths(power):
     unit = 2.0**power

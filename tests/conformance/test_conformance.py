@@ -40,6 +40,7 @@ USABLE = [
 # -- the table itself ---------------------------------------------------------------------------
 
 
+@pytest.mark.daily(5)
 @pytest.mark.parametrize("case", [c for c in CASES if c.duals], ids=repr)
 def test_the_points_in_closed_form_are_optimal(case):
     sdp = case.build()
@@ -99,6 +100,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.daily(48)
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(("name", "form", "case"), RUNS)
 def test_every_solver_on_every_program(name, form, case):
@@ -162,6 +164,7 @@ def test_edge_solvers_refuse_other_programs_in_words(name, form, case):
         sdpdr.solve(case.build(), name, form)
 
 
+@pytest.mark.daily(8)
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_auto_settles_every_program(case):
     solution = sdpdr.solve(case.build())

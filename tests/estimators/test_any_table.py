@@ -118,6 +118,7 @@ DAILY = (
 )  # fmt: skip
 
 
+@pytest.mark.daily(4)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "name", [pytest.param(t, marks=[] if t in DAILY else pytest.mark.nightly) for t in TABLES]

@@ -63,6 +63,7 @@ def fit(estimator, name, y):
     return set(Recorder.told)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 @pytest.mark.parametrize("name", ["MVU", "MVU, landmarks", "LOOCVUnfolding", "MVE"])
@@ -71,6 +72,7 @@ def test_estimators_leave_a_configured_solver_alone(name):
     assert fit(clone(estimator).set_params(solver=MINE), name, y) == {(3e-5, 3)}
 
 
+@pytest.mark.daily(2)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 @pytest.mark.parametrize("name", ["MFNU", "ColoredMVU", "ISM", "ARE", "AnchoredMVU", "DensityMap"])
 def test_what_an_estimator_is_told_wins(name):
@@ -104,6 +106,7 @@ def drive(name):
     return ConvexIteration(methods.mvu(ROLL), rank=2, solver=MINE, max_iter=2).run()
 
 
+@pytest.mark.daily(2)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 @pytest.mark.parametrize(
     "name",

@@ -32,6 +32,7 @@ def held(contract, name, seconds=None):
         assert check not in found or "expected" in found[check]
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.parametrize("name", FAST)
 def test_every_check_passes_or_has_a_reason(contract, name):

@@ -99,6 +99,7 @@ def framed(name):
         return frame, learned, learned.set_output(transform="pandas").fit_transform(frame, *others)
 
 
+@pytest.mark.daily(14)
 @pytest.mark.integration
 @pytest.mark.parametrize("name", EVERY)
 def test_habits_of_scikit_learn(name):
@@ -131,6 +132,7 @@ def test_coordinates_that_are_given_have_no_shares():
     assert not hasattr(framed("AnchoredMVU")[1], "explained_variance_ratio_")
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [n for n in EVERY if is_classifier(EVERY[n][0])])
@@ -198,6 +200,7 @@ def test_what_counts_rows_is_an_index_and_nothing_else():
 UNLIKE = pd.DataFrame(ROLL * [1.0, 1.0, 1e4], columns=["east", "north", "grams"])
 
 
+@pytest.mark.daily(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "estimator",

@@ -160,6 +160,7 @@ def of_two_parts():
     return np.vstack([X, X + 1000.0])
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(
     "learn",
     [

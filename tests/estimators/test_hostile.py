@@ -213,6 +213,7 @@ SEEDED = [
 ]  # fmt: skip
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("estimator", "X", "y"), SEEDED)
@@ -252,6 +253,7 @@ LEARNED = [
 ]  # fmt: skip
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("estimator", "X", "y", "found"), LEARNED)

@@ -158,6 +158,7 @@ SEMISUPERVISED = [
 ]  # fmt: skip
 
 
+@pytest.mark.daily(3)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")

@@ -227,6 +227,7 @@ def test_names_of_columns_are_those_of_the_last_fit():
         learned.transform(X)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
 @pytest.mark.parametrize("scales", [np.ones(20), np.geomspace(1.0, 1e-3, 10)])
 def test_where_all_pairs_are_neighbours_it_is_classical_scaling(scales):

@@ -41,6 +41,7 @@ REGRESSIONS = [
 ]
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("estimator", REGRESSIONS, ids=repr)
 @settings(max_examples=3)
 @given(seed=st.integers(0, 2**16))
@@ -131,6 +132,7 @@ def begun(kind):
     return kind(n_neighbors=4, **({"max_iter": 2} if kind is sdpdr.MVE else {}))
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", UNFOLDINGS)
@@ -197,6 +199,7 @@ def test_columns_are_those_of_most_weighted_variance(kind):
     assert_on_axes(begun(kind).fit(ROLL, sample_weight=weights), weights)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @pytest.mark.parametrize("kind", UNFOLDINGS)
 def test_weights_that_are_all_equal_change_no_place(kind):

@@ -33,6 +33,7 @@ def stalled():
     return path(6.0, start="random", seed=1).run()
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     ("solver", "form"),
     [
@@ -174,6 +175,7 @@ def factorization(V, k):
     return SDP((PsdVariable("Z", order),), {}, rows, name="factorization")
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("direction", ["schur", "trailing"])
 def test_a_nonnegative_factorization_is_found(direction):
     rng = np.random.default_rng(0)
@@ -189,6 +191,7 @@ def test_a_nonnegative_factorization_is_found(direction):
     assert np.linalg.norm(W @ H.T - V) <= 1e-3 * np.linalg.norm(V)
 
 
+@pytest.mark.nightly
 def test_the_schur_direction_leaves_cliques_to_a_sparse_lift():
     """Of order 45, solved in cliques of order 10 at most in every program of the sequence."""
     rng = np.random.default_rng(0)

@@ -312,6 +312,7 @@ def test_lengths_that_have_a_price_are_not_folded(graph):
         iterate.solve_loocv(graph, isometry=Slack(1.0))
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_many_points_in_a_band_are_proved_by_folding_on_both_sides():
     graph = graphs.knn(roll(50), n_neighbors=4, connect="mst")

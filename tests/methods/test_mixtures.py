@@ -98,6 +98,7 @@ def assert_falls(*values):
     assert np.all(np.diff(values) <= 1e-6 * np.abs(values[:-1]))
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     "mixture",
     [
@@ -116,6 +117,7 @@ def test_solvers_agree_and_prove_it(mixture):
     assert min(s.bound for s in found) >= (1.0 - 1e-7) * max(s.value for s in found)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("mixture", MIXTURES, ids=lambda f: f.__name__)
 def test_every_block_keeps_its_laws_and_the_answer_its_rows(mixture):
     model = mixture()

@@ -69,6 +69,7 @@ def assert_same_at_a_point(sdp, again):
     np.testing.assert_allclose(found[residual.size :], 0.0, rtol=0.0, atol=1e-8 * scale)
 
 
+@pytest.mark.daily(14)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_problem_survives_its_file(tmp_path, name):
     sdp = CARDS[name].build().to_sdp()

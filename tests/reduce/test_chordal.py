@@ -198,6 +198,7 @@ def undecomposed(pairs):
     return sdp, Clarabel(tol=1e-8).run(sdp).claim.value
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("steps", CHAINS.values(), ids=CHAINS)
 @pytest.mark.parametrize("pairs", [PATTERNS["tree"], PATTERNS["cycle"]], ids=["tree", "cycle"])
 def test_the_decomposed_program_equals_the_undecomposed_one(pairs, steps):

@@ -309,6 +309,7 @@ else:
 """
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(
     ("cls", "scale", "x"),
     [

@@ -318,6 +318,7 @@ def test_a_cluster_gives_the_same_records(study_file, undisturbed):
     assert steady(path) == steady(undisturbed)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
 def test_a_scheduler_that_does_not_answer(study_file, monkeypatch, address):
     pytest.importorskip("distributed", reason="Dask is not installed")

@@ -220,6 +220,7 @@ def test_a_table_of_values_that_cannot_be_used(tmp_path, content):
         read_optimal_values(tmp_path / "v.csv")
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("name", shipped())
 def test_every_study_that_is_shipped_can_be_read(name, monkeypatch, files):
     monkeypatch.setenv("SDPLIB", str(files))
