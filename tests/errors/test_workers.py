@@ -29,6 +29,8 @@ from sdpdr.solvers.processes import ends as incumbent
 from sdpdr.solvers.processes.isolate import run_isolated, wait_for_server
 from sdpdr.solving.attempt import run_written
 
+from ..processes import is_gone
+
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(not fork_server.POSSIBLE, reason="this system cannot fork"),
@@ -54,21 +56,6 @@ def _interruptible():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-def lives(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def is_gone(pid):
-    for _ in range(int(20 * HANG)):
-        if not lives(pid):
-            return True
-        time.sleep(0.05)
-    return False
 
 
 # -- limits -----------------------------------------------------------------------------------
@@ -174,26 +161,6 @@ def test_what_a_solver_prints_is_shown_on_request_only(model, faulty, capfd):
         solution = sdpdr.solve(model, faulty.Prints(), isolate=True, verbose=verbose)
         assert solution.status is Status.SOLVED
         assert ("=====" in capfd.readouterr().out) == verbose
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(sys.platform != "linux", reason="workers end with the server on Linux only")
-def test_a_worker_ends_with_a_caller_that_was_killed(tmp_path):
-    pid = tmp_path / "pid"
-    task = "import os, time; open({!r}, 'w').write(str(os.getpid())); time.sleep(900)"
-    program = f"""
-from functools import partial
-from sdpdr.solvers.processes.isolate import run_isolated
-run_isolated(partial(exec, {task.format(str(pid))!r}), "sleeper", None)
-"""
-    caller = subprocess.Popen([sys.executable, "-c", program])
-    deadline = Deadline(2.0 * HANG)
-    while not (pid.exists() and pid.read_text()) and not deadline.is_over():
-        time.sleep(0.05)
-    assert lives(int(pid.read_text()))
-    caller.kill()
-    caller.wait()
-    assert is_gone(int(pid.read_text()))
 
 
 @pytest.mark.nightly

@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sdpdr
-
 pytestmark = pytest.mark.nightly
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -34,45 +32,8 @@ LOST = {
     ("projection", "SpectralRegression"): ["moons"],
     ("projection", "XingMetric"): ["moons", "digits"],
 }
-# By aim and estimator, a set that takes little and is hardly won: one seed of it is run always,
-# all sets and seeds are slow tests.
-QUICK = {
-    ("picture", "MVU"): "roll",
-    ("picture", "MFNU"): "S-curve",
-    ("picture", "MVE"): "S-curve",
-    ("picture", "DensityMap"): "cancer",
-    ("picture", "SOPCA"): "moons",
-    ("labelled picture", "ColoredMVU"): "S-curve",
-    ("densities", "DensityMap"): "wine",
-    ("densities", "DensityMap, all its dimensions"): "wine",
-    ("projection", "LDA"): "digits",
-    ("projection", "SDA"): "cancer",
-    ("projection", "LSDA"): "moons",
-    ("projection", "LPP"): "iris",
-    ("projection", "NPE"): "cancer",
-    ("projection", "IsoProjection"): "moons",
-    ("projection", "SpectralRegression"): "digits",
-    ("projection", "XingMetric"): "cancer",
-    ("projection", "GhodsiMetric"): "cancer",
-    ("labels", "MixedLabelPropagation"): "digits",
-    ("labels", "ISM"): "wine",
-    ("factors", "NMF"): "digits",
-    ("factors", "IsoNMF"): "digits",
-    ("factors", "PolynomialFactorization"): "iris",
-    ("clusters", "CompletelyPositive"): "digits",
-    ("ratings", "RatingMMMF"): "moons",
-    ("signs", "MMMF"): "roll",
-    ("distances", "DistanceCompletion"): "digits",
-    ("places", "AnchoredMVU"): "S-curve",
-    ("actions", "ARE"): "digits",
-    ("places of an agent", "ARE"): "digits",
-}
 # What a time limit ends depends on the machine.
 LIMITED = {("picture", "LOOCVUnfolding")}
-
-
-def slow(*case):
-    return pytest.param(*case, marks=pytest.mark.nightly)
 
 
 @pytest.fixture(scope="module")
@@ -140,55 +101,7 @@ def assert_no_worse_than_nothing(defaults, kind, name, sets, seeds):
 DEFAULTS = [(k, name) for k, names in AIMS.items() for name in names if (k, name) not in LIMITED]
 
 
-# Seconds on any set.
-LONG = {
-    ("clusters", "CompletelyPositive"),
-    ("densities", "DensityMap"),
-    ("densities", "DensityMap, all its dimensions"),
-    ("factors", "PolynomialFactorization"),
-    ("picture", "DensityMap"),
-    ("picture", "MVE"),
-}
-
-
-@pytest.mark.parametrize(("kind", "name"), [who for who in DEFAULTS if who not in LONG])
-def test_no_default_loses_to_doing_nothing(defaults, kind, name):
-    assert_no_worse_than_nothing(defaults, kind, name, {QUICK[kind, name]}, SEEDS[:1])
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "name"), DEFAULTS)
 def test_no_default_loses_to_doing_nothing_on_any_set(defaults, kind, name):
     sets = set(defaults.TASKS[kind].sets) - set(LOST.get((kind, name), ()))
-    assert QUICK[kind, name] in sets
     assert_no_worse_than_nothing(defaults, kind, name, sets, SEEDS)
-
-
-# 150 points are too few for six neighbours on a roll; of iris two columns are nearly all there is.
-@pytest.mark.parametrize(
-    ("name", "points"),
-    [("S-curve", 150), slow("roll", 400), slow("cancer", 150), slow("digits", 150)],
-)
-def test_a_picture_by_default_is_better_than_none(defaults, name, points):
-    nothing = quality(defaults, "picture", defaults.TASKS["picture"].nothing, name, points=points)
-    assert quality(defaults, "picture", sdpdr.MVU(), name, points=points) > nothing
-
-
-@pytest.mark.parametrize("name", ["moons", slow("iris"), slow("wine"), slow("cancer"), "digits"])
-def test_clusters_by_default_are_better_than_chance(defaults, name):
-    found = quality(defaults, "clusters", sdpdr.CompletelyPositive(), name)
-    assert found > 0.25
-
-
-@pytest.mark.parametrize("name", ["iris", slow("wine")])
-def test_pictures_with_labels_are_better_than_two_columns(defaults, name):
-    task = defaults.TASKS["labelled picture"]
-    nothing = quality(defaults, "labelled picture", task.nothing, name)
-    assert quality(defaults, "labelled picture", sdpdr.ColoredMVU(), name) > nothing
-
-
-@pytest.mark.parametrize("name", ["iris"])
-def test_factors_by_default_are_as_good_as_those_of_others(defaults, name):
-    rival = defaults.TASKS["factors"].rivals["scikit-learn's NMF"]
-    theirs = quality(defaults, "factors", rival, name)
-    assert quality(defaults, "factors", sdpdr.NMF(2), name) > theirs - 0.01

@@ -165,13 +165,6 @@ def test_many_points_share_few_centres(monkeypatch):
     assert found.error < 0.02
 
 
-def test_without_an_extension_there_is_no_transform():
-    learned = sdpdr.MVU(n_neighbors=5, connect="mst").fit(strip(30, 0)[0])
-    assert not hasattr(learned, "transform")
-    with pytest.raises(AttributeError, match="extension='kernel'"):
-        learned.transform([[0.0, 0.0, 0.0]])
-
-
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr.errors import AddedEdgesWarning, DataError, FewPointsWarning
+from sdpdr.errors import AddedEdgesWarning, FewPointsWarning
 from sdpdr.extend import contrast_pencil, laplacian_pencil, reconstruction_pencil
 from sdpdr.families.regress.pencils import within_classes
 from sdpdr.graphs import knn
@@ -97,12 +97,6 @@ def test_labels_of_three_and_four_rows_spread_over_all(rows):
     assert np.array_equal(told.predict(X)[:2], [0, 1])
     with pytest.warns(FewPointsWarning):
         assert sdpdr.SDA().fit(X, y).transform(X).shape == (rows, 1)
-
-
-def test_no_neighbours_at_all_are_still_refused():
-    X, y = classes(12, 1)
-    with pytest.raises(DataError, match="n_neighbors=0"):
-        sdpdr.LPP(n_neighbors=0).fit(X, y)
 
 
 @pytest.mark.parametrize("kind", [sdpdr.MVU, sdpdr.MFNU])

@@ -55,12 +55,6 @@ def test_they_are_wherever_there_is_a_metric(metric):
         sdpdr.LPP(metric=metric).fit(D)
 
 
-@pytest.mark.nightly
-def test_they_are_where_a_sample_of_the_rows_is_unfolded():
-    with pytest.warns(SeemingDistancesWarning):
-        sdpdr.MVU(sample=40).fit(D)
-
-
 @pytest.mark.parametrize(
     "points",
     [

@@ -19,7 +19,6 @@ from sdpdr.errors import (
     DuplicatePointsWarning,
     FewPointsWarning,
     LostLengthsWarning,
-    UncertifiedWarning,
     UnknownNameError,
 )
 from sdpdr.families.unfold.estimators.mvu import classical_optimum
@@ -181,17 +180,6 @@ def test_unknown_solver_offers_the_nearest(roll):
         sdpdr.MVU(solver="clarabell").fit(roll)
     with pytest.raises(UnknownNameError, match="sample"):
         sdpdr.MVU(sample="some").fit(roll)
-
-
-def test_time_limit_gives_the_best_point_and_a_warning():
-    X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
-    with (
-        pytest.warns(UncertifiedWarning, match="TIME_LIMIT"),
-        pytest.warns(LostLengthsWarning, match="isometry=Band"),
-    ):
-        learned = sdpdr.MVU(time_limit=1e-3).fit(X)
-    assert learned.embedding_.shape == (800, 2)
-    assert np.isfinite(learned.embedding_).all()
 
 
 @pytest.mark.filterwarnings("ignore")
