@@ -76,6 +76,7 @@ def disturbed(weights, rng):
         yield factor * weights
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("relation", ["inequality", "equality", Slack(40.0, "absolute")])
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 7.0])
 def test_exact_weights_of_a_path_prove_its_optimum_to_rounding(relation, scale):

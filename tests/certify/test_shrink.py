@@ -152,6 +152,7 @@ def test_objectives_are_no_more_than_is_said(far):
 # -- unfoldings ------------------------------------------------------------------------------------
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("unit", [1.0, 2.0**-30, 2.0**20])
 @pytest.mark.parametrize("noise", [0.0, 1e-15, 1e-9, 1e-3])
 def test_a_shrunk_unfolding_is_attained_exactly(noise, unit):

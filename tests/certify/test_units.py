@@ -117,7 +117,7 @@ def localisation(unit):
 
 
 @pytest.mark.parametrize(
-    "unit", [1.0, pytest.param(1.0 / 1024.0, marks=pytest.mark.nightly), 1000.0]
+    "unit", [1000.0, *(pytest.param(u, marks=pytest.mark.nightly) for u in (1.0, 1.0 / 1024.0))]
 )
 def test_an_optimum_of_zero_is_known_to_a_millionth_of_the_data_in_every_unit(unit):
     problem, largest = localisation(unit)

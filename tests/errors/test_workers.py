@@ -81,7 +81,7 @@ def test_when_time_is_up_the_point_posted_last_is_kept_and_nothing_lives_on(
 ):
     pids = tmp_path / "pids"
     solver = faulty.PostsAndLeavesAChild(options={"pids": str(pids)})
-    solution = sdpdr.solve(model, solver, time_limit=2.0, isolate=True)
+    solution = sdpdr.solve(model, solver, time_limit=4.0, isolate=True)
     assert solution.status is Status.TIME_LIMIT
     assert solution.claimed.message.endswith("its best point is kept")
     assert solution.value == pytest.approx(0.9 * VALUE, rel=1e-6)

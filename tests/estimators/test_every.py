@@ -162,6 +162,7 @@ def test_a_score_is_the_share_of_squares_that_comes_back(name):
 OF_POINTS = [name for name, (_, data) in EVERY.items() if data[0] is ROLL or data[0] is PLANE]
 
 
+@pytest.mark.daily(6)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", OF_POINTS)
 def test_columns_and_rows_of_data_are_named(name):

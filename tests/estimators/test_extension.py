@@ -64,6 +64,7 @@ def test_the_error_told_is_about_the_error_made(unrolled, kind):
     assert 0.4 < made / half.error < 2.5
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_linear_embedding_is_extended_exactly(kind):
     rng = np.random.default_rng(0)

@@ -46,6 +46,7 @@ def test_classes_large_enough_have_the_neighbours_of_a_search_in_each():
     assert not W[:9, 9:].any()
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("way", ["regression", "direct"])
 @pytest.mark.parametrize("kind", [sdpdr.LPP, sdpdr.NPE])
 @pytest.mark.parametrize("size", [1, 2])
@@ -71,6 +72,7 @@ def test_samples_without_a_neighbour_of_their_class_are_named_and_joined_to_them
         assert np.isfinite(found.transform(X)).all()
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("rows", [3, 4])
 @pytest.mark.parametrize(
     "kind",

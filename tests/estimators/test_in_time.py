@@ -52,6 +52,7 @@ def told(monkeypatch, estimator, data):
     return asked[0]
 
 
+@pytest.mark.daily(5)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", LIMITED)
 def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):

@@ -48,6 +48,7 @@ def test_the_star_has_an_unfolding_on_a_line(solver, form):
     assert state.spectrum()[0] == pytest.approx(4.0, abs=1e-4)
 
 
+@pytest.mark.nightly
 def test_the_straight_path_is_found_at_full_variance():
     state = path(10.0 - 1e-9).run()
     assert state.reached

@@ -20,7 +20,7 @@ from .files import ALL, Contents, inequality, no_face, optimum, pentagon, triang
 CHECKER = Path(__file__).parents[2] / "checker" / "check_proof.py"
 
 
-@pytest.mark.daily(9)
+@pytest.mark.daily(6)
 @pytest.mark.parametrize(
     ("make", "answer"), ALL.items(), ids=lambda one: getattr(one, "__name__", "")
 )
