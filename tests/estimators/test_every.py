@@ -293,6 +293,7 @@ def test_codes_for_what_is_missing_and_ids_are_told_of_frames_alone(name, estima
         ("depth", [-1500.0, -999.0, 40.0]),
         ("code", [999.0, 999.0]),
         ("year", [1980.0, 1990.0]),
+        ("CustomerID", [1.5, 2.25, 3.75]),
     ],
 )
 def test_numbers_among_others_of_their_size_raise_no_doubt(name, column):
