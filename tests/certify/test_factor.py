@@ -33,12 +33,9 @@ from sdpdr.program.point import Factor, PsdVariable, VectorVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 
+from ..truth.exact import fractions
+
 BITS = 200
-
-
-def fractions(array):
-    """An array of doubles as one of fractions."""
-    return np.vectorize(lambda x: Fraction(float(x)), otypes=[object])(np.asarray(array))
 
 
 def rounded(array):

@@ -30,12 +30,9 @@ from sdpdr.program.point import Factor, PsdVariable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
 
+from ..truth.exact import fractions
+
 ORDER = 4
-
-
-def fractions(array):
-    """An array of doubles as one of fractions."""
-    return np.vectorize(lambda x: Fraction(float(x)), otypes=[object])(np.asarray(array))
 
 
 def candidate(sdp, factor, z=(), solved=None):
