@@ -113,13 +113,6 @@ def test_what_has_a_point_and_a_limit_is_never_refuted(name, claim):
     assert proved(POSSIBLE[name], claim=claim).ray is None
 
 
-def test_weak_infeasibility_is_proved_behind_a_face():
-    found = proved(entries([[0, 0], [0, 1]], [0.0, 1.0], 2))
-    assert found.ray.kind == "infeasible"
-    assert "face" in found.ray.argument
-    assert not found.ray.duals
-
-
 @pytest.mark.parametrize("claim", ["", "infeasible", "unbounded"])
 def test_points_that_drift_apart_have_no_limit_and_a_point_to_begin_from(claim):
     edges = SquaredEdgeLengths(5, [[0, 1], [1, 2], [3, 4]])
