@@ -230,6 +230,7 @@ def test_solvers_meet_the_oracle_with_a_proof(solver, recipe, share):
     assert abs(solution.gap) < 1e-6
 
 
+@pytest.mark.nightly
 def test_the_interior_point_agrees_with_both_programs_for_two_numbers_of_columns():
     stack = stack_of(3, (2, 2, 2))
     found = interior_point(stack, (2, 1), tol=1e-8)

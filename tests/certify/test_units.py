@@ -128,7 +128,8 @@ def test_an_optimum_of_zero_is_known_to_a_millionth_of_the_data_in_every_unit(un
     assert again.status is Status.SOLVED
 
 
-@pytest.mark.parametrize("isometric", [pytest.param(True, marks=pytest.mark.nightly), False])
+@pytest.mark.nightly
+@pytest.mark.parametrize("isometric", [True, False])
 def test_the_relaxed_distance_of_two_clouds_has_a_point_where_nothing_has_interior(isometric):
     """Gromov-Wasserstein: equations state a face of matrices of order 17 only together."""
     rng, n = np.random.default_rng(0), 4

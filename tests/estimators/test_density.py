@@ -66,6 +66,7 @@ def test_likelihoods_are_leave_one_out_sums():
     np.testing.assert_allclose(mean, learned.solution_.value, rtol=1e-5)
 
 
+@pytest.mark.nightly
 def test_folding_first_learns_what_a_solver_of_the_whole_program_does():
     named = sdpdr.LOOCVUnfolding(n_neighbors=3, solver="clarabel", form="gram").fit(ROLL[:12])
     learned = sdpdr.LOOCVUnfolding(n_neighbors=3, tol=1e-4, time_limit=None).fit(ROLL[:12])

@@ -173,6 +173,7 @@ def test_the_error_of_a_relaxation_tells_that_it_is_exact():
     assert solution.value == pytest.approx(0.25 * 5 * 24 / 12.0, rel=1e-7)
 
 
+@pytest.mark.nightly
 def test_merged_duplicates_weigh_as_often_as_they_occur():
     X, _ = datasets.window_agent("RRRRLLLL", grain=0.0)
     with pytest.warns(sdpdr.errors.DuplicatePointsWarning):

@@ -123,6 +123,7 @@ def test_without_classes_it_is_unfolding(furthest, method, y):
     assert separate.value == pytest.approx(solved(method(GRAPH)).value, rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_a_tiny_margin_tends_to_unfolding_though_nothing_is_centred():
     variance = methods.ism(GRAPH, Y, [ANCHOR], 1e-7, furthest="all")
     assert "centered" not in variance.size()["rows"]

@@ -147,6 +147,7 @@ def test_dearer_angles_lower_the_maximum_down_to_that_of_the_data():
     assert_falls(value(methods.colored_mvu(GRAPH, SIDE)), *falling, data)
 
 
+@pytest.mark.nightly
 def test_pairs_kept_apart_lower_the_maximum():
     plain, model = separated(), separated_and_apart()
     assert value(model) < (1.0 - 1e-3) * value(plain)
@@ -159,6 +160,7 @@ def test_actions_lower_the_maximum_of_anchored_points():
     assert_falls(value(plain), value(anchored_and_acting()))
 
 
+@pytest.mark.nightly
 def test_actions_lower_the_maximum_the_more_they_cost():
     graph, free = banded()
     priced = [value(banded_and_acting(price)) for price in (0.05, 0.5)]
