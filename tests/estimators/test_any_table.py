@@ -112,13 +112,9 @@ def fits(make, expected):
     assert learned.solution_.certified() != (UncertifiedWarning in said)
 
 
-DAILY = (
-    "three rows", "one column", "clusters", "each row thrice", "words, one column for each",
-    "truth values", "units from 1e-6 to 1e6", "iris, a frame",
-)  # fmt: skip
+DAILY = ("three rows", "clusters", "truth values", "units from 1e-6 to 1e6")
 
 
-@pytest.mark.daily(4)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "name", [pytest.param(t, marks=[] if t in DAILY else pytest.mark.nightly) for t in TABLES]

@@ -10,7 +10,7 @@ import sdpdr
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # Cheap ones whose checks reach what the others share; all others have theirs at night.
-FAST = ("AnchoredMVU", "BasisExpansion", "MMMF", "LDA")
+FAST = ("AnchoredMVU", "MMMF")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,6 @@ def held(contract, name, seconds=None):
         assert check not in found or "expected" in found[check]
 
 
-@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.parametrize("name", FAST)
 def test_every_check_passes_or_has_a_reason(contract, name):
