@@ -5,7 +5,7 @@ import pytest
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
+from sdpdr.errors import DataError, UnknownNameError
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +33,6 @@ def test_hsic_is_the_criterion(roll):
     centre = np.eye(36) - 1.0 / 36
     T, K = np.outer(t, t), np.asarray(learned.gram_)
     assert learned.hsic_ == pytest.approx(np.trace(K @ centre @ T @ centre) / 35**2, rel=1e-6)
-
-
-def test_duplicates_share_the_mean_of_their_labels(roll):
-    X, t = roll
-    with pytest.warns(DuplicatePointsWarning):
-        learned = sdpdr.ColoredMVU(n_neighbors=5).fit(np.vstack([X, X[:2]]), np.append(t, t[:2]))
-    np.testing.assert_array_equal(learned.embedding_[-2:], learned.embedding_[:2])
 
 
 def test_what_is_refused(roll):

@@ -56,14 +56,6 @@ def test_embeddings_are_frames_where_that_is_asked_for(roll):
         sdpdr.MVU().get_feature_names_out()
 
 
-def test_duplicates_share_their_place(roll):
-    repeated = np.vstack([roll, roll[:3]])
-    with pytest.warns(DuplicatePointsWarning):
-        learned = sdpdr.MVU(n_neighbors=5).fit(repeated)
-    np.testing.assert_array_equal(learned.embedding_[-3:], learned.embedding_[:3])
-    np.testing.assert_allclose(learned.embedding_.mean(axis=0), 0.0, atol=1e-6)
-
-
 def test_disconnected_data_is_refused_or_mended():
     apart = sdpdr.datasets.two_clusters(30, seed=0)[0]
     with pytest.raises(DisconnectedGraphError, match="mst") as caught:

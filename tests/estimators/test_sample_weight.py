@@ -271,13 +271,6 @@ def test_weights_too_large_or_unlike_for_programs_are_refused():
     assert np.isfinite(sdpdr.MVU(n_neighbors=4).fit(ROLL, sample_weight=one_small).embedding_).all()
 
 
-def test_weighted_points_keep_their_mean_at_the_origin():
-    weights = np.linspace(0.1, 3.0, len(ROLL))
-    found = sdpdr.MVU(n_neighbors=4).fit(ROLL, sample_weight=weights)
-    size = np.abs(found.embedding_).max() * weights.sum()
-    assert np.abs(weights @ found.embedding_).max() < 1e-6 * size
-
-
 def test_distances_of_samples_without_weight_are_left_out():
     weights = np.where(np.arange(len(ROLL)) < 5, 0.0, 1.5)
     D = np.linalg.norm(ROLL[:, None] - ROLL[None], axis=2)
