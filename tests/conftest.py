@@ -25,6 +25,27 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config):
+    """Register the mark that leaves most cases of a test to the night."""
+    words = "daily(n): of the cases of this test n, evenly spread, run every day, others nightly"
+    config.addinivalue_line("markers", words)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the cases as nightly of which a test has more than it runs every day."""
+    cases = {}
+    for item in items:
+        if item.get_closest_marker("daily") and not item.get_closest_marker("nightly"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for same in cases.values():
+        n = min(same[0].get_closest_marker("daily").args[0], len(same))
+        every_day = {k * len(same) // n for k in range(n)}
+        for k, item in enumerate(same):
+            if k not in every_day:
+                item.add_marker(pytest.mark.nightly)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Collect tests without looking for garbage, and never look for it among them.

@@ -64,6 +64,7 @@ def test_a_complete_graph_is_classical_scaling(solver, form, relation):
     np.testing.assert_allclose(solution.embedding(3), classical, atol=1e-3)
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("relation", ["inequality", "equality", Slack(30.0, "absolute")], ids=str)
 @pytest.mark.parametrize(("solver", "form"), ROUTES)
 def test_a_path_becomes_a_straight_line(solver, form, relation):
@@ -142,6 +143,7 @@ def certified():
     return graph, solution
 
 
+@pytest.mark.daily(3)
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(("name", "form"), PAIRS)
 def test_solvers_agree_with_the_certified_optimum_or_are_found_out(name, form, certified):

@@ -178,6 +178,7 @@ WIDE = {
 }
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("kind", WIDE)
 def test_the_span_of_the_data_is_all_that_counts(kind, monkeypatch):
     """In coordinates of the span and in all: one optimum, one bound, one word about ties."""
@@ -216,6 +217,7 @@ def test_far_outliers_do_not_end_at_the_boundary():
 # -- as programs ------------------------------------------------------------------------------
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "recipe", "share"),
@@ -228,6 +230,7 @@ def test_solvers_meet_the_oracle_with_a_proof(solver, recipe, share):
     assert abs(solution.gap) < 1e-6
 
 
+@pytest.mark.nightly
 def test_the_interior_point_agrees_with_both_programs_for_two_numbers_of_columns():
     stack = stack_of(3, (2, 2, 2))
     found = interior_point(stack, (2, 1), tol=1e-8)

@@ -25,6 +25,7 @@ STACK = np.random.default_rng(0).standard_normal((4, 5, 4))
 
 
 # Tables of vectors, which are matrices of one row; the checks pass no stacks.
+@pytest.mark.daily(8)
 @pytest.mark.integration
 @parametrize_with_checks([sdpdr.SOPCA(1)])
 def test_scikit_learn_checks(estimator, check):

@@ -102,6 +102,7 @@ class Everything(Block):
         yield Minimize(np.ones((1, 2)) @ z)
 
 
+@pytest.mark.daily(12)
 @pytest.mark.parametrize("name", BLOCKS)
 def test_every_block_obeys_the_laws(name):
     report = check_block(BLOCKS[name])

@@ -42,6 +42,7 @@ ALL = [
 ]
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("block", ALL, ids=lambda b: b.label)
 def test_the_laws_of_blocks_hold(block):
     assert "compilers: standard form and cvxpy agree" in check_block(block)

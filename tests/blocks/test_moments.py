@@ -76,6 +76,7 @@ KINDS = ("layers", "moments", "misfit", "unknown")
 CASES = [(kind, *sizes) for kind in KINDS for sizes in ((1, 1), (3, 1), (2, 2))]
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize(("kind", "degree", "k"), CASES)
 def test_factors_put_into_a_lift_satisfy_it_and_are_read_off(kind, degree, k):
     W, H = RNG.random((3, k)), RNG.random((2, k))

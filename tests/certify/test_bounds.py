@@ -76,6 +76,7 @@ def disturbed(weights, rng):
         yield factor * weights
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("relation", ["inequality", "equality", Slack(40.0, "absolute")])
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 7.0])
 def test_exact_weights_of_a_path_prove_its_optimum_to_rounding(relation, scale):
@@ -87,7 +88,7 @@ def test_exact_weights_of_a_path_prove_its_optimum_to_rounding(relation, scale):
     assert optimum <= Fraction(again.bound) <= optimum * (1 + Fraction(1e-10))
 
 
-@settings(max_examples=8, derandomize=True, deadline=None)
+@settings(max_examples=4, derandomize=True, deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 40), min_size=1, max_size=9),
     relation=st.sampled_from(["inequality", "equality"]),
@@ -199,6 +200,7 @@ def test_programs_of_every_kind(sdp, optimum, exact):
         assert sign * Fraction(found.bound) <= sign * optimum
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("size", [0.0, 1e-6, 30.0])
 def test_disturbed_multipliers_of_mixed_programs_prove_nothing_beyond_the_optimum(size):
     bounds = []

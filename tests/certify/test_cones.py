@@ -178,6 +178,7 @@ def test_nothing_is_affirmed_that_is_false(kind):
     assert affirmed > 50
 
 
+@pytest.mark.daily(3)
 @KINDS
 def test_a_box_is_in_a_cone_if_its_corners_are(kind):
     """And not if one is not: each cone is convex, and boxes are told by their worst corner."""

@@ -33,12 +33,9 @@ from sdpdr.program.point import Factor, PsdVariable, VectorVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 
+from ..truth.exact import fractions
+
 BITS = 200
-
-
-def fractions(array):
-    """An array of doubles as one of fractions."""
-    return np.vectorize(lambda x: Fraction(float(x)), otypes=[object])(np.asarray(array))
 
 
 def rounded(array):
@@ -104,6 +101,7 @@ def planted(seed):
     return sdp, (matrices, B, b, null, cost, prices), R + 1e-5 * rng.normal(size=R.shape), z
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("steps", [0, 12])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_solution_is_where_it_is_said_to_be_and_costs_no_more(seed, steps, monkeypatch):
@@ -232,6 +230,7 @@ def test_rounding_of_residuals_and_slopes_counts(monkeypatch):
 # -- nothing is proved that is false ---------------------------------------------------------------
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("above", [2.0**-52, 1e-12, 1e-6])
 @pytest.mark.parametrize("lifted", [0.0, 1e-8, 1e-3])
 def test_a_correlation_above_one_is_never_attained(above, lifted):
@@ -245,6 +244,7 @@ def test_a_correlation_above_one_is_never_attained(above, lifted):
         assert attained(sdp, {"X": Factor(R)}, goal=2.0) is None
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("below", [0.1, 1e-3, 2.0**-60])
 @pytest.mark.parametrize("start", [1.0, 0.1])
 def test_no_square_is_negative(start, below):
@@ -254,6 +254,7 @@ def test_no_square_is_negative(start, below):
     assert attained(sdp, {"X": Factor(np.array([[start]]))}, goal=-1.0) is None
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("above", [2.0**-51, 1e-13, 1e-9])
 def test_a_triangle_too_long_is_never_attained(above):
     edges = SquaredEdgeLengths(3, [[0, 1], [1, 2], [0, 2]])
@@ -268,6 +269,7 @@ def test_a_triangle_too_long_is_never_attained(above):
         assert attained(sdp, {"K": Factor(R)}, goal=2.0) is None
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("below", [2.0**-52, 1e-12, 1e-6])
 def test_a_scalar_with_a_sign_is_never_negative(below):
     """X + z = 1, X - z = 1 + 2 eps make z negative, by as little as a rounding."""

@@ -19,7 +19,9 @@ from sdpdr.certify.stretched import Stretched
 from .test_stretched import program_at, sizes_of, thin_matrix
 
 
-@pytest.mark.parametrize("power", [30, 40, 60])
+@pytest.mark.parametrize(
+    "power", [30, *(pytest.param(power, marks=pytest.mark.nightly) for power in (40, 60))]
+)
 def test_entries_of_very_different_sizes_leave_a_congruence(power):
     """The optimum is one, at [[1, 1 / g], [1 / g, 1 / g^2]]."""
     g, Y = 2.0**power, psd("Y", 2)

@@ -75,7 +75,7 @@ def test_other_parts_count_with_their_least_value():
     assert limits.box("z")[1][0] == pytest.approx(1.5)
 
 
-@settings(max_examples=20, derandomize=True, deadline=None)
+@settings(max_examples=8, derandomize=True, deadline=None)
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 15))
 def test_shortest_paths_limit_every_embedding_with_those_lengths(seed, n):
     rng = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ def test_points_about_a_centre_of_weights():
     assert 5.0 / 9.0 <= limit == pytest.approx(2.0)
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=10, derandomize=True, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_limits_hold_at_feasible_points(seed):
     rng = np.random.default_rng(seed)

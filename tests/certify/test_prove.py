@@ -85,6 +85,7 @@ CLOSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.daily(5)
 @pytest.mark.parametrize("make", CLOSED, ids=lambda make: make.__name__)
 def test_the_optimum_lies_between_both_sides(make):
     problem, optimum = make()
@@ -151,6 +152,7 @@ UNBOUNDED = [
 INFEASIBLE = [coupled_centres, logarithm_of_what_is_negative, weakly]
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("make", [*UNBOUNDED, *INFEASIBLE], ids=lambda make: make.__name__)
 def test_what_has_no_optimum_is_proved_to_have_none(make):
     found = sdpdr.verify(make(), seconds=60.0)
@@ -192,6 +194,7 @@ WAYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     "way",
     [pytest.param(way, marks=[] if way in WAYS[:2] else pytest.mark.nightly) for way in WAYS],
@@ -209,6 +212,7 @@ def test_no_answer_makes_a_false_proof(way):
         assert known.value >= truth - 1e-15 * abs(truth)
 
 
+@pytest.mark.nightly
 def test_an_oracle_that_lies_proves_nothing():
     def liar(program, seconds=0.0):
         rng = np.random.default_rng(0)
@@ -224,6 +228,7 @@ def test_an_oracle_that_lies_proves_nothing():
         assert known.bound <= -optimum * (1 - 1e-12) <= known.value
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("power", [-20, 20])
 def test_the_unit_of_length_changes_no_status(power):
     unit = 4.0**power

@@ -30,12 +30,9 @@ from sdpdr.program.point import Factor, PsdVariable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
 
+from ..truth.exact import fractions
+
 ORDER = 4
-
-
-def fractions(array):
-    """An array of doubles as one of fractions."""
-    return np.vectorize(lambda x: Fraction(float(x)), otypes=[object])(np.asarray(array))
 
 
 def candidate(sdp, factor, z=(), solved=None):
@@ -105,6 +102,7 @@ MAPS = {
 }
 
 
+@pytest.mark.daily(11)
 @pytest.mark.parametrize("far", [0.0, 1e-3])
 @pytest.mark.parametrize("name", MAPS)
 def test_rows_differ_by_no_more_than_is_said(name, far):
@@ -151,6 +149,7 @@ def test_objectives_are_no_more_than_is_said(far):
 # -- unfoldings ------------------------------------------------------------------------------------
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("unit", [1.0, 2.0**-30, 2.0**20])
 @pytest.mark.parametrize("noise", [0.0, 1e-15, 1e-9, 1e-3])
 def test_a_shrunk_unfolding_is_attained_exactly(noise, unit):
@@ -180,7 +179,7 @@ def test_a_shrunk_unfolding_is_attained_exactly(noise, unit):
 def test_a_diagonal_holds_by_more_than_one_rounding():
     rng = np.random.default_rng(8)
     noticed = 0
-    for _ in range(200):
+    for _ in range(50):
         factor = rng.normal(size=(1, 6))
         # What is computed is the limit itself; half of the exact sums are above it.
         limit = Diagonal(1).apply_factor(factor)
@@ -196,7 +195,7 @@ def test_a_diagonal_holds_by_more_than_one_rounding():
         assert np.sum(fractions(stored) ** 2) <= Fraction(float(limit[0]))
         assert -np.sum(fractions(stored) ** 2) <= Fraction(found.value())
         assert divisor < 1.0 + 1e-13
-    assert noticed > 50
+    assert noticed > 10
 
 
 def test_what_leaves_room_is_held_as_it_is():
@@ -307,6 +306,7 @@ def least_cost(name, left):
     return min(ways, default=Fraction(0))
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("name", GIVING)
 def test_scalars_take_what_rows_leave_at_least_cost(name):
     rng = np.random.default_rng(len(name))

@@ -116,7 +116,9 @@ def localisation(unit):
     return cp.Problem(cp.Minimize(cp.sum(t)), [Z[5, 5] == 1, *limits]), max(map(np.max, squares))
 
 
-@pytest.mark.parametrize("unit", [1.0, 1.0 / 1024.0, 1000.0])
+@pytest.mark.parametrize(
+    "unit", [1000.0, *(pytest.param(u, marks=pytest.mark.nightly) for u in (1.0, 1.0 / 1024.0))]
+)
 def test_an_optimum_of_zero_is_known_to_a_millionth_of_the_data_in_every_unit(unit):
     problem, largest = localisation(unit)
     solution = sdpdr.solve(sdpdr.from_cvxpy(problem))
@@ -126,6 +128,7 @@ def test_an_optimum_of_zero_is_known_to_a_millionth_of_the_data_in_every_unit(un
     assert again.status is Status.SOLVED
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("isometric", [True, False])
 def test_the_relaxed_distance_of_two_clouds_has_a_point_where_nothing_has_interior(isometric):
     """Gromov-Wasserstein: equations state a face of matrices of order 17 only together."""

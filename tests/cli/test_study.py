@@ -82,6 +82,7 @@ def test_list_and_show(capsys):
     assert "runs          1\n" in shown
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -47,6 +47,7 @@ def model(tmp_path, halves, fitted):
     return tmp_path / "m.npz"
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "kind",

@@ -42,6 +42,7 @@ def beyond(bound, value, maximize):
 PROOFS = [at_any_size, pytest.param(certify, marks=pytest.mark.nightly)]
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("case", PROVABLE, ids=str)
 @pytest.mark.parametrize("prove", PROOFS, ids=["any size", "kernel"])
 def test_no_multipliers_prove_too_much(case, prove):
@@ -54,6 +55,7 @@ def test_no_multipliers_prove_too_much(case, prove):
             assert beyond(certificate.bound, case.value, sdp.maximize) <= 1e-9 + case.digits
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("case", HOPELESS, ids=repr)
 @pytest.mark.parametrize("prove", PROOFS, ids=["any size", "kernel"])
 def test_nothing_bounds_an_unbounded_program(case, prove):

@@ -48,6 +48,7 @@ def unfolding():
     return model, best
 
 
+@pytest.mark.daily(2)
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(("name", "form"), GENERAL)
 def test_every_solver_unfolds_by_cliques(unfolding, name, form):

@@ -1,6 +1,6 @@
 """Every usable solver, in every form it takes, on every program of the table.
 
-Every day each meets a program of each kind; `pytest -m nightly` has the rest of the product.
+Every day each form meets one of the quick pairs; `pytest -m nightly` has the rest of the product.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ USABLE = [
 # -- the table itself ---------------------------------------------------------------------------
 
 
+@pytest.mark.daily(5)
 @pytest.mark.parametrize("case", [c for c in CASES if c.duals], ids=repr)
 def test_the_points_in_closed_form_are_optimal(case):
     sdp = case.build()
@@ -62,21 +63,21 @@ def test_names_differ_and_limits_name_what_exists():
 # -- the solvers --------------------------------------------------------------------------------
 
 
-# A value, a contradiction, no limit, and scalars of every kind beside lengths, in milliseconds.
+# Quick for all solvers: a value, a contradiction, no limit, scalars of every kind beside lengths.
 EVERYBODYS = (
     "theta of a pentagon",
     "impossible hyperbola",
     "no limit",
     "mvu path, priced",
 )
-# Who solves all of them every day: a method of interior points, and those that write a factor.
+# Quick on nearly all programs: a method of interior points, and those that write a factor.
 THOROUGH = (("clarabel", "lmi"), ("lowrank", "factor"), ("ipopt", "factor"))
 # The low-rank engine takes seconds until it sees the ray, and less with "mvu slack too cheap".
 LONG = ("no limit", "eigenvalue without limit", "mvu complete graph, equality")
 
 
 def is_slow(name, form, case):
-    """All solvers on some programs, and all programs with some solvers, are every day's."""
+    """All solvers are quick on some programs, and some solvers on all programs."""
     if (name, form) in THOROUGH:
         return case.name in LONG and name != "clarabel"
     if form == "cvxpy" and name != "clarabel" and case.name.startswith("mvu"):
@@ -99,6 +100,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.daily(36)
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(("name", "form", "case"), RUNS)
 def test_every_solver_on_every_program(name, form, case):
@@ -162,6 +164,7 @@ def test_edge_solvers_refuse_other_programs_in_words(name, form, case):
         sdpdr.solve(case.build(), name, form)
 
 
+@pytest.mark.daily(8)
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_auto_settles_every_program(case):
     solution = sdpdr.solve(case.build())

@@ -77,6 +77,7 @@ def test_memory_that_ends_around_the_solver_is_a_status_too(model, monkeypatch, 
     assert solution.bound is None
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("good", [0, 3])
 def test_the_engine_of_edges_keeps_what_it_has(model, monkeypatch, good):
     """The point and the bound from before memory ended are graded."""

@@ -127,6 +127,7 @@ THINGS = {
 }
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("name", THINGS)
 def test_what_a_solve_takes_and_gives_can_be_copied(name):
     thing = THINGS[name]()

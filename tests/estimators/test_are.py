@@ -65,6 +65,7 @@ def test_inverse_actions_lead_back_to_the_same_place(line):
     np.testing.assert_allclose(learned.embedding_[13], learned.embedding_[11], atol=1e-5)
 
 
+@pytest.mark.nightly
 def test_fits_in_a_pipeline_and_clones(line):
     X, _ = line
     pipeline = make_pipeline(FunctionTransformer(), sdpdr.ARE(1, n_neighbors=3))

@@ -1,4 +1,4 @@
-"""The estimator of completely positive factors: memberships, proofs, scikit-learn's checks."""
+"""The estimator of completely positive factors: memberships and proofs."""
 
 import warnings
 
@@ -8,17 +8,10 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import CompletelyPositive
 from sdpdr.errors import DataError, UncertifiedWarning, UnknownNameError
 from sdpdr.factorize import CpStatus
-
-
-@pytest.mark.integration
-@parametrize_with_checks([CompletelyPositive(2)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def cycle(c: float) -> np.ndarray:

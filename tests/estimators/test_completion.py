@@ -53,6 +53,7 @@ def away(X, Y):
     return float(np.sqrt(np.mean(np.square(Y @ U @ V - X)) * X.shape[1]))
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("r", "share", "misfit"), [(2, 0.4, "square"), (3, 0.5, "absolute"), (2, 1.0, "square")]
@@ -420,6 +421,7 @@ def mistyped():
     return D
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("D", "y", "words"),

@@ -63,6 +63,7 @@ def fit(estimator, name, y):
     return set(Recorder.told)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 @pytest.mark.parametrize("name", ["MVU", "MVU, landmarks", "LOOCVUnfolding", "MVE"])
@@ -71,15 +72,12 @@ def test_estimators_leave_a_configured_solver_alone(name):
     assert fit(clone(estimator).set_params(solver=MINE), name, y) == {(3e-5, 3)}
 
 
+@pytest.mark.daily(2)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 @pytest.mark.parametrize("name", ["MFNU", "ColoredMVU", "ISM", "ARE", "AnchoredMVU", "DensityMap"])
 def test_what_an_estimator_is_told_wins(name):
     estimator, y = ESTIMATORS[name]
     estimator = clone(estimator).set_params(solver=MINE, tol=1e-4, random_state=7)
-    if estimator.get_params().get("form") == "landmark":
-        estimator.fit(POINTS)
-        assert (estimator.solution_.tol, estimator.solution_.seed) == (1e-4, 7)
-        return
     assert fit(estimator, name, y) == {(1e-4, 7)}
 
 
@@ -104,6 +102,7 @@ def drive(name):
     return ConvexIteration(methods.mvu(ROLL), rank=2, solver=MINE, max_iter=2).run()
 
 
+@pytest.mark.daily(2)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 @pytest.mark.parametrize(
     "name",

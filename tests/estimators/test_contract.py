@@ -10,7 +10,7 @@ import sdpdr
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # Cheap ones whose checks reach what the others share; all others have theirs at night.
-FAST = ("AnchoredMVU", "BasisExpansion", "LDA", "MMMF")
+FAST = ("AnchoredMVU", "MMMF")
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,7 @@ def test_kernels_and_ridges_of_rows_that_are_all_equal_are_refused_by_that_name(
         choose_ridge(X, cloud(1))
 
 
+@pytest.mark.daily(7)
 @pytest.mark.parametrize("labels", [None, CLASSES])
 @pytest.mark.parametrize("way", ["regression", "direct"])
 @pytest.mark.parametrize("learner", LINEAR)

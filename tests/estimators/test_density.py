@@ -37,6 +37,7 @@ def test_a_map_is_what_the_recipe_solves():
     assert learned.solution_.certified(1e-6)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -65,6 +66,7 @@ def test_likelihoods_are_leave_one_out_sums():
     np.testing.assert_allclose(mean, learned.solution_.value, rtol=1e-5)
 
 
+@pytest.mark.nightly
 def test_folding_first_learns_what_a_solver_of_the_whole_program_does():
     named = sdpdr.LOOCVUnfolding(n_neighbors=3, solver="clarabel", form="gram").fit(ROLL[:12])
     learned = sdpdr.LOOCVUnfolding(n_neighbors=3, tol=1e-4, time_limit=None).fit(ROLL[:12])
@@ -76,6 +78,7 @@ def test_folding_first_learns_what_a_solver_of_the_whole_program_does():
     np.testing.assert_allclose(lengths, learned.graph_.sqdist, rtol=0.05 + 1e-6)
 
 
+@pytest.mark.nightly
 def test_by_default_the_likelihood_is_proved():
     """Exact lengths of this roll leave no interior, without which nothing is proved."""
     roll = sdpdr.datasets.swiss_roll(40, seed=0)[0]

@@ -99,6 +99,7 @@ def framed(name):
         return frame, learned, learned.set_output(transform="pandas").fit_transform(frame, *others)
 
 
+@pytest.mark.daily(14)
 @pytest.mark.integration
 @pytest.mark.parametrize("name", EVERY)
 def test_habits_of_scikit_learn(name):
@@ -131,6 +132,7 @@ def test_coordinates_that_are_given_have_no_shares():
     assert not hasattr(framed("AnchoredMVU")[1], "explained_variance_ratio_")
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [n for n in EVERY if is_classifier(EVERY[n][0])])
@@ -160,6 +162,7 @@ def test_a_score_is_the_share_of_squares_that_comes_back(name):
 OF_POINTS = [name for name, (_, data) in EVERY.items() if data[0] is ROLL or data[0] is PLANE]
 
 
+@pytest.mark.daily(6)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", OF_POINTS)
 def test_columns_and_rows_of_data_are_named(name):
@@ -198,6 +201,7 @@ def test_what_counts_rows_is_an_index_and_nothing_else():
 UNLIKE = pd.DataFrame(ROLL * [1.0, 1.0, 1e4], columns=["east", "north", "grams"])
 
 
+@pytest.mark.daily(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "estimator",
@@ -289,6 +293,7 @@ def test_codes_for_what_is_missing_and_ids_are_told_of_frames_alone(name, estima
         ("depth", [-1500.0, -999.0, 40.0]),
         ("code", [999.0, 999.0]),
         ("year", [1980.0, 1990.0]),
+        ("CustomerID", [1.5, 2.25, 3.75]),
     ],
 )
 def test_numbers_among_others_of_their_size_raise_no_doubt(name, column):

@@ -64,6 +64,7 @@ def test_the_error_told_is_about_the_error_made(unrolled, kind):
     assert 0.4 < made / half.error < 2.5
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_linear_embedding_is_extended_exactly(kind):
     rng = np.random.default_rng(0)
@@ -163,13 +164,6 @@ def test_many_points_share_few_centres(monkeypatch):
     assert found.centers.size == 150
     np.testing.assert_allclose(found(points[500:]), t[500:], atol=0.01)
     assert found.error < 0.02
-
-
-def test_without_an_extension_there_is_no_transform():
-    learned = sdpdr.MVU(n_neighbors=5, connect="mst").fit(strip(30, 0)[0])
-    assert not hasattr(learned, "transform")
-    with pytest.raises(AttributeError, match="extension='kernel'"):
-        learned.transform([[0.0, 0.0, 0.0]])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr.errors import AddedEdgesWarning, DataError, FewPointsWarning
+from sdpdr.errors import AddedEdgesWarning, FewPointsWarning
 from sdpdr.extend import contrast_pencil, laplacian_pencil, reconstruction_pencil
 from sdpdr.families.regress.pencils import within_classes
 from sdpdr.graphs import knn
@@ -46,6 +46,7 @@ def test_classes_large_enough_have_the_neighbours_of_a_search_in_each():
     assert not W[:9, 9:].any()
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("way", ["regression", "direct"])
 @pytest.mark.parametrize("kind", [sdpdr.LPP, sdpdr.NPE])
 @pytest.mark.parametrize("size", [1, 2])
@@ -71,6 +72,7 @@ def test_samples_without_a_neighbour_of_their_class_are_named_and_joined_to_them
         assert np.isfinite(found.transform(X)).all()
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("rows", [3, 4])
 @pytest.mark.parametrize(
     "kind",
@@ -97,12 +99,6 @@ def test_labels_of_three_and_four_rows_spread_over_all(rows):
     assert np.array_equal(told.predict(X)[:2], [0, 1])
     with pytest.warns(FewPointsWarning):
         assert sdpdr.SDA().fit(X, y).transform(X).shape == (rows, 1)
-
-
-def test_no_neighbours_at_all_are_still_refused():
-    X, y = classes(12, 1)
-    with pytest.raises(DataError, match="n_neighbors=0"):
-        sdpdr.LPP(n_neighbors=0).fit(X, y)
 
 
 @pytest.mark.parametrize("kind", [sdpdr.MVU, sdpdr.MFNU])

@@ -55,12 +55,6 @@ def test_they_are_wherever_there_is_a_metric(metric):
         sdpdr.LPP(metric=metric).fit(D)
 
 
-@pytest.mark.nightly
-def test_they_are_where_a_sample_of_the_rows_is_unfolded():
-    with pytest.warns(SeemingDistancesWarning):
-        sdpdr.MVU(sample=40).fit(D)
-
-
 @pytest.mark.parametrize(
     "points",
     [
@@ -160,6 +154,7 @@ def of_two_parts():
     return np.vstack([X, X + 1000.0])
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(
     "learn",
     [

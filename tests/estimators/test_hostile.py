@@ -8,11 +8,10 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 
 import sdpdr
-from sdpdr.baselines import GPLVM, NCMVU, SPE, Sammon, nonmetric_mds
+from sdpdr.baselines import GPLVM, NCMVU, SPE, Sammon
 from sdpdr.errors import (
     DataError,
     DataTypeError,
-    FewPointsWarning,
     ModelError,
 )
 
@@ -197,13 +196,6 @@ def test_states_that_all_coincide_by_their_actions_are_no_error_of_indices():
     assert np.isfinite(placed.embedding_).all()
 
 
-def test_hops_beyond_the_longest_path_are_all():
-    from sdpdr.families.unfold.are import _near
-
-    path = sdpdr.graphs.path([1.0, 1.0, 1.0])
-    assert len(_near(path, 10**9)) == len(_near(path, 3)) == 6
-
-
 SEEDED = [
     (NMF, POSITIVE, None),
     (sdpdr.MVU(n_neighbors=3), POINTS, None),
@@ -213,6 +205,7 @@ SEEDED = [
 ]  # fmt: skip
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("estimator", "X", "y"), SEEDED)
@@ -252,6 +245,7 @@ LEARNED = [
 ]  # fmt: skip
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("estimator", "X", "y", "found"), LEARNED)
@@ -262,22 +256,7 @@ def test_the_answer_is_that_of_the_numbers_in_any_container(estimator, X, y, fou
         np.testing.assert_allclose(learned, expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore")
-def test_numbers_beside_none_are_labels():
-    y = np.array([None if k < 0 else int(k) for k in KNOWN], dtype=object)
-    for estimator in (MIXED, ISM):
-        known, missing = (clone(estimator).fit(POINTS, given) for given in (KNOWN, y))
-        assert np.array_equal(known.transduction_, missing.transduction_)
-
-
 # -- few points, and no answer -----------------------------------------------------------------
-
-
-def test_isometric_factors_of_three_rows_join_all():
-    with pytest.warns(FewPointsWarning, match="n_neighbors=3 but there are 3 distinct"):
-        iso = sdpdr.IsoNMF(2, n_neighbors=3, tol=1e-2).fit(POSITIVE[:3])
-    assert (iso.n_neighbors_, iso.graph_.m) == (2, 3)
 
 
 # Whether rounding ends the search depends on the processor; that it ended is told.
@@ -285,8 +264,3 @@ def test_isometric_factors_of_three_rows_join_all():
 def test_a_signal_stays_within_what_can_be_factored_beside_the_noise():
     rows = POINTS * np.geomspace(1e-12, 1e12, len(POINTS))[:, None]
     assert np.isfinite(GPLVM(max_iter=50).fit(rows).embedding_).all()
-
-
-def test_dissimilarities_too_small_to_be_squared_are_refused():
-    with pytest.raises(DataError, match="rescale"):
-        nonmetric_mds(squareform(pdist(POINTS)) * 1e-310, metric="precomputed")

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import sdpdr
-from sdpdr.errors import SampledWarning, UncertifiedWarning
+from sdpdr.errors import LostLengthsWarning, SampledWarning, UncertifiedWarning
 from sdpdr.families.unfold.estimators import completion, gram, kernels
 from sdpdr.program import Status
 
@@ -52,6 +52,7 @@ def told(monkeypatch, estimator, data):
     return asked[0]
 
 
+@pytest.mark.daily(5)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", LIMITED)
 def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
@@ -68,11 +69,13 @@ def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
     assert asked == [seconds.get(name, gram.PATIENCE), 7.0, None, None]
 
 
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
 def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatch):
     monkeypatch.setattr(gram.DefaultTimeLimit, "default_time_limit", 1e-3)
     X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
-    with pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"):
+    with (
+        pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"),
+        pytest.warns(LostLengthsWarning, match="isometry=Band"),
+    ):
         learned = sdpdr.MVU(sample=None).fit(X)
     assert learned.solution_.status is Status.TIME_LIMIT
     assert np.isfinite(learned.embedding_).all()

@@ -1,9 +1,8 @@
-"""IsoNMF: scikit-learn's checks, what it reports, points merged, dropped and new."""
+"""IsoNMF: what it reports, points merged, dropped and new."""
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import IsoNMF
 from sdpdr.errors import (
@@ -14,14 +13,6 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.nonnegative import IsometricStatus, hoyer
-
-
-@pytest.mark.nightly
-@parametrize_with_checks([IsoNMF(n_components=1, max_iter=1)])
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

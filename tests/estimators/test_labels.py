@@ -49,6 +49,7 @@ def test_points_without_labels_have_no_say_in_a_coloring():
     np.testing.assert_array_equal(two, [[0, 1], [1, 0], [0, 1]])
 
 
+@pytest.mark.daily(2)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
 @pytest.mark.parametrize("learner", [sdpdr.LDA, sdpdr.LSDA, sdpdr.LPP, sdpdr.NPE])
 def test_who_takes_minus_one_for_a_class_says_so(learner):
@@ -121,6 +122,7 @@ def test_times_and_columns_are_no_classes(learner):
         learner().fit(X, X)
 
 
+@pytest.mark.daily(3)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
 @pytest.mark.parametrize("learner", BY_CLASS)
 def test_whole_numbers_are_classes_as_floats_too(learner):
@@ -158,6 +160,7 @@ SEMISUPERVISED = [
 ]  # fmt: skip
 
 
+@pytest.mark.daily(3)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")

@@ -160,6 +160,7 @@ def test_rows_and_columns_without_signs_have_the_offset_of_the_other_side():
 # -- new users ----------------------------------------------------------------------------------
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("ridge", [np.inf, 5.0])
 def test_a_user_is_a_support_vector_machine_on_items(ridge):
     """Half the squared length plus the hinge, by cvxpy; ties are no finer than the error."""

@@ -5,7 +5,6 @@ import pytest
 import sklearn
 from sklearn.decomposition import NMF as Theirs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr.datasets import random_nonnegative
@@ -14,12 +13,6 @@ from sdpdr.iterate import IterationStatus
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.3]])
 EXACT, _ = random_nonnegative(8, 6, rank=2, seed=0)
-
-
-@pytest.mark.integration
-@parametrize_with_checks([sdpdr.NMF(starts=1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_what_can_be_factored_is_factored():

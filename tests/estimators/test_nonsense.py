@@ -31,6 +31,7 @@ UNREAD = {
 }  # fmt: skip
 
 
+@pytest.mark.daily(12)
 @pytest.mark.integration
 @pytest.mark.parametrize("name", EVERY)
 def test_nonsense_is_refused_in_our_words(name):
@@ -81,6 +82,7 @@ def test_auto_is_the_default_limit(name):
         assert seconds_for(clone(estimator).set_params(time_limit="auto")) == default
 
 
+@pytest.mark.daily(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("limit", [10**400, float("inf")])
 @pytest.mark.parametrize("name", ["MVU", "DistanceCompletion"])

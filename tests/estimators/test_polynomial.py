@@ -6,7 +6,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import (
     check_transformer_n_iter,
-    parametrize_with_checks,
 )
 
 import sdpdr
@@ -19,12 +18,6 @@ T = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
 V = T + 0.5 * T**2
 RNG = np.random.default_rng(0)
 YES_NO = (np.random.default_rng(0).random((30, 10)) < 0.4).astype(float)
-
-
-@pytest.mark.nightly
-@parametrize_with_checks([sdpdr.PolynomialFactorization(max_iter=1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_attributes_of_a_fit():

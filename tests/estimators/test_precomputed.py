@@ -9,11 +9,9 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.neighbors import (
     KNeighborsTransformer,
-    RadiusNeighborsTransformer,
     kneighbors_graph,
     radius_neighbors_graph,
 )
-from sklearn.pipeline import make_pipeline
 
 import sdpdr
 from sdpdr import baselines, graphs
@@ -139,19 +137,6 @@ def test_radius_graphs_hold_all_near_pairs():
     found = graph_of(radius_neighbors_graph(X, 12.0, mode="distance"), 59)
     i, j = np.nonzero(np.triu(D <= 12.0, 1))
     np.testing.assert_array_equal(found.edges, np.column_stack([i, j]))
-
-
-@pytest.mark.parametrize(
-    "search",
-    [
-        KNeighborsTransformer(n_neighbors=5, mode="distance"),
-        RadiusNeighborsTransformer(radius=9.0, mode="distance"),
-    ],
-)
-def test_neighbours_of_scikit_learn_are_unfolded_in_a_pipeline(search):
-    piped = make_pipeline(search, sdpdr.MVU(metric="precomputed")).fit(X)
-    assert piped[-1].solution_.certified()
-    assert piped[-1].embedding_.shape == (60, 2)
 
 
 def test_neighbours_of_scikit_learn_are_those_of_points():

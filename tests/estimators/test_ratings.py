@@ -104,6 +104,7 @@ def few_ratings(seed=7, share=0.35):
     return R
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(
     ("R", "c", "ridge"),
     [

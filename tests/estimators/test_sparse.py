@@ -58,6 +58,7 @@ def test_projections_of_sparse_and_dense_data_agree(kind, labelled, way, shape):
     agree(kind(n_components=2, way=way, **near), X, y)
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("kind", [LPP, SDA, LSDA])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("weights", ["heat", "cosine"])
@@ -82,6 +83,7 @@ def test_weights_are_those_of_the_graph():
     assert np.allclose(mine.components_, other.components_, atol=1e-12)
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("shape", [WIDE, TALL])
 @pytest.mark.parametrize(
     "options",
@@ -93,6 +95,7 @@ def test_spectral_regression_of_sparse_and_dense_data_agree(shape, options):
     agree(sdpdr.SpectralRegression(responses="laplacian", metric="cosine", **options), X)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UnobservedWarning")
 @pytest.mark.parametrize("weights", ["binary", "heat", "cosine"])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])

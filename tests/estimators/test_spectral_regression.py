@@ -1,4 +1,4 @@
-"""Spectral regression and the projections: what they equal, scikit-learn's checks, faults."""
+"""Spectral regression and the projections: what they equal, and faults."""
 
 from functools import partial
 
@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import LDA, LPP, LSDA, NPE, SDA, IsoProjection, SpectralRegression, extend, graphs
 from sdpdr.errors import (
@@ -41,18 +40,10 @@ def clouds(n=60, m=5, classes=3, seed=0):
     return rng.standard_normal((n, m)) + 1.5 * rng.standard_normal((classes, m))[y], y
 
 
-# Data of the checks are random, so a sample may have no neighbour of its class.
-@pytest.mark.integration
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
-@parametrize_with_checks([SpectralRegression()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
 # -- projections -----------------------------------------------------------------------------------
 
 
+@pytest.mark.daily(5)
 @WAYS
 @pytest.mark.parametrize("name", PROJECTIONS)
 def test_every_projection_has_both_ways_and_a_default_dimension(name, way):

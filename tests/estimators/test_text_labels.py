@@ -66,6 +66,7 @@ def test_a_classifier_that_needs_every_label_refuses_it():
         sdpdr.LDA().fit(X, UNKNOWN["-1 as text"])
 
 
+@pytest.mark.daily(4)
 @pytest.mark.integration
 @pytest.mark.parametrize("mark", ["?", "NA", "unlabeled", "None"])
 @pytest.mark.parametrize("learner", LEARNERS[:3])

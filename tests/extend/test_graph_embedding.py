@@ -60,6 +60,7 @@ def dense(pencil):
     return sp.csr_array(pencil.weights).toarray(), sp.csr_array(pencil.mass_matrix).toarray()
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("name", PENCILS)
 def test_an_embedding_has_the_leading_solutions_besides_the_constant(name):
     pencil = PENCILS[name](*clouds())

@@ -24,6 +24,7 @@ def same(one, other):
     return True
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("metric", METRICS)
 def test_whatever_a_graph_is_made_by_sparse_and_dense_agree(metric):
     X = words()

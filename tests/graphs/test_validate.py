@@ -9,11 +9,10 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import pairwise_distances
 
-import sdpdr
 from sdpdr import graphs
 from sdpdr.base import checks
 from sdpdr.base.distances import squared_distances
-from sdpdr.errors import DataError, DataTypeError, SquaredDistancesWarning, UnknownNameError
+from sdpdr.errors import DataError, DataTypeError, SquaredDistancesWarning
 
 GOOD = np.random.default_rng(0).standard_normal((12, 3))
 
@@ -157,8 +156,3 @@ def test_times_are_named_with_what_to_do(X, words):
     assert "DType" not in str(told.value)
     seconds = WHEN.assign(when=(WHEN["when"] - WHEN["when"].min()).dt.total_seconds())
     assert graphs.knn(seconds.to_numpy() / [1.0, 86400.0], 2).n == 12
-
-
-def test_a_word_for_a_number_of_neighbours_is_refused_and_numbers_are_offered():
-    with pytest.raises(UnknownNameError, match="'six'. Known: a whole number, auto"):
-        sdpdr.MVU(n_neighbors="six").fit(GOOD)

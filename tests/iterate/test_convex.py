@@ -33,6 +33,7 @@ def stalled():
     return path(6.0, start="random", seed=1).run()
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     ("solver", "form"),
     [
@@ -47,6 +48,7 @@ def test_the_star_has_an_unfolding_on_a_line(solver, form):
     assert state.spectrum()[0] == pytest.approx(4.0, abs=1e-4)
 
 
+@pytest.mark.nightly
 def test_the_straight_path_is_found_at_full_variance():
     state = path(10.0 - 1e-9).run()
     assert state.reached
@@ -174,6 +176,7 @@ def factorization(V, k):
     return SDP((PsdVariable("Z", order),), {}, rows, name="factorization")
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("direction", ["schur", "trailing"])
 def test_a_nonnegative_factorization_is_found(direction):
     rng = np.random.default_rng(0)
@@ -189,6 +192,7 @@ def test_a_nonnegative_factorization_is_found(direction):
     assert np.linalg.norm(W @ H.T - V) <= 1e-3 * np.linalg.norm(V)
 
 
+@pytest.mark.nightly
 def test_the_schur_direction_leaves_cliques_to_a_sparse_lift():
     """Of order 45, solved in cliques of order 10 at most in every program of the sequence."""
     rng = np.random.default_rng(0)

@@ -27,6 +27,7 @@ def unfolding(graph):
     return sdpdr.solve(methods.mvu(graph), tol=1e-8)
 
 
+@pytest.mark.nightly
 def test_rank_two_is_low_rank_unfolding(graph):
     """Dimensions beyond the second can be dropped where lengths may shrink: both values agree."""
     state = minimum_volume(graph, 2, tol=1e-7, **GRAM)

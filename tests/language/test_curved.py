@@ -126,6 +126,7 @@ def told(operation, *operands):
     return True
 
 
+@pytest.mark.daily(30)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("other", OTHERS)
 def test_no_operator_ends_in_an_error_of_python(name, other):

@@ -150,6 +150,7 @@ def test_the_corner_of_a_linear_program_moves_along_its_edge():
     )
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("unit", [1e-4, 1e4])
 def test_units_of_points_and_of_costs_do_not_matter(unit):
     """The projection of (3p, p, 0) onto a ball of radius two, by squares and by an arrow."""
@@ -256,6 +257,7 @@ def edge(p):
     return maximize(K.trace()) + length + (K[0, 0] <= 1.0) + (K[2, 2] <= 1.0)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     "make",
     [corner, edge, *(pytest.param(f, marks=pytest.mark.nightly) for f in (segment, cone_of_trace))],
@@ -349,6 +351,7 @@ def test_coefficients_that_are_zero_have_derivatives(name, seed):
     np.testing.assert_allclose(slope, (high - low) / (2.0 * step), atol=1e-5)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("share", [1.0 - 1e-3, 1.0, 1.0 + 1e-3])
 def test_a_threshold_is_smooth_but_where_it_begins(share):
     x, p = scalar("x", 2), parameter("p", value=1.0)

@@ -262,6 +262,7 @@ def test_the_sum_of_all_eigenvalues_is_the_trace(n):
     assert problem.solver_stats.extra_stats.certified()
 
 
+@pytest.mark.nightly
 def test_a_weight_of_zero_leaves_scalars_without_a_cost_and_bounds_as_they_are():
     rng = np.random.default_rng(0)
     x, weight = cp.Variable(3), cp.Parameter(nonneg=True, value=0.0)

@@ -86,6 +86,7 @@ def point(seed):
     }
 
 
+@pytest.mark.daily(20)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_of_expressions_is_that_of_their_values(name):
     expression = FUNCTIONS[name](K, S, w, t, X)

@@ -53,6 +53,7 @@ def linear(p):
     return maximize(x @ [1.0, 2.0, 3.0]) + (x.sum() <= p) + (x <= 2.0)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("make", [unfolding, priced, coefficient, linear])
 def test_a_changed_parameter_is_the_model_with_other_numbers(make):
     p = parameter("p", value=1.0)

@@ -73,6 +73,7 @@ def test_a_program_is_certified_or_says_why_not(name, solved):
         assert solution.certified(1e-6)
 
 
+@pytest.mark.daily(8)
 @pytest.mark.parametrize("name", ALL)
 def test_a_program_is_short_and_prints(name):
     model = small(name)

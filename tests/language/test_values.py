@@ -109,6 +109,7 @@ def numbers(values):
     return np.concatenate([np.ravel(v) for v in values] or [np.zeros(0)])
 
 
+@pytest.mark.daily(7)
 @pytest.mark.parametrize("way", [by_solver, by_program])
 @pytest.mark.parametrize("build", PROBLEMS)
 def test_values_and_multipliers_of_cvxpy_are_those_of_clarabel(build, way):

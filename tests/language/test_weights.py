@@ -56,6 +56,7 @@ MEANT = {
 }
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("name", MEANT)
 def test_a_weight_of_zero_means_no_term(name):
     with_zeros, without = (model() for model in MEANT[name])

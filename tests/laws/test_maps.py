@@ -115,6 +115,7 @@ def test_laws_in_another_basis(name, basis):
     np.testing.assert_allclose(changed.apply_factor(small), expected, atol=1e-10)
 
 
+@pytest.mark.daily(12)
 @pytest.mark.parametrize("name", MAPS)
 def test_rows_taken_are_those_rows(name):
     linear_map = MAPS[name]()

@@ -133,7 +133,8 @@ def test_without_anchors_it_is_unfolding(anchors, isometry):
     assert anchored.value == pytest.approx(sdpdr.solve(methods.mvu(ROLL, isometry)).value, rel=1e-6)
 
 
-@pytest.mark.parametrize("anchors", [[0, 5, 10, 15, 20, 25], [3]], ids=len)
+@pytest.mark.daily(1)
+@pytest.mark.parametrize("anchors", [[3], [0, 5, 10, 15, 20, 25]], ids=len)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 def test_anchored_where_unfolding_puts_them_it_is_unfolding(unfolded, anchors):
     """Not by construction: another variable, other rows, another objective."""

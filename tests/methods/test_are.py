@@ -45,6 +45,7 @@ def test_one_action_makes_equal_steps_of_the_shortest_length():
     assert solution.gap < 1e-7
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("isometry", ["inequality", Band(0.1), Slack(20.0)], ids=str)
 def test_without_repeated_actions_it_is_mvu(isometry):
     model = methods.are(PATH, "ABCDEFG", isometry=isometry)
@@ -53,6 +54,7 @@ def test_without_repeated_actions_it_is_mvu(isometry):
     assert value(model, tol=1e-8) == pytest.approx(value(plain, tol=1e-8), rel=1e-6)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "inverse"),
@@ -72,6 +74,7 @@ def test_solvers_agree_on_the_walk(walk, solver, inverse):
     assert solution.certified(1e-5)
 
 
+@pytest.mark.nightly
 def test_the_bound_is_that_of_the_weighted_laplacian(walk):
     graph, _ = walk
     model = methods.are(graph, WALK)
@@ -170,6 +173,7 @@ def test_the_error_of_a_relaxation_tells_that_it_is_exact():
     assert solution.value == pytest.approx(0.25 * 5 * 24 / 12.0, rel=1e-7)
 
 
+@pytest.mark.nightly
 def test_merged_duplicates_weigh_as_often_as_they_occur():
     X, _ = datasets.window_agent("RRRRLLLL", grain=0.0)
     with pytest.warns(sdpdr.errors.DuplicatePointsWarning):

@@ -36,6 +36,7 @@ def edge_lengths(gram):
 # -- the programs that have an answer --------------------------------------------------------------
 
 
+@pytest.mark.daily(2)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("options", "value", "solver", "form"),

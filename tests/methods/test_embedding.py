@@ -22,6 +22,7 @@ def symmetric(n, seed):
     return N + N.T
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(("solver", "form"), SOLVERS)
 @pytest.mark.parametrize("d", [1, 3])
 def test_the_fantope_program_has_the_sum_of_leading_eigenvalues(solver, form, d):
@@ -70,6 +71,7 @@ def test_a_price_leaves_fewer_entries():
     assert solution.value == pytest.approx(np.max(np.diag(A)) - 100.0, abs=1e-4)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(("ridge", "price"), [(0.7, 0.0), (0.0, 1.5), (0.4, 1.5)])
 @pytest.mark.parametrize(("solver", "form"), [("clarabel", "lmi"), ("clarabel", "cvxpy")])
 def test_a_regression_has_the_answer_of_the_direct_method(ridge, price, solver, form):

@@ -32,6 +32,7 @@ def scores(solution, anchor=ANCHOR):
     return as_dense(solution.gram())[anchor]
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("margin", "value"),
@@ -93,6 +94,7 @@ def test_reach_cuts_nothing_off():
         assert np.max(solution.duals["reach"]) < 1e-6
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_three_classes_with_an_anchor_each():
     y3 = np.digitize(T, np.quantile(T, [1 / 3, 2 / 3]))
@@ -106,6 +108,7 @@ def test_three_classes_with_an_anchor_each():
     np.testing.assert_array_equal(found, y3)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     ("furthest", "method", "y"),
     [
@@ -120,6 +123,7 @@ def test_without_classes_it_is_unfolding(furthest, method, y):
     assert separate.value == pytest.approx(solved(method(GRAPH)).value, rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_a_tiny_margin_tends_to_unfolding_though_nothing_is_centred():
     variance = methods.ism(GRAPH, Y, [ANCHOR], 1e-7, furthest="all")
     assert "centered" not in variance.size()["rows"]

@@ -98,6 +98,7 @@ def test_swiss_roll_with_the_default_trace(graph):
     np.testing.assert_allclose(lengths, graph.sqdist, rtol=1e-5)
 
 
+@pytest.mark.nightly
 def test_the_inequality_of_the_means_is_tight_for_large_traces(graph, solved, least_variance):
     np.testing.assert_allclose(least_variance, 655.7734, rtol=1e-6)
     # Equal to 3e-5 at the default trace already: an independent check of the optimum.
@@ -283,6 +284,7 @@ def test_solved_by_folding_the_optimum_is_that_of_the_program_as_it_is_written(g
         assert run.bound is None or run.bound >= whole.attained * (1.0 - 1e-9)
 
 
+@pytest.mark.nightly
 def test_a_band_is_folded_as_well(graph):
     whole = sdpdr.solve(methods.loocv(graph, 10.0 * TRACE, isometry=Band(0.1)), "clarabel", "gram")
     found = iterate.solve_loocv(graph, 10.0 * TRACE, Band(0.1), tol=1e-5)
@@ -312,6 +314,7 @@ def test_lengths_that_have_a_price_are_not_folded(graph):
         iterate.solve_loocv(graph, isometry=Slack(1.0))
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_many_points_in_a_band_are_proved_by_folding_on_both_sides():
     graph = graphs.knn(roll(50), n_neighbors=4, connect="mst")

@@ -22,6 +22,7 @@ def all_pairs(graph):
     return np.column_stack([i, j])
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("solver", ["auto", "clarabel"])
 def test_the_known_value_is_found_and_certified(solver):
     solution = sdpdr.solve(methods.mfnu(roll(30, 4)), solver)

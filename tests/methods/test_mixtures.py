@@ -98,6 +98,7 @@ def assert_falls(*values):
     assert np.all(np.diff(values) <= 1e-6 * np.abs(values[:-1]))
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     "mixture",
     [
@@ -116,6 +117,7 @@ def test_solvers_agree_and_prove_it(mixture):
     assert min(s.bound for s in found) >= (1.0 - 1e-7) * max(s.value for s in found)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("mixture", MIXTURES, ids=lambda f: f.__name__)
 def test_every_block_keeps_its_laws_and_the_answer_its_rows(mixture):
     model = mixture()
@@ -145,6 +147,7 @@ def test_dearer_angles_lower_the_maximum_down_to_that_of_the_data():
     assert_falls(value(methods.colored_mvu(GRAPH, SIDE)), *falling, data)
 
 
+@pytest.mark.nightly
 def test_pairs_kept_apart_lower_the_maximum():
     plain, model = separated(), separated_and_apart()
     assert value(model) < (1.0 - 1e-3) * value(plain)
@@ -157,6 +160,7 @@ def test_actions_lower_the_maximum_of_anchored_points():
     assert_falls(value(plain), value(anchored_and_acting()))
 
 
+@pytest.mark.nightly
 def test_actions_lower_the_maximum_the_more_they_cost():
     graph, free = banded()
     priced = [value(banded_and_acting(price)) for price in (0.05, 0.5)]

@@ -31,6 +31,7 @@ def test_ascent_finds_the_known_ellipsoids(points, shape, center):
     assert found.contains(points).all()
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "points", "shape", "center"),

@@ -66,6 +66,7 @@ def test_no_factors_beat_the_bound_and_the_best_known_ones_attain_it(c):
     assert found == pytest.approx(solution.bound, rel=1e-4)
 
 
+@pytest.mark.nightly
 def test_with_signs_free_a_curved_g_keeps_a_gap():
     """t < -1 gives the same entries as t > 0, and averages of both fit better than either."""
     options = {"lift": "moments", "regularization": 0.3, "nonnegative": False}
@@ -143,6 +144,7 @@ def test_a_negative_entry_is_fine_where_g_may_be_negative():
         assert model.to_sdp().rows
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("lift", ["layers", "moments"])
 def test_every_block_obeys_the_laws_and_the_model_prints(lift):
     model = methods.polynomial_factorization(V22[:, :1], (1.0, 0.5), lift=lift, regularization=1.0)

@@ -28,6 +28,7 @@ def test_the_optimum_is_a_mean_of_eigenvalues():
     assert solution.bound == pytest.approx(solution.value, rel=1e-6)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize("solver", ["clarabel", "scs", "lowrank"])
 def test_closed_forms_solve_the_programs(solver):

@@ -24,6 +24,7 @@ LEARNERS = [XingMetric(), XingMetric(diagonal=True), GhodsiMetric(), GhodsiMetri
 RBF = {"kernel": "rbf", "kernel_params": {"gamma": 0.3}}
 
 
+@pytest.mark.daily(8)
 @pytest.mark.integration
 # Those of GhodsiMetric, which has the same base, run at night.
 @parametrize_with_checks([XingMetric(ridge=1e-6)])

@@ -42,6 +42,7 @@ def distances(A):
     return np.sqrt(np.einsum("pi,ij,pj->p", steps, A, steps))
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "diagonal"), [("lowrank", False), ("clarabel", False), ("scs", True)]

@@ -41,6 +41,7 @@ SOLVED = [
 ]
 
 
+@pytest.mark.daily(28)
 @pytest.mark.parametrize("card", SOLVED)
 def test_a_card_meets_its_expectation(card):
     try:

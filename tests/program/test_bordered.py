@@ -44,7 +44,7 @@ def test_weights_that_thousands_of_squares_share_are_certified(nonnegative):
 
 
 def test_a_long_cone_of_cvxpy_is_certified():
-    n = 250
+    n = 130
     rng = np.random.default_rng(0)
     A, b = rng.normal(size=(n // 2, n)), rng.normal(size=n // 2)
     x = cp.Variable(n)

@@ -49,6 +49,7 @@ def dense(matrix) -> np.ndarray:
     return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("n", [1, 6, 40])
 @pytest.mark.parametrize("left_out", ["", "lengths", "cone"])
 def test_one_product_is_the_sum_of_all_adjoints(n, left_out):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import sdpdr
 from sdpdr import minimize, scalar, square
+from sdpdr.errors import DataError
 from sdpdr.linalg import InnerProduct, Trace
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.program.sizes import gap_scale
@@ -59,3 +62,16 @@ def test_an_optimum_of_zero_is_enclosed_by_numbers_next_to_it(penalty):
     t = scalar("t", 3)
     solution = sdpdr.solve(minimize(penalty(t - np.array([0.1, -2.3, 5.0])).sum()))
     assert -1e-9 <= solution.bound <= 0.0 <= solution.attained <= 1e-6
+
+
+def test_no_tolerance_certifies_what_is_not_proved():
+    solution = sdpdr.solve(zero_optimum(1.0), "clarabel", gap_scale=1.0)
+    assert solution.certified(np.inf)
+    assert not replace(solution, bound=None).certified(np.inf)
+    assert not replace(solution, attained=None).certified(np.inf)
+
+
+@pytest.mark.parametrize("scale", [-1.0, np.inf, np.nan])
+def test_a_gap_scale_that_would_certify_anything_is_refused(scale):
+    with pytest.raises(DataError, match="gap_scale"):
+        sdpdr.solve(zero_optimum(1.0), gap_scale=scale)

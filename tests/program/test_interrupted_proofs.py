@@ -17,6 +17,7 @@ def interrupt(*_given, **_how):
     raise KeyboardInterrupt
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("step", ["certify", "attained", "prove_answer"])
 @pytest.mark.parametrize(("solver", "form"), [("lowrank", "factor"), ("auto", "auto")])
 def test_an_interrupt_of_a_proof_leaves_the_point(monkeypatch, step, solver, form):

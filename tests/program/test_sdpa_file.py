@@ -244,21 +244,6 @@ def test_notes_of_names_that_do_not_fit_are_refused(tmp_path, tiny, note, words)
         read_sdpa(path)
 
 
-def test_a_model_keeps_its_sense_and_value(tmp_path):
-    graph = graphs.path([1.0, 2.0, 0.5])
-    sdp = methods.mvu(graph).to_sdp()
-    path = tmp_path / "mvu.dat-s"
-    write_sdpa(sdp, path)
-    again = read_sdpa(path)
-    y = np.cumsum([0.0, 1.0, 2.0, 0.5])
-    gram = np.outer(y - y.mean(), y - y.mean())
-    point = {"K": gram, "isometry.slack": np.zeros(3)}
-    value = again.report(again.primal_value(point))
-    assert value == pytest.approx(sdp.report(sdp.primal_value({"K": gram})))
-    for rows in again.rows:
-        np.testing.assert_allclose(again.slack(rows, point), 0.0, atol=1e-12)
-
-
 def test_a_program_without_rows(tmp_path):
     path = tmp_path / "free.dat-s"
     sdp = SDP((PsdVariable("Y1", 2),), {}, constant=1.5)

@@ -16,6 +16,8 @@ from sdpdr.program import (
     write_sdpa,
 )
 
+from ..equality_form import assert_same_at_a_point
+
 
 def everything():
     """A program that uses every feature of the standard form."""
@@ -55,30 +57,6 @@ def everything():
     )
 
 
-def random_point(sdp, seed):
-    rng = np.random.default_rng(seed)
-    root = rng.standard_normal((3, 3))
-    return {
-        "K": root @ root.T,
-        "free": rng.standard_normal(2),
-        "curved": rng.standard_normal(3),
-        "signed": rng.uniform(size=2),
-    }
-
-
-def image(sdp, point):
-    """The point of the equality form that the module's table gives."""
-    return {
-        "K": point["K"],
-        "signed": point["signed"],
-        "free.plus": np.maximum(point["free"], 0.0),
-        "free.minus": np.maximum(-point["free"], 0.0),
-        **{f"curved[{k}]": np.array([[1.0, z], [z, z * z]]) for k, z in enumerate(point["curved"])},
-        **{f"{r.label}.slack": sdp.slack(r, point) for r in sdp.rows if r.relation == "<="},
-        **{f"{lmi.label}.slack": sdp.lmi_value(lmi, point) for lmi in sdp.lmis},
-    }
-
-
 def test_only_equalities_matrices_and_signed_scalars_are_left():
     form = to_equality_form(everything())
     assert form.lmis == ()
@@ -88,17 +66,11 @@ def test_only_equalities_matrices_and_signed_scalars_are_left():
     assert (form.constant, form.maximize, form.name) == (2.5, True, "everything")
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_corresponding_points_have_equal_value_and_miss_the_same_rows(seed):
+def test_corresponding_points_have_equal_value_and_miss_the_same_rows(tmp_path):
     sdp = everything()
-    form, point = to_equality_form(sdp), random_point(sdp, seed)
-    lifted = image(sdp, point)
-    assert set(lifted) == {v.name for v in form.variables}
-    assert form.primal_value(lifted) == pytest.approx(sdp.primal_value(point))
-    missed = {r.label: form.slack(r, lifted) for r in form.rows}
-    np.testing.assert_allclose(missed.pop("fixed"), sdp.slack(sdp.rows[0], point))
-    for label, slack in missed.items():
-        np.testing.assert_allclose(slack, 0.0, atol=1e-12, err_msg=label)
+    assert_same_at_a_point(sdp, to_equality_form(sdp))
+    write_sdpa(sdp, tmp_path / "everything.dat-s")
+    assert_same_at_a_point(sdp, read_sdpa(tmp_path / "everything.dat-s"))
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -126,20 +98,3 @@ def test_multipliers_carry_over_with_equal_dual_value_and_slack(seed):
 def test_a_program_in_equality_form_is_returned_as_it_is():
     form = to_equality_form(everything())
     assert to_equality_form(form) is form
-
-
-def test_a_file_of_everything_has_the_same_values(tmp_path):
-    sdp = everything()
-    form, point = to_equality_form(sdp), random_point(sdp, 1)
-    write_sdpa(sdp, tmp_path / "everything.dat-s")
-    again = read_sdpa(tmp_path / "everything.dat-s")
-    lifted = image(sdp, point)
-    values = {w.name: lifted[v.name] for v, w in zip(form.variables, again.variables, strict=True)}
-    assert again.report(again.primal_value(values)) == pytest.approx(
-        sdp.report(sdp.primal_value(point))
-    )
-    np.testing.assert_allclose(
-        np.concatenate([again.slack(r, values) for r in again.rows]),
-        np.concatenate([form.slack(r, lifted) for r in form.rows]),
-        atol=1e-12,
-    )

@@ -63,6 +63,7 @@ def bytes_of(arrays):
     return {name: (x.dtype.str, x.tobytes()) for name, x in arrays.items()}
 
 
+@pytest.mark.daily(4)
 @pytest.mark.parametrize("make", [make for make in ALL if make is not no_face], **NAMED)
 def test_a_changed_program_has_another_hash_and_is_proved_nothing_false_of(make, written, tmp_path):
     rng = np.random.default_rng(7)
@@ -91,6 +92,7 @@ def test_a_changed_program_has_another_hash_and_is_proved_nothing_false_of(make,
         assert "unbounded" not in proved or best == -np.inf
 
 
+@pytest.mark.daily(5)
 @pytest.mark.parametrize("make", ALL, **NAMED)
 def test_no_witness_proves_more(make, written, tmp_path):
     rng, original = np.random.default_rng(3), written(make)
@@ -138,6 +140,7 @@ def test_steps_are_checked_to_the_last_digit(make, written, tmp_path):
         check(file.write(tmp_path / "step.proof"))
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("make", [pentagon, entropy, power], **NAMED)
 def test_what_is_no_file_is_named(make, written, tmp_path):
     good = written(make)

@@ -28,6 +28,7 @@ X, Y = make_moons(120, noise=0.07, random_state=1)
 KNOWN = np.where(np.arange(120) < 16, Y, -1)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("mode", ["alternating", "fixed_lam", "harmonic", "mixed_graph"])
 def test_two_moons_are_told_apart(mode):
     learned = sdpdr.MixedLabelPropagation(mode, smoothness=1e-3).fit(X, KNOWN)

@@ -23,6 +23,7 @@ PATH = PATH + PATH.T
 PATH_LABELS = [1, -1, NAN, NAN]
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "make"),

@@ -40,7 +40,7 @@ def test_the_data_are_their_own_perfect_embedding():
 
 
 @given(seed=seeds, scale=st.floats(0.01, 100.0))
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_motions_change_nothing_and_units_only_what_has_a_unit(seed, scale):
     X, Y, truth = cloud(seed), cloud(seed)[:, :2], cloud(seed + 1, dim=2)
     old = sdpdr.quality(X, Y, truth=truth)
@@ -117,7 +117,7 @@ def test_changes_of_lengths_known_by_hand():
 
 
 @given(seed=seeds)
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_procrustes_agrees_with_scipy_and_recovers_a_motion(seed):
     truth, Y = cloud(seed, dim=2), cloud(seed + 1, dim=2)
     assert procrustes(truth, Y) ** 2 == pytest.approx(scipy_procrustes(truth, Y)[2])

@@ -153,6 +153,7 @@ def unlimited(sdp):
     return replace(sdp, rows=(replace(trace, rhs=-trace.rhs),))
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("change", [lambda sdp: sdp, unlimited], ids=["bases", "no bases"])
 @pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
 def test_blocks_of_a_matrix_give_the_rows_and_costs_of_the_matrix(pairs, change):
@@ -198,6 +199,7 @@ def undecomposed(pairs):
     return sdp, Clarabel(tol=1e-8).run(sdp).claim.value
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("steps", CHAINS.values(), ids=CHAINS)
 @pytest.mark.parametrize("pairs", [PATTERNS["tree"], PATTERNS["cycle"]], ids=["tree", "cycle"])
 def test_the_decomposed_program_equals_the_undecomposed_one(pairs, steps):

@@ -40,6 +40,16 @@ def test_what_is_lifted_proves_the_length_by_itself(
         assert np.linalg.eigvalsh(lifted.duals[lmi.label])[0] >= -1e-9
 
 
+def test_runs_on_the_squares_are_told_as_runs_on_the_length() -> None:
+    found = squared(_length(3, 0, 2.0, -1.0).to_sdp())
+    lifted = found.lift(sdpdr.solve(found.sdp))
+    assert lifted.claimed.value == pytest.approx(lifted.value, rel=1e-5)
+    for run in lifted.runs:
+        assert run.value == pytest.approx(lifted.value, rel=1e-5)
+        assert run.bound <= lifted.value <= run.attained * (1.0 + 1e-9)
+        assert run.bound == pytest.approx(run.attained, rel=1e-5)
+
+
 def test_a_length_that_can_vanish_has_the_value_zero() -> None:
     K = sdpdr.psd("K", 3)
     found = (sdpdr.minimize(sdpdr.norm(K - np.eye(3))) + (K.trace() == 3)).solve(gap_scale=1.0)

@@ -69,7 +69,7 @@ def test_no_reduction_refuses_a_start(steps):
     """Programs that the low-rank solver does not like are begun, at least."""
     rigid = methods.mvu(graphs.path(LENGTHS[:4]), "equality")
     point = Point({"K": np.eye(5)}, {"isometry": np.ones(4), "centered": np.zeros(5)})
-    answer = sdpdr.solve(rigid, "lowrank", via=list(steps), start=point, time_limit=1.0)
+    answer = sdpdr.solve(rigid, "lowrank", via=list(steps), start=point, time_limit=20.0)
     assert answer.values
 
 

@@ -30,7 +30,7 @@ def doubles(monkeypatch):
     sys.modules.pop("doubles")
 
 
-def run(model, double, isolate=True, limit=3.0):
+def run(model, double, isolate=True, limit=60.0):
     solution = sdpdr.solve(model, double, "gram", isolate=isolate, time_limit=limit)
     json.dumps(solution.record(), allow_nan=False)
     for words in (solution.claimed.status, solution.claimed.message):

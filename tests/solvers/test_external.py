@@ -94,6 +94,7 @@ def test_infeasible_and_unbounded_are_not_confused_by_the_dual(cls, eigenvalue):
         assert solution.status is Status.INFEASIBLE
 
 
+@pytest.mark.daily(1)
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize("cls", REAL)
 def test_limits_and_own_options_reach_the_program(cls, ring):
@@ -217,6 +218,7 @@ def test_auto_takes_the_programs_that_were_measured(fake, eigenvalue):
 # -- fakes ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.daily(10)
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -309,6 +311,7 @@ else:
 """
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(
     ("cls", "scale", "x"),
     [

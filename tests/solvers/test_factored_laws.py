@@ -164,6 +164,7 @@ def lowered_path(n):
     return laplacian, third[None, :], 2.0 * (2.0 - 2.0 * np.cos(t[3])), np.sort(values[1:])
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize("split", [False, True])
 def test_lowest_eigenvalues_beside_a_part_of_low_rank_are_told_apart(split, quick):

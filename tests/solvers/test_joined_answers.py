@@ -166,6 +166,7 @@ def test_hundreds_of_bits_are_the_last_resort_of_small_programs():
     assert narrow.truth.contradictions(answer) == ()
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Multiprecision.availability().usable, reason="needs python-flint")
 def test_a_tolerance_beyond_doubles_costs_no_proof():
     sdp = planted("one-matrix", 3).sdp

@@ -25,6 +25,7 @@ def _correlation(G: np.ndarray) -> sdpdr.Model:
     return sdpdr.minimize(sdpdr.sum_squares(K - G)) + (K.diagonal() == 1.0)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
 def test_without_binding_rows_negative_eigenvalues_are_cut_off(n: int) -> None:
     G = _symmetric(n, n)
@@ -94,6 +95,7 @@ def test_its_derivative_of_the_projection_agrees_with_differences(seed: int) -> 
     assert at.changed(change) == pytest.approx(differences, abs=1e-5)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_units_change_nothing_but_units(scale: float) -> None:
     G = _symmetric(12, 5)

@@ -116,6 +116,7 @@ def test_a_block_that_is_not_definite_gives_no_shape(side):
     assert solution.value == pytest.approx(-2.0, abs=1e-6)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(
     ("engine", "both"),
     [("interior", True), ("descent", True), ("general", True), ("descent", False)],

@@ -58,6 +58,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("solver", ["auto", "lowrank"])
 def test_it_is_solved_with_qdldl_alone(name, solver):

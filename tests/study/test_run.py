@@ -175,6 +175,7 @@ def test_the_order_is_shuffled_and_follows_from_the_seed(folder):
     assert sorted(order) == sorted(task.key for task in study.tasks())
 
 
+@pytest.mark.nightly
 def test_only_what_is_missing_was_killed_or_has_changed_is_run(study_file, undisturbed):
     kept = read_results(undisturbed).frame
     records = kept.astype(object).where(kept.notna(), None).to_dict("records")
@@ -201,9 +202,13 @@ def test_only_what_is_missing_was_killed_or_has_changed_is_run(study_file, undis
         run_study(study_file, path, rerun=["gurobi"])
 
 
-def test_what_cannot_be_run_is_refused(tmp_path, undisturbed, folder):
+def test_a_study_without_jobs_is_refused(tmp_path, folder):
     with pytest.raises(DataError, match="jobs must be at least 1"):
         run_study(folder / "small.toml", tmp_path / "small.jsonl", jobs=0)
+
+
+@pytest.mark.nightly
+def test_results_of_another_study_are_refused(undisturbed):
     other = Study.read(SMALL.replace('python = ["mine.py:problems"]', ""), "other")
     with pytest.raises(ResultsError, match="of the study 'small', not of 'other'"):
         run_study(other, undisturbed)
@@ -318,6 +323,7 @@ def test_a_cluster_gives_the_same_records(study_file, undisturbed):
     assert steady(path) == steady(undisturbed)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
 def test_a_scheduler_that_does_not_answer(study_file, monkeypatch, address):
     pytest.importorskip("distributed", reason="Dask is not installed")

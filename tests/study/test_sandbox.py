@@ -21,7 +21,7 @@ pytestmark = [
 MB = 2**20
 
 
-def limits(wall=20.0, memory=500 * MB):
+def limits(wall=60.0, memory=500 * MB):
     return SandboxLimits(wall, memory, 60.0)
 
 

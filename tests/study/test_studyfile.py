@@ -107,6 +107,7 @@ def test_options_go_to_fields_of_the_solver_and_the_rest_to_its_own():
     assert (solver.max_iter, dict(solver.options)) == (7, {"equilibrate_enable": False})
 
 
+@pytest.mark.daily(12)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -220,6 +221,7 @@ def test_a_table_of_values_that_cannot_be_used(tmp_path, content):
         read_optimal_values(tmp_path / "v.csv")
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("name", shipped())
 def test_every_study_that_is_shipped_can_be_read(name, monkeypatch, files):
     monkeypatch.setenv("SDPLIB", str(files))

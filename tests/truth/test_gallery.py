@@ -233,6 +233,7 @@ def test_no_solver_makes_us_say_what_is_not_true(name, solver, form):
     assert GALLERY[name].truth.contradictions(answer) == ()
 
 
+@pytest.mark.daily(10)
 @pytest.mark.parametrize(("name", "rigorous"), instances((True,)))
 def test_auto_says_nothing_that_is_not_true(name, rigorous):
     assert GALLERY[name].truth.contradictions(solve(name, rigorous=rigorous)) == ()
@@ -271,6 +272,7 @@ def test_a_minimised_cost_without_a_diagonal_is_a_minimisation(name):
     assert answer.value == pytest.approx(float(GALLERY[name].truth.value), rel=1e-5)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(("vectors", "value"), [(5, 2498.2), (10, 3202.4)])
 def test_a_basis_that_leaves_tiny_rows_gives_the_value_of_the_narrow_program(vectors, value):
     """Rows of size 1e-30 are rounding, not rows; blown up, they cost nine tenths of the value."""

@@ -58,6 +58,7 @@ def is_free(sdp, name):
     return isinstance(v, VectorVariable) and not v.nonnegative
 
 
+@pytest.mark.daily(8)
 @pytest.mark.parametrize(("kind", "seed"), instances(SEEDS, WITHOUT_POINT))
 def test_planted_points_are_feasible_and_have_the_value_exactly(kind, seed):
     program = planted(kind, seed)
@@ -71,6 +72,7 @@ def test_planted_points_are_feasible_and_have_the_value_exactly(kind, seed):
         assert in_sense(sdp, objective(sdp, program.values)) == program.truth.value
 
 
+@pytest.mark.daily(7)
 @pytest.mark.parametrize(("kind", "seed"), instances(SEEDS, WITHOUT_MULTIPLIERS))
 def test_planted_multipliers_are_feasible_and_have_the_same_value_exactly(kind, seed):
     program = planted(kind, seed)
@@ -127,6 +129,7 @@ def test_exact_definiteness_can_fail():
     assert not is_psd([[0, 1], [1, 5]])
 
 
+@pytest.mark.daily(6)
 @pytest.mark.parametrize(("kind", "seed"), instances(range(101, 104), slow=SLOW))
 def test_auto_says_nothing_wrong_about_planted_programs(kind, seed):
     program = planted(kind, seed)
