@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.certify.cones import Cone
 from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.flat import FlatProgram
-from sdpdr.certify.rounding import inner, residual
+from sdpdr.certify.flat import EXACT, FlatProgram
+from sdpdr.certify.rounding import exact_residual, inner, residual
 from sdpdr.certify.stretched import Stretched
 from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 
@@ -103,6 +103,33 @@ class Proof:
             return Proved(Stretched(program, x, self._steps).value(), x)
         return Proved(inner(program.c, x, radius, around.cost)[1], x)
 
+    def value_at(self, x: Array) -> Proved:
+        """The value of x itself, where it satisfies all equations exactly, and lies in the cone.
+
+        Raises
+        ------
+        UnprovedError
+        """
+        program = self._program
+        _require_exact(program, program.f, program.E, x)
+        if not program.contain(*exact_residual(program.b, program.A, x)):
+            raise UnprovedError("the point itself leaves the cone")
+        return Proved(inner(program.c, x)[1], x)
+
+    def bound_at(self, z: Array) -> Proved:
+        """The bound by z itself, where it satisfies all equations of the dual exactly.
+
+        Raises
+        ------
+        UnprovedError
+        """
+        program, cones = self._program, z[self._program.f.size :]
+        E = sp.csr_array(sp.vstack([program.E, program.A]).T)
+        _require_exact(program, -program.c, E, z)
+        if not program.dual_contain(cones, np.zeros(cones.size)):
+            raise UnprovedError("the multipliers themselves leave the dual cone")
+        return Proved(inner(-np.concatenate([program.f, program.b]), z)[0], z)
+
     def bound(self, z: Array, *, in_box: bool = True) -> Proved:
         """A bound by multipliers next to z; boxes around them always have to be in the dual cone.
 
@@ -117,6 +144,13 @@ class Proof:
             raise UnprovedError("the box around the multipliers leaves the dual cone")
         right = np.concatenate([program.f, program.b])
         return Proved(inner(-right, z, radius, right_sides(program))[0], z)
+
+
+def _require_exact(program: FlatProgram, f: Array, E: sp.csr_array, y: Array) -> None:
+    if program.around != EXACT:
+        raise UnprovedError("numbers of the program are rounded themselves")
+    if any(np.any(part) for part in exact_residual(f, E, y)):
+        raise UnprovedError("equations do not hold exactly")
 
 
 def _of_dual(program: FlatProgram) -> sp.csr_array | None:

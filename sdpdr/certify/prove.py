@@ -50,6 +50,7 @@ _MISTAKE = "their proofs contradict each other, a mistake of sdpdr's own: please
 _LITTLE = 1e-5
 # Beside the largest, the last digit of what is rounded where the optimum is next to zero.
 _DIGITS = 2.0**-20
+_FEW_DIGITS = "numbers of few digits"
 # Steps of facial reduction.
 _FACES = 3
 # Multipliers up to which they are centred by their own barrier.
@@ -262,9 +263,14 @@ class Kernel:
         proof = Proof(self.program, answer.s, answer.z)
         for side, found, given in ((VALUE, known.x, answer.x), (BOUND, known.z, answer.z)):
             y = given if found is None else found
-            unit = _DIGITS * float(near_powers(np.max(np.abs(y), initial=0.0, keepdims=True))[0])
-            if unit > 0.0:
-                self.attempt(side, unit * np.rint(y / unit), "numbers of few digits", proof)
+            unit = _DIGITS * float(near_powers(np.max(np.abs(y), initial=1.0, keepdims=True))[0])
+            near = unit * np.rint(y / unit)
+            try:
+                zero = proof.value_at(near) if side == VALUE else proof.bound_at(near)
+            except (*MISSED, ArithmeticError) as why:
+                known.notes.append(f"{side}, {_FEW_DIGITS}: {why}")
+                continue
+            known.take(side, zero.number + self._rounded(side, zero.number), near, _FEW_DIGITS)
 
     def _free_multipliers(self) -> Array | None:
         """Those that the cost is by itself, where every variable that costs is in a cone."""

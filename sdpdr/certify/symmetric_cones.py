@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.certify.cones import Blocks, Cone, Scaling, are_zero, ratio, split
 from sdpdr.certify.rounding import are_positive_definite
-from sdpdr.linalg.rounding import gamma, near_powers
+from sdpdr.linalg.rounding import dot_enclosure, gamma, near_powers
 
 
 class Congruence(Scaling):
@@ -122,7 +124,9 @@ class SecondOrder(_SelfDual):
         unit = near_powers(np.maximum(np.max(far, axis=1, initial=0.0, keepdims=True), 1e-250))
         length = np.linalg.norm(far / unit, axis=1, keepdims=True)
         inside = low / unit > length * (1.0 + gamma(self.dim + 5)) + 1e-50
-        return bool(np.all(inside[:, 0] | are_zero(s, radius)))
+        known = inside[:, 0] | are_zero(s, radius)
+        left = np.flatnonzero(~known)
+        return all(_is_in_the_cone(s[k]) and not np.any(radius[k]) for k in left)
 
     def _form(self, s: Array) -> tuple[Array, Array]:
         """J s, and the product of both ends: s^T J s."""
@@ -151,6 +155,13 @@ class SecondOrder(_SelfDual):
         ends, others = split(np.stack(self._ends(w)), 2.0 * mu * t[:, 0])
         others = others / t[:, 0]
         return _of_ends(ends[0], ends[1], unit), _of_ends(others[0], others[1], unit)
+
+
+def _is_in_the_cone(s: Array) -> bool:
+    """Whether a point of a second-order cone, on its boundary for instance, is exactly in it."""
+    with suppress(ArithmeticError):  # of numbers whose squares are no doubles
+        return bool(s[0] >= 0.0 and dot_enclosure(np.r_[s[:1], -s[1:]], s)[0] >= 0.0)
+    return False
 
 
 def _of_ends(low: Array, high: Array, unit: Array) -> Array:
