@@ -25,12 +25,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_configure(config):
-    """Register the mark that leaves most cases of a test to the night."""
-    words = "daily(n): of the cases of this test n, evenly spread, run every day, others nightly"
-    config.addinivalue_line("markers", words)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Mark the cases as nightly of which a test has more than it runs every day."""
