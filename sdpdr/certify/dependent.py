@@ -26,7 +26,7 @@ _DENOMINATOR = 1000
 _OFF, _CONVERGENTS = 1e-8, 20
 # Rows that rational elimination, which is slow, is tried on.
 _RATIONAL = 30
-# Integers up to which doubles have all, the digits of a double, and more than its exponents.
+# Integers below which sums of doubles are exact, the digits of a double, and more than its exponents.
 _EXACT, _DIGITS, _RANGE = 2.0**53, 53, 4096
 
 
@@ -88,7 +88,7 @@ def _are_sums(both: sp.csr_array, basis: Index, rest: Index, weights: Array) -> 
     sums = sp.csr_array((above, places), shape=(rest.size, basis.size))
     found, given = integers[basis], sp.diags_array(common.astype(float)) @ integers[rest]
     size = abs(sums) @ abs(found) + abs(given)
-    is_exact = _largest(size) <= _EXACT
+    is_exact = _largest(size) < _EXACT
     return np.asarray(is_exact & (_largest(sums @ found - given) == 0.0) & (common > 0))
 
 

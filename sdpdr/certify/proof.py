@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.certify.cones import Cone
 from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.flat import EXACT, FlatProgram
+from sdpdr.certify.flat import FlatProgram
 from sdpdr.certify.rounding import exact_residual, inner, residual
 from sdpdr.certify.stretched import Stretched
 from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
@@ -147,7 +147,7 @@ class Proof:
 
 
 def _require_exact(program: FlatProgram, f: Array, E: sp.csr_array, y: Array) -> None:
-    if program.around != EXACT:
+    if any(radii is not None for radii in program.around):
         raise UnprovedError("numbers of the program are rounded themselves")
     if any(np.any(part) for part in exact_residual(f, E, y)):
         raise UnprovedError("equations do not hold exactly")
