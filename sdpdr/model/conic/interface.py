@@ -152,6 +152,14 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         return CvxpySolution(status, value, primal, duals, attributes)
 
 
+class ConesOnly(ConicInterface):
+    """The same cones, and no squares in the objective, which become cones."""
+
+    def supports_quad_obj(self) -> bool:
+        """Squares in the objective become cones."""
+        return False
+
+
 def status_of(solution: Solution) -> str:
     """A graded status in cvxpy's words.
 
@@ -222,6 +230,7 @@ def conic_program(
     variables: Mapping[int, str] | None = None,
     *,
     maximize: bool = False,
+    arguments: str | None = None,
 ) -> ConicProgram:
     """What cvxpy hands to a solver, with names.
 
@@ -233,6 +242,8 @@ def conic_program(
         Of constraints and of variables. Without labels, rows of one kind are one group.
     maximize : bool, default False
         Whether the person maximises the negative of the cost.
+    arguments : str, optional
+        The name of columns that stand for expressions.
 
     Returns
     -------
@@ -250,6 +261,7 @@ def conic_program(
         columns=_columns(stuffed, variables or {}),
         maximize=maximize,
         root=_root(data.get(names.P)),
+        arguments=arguments,
     )
 
 

@@ -192,7 +192,7 @@ def refuse(problem: cp.Problem) -> None:
             "the problem is not convex by cvxpy's rules (DCP): "
             f"{_culprit(problem)}; write it so that problem.is_dcp() is true."
         )
-    for what, kind, atom in _beyond(problem):
+    for what, kind, atom in needed_cones(problem):
         own = f" write it as a model, with sdpdr.{_OWN[atom]}," if atom in _OWN else ""
         raise NotAcceptedError(
             f"{what} needs the {kind} cone, which no semidefinite program describes exactly:{own} "
@@ -208,7 +208,7 @@ def _culprit(problem: cp.Problem) -> str:
     return f"the constraint {_shown(worst)} is to blame"
 
 
-def _beyond(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
+def needed_cones(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
     """Atoms and constraints that need other cones, which, and the atom's name."""
     for c in problem.constraints:
         kind = _CONES.get(type(c).__name__)

@@ -13,7 +13,7 @@ import numpy as np
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Operators, constant_of, refuse_division
-from sdpdr.model.language.pieces import ConvexPart, Point, at_most_zero
+from sdpdr.model.language.parts import ConvexPart, Point, at_most_zero
 from sdpdr.model.language.statements import NamedBlock, require_finite
 from sdpdr.model.operands import NoSuchOperator, is_two, operator, told
 from sdpdr.model.parameters import fixed, parameters_of

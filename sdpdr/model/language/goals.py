@@ -102,7 +102,9 @@ def _priced_as(weight: float | Affine, term: Term) -> Term:
     """A term with the weight of its part as it was written."""
     if isinstance(term, Penalize):
         return replace(term, factors=(weight, *(term.factors or ())[1:]))
-    return replace(term, factors=(weight,)) if isinstance(term, Smooth) else term
+    if isinstance(term, Smooth) and term.written is not None:
+        return replace(term, written=replace(term.written, factors=(weight,)))
+    return term
 
 
 def minimize(function: Any) -> Goal:

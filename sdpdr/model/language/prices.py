@@ -13,16 +13,17 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Operators, constant_of
+from sdpdr.model.atoms import Built
 from sdpdr.model.block import Block
 from sdpdr.model.language.curved import Convex, Curved, convex
-from sdpdr.model.language.norms import Largest, squares_below
-from sdpdr.model.language.pieces import (
-    Built,
+from sdpdr.model.language.parts import (
     ConvexPart,
     Limits,
     Point,
     at_most_zero,
     expression_of,
+    largest,
+    sum_of_squares,
     unknowns,
 )
 from sdpdr.model.language.statements import (
@@ -198,7 +199,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
                 f"the largest value of {told(self)} is not known here; write {self.default_label}"
                 "(v) <= t, value by value, or norm(v, 'inf') for the largest abs(v)."
             )
-        return convex(Largest(self.of * self.weight))
+        return convex(largest(self.of * self.weight))
 
     def __getitem__(self, index: Any) -> Priced:
         weight = self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
@@ -316,9 +317,8 @@ class Priced(Curved, NamedBlock, ConvexPart):
     def _each_below(self, of: Affine, size: Affine, name: str) -> list[Term]:
         """The terms that keep a variable above each value."""
         if self.penalty == "square":
-            one = Affine.of(1.0)
-            each = (squares_below(of[k], one, size[k], f"{name}.{k}")[1] for k in range(of.m))
-            return [term for terms in each for term in terms]
+            each = (sum_of_squares(of[k]).below(size[k], f"{name}.{k}") for k in range(of.m))
+            return [term for found in each if found is not None for term in found[1]]
         terms: list[Term] = [at_most_zero(of - size, name, "over")]
         if self.penalty == "absolute":
             terms.append(at_most_zero(-of - size, name, "under"))
@@ -334,7 +334,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         values, weights = self._values()
         if not values.m:
             return None
-        return squares_below(np.sqrt(weights) * fixed(values), Affine.of(1.0), limit, name)
+        return sum_of_squares(np.sqrt(weights) * fixed(values)).below(limit, name)
 
 
 def _weighted(values: Affine, weights: Array) -> tuple[Affine, Array]:
