@@ -98,7 +98,7 @@ class Atom:
         function = getattr(cp, self.function) if isinstance(self.function, str) else self.function
         made = function(*arguments, *self.more)
         expression, constraints = made if isinstance(made, tuple) else (made, [])
-        return (cp.sum(expression) if expression.size != 1 else expression), constraints
+        return cp.sum(expression), constraints
 
     def value(self, values: Array) -> float:
         """The function at numbers; infinite, with the sign of a cost, where it is not defined."""
@@ -196,30 +196,41 @@ def atom_of(
 ) -> Atom:
     """A function that takes cvxpy expressions, with the curvature that cvxpy finds.
 
+    The sign of an affine one is zero.
+
     Raises
     ------
     ModelError
-        If cvxpy does not know that it is convex or concave.
+        If cvxpy does not know that it is convex or concave, or it depends on more than its
+        arguments.
     """
     import cvxpy as cp
 
     from sdpdr.model.conic.problem import needed_cones
 
     trial = Atom(function, shapes, symmetric, 1.0, more, word=word)
+    values = cp.Variable(sum(trial.sizes))
     try:
-        expression, constraints = trial.express(cp.Variable(sum(trial.sizes)))
-    except (ValueError, TypeError, AttributeError, NotImplementedError) as error:
+        expression, _ = trial.express(values)
+    except (ValueError, TypeError, AttributeError, RuntimeError) as error:
         kinds = ", ".join(map(str, shapes))
         raise ModelError(f"{word} of shapes {kinds}: {error}") from error
-    if not expression.is_convex() and not expression.is_concave():
+    if not isinstance(expression, cp.Expression) or not (
+        expression.is_convex() or expression.is_concave()
+    ):
         raise ModelError(
             f"cvxpy finds {word} neither convex nor concave; write it by functions that are, such "
             "that expression.is_convex() or is_concave() is true."
         )
-    sign = 1.0 if expression.is_convex() else -1.0
-    problem = cp.Problem(cp.Minimize(sign * expression), constraints)
+    if expression.parameters() or any(v is not values for v in expression.variables()):
+        raise ModelError(
+            f"{word} depends on variables or parameters of cvxpy; pass variables and parameters of "
+            "this package as arguments."
+        )
+    sign = 0.0 if expression.is_affine() else 1.0 if expression.is_convex() else -1.0
+    problem = cp.Problem(cp.Minimize(sign * expression))
     is_conic = not any(True for _ in needed_cones(problem))
-    return Atom(function, shapes, symmetric, sign, more, is_conic, word=word)
+    return replace(trial, sign=sign, is_conic=is_conic)
 
 
 @lru_cache(maxsize=32)

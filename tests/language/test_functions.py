@@ -233,6 +233,11 @@ MISTAKES = {
         ModelError,
         "neither convex nor concave",
     ),
+    "a function with a variable of cvxpy": (
+        lambda: atom(lambda e: cp.norm(e) + cp.Variable(), w2),
+        ModelError,
+        "f depends on variables or parameters of cvxpy",
+    ),
     "a function of cvxpy of numbers": (lambda: atom(cp.norm, 1.0), ModelError, "given none"),
     "a function of cvxpy of another shape": (
         lambda: atom(cp.lambda_max, w2),
@@ -278,7 +283,7 @@ ATOMS = {
 
 
 @pytest.mark.parametrize("name", ATOMS)
-def test_any_function_of_cvxpy_is_a_function_here(name):
+def test_any_function_of_cvxpy_is_one_here(name):
     build, is_conic, value = ATOMS[name]
     v = scalar("v", 3)
     function = build(v)
@@ -286,6 +291,13 @@ def test_any_function_of_cvxpy_is_a_function_here(name):
     assert function.parts[0][1].atom.is_conic == is_conic
     goal = minimize if function.sign > 0.0 else maximize
     agrees(goal(function) + (v == DISTANCES), value)
+
+
+def test_an_affine_function_of_cvxpy_is_an_expression():
+    v = scalar("v", 3)
+    total = atom(lambda e: cp.sum(3.0 * e) - 1.0, v)
+    assert total.at({"v": DISTANCES}) == pytest.approx(3.5)
+    agrees(maximize(total) + (v <= 1.0), 8.0)
 
 
 SMOOTH_GOALS = {
@@ -298,6 +310,6 @@ SMOOTH_GOALS = {
 def test_rigorous_is_refused_and_not_dropped(name):
     model = SMOOTH_GOALS[name]()
     for run in (partial(sdpdr.solve, model), sdpdr.plan(model).run):
-        with pytest.raises(NotAcceptedError, match="has no semidefinite form") as caught:
+        with pytest.raises(NotAcceptedError, match="so it has no semidefinite form") as caught:
             run(rigorous=True)
         assert str(caught.value).count(". ") == 0

@@ -497,7 +497,7 @@ def entropy(expression: Any) -> Convex:
     return concave(part_of("entr", of, sign=-1.0, is_conic=False, word="entropy"))
 
 
-def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Convex:
+def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     r"""A function of cvxpy of expressions, convex or concave as cvxpy finds it.
 
     Functions of linear constraints, second-order cones and matrix inequalities are certified like
@@ -513,6 +513,11 @@ def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Conve
         Expressions first, among which numbers are constants; then what else the function takes.
     **options
         Passed to the function.
+
+    Returns
+    -------
+    Convex or expression
+        One number; an expression if the function is affine.
 
     Raises
     ------
@@ -538,16 +543,24 @@ def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Conve
             "atom(function, expression, ...) takes an expression, affine in the variables; it was "
             "given none."
         )
-    word = getattr(function, "__name__", "f").strip("<>")
+    name = getattr(function, "__name__", "f")
+    word = "f" if name == "<lambda>" else name
     of = tuple(Affine.of(argument) for argument in arguments[:count])
     called = partial(function, **options) if options else function
     symmetric = tuple(map(is_symmetric, of))
     found = atom_of(called, tuple(x.shape for x in of), symmetric, arguments[count:], word)
-    part = AtomPart(found, of)
-    return convex(part) if found.sign > 0.0 else concave(part)
+    return _function(AtomPart(found, of))
 
 
-def smooth(expression: Any, express: Callable[[Any], Any], name: str = "f") -> Convex:
+def _function(part: AtomPart) -> Any:
+    """A function by its curvature; an expression if it is affine."""
+    if part.atom.sign:
+        return convex(part) if part.atom.sign > 0.0 else concave(part)
+    zero = np.zeros(part.values.m)
+    return part.values.combined(part.atom.gradient(zero)[None, :], ()) + part.atom.value(zero)
+
+
+def smooth(expression: Any, express: Callable[[Any], Any], name: str = "f") -> Any:
     r"""A convex function of one's own, as it is written in cvxpy (see `atom`).
 
     Parameters
@@ -570,5 +583,4 @@ def smooth(expression: Any, express: Callable[[Any], Any], name: str = "f") -> C
     (2.0, True)
     """
     of = taken("smooth", expression).reshape(-1)
-    part = AtomPart(atom_of(express, (of.shape,), (False,), word=name), (of,))
-    return convex(part) if part.atom.sign > 0.0 else concave(part)
+    return _function(AtomPart(atom_of(express, (of.shape,), (False,), word=name), (of,)))
