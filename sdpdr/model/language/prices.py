@@ -242,38 +242,32 @@ class Priced(Curved, NamedBlock, ConvexPart):
         if isinstance(bound, Curved):
             return self._beside(bound)
         require_finite(self, "<=", bound, self.of._other("<=", bound))
+        weighed = self.of * self.weight
+        if self.penalty == "absolute":
+            known = self.weight if isinstance(self.weight, Affine) else None
+            return Both(weighed, bound, self.name, weight=known)
         if isinstance(self.weight, Affine):
-            if self.penalty != "absolute":
-                raise ModelError(
-                    f"{self.default_label}(v) times a parameter is no limit value by value; divide "
-                    "the limit by it, or write .sum()."
-                )
-            return Both(self.of * self.weight, bound, self.name, weight=self.weight)
+            raise ModelError(
+                f"{self.default_label}(v) times a parameter is no limit value by value; divide "
+                "the limit by it, or write .sum()."
+            )
+        if self.penalty == "positive" and isinstance(bound, Operators):
+            return Both(weighed, bound, self.name, Affine.of(0.0))
+        limit = None if isinstance(bound, Operators) else constant_of(bound)
         if self.penalty == "square":
-            root = constant_of(bound) if not isinstance(bound, Operators) else None
-            if root is None or np.any(root < 0.0):
+            if limit is None or np.any(limit < 0.0):
                 raise ModelError(
                     "square(v) <= b takes numbers b >= 0; below an expression, sum it: "
                     "square(v).sum() <= expression."
                 )
-            if not np.all(self.weight):
-                return Both(self.of * np.sqrt(self.weight), np.sqrt(root), self.name)
-            return Both(self.of, np.sqrt(root / np.asarray(self.weight)), self.name)
-        weight = np.asarray(self.weight)
-        if not np.all(weight):  # no number divides by them
-            whole = replace(self, of=self.of * weight, weight=1.0)
-            return whole <= bound
-        limit = bound / weight if isinstance(bound, Operators) else constant_of(bound) / weight
-        if self.penalty == "absolute":
-            return Both(self.of, limit, self.name)
-        if isinstance(limit, Operators):
-            return Both(self.of, limit, self.name, Affine.of(0.0))
+            return Both(self.of * np.sqrt(self.weight), np.sqrt(limit), self.name)
+        assert limit is not None
         if np.any(limit < 0.0):
             raise ModelError(
                 f"pos(v) <= b takes numbers b >= 0, since pos(v) is never negative; it was given "
                 f"{np.min(limit):g}."
             )
-        return compare(self.of, "<=", limit)
+        return compare(weighed, "<=", limit)
 
     def _beside(self, other: Curved) -> Any:
         if other.sign > 0.0:
