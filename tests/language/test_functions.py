@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -29,11 +30,8 @@ from sdpdr import (
     root_det,
     scalar,
     smooth,
-    sum_exp,
     sum_largest,
     sum_log,
-    sum_logistic,
-    sum_squares,
     symmetric,
 )
 from sdpdr.errors import ModelError, NotAcceptedError, ShapeError
@@ -41,52 +39,49 @@ from sdpdr.errors import ModelError, NotAcceptedError, ShapeError
 FORM = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
 LARGE = 4.0 * np.eye(3)
 
-# Shape of an affine image, the function of it here, the same in cvxpy, and 1 if it is convex.
+# Functions that cvxpy has by another name, or not as one.
+THERE = SimpleNamespace(
+    **{name: getattr(cp, name) for name in dir(cp) if not name.startswith("_")}
+    | {
+        "entropy": lambda e: cp.sum(cp.entr(e)),
+        "sum_exp": lambda e: cp.sum(cp.exp(e)),
+        "sum_largest": lambda e, k: (cp.sum_largest if e.ndim == 1 else cp.lambda_sum_largest)(
+            e, k
+        ),
+        "sum_log": lambda e: cp.sum(cp.log(e)),
+        "sum_logistic": lambda e: cp.sum(cp.logistic(e)),
+    }
+)
+# Shape of an affine image, a function of it in either package, and 1 if it is convex.
 FUNCTIONS = {
-    "norm": ((5,), norm, cp.norm, 1),
-    "norm of a matrix": ((3, 2), lambda e: norm(e, "fro"), lambda e: cp.norm(e, "fro"), 1),
-    "norm of many": ((35,), norm, cp.norm, 1),
-    "nuclear": ((3, 4), lambda e: norm(e, "nuc"), lambda e: cp.norm(e, "nuc"), 1),
-    "spectral": ((3, 4), lambda e: norm(e, 2), lambda e: cp.norm(e, 2), 1),
-    "one": ((5,), lambda e: norm(e, 1), lambda e: cp.norm(e, 1), 1),
-    "inf": ((5,), lambda e: norm(e, "inf"), lambda e: cp.norm(e, "inf"), 1),
-    "lambda_max": ((4, 4), lambda e: lambda_max(e + e.T), lambda e: cp.lambda_max(e + e.T), 1),
-    "lambda_min": ((4, 4), lambda e: lambda_min(e + e.T), lambda e: cp.lambda_min(e + e.T), -1),
-    "eigenvalues": (
-        (4, 4),
-        lambda e: sum_largest(e + e.T, 2),
-        lambda e: cp.lambda_sum_largest(e + e.T, 2),
-        1,
-    ),
-    "values": ((6,), lambda e: sum_largest(e, 3), lambda e: cp.sum_largest(e, 3), 1),
-    "geo_mean": ((5,), lambda e: geo_mean(e + 3.0), lambda e: cp.geo_mean(e + 3.0), -1),
-    "sum_squares": ((5,), sum_squares, cp.sum_squares, 1),
-    "quad_form": ((3,), lambda e: quad_form(e, FORM), lambda e: cp.quad_form(e, FORM), 1),
-    "quad_over_lin": (
-        (5,),
-        lambda e: quad_over_lin(e[:4], e[4] + 9.0),
-        lambda e: cp.quad_over_lin(e[:4], e[4] + 9.0),
-        1,
-    ),
+    "norm": ((5,), lambda m, e: m.norm(e), 1),
+    "norm of a matrix": ((3, 2), lambda m, e: m.norm(e, "fro"), 1),
+    "norm of many": ((35,), lambda m, e: m.norm(e), 1),
+    "nuclear": ((3, 4), lambda m, e: m.norm(e, "nuc"), 1),
+    "spectral": ((3, 4), lambda m, e: m.norm(e, 2), 1),
+    "one": ((5,), lambda m, e: m.norm(e, 1), 1),
+    "inf": ((5,), lambda m, e: m.norm(e, "inf"), 1),
+    "lambda_max": ((4, 4), lambda m, e: m.lambda_max(e + e.T), 1),
+    "lambda_min": ((4, 4), lambda m, e: m.lambda_min(e + e.T), -1),
+    "eigenvalues": ((4, 4), lambda m, e: m.sum_largest(e + e.T, 2), 1),
+    "values": ((6,), lambda m, e: m.sum_largest(e, 3), 1),
+    "geo_mean": ((5,), lambda m, e: m.geo_mean(e + 3.0), -1),
+    "sum_squares": ((5,), lambda m, e: m.sum_squares(e), 1),
+    "quad_form": ((3,), lambda m, e: m.quad_form(e, FORM), 1),
+    "quad_over_lin": ((5,), lambda m, e: m.quad_over_lin(e[:4], e[4] + 9.0), 1),
     "matrix_frac": (
         (3, 4),
-        lambda e: matrix_frac(e[:, 3], e[:, :3] + e[:, :3].T + 3.0 * LARGE),
-        lambda e: cp.matrix_frac(e[:, 3], e[:, :3] + e[:, :3].T + 3.0 * LARGE),
+        lambda m, e: m.matrix_frac(e[:, 3], e[:, :3] + e[:, :3].T + 3.0 * LARGE),
         1,
     ),
 }
 SMOOTH = {
-    "log_det": (
-        (3, 3),
-        lambda e: log_det(e + e.T + 2.0 * LARGE),
-        lambda e: cp.log_det(e + e.T + 2.0 * LARGE),
-        -1,
-    ),
-    "log_sum_exp": ((4,), log_sum_exp, cp.log_sum_exp, 1),
-    "sum_exp": ((4,), sum_exp, lambda e: cp.sum(cp.exp(e)), 1),
-    "sum_logistic": ((4,), sum_logistic, lambda e: cp.sum(cp.logistic(e)), 1),
-    "sum_log": ((4,), lambda e: sum_log(e + 6.0), lambda e: cp.sum(cp.log(e + 6.0)), -1),
-    "entropy": ((4,), lambda e: entropy(e + 6.0), lambda e: cp.sum(cp.entr(e + 6.0)), -1),
+    "log_det": ((3, 3), lambda m, e: m.log_det(e + e.T + 2.0 * LARGE), -1),
+    "log_sum_exp": ((4,), lambda m, e: m.log_sum_exp(e), 1),
+    "sum_exp": ((4,), lambda m, e: m.sum_exp(e), 1),
+    "sum_logistic": ((4,), lambda m, e: m.sum_logistic(e), 1),
+    "sum_log": ((4,), lambda m, e: m.sum_log(e + 6.0), -1),
+    "entropy": ((4,), lambda m, e: m.entropy(e + 6.0), -1),
 }
 
 
@@ -125,25 +120,24 @@ def agrees(model, expected):
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("name", FUNCTIONS | SMOOTH)
 def test_at_a_price(name):
-    shape, here, there, sign = (FUNCTIONS | SMOOTH)[name]
+    shape, function, sign = (FUNCTIONS | SMOOTH)[name]
     one = Instance(shape, 0)
     goal, goal_there = (minimize, cp.Minimize) if sign > 0 else (maximize, cp.Maximize)
-    objective = goal_there(0.7 * there(one.there) + sign * one.line_there)
-    model = goal(0.7 * here(one.image) + sign * one.line) + one.rows
+    objective = goal_there(0.7 * function(THERE, one.there) + sign * one.line_there)
+    model = goal(0.7 * function(sdpdr, one.image) + sign * one.line) + one.rows
     agrees(model, optimum(objective, one.rows_there))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_below_or_above_a_limit(name):
-    shape, here, there, sign = FUNCTIONS[name]
+    shape, function, sign = FUNCTIONS[name]
     one = Instance(shape, 1)
-    function = there(one.there)
-    limit = float(2.0 * function.value + sign * 0.6 * abs(function.value))
-    function = 2.0 * function + one.first_there
-    total = 2.0 * here(one.image) + one.first
+    there = function(THERE, one.there)
+    limit = float(2.0 * there.value + sign * 0.6 * abs(there.value))
+    total, there = 2.0 * function(sdpdr, one.image) + one.first, 2.0 * there + one.first_there
     row, row_there = (
-        (total <= limit, function <= limit) if sign > 0 else (total >= limit, function >= limit)
+        (total <= limit, there <= limit) if sign > 0 else (total >= limit, there >= limit)
     )
     expected = optimum(cp.Minimize(one.line_there), [*one.rows_there, row_there])
     agrees(minimize(one.line) + one.rows + row, expected)
