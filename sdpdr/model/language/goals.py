@@ -12,7 +12,7 @@ import numpy as np
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared
 from sdpdr.model.arithmetic import Operators
-from sdpdr.model.language.curved import Convex, Curved, Lowered, at_present, called, lowered
+from sdpdr.model.language.curved import Convex, Curved, Lowered, called, lowered
 from sdpdr.model.model import Model
 from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import Called, Maximize, Minimize, Penalize, Shown, Smooth, Term
@@ -72,8 +72,8 @@ class Goal(Lowered):
             else:
                 calls.append(called(written, part, sign))
             variables += more
-            terms += [at_present(term) for term in lowered(made)]
-            total = total + sign * fixed(cost)
+            terms += lowered(made)
+            total = total + sign * cost
         kind = Maximize if self.maximize else Minimize
         shown = Shown(function.affine.reshape(1), tuple(calls))
         return variables, [kind(total.reshape(1), written=shown), *terms]

@@ -17,6 +17,7 @@ from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Operators, hint
 from sdpdr.model.atoms import Atom, Built, atom, term_name
 from sdpdr.model.language.statements import is_symmetric
+from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import AtMost, Called, Smooth, Term
 from sdpdr.program.point import Variable, VectorVariable
 
@@ -122,21 +123,21 @@ class AtomPart(ConvexPart):
 
     def value(self, values: Point) -> float:
         """The convex one of the function and its negative, at a point."""
-        return self.atom.sign * self.atom.value(np.ravel(self.values.at(values)))
+        return self.atom.sign * self.atom.value(self.values.at(values))
 
     def squared(self) -> Any:
         """The sum of squares, if it is the square of the function."""
         return None if self.squares is None else (self.squares**2).sum()
 
     def above(self, name: str) -> Built:
-        """What the cones of the function bring."""
-        return self.limitable().atom.cones.above(self.values, name)
+        """What the cones of the function bring, at the present values of parameters."""
+        return self.limitable().atom.cones.above(fixed(self.values), name)
 
     def below(self, limit: Affine, name: str) -> Limits | None:
         """The cones with the limit in the place of a scalar, where that says the same."""
         if self.atom.cones.price is None:
             return None
-        variables, terms, _ = self.atom.cones.above(self.values, name, limit)
+        variables, terms, _ = self.atom.cones.above(fixed(self.values), name, limit)
         return variables, terms
 
     def limitable(self) -> AtomPart:
@@ -153,7 +154,8 @@ class AtomPart(ConvexPart):
         """The cones; or the function itself, and nothing else to minimise, where it has none."""
         if self.atom.is_conic:
             return super().priced(name, weight)
-        term = Smooth(self.values, self.atom, weight, term_name(name, ""), self.called())
+        values = fixed(self.values)
+        term = Smooth(values, self.atom, weight, term_name(name, ""), self.called())
         return [], [term], Affine.of(0.0)
 
 
