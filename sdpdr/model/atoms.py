@@ -105,12 +105,13 @@ class Atom:
         import cvxpy as cp
 
         with np.errstate(all="ignore"):
-            if self.numeric is not None:
-                found: Any = self.numeric(*self._arrays(values))
-            else:
-                found = self.express(cp.Constant(values))[0].value
-        number = float(np.sum(found))
-        return self.sign * np.inf if np.isnan(number) else number
+            try:
+                if self.numeric is not None:
+                    return self.numeric(*self._arrays(values))
+                found = float(self.express(cp.Constant(values))[0].value)
+            except np.linalg.LinAlgError:  # as of the inverse of a singular matrix
+                found = np.nan
+        return self.sign * np.inf if np.isnan(found) else found
 
     def _arrays(self, values: Array) -> list[Array]:
         """The arguments as arrays."""

@@ -287,6 +287,24 @@ def test_any_function_of_cvxpy_is_one_here(name):
     agrees(goal(function) + (v == DISTANCES), value)
 
 
+@pytest.mark.parametrize(
+    ("function", "numbers", "value"),
+    [
+        (lambda v: matrix_frac([1.0, 1.0], v[:2] * np.eye(2)), [1.0, 0.0, 0.0], np.inf),
+        (lambda v: quad_over_lin(v[:2], v[2]), [1.0, 0.0, 0.0], np.inf),
+        (sum_log, [1.0, -1.0, 1.0], -np.inf),
+        (entropy, [1.0, 0.0, -1.0], -np.inf),
+        (entropy, [1.0, 0.0, 1.0], 0.0),
+        (lambda v: log_det(v * np.eye(3)), [-1.0, -1.0, 1.0], -np.inf),
+        (geo_mean, [2.0, 1.0, -1e-12], 0.0),
+        (lambda v: root_det(v * np.eye(3)), [2.0, 1.0, -1e-12], 0.0),
+    ],
+)
+def test_a_function_is_infinite_where_it_is_not_defined(function, numbers, value):
+    """Means are zero where rounding makes a value negative."""
+    assert function(scalar("v", 3)).at({"v": np.array(numbers)}) == value
+
+
 def test_an_affine_function_of_cvxpy_is_an_expression():
     v = scalar("v", 3)
     total = atom(lambda e: cp.sum(3.0 * e) - 1.0, v)

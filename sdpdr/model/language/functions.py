@@ -418,7 +418,13 @@ def log_det(expression: Any) -> Convex:
     (1.38629, True)
     """
     of = symmetric_taken("log_det", expression)
-    return concave(part_of("log_det", of, sign=-1.0, is_conic=False, of_matrices=True))
+    known: Any = {"numeric": _log_of_determinant, "of_matrices": True}
+    return concave(part_of("log_det", of, sign=-1.0, is_conic=False, **known))
+
+
+def _log_of_determinant(S: Array) -> float:
+    """The logarithm; cvxpy's has a value where an even number of eigenvalues is negative."""
+    return float(2.0 * np.sum(np.log(np.diag(np.linalg.cholesky(S)))))
 
 
 def log_sum_exp(expression: Any) -> Convex:
