@@ -302,16 +302,8 @@ class ConeForm:
         for lmi in self.sdp.lmis:
             label = term_name(name, "" if alone else _plain(lmi.label))
             terms.append(InCone(substituted(lmi.lhs, lmi.constant), "psd", label))
-        if limit is not None and self._top_is_signed:
-            bound = known[_TOP]
-            terms.append(AtMost(-bound.linear, bound.constant, term_name(name, "sign")))
         cost = substituted(self.sdp.objective, np.array([self.sdp.constant]))
         return list(own.values()), terms, cost.reshape(())
-
-    @property
-    def _top_is_signed(self) -> bool:
-        """Whether the kind of the scalar that is minimized keeps it at least zero."""
-        return bool(self.sdp.variable(_TOP).is_signed)
 
 
 def _cone_form(of: Atom) -> ConeForm:
@@ -331,7 +323,7 @@ def _cone_form(of: Atom) -> ConeForm:
     if place is None:
         return ConeForm(sdp, None)
     apart = _with_top(sdp, *place)
-    price = float(apart.objective[_TOP].matrix().toarray().item())
+    price = float(apart.objective[_TOP].matrix().sum())
     return ConeForm(apart, price if _is_free_upwards(apart) else None)
 
 
@@ -374,8 +366,8 @@ def _with_top(sdp: SDP, name: str, k: int) -> SDP:
 
 
 def _is_free_upwards(sdp: SDP) -> bool:
-    """Whether every condition that holds at some ``top`` holds at all larger ones."""
-    if float(sdp.objective[_TOP].matrix().toarray().item()) < 0.0:
+    """Whether ``top`` has a positive cost, and what holds at one holds at all larger ones."""
+    if sdp.objective[_TOP].matrix().sum() < 0.0 or sdp.variable(_TOP).is_signed:
         return False
     for rows in sdp.rows:
         if _TOP in rows.lhs:
