@@ -35,7 +35,8 @@ _ARGUMENT, _TOP = "argument", "top"
 # A step of differences of gradients, relative to each value: at the cube root of the rounding unit
 # the errors of rounding and of the difference are of one size.
 _STEP = float(np.finfo(float).eps) ** (1.0 / 3.0)
-# Second derivatives that are differences of gradients are symmetric and positive up to this.
+# What rounding may leave of zero, relatively: in differences of gradients, and in eigenvalues of
+# matrices of small whole numbers, which cvxpy writes.
 _ROUNDED = 1e-5
 
 
@@ -101,7 +102,10 @@ class Atom:
         return cp.sum(expression), constraints
 
     def value(self, values: Array) -> float:
-        """The function at numbers; infinite, with the sign of a cost, where it is not defined."""
+        """The function at numbers.
+
+        Where it is not defined, a convex one is plus infinity and a concave one minus infinity.
+        """
         import cvxpy as cp
 
         with np.errstate(all="ignore"):
@@ -377,7 +381,6 @@ def _is_free_upwards(sdp: SDP) -> bool:
     for lmi in sdp.lmis:
         if _TOP in lmi.lhs:
             added = smat(lmi.lhs[_TOP].matrix().toarray().ravel())
-            # cvxpy's own entries are small whole numbers, whose eigenvalues are not nearly zero.
             if np.linalg.eigvalsh(added)[0] < -_ROUNDED * np.max(np.abs(added)):
                 return False
     return True

@@ -208,7 +208,7 @@ def largest(of: Affine) -> AtomPart:
 
 
 def expression_of(function: str, value: Any) -> Affine:
-    """The argument of a function, which is told its name: an expression."""
+    """An argument as an expression; `function` is the name for the error."""
     if not isinstance(value, Operators):
         raise ModelError(
             f"{function} takes an expression, affine in the variables; it was given a "
@@ -218,7 +218,7 @@ def expression_of(function: str, value: Any) -> Affine:
 
 
 def taken(function: str, value: Any) -> Affine:
-    """The argument of a function, with values."""
+    """An argument as an expression with at least one value."""
     of = expression_of(function, value)
     if not of.m:
         raise ShapeError(f"{function} takes at least one value; this expression is {of.shape}.")
