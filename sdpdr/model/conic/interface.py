@@ -93,13 +93,10 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         -------
         data, inverse_data : dict
         """
-        if problem.P is None and not problem.total_param_size:
-            form, cost, constant, matrix, rhs = _constants(problem)
-        else:
-            *form, cost, constant, matrix, rhs = problem.apply_parameters(
-                quad_obj=problem.P is not None
-            )
-            matrix, rhs = sp.csr_array(matrix), np.array(rhs, dtype=float)
+        *form, cost, constant, matrix, rhs = problem.apply_parameters(
+            quad_obj=problem.P is not None
+        )
+        matrix, rhs = sp.csr_array(matrix), np.array(rhs, dtype=float)
         # Equations A x + b = 0 come first, and then what says that A x + b lies in a cone.
         equations = sum(c.size for c in problem.constraints if isinstance(c, cp.constraints.Zero))
         rhs[:equations] *= -1.0
@@ -263,23 +260,6 @@ def conic_program(
         root=_root(data.get(names.P)),
         arguments=arguments,
     )
-
-
-def _constants(problem: Any) -> tuple[list[Any], Array, float, sp.csr_array, Array]:
-    """What ``apply_parameters`` makes of a program over cones that has none.
-
-    The matrix and then the right sides stand below each other in one column, that of what does not
-    depend on parameters, and likewise the cost and the constant.
-    """
-    n, m = problem.x.size, problem.constr_size
-    costs = problem.q.toarray().ravel()
-    entries = sp.coo_array(problem.A)
-    column, row = np.divmod(entries.coords[0], max(m, 1))
-    last = column == n
-    rhs = np.bincount(row[last], entries.data[last], minlength=m).astype(float)
-    inner = (entries.data[~last], (row[~last], column[~last]))
-    matrix = sp.csr_array(inner, shape=(m, n))
-    return [], costs[:n], float(costs[n]), matrix, rhs
 
 
 def _root(form: Any) -> sp.csr_array | None:
