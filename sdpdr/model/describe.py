@@ -294,7 +294,8 @@ def _called(call: Called, letters: Letters) -> Words:
 
 
 def _argument(of: Affine, is_matrix: bool, letters: Letters) -> Words:
-    return _matrix(of, letters) if is_matrix else _affine(of, letters)
+    is_square = len(of.shape) == 2 and of.shape[0] == of.shape[1]
+    return _matrix(of, letters) if is_matrix and is_square else _affine(of, letters)
 
 
 def _lowered(written: Lowering, letters: Letters) -> Words:

@@ -143,6 +143,15 @@ def test_below_or_above_a_limit(name):
     agrees(minimize(one.line) + one.rows + row, expected)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_cones_of_a_function_keep_the_laws_of_blocks(name):
+    shape, function, sign = FUNCTIONS[name]
+    total = function(sdpdr, Instance(shape, 2).image)
+    limit = total <= 3.0 if sign > 0 else total >= -3.0
+    for block in ((minimize if sign > 0 else maximize)(total), limit):
+        assert "compilers" in sdpdr.check_block(block)
+
+
 def known():
     K, v, t = psd("K", 3), scalar("v", 3), scalar("t")
     X = matrix("X", (2, 2))
