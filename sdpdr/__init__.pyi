@@ -58,6 +58,7 @@ from .model import check_block as check_block
 from .model import from_cvxpy as from_cvxpy
 from .model import relax as relax
 from .model import soften as soften
+from .model.language import atom as atom
 from .model.language import entropy as entropy
 from .model.language import geo_mean as geo_mean
 from .model.language import lambda_max as lambda_max

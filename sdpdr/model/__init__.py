@@ -7,7 +7,7 @@ from sdpdr.model.block import Block as Block
 from sdpdr.model.block import relax as relax
 from sdpdr.model.block import soften as soften
 from sdpdr.model.check import check_block as check_block
-from sdpdr.model.conic.problem import from_cvxpy as from_cvxpy
+from sdpdr.model.cvxpy_blocks import from_cvxpy as from_cvxpy
 from sdpdr.model.model import Model as Model
 from sdpdr.model.terms import AtMost as AtMost
 from sdpdr.model.terms import Equal as Equal

@@ -380,6 +380,11 @@ def hint(other: Any) -> str:
 
     if isinstance(other, Block):
         return "; blocks and comparisons are added to maximize(...), minimize(...) or other blocks"
+    if type(other).__module__.startswith("cvxpy."):
+        return (
+            "; cvxpy's variables do not mix with those of sdpdr, and its functions are "
+            "sdpdr.atom(cvxpy.norm, v)"
+        )
     several = other.flat if isinstance(other, np.ndarray) and other.dtype == object else other
     if isinstance(several, (list, tuple, np.flatiter)) and any(
         isinstance(part, Operators) for part in several

@@ -9,7 +9,6 @@ from sdpdr.linalg import LinearMap, check_map
 from sdpdr.model.block import Block, Declaration
 from sdpdr.model.model import Model
 from sdpdr.model.terms import Penalize, Raw
-from sdpdr.model.to_cvxpy import render_model
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable
 
 
@@ -100,6 +99,8 @@ def _missing(block: Block) -> list[Variable]:
 
 def _compare_compilers(model: Model, rng: np.random.Generator, tol: float) -> None:
     """Objective and violations of both targets at one random point."""
+    from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
+
     point: dict[str, Value] = {}
     factored: dict[str, Value] = {}
     for v in model.variables():

@@ -17,7 +17,6 @@ from sdpdr.linalg.letters import Letters, Words, summed, times
 from sdpdr.model.affine import Affine
 from sdpdr.model.inequalities import escaped, formula, matrix_words, multiplied, named, whole
 from sdpdr.model.parameters import Product
-from sdpdr.model.smooth import LessLogDet
 from sdpdr.model.terms import (
     PENALTIES,
     AtMost,
@@ -162,7 +161,7 @@ def row_words(term: Term, letters: Letters | None = None) -> Words:
     if isinstance(term, Penalize):
         return _price(term, letters)
     if isinstance(term, Smooth):
-        return _smooth(term, letters)
+        return _called(term.written or Called(term.function.word, (term.lhs,)), letters)
     if isinstance(term.written, Lowering):
         return _lowered(term.written, letters)
     if term.written is not None:
@@ -192,7 +191,9 @@ def _names(term: Term) -> set[str]:
     return names.union(*(f.declared for f in _factors(term) if isinstance(f, Affine)))
 
 
-def _expressions(written: Affine | Written | Lowering | Shown | None) -> Iterator[Affine]:
+def _expressions(
+    written: Affine | Written | Lowering | Shown | Called | None,
+) -> Iterator[Affine]:
     """All that was written."""
     if isinstance(written, Affine):
         yield written
@@ -202,11 +203,13 @@ def _expressions(written: Affine | Written | Lowering | Shown | None) -> Iterato
     elif isinstance(written, Shown):
         yield written.affine
         for call in written.calls:
-            yield from (part for part in (*call.of, *call.factors) if isinstance(part, Affine))
+            yield from _expressions(call)
+    elif isinstance(written, Called):
+        yield from (part for part in (*written.of, *written.factors) if isinstance(part, Affine))
 
 
 def _factors(term: Term) -> tuple[Any, ...]:
-    return (term.factors or ()) if isinstance(term, (Penalize, Smooth)) else ()
+    return (term.factors or ()) if isinstance(term, Penalize) else ()
 
 
 def _related(left: Words, relation: str, right: Words) -> Words:
@@ -269,15 +272,6 @@ def _times(factors: tuple[Any, ...], words: Words, letters: Letters) -> Words:
     return words
 
 
-def _smooth(term: Smooth, letters: Letters) -> Words:
-    of = term.lhs if term.written is None else term.written
-    is_matrix = isinstance(term.function, LessLogDet)
-    plain, latex = _matrix(whole(of), letters) if is_matrix else _affine(of, letters)
-    called = f"{term.function.word}({plain})", rf"\text{{{term.function.word}}}({latex})"
-    words = _times(term.factors or (term.weight,), called, letters)
-    return times("-1", words) if term.function.is_concave else words
-
-
 def _shown(shown: Shown, letters: Letters) -> Words:
     parts = [_called(call, letters) for call in shown.calls]
     affine = _affine(shown.affine, letters)
@@ -300,8 +294,8 @@ def _called(call: Called, letters: Letters) -> Words:
 
 
 def _argument(of: Affine, is_matrix: bool, letters: Letters) -> Words:
-    in_svec = is_matrix and len(of.shape) == 1
-    return _matrix(whole(of), letters) if in_svec else _affine(of, letters)
+    is_square = len(of.shape) == 2 and of.shape[0] == of.shape[1]
+    return _matrix(of, letters) if is_matrix and is_square else _affine(of, letters)
 
 
 def _lowered(written: Lowering, letters: Letters) -> Words:

@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from sdpdr.base.arrays import Array
 from sdpdr.model.affine import Affine, evaluate
 from sdpdr.model.block import Changed
 from sdpdr.model.model import Model
 from sdpdr.model.terms import Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import Value
-
-# Values of a function up to which all of its second derivatives are written down.
-_MANY = 2500
-# Roundings of each term of a tangent, from here to the bound.
-_OPERATIONS = 8
 
 
 def is_smooth(model: Model) -> bool:
@@ -26,7 +19,7 @@ def is_smooth(model: Model) -> bool:
     return Smooth in kinds and Raw not in kinds
 
 
-def expansion_of(model: Model, values: Mapping[str, Value], *, curved: bool = True) -> Model | None:
+def expansion_of(model: Model, values: Mapping[str, Value], *, curved: bool = True) -> Model:
     r"""A model with the derivatives by parameters that the model has at its optimum.
 
     Of each smooth cost :math:`w(p) f(v(p))` it has the terms of first order in p, and of second
@@ -48,14 +41,16 @@ def expansion_of(model: Model, values: Mapping[str, Value], *, curved: bool = Tr
 
     Returns
     -------
-    Model or None
-        None where second derivatives are asked for, and unknown, or too many.
+    Model
+
+    Raises
+    ------
+    DataError
+        If a function has no derivatives at the optimum.
     """
     blocks = []
     for block in model.blocks:
         present = {term.name: term for term in block.terms() if isinstance(term, Smooth)}
-        if curved and any(_root(term, values) is None for term in present.values()):
-            return None
         blocks.append(Changed(block, _expanding(present, values, curved)))
     return replace(model, blocks=tuple(blocks), maximize=model.is_maximization)
 
@@ -64,44 +59,35 @@ def _expanding(
     present: Mapping[str, Smooth], values: Mapping[str, Value], curved: bool
 ) -> Callable[[Term], Iterable[Term]]:
     """What changes terms of a block, at any values of parameters, those at present being known."""
+    at = {name: evaluate(term.lhs, values) for name, term in present.items()}
+    roots = {
+        name: term.function.curvature_root(at[name]) for name, term in present.items() if curved
+    }
 
     def change(term: Term) -> Iterable[Term]:
         if not isinstance(term, Smooth):
             yield term
             return
-        known = present[term.name]
-        at, root = _at(known, values), _root(known, values) if curved else None
-        line = known.weight * _line(term, at)
+        known, here = present[term.name], at[term.name]
+        line = known.weight * _line(term, here)
         if term.weight != known.weight:
-            line = line + (term.weight - known.weight) * _line(known, at)
+            line = line + (term.weight - known.weight) * _line(known, here)
         yield Minimize(Affine.of(line), term.name)
-        if root is not None:
-            yield _parabola(term, at, root, known.weight)
+        if curved:
+            yield _parabola(term, here, roots[term.name], known.weight)
 
     return change
 
 
 def _parabola(term: Smooth, at: Array, root: Array, weight: float) -> Penalize:
+    """The term of second order."""
     rows = term.lhs.reshape(-1).combined(root, (len(root),))
     target = root @ at - rows.constant
     return Penalize(rows.linear, target, "square", weight, f"{term.name}.parabola".strip("."))
 
 
-def _at(term: Smooth, values: Mapping[str, Value]) -> Array:
-    return term.function.inside(evaluate(term.lhs, values))
-
-
-def _root(term: Smooth, values: Mapping[str, Value]) -> Array | None:
-    return None if term.lhs.m > _MANY else term.function.root(_at(term, values))
-
-
 def _line(term: Smooth, at: Array) -> Affine:
-    """The tangent of a function at values that it may have."""
-    function = term.function
-    slope = np.asarray(function.gradient(at))
-    flat = term.lhs.reshape(-1)
-    height = function.value(at)
-    # Steep tangents are differences of large numbers: below the function with their rounding too.
-    terms = np.abs(slope) @ (np.abs(at) + np.abs(flat.constant)) + abs(height)
-    below = (_OPERATIONS + at.size) * np.finfo(float).eps * float(terms)
-    return flat.combined(slope[None, :], (1,)) + (height - float(slope @ at) - below)
+    """The tangent of a cost at values that its arguments may have."""
+    sign = term.function.sign
+    slope, height = sign * term.function.gradient(at), sign * term.function.value(at)
+    return term.lhs.reshape(-1).combined(slope[None, :], (1,)) + (height - float(slope @ at))

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.svec import order_of, smat
 from sdpdr.model.affine import Affine, evaluate
-from sdpdr.model.smooth import SmoothFunction
 from sdpdr.program.point import Value
+
+if TYPE_CHECKING:
+    from sdpdr.model.atoms import Atom
 
 Penalty = Literal["absolute", "positive", "square"]
 PENALTIES = ("absolute", "positive", "square")
@@ -48,7 +50,7 @@ class Called:
     word : str
         A penalty, of which the sum over all values is meant, or the name of a function.
     of : tuple of Affine or str
-        What it is of; of matrices if it is `of_matrices`, vectors are those in svec coordinates.
+        What it is of; matrices are printed as such if it is `of_matrices`.
     factors : tuple of Affine, array or float
         What it is multiplied by, one value or one for each value of a penalty.
     sign : {1, -1}
@@ -319,34 +321,34 @@ class Penalize(_Stated):
 
 @dataclass(frozen=True, eq=False)
 class Smooth(_Stated):
-    """Adds a smooth convex function to the minimised objective; such a model has no SDP form.
+    """Adds a convex function of exponential or power cones to the minimised objective.
 
-    Value and bound are proved over the cones that cvxpy writes it in (`sdpdr.certify`).
+    Such a model has no standard form. Value and bound are proved over the cones that cvxpy writes
+    it in (`sdpdr.certify`).
 
     Parameters
     ----------
     lhs : Affine
-        What it is a function of.
-    function : SmoothFunction
+        All arguments in a row.
+    function : Atom
+        Convex, or concave: its negative is what is added then.
     weight : float
         Positive.
     name : str
-    written : Affine, optional
-        What it is a function of, as it was written, for printing.
-    factors : tuple of Affine or float, optional
-        The weight as it was written.
+    written : Called, optional
+        How it was written, with its weight, for printing.
     """
 
     lhs: Affine
-    function: SmoothFunction
+    function: Atom
     weight: float = 1.0
     name: str = ""
-    written: Affine | None = None
-    factors: tuple[Affine | float, ...] | None = None
+    written: Called | None = None
 
     def price(self, values: Mapping[str, Value]) -> float:
         """The function, times its weight."""
-        return self.weight * self.function.value(evaluate(self.lhs, values))
+        found = self.function.value(evaluate(self.lhs, values))
+        return self.weight * self.function.sign * found
 
 
 @dataclass(frozen=True, eq=False)

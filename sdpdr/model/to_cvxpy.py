@@ -46,7 +46,9 @@ def render_model(model: Model) -> Rendered:
             continue
         lhs = express(term.lhs, variables)
         if isinstance(term, Smooth):
-            objective = objective + term.weight * term.function.express(cp, lhs)
+            found, constraints_of = term.function.express(lhs)
+            objective = objective + term.weight * term.function.sign * found
+            extra.extend(constraints_of)
             continue
         if isinstance(term, Equal):
             constraints[label] = lhs == term.rhs

@@ -115,7 +115,8 @@ class _Parts:
         elif isinstance(term, Smooth):
             raise CompileError(
                 label,
-                f"{term.function.word} is smooth, but not semidefinite; only its tangents are.",
+                f"{term.function.word} needs exponential or power cones, so it has no semidefinite "
+                "form.",
             )
         elif isinstance(term, Raw):
             raise CompileError(

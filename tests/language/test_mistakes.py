@@ -120,6 +120,12 @@ MISTAKES = {
         ModelError,
         r"type Minimize; write from_cvxpy\(function\)",
     ),
+    "a variable of cvxpy": (lambda: w + cp.Variable(4), DataTypeError, r"sdpdr\.atom\(cvxpy\.norm"),
+    "a function of a variable of cvxpy": (
+        lambda: norm(cp.Variable(4)),
+        ModelError,
+        r"a Variable; cvxpy's variables do not mix",
+    ),
     "a product of three": (
         lambda: parameter("lam", value=1.0) * t * w,
         ModelError,

@@ -27,7 +27,7 @@ def test_what_a_solution_gives_is_a_point():
     point = {name: solution[expression] for name, expression in EVERY.items()}
     for expression in EVERY.values():
         assert np.allclose((2.0 * expression).at(point), 2.0 * solution[expression])
-    own = {**point, "objective.0.length": solution["objective.0.length"]}
+    own = {**point, "objective.0.top": solution["objective.0.top"]}
     assert model.objective(own) == pytest.approx(solution.value)
     assert model.violations(own) == pytest.approx(model.violations(solution.values))
 

@@ -37,7 +37,7 @@ w = scalar("w", 4)
 t = scalar("t")
 
 _TOKEN = re.compile(
-    r"\s*(Σ_[ek]|log det|[a-z]+_(?:mean|max|largest|det)\b|quad_over_lin|ᵀ|\[\w+,\w+\]|[()⟨⟩|,+−²]"
+    r"\s*(Σ_[ek]|[a-z]+_(?:mean|max|min|largest|det)\b|quad_over_lin|ᵀ|\[\w+,\w+\]|[()⟨⟩|,+−²]"
     r"|_\w,\w+|_[a-z]+|_\d+(?:,\w+)?|[A-Za-z]+'?|[\d.e]+)"
 )
 
@@ -62,12 +62,13 @@ FUNCTIONS = {
     "max": lambda v, other=None: np.max(v) if other is None else np.maximum(v, other),
     "geo_mean": lambda v: np.prod(v) ** (1.0 / np.size(v)),
     "lambda_max": lambda v: np.linalg.eigvalsh(v)[-1],
+    "lambda_min": lambda v: np.linalg.eigvalsh(v)[0],
     "sum_largest": lambda v, k: np.sort(np.linalg.eigvalsh(v) if np.ndim(v) == 2 else v)[
         -int(k) :
     ].sum(),
     "root_det": lambda v: np.linalg.det(v) ** (1.0 / len(v)),
     "quad_over_lin": lambda v, over: np.sum(v**2) / np.sum(over),
-    "log det": lambda v: np.linalg.slogdet(v)[1],
+    "log_det": lambda v: np.linalg.slogdet(v)[1],
 }
 
 
@@ -340,7 +341,7 @@ def test_matrix_inequalities_say_which_matrix():
         "psd: Σ_k w_k C_k ⪰ t I"
     )
     model = maximize(log_det(K + 0.5 * np.eye(N))) + (K.trace() <= 1.0)
-    assert model.describe().splitlines()[0].split(maxsplit=1)[1] == "log det(K + 0.5 I)"
+    assert model.describe().splitlines()[0].split(maxsplit=1)[1] == "log_det(K + 0.5 I)"
 
 
 def test_rows_read_as_they_were_written():

@@ -22,8 +22,6 @@ STANDARD = [
     if name.startswith("test_") and not name.startswith(LEFT_OUT)
 ]
 INFEASIBLE = ("test_lp_ineq_constraints", "test_lp_eq_constraints", "test_soc", "test_psd_cone")
-# Refuted in steps of facial reduction, which are no multipliers of the rows.
-IN_STEPS = ("test_lp_eq_constraints",)
 # Compared to four digits of the variables, where a gap of 1e-6 leaves hardly as many.
 OPTIONS = {"test_socp_1": {"tol": 1e-7}}
 
@@ -38,10 +36,8 @@ def test_a_problem_of_cvxpy_s_own_tests_is_solved(kind, name):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", INFEASIBLE)
-def test_an_infeasible_problem_of_cvxpy_s_own_tests_is_told(name, request):
+def test_an_infeasible_problem_of_cvxpy_s_own_tests_is_told(name):
     cases = getattr(helpers, "StandardTestInfeasibleProblems", None)
     if cases is None:
         pytest.skip("this cvxpy has no such tests")
-    if name in IN_STEPS:
-        request.applymarker(pytest.mark.xfail(strict=True))
     getattr(cases, name)(sdpdr.CVXPY())

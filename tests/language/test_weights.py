@@ -1,4 +1,4 @@
-"""A weight of zero is allowed everywhere, and means no term; a negative one is refused."""
+"""Weights of zero mean no term, negative ones are refused; slack costs what penalties do."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from sdpdr import (
     symmetric,
 )
 from sdpdr.errors import ModelError
+from sdpdr.model.to_sdp import with_slack
 from sdpdr.solving.options import as_model
 
 RNG = np.random.default_rng(2)
@@ -83,3 +84,47 @@ def test_a_negative_one_is_refused_with_one_message(weighed):
     words = r"the weights of .*\(lam\), must be positive and finite, or zero, which means no term"
     with pytest.raises(ModelError, match=words):
         model.solve()
+
+
+@pytest.mark.parametrize(("price", "largest"), [(abs, 0.5), (pos, 0.5), (square, np.sqrt(1.5))])
+def test_a_parameter_that_weighs_a_sum_below_a_limit(price, largest):
+    weight = parameter("weight", value=1.0)
+    model = sdpdr.maximize(x.sum()) + ((weight * price(x)).sum() <= 1.0) + (x >= -1.0)
+    weight.value = 2.0
+    assert model.solve().value == pytest.approx(largest, rel=1e-5)
+
+
+DATA = np.random.default_rng(0).standard_normal((40, 5))
+NOISE = np.random.default_rng(1).standard_normal(40)
+
+
+def hinge(x):
+    return minimize(pos(1 - DATA @ x).sum() + 0.5 * sum_squares(x))
+
+
+def least_deviations(x):
+    return minimize(abs(DATA @ x - NOISE).sum())
+
+
+def test_slack_of_penalties_costs_what_these_do_and_satisfies_their_rows():
+    x = scalar("x", 5)
+    residual = DATA @ x - NOISE
+    cost = abs(residual).sum() + 2 * pos(residual).sum() + square(residual).sum()
+    model = minimize(cost) + (x <= 9.0)
+    values = {"x": np.random.default_rng(0).standard_normal(5)}
+    sdp, point = model.to_sdp(), with_slack(model, values)
+    assert sdp.primal_value(point) == pytest.approx(model.objective(values))
+    for rows in sdp.rows:
+        np.testing.assert_allclose(sdp.missed(rows, point), 0.0, atol=1e-12)
+    for v in sdp.vector_variables:
+        assert not v.nonnegative or np.min(point[v.name]) >= 0.0
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("goal", [hinge, least_deviations])
+def test_a_model_solved_as_written_has_the_same_optimum(goal):
+    model = goal(scalar("x", 5))
+    found, usual = sdpdr.solve(model, "clarabel", "cvxpy"), sdpdr.solve(model)
+    assert found.certified()
+    assert usual.certified()
+    assert found.bound <= found.value == pytest.approx(usual.value, rel=1e-6)

@@ -87,7 +87,6 @@ from sdpdr.model.blocks.separation import Reach as Reach
 from sdpdr.model.blocks.separation import Separation as Separation
 from sdpdr.model.blocks.spectral import DualMaxNorm as DualMaxNorm
 from sdpdr.model.blocks.spectral import Fantope as Fantope
-from sdpdr.model.blocks.spectral import FrobeniusNorm as FrobeniusNorm
 from sdpdr.model.blocks.spectral import KyFan as KyFan
 from sdpdr.model.blocks.spectral import SpectralNorm as SpectralNorm
 from sdpdr.model.blocks.spectral import dilation as dilation

@@ -1,4 +1,4 @@
-"""Largest singular values and eigenvalues, their sums, and lengths, as matrix inequalities."""
+"""Largest singular values and eigenvalues, and their sums, as matrix inequalities."""
 
 from __future__ import annotations
 
@@ -152,46 +152,6 @@ class DualMaxNorm(Sized):
         diagonal = Diagonal(n).matrix().T @ Var(self.scales)
         yield InCone(diagonal + dilation(self.of, self.shape), "psd")
         yield self._measured(np.full((1, n), 0.5) @ Var(self.scales))
-
-
-@dataclass(frozen=True, eq=False)
-class FrobeniusNorm(Topped):
-    r"""Prices or limits the Euclidean length of any values: the Frobenius norm of a matrix.
-
-    .. math:: |v| \le t \quad\Longleftrightarrow\quad
-              \begin{pmatrix} t I & v \\ v^T & t \end{pmatrix} \succeq 0 .
-
-    The inequality is of order m + 1, so for few values. In svec coordinates the length is the
-    Frobenius norm of the symmetric matrix.
-
-    Parameters
-    ----------
-    of : Affine
-        v, m values.
-    limit, weight, top
-        As for `SpectralNorm`.
-
-    Raises
-    ------
-    ModelError
-        The limit or the weight is not positive.
-
-    Examples
-    --------
-    >>> from sdpdr.linalg import Diagonal
-    >>> ball = FrobeniusNorm(Diagonal(3) @ Var("K"), limit=2.0)
-    >>> [(term.cone, term.lhs.m) for term in ball.terms()]
-    [('psd', 10)]
-    """
-
-    of: Affine
-
-    def terms(self) -> Iterable[Term]:
-        """The matrix inequality."""
-        m = self.of.m
-        border = 2.0 * Entries(m + 1, [(i, m) for i in range(m)]).matrix().T
-        yield InCone(border @ self.of + self._top(svec(np.eye(m + 1))), "psd")
-        yield from self._priced_top()
 
 
 @dataclass(frozen=True, eq=False)

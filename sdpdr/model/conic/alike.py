@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.model.conic.pieces import ConicProgram, renumbered
+from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram, renumbered
 
 # Rows of what is worth the search.
 _FEWEST = 8
@@ -85,7 +85,7 @@ class _Interchange:
         m = matrix.shape[0]
         self._counts = np.diff(matrix.indptr)
         self._owner = program.row_of_entries()
-        self._own = program.are_added()
+        self._own = program.are_called(AUXILIARY)
         self._own[matrix.indices[~program.are_of("nonnegative")[self._owner]]] = False
         self._is_own = self._own[matrix.indices]
         alone = np.bincount(self._owner[self._is_own], minlength=m) == 1

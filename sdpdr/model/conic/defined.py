@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.cones import merged
-from sdpdr.model.conic.pieces import ConicProgram, renumbered
+from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram, renumbered
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def _definitions(program: ConicProgram) -> tuple[Index, Index, Array]:
     assert program.root is not None
     matrix, root = program.matrix, program.root
     n, owner = matrix.shape[1], program.row_of_entries()
-    equations, chosen = program.are_of("zero"), program.are_added()
+    equations, chosen = program.are_of("zero"), program.are_called(AUXILIARY)
     # Others would fill the squares in.
     lengths = np.diff(root.indptr)
     chosen[root.indices[np.repeat(lengths > 1, lengths)]] = False

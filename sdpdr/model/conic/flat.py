@@ -24,21 +24,17 @@ from sdpdr.certify.flat import (
     build,
 )
 from sdpdr.certify.products import product
-from sdpdr.model.conic.interface import ConicInterface
+from sdpdr.model.conic.interface import ConesOnly
 
 
-class _FlatInterface(ConicInterface):
+class _FlatInterface(ConesOnly):
     """Every cone that cvxpy knows, and nothing but cones."""
 
     SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = [
-        *ConicInterface.SUPPORTED_CONSTRAINTS,
+        *ConesOnly.SUPPORTED_CONSTRAINTS,
         cp.constraints.ExpCone,
         cp.constraints.PowCone3D,
     ]
-
-    def supports_quad_obj(self) -> bool:
-        """Squares in the objective become cones."""
-        return False
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,13 +93,10 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         -------
         data, inverse_data : dict
         """
-        if problem.P is None and not problem.total_param_size:
-            form, cost, constant, matrix, rhs = _constants(problem)
-        else:
-            *form, cost, constant, matrix, rhs = problem.apply_parameters(
-                quad_obj=problem.P is not None
-            )
-            matrix, rhs = sp.csr_array(matrix), np.array(rhs, dtype=float)
+        *form, cost, constant, matrix, rhs = problem.apply_parameters(
+            quad_obj=problem.P is not None
+        )
+        matrix, rhs = sp.csr_array(matrix), np.array(rhs, dtype=float)
         # Equations A x + b = 0 come first, and then what says that A x + b lies in a cone.
         equations = sum(c.size for c in problem.constraints if isinstance(c, cp.constraints.Zero))
         rhs[:equations] *= -1.0
@@ -150,6 +147,14 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         # cvxpy minimises, and turns the value itself.
         value = reading.sdp.report(solution.value)
         return CvxpySolution(status, value, primal, duals, attributes)
+
+
+class ConesOnly(ConicInterface):
+    """The same cones, and no squares in the objective, which become cones."""
+
+    def supports_quad_obj(self) -> bool:
+        """Squares in the objective become cones."""
+        return False
 
 
 def status_of(solution: Solution) -> str:
@@ -222,6 +227,7 @@ def conic_program(
     variables: Mapping[int, str] | None = None,
     *,
     maximize: bool = False,
+    arguments: str | None = None,
 ) -> ConicProgram:
     """What cvxpy hands to a solver, with names.
 
@@ -233,6 +239,8 @@ def conic_program(
         Of constraints and of variables. Without labels, rows of one kind are one group.
     maximize : bool, default False
         Whether the person maximises the negative of the cost.
+    arguments : str, optional
+        The name of columns that stand for expressions.
 
     Returns
     -------
@@ -250,24 +258,8 @@ def conic_program(
         columns=_columns(stuffed, variables or {}),
         maximize=maximize,
         root=_root(data.get(names.P)),
+        arguments=arguments,
     )
-
-
-def _constants(problem: Any) -> tuple[list[Any], Array, float, sp.csr_array, Array]:
-    """What ``apply_parameters`` makes of a program over cones that has none.
-
-    The matrix and then the right sides stand below each other in one column, that of what does not
-    depend on parameters, and likewise the cost and the constant.
-    """
-    n, m = problem.x.size, problem.constr_size
-    costs = problem.q.toarray().ravel()
-    entries = sp.coo_array(problem.A)
-    column, row = np.divmod(entries.coords[0], max(m, 1))
-    last = column == n
-    rhs = np.bincount(row[last], entries.data[last], minlength=m).astype(float)
-    inner = (entries.data[~last], (row[~last], column[~last]))
-    matrix = sp.csr_array(inner, shape=(m, n))
-    return [], costs[:n], float(costs[n]), matrix, rhs
 
 
 def _root(form: Any) -> sp.csr_array | None:

@@ -99,6 +99,8 @@ class ConicProgram:
         R; without it the cost is affine.
     root_shift : array of shape (k,), optional
         r; zero without it.
+    arguments : str, optional
+        The name of columns that stand for expressions, and are free whatever rows say of them.
     """
 
     cost: Array
@@ -111,6 +113,7 @@ class ConicProgram:
     name: str = ""
     root: sp.csr_array | None = None
     root_shift: Array | None = None
+    arguments: str | None = None
 
     def row_of_entries(self) -> Index:
         """The row of every entry of the matrix."""
@@ -124,11 +127,11 @@ class ConicProgram:
                 found[cone.rows] = True
         return found
 
-    def are_added(self) -> NDArray[np.bool_]:
-        """Which columns are cvxpy's; a person's own unknowns stay as they are."""
+    def are_called(self, name: str | None) -> NDArray[np.bool_]:
+        """Which columns have a name; those of cvxpy are called `AUXILIARY`."""
         found = np.zeros(self.cost.size, dtype=bool)
         for columns in self.columns:
-            found[columns.place] = columns.name == AUXILIARY
+            found[columns.place] = columns.name == name
         return found
 
 
@@ -191,14 +194,15 @@ class Pieces:
     program: ConicProgram
     found: list[Piece] = field(default_factory=list)
     signs: tuple[Index, Index, Array] = field(init=False)
-    _free: Array = field(init=False, repr=False)
+    _free: NDArray[np.bool_] = field(init=False, repr=False)
     _names: set[str] = field(default_factory=lambda: {SQUARES}, repr=False)
 
     def __post_init__(self) -> None:
-        self._free = np.ones(self.program.cost.size, dtype=bool)
+        self._free = ~self.program.are_called(self.program.arguments)
         for cone, matrix, rhs in symmetric_rows(self.program, self._may_be_variables()):
             self._claim_matrix(cone, matrix, rhs)
         self._claim_signs()
+        self._free |= self.program.are_called(self.program.arguments)
         self._claim_rest()
         self._position = np.zeros(self._free.size, dtype=np.int64)
         self._units = np.zeros(self._free.size)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any, overload
+from typing import Any
 
 import cvxpy as cp
 import cvxpy.atoms as atoms
 
-from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
-from sdpdr.model.block import Block, relabel
+from sdpdr.base.errors import DataError, NotAcceptedError
+from sdpdr.model.block import relabel
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
 from sdpdr.model.conic.read import Reading
-from sdpdr.model.terms import Raw, Term
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 
@@ -108,11 +107,6 @@ class CvxpyProgram(SDP):
         return way.problem
 
 
-def is_problem(thing: object) -> bool:
-    """Whether something is a cvxpy problem."""
-    return isinstance(thing, cp.Problem)
-
-
 def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
     """A cvxpy problem as a program in the standard form (see `sdpdr.from_cvxpy`)."""
     refuse(problem)
@@ -192,7 +186,7 @@ def refuse(problem: cp.Problem) -> None:
             "the problem is not convex by cvxpy's rules (DCP): "
             f"{_culprit(problem)}; write it so that problem.is_dcp() is true."
         )
-    for what, kind, atom in _beyond(problem):
+    for what, kind, atom in needed_cones(problem):
         own = f" write it as a model, with sdpdr.{_OWN[atom]}," if atom in _OWN else ""
         raise NotAcceptedError(
             f"{what} needs the {kind} cone, which no semidefinite program describes exactly:{own} "
@@ -208,7 +202,7 @@ def _culprit(problem: cp.Problem) -> str:
     return f"the constraint {_shown(worst)} is to blame"
 
 
-def _beyond(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
+def needed_cones(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
     """Atoms and constraints that need other cones, which, and the atom's name."""
     for c in problem.constraints:
         kind = _CONES.get(type(c).__name__)
@@ -222,92 +216,3 @@ def _beyond(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
 def _shown(thing: object) -> str:
     text = " ".join(str(thing).split())
     return text if len(text) <= 2 * _LONGEST_LABEL else f"{text[: 2 * _LONGEST_LABEL]}…"
-
-
-@dataclass(frozen=True, eq=False)
-class _FromCvxpy(Block):
-    build: Callable[..., Any]
-    name: str
-
-    def terms(self) -> Iterable[Term]:
-        yield Raw(self.build)
-
-    @property
-    def label(self) -> str:
-        return self.name
-
-
-@overload
-def from_cvxpy(build: Callable[..., Any], name: str | None = None) -> Block: ...
-@overload
-def from_cvxpy(build: cp.Problem, name: str | None = None) -> CvxpyProgram: ...
-def from_cvxpy(build: Any, name: str | None = None) -> Block | CvxpyProgram:
-    """A problem that was written in cvxpy as a program; or a block from a function that writes one.
-
-    A ``cvxpy.Problem`` is read as a program in the standard form, which `sdpdr.solve` and
-    `sdpdr.plan` take like any other: every answer is graded. ``program.give_back(solution)`` gives
-    the problem, its variables and its constraints their values.
-
-    A function makes a block of a model, for a first try of an idea. The model then runs on the
-    cvxpy path only (``form="cvxpy"``) and has no certificate; once the idea holds, write it as
-    terms.
-
-    Parameters
-    ----------
-    build : cvxpy.Problem or callable
-        A problem that cvxpy can write with linear rows, second-order cones and matrices that are
-        positive semidefinite. Or a function that takes a mapping from variable name to cvxpy
-        variable and returns a list of constraints or a scalar expression to minimise.
-    name : str, optional
-        The program's name, none by default; or the block's label, the function's name by default.
-
-    Returns
-    -------
-    CvxpyProgram or Block
-
-    Raises
-    ------
-    ModelError
-        If it is neither.
-    NotAcceptedError
-        If the problem is not convex by cvxpy's rules, has integer variables, or needs an
-        exponential or a power cone.
-    DataError
-        If a parameter has no value.
-
-    Notes
-    -----
-    A matrix whose entries are, up to scale and shift, entries of cvxpy variables, each once,
-    becomes a matrix variable, and a variable that a constraint says is not negative a non-negative
-    one; so these constraints have no rows. All others have rows, or a matrix inequality, by the
-    label of the constraint: the one it was given, or how it was written if that is short.
-    Second-order cones become matrix inequalities of order 2, or arrows. What is proved holds for
-    the numbers that cvxpy made of the problem.
-
-    Examples
-    --------
-    >>> import cvxpy as cp
-    >>> import sdpdr
-    >>> X = cp.Variable((3, 3), PSD=True, name="X")
-    >>> problem = cp.Problem(cp.Maximize(cp.sum(X)), [cp.trace(X) == 1, X[0, 1] == 0])
-    >>> program = sdpdr.from_cvxpy(problem)
-    >>> program
-    SDP(unnamed; matrices [X: 3x3], 0 scalars, 2 rows, 0 matrix inequalities)
-    >>> solution = sdpdr.solve(program)
-    >>> solution.status, round(solution.value, 4)
-    (Status.SOLVED, 2.0)
-    >>> program.give_back(solution).status, X.value.shape
-    ('optimal', (3, 3))
-
-    A block of a model:
-
-    >>> block = from_cvxpy(lambda v: [v["K"][0, 0] <= 1.0], name="first_norm")
-    """
-    if callable(build):
-        return _FromCvxpy(build, name or getattr(build, "__name__", "from_cvxpy").strip("<>"))
-    if is_problem(build):
-        return read_problem(build, name)
-    raise ModelError(
-        f"from_cvxpy takes a cvxpy.Problem or a function of the variables; it was given "
-        f"{type(build).__name__}. For instance from_cvxpy(lambda v: [v['K'][0, 0] <= 1.0])."
-    )

@@ -2,15 +2,23 @@
 
 from sdpdr.base.gather import names as _names
 from sdpdr.model.language.curved import Convex as Convex
+from sdpdr.model.language.functions import atom as atom
+from sdpdr.model.language.functions import entropy as entropy
 from sdpdr.model.language.functions import geo_mean as geo_mean
 from sdpdr.model.language.functions import lambda_max as lambda_max
 from sdpdr.model.language.functions import lambda_min as lambda_min
+from sdpdr.model.language.functions import log_det as log_det
+from sdpdr.model.language.functions import log_sum_exp as log_sum_exp
 from sdpdr.model.language.functions import matrix_frac as matrix_frac
 from sdpdr.model.language.functions import norm as norm
 from sdpdr.model.language.functions import quad_form as quad_form
 from sdpdr.model.language.functions import quad_over_lin as quad_over_lin
 from sdpdr.model.language.functions import root_det as root_det
+from sdpdr.model.language.functions import smooth as smooth
+from sdpdr.model.language.functions import sum_exp as sum_exp
 from sdpdr.model.language.functions import sum_largest as sum_largest
+from sdpdr.model.language.functions import sum_log as sum_log
+from sdpdr.model.language.functions import sum_logistic as sum_logistic
 from sdpdr.model.language.functions import sum_squares as sum_squares
 from sdpdr.model.language.goals import Goal as Goal
 from sdpdr.model.language.goals import maximize as maximize
@@ -20,13 +28,6 @@ from sdpdr.model.language.matrices import PsdProduct as PsdProduct
 from sdpdr.model.language.prices import Priced as Priced
 from sdpdr.model.language.prices import pos as pos
 from sdpdr.model.language.prices import square as square
-from sdpdr.model.language.smooth_functions import entropy as entropy
-from sdpdr.model.language.smooth_functions import log_det as log_det
-from sdpdr.model.language.smooth_functions import log_sum_exp as log_sum_exp
-from sdpdr.model.language.smooth_functions import smooth as smooth
-from sdpdr.model.language.smooth_functions import sum_exp as sum_exp
-from sdpdr.model.language.smooth_functions import sum_log as sum_log
-from sdpdr.model.language.smooth_functions import sum_logistic as sum_logistic
 from sdpdr.model.language.statements import Statement as Statement
 from sdpdr.model.language.variables import matrix as matrix
 from sdpdr.model.language.variables import psd as psd

@@ -13,17 +13,16 @@ import numpy as np
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Operators, constant_of, refuse_division
-from sdpdr.model.language.pieces import ConvexPart, Point, at_most_zero
+from sdpdr.model.language.parts import ConvexPart, Point, at_most_zero
 from sdpdr.model.language.statements import NamedBlock, require_finite
 from sdpdr.model.operands import NoSuchOperator, is_two, operator, told
-from sdpdr.model.parameters import fixed, parameters_of
+from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import (
     AtMost,
     Called,
     Equal,
     InCone,
     Lowering,
-    Raw,
     Shown,
     Term,
     require_weights,
@@ -317,12 +316,12 @@ class Limited(Lowered):
         if not others and not isinstance(first, Affine):
             below = alone.below((-1.0 / first) * total, self.label)
             if below is not None:
-                return list(below[0]), [at_present(term) for term in below[1]]
+                return list(below[0]), list(below[1])
         for k, weight, part in self.function.present_parts():
             more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
             variables += more
-            terms += [at_present(term) for term in made]
-            total = total + weight * fixed(top)
+            terms += made
+            total = total + weight * top
         return variables, [*terms, at_most_zero(total, "", "")]
 
     @property
@@ -343,13 +342,6 @@ def lowered(terms: Iterable[Any]) -> list[Any]:
         replace(term, written=Lowering()) if isinstance(term, (Equal, AtMost, InCone)) else term
         for term in terms
     ]
-
-
-def at_present(term: Term) -> Term:
-    """A term at the present values of its parameters."""
-    if isinstance(term, Raw) or not parameters_of(term.lhs):
-        return term
-    return replace(term, lhs=fixed(term.lhs))
 
 
 def _present(weight: float | Affine) -> float:

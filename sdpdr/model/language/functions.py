@@ -1,34 +1,24 @@
-"""The semidefinite functions of expressions that models are written with."""
+"""The convex and concave functions of expressions that models are written with."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
-from sdpdr.base.arrays import as_real, as_whole
+from sdpdr.base.arrays import Array, as_real, as_whole
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.spectral import form_root
 from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Operators
+from sdpdr.model.atoms import atom_of
 from sdpdr.model.language.curved import Convex, concave, convex
-from sdpdr.model.language.norms import (
-    Largest,
-    Length,
-    MatrixFrac,
-    Nuclear,
-    QuadOverLin,
-    Spectral,
-)
-from sdpdr.model.language.pieces import symmetric_taken, taken
+from sdpdr.model.language.parts import AtomPart, largest, part_of, symmetric_taken, taken
 from sdpdr.model.language.prices import Priced
-from sdpdr.model.language.spectra import (
-    LargestEigenvalue,
-    LargestEigenvalues,
-    LargestValues,
-    LessMean,
-    LessRootDet,
-)
+from sdpdr.model.language.statements import is_symmetric
 
 Kind = Literal["fro", "nuc", "inf", 1, 2] | float
 
@@ -79,11 +69,12 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
     kind = "inf" if kind == np.inf else kind
     is_matrix = len(of.shape) == 2
     if kind in (None, "fro") or (kind == 2 and not is_matrix):
-        return convex(Length(of))
+        more, values = ("fro",) if is_matrix else (2,), of if is_matrix else of.reshape(-1)
+        return convex(part_of("norm", values, more=more, squares=of))
     if kind in ("nuc", 2):
         if not is_matrix:
             raise ShapeError(f"norm(X, {kind!r}) is of a matrix; this expression is {of.shape}.")
-        return convex(Nuclear(of) if kind == "nuc" else Spectral(of))
+        return convex(part_of("norm", of, more=(kind,), shown=(str(kind),)))
     if kind not in (1, "inf"):
         raise ModelError(f"norm knows 'fro', 'nuc', 'inf', 1 and 2; it was given {kind!r}.")
     if is_matrix:
@@ -91,7 +82,7 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
             f"norm(X, {kind!r}) of a matrix means different things to different people; "
             "norm(X.reshape(-1), ...) is over all entries."
         )
-    return Priced(of, "absolute").sum() if kind == 1 else convex(Largest(of))
+    return Priced(of, "absolute").sum() if kind == 1 else convex(largest(of))
 
 
 def lambda_max(expression: Any) -> Convex:
@@ -116,7 +107,8 @@ def lambda_max(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     1.41421
     """
-    return convex(LargestEigenvalue(symmetric_taken("lambda_max", expression)))
+    of = symmetric_taken("lambda_max", expression)
+    return convex(part_of("lambda_max", of, of_matrices=True))
 
 
 def lambda_min(expression: Any) -> Convex:
@@ -130,7 +122,11 @@ def lambda_min(expression: Any) -> Convex:
     >>> round(sdpdr.solve(maximize(lambda_min(K)) + (K.trace() <= 1.0)).value, 5)
     0.33333
     """
-    return concave(LargestEigenvalue(-symmetric_taken("lambda_min", expression)))
+    return concave(
+        part_of(
+            "lambda_min", symmetric_taken("lambda_min", expression), sign=-1.0, of_matrices=True
+        )
+    )
 
 
 def sum_largest(expression: Any, k: int) -> Convex:
@@ -165,8 +161,12 @@ def sum_largest(expression: Any, k: int) -> Convex:
     if not 1 <= k <= of.shape[0]:
         raise ModelError(f"sum_largest of {of.shape[0]} takes k in 1..{of.shape[0]}; it is {k}.")
     if len(of.shape) == 1:
-        return convex(LargestValues(of, k))
-    return convex(LargestEigenvalues(symmetric_taken("sum_largest", expression), k))
+        if k == 1:
+            return convex(part_of("max", of))
+        return convex(part_of("sum_largest", of, more=(k,), shown=(str(k),)))
+    of, word = symmetric_taken("sum_largest", expression), "sum_largest"
+    printed: Any = {"shown": (str(k),), "of_matrices": True}
+    return convex(part_of("lambda_sum_largest", of, more=(k,), word=word, **printed))
 
 
 def geo_mean(expression: Any) -> Convex:
@@ -187,7 +187,14 @@ def geo_mean(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     1.41421
     """
-    return concave(LessMean(taken("geo_mean", expression)))
+    of = taken("geo_mean", expression).reshape(-1)
+    return concave(part_of("geo_mean", of, sign=-1.0, numeric=_geometric_mean))
+
+
+def _geometric_mean(numbers: Any) -> float:
+    """The geometric mean of numbers that are at least zero, but for rounding."""
+    with np.errstate(divide="ignore"):
+        return float(np.exp(np.mean(np.log(np.maximum(numbers, 0.0)))))
 
 
 def root_det(expression: Any) -> Convex:
@@ -214,7 +221,40 @@ def root_det(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     2.0
     """
-    return concave(LessRootDet(symmetric_taken("root_det", expression)))
+    of = symmetric_taken("root_det", expression)
+    known: Any = {"numeric": _root_of_determinant, "word": "root_det", "of_matrices": True}
+    return concave(part_of(_below_root_det, of, sign=-1.0, **known))
+
+
+def _below_root_det(S: Any) -> tuple[Any, list[Any]]:
+    r"""The largest geometric mean of a diagonal, which is the function (cvxpy has no such atom).
+
+    .. math:: (\det S)^{1/n} = \max_\Delta\ (\Delta_{11} \cdots \Delta_{nn})^{1/n}
+              \quad\text{s.t.}\quad
+              \begin{pmatrix} S & \Delta \\ \Delta^T & \operatorname{diag}(\Delta) \end{pmatrix}
+              \succeq 0,\ \Delta \text{ lower triangular}.
+
+    Nesterov and Nemirovskii, "Interior-point polynomial algorithms in convex programming", SIAM,
+    1994, section 6.4.3.
+    """
+    import cvxpy as cp
+
+    n = S.shape[0]
+    i, j = np.tril_indices(n)
+    ones = (np.ones(i.size), (i * n + j, np.arange(i.size)))
+    spread = sp.csr_array(ones, shape=(n * n, i.size))
+    delta = cp.reshape(spread @ cp.Variable(i.size), (n, n), order="C")
+    diagonal = cp.diag(delta)
+    rows = [cp.bmat([[S, delta], [delta.T, cp.diag(diagonal)]]) >> 0]
+    # Delta_jj <= S_jj follows. Never close to twice that, it says nothing new, but where S is
+    # limited it limits the triangle, and bounds can be proved.
+    rows.append(diagonal <= 2.0 * cp.diag(S))
+    return cp.geo_mean(diagonal), rows
+
+
+def _root_of_determinant(S: Array) -> float:
+    """The geometric mean of all eigenvalues."""
+    return _geometric_mean(np.asarray(np.linalg.eigvalsh(S)))
 
 
 def sum_squares(expression: Any) -> Convex:
@@ -312,7 +352,7 @@ def quad_over_lin(expression: Any, over: Any) -> Convex:
     of, below = Affine.of(expression), taken("quad_over_lin", over)
     if below.m != 1:
         raise ShapeError(f"quad_over_lin divides by one number; this expression is {below.shape}.")
-    return convex(QuadOverLin(of, below.reshape(())))
+    return convex(part_of("quad_over_lin", of, below.reshape(())))
 
 
 def matrix_frac(expression: Any, matrix: Any) -> Convex:
@@ -345,4 +385,208 @@ def matrix_frac(expression: Any, matrix: Any) -> Convex:
         raise ShapeError(
             f"matrix_frac takes ({n},) or ({n}, q) with a matrix of order {n}; this is {of.shape}."
         )
-    return convex(MatrixFrac(of.reshape(n, -1), inverse))
+    return convex(part_of("matrix_frac", of.reshape(n, -1), inverse, of_matrices=True))
+
+
+def log_det(expression: Any) -> Convex:
+    r"""The logarithm of a determinant, :math:`\log\det S`, which is concave.
+
+    S is thereby kept positive definite. The function has no semidefinite form: a cvxpy solver with
+    exponential cones finds the point, and value and bound are proved over these cones.
+
+    Parameters
+    ----------
+    expression : expression of shape (n, n)
+
+    Returns
+    -------
+    Convex
+        For goals; `root_det` is for limits.
+
+    Raises
+    ------
+    ModelError, ShapeError
+        If it is no symmetric matrix.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import log_det, maximize, psd
+    >>> K = psd("K", 2)
+    >>> solution = sdpdr.solve(maximize(log_det(K)) + (K.diagonal() <= [4.0, 1.0]))
+    >>> round(solution.value, 5), solution.certified(1e-6)
+    (1.38629, True)
+    """
+    of = symmetric_taken("log_det", expression)
+    known: Any = {"numeric": _log_of_determinant, "of_matrices": True}
+    return concave(part_of("log_det", of, sign=-1.0, is_conic=False, **known))
+
+
+def _log_of_determinant(S: Array) -> float:
+    """The logarithm; cvxpy's has a value where an even number of eigenvalues is negative."""
+    return float(2.0 * np.sum(np.log(np.diag(np.linalg.cholesky(S)))))
+
+
+def log_sum_exp(expression: Any) -> Convex:
+    r"""The function :math:`\log \sum_i e^{v_i}` of all values, which is convex (see `log_det`).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import log_sum_exp, minimize, scalar
+    >>> v = scalar("v", 2)
+    >>> model = minimize(log_sum_exp(v)) + (v.sum() == 2.0) + (v >= -9.0)
+    >>> round(sdpdr.solve(model).value, 5)
+    1.69315
+    """
+    of = taken("log_sum_exp", expression)
+    return convex(part_of("log_sum_exp", of, is_conic=False))
+
+
+def sum_exp(expression: Any) -> Convex:
+    r"""The function :math:`\sum_i e^{v_i}` of all values, which is convex (see `log_det`).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import minimize, scalar, sum_exp
+    >>> t = scalar("t")
+    >>> round(sdpdr.solve(minimize(sum_exp(t) - t) + (abs(t) <= 3.0)).value, 5)
+    1.0
+    """
+    of = taken("sum_exp", expression)
+    return convex(part_of("exp", of, is_conic=False, word="sum_exp"))
+
+
+def sum_logistic(expression: Any) -> Convex:
+    r"""The function :math:`\sum_i \log(1 + e^{v_i})`, which is convex (see `log_det`).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import minimize, scalar, sum_logistic
+    >>> t = scalar("t")
+    >>> round(sdpdr.solve(minimize(sum_logistic(t) - 0.5 * t) + (abs(t) <= 3.0)).value, 5)
+    0.69315
+    """
+    of = taken("sum_logistic", expression)
+    return convex(part_of("logistic", of, is_conic=False, word="sum_logistic"))
+
+
+def sum_log(expression: Any) -> Convex:
+    r"""The function :math:`\sum_i \log v_i`, which is concave (see `log_det`).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import maximize, scalar, sum_log
+    >>> v = scalar("v", 2)
+    >>> round(sdpdr.solve(maximize(sum_log(v)) + (v <= [2.0, 3.0])).value, 5)
+    1.79176
+    """
+    of = taken("sum_log", expression)
+    return concave(part_of("log", of, sign=-1.0, is_conic=False, word="sum_log"))
+
+
+def entropy(expression: Any) -> Convex:
+    r"""The function :math:`-\sum_i v_i \log v_i`, which is concave (see `log_det`).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import entropy, maximize, scalar
+    >>> v = scalar("v", 4, nonnegative=True)
+    >>> round(sdpdr.solve(maximize(entropy(v)) + (v.sum() == 1.0)).value, 5)
+    1.38629
+    """
+    of = taken("entropy", expression)
+    return concave(part_of("entr", of, sign=-1.0, is_conic=False, word="entropy"))
+
+
+def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    r"""A function of cvxpy of expressions, convex or concave as cvxpy finds it.
+
+    Functions of linear constraints, second-order cones and matrix inequalities are certified like
+    all else, in objectives and in constraints. Those of exponential or power cones are parts of
+    objectives (see `log_det`).
+
+    Parameters
+    ----------
+    function : callable
+        One of cvxpy's functions, or one that takes cvxpy expressions and returns one. Of a function
+        with many values the sum is meant.
+    *arguments
+        Expressions first, among which numbers are constants; then what else the function takes.
+    **options
+        Passed to the function.
+
+    Returns
+    -------
+    Convex or expression
+        One number; an expression if the function is affine.
+
+    Raises
+    ------
+    ModelError
+        If cvxpy finds the function neither convex nor concave, or refuses the arguments.
+
+    Examples
+    --------
+    >>> import cvxpy as cp, sdpdr
+    >>> from sdpdr import atom, minimize, scalar
+    >>> v = scalar("v", 3)
+    >>> model = minimize(atom(cp.huber, v - [0.0, 1.0, 9.0], M=1.0)) + (v[:2] == v[1:])
+    >>> solution = sdpdr.solve(model)
+    >>> round(solution.value, 5), solution.certified(1e-6)
+    (16.0, True)
+    >>> total = atom(lambda e: cp.tv(e) + cp.sum_squares(e), v)
+    >>> round(sdpdr.solve(minimize(total) + (v[0] == 1.0)).value, 5)
+    1.875
+    """
+    count = max((k + 1 for k, a in enumerate(arguments) if isinstance(a, Operators)), default=0)
+    if not count:
+        raise ModelError(
+            "atom(function, expression, ...) takes an expression, affine in the variables; it was "
+            "given none."
+        )
+    name = getattr(function, "__name__", "f")
+    word = "f" if name == "<lambda>" else name
+    of = tuple(Affine.of(argument) for argument in arguments[:count])
+    called = partial(function, **options) if options else function
+    symmetric = tuple(map(is_symmetric, of))
+    found = atom_of(called, tuple(x.shape for x in of), symmetric, arguments[count:], word)
+    return _function(AtomPart(found, of))
+
+
+def _function(part: AtomPart) -> Any:
+    """A function by its curvature; an expression if it is affine."""
+    if part.atom.sign:
+        return convex(part) if part.atom.sign > 0.0 else concave(part)
+    zero = np.zeros(part.values.m)
+    return part.values.combined(part.atom.gradient(zero)[None, :], ()) + part.atom.value(zero)
+
+
+def smooth(expression: Any, express: Callable[[Any], Any], name: str = "f") -> Any:
+    r"""A convex function of one's own, as it is written in cvxpy (see `atom`).
+
+    Parameters
+    ----------
+    expression : expression of any shape
+        Its values reach the function as a vector, row by row.
+    express : callable
+        Takes a cvxpy expression, returns the function as cvxpy writes it.
+    name : str, default "f"
+        How it is printed.
+
+    Examples
+    --------
+    >>> import cvxpy as cp, sdpdr
+    >>> from sdpdr import minimize, scalar, smooth
+    >>> v = scalar("v", 2)
+    >>> fourth = smooth(v, lambda e: cp.sum(cp.power(e, 4)), "fourth powers")
+    >>> solution = sdpdr.solve(minimize(fourth) + (v.sum() == 2.0) + (abs(v) <= 5.0))
+    >>> round(solution.value, 5), solution.certified(1e-6)
+    (2.0, True)
+    """
+    of = taken("smooth", expression).reshape(-1)
+    return _function(AtomPart(atom_of(express, (of.shape,), (False,), word=name), (of,)))

@@ -12,7 +12,7 @@ import numpy as np
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared
 from sdpdr.model.arithmetic import Operators
-from sdpdr.model.language.curved import Convex, Curved, Lowered, at_present, called, lowered
+from sdpdr.model.language.curved import Convex, Curved, Lowered, called, lowered
 from sdpdr.model.model import Model
 from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import Called, Maximize, Minimize, Penalize, Shown, Smooth, Term
@@ -72,8 +72,8 @@ class Goal(Lowered):
             else:
                 calls.append(called(written, part, sign))
             variables += more
-            terms += [at_present(term) for term in lowered(made)]
-            total = total + sign * fixed(cost)
+            terms += lowered(made)
+            total = total + sign * cost
         kind = Maximize if self.maximize else Minimize
         shown = Shown(function.affine.reshape(1), tuple(calls))
         return variables, [kind(total.reshape(1), written=shown), *terms]
@@ -102,7 +102,9 @@ def _priced_as(weight: float | Affine, term: Term) -> Term:
     """A term with the weight of its part as it was written."""
     if isinstance(term, Penalize):
         return replace(term, factors=(weight, *(term.factors or ())[1:]))
-    return replace(term, factors=(weight,)) if isinstance(term, Smooth) else term
+    if isinstance(term, Smooth) and term.written is not None:
+        return replace(term, written=replace(term.written, factors=(weight,)))
+    return term
 
 
 def minimize(function: Any) -> Goal:

@@ -13,16 +13,17 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Operators, constant_of
+from sdpdr.model.atoms import Built
 from sdpdr.model.block import Block
 from sdpdr.model.language.curved import Convex, Curved, convex
-from sdpdr.model.language.norms import Largest, squares_below
-from sdpdr.model.language.pieces import (
-    Built,
+from sdpdr.model.language.parts import (
     ConvexPart,
     Limits,
     Point,
     at_most_zero,
     expression_of,
+    largest,
+    sum_of_squares,
     unknowns,
 )
 from sdpdr.model.language.statements import (
@@ -198,7 +199,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
                 f"the largest value of {told(self)} is not known here; write {self.default_label}"
                 "(v) <= t, value by value, or norm(v, 'inf') for the largest abs(v)."
             )
-        return convex(Largest(self.of * self.weight))
+        return convex(largest(self.of * self.weight))
 
     def __getitem__(self, index: Any) -> Priced:
         weight = self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
@@ -241,38 +242,32 @@ class Priced(Curved, NamedBlock, ConvexPart):
         if isinstance(bound, Curved):
             return self._beside(bound)
         require_finite(self, "<=", bound, self.of._other("<=", bound))
+        weighed = self.of * self.weight
+        if self.penalty == "absolute":
+            known = self.weight if isinstance(self.weight, Affine) else None
+            return Both(weighed, bound, self.name, weight=known)
         if isinstance(self.weight, Affine):
-            if self.penalty != "absolute":
-                raise ModelError(
-                    f"{self.default_label}(v) times a parameter is no limit value by value; divide "
-                    "the limit by it, or write .sum()."
-                )
-            return Both(self.of * self.weight, bound, self.name, weight=self.weight)
+            raise ModelError(
+                f"{self.default_label}(v) times a parameter is no limit value by value; divide "
+                "the limit by it, or write .sum()."
+            )
+        if self.penalty == "positive" and isinstance(bound, Operators):
+            return Both(weighed, bound, self.name, Affine.of(0.0))
+        limit = None if isinstance(bound, Operators) else constant_of(bound)
         if self.penalty == "square":
-            root = constant_of(bound) if not isinstance(bound, Operators) else None
-            if root is None or np.any(root < 0.0):
+            if limit is None or np.any(limit < 0.0):
                 raise ModelError(
                     "square(v) <= b takes numbers b >= 0; below an expression, sum it: "
                     "square(v).sum() <= expression."
                 )
-            if not np.all(self.weight):
-                return Both(self.of * np.sqrt(self.weight), np.sqrt(root), self.name)
-            return Both(self.of, np.sqrt(root / np.asarray(self.weight)), self.name)
-        weight = np.asarray(self.weight)
-        if not np.all(weight):  # no number divides by them
-            whole = replace(self, of=self.of * weight, weight=1.0)
-            return whole <= bound
-        limit = bound / weight if isinstance(bound, Operators) else constant_of(bound) / weight
-        if self.penalty == "absolute":
-            return Both(self.of, limit, self.name)
-        if isinstance(limit, Operators):
-            return Both(self.of, limit, self.name, Affine.of(0.0))
+            return Both(self.of * np.sqrt(self.weight), np.sqrt(limit), self.name)
+        assert limit is not None
         if np.any(limit < 0.0):
             raise ModelError(
                 f"pos(v) <= b takes numbers b >= 0, since pos(v) is never negative; it was given "
                 f"{np.min(limit):g}."
             )
-        return compare(self.of, "<=", limit)
+        return compare(weighed, "<=", limit)
 
     def _beside(self, other: Curved) -> Any:
         if other.sign > 0.0:
@@ -316,9 +311,8 @@ class Priced(Curved, NamedBlock, ConvexPart):
     def _each_below(self, of: Affine, size: Affine, name: str) -> list[Term]:
         """The terms that keep a variable above each value."""
         if self.penalty == "square":
-            one = Affine.of(1.0)
-            each = (squares_below(of[k], one, size[k], f"{name}.{k}")[1] for k in range(of.m))
-            return [term for terms in each for term in terms]
+            each = (sum_of_squares(of[k]).below(size[k], f"{name}.{k}") for k in range(of.m))
+            return [term for found in each if found is not None for term in found[1]]
         terms: list[Term] = [at_most_zero(of - size, name, "over")]
         if self.penalty == "absolute":
             terms.append(at_most_zero(-of - size, name, "under"))
@@ -334,7 +328,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         values, weights = self._values()
         if not values.m:
             return None
-        return squares_below(np.sqrt(weights) * fixed(values), Affine.of(1.0), limit, name)
+        return sum_of_squares(np.sqrt(weights) * fixed(values)).below(limit, name)
 
 
 def _weighted(values: Affine, weights: Array) -> tuple[Affine, Array]:

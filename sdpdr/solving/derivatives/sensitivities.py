@@ -26,9 +26,9 @@ _KINK = (
     "unique: this is one of several slopes"
 )
 _UNKNOWN = (
-    "the point of a model with smooth costs has a derivative where their second derivatives are "
-    "known, which those of `smooth` are not, or of too many values: take differences of two "
-    "solutions instead. The optimal value has one all the same, by `sensitivity`."
+    "the smooth costs of the model have {} values, which are too many for second derivatives: take "
+    "differences of two solutions instead. The optimal value has a derivative all the same, by "
+    "`sensitivity`."
 )
 # Expansions, each at the optimum of the last, which are Newton steps for smooth costs.
 _EXPANSIONS = 3
@@ -166,13 +166,13 @@ def derivative(
 def precise_optimum(model: Model, solution: Solution, most: float = float("inf")) -> Optimum:
     """The optimum, with expansions in place of smooth costs, to which Newton's method leads.
 
-    Smooth costs of more values than ``most`` are refused with a `DataError`, and so are those
-    without an expansion.
+    Smooth costs of more values than ``most`` are refused with a `DataError`.
     """
     if not is_smooth(model):
         return Optimum(model, solution)
-    if sum(t.lhs.m for _, t in model.labelled_terms() if isinstance(t, Smooth)) > most:
-        raise DataError(_UNKNOWN)
+    count = sum(t.lhs.m for _, t in model.labelled_terms() if isinstance(t, Smooth))
+    if count > most:
+        raise DataError(_UNKNOWN.format(count))
     for _ in range(_EXPANSIONS):
         near, given = _expanded(model, solution)
         found = Optimum(near, given)
@@ -185,8 +185,6 @@ def _expanded(model: Model, solution: Solution, *, curved: bool = True) -> tuple
     if not all(v.name in solution.values for v in model.variables()):
         raise _lacking(solution)
     near = expansion_of(model, solution.values, curved=curved)
-    if near is None:
-        raise DataError(_UNKNOWN)
     # cvxpy keeps no values of what it adds, nor multipliers of it.
     point = cone_program(near.to_sdp()).solved()
     return near, replace(solution, values=point.values, duals=point.duals)

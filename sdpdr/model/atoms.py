@@ -1,0 +1,402 @@
+"""Functions of cvxpy, of affine expressions: their values, slopes and cones.
+
+cvxpy writes a function of a placeholder as a small conic program, whose optimal value is the
+function. In a model, expressions take the place of the placeholder. A function of exponential or
+power cones has no standard form: it stays as it is, and the model is rendered to cvxpy.
+
+cvxpy is imported when it is first needed, not with this module.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ModelError
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.spectral import form_root
+from sdpdr.linalg.svec import smat, svec_pairs, svec_size
+from sdpdr.model.affine import Affine
+from sdpdr.model.terms import AtMost, Equal, InCone, Term
+from sdpdr.program.point import Variable, VectorVariable
+from sdpdr.program.sdp import SDP
+
+Maps: TypeAlias = "Mapping[str, LinearMap | VectorMap]"
+Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
+# The names of the placeholder in a program, and of the scalar that alone is minimized.
+_ARGUMENT, _TOP = "argument", "top"
+# A step of differences of gradients, relative to each value: at the cube root of the rounding unit
+# the errors of rounding and of the difference are of one size.
+_STEP = float(np.finfo(float).eps) ** (1.0 / 3.0)
+# What rounding may leave of zero, relatively: in differences of gradients, and in eigenvalues of
+# matrices of small whole numbers, which cvxpy writes.
+_ROUNDED = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Atom:
+    """A convex or concave function of arrays, as cvxpy knows it; the sum of all its values.
+
+    Arguments are given in a row, one after another: an array row by row, of a symmetric matrix the
+    upper triangle in the order of `svec`, without square roots of two.
+
+    Parameters
+    ----------
+    function : str or callable
+        A name in cvxpy, or a callable that takes cvxpy expressions and returns one, or one and a
+        list of constraints on variables of its own, over which it is minimized or maximized.
+    shapes : tuple of shapes
+        Those of the arguments.
+    symmetric : tuple of bool
+        Which arguments are symmetric matrices.
+    sign : {1, -1}
+        -1 if it is concave.
+    more : tuple, optional
+        Arguments that follow, which are no expressions.
+    is_conic : bool, default True
+        Whether linear constraints, second-order cones and matrix inequalities describe it.
+    numeric : callable, optional
+        The function of arrays, where cvxpy has none.
+    word : str, optional
+        How it is printed.
+    """
+
+    function: str | Callable[..., Any]
+    shapes: tuple[tuple[int, ...], ...]
+    symmetric: tuple[bool, ...]
+    sign: float
+    more: tuple[Any, ...] = ()
+    is_conic: bool = True
+    numeric: Callable[..., float] | None = None
+    word: str = "f"
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """Number of values of each argument."""
+        return [
+            svec_size(shape[0]) if symmetric else int(np.prod(shape))
+            for shape, symmetric in zip(self.shapes, self.symmetric, strict=True)
+        ]
+
+    def express(self, values: Any) -> tuple[Any, list[Any]]:
+        """The function of a cvxpy vector of all values, and constraints on what it adds."""
+        import cvxpy as cp
+
+        arguments, start = [], 0
+        for shape, symmetric, size in zip(self.shapes, self.symmetric, self.sizes, strict=True):
+            part = values[start : start + size]
+            start += size
+            if symmetric:
+                part = _full_from_upper(shape[0]) @ part
+            arguments.append(cp.reshape(part, shape, order="C"))
+        function = getattr(cp, self.function) if isinstance(self.function, str) else self.function
+        made = function(*arguments, *self.more)
+        expression, constraints = made if isinstance(made, tuple) else (made, [])
+        return cp.sum(expression), constraints
+
+    def value(self, values: Array) -> float:
+        """The function at numbers.
+
+        Where it is not defined, a convex one is plus infinity and a concave one minus infinity.
+        """
+        import cvxpy as cp
+
+        with np.errstate(all="ignore"):
+            try:
+                if self.numeric is not None:
+                    return self.numeric(*self._arrays(values))
+                found = float(self.express(cp.Constant(values))[0].value)
+            except np.linalg.LinAlgError:  # as of the inverse of a singular matrix
+                found = np.nan
+        return self.sign * np.inf if np.isnan(found) else found
+
+    def _arrays(self, values: Array) -> list[Array]:
+        """The arguments as arrays."""
+        parts = np.split(values, np.cumsum(self.sizes)[:-1])
+        return [
+            (_full_from_upper(shape[0]) @ part if symmetric else part).reshape(shape)
+            for part, shape, symmetric in zip(parts, self.shapes, self.symmetric, strict=True)
+        ]
+
+    def gradient(self, values: Array) -> Array:
+        """The gradient by all values, at numbers where there is one.
+
+        Examples
+        --------
+        >>> atom("log_sum_exp", ((2,),)).gradient(np.zeros(2))
+        array([0.5, 0.5])
+        """
+        return self._gradients([values])[0]
+
+    def _gradients(self, points: Iterable[Array]) -> list[Array]:
+        """Gradients at several points."""
+        import cvxpy as cp
+
+        variable = cp.Variable(sum(self.sizes))
+        expression = self.express(variable)[0]
+        found = []
+        for point in points:
+            variable.value = point
+            slope = expression.grad[variable]
+            if slope is None:
+                raise DataError(f"{self.word} has no gradient at the point of the solution.")
+            found.append(np.asarray(slope.toarray()).ravel())
+        return found
+
+    def curvature_root(self, values: Array) -> Array:
+        """A matrix R with R^T R the second derivatives of the convex one of f and -f.
+
+        They are differences of gradients.
+
+        Examples
+        --------
+        >>> R = atom("log", ((2,),), sign=-1.0, is_conic=False).curvature_root(np.array([1.0, 2.0]))
+        >>> (R.T @ R).round(6)
+        array([[1.  , 0.  ],
+               [0.  , 0.25]])
+        """
+        steps = np.diag(_STEP * np.maximum(np.abs(values), _STEP))
+        ahead, behind = (self._gradients(values + way * steps) for way in (1.0, -1.0))
+        slopes = (np.array(ahead) - np.array(behind)) / (2.0 * np.diag(steps)[:, None])
+        root, least = form_root(self.sign * (slopes + slopes.T) / 2.0)
+        if least < -_ROUNDED:
+            raise DataError(f"{self.word} has no second derivatives at the point of the solution.")
+        return np.asarray(root)
+
+    @cached_property
+    def cones(self) -> ConeForm:
+        """The convex one of f and -f, in the standard form."""
+        return _cone_form(self)
+
+
+@lru_cache(maxsize=256)
+def atom(
+    function: str | Callable[..., Any],
+    shapes: tuple[tuple[int, ...], ...],
+    symmetric: tuple[bool, ...] = (False,),
+    sign: float = 1.0,
+    more: tuple[Any, ...] = (),
+    is_conic: bool = True,
+    numeric: Callable[..., float] | None = None,
+    word: str = "",
+) -> Atom:
+    """The same object for the same arguments, so that its cones are written once (see `Atom`)."""
+    word = word or (function if isinstance(function, str) else function.__name__)
+    return Atom(function, shapes, symmetric, sign, more, is_conic, numeric, word)
+
+
+def atom_of(
+    function: Callable[..., Any],
+    shapes: tuple[tuple[int, ...], ...],
+    symmetric: tuple[bool, ...],
+    more: tuple[Any, ...] = (),
+    word: str = "f",
+) -> Atom:
+    """A function that takes cvxpy expressions, with the curvature that cvxpy finds.
+
+    The sign of an affine one is zero.
+
+    Raises
+    ------
+    ModelError
+        If cvxpy does not know that it is convex or concave, or it depends on more than its
+        arguments.
+    """
+    import cvxpy as cp
+
+    from sdpdr.model.conic.problem import needed_cones
+
+    trial = Atom(function, shapes, symmetric, 1.0, more, word=word)
+    values = cp.Variable(sum(trial.sizes))
+    try:
+        expression, _ = trial.express(values)
+    except (ValueError, TypeError, AttributeError, RuntimeError) as error:
+        kinds = ", ".join(map(str, shapes))
+        raise ModelError(f"{word} of shapes {kinds}: {error}") from error
+    if not isinstance(expression, cp.Expression) or not (
+        expression.is_convex() or expression.is_concave()
+    ):
+        raise ModelError(
+            f"cvxpy finds {word} neither convex nor concave; write it by functions that are, such "
+            "that expression.is_convex() or is_concave() is true."
+        )
+    if expression.parameters() or any(v is not values for v in expression.variables()):
+        raise ModelError(
+            f"{word} depends on variables or parameters of cvxpy; pass variables and parameters of "
+            "this package as arguments."
+        )
+    sign = 0.0 if expression.is_affine() else 1.0 if expression.is_convex() else -1.0
+    problem = cp.Problem(cp.Minimize(sign * expression))
+    is_conic = not any(True for _ in needed_cones(problem))
+    return replace(trial, sign=sign, is_conic=is_conic)
+
+
+@lru_cache(maxsize=32)
+def _full_from_upper(n: int) -> sp.csr_array:
+    """The matrix, in a row, of its upper triangle in the order of `svec`."""
+    i, j = svec_pairs(np.arange(svec_size(n)))
+    place = np.empty((n, n), dtype=np.intp)
+    place[i, j] = place[j, i] = np.arange(i.size)
+    entries = (np.ones(n * n), place.ravel(), np.arange(n * n + 1))
+    return sp.csr_array(entries, shape=(n * n, i.size))
+
+
+@dataclass(frozen=True, eq=False)
+class ConeForm:
+    """A convex function of arguments as the optimal value of a small program.
+
+    Attributes
+    ----------
+    sdp : SDP
+        Minimized over all of its variables but the vector of arguments.
+    price : float or None
+        The cost of the scalar ``top``, if it is all that is minimized and every larger one is
+        feasible as well: any bound of the function may then take its place. None otherwise.
+    """
+
+    sdp: SDP
+    price: float | None
+
+    def above(self, values: Affine, name: str, limit: Affine | None = None) -> Built:
+        """Variables, terms, and an expression that these keep above the function.
+
+        Parameters
+        ----------
+        values : Affine
+            All arguments in a row.
+        name : str
+            The label of the block, and what tells the function apart from others in it.
+        limit : Affine, optional
+            Takes the place of the expression, where there is a `price`.
+        """
+        known = {_ARGUMENT: values}
+        if limit is not None:
+            assert self.price is not None
+            known[_TOP] = ((limit - self.sdp.constant) / self.price).reshape(1)
+        own = {
+            v.name: replace(v, name=f"{name}.{_plain(v.name)}")
+            for v in self.sdp.variables
+            if v.name not in known
+        }
+
+        def substituted(maps: Maps, constant: Any) -> Affine:
+            total = Affine.of(constant)
+            for of, a in maps.items():
+                if of in known:
+                    total = total + known[of].combined(a.matrix(), (a.m,))
+                else:
+                    total = total + Affine.in_variable(a, own[of])
+            return total
+
+        # A single condition that a limit has entered has the name of the block.
+        alone = limit is not None and len(self.sdp.rows) + len(self.sdp.lmis) == 1
+        terms: list[Term] = []
+        for rows in self.sdp.rows:
+            left = substituted(rows.lhs, np.zeros(rows.m))
+            kind = Equal if rows.relation == "==" else AtMost
+            label = term_name(name, "" if alone else _plain(rows.label))
+            terms.append(kind(left.linear, rows.rhs - left.constant, label))
+        for lmi in self.sdp.lmis:
+            label = term_name(name, "" if alone else _plain(lmi.label))
+            terms.append(InCone(substituted(lmi.lhs, lmi.constant), "psd", label))
+        cost = substituted(self.sdp.objective, np.array([self.sdp.constant]))
+        return list(own.values()), terms, cost.reshape(())
+
+
+def _cone_form(of: Atom) -> ConeForm:
+    """The convex one of a function and its negative, as cvxpy writes it with cones."""
+    import cvxpy as cp
+
+    from sdpdr.model.conic.interface import ConesOnly, read_data
+
+    values = cp.Variable(sum(of.sizes))
+    expression, constraints = of.express(values)
+    problem = cp.Problem(cp.Minimize(of.sign * expression), constraints)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".*approximated \(error: 0\.00e\+00\)", UserWarning)
+        data, *_ = problem.get_problem_data(ConesOnly())
+    sdp = read_data(data, variables={values.id: _ARGUMENT}, arguments=_ARGUMENT).sdp
+    place = _only_cost(sdp)
+    if place is None:
+        return ConeForm(sdp, None)
+    apart = _with_top(sdp, *place)
+    price = float(apart.objective[_TOP].matrix().sum())
+    return ConeForm(apart, price if _is_free_upwards(apart) else None)
+
+
+def _only_cost(sdp: SDP) -> tuple[str, int] | None:
+    """The scalar that is all that is minimized; None if there is more."""
+    if len(sdp.objective) != 1:
+        return None
+    ((name, cost),) = sdp.objective.items()
+    costs = cost.matrix()
+    if name == _ARGUMENT or not isinstance(sdp.variable(name), VectorVariable) or costs.nnz != 1:
+        return None
+    return name, int(sp.coo_array(costs).coords[1][0])
+
+
+def _with_top(sdp: SDP, name: str, k: int) -> SDP:
+    """The program with one scalar of a vector as a variable of its own."""
+    variable = sdp.variable(name)
+    assert isinstance(variable, VectorVariable)
+    rest = np.delete(np.arange(variable.size), k)
+
+    def parted(maps: Maps) -> Maps:
+        found = {other: a for other, a in maps.items() if other != name}
+        if name in maps:
+            matrix = sp.csc_array(maps[name].matrix())
+            parts = {_TOP: matrix[:, [k]], name: matrix[:, rest]}
+            found |= {v: VectorMap(sp.csr_array(part)) for v, part in parts.items() if part.nnz}
+        return found
+
+    own = [VectorVariable(_TOP, 1, variable.nonnegative)]
+    if rest.size:
+        own.append(replace(variable, size=rest.size))
+    others = [v for v in sdp.variables if v.name != name]
+    return replace(
+        sdp,
+        variables=(*others, *own),
+        objective=parted(sdp.objective),
+        rows=tuple(replace(rows, lhs=parted(rows.lhs)) for rows in sdp.rows),
+        lmis=tuple(replace(lmi, lhs=parted(lmi.lhs)) for lmi in sdp.lmis),
+    )
+
+
+def _is_free_upwards(sdp: SDP) -> bool:
+    """Whether ``top`` has a positive cost, and what holds at one holds at all larger ones."""
+    if sdp.objective[_TOP].matrix().sum() < 0.0 or sdp.variable(_TOP).is_signed:
+        return False
+    for rows in sdp.rows:
+        if _TOP in rows.lhs:
+            column = rows.lhs[_TOP].matrix().toarray()
+            if rows.relation == "==" or np.any(column > 0.0):
+                return False
+    for lmi in sdp.lmis:
+        if _TOP in lmi.lhs:
+            added = smat(lmi.lhs[_TOP].matrix().toarray().ravel())
+            if np.linalg.eigvalsh(added)[0] < -_ROUNDED * np.max(np.abs(added)):
+                return False
+    return True
+
+
+def term_name(part: str, own: str) -> str:
+    """The name of a term of a part called ``label.k``, in a block that goes before it.
+
+    Examples
+    --------
+    >>> term_name("objective.0", "psd1"), term_name("limit", "psd1")
+    ('0.psd1', 'psd1')
+    """
+    return ".".join(word for word in (part.partition(".")[2], own) if word)
+
+
+def _plain(label: str) -> str:
+    """A label without blanks."""
+    return label.replace(" ", "")

@@ -1,0 +1,109 @@
+"""Problems and constraints that were written in cvxpy, which is imported when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from sdpdr.base.errors import ModelError
+from sdpdr.model.block import Block
+from sdpdr.model.terms import Raw, Term
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from sdpdr.model.conic.problem import CvxpyProgram
+
+
+@dataclass(frozen=True, eq=False)
+class _FromCvxpy(Block):
+    build: Callable[..., Any]
+    name: str
+
+    def terms(self) -> Iterable[Term]:
+        yield Raw(self.build)
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+
+@overload
+def from_cvxpy(build: Callable[..., Any], name: str | None = None) -> Block: ...
+@overload
+def from_cvxpy(build: cp.Problem, name: str | None = None) -> CvxpyProgram: ...
+def from_cvxpy(build: Any, name: str | None = None) -> Block | CvxpyProgram:
+    """A problem that was written in cvxpy as a program; or a block from a function that writes one.
+
+    A ``cvxpy.Problem`` is read as a program in the standard form, which `sdpdr.solve` and
+    `sdpdr.plan` take like any other: every answer is graded. ``program.give_back(solution)`` gives
+    the problem, its variables and its constraints their values.
+
+    A function makes a block of a model, for a first try of an idea. The model then runs on the
+    cvxpy path only (``form="cvxpy"``) and has no certificate; once the idea holds, write it as
+    terms.
+
+    Parameters
+    ----------
+    build : cvxpy.Problem or callable
+        A problem that cvxpy can write with linear rows, second-order cones and matrices that are
+        positive semidefinite. Or a function that takes a mapping from variable name to cvxpy
+        variable and returns a list of constraints or a scalar expression to minimise.
+    name : str, optional
+        The program's name, none by default; or the block's label, the function's name by default.
+
+    Returns
+    -------
+    CvxpyProgram or Block
+
+    Raises
+    ------
+    ModelError
+        If it is neither.
+    NotAcceptedError
+        If the problem is not convex by cvxpy's rules, has integer variables, or needs an
+        exponential or a power cone.
+    DataError
+        If a parameter has no value.
+
+    Notes
+    -----
+    A matrix whose entries are, up to scale and shift, entries of cvxpy variables, each once,
+    becomes a matrix variable, and a variable that a constraint says is not negative a non-negative
+    one; so these constraints have no rows. All others have rows, or a matrix inequality, by the
+    label of the constraint: the one it was given, or how it was written if that is short.
+    Second-order cones become matrix inequalities of order 2, or arrows. What is proved holds for
+    the numbers that cvxpy made of the problem.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import sdpdr
+    >>> X = cp.Variable((3, 3), PSD=True, name="X")
+    >>> problem = cp.Problem(cp.Maximize(cp.sum(X)), [cp.trace(X) == 1, X[0, 1] == 0])
+    >>> program = sdpdr.from_cvxpy(problem)
+    >>> program
+    SDP(unnamed; matrices [X: 3x3], 0 scalars, 2 rows, 0 matrix inequalities)
+    >>> solution = sdpdr.solve(program)
+    >>> solution.status, round(solution.value, 4)
+    (Status.SOLVED, 2.0)
+    >>> program.give_back(solution).status, X.value.shape
+    ('optimal', (3, 3))
+
+    A block of a model:
+
+    >>> block = from_cvxpy(lambda v: [v["K"][0, 0] <= 1.0], name="first_norm")
+    """
+    if callable(build):
+        return _FromCvxpy(build, name or getattr(build, "__name__", "from_cvxpy").strip("<>"))
+    import cvxpy as cp
+
+    from sdpdr.model.conic.problem import read_problem
+
+    if isinstance(build, cp.Problem):
+        return read_problem(build, name)
+    raise ModelError(
+        f"from_cvxpy takes a cvxpy.Problem or a function of the variables; it was given "
+        f"{type(build).__name__}. For instance from_cvxpy(lambda v: [v['K'][0, 0] <= 1.0])."
+    )
