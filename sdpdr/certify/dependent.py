@@ -26,7 +26,7 @@ _DENOMINATOR = 1000
 _OFF, _CONVERGENTS = 1e-8, 20
 # Rows that rational elimination, which is slow, is tried on.
 _RATIONAL = 30
-# Integers below which sums of doubles are exact, the digits of a double, and more than its exponents.
+# Integers below which sums of doubles are exact, digits of a double, and more than its exponents.
 _EXACT, _DIGITS, _RANGE = 2.0**53, 53, 4096
 
 

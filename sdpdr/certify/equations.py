@@ -22,6 +22,7 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.certify.dependent import independent_rows
+from sdpdr.certify.right_inverse import RightInverse
 from sdpdr.certify.rounding import longest_row, residual
 from sdpdr.linalg.rounding import gamma, near_powers
 from sdpdr.linalg.verified import is_verified_positive
@@ -161,13 +162,25 @@ class Equations:
             raise UnprovedError("an equation reads 0 = 1")
         self._E, self._f, self._data, self._vague = E, f, data, vague > 0.0
         kept = self._set_aside(D, np.flatnonzero(~empty))
-        self._gram = Gram(E[kept], D, self._radii(kept))
-        if not self._gram.least > 0.0:
+        near = self._solver(kept, D)
+        if near is None:
             kept = self._independent(kept, D)
-            self._gram = Gram(E[kept], D, self._radii(kept))
-            if not self._gram.least > 0.0:
+            near = self._solver(kept, D)
+            if near is None:
                 raise UnprovedError("equations are dependent to about rounding")
+        self._near = near
         self._right, self._kept = f[kept], kept
+
+    def _solver(self, rows: Index, D: Array) -> Gram | RightInverse | None:
+        """What solves the equations of some rows; None where they are not shown to be independent.
+
+        The condition of the Gram matrix is the square of that of the equations.
+        """
+        gram = Gram(self._E[rows], D, self._radii(rows))
+        if gram.least > 0.0:
+            return gram
+        inverse = RightInverse(self._E[rows], D, self._radii(rows))
+        return inverse if inverse.shows else None
 
     def _without_zeros(self, E: sp.csr_array, f: Array, vague: Array) -> sp.csr_array:
         """The equations without entries that some say are zero, alone."""
@@ -229,8 +242,8 @@ class Equations:
         """
         y = np.array(y, dtype=float)
         y[self._zero] = 0.0
-        y = self._gram.nearest(y, self._right)
-        radius = self._gram.radius(y, self._right)
+        y = self._near.nearest(y, self._right)
+        radius = self._near.radius(y, self._right)
         radius[self._zero] = 0.0
         if not np.all(np.isfinite(radius)) or not np.all(np.isfinite(y)):
             raise UnprovedError("equations are not solved near the point")
