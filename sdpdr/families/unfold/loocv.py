@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.errors import DataError, ModelError
+from sdpdr.base.errors import ModelError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Affine, Block, Model, Var
@@ -161,11 +161,6 @@ def leave_one_out(counts: ArrayLike) -> Affine:
     n = counts.size
     if np.all(counts == 1.0):
         return OtherSums(n) @ Var("K")
-    if np.any(counts % 1.0):
-        raise DataError(
-            f"counts must be whole numbers here, since samples are left out one by one; among them "
-            f"is {counts[np.flatnonzero(counts % 1.0)[0]]:g}. Make the graph without weights."
-        )
     copies = np.repeat(np.arange(n), counts.astype(int))
     return sp.eye_array(n, format="csr")[copies] @ OtherSums(n, counts) @ Var("K")
 

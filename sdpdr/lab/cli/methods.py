@@ -353,8 +353,8 @@ def parsed(name: str, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parsed("density_map", [("bandwidth", "2.5"), ("variant", "trace"), ("compact", "yes")])
-    {'bandwidth': 2.5, 'variant': 'trace', 'compact': True}
+    >>> parsed("density_map", [("bandwidth", "2.5"), ("variant", "trace")])
+    {'bandwidth': 2.5, 'variant': 'trace'}
     """
     known, found = METHODS[name].own, dict[str, Any]()
     for key, value in pairs:
