@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -11,19 +12,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import FewAnchorsWarning, MissedLengthsWarning, warn
+from sdpdr.base.errors import (
+    FewAnchorsWarning,
+    MissedLengthsWarning,
+    SquaredDistancesWarning,
+    warn,
+)
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
+from sdpdr.base.rows import numbered, rows_like
 from sdpdr.families.unfold.anchored import missed_lengths, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion
 from sdpdr.families.unfold.estimators.anchored import known_nodes
-from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
 from sdpdr.families.unfold.estimators.gram import (
     EXACT_LENGTHS,
     DefaultTimeLimit,
     warn_of_missing_proof,
 )
 from sdpdr.families.unfold.last_step import MISSED, LastStep, mirrored
+from sdpdr.graphs import complete
 from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
 
@@ -99,8 +106,6 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     unit_ : float
         The length that is one in the program and its matrix: with anchors and a price, the root
         mean square of the known distances; else 1.
-    names_ : array of shape (n,)
-        Names of the points in triples, ascending, or those of a frame's rows; else their numbers.
 
     Raises
     ------
@@ -152,25 +157,30 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
 
         Parameters
         ----------
-        X : array_like of shape (n, n), sparse matrix, or triples (i, j, distance), shape (m, 3)
+        X : array_like or sparse array of shape (n, n)
             The distances. Of a dense matrix those that are not known are NaN or inf, of a sparse
-            one those that have no entry; either triangle will do. Three triples are told from a
-            matrix by its diagonal of zeros. Points of triples are numbered from 0, or have names.
-        y : array_like of shape (n, r), or tuple (indices, positions), optional
-            Anchors: coordinates, with rows of nan where they are not known; or the points that
-            have known coordinates, by number or name, and these.
+            one those that have no entry; either triangle will do. Triples (i, j, distance) are the
+            sparse array ``scipy.sparse.coo_array((distance, (i, j)), shape=(n, n))``. Messages name
+            points of a frame by its index.
+        y : array_like of shape (n, r), optional
+            Anchors: coordinates, with rows of nan where they are not known.
 
         Returns
         -------
         self
         """
         require_kinds(self)
-        graph, self.names_ = named_distances(X)
-        if getattr(X, "shape", ()) == (graph.index.size,) * 2:
-            note_columns(self, X)
-        else:
-            self.n_features_in_ = graph.index.size
-        anchors, nodes, coordinates = known_nodes(graph, in_rows(y, self.names_))
+        with rows_like(X):
+            return self._learn(X, y)
+
+    def _learn(self, X: Any, y: Any) -> DistanceCompletion:
+        """`fit`, where messages name points as the data do."""
+        with warnings.catch_warnings():
+            # Noisy distances break the triangle inequality.
+            warnings.simplefilter("ignore", SquaredDistancesWarning)
+            graph = complete(X, metric="precomputed")
+        note_columns(self, X)
+        anchors, nodes, coordinates = known_nodes(graph, y)
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
             validate.positive_integer("n_components", self.n_components, at_most=graph.n)
@@ -219,7 +229,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         if self.mirrored_.size:
             warn(
                 f"the places of {self.mirrored_.size} points are no better than their mirror "
-                f"images, which have the same distances: {called(self.names_, self.mirrored_)}. "
+                f"images, which have the same distances: {numbered(self.mirrored_)}. "
                 "Give more distances of them; see mirrored_.",
                 FewAnchorsWarning,
             )
@@ -241,7 +251,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
             warn(
                 f"places in {r} dimensions do not have the distances given: they miss them by "
                 f"{self.rmse_:.3g} (rmse_), {missed.share:.0%} of their root mean square. Worst "
-                f"are points {called(self.names_, missed.samples)}: {missed.given:.4g} given, "
+                f"are points {numbered(missed.samples)}: {missed.given:.4g} given, "
                 f"{missed.found:.4g} found. See whether that distance is right, whether anchors "
                 "and distances are in one unit, and whether the points need more dimensions "
                 "(n_components).",
