@@ -11,9 +11,8 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
-    FewAnchorsWarning,
     MissedLengthsWarning,
     SquaredDistancesWarning,
     warn,
@@ -29,7 +28,7 @@ from sdpdr.families.unfold.estimators.gram import (
     DefaultTimeLimit,
     warn_of_missing_proof,
 )
-from sdpdr.families.unfold.last_step import MISSED, LastStep, mirrored
+from sdpdr.families.unfold.last_step import LastStep
 from sdpdr.graphs import complete
 from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
@@ -94,9 +93,6 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         With anchors: squared distance of each point of the program from the space of coordinates.
         Where it is zero the program's lengths hold at the positions found, which need not be the
         only such positions.
-    mirrored_ : array of int
-        With anchors: samples that a reflection moves without changing any distance that is known,
-        so that they are not determined. There may be others.
     anchors_ : array of int
         Samples of known coordinates.
     graph_ : NeighborGraph
@@ -118,11 +114,10 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     Warns
     -----
     FewAnchorsWarning
-        Some positions are no better than their mirror images, see ``mirrored_``.
+        The anchors span too little, so that mirror images of the others fit as well.
     MissedLengthsWarning
         After both steps, positions miss the distances by more than an eighth of their root mean
-        square, or one of them by all of it, more than noise of 10 % does; or more dimensions have
-        the distances, and these positions miss them by any share.
+        square, or one of them by all of it, more than noise of 10 % does.
     UncertifiedWarning
 
     References
@@ -208,9 +203,8 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         if nodes.size:
             trust = place(solution, scaled, nodes, step.coordinates).trust
             self.trust_ = self.unit_**2 * graph.of_samples(trust)
-            self._find_mirrored(mirrored(scaled, nodes, places))
         if self.refined:  # projected positions alone miss noisy lengths by more than the noise
-            self._warn_of_missed_lengths(step, places)
+            self._warn_of_missed_lengths(places)
         return self
 
     def _seconds(self) -> float | None:
@@ -224,16 +218,6 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
             words.insert(0, f"It had {self._seconds():g} seconds; time_limit=None lets it end.")
         return " ".join(words)
 
-    def _find_mirrored(self, nodes: Index) -> None:
-        self.mirrored_ = np.flatnonzero(np.isin(self.graph_.index, nodes))
-        if self.mirrored_.size:
-            warn(
-                f"the places of {self.mirrored_.size} points are no better than their mirror "
-                f"images, which have the same distances: {numbered(self.mirrored_)}. "
-                "Give more distances of them; see mirrored_.",
-                FewAnchorsWarning,
-            )
-
     @property
     def distances_(self) -> Array:
         """Known distances, and those between the positions elsewhere; shape (n, n)."""
@@ -244,8 +228,8 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         found[i, j] = found[j, i] = np.sqrt(graph.sqdist)
         return np.asarray(found[np.ix_(graph.index, graph.index)])
 
-    def _warn_of_missed_lengths(self, step: LastStep, places: Array) -> None:
-        """Warn of lengths missed by more than noise explains, or held by more dimensions."""
+    def _warn_of_missed_lengths(self, places: Array) -> None:
+        """Warn of lengths missed by more than noise explains."""
         missed, r = missed_lengths(self.graph_, self.unit_ * places), places.shape[1]
         if missed.share > _NOISE or missed.most > _WORST:
             warn(
@@ -254,18 +238,6 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
                 f"are points {numbered(missed.samples)}: {missed.given:.4g} given, "
                 f"{missed.found:.4g} found. See whether that distance is right, whether anchors "
                 "and distances are in one unit, and whether the points need more dimensions "
-                "(n_components).",
-                MissedLengthsWarning,
-            )
-        elif missed.share > MISSED and step.needs_more_dimensions(
-            self.solution_, places, self.price
-        ):
-            warn(
-                f"points in more than {r} dimensions have the distances given, at least ten times "
-                f"as well as places in {r}, which miss them by {self.rmse_:.3g} (rmse_), "
-                f"{missed.share:.2g} of their root mean square. The last step may have ended in a "
-                "local minimum: if the distances are exact, try misfit='absolute', or give more "
-                "of them. Few and noisy ones look alike, as do points that need more dimensions "
                 "(n_components).",
                 MissedLengthsWarning,
             )
