@@ -24,6 +24,7 @@ from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import Band, Relation, Slack, Variance
 from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, VarianceAboutMean, positions
+from sdpdr.model.blocks.separation import Reach
 from sdpdr.program import Solution
 
 # By how much, relatively, anchors may break a length and count as rounded.
@@ -112,9 +113,14 @@ def anchored_mvu(
         return mvu(graph, isometry)
     known = known_points(graph, anchors, coordinates)
     _require_bounded(graph, known)
+    limits: tuple[Block, ...] = ()
     if not isinstance(isometry, Slack):
-        paths = stretch_of(isometry) * geodesics(graph, known.nodes)[:, known.nodes]
-        _require_consistent(graph, known, isometry, paths)
+        paths = stretch_of(isometry) * geodesics(graph, known.nodes)
+        _require_consistent(graph, known, isometry, paths[:, known.nodes])
+        # |y_j| <= |a_k| + way from k to j, which multipliers need to prove a bound.
+        norms = np.linalg.norm(known.centred, axis=1)
+        reach = np.min(norms[:, None] + paths[:, known.unknown], axis=0)
+        limits = (Reach(np.append(np.ones(known.centred.shape[1]), reach), "Z"),)
     validate.choice("about", about, ("mean", "anchors"))
     _warn_of_few(known)
     r, unknown = known.centred.shape[1], known.unknown
@@ -130,7 +136,7 @@ def anchored_mvu(
         AnchoredIsometry(graph, known.nodes, known.centred, isometry),
         objective,
     )
-    return Model(blocks, name="anchored_mvu")
+    return Model((*blocks, *limits), name="anchored_mvu")
 
 
 @dataclass(frozen=True, eq=False)

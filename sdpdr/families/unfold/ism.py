@@ -16,7 +16,7 @@ from sdpdr.graphs import FurthestPairs, NeighborGraph
 from sdpdr.model import Block, Model, soften
 from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Variance
 from sdpdr.model.blocks.anchors import VarianceAboutMean
-from sdpdr.model.blocks.separation import LargestMargin, Separation
+from sdpdr.model.blocks.separation import LargestMargin, Reach, Separation
 
 Furthest: TypeAlias = "FurthestPairs | Literal['auto', 'all']"
 
@@ -91,7 +91,7 @@ def ism(
     >>> from sdpdr import graphs
     >>> line = graphs.path([1.0, 1.0, 1.0])
     >>> ism(line, ["a", None, None, "b"], margin=0.5, furthest="all")
-    Gram + Lengths + VarianceAboutMean + Separation
+    Gram + Lengths + VarianceAboutMean + Separation + Reach
     """
     unfolding = _unfolding(graph, furthest, isometry)
     if y is None or not encoded(y)[0].size:
@@ -99,18 +99,21 @@ def ism(
     labels = labelled(graph, y, anchors)
     gamma = labels.default_margin if margin is None else float(margin)
     separation: Block = Separation(labels.codes, labels.anchors, gamma)
+    excess = 0.0
     if slack is None:
         _require_conceivable(labels, gamma, isometry)
     elif not (isinstance(slack, Real) and np.isfinite(slack) and slack > 0):
         raise ModelError(f"the price of slack must be positive and finite; it is {slack!r}.")
     else:
         separation = soften(separation, slack)
+        excess = _largest_excess(labels, isometry, gamma, slack)
     # The origin lies on the hyperplane, so it cannot be the mean as well.
     blocks = [b for b in unfolding.blocks if not isinstance(b, (Centered, Variance))]
     if furthest == "all":
         counts = np.asarray(graph.counts, dtype=float)
         blocks.append(VarianceAboutMean(sp.eye_array(graph.n, format="csr"), counts))
-    return Model((*blocks, separation), name="ism")
+    reach = _reach(labels, isometry, gamma, excess)
+    return Model((*blocks, separation, *reach), name="ism")
 
 
 def separation_margin(
@@ -158,7 +161,7 @@ def separation_margin(
         Isometry(graph, isometry),
         LargestMargin(labels.codes, labels.anchors),
     )
-    return Model(blocks, name="separation_margin")
+    return Model((*blocks, *_reach(labels, isometry)), name="separation_margin")
 
 
 def _unfolding(graph: NeighborGraph, furthest: Furthest, isometry: Relation) -> Model:
@@ -181,3 +184,23 @@ def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) ->
             f"anchor {anchor} to point {other}, of another class, leaves room for. The largest "
             "margin is the value of methods.separation_margin(graph, y, anchors)."
         )
+
+
+def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: float) -> float:
+    """By how much constraints fall short at most at an optimum.
+
+    It is no worse than any map moved so that the first anchor is at the origin. All norms are
+    then at most the radius, and inner products with that anchor are zero.
+    """
+    rows = labels.anchors.size * int(np.sum(labels.codes >= 0))
+    radius = stretch_of(isometry) * float(np.max(labels.paths[0]))
+    others = radius**2 if labels.anchors.size > 1 else 0.0
+    won = float(np.sum(labels.graph.counts)) * (2.0 * radius) ** 2
+    return won / price + rows * (margin + others)
+
+
+def _reach(
+    labels: Labelled, isometry: Relation, margin: float = 0.0, excess: float = 0.0
+) -> tuple[Block, ...]:
+    stretch = stretch_of(isometry)
+    return () if np.isinf(stretch) else (Reach(labels.reach(margin, stretch, excess)),)

@@ -81,6 +81,7 @@ from sdpdr.model.blocks.regression import SquaredSize as SquaredSize
 from sdpdr.model.blocks.separation import LargestMargin as LargestMargin
 from sdpdr.model.blocks.separation import MarginMultipliers as MarginMultipliers
 from sdpdr.model.blocks.separation import Margins as Margins
+from sdpdr.model.blocks.separation import Reach as Reach
 from sdpdr.model.blocks.separation import Separation as Separation
 from sdpdr.model.blocks.spectral import DualMaxNorm as DualMaxNorm
 from sdpdr.model.blocks.spectral import Fantope as Fantope

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import DataError, ModelError
-from sdpdr.linalg import Entries
+from sdpdr.linalg import Entries, Trace
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
 from sdpdr.model.terms import AtMost, Maximize, Term
@@ -107,6 +107,29 @@ class LargestMargin(Block):
         t = Var(self.margin)
         yield AtMost(np.ones((len(pairs), 1)) @ t + sides, 0.0)
         yield Maximize(np.ones((1, 1)) @ t)
+
+
+@dataclass(frozen=True, eq=False)
+class Reach(Block):
+    r"""Says what other rows imply: no point is further from the origin than :math:`\rho_i`.
+
+    One row, :math:`\operatorname{tr} K \le \sum_i \rho_i^2`. It cuts nothing off. It is there so
+    that multipliers of any quality prove a bound, at any size.
+
+    Parameters
+    ----------
+    reach : array_like of shape (n,)
+        :math:`\rho_i`, plain lengths.
+    gram : str, default "K"
+    """
+
+    reach: Array
+    gram: str = "K"
+
+    def terms(self) -> Iterable[Term]:
+        """The trace is limited."""
+        total = float(np.sum(np.square(as_real(self.reach))))
+        yield AtMost(Trace(len(self.reach)) @ Var(self.gram), total, symbol="Σ ρ_i²")
 
 
 @dataclass(frozen=True, eq=False)
