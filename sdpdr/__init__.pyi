@@ -48,7 +48,6 @@ from .families.unfold.estimators.mvu import MVU as MVU
 from .families.unfold.estimators.separation import ISM as ISM
 from .families.unfold.quality import Quality as Quality
 from .families.unfold.quality import quality as quality
-from .families.unfold.quality import quality_table as quality_table
 from .lab import datasets as datasets
 from .lab import library as library
 from .lab import plot as plot

@@ -11,6 +11,7 @@ computed by scikit-learn.
 # paper to the right, the height upwards.
 
 import numpy as np
+import pandas as pd
 
 import sdpdr
 from sdpdr import baselines, graphs, methods, plot
@@ -55,8 +56,11 @@ for name, title in titles.items():
 # rectangle, with and without a common factor.
 
 spectra = {"Max. Variance Unfolding": solution.spectrum()}
-table = sdpdr.quality_table(graph, found, truth=truth, spectra=spectra)
-print(table)
+table = {
+    name: sdpdr.quality(graph, Y, truth=truth, spectrum=spectra.get(name))
+    for name, Y in found.items()
+}
+print(pd.DataFrame({name: measured.facts() for name, measured in table.items()}).to_string())
 
 # %%
 # To see differences rather than turns, each picture is first laid over the truth.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
@@ -62,10 +62,3 @@ def require_kernel(value: object, known: Collection[str]) -> None:
         raise DataTypeError(f"kernel={value!r} is neither a name nor a function of two rows.")
     if value not in known:
         raise UnknownNameError("kernel", value, known)
-
-
-def options_of(name: str, value: object) -> dict[str, Any]:
-    """Value of the argument called ``name``, options by name or None, as a dict."""
-    if value is not None and not isinstance(value, Mapping):
-        raise DataTypeError(f"{name}={value!r} are no options: pass a dict of names and values.")
-    return dict(value or {})

@@ -24,7 +24,6 @@ from sdpdr.families.regress.projections import IsoProjection as IsoProjection
 from sdpdr.families.regress.spectral_regression import SpectralRegression as SpectralRegression
 from sdpdr.families.sopca.estimator import SOPCA as SOPCA
 from sdpdr.families.unfold.estimators.anchored import AnchoredMVU as AnchoredMVU
-from sdpdr.families.unfold.estimators.anchored import insert as insert
 from sdpdr.families.unfold.estimators.are import ARE as ARE
 from sdpdr.families.unfold.estimators.completion import DistanceCompletion as DistanceCompletion
 from sdpdr.families.unfold.estimators.gram import GramEmbedding as GramEmbedding

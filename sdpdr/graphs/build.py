@@ -31,29 +31,22 @@ BRIDGES = 6
 SAME_LENGTH = 1e-9
 
 
-def merge_duplicates(space: Space, duplicates: str = "merge") -> tuple[Space, Index]:
+def merge_duplicates(space: Space) -> tuple[Space, Index]:
     """Space of the distinct points, in their order, and the place of each original point in it.
 
     Points at distance zero leave a model without interior, and points at the distance of rounding
     nearly so.
     """
-    validate.choice("duplicates", duplicates, ("merge", "error"))
     same = space.representatives()
     nodes, index = np.unique(same, return_inverse=True)
     if len(nodes) == space.n:
         return space, index
     copies = np.flatnonzero(same != np.arange(space.n))
-    repeat, them, were = "repeat", "them", "They were"
-    if len(copies) == 1:
-        repeat, them, were = "repeats", "it", "It was"
-    found = f"{len(copies)} of {space.n} points {repeat} an earlier one: {numbered(copies)}."
-    if duplicates == "error":
-        raise DataError(
-            f"{found} Drop {them}, or pass duplicates='merge' to merge and count {them}."
-        )
+    repeat, were = ("repeats", "It was") if len(copies) == 1 else ("repeat", "They were")
     warn(
-        f"{found} {were} merged; graph.counts says how often each point occurs and graph.index "
-        "where each row of X went.",
+        f"{len(copies)} of {space.n} points {repeat} an earlier one: {numbered(copies)}. {were} "
+        "merged; graph.counts says how often each point occurs and graph.index where each row of "
+        "X went.",
         DuplicatePointsWarning,
     )
     return space.take(nodes), index

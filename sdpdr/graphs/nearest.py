@@ -26,7 +26,6 @@ def knn(
     *,
     metric: str = "euclidean",
     angles: bool = False,
-    duplicates: str = "merge",
     connect: str = "error",
     progress: Progress | bool | None = None,
 ) -> NeighborGraph:
@@ -56,8 +55,6 @@ def knn(
         nearest of those known (fewer than k where fewer are), and D[i, j] or D[j, i] is enough.
     angles : bool, default False
         Whether to add every pair inside a neighbourhood: see `NeighborGraph.with_cliques`.
-    duplicates : {"merge", "error"}, default "merge"
-        What to do with points that coincide.
     connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
         What to do with a graph of several components: raise; add the ``n_neighbors`` shortest
         edges between every two of them, with a warning (of more than thirty components, between
@@ -103,7 +100,7 @@ def knn(
     >>> knn(X, n_neighbors=4).m
     249
     """
-    space, index = merge_duplicates(make_space(X, metric), duplicates)
+    space, index = merge_duplicates(make_space(X, metric))
     k = validate.n_neighbors(n_neighbors, space.n)
     options: dict[str, object] = {"n_neighbors": k, "angles": angles, "connect": connect}
     with show_count(progress, f"{k} nearest neighbours of {space.n} points", space.n) as count:

@@ -72,7 +72,7 @@ class NeighborGraph:
         SQUARED edge lengths, positive.
     counts : array_like of shape (n,), optional
         How many of the original points each node stands for (duplicates are merged into one
-        node), or the sum of their weights, see `weighed`. Default: one each.
+        node). Default: one each.
     index : array_like of int, shape (n_original,), optional
         The node of each original point, -1 where the point was dropped. Default: 0, ..., n - 1.
     provenance : Provenance, optional
@@ -214,22 +214,6 @@ class NeighborGraph:
         found[placed] = values[self.index[placed]]
         return found
 
-    def weighed(self, sample_weight: ArrayLike) -> NeighborGraph:
-        """Nodes that count by the weights of their samples, in place of how many there are.
-
-        Examples
-        --------
-        >>> NeighborGraph(2, [[0, 1]], [1.0]).weighed([2.0, 0.5]).counts
-        array([2. , 0.5])
-        """
-        weights, placed = np.asarray(sample_weight, dtype=float), self.index >= 0
-        if weights.shape != placed.shape:
-            raise ShapeError(
-                f"sample_weight must have shape {placed.shape}, one number for each sample; it has "
-                f"{weights.shape}."
-            )
-        return replace(self, counts=np.bincount(self.index[placed], weights[placed], self.n))
-
     @property
     def first_samples(self) -> Index:
         """The first sample of each node, shape (n,)."""
@@ -355,12 +339,12 @@ def _checked_sqdist(sqdist: ArrayLike, m: int) -> Array:
 
 
 def _checked_counts(n: int, counts: np.ndarray) -> np.ndarray:
-    """How much each of n nodes counts, whole numbers or floats."""
+    """How many points each of n nodes stands for."""
     if counts.shape != (n,):
         raise ShapeError(f"counts has shape {counts.shape} but there are {n} nodes: pass one each.")
-    if counts.dtype.kind not in "iuf" or not (np.isfinite(counts) & (counts > 0)).all():
-        raise DataError("counts must be positive numbers: each node is some point.")
-    return counts.astype(float if counts.dtype.kind == "f" else np.int64)
+    if counts.dtype.kind not in "iu" or not (counts > 0).all():
+        raise DataError("counts must be positive whole numbers: each node is some point.")
+    return counts.astype(np.int64)
 
 
 def _checked_index(n: int, index: np.ndarray) -> Index:

@@ -45,7 +45,6 @@ BLOCKS = {
     "isometry, relative slack": blocks.Isometry(GRAPH, Slack(2.0, relative=True)),
     "isometry, relative absolute slack": blocks.Isometry(GRAPH, Slack(2.0, "absolute", True)),
     "isometry, another gram": blocks.Isometry(GRAPH, "equality", gram="G"),
-    "flat": blocks.Flat(np.eye(N)[:, :2] - 1.0 / N),
     "spread": blocks.Spread(N, [[0, 3], [1, 5]]),
     "spread, weighted": blocks.Spread(N, [[0, 3], [1, 5]], [2.0, 1.0]),
     "apart": blocks.Apart(N, [[0, 3], [1, 5]], [4.0, 1.0]),

@@ -12,7 +12,6 @@ from sdpdr.blocks import (
     NonNegative,
     OtherSums,
     RowSums,
-    SumsAtMost,
     TraceAtMost,
     UnitDiagonal,
 )
@@ -33,8 +32,6 @@ ALL = [
     RowSums(4, [[0, 0], [0, 1], [3, 3]], 1.0),
     TraceAtMost(4, 2.0),
     TraceAtMost(4, 2.0, np.array([1.0, 2.0, 1.0, 1.0])),
-    SumsAtMost(4, np.arange(4.0)),
-    SumsAtMost(4, 2.0, np.array([2, 1, 1, 1])),
     LeastTrace(4),
     UnitDiagonal(4),
     Dispersion(4),

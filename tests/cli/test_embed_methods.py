@@ -239,7 +239,5 @@ def test_values_are_read_as_what_they_are():
         "anchors": [3, 5],
         "slack": None,
     }
-    given = [("kernel", "rbf"), ("kernel_params", "gamma:0.1,degree:3")]
-    assert parsed("xing", given) == {"kernel": "rbf", "kernel_params": {"gamma": 0.1, "degree": 3}}
     # Labels of actions are words.
     assert parsed("are", [("inverse", "1:2")]) == {"inverse": {"1": "2"}}

@@ -29,7 +29,7 @@ MOST_LINES = 25
 ELSEWHERE = {"NCMVU", "SPE", "Sammon", "GPLVM", "KernelEigenmaps", "RelevanceFeedback"}
 # Not methods: bases, steps and bounds within one, and what reads an answer.
 HELPERS = {
-    "GramEmbedding", "GraphProjection", "LengthEmbedding", "insert",
+    "GramEmbedding", "GraphProjection", "LengthEmbedding",
     "contrast", "ellipsoid_of", "isometric", "labelling_of", "mixed_label_bound",
     "mixed_label_step", "mixed_scale_step", "place", "refine", "side_information",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The estimator of anchored unfolding, and points inserted into a finished embedding."""
+"""The estimator of anchored unfolding."""
 
 import re
 import warnings
@@ -16,7 +16,6 @@ from sdpdr.errors import (
     MissedLengthsWarning,
     ShapeError,
 )
-from sdpdr.estimators import insert
 
 X, T = sdpdr.datasets.swiss_roll(30, seed=0)
 
@@ -108,46 +107,6 @@ def test_a_wrong_coordinate_is_told():
     wrong[[10, 11, 30, 31, 50, 51]] += 8.0 * np.array([[1], [-1]] * 3)
     with pytest.warns(MissedLengthsWarning, match="in the data, .* in the coordinates"):
         sdpdr.AnchoredMVU().fit(S, known(wrong, np.union1d(ROWS, [11, 31, 50])))
-
-
-@pytest.mark.integration
-def test_inserted_points_come_near_to_where_they_were():
-    """The unfolded roll with points taken out and put back."""
-    flat = np.column_stack([0.5 * (T * np.sqrt(1 + T * T) + np.arcsinh(T)), X[:, 1]])
-    sheet = np.column_stack([flat, np.zeros(30)])
-    found = insert(sheet[4:], flat[4:], sheet[:4], 5)
-    np.testing.assert_allclose(found.coordinates, flat[:4], atol=0.02 * np.ptp(flat))
-    assert found.trust.shape == (4,)
-
-
-def test_a_point_already_there_goes_where_it_is(free):
-    found = insert(X, free.embedding_, X[:2], 5)
-    np.testing.assert_allclose(found.coordinates, free.embedding_[:2], atol=0.1)
-
-
-@pytest.mark.integration
-def test_the_estimator_inserts_by_itself(free):
-    y = known(free.embedding_, [0, 5, 10, 15, 20, 25])
-    learned = sdpdr.AnchoredMVU(n_neighbors=5, solver="clarabel", tol=1e-5).fit(X, y)
-    beside = learned.insert(X[1:3] + 0.05)
-    np.testing.assert_allclose(beside, learned.embedding_[1:3], atol=0.5)
-    again = learned.insert(X[1:3])
-    np.testing.assert_array_equal(again, learned.embedding_[1:3])
-    with pytest.raises(ValueError, match="features"):
-        learned.insert(X[:, :2])
-
-
-@pytest.mark.parametrize(
-    ("embedding", "new", "error"),
-    [
-        (np.zeros((5, 2)), np.zeros((1, 3)), ShapeError),
-        (np.zeros((30, 2)), np.zeros((1, 2)), ShapeError),
-        (np.zeros((30, 2)), np.full((1, 3), np.nan), DataError),
-    ],
-)
-def test_points_that_do_not_fit_are_refused(embedding, new, error):
-    with pytest.raises(error):
-        insert(X, embedding, new)
 
 
 def test_nothing_known_is_told_before_the_program_is_solved():

@@ -63,9 +63,3 @@ def test_maps_that_are_not_linear_have_more_columns_than_the_data():
 def test_kernel_eigenmaps_have_a_component_at_least(wrong):
     with pytest.raises(DataError, match=f"n_components={wrong} is too small"):
         extend.KernelEigenmaps(n_components=wrong).fit(cloud(3))
-
-
-def test_triples_counted_from_one_are_told_how_points_are_counted():
-    triples = np.array([[1, 2, 1.0], [2, 3, 1.0], [1, 3, 1.5], [3, 4, 1.0]])
-    with pytest.raises(DataError, match=r"counted from 0, and these run from 1 to 4: of 5 points"):
-        sdpdr.DistanceCompletion().fit(triples)

@@ -12,6 +12,7 @@ from sdpdr.errors import (
     DataError,
     DuplicatePointsWarning,
     ModelError,
+    NonUniqueWarning,
     SampledWarning,
     SolveFailedError,
     UnknownNameError,
@@ -148,3 +149,19 @@ def test_distances_with_gaps_are_refused():
     D[3, 20] = D[20, 3] = np.nan
     with pytest.raises(DataError, match=r"needs all distances.*DistanceCompletion"):
         sdpdr.DensityMap(metric="precomputed").fit(D)
+
+
+def test_a_saturated_variance_is_reported_with_the_share_that_is_shown():
+    points = ROLL[:20]
+    width = float(np.sqrt(graphs.knn(points, 4).sqdist.mean()))
+    learner = sdpdr.DensityMap(n_neighbors=4, bandwidth=0.5 * width)
+    with pytest.warns(NonUniqueWarning, match=r"hold \d+% of the kernel") as warned:
+        learner.fit(points)
+    share = float(learner.explained_variance_ratio_.sum())
+    assert f"hold {share:.0%} of" in str(warned[0].message)
+
+
+def test_a_variance_below_the_largest_raises_no_warning(recwarn):
+    learned = sdpdr.DensityMap(n_neighbors=4).fit(ROLL[:20])
+    assert learned.solution_.value < 0.99 * 20
+    assert not [w for w in recwarn if issubclass(w.category, NonUniqueWarning)]

@@ -212,18 +212,28 @@ def test_names_of_columns_are_those_of_the_last_fit():
 @pytest.mark.parametrize("scales", [np.ones(20), np.geomspace(1.0, 1e-3, 10)])
 def test_where_all_pairs_are_neighbours_it_is_classical_scaling(scales):
     X = np.random.default_rng(0).standard_normal((60, scales.size)) * scales
-    weights = np.linspace(0.5, 2.0, 60)
-    for given in (None, weights):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LostLengthsWarning)
-            found = sdpdr.MVU(n_neighbors=100).fit(X, sample_weight=given)
-        share = np.ones(60) if given is None else given
-        centred = X - share @ X / share.sum()
-        assert found.solution_.certified()
-        assert found.solution_.value == pytest.approx(share @ np.sum(centred**2, axis=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LostLengthsWarning)
+        found = sdpdr.MVU(n_neighbors=100).fit(X)
+    assert found.solution_.certified()
+    assert found.solution_.value == pytest.approx(np.sum((X - X.mean(axis=0)) ** 2))
 
 
 def test_lengths_of_no_points_have_no_classical_optimum():
     unlike = np.ones((60, 60)) - np.eye(60)
     unlike[0, 1] = unlike[1, 0] = 1.999
     assert classical_optimum(sdpdr.graphs.complete(unlike, metric="precomputed")) is None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [sdpdr.MVU, sdpdr.ColoredMVU])
+def test_columns_are_principal_components_of_all_rows_that_repeat(roll, kind):
+    rows = np.repeat(np.arange(14), np.where(np.arange(14) < 4, 5, 1))
+    learner = kind(n_neighbors=4).fit(roll[rows], roll[rows, :2])
+    of_rows = np.asarray(learner.gram_)[np.ix_(learner.graph_.index, learner.graph_.index)]
+    centring = np.eye(rows.size) - 1.0 / rows.size
+    values, vectors = np.linalg.eigh(centring @ of_rows @ centring)
+    np.testing.assert_allclose(learner.eigenvalues_[:2], values[:-3:-1], rtol=1e-5)
+    size = np.abs(learner.embedding_).max()
+    across = learner.embedding_.T @ (vectors * np.sqrt(np.maximum(values, 0.0)))[:, :-3:-1]
+    np.testing.assert_allclose(np.abs(across), np.diag(values[:-3:-1]), atol=1e-4 * size**2)

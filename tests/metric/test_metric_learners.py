@@ -1,4 +1,4 @@
-"""The metric estimators: scikit-learn's checks, metric-learn's names, kernels, refusals."""
+"""The metric estimators: scikit-learn's checks, metric-learn's names, refusals."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,6 @@ from sdpdr.errors import (
 
 X, Y = load_iris(return_X_y=True)
 LEARNERS = [XingMetric(), XingMetric(diagonal=True), GhodsiMetric(), GhodsiMetric(n_components=2)]
-RBF = {"kernel": "rbf", "kernel_params": {"gamma": 0.3}}
 
 
 @pytest.mark.daily(8)
@@ -93,38 +92,19 @@ def test_by_default_directions_weigh_by_their_contrast():
         GhodsiMetric().fit(X * [1.0, 1.0, 1.0, 1e4], Y)
 
 
-# -- kernels ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("learner", [LEARNERS[0], LEARNERS[3]], ids=str)
-def test_the_linear_kernel_reproduces_the_metric(learner):
-    points, y, new = X[::3], Y[::3], X[1::3]
-    options = {"tol": 1e-9} if isinstance(learner, XingMetric) else {}
-    plain = clone(learner).set_params(**options).fit(points, y)
-    kernel = clone(learner).set_params(kernel="linear", **options).fit(points, y)
-    given = clone(learner).set_params(kernel="precomputed", **options).fit(points @ points.T, y)
-    assert kernel.value_ == pytest.approx(plain.value_, rel=1e-8)
-    lengths = [
-        np.linalg.norm(np.diff(m.transform(A), axis=0), axis=1)
-        for m, A in ((plain, new), (kernel, new), (given, new @ points.T))
-    ]
-    np.testing.assert_allclose(lengths[1:], [lengths[0]] * 2, rtol=1e-4, atol=1e-8)
-    pair = kernel.pair_distance(new[None, :2])[0]
-    assert kernel.get_metric()(new[0], new[1]) == pytest.approx(pair)
-
-
 # -- ridges, warnings, refusals ---------------------------------------------------------------
 
 
-def test_a_kernel_of_full_rank_needs_a_ridge():
+def test_more_features_than_points_need_a_ridge():
     points, y = X[::5], Y[::5]
+    wide = np.exp(-0.3 * ((points[:, None] - points) ** 2).sum(-1))
     with pytest.raises(DataError, match="ridge"):
-        XingMetric(**RBF, ridge=0.0).fit(points, y)
+        XingMetric(ridge=0.0).fit(wide, y)
     with pytest.warns(AddedRidgeWarning, match="no similar pair differs along") as caught:
-        added = XingMetric(**RBF).fit(points, y)
+        added = XingMetric().fit(wide, y)
     assert len(caught) == 1
     assert added.ridge_ == 1e-3
-    same = XingMetric(**RBF, ridge=1e-3).fit(points, y)  # no warning
+    same = XingMetric(ridge=1e-3).fit(wide, y)  # no warning
     np.testing.assert_array_equal(added.components_, same.components_)
     assert XingMetric().fit(X, Y).ridge_ == 0.0
 
@@ -158,8 +138,6 @@ def test_bad_hyperparameters_and_data_are_named():
         (XingMetric(n_pairs=0), "n_pairs"),
         (XingMetric(tol=0.0), "tol"),
         (XingMetric(max_iter=-1), "max_iter"),
-        (XingMetric(kernel="rbv"), "Did you mean 'rbf'"),
-        (XingMetric(kernel_params={"gamma": 1.0}), "there is none"),
         (GhodsiMetric(n_components=5), "number of features, 4"),
         (GhodsiMetric(n_components=0), "n_components"),
         (GhodsiMetric(ridge="auto"), "ridge"),
@@ -174,7 +152,5 @@ def test_bad_hyperparameters_and_data_are_named():
         XingMetric().fit(X[:50], Y[:50])
     with pytest.raises(DataError, match="also holds 0"):
         XingMetric().fit(pairs, [1, 0])
-    with pytest.raises(DataError, match="precomputed"):
-        XingMetric(kernel="precomputed").fit(pairs, [1, -1])
     with pytest.raises(ShapeError, match="n_pairs, 2, n_features"):
         GhodsiMetric().fit(X, Y).pair_distance(X)

@@ -85,8 +85,8 @@ def test_a_sample_estimates_the_whole_says_so_and_can_be_repeated(monkeypatch):
     whole = sdpdr.quality(X, Y)
     monkeypatch.setattr("sdpdr.families.unfold.quality.SAMPLE", 200)
     part = sdpdr.quality(X, Y)
-    assert part.trustworthiness == pytest.approx(whole.trustworthiness, abs=0.02)
-    assert part.continuity == pytest.approx(whole.continuity, abs=0.02)
+    assert part.trustworthiness == pytest.approx(whole.trustworthiness, abs=0.05)
+    assert part.continuity == pytest.approx(whole.continuity, abs=0.05)
     assert part.trustworthiness != whole.trustworthiness
     assert part == sdpdr.quality(X, Y)
     assert (whole.sample, part.sample) == (None, 200)
@@ -145,19 +145,9 @@ def test_a_graph_of_edges_alone_knows_lengths_only():
     assert "trust" not in str(found)
 
 
-def test_a_table_has_a_column_for_each_measure_that_any_embedding_has():
+def test_a_spectrum_gives_a_share():
     X = cloud()
-    table = sdpdr.quality_table(X, {"all": X, "one": X[:, :1]}, spectra={"all": [4, 9, -1e-9]})
-    assert list(table) == ["all", "one"]
-    assert table["one"] == sdpdr.quality(X, X[:, :1])
-    lines = str(table).splitlines()
-    heads = ["embedding", "trust", "contin.", "edges", "worst", "scaled", "share"]
-    assert lines[0].split() == heads
-    assert lines[1].split()[-1] == "1.0000"
-    assert lines[2].split()[-1] == "–"
-    assert len({len(line) for line in lines[:3]}) == 1
-    one = sdpdr.quality(X, X[:, :1], spectrum=[4, 9, -1e-9])
-    assert one.share == pytest.approx(9 / 13)
+    assert sdpdr.quality(X, X[:, :1], spectrum=[4, 9, -1e-9]).share == pytest.approx(9 / 13)
 
 
 X0 = cloud()
@@ -174,8 +164,6 @@ X0 = cloud()
         (lambda: sdpdr.quality(X0, X0, n_neighbors=20), DataError, "at most 19"),
         (lambda: sdpdr.quality(X0, X0, n_neighbors=0), DataError, "n_neighbors=0"),
         (lambda: sdpdr.quality(X0, X0, spectrum=[0.0]), DataError, "positive"),
-        (lambda: sdpdr.quality_table(X0, {}), DataError, "no embedding"),
-        (lambda: sdpdr.quality_table(X0, {"a": X0}, spectra={"b": [1]}), DataError, "are of b"),
         (lambda: edge_changes(graphs.path([1.0]), X0), ShapeError, "the graph has 2 nodes"),
         (lambda: procrustes(X0, X0[:4]), ShapeError, "truth has 40 rows"),
         (lambda: procrustes(X0, 0.0 * X0), DataError, "embedding coincide"),

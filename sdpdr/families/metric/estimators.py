@@ -41,22 +41,19 @@ class XingMetric(MetricLearner):
     ridge : float or "auto", default "auto"
         Relative ridge on the scatter of similar pairs, see `sdpdr.metric.whiten`; needed where
         they span fewer directions than dissimilar ones (more features than points, columns of
-        zeros and ones, a kernel). ``"auto"``: 1e-3 there, with a warning, and 0 elsewhere.
+        zeros and ones). ``"auto"``: 1e-3 there, with a warning, and 0 elsewhere.
     tol : float, default 1e-6
         Relative gap to stop at.
     max_iter : int, default 10000
     n_pairs : int, optional
         With labels: that many random pairs of each kind instead of all. All dissimilar pairs
         of some thousand points fill gigabytes.
-    kernel : str or callable, optional
-        A name of `sklearn.metrics.pairwise.pairwise_kernels`, ``"precomputed"``, or a function.
-    kernel_params : dict, optional
     random_state : int, RandomState or Generator, optional
         Seed of the random pairs.
 
     Attributes
     ----------
-    components_ : array of shape (k, D), or (k, n) with a kernel
+    components_ : array of shape (k, D)
         L, with :math:`A = L^T L`; the longest rows first.
     value_, bound_, gap_, argument_
         The sum of squared distances of similar pairs with the ridge, a lower bound on it over all
@@ -154,7 +151,7 @@ class GhodsiMetric(MetricLearner):
         with :math:`\sigma` the standard deviation of the n eigenvalues of C: a direction whose
         contrast is better than the mean by one :math:`\sigma` weighs a third more, and those whose
         contrast is worse by less than three do not vanish.
-    n_pairs, kernel, kernel_params, random_state
+    n_pairs, random_state
         As for `XingMetric`.
 
     Attributes

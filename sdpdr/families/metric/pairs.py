@@ -106,10 +106,6 @@ class Pairs:
         total = x.T @ (degree[:, None] * x - weights @ x)
         return np.asarray((total + total.T) * 0.5)
 
-    def moved(self, points: Array) -> Pairs:
-        """The same pairs of as many other points."""
-        return Pairs(points, self.similar, self.dissimilar)
-
     def __repr__(self) -> str:
         similar, dissimilar = self.count("similar"), self.count("dissimilar")
         return (
@@ -166,10 +162,6 @@ class ClassPairs(Pairs):
         if kind == "dissimilar":
             total += n * means.T @ (sizes[:, None] * means)
         return np.asarray((total + total.T) * 0.5)
-
-    def moved(self, points: Array) -> Pairs:
-        """The same pairs of as many other points."""
-        return ClassPairs(points, self.known, self.label)
 
 
 def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: int = 0) -> Pairs:

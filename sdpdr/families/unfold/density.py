@@ -36,29 +36,26 @@ def _log_ball_volume(m: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
-    r"""The points c + B y with :math:`y^T D y \le 1`.
+    r"""The points c + y with :math:`y^T D y \le 1`.
 
     Attributes
     ----------
-    center : array of shape (D,)
+    center : array of shape (m,)
         c.
     shape : array of shape (m, m)
         D, positive definite.
-    basis : array of shape (D, m)
-        B, orthonormal columns; the identity where the ellipsoid has full dimension.
     gap : float
         The volume exceeds the least possible by a factor of at most exp(gap).
 
     Examples
     --------
-    >>> unit = Ellipsoid(np.zeros(2), np.eye(2), np.eye(2))
+    >>> unit = Ellipsoid(np.zeros(2), np.eye(2))
     >>> round(unit.volume, 4), unit.contains([[1.0, 0.0], [1.0, 1.0]])
     (3.1416, array([ True, False]))
     """
 
     center: Array
     shape: Array
-    basis: Array
     gap: float = float("inf")
 
     @property
@@ -72,22 +69,17 @@ class Ellipsoid:
         return float(np.exp(self.log_volume))
 
     def contains(self, X: ArrayLike, tol: float = 1e-9) -> Array:
-        """Whether points (their projections) lie inside, to a relative ``tol``."""
-        steps = (np.asarray(X, dtype=float) - self.center) @ self.basis
+        """Whether points lie inside, to a relative ``tol``."""
+        steps = np.asarray(X, dtype=float) - self.center
         return np.asarray(np.sum(steps @ self.shape * steps, axis=1) <= 1.0 + tol)
 
 
-def minimum_ellipsoid(
-    X: ArrayLike, *, flat: str = "error", tol: float = 1e-7, max_iter: int = 100_000
-) -> Ellipsoid:
+def minimum_ellipsoid(X: ArrayLike, *, tol: float = 1e-7, max_iter: int = 100_000) -> Ellipsoid:
     """The ellipsoid of least volume that holds all points, with a proof of how small it is.
 
     Parameters
     ----------
-    X : array_like of shape (k, D)
-    flat : {"error", "project"}, default "error"
-        What to do where the points span fewer than D dimensions: refuse, or find the ellipsoid
-        within the flat that they span.
+    X : array_like of shape (k, m)
     tol : float, default 1e-7
         Of the relative excess of volume.
     max_iter : int, default 100000
@@ -118,12 +110,7 @@ def minimum_ellipsoid(
     >>> triangle.shape.round(4).tolist(), round(triangle.volume, 6)
     ([[3.0, 1.5], [1.5, 3.0]], 1.2092)
     """
-    validate.choice("flat", flat, ("error", "project"))
     white = whiten(X)
-    if flat == "error":
-        white.require_volume(
-            "Use flat='project' for the ellipsoid within the flat, or give more points."
-        )
     weights = _design(white.points, validate.positive_number("tol", tol), max_iter)
     center, m = weights @ white.points, white.scale.size
     steps = white.points - center
@@ -144,8 +131,8 @@ def minimum_ellipsoid(
 class Whitening:
     r"""The change of coordinates :math:`x = \bar x + B S y` that makes points white.
 
-    Of shapes: ``points`` y (k, r) with mean zero and covariance one, ``mean`` (D,), ``basis`` B
-    (D, r) orthonormal, and ``scale``, the diagonal of S, descending.
+    Of shapes: ``points`` y (k, m) with mean zero and covariance one, ``mean`` (m,), ``basis`` B
+    (m, m) orthogonal, and ``scale``, the diagonal of S, descending.
     """
 
     points: Array
@@ -153,31 +140,27 @@ class Whitening:
     basis: Array
     scale: Array
 
-    def require_volume(self, advice: str) -> None:
-        """Refuse points in a flat, whose ellipsoid has no volume."""
-        if self.scale.size < self.mean.size:
-            raise DataError(
-                f"the {len(self.points)} points lie in a flat of {self.scale.size} of "
-                f"{self.mean.size} dimensions, and their ellipsoid has no volume. {advice}"
-            )
-
     def unwhitened(self, center: Array, shape: Array, gap: float) -> Ellipsoid:
         """An ellipsoid of white coordinates in those of the points."""
         shape = shape / np.outer(self.scale, self.scale)
-        basis = self.basis
-        if self.scale.size == self.mean.size:  # no direction is left out
-            shape, basis = basis @ shape @ basis.T, np.eye(self.mean.size)
+        shape = self.basis @ shape @ self.basis.T
         center = self.mean + self.basis @ (self.scale * center)
-        return Ellipsoid(center, (shape + shape.T) / 2.0, basis, gap)
+        return Ellipsoid(center, (shape + shape.T) / 2.0, gap)
 
 
 def whiten(X: ArrayLike) -> Whitening:
-    """White coordinates of points in the flat that they span."""
+    """White coordinates of points, which must span all dimensions."""
     points = validate.points(X, at_least=2)
     mean, root = points.mean(axis=0), np.sqrt(len(points))
     left, sizes, right = np.linalg.svd(points - mean, full_matrices=False)
     rank = int(np.sum(sizes > _RANK * sizes[0]))
-    return Whitening(root * left[:, :rank], mean, right[:rank].T, sizes[:rank] / root)
+    if rank < mean.size:
+        raise DataError(
+            f"the {len(points)} points lie in a flat of {rank} of {mean.size} dimensions, and "
+            "their ellipsoid has no volume. Give more points, or project them onto that flat, with "
+            f"sklearn.decomposition.PCA({rank})."
+        )
+    return Whitening(root * left, mean, right.T, sizes / root)
 
 
 def _design(points: Array, tol: float, max_iter: int) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, ModelError, ShapeError
-from sdpdr.families.unfold.density import Ellipsoid, Whitening, whiten
+from sdpdr.families.unfold.density import Ellipsoid, whiten
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram
@@ -177,7 +177,7 @@ def mvee(X: ArrayLike) -> Model:
     >>> mvee([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     Gram + Enclosing + TraceAtMost + RootDeterminant + GeometricMean
     """
-    points = _full(X).points
+    points = whiten(X).points
     m = points.shape[1]
     root = RootDeterminant(m)
     blocks = (
@@ -206,7 +206,7 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
         In the coordinates of X. Its ``gap`` rests on the solution's bound b: :math:`\det Z \le b^m`
         in white coordinates.
     """
-    white = _full(X)
+    white = whiten(X)
     dense = as_dense(solution.gram("W"))
     shape: Array = dense[1:, 1:]
     center: Array = np.asarray(np.linalg.solve(shape, dense[1:, 0]), dtype=float)
@@ -217,12 +217,3 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
         least = white.scale.size * np.log(solution.bound)
         gap = max(0.0, 0.5 * float(least - np.linalg.slogdet(shape)[1]))
     return white.unwhitened(center, shape, gap)
-
-
-def _full(X: ArrayLike) -> Whitening:
-    white = whiten(X)
-    white.require_volume(
-        "Give more points, or project them onto that flat "
-        "(sdpdr.density.minimum_ellipsoid(X, flat='project') does)."
-    )
-    return white

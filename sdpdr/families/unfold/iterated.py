@@ -1,4 +1,4 @@
-"""Few dimensions by sequences of programs: of least volume, of a rank, of compact spectrum."""
+"""Few dimensions by sequences of programs: of least volume, and of a rank."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from sdpdr.base.errors import DataError, InfeasibleError
 from sdpdr.families.unfold.mvu import isometric, mvu
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model.blocks import Relation
-from sdpdr.program import SDP, Solution
-from sdpdr.program.rows import Rows
+from sdpdr.program import Solution
 from sdpdr.solving.iterate.convex import ConvexIteration
 from sdpdr.solving.iterate.directions import Trailing
 from sdpdr.solving.iterate.programs import Start
@@ -252,40 +251,3 @@ def rank_constrained(
         state, attempts = iteration.run(), attempts + 1
     purified = None if state.best is None else iteration.purify(state)
     return RankConstrained(state, purified, floor, largest, attempts)
-
-
-# Share of the optimum that may be given up: with less, programs are left next to no interior.
-GIVEN_UP = 1e-3
-# A direction that lowers the excess by no more than this share in so many programs has settled.
-_STALL, _PATIENCE = 1e-2, 2
-
-
-def compact(
-    program: SDP, found: Solution, rank: int, weights: Array | None = None, **options: Any
-) -> State:
-    r"""Lower the trace beyond some dimensions, about the mean, at (nearly) the optimal value.
-
-    .. math::
-
-        \min_K\ \sum_{i > r} \lambda_i(P K P) = \min_{U^T U = I_r,\ U \perp \mathbf 1}
-        \langle P - U U^T, K\rangle
-        \quad\text{s.t. the constraints},\quad \langle C, K\rangle \le v^* + 10^{-3} |v^*|,
-
-    with :math:`P = I - \mathbf 1\mathbf 1^T/n`. The sum is concave: U, the leading eigenvectors,
-    and K, by a semidefinite program, are found in turn, beginning with the optimum known. Since
-    that is feasible, and U is best for the K that it was made from, the sum, which is the excess of
-    the state, never rises. It ends in a local optimum, as minimum volume embedding does.
-    """
-    best = program.primal_value(found.values)
-    limit = np.array([best + GIVEN_UP * abs(best) - program.constant])
-    near = Rows("near_optimal", "<=", program.objective, limit)
-    iteration = ConvexIteration(
-        replace(program, rows=(*program.rows, near)),
-        rank,
-        direction=Trailing(rank, weights, centred=True),
-        start=found,
-        stall=_STALL,
-        patience=_PATIENCE,
-        **options,
-    )
-    return iteration.run(replace(iteration.init(), last=found))

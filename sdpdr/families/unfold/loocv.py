@@ -7,9 +7,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.errors import DataError, ModelError
-from sdpdr.families.unfold.mvu import stretch_of
-from sdpdr.graphs import NeighborGraph, geodesics
+from sdpdr.base.errors import ModelError
+from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Affine, Block, Model, Var
 from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack
@@ -17,7 +16,6 @@ from sdpdr.model.blocks.entries import (
     LeastTrace,
     NonNegative,
     OtherSums,
-    SumsAtMost,
     TraceAtMost,
     UnitDiagonal,
 )
@@ -25,7 +23,6 @@ from sdpdr.model.blocks.geomean import GeometricMean
 
 # Negative eigenvalues, relative to the largest norm, that rounding explains.
 _EUCLIDEAN = 1e-9
-_HALVINGS = 60
 # Factor of the trace on that of the points moved, so that there is an interior.
 _ROOM = 1.5
 
@@ -64,9 +61,7 @@ def loocv(
         :math:`K_{ii} = 1` instead of a trace, with all lengths scaled so that the longest edge
         has length one (an angle of 60 degrees).
     minimum : float, optional
-        Minimise :math:`\operatorname{tr} K` instead, with a geometric mean of at least this. For
-        graphs made from points the trace is limited by that of the points themselves moved away
-        from the origin, which is implied, and lets a bound be proved.
+        Minimise :math:`\operatorname{tr} K` instead, with a geometric mean of at least this.
     isometry : {"equality"}, Band or Slack, default "equality"
         Lengths that may shrink freely let everything fall into one point, and are refused.
 
@@ -90,7 +85,7 @@ def loocv(
     --------
     >>> from sdpdr import graphs
     >>> loocv(graphs.path([1.0, 1.0]), trace=3.0)
-    Gram + NonNegative + Lengths + TraceAtMost + SumsAtMost + GeometricMean
+    Gram + NonNegative + Lengths + TraceAtMost + GeometricMean
     """
     graph.require_connected()
     n = graph.n
@@ -115,10 +110,9 @@ def loocv(
         blocks.append(UnitDiagonal(n))
     elif minimum is None:
         limit = 2.0 * _variance(graph) if trace is None else float(trace)
-        blocks += _limits(graph, limit, isometry)
+        blocks.append(TraceAtMost(n, limit, graph.masses))
     else:
         blocks.append(LeastTrace(n, graph.masses))
-        blocks += _limits(graph, _enough_trace(graph, minimum), isometry)
     blocks.append(GeometricMean(leave_one_out(graph.counts), minimum))
     return Model(tuple(blocks), name="loocv", maximize=minimum is None)
 
@@ -167,11 +161,6 @@ def leave_one_out(counts: ArrayLike) -> Affine:
     n = counts.size
     if np.all(counts == 1.0):
         return OtherSums(n) @ Var("K")
-    if np.any(counts % 1.0):
-        raise DataError(
-            f"counts must be whole numbers here, since samples are left out one by one; among them "
-            f"is {counts[np.flatnonzero(counts % 1.0)[0]]:g}. Make the graph without weights."
-        )
     copies = np.repeat(np.arange(n), counts.astype(int))
     return sp.eye_array(n, format="csr")[copies] @ OtherSums(n, counts) @ Var("K")
 
@@ -195,11 +184,11 @@ def roomy_trace(graph: NeighborGraph) -> float:
     Moved away from the origin until no product of theirs is negative, they are a feasible kernel
     of a trace that may exceed twice their variance, and then no kernel may be below that.
     """
-    twice, needed = 2.0 * _variance(graph), _enough_trace(graph, 0.0)
+    twice, needed = 2.0 * _variance(graph), _enough_trace(graph)
     return max(twice, _ROOM * needed) if np.isfinite(needed) else twice
 
 
-def _enough_trace(graph: NeighborGraph, minimum: float) -> float:
+def _enough_trace(graph: NeighborGraph) -> float:
     """Trace of the points themselves, moved until they are feasible; infinite if unknown."""
     space = graph.provenance.space
     if space is None:
@@ -210,26 +199,5 @@ def _enough_trace(graph: NeighborGraph, minimum: float) -> float:
         return float("inf")
     # f_j grows by (N - 1) t, every entry by t, and the trace by N t; centred sums are -K_jj.
     others = max(c.sum() - 1.0, 1.0)
-    shift = max(-float(np.min(gram)), (minimum + float(np.max(np.diag(gram)))) / others)
+    shift = max(-float(np.min(gram)), float(np.max(np.diag(gram))) / others)
     return float(c @ np.diag(gram) + c.sum() * shift)
-
-
-def _limits(graph: NeighborGraph, trace: float, isometry: Relation) -> list[Block]:
-    r"""The trace, and the limits on sums that follow from it, from which bounds are proved.
-
-    At r from the origin a point leaves others, along paths of length g, at r - g or more, so
-    :math:`\sum_i c_i (r_j - g_{ij})_+^2 \le \tau`. And :math:`f_j \le r_j \sqrt{N \tau}`.
-    """
-    if not np.isfinite(trace):
-        return []
-    c = np.asarray(graph.counts, dtype=float)
-    limited: list[Block] = [TraceAtMost(graph.n, trace, graph.masses)]
-    if isinstance(isometry, Slack):
-        return limited
-    paths = stretch_of(isometry) * geodesics(graph)
-    low, high = np.zeros(graph.n), np.full(graph.n, np.sqrt(trace))
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        fits = np.square(np.maximum(middle[:, None] - paths, 0.0)) @ c <= trace
-        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    return [*limited, SumsAtMost(graph.n, high * np.sqrt(c.sum() * trace), graph.masses)]

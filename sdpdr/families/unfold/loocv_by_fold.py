@@ -91,22 +91,13 @@ def solve_loocv(
     loss = inf
     if point is not None and folded.bound is not None:
         loss = (largest - folded.bound) / sdp.report(sdp.primal_value(point.values)) - 1.0
-    graded = None
     if point is not None and (interrupted or loss <= (_TOLERANCE if tol is None else tol)):
-        seconds = _SOON if interrupted else deadline.left()
-        graded = _graded(model, sdp, folded, point, largest, seconds)
-        if graded.status in (Status.SOLVED, Status.OPTIMAL_NEARBY, Status.INTERRUPTED):
-            return graded
+        return _graded(
+            model, sdp, folded, point, largest, _SOON if interrupted else deadline.left()
+        )
     seconds = deadline.left(_SOON if interrupted else inf)
     found = solve(model, tol=tol, time_limit=seconds, seed=seed)
-    if interrupted:
-        return replace(found, status=Status.INTERRUPTED)
-    if found.status is Status.SOLVED or point is None:
-        return found
-    if graded is None:
-        soon = None if time_limit is None else _SOON
-        graded = _graded(model, sdp, folded, point, largest, soon)
-    return found if found.gap < graded.gap else graded
+    return replace(found, status=Status.INTERRUPTED) if interrupted else found
 
 
 def _lifted(

@@ -6,14 +6,13 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, RigidGraphWarning, warn
-from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics, rigidity
+from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import (
     Apart,
     Band,
     Centered,
-    Flat,
     Gram,
     Isometry,
     Relation,
@@ -22,9 +21,6 @@ from sdpdr.model.blocks import (
     Variance,
     VarianceFloor,
 )
-
-# Nodes up to which cliques are looked at; the algebra is dense.
-_LARGEST = 500
 
 
 def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
@@ -48,8 +44,7 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
         The default lets lengths shrink; it always has interior points and a certificate. Exact
         equality may have no interior (collinear or crowded neighbourhoods), and a narrow ``Band``
-        restores it. On a graph of up to 500 nodes that keeps angles, the null vectors of rigid
-        neighbourhoods are then constraints of their own (`sdpdr.blocks.Flat`).
+        restores it.
 
     Returns
     -------
@@ -59,11 +54,6 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     ------
     DisconnectedGraphError
         The variance of a disconnected graph is unbounded.
-
-    Warns
-    -----
-    RigidGraphWarning
-        Exact lengths leave the data themselves as the only feasible point.
 
     References
     ----------
@@ -77,9 +67,8 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     Gram + Centered + Lengths + Variance
     """
     graph.require_connected()
-    flat = _flat(graph) if isometry == "equality" else []
     variance = Variance(graph.n, graph.masses)
-    return Model((*placements(graph, isometry), *flat, variance), name="mvu")
+    return Model((*placements(graph, isometry), variance), name="mvu")
 
 
 def placements(graph: NeighborGraph, isometry: Relation) -> tuple[Block, ...]:
@@ -92,21 +81,6 @@ def stretch_of(isometry: Relation) -> float:
     if isinstance(isometry, Slack):
         return float("inf")
     return float(np.sqrt(1.0 + isometry.width)) if isinstance(isometry, Band) else 1.0
-
-
-def _flat(graph: NeighborGraph) -> list[Flat]:
-    """Null vectors that exact lengths inside cliques imply, where angles make cliques large."""
-    if not graph.provenance.options.get("angles") or graph.n > _LARGEST:
-        return []
-    found = rigidity(graph)
-    if found.free == 0:
-        warn(
-            "exact lengths between all neighbours of each point leave one embedding only, that of "
-            "the data: the result equals classical scaling of X. Use fewer neighbours, "
-            "angles=False, or a relation that gives way, such as isometry=Band(0.01).",
-            RigidGraphWarning,
-        )
-    return [Flat(found.null)] if found.null.size else []
 
 
 def isometric(

@@ -353,8 +353,8 @@ def parsed(name: str, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parsed("density_map", [("bandwidth", "2.5"), ("variant", "trace"), ("compact", "yes")])
-    {'bandwidth': 2.5, 'variant': 'trace', 'compact': True}
+    >>> parsed("density_map", [("bandwidth", "2.5"), ("variant", "trace")])
+    {'bandwidth': 2.5, 'variant': 'trace'}
     """
     known, found = METHODS[name].own, dict[str, Any]()
     for key, value in pairs:
@@ -372,8 +372,7 @@ def parsed(name: str, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
             if not all(len(entry) == 2 for entry in entries):
                 raise DataError(f"--set {key}={value}: {key} must be pairs such as L:R,U:D.")
             # Labels of actions are words, also if they are written as numbers.
-            read = str if "Hashable" in kind else _value
-            found[key] = {left.strip(): read(right.strip()) for left, right in entries}
+            found[key] = {left.strip(): right.strip() for left, right in entries}
     return found
 
 

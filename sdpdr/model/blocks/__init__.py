@@ -18,7 +18,6 @@ from sdpdr.model.blocks.entries import NeighbourSums as NeighbourSums
 from sdpdr.model.blocks.entries import NonNegative as NonNegative
 from sdpdr.model.blocks.entries import OtherSums as OtherSums
 from sdpdr.model.blocks.entries import RowSums as RowSums
-from sdpdr.model.blocks.entries import SumsAtMost as SumsAtMost
 from sdpdr.model.blocks.entries import TraceAtMost as TraceAtMost
 from sdpdr.model.blocks.entries import UnitDiagonal as UnitDiagonal
 from sdpdr.model.blocks.expressions import Agree as Agree
@@ -32,7 +31,6 @@ from sdpdr.model.blocks.geomean import GeometricMean as GeometricMean
 from sdpdr.model.blocks.gram import Apart as Apart
 from sdpdr.model.blocks.gram import Centered as Centered
 from sdpdr.model.blocks.gram import Dependence as Dependence
-from sdpdr.model.blocks.gram import Flat as Flat
 from sdpdr.model.blocks.gram import Gram as Gram
 from sdpdr.model.blocks.gram import Spread as Spread
 from sdpdr.model.blocks.gram import Variance as Variance

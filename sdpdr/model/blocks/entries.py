@@ -145,31 +145,6 @@ class TraceAtMost(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class SumsAtMost(Block):
-    r"""Limits row sums without the diagonal, :math:`\sum_{i \ne j} K_{ij} \le F_j`.
-
-    Parameters
-    ----------
-    n : int
-        Number of points.
-    limits : array of shape (n,)
-        F.
-    counts : array of shape (n,), optional
-        How many points each node stands for, see `OtherSums`.
-    gram : str, default "K"
-    """
-
-    n: int
-    limits: Array
-    counts: Array | None = None
-    gram: str = "K"
-
-    def terms(self) -> Iterable[Term]:
-        """One row for each point."""
-        yield AtMost(OtherSums(self.n, self.counts) @ Var(self.gram), self.limits, symbol="F_j")
-
-
-@dataclass(frozen=True, eq=False)
 class LeastTrace(Block):
     r"""Minimises :math:`\operatorname{tr} K`, the squared distances from the origin.
 

@@ -139,33 +139,6 @@ class VarianceFloor(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class Flat(Block):
-    r"""States that combinations of points vanish, :math:`u^T K u = 0`, hence K u = 0.
-
-    Such rows often follow from others: exact lengths within a clique of more points than its
-    dimension needs imply some (`sdpdr.graphs.rigidity`). Stated, they let the reduction ``face``
-    restrict K to what is left, where the program has an interior.
-
-    Parameters
-    ----------
-    null : array of shape (n, p)
-        The vectors u as columns.
-    gram : str, default "K"
-
-    References
-    ----------
-    Krislock and Wolkowicz, SIAM J. Optim. 20(5), 2010.
-    """
-
-    null: Array
-    gram: str = "K"
-
-    def terms(self) -> Iterable[Term]:
-        """One row per vector."""
-        yield Equal(QuadraticForms(np.asarray(self.null).T) @ Var(self.gram), 0.0)
-
-
-@dataclass(frozen=True, eq=False)
 class Spread(Block):
     r"""Maximises the squared lengths of chosen pairs, :math:`\sum_f c_f |y_i - y_j|^2`.
 

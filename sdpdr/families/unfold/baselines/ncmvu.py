@@ -22,14 +22,13 @@ from sdpdr.base.errors import DataTypeError, ShapeError, UncertifiedWarning, war
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
 from sdpdr.certify import Certificate, certify
-from sdpdr.families.unfold.mvu import mfnu, mvu
+from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.spectral import factor_spectrum, on_principal_axes
 from sdpdr.program import Factor
 from sdpdr.program.face import complete_multipliers
 
-OBJECTIVES = {"variance": mvu, "furthest": mfnu}
 RELATIONS = ("inequality", "equality")
 # The penalty grows by this factor where a round has not cut the violation to that share.
 _GROWTH, _CUT = 3.0, 0.25
@@ -82,7 +81,6 @@ def ncmvu(
     graph: NeighborGraph,
     rank: int = 3,
     isometry: Literal["inequality", "equality"] = "inequality",
-    objective: Literal["variance", "furthest"] = "variance",
     *,
     start: ArrayLike | None = None,
     tol: float = 1e-8,
@@ -94,12 +92,11 @@ def ncmvu(
 
     .. math::
 
-        \max_{R \in R^{n \times r}}\ \langle C, R R^T\rangle \quad\text{s.t.}\quad
-        |r_i - r_j|^2 \;(\le, =)\; d_{ij},
+        \max_{R \in R^{n \times r}}\ \operatorname{tr} R R^T \quad\text{s.t.}\quad
+        |r_i - r_j|^2 \;(\le, =)\; d_{ij}.
 
-    with C the identity (NCMVU) or the Laplacian of furthest pairs (NC-MFNU). Violations are
-    penalized relative to the squared length. It is not convex; only the certificate, from the
-    multipliers, proves that an end is the optimum.
+    Violations are penalized relative to the squared length. It is not convex; only the certificate,
+    from the multipliers, proves that an end is the optimum.
 
     Parameters
     ----------
@@ -108,8 +105,6 @@ def ncmvu(
     rank : int, default 3
         r, at most n - 1. Higher ranks than the embedding wanted have fewer local optima.
     isometry : {"inequality", "equality"}, default "inequality"
-    objective : {"variance", "furthest"}, default "variance"
-        ``"furthest"`` needs a graph that knows its points.
     start : array of shape (n, d), optional
         Points of the nodes to begin with, on their r principal axes; drawn at random by default.
     tol : float, default 1e-8
@@ -124,9 +119,9 @@ def ncmvu(
     -------
     NonConvexUnfolding
         With ``embedding`` (n, rank) of the nodes, columns orthogonal and by falling size, its
-        ``value`` (variance, or sum of squared lengths of furthest pairs), the largest relative
-        ``violation`` of a squared length, the ``certificate`` from the multipliers with its
-        ``bound`` and ``gap``, ``converged``, ``stopped`` (by the time limit) and a ``message``.
+        ``value``, the variance, the largest relative ``violation`` of a squared length, the
+        ``certificate`` from the multipliers with its ``bound`` and ``gap``, ``converged``,
+        ``stopped`` (by the time limit) and a ``message``.
 
     Raises
     ------
@@ -153,10 +148,9 @@ def ncmvu(
             "sdpdr.graphs.knn(X), or fit sdpdr.baselines.NCMVU() to X."
         )
     validate.choice("isometry", isometry, RELATIONS)
-    validate.choice("objective", objective, OBJECTIVES)
     rank = validate.positive_integer("rank", rank, at_most=graph.n - 1)
     max_iter = validate.positive_integer("max_iter", max_iter)
-    sdp = OBJECTIVES[objective](graph, isometry).to_sdp()
+    sdp = mvu(graph, isometry).to_sdp()
     unit = float(np.mean(graph.sqdist))
     small = NeighborGraph(graph.n, graph.edges, graph.sqdist / unit, graph.counts)
     C = -sp.csr_array(sdp.cost("K"))

@@ -1,4 +1,4 @@
-"""Semi-supervised unfolding as an estimator, and new points in a finished embedding."""
+"""Semi-supervised unfolding as an estimator."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, require_squares
 from sdpdr.base.errors import (
     DataError,
@@ -19,16 +16,14 @@ from sdpdr.base.errors import (
     ShapeError,
     warn,
 )
-from sdpdr.base.estimators import as_numbers, checked
+from sdpdr.base.estimators import as_numbers
 from sdpdr.base.rows import numbered, rows_like
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, missed_lengths, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
-from sdpdr.graphs import NeighborGraph, from_edges, geodesics
-from sdpdr.graphs.space import Euclidean
+from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation, Slack
 from sdpdr.program import Solution
-from sdpdr.solving.solve import solve
 
 # Share of the lengths from which on coordinates and data are said not to fit each other.
 _MISSED = 0.5
@@ -54,8 +49,9 @@ class AnchoredMVU(LengthEmbedding):
     n_components : int, default 2
         Dimension of the embedding if no coordinates are known; else their number.
     isometry : {"auto", "inequality", "equality"}, Band or Slack, default "auto"
-        By default lengths change at the penalty of `sdpdr.estimators.insert`, so high that they do
-        so by about one percent where coordinates and lengths agree. Edges are chords: coordinates
+        By default lengths change at a penalty so high that they do so by about one percent where
+        coordinates and lengths agree: a relative change of a squared length costs a hundred times
+        the squared extent of the anchors and the ways beyond them. Edges are chords: coordinates
         measured along a bent sheet contradict lengths that may not grow. Without any coordinates
         ``"inequality"``.
     connect : {"bridges", "mst", "largest", "error", "none"}, default "bridges"
@@ -125,18 +121,7 @@ class AnchoredMVU(LengthEmbedding):
         """
         with rows_like(X):
             super().fit(X, y)
-        self._seen = np.asarray(X)
         return self
-
-    def insert(self, X: Any) -> Array:
-        """Coordinates (m, r) of new points (m, D), inserted into the finished embedding."""
-        check_is_fitted(self)
-        if self.metric == "precomputed":
-            raise DataError("new points need coordinates; fit with metric='euclidean'.")
-        points = checked(self, X, reset=False)
-        placed = self.graph_.index >= 0
-        seen, places = self._seen[placed], self.embedding_[placed]
-        return insert(seen, places, points, self.n_neighbors_).coordinates
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         self.anchors_, nodes, coordinates = self._known = known_nodes(graph, y)
@@ -205,7 +190,7 @@ def _require_one_unit(ways: Array, places: Array) -> None:
         )
 
 
-def _penalized(coordinates: Array, further: float = 0.0) -> Slack:
+def _penalized(coordinates: Array, further: float) -> Slack:
     """Lengths that change at a penalty, beside the extent of coordinates and ways further out."""
     extent = np.square(coordinates - coordinates.mean(axis=0)).sum(axis=1).max()
     return Slack(_PRICE * (float(np.sqrt(extent)) + further) ** 2, relative=True)
@@ -246,70 +231,3 @@ def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
             "that are not known by nan."
         )
     return samples, nodes, coordinates
-
-
-def insert(X: ArrayLike, embedding: ArrayLike, new: ArrayLike, n_neighbors: int = 6) -> Placed:
-    r"""Put new points into a finished embedding, near to their neighbours.
-
-    The embedded points are anchors of `sdpdr.methods.anchored_mvu`, and only lengths of edges
-    that end in a new point count. An embedding in few dimensions does not keep all lengths, so
-    they have a penalty so high that they change by about one percent. Each new point has its
-    nearest neighbours among the embedded points alone, and is placed as if it were the only one;
-    one that is an embedded one lies where that does.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D)
-        Points that are embedded.
-    embedding : array_like of shape (n, r)
-        Their positions.
-    new : array_like of shape (m, D)
-    n_neighbors : int, default 6
-
-    Returns
-    -------
-    Placed
-        Coordinates and trust of the new points.
-
-    Raises
-    ------
-    DataError, ShapeError
-        The points do not fit each other, or there are too few neighbours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> t = np.linspace(0.0, 3.0, 31)
-    >>> arc = np.column_stack([np.cos(t), np.sin(t)])
-    >>> placed = insert(arc, t, [[np.cos(1.234), np.sin(1.234)]], n_neighbors=2)
-    >>> placed.coordinates.round(3)
-    array([[1.234]])
-    """
-    known, added = validate.points(X, at_least=2), np.atleast_2d(np.asarray(new, dtype=float))
-    places = np.asarray(embedding, dtype=float)
-    places = places[:, None] if places.ndim == 1 else places
-    if len(places) != len(known) or added.shape[1] != known.shape[1]:
-        raise ShapeError(
-            f"X has shape {known.shape}, embedding {places.shape} and new {added.shape}: X needs "
-            "as many rows as the embedding and as many columns as new."
-        )
-    if not np.isfinite(added).all():
-        raise DataError("the new points hold nan or infinite numbers.")
-    k = validate.n_neighbors(n_neighbors, len(known) + 1)
-    coordinates, trust = np.zeros((len(added), places.shape[1])), np.zeros(len(added))
-    for row, point in enumerate(added):
-        at = np.flatnonzero((known == point).all(axis=1))
-        # No other position keeps a length of zero; points torn apart have several.
-        if at.size and not np.ptp(places[at], axis=0).any():
-            coordinates[row] = places[at[0]]
-            continue
-        space = Euclidean(np.vstack([known, point]))
-        own = np.array([len(known)])
-        ends = np.sort(space.nearest(k, rows=own).ravel())
-        floor = np.finfo(float).eps * max(float(np.max(np.square(space.X))), 1e-300)
-        lengths = np.maximum(space.sqdist(ends, np.full(k, own[0])), floor)
-        graph = from_edges(k + 1, np.column_stack([np.arange(k), np.full(k, k)]), lengths)
-        model = anchored_mvu(graph, np.arange(k), places[ends], _penalized(places[ends]), "anchors")
-        placed = place(solve(model), graph, np.arange(k), places[ends])
-        coordinates[row], trust[row] = placed.coordinates[k], placed.trust[k]
-    return Placed(coordinates, trust)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -10,20 +11,25 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import FewAnchorsWarning, MissedLengthsWarning, warn
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import (
+    MissedLengthsWarning,
+    SquaredDistancesWarning,
+    warn,
+)
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
+from sdpdr.base.rows import numbered, rows_like
 from sdpdr.families.unfold.anchored import missed_lengths, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion
 from sdpdr.families.unfold.estimators.anchored import known_nodes
-from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
 from sdpdr.families.unfold.estimators.gram import (
     EXACT_LENGTHS,
     DefaultTimeLimit,
     warn_of_missing_proof,
 )
-from sdpdr.families.unfold.last_step import MISSED, LastStep, mirrored
+from sdpdr.families.unfold.last_step import LastStep
+from sdpdr.graphs import complete
 from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
 
@@ -87,9 +93,6 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         With anchors: squared distance of each point of the program from the space of coordinates.
         Where it is zero the program's lengths hold at the positions found, which need not be the
         only such positions.
-    mirrored_ : array of int
-        With anchors: samples that a reflection moves without changing any distance that is known,
-        so that they are not determined. There may be others.
     anchors_ : array of int
         Samples of known coordinates.
     graph_ : NeighborGraph
@@ -99,8 +102,6 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     unit_ : float
         The length that is one in the program and its matrix: with anchors and a price, the root
         mean square of the known distances; else 1.
-    names_ : array of shape (n,)
-        Names of the points in triples, ascending, or those of a frame's rows; else their numbers.
 
     Raises
     ------
@@ -113,11 +114,10 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     Warns
     -----
     FewAnchorsWarning
-        Some positions are no better than their mirror images, see ``mirrored_``.
+        The anchors span too little, so that mirror images of the others fit as well.
     MissedLengthsWarning
         After both steps, positions miss the distances by more than an eighth of their root mean
-        square, or one of them by all of it, more than noise of 10 % does; or more dimensions have
-        the distances, and these positions miss them by any share.
+        square, or one of them by all of it, more than noise of 10 % does.
     UncertifiedWarning
 
     References
@@ -152,25 +152,30 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
 
         Parameters
         ----------
-        X : array_like of shape (n, n), sparse matrix, or triples (i, j, distance), shape (m, 3)
+        X : array_like or sparse array of shape (n, n)
             The distances. Of a dense matrix those that are not known are NaN or inf, of a sparse
-            one those that have no entry; either triangle will do. Three triples are told from a
-            matrix by its diagonal of zeros. Points of triples are numbered from 0, or have names.
-        y : array_like of shape (n, r), or tuple (indices, positions), optional
-            Anchors: coordinates, with rows of nan where they are not known; or the points that
-            have known coordinates, by number or name, and these.
+            one those that have no entry; either triangle will do. Triples (i, j, distance) are the
+            sparse array ``scipy.sparse.coo_array((distance, (i, j)), shape=(n, n))``. Messages name
+            points of a frame by its index.
+        y : array_like of shape (n, r), optional
+            Anchors: coordinates, with rows of nan where they are not known.
 
         Returns
         -------
         self
         """
         require_kinds(self)
-        graph, self.names_ = named_distances(X)
-        if getattr(X, "shape", ()) == (graph.index.size,) * 2:
-            note_columns(self, X)
-        else:
-            self.n_features_in_ = graph.index.size
-        anchors, nodes, coordinates = known_nodes(graph, in_rows(y, self.names_))
+        with rows_like(X):
+            return self._learn(X, y)
+
+    def _learn(self, X: Any, y: Any) -> DistanceCompletion:
+        """`fit`, where messages name points as the data do."""
+        with warnings.catch_warnings():
+            # Noisy distances break the triangle inequality.
+            warnings.simplefilter("ignore", SquaredDistancesWarning)
+            graph = complete(X, metric="precomputed")
+        note_columns(self, X)
+        anchors, nodes, coordinates = known_nodes(graph, y)
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
             validate.positive_integer("n_components", self.n_components, at_most=graph.n)
@@ -198,9 +203,8 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         if nodes.size:
             trust = place(solution, scaled, nodes, step.coordinates).trust
             self.trust_ = self.unit_**2 * graph.of_samples(trust)
-            self._find_mirrored(mirrored(scaled, nodes, places))
         if self.refined:  # projected positions alone miss noisy lengths by more than the noise
-            self._warn_of_missed_lengths(step, places)
+            self._warn_of_missed_lengths(places)
         return self
 
     def _seconds(self) -> float | None:
@@ -214,16 +218,6 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
             words.insert(0, f"It had {self._seconds():g} seconds; time_limit=None lets it end.")
         return " ".join(words)
 
-    def _find_mirrored(self, nodes: Index) -> None:
-        self.mirrored_ = np.flatnonzero(np.isin(self.graph_.index, nodes))
-        if self.mirrored_.size:
-            warn(
-                f"the places of {self.mirrored_.size} points are no better than their mirror "
-                f"images, which have the same distances: {called(self.names_, self.mirrored_)}. "
-                "Give more distances of them; see mirrored_.",
-                FewAnchorsWarning,
-            )
-
     @property
     def distances_(self) -> Array:
         """Known distances, and those between the positions elsewhere; shape (n, n)."""
@@ -234,28 +228,16 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         found[i, j] = found[j, i] = np.sqrt(graph.sqdist)
         return np.asarray(found[np.ix_(graph.index, graph.index)])
 
-    def _warn_of_missed_lengths(self, step: LastStep, places: Array) -> None:
-        """Warn of lengths missed by more than noise explains, or held by more dimensions."""
+    def _warn_of_missed_lengths(self, places: Array) -> None:
+        """Warn of lengths missed by more than noise explains."""
         missed, r = missed_lengths(self.graph_, self.unit_ * places), places.shape[1]
         if missed.share > _NOISE or missed.most > _WORST:
             warn(
                 f"places in {r} dimensions do not have the distances given: they miss them by "
                 f"{self.rmse_:.3g} (rmse_), {missed.share:.0%} of their root mean square. Worst "
-                f"are points {called(self.names_, missed.samples)}: {missed.given:.4g} given, "
+                f"are points {numbered(missed.samples)}: {missed.given:.4g} given, "
                 f"{missed.found:.4g} found. See whether that distance is right, whether anchors "
                 "and distances are in one unit, and whether the points need more dimensions "
-                "(n_components).",
-                MissedLengthsWarning,
-            )
-        elif missed.share > MISSED and step.needs_more_dimensions(
-            self.solution_, places, self.price
-        ):
-            warn(
-                f"points in more than {r} dimensions have the distances given, at least ten times "
-                f"as well as places in {r}, which miss them by {self.rmse_:.3g} (rmse_), "
-                f"{missed.share:.2g} of their root mean square. The last step may have ended in a "
-                "local minimum: if the distances are exact, try misfit='absolute', or give more "
-                "of them. Few and noisy ones look alike, as do points that need more dimensions "
                 "(n_components).",
                 MissedLengthsWarning,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -24,7 +24,6 @@ from sdpdr.base.estimators import (
     as_precise,
     checked,
     note_columns,
-    weighing,
 )
 from sdpdr.base.parameters import require_kinds
 from sdpdr.families.regress.maps import KINDS, Extension, fit_extension
@@ -235,25 +234,23 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         y : array_like, optional
             Side information, for methods that use any.
         """
+        require_kinds(self)
         return self._learn(X, y)
 
-    def _learn(self, X: Any, y: Any, weights: Array | None = None) -> GramEmbedding:
-        """`fit`, of samples that may have weights."""
-        require_kinds(self)
+    def _learn(self, X: Any, y: Any) -> GramEmbedding:
+        """Learn from all rows of X."""
         if self.extension is not None:
             validate.choice("extension", self.extension, KINDS)
-        graph = self._graph(X, weights=weights)
+        graph = self._graph(X)
         self._keep(graph, self._answer(graph, X, y))
         self._extend(X)
         return self
 
-    def _graph(
-        self,
-        X: Any,
-        search: Callable[..., NeighborGraph] = knn,
-        weights: Array | None = None,
-    ) -> NeighborGraph:
-        """Neighbours among the rows of X; sets ``n_features_in_`` and ``feature_names_in_``."""
+    def _graph(self, X: Any, search: Callable[..., NeighborGraph] = knn) -> NeighborGraph:
+        """Neighbours among the rows of X, all if there are fewer than requested.
+
+        Sets ``n_features_in_``, ``feature_names_in_`` and ``n_neighbors_``.
+        """
         if self.extension is not None and sp.issparse(X) and self.metric != "precomputed":
             raise DataTypeError(
                 f"X is sparse, and extension={self.extension!r} is a map of dense points. Leave "
@@ -261,29 +258,13 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             )
         # Read in the fit alone: the type in which the embedding is returned.
         self._dtype = as_precise([], X).dtype
-        graph = self._searched(X, search) if weights is None else self._weighed(X, search, weights)
+        near = as_asked(self.n_neighbors, X, metric=self.metric)
+        found = partial(search, X, metric=self.metric, angles=self.angles, connect=self.connect)
+        graph, self.n_neighbors_ = validate.all_if_few(near, found)
         note_columns(self, X)
         why = "the number of distinct points"
         validate.positive_integer("n_components", self.n_components, at_most=graph.n, why=why)
         return graph
-
-    def _searched(self, X: Any, search: Callable[..., NeighborGraph]) -> NeighborGraph:
-        """The graph; of fewer points than there should be neighbours, all are taken."""
-        near = as_asked(self.n_neighbors, X, metric=self.metric)
-        found = partial(search, X, metric=self.metric, angles=self.angles, connect=self.connect)
-        graph, self.n_neighbors_ = validate.all_if_few(near, found)
-        return graph
-
-    def _weighed(
-        self, X: Any, search: Callable[..., NeighborGraph], weights: Array
-    ) -> NeighborGraph:
-        """The graph of the samples that weigh anything, whose nodes count by their weights."""
-        pairwise = self.metric == "precomputed"
-        with weighing(X, None, weights, pairwise=pairwise) as (part, _, _):
-            found = self._searched(part, search)
-        index = np.full(weights.size, -1)
-        index[weights > 0.0] = found.index
-        return replace(found, index=index).weighed(weights)
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         """The solution that the embedding is read off."""

@@ -9,13 +9,11 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning, warn
+from sdpdr.base.errors import DataError, NonUniqueWarning, warn
 from sdpdr.families.unfold.colored_mvu import colored_mvu, side_information
 from sdpdr.families.unfold.density_map import Variant, density_map, kernel_sums
-from sdpdr.families.unfold.estimators.gram import MORE_TIME, LengthEmbedding
-from sdpdr.families.unfold.estimators.sampled import Sampling, WeightedSampling
-from sdpdr.families.unfold.iterated import compact
+from sdpdr.families.unfold.estimators.gram import LengthEmbedding
+from sdpdr.families.unfold.estimators.sampled import Sampling
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.families.unfold.loocv_by_fold import solve_loocv
 from sdpdr.graphs import NeighborGraph
@@ -23,9 +21,6 @@ from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Band, OtherSums, Relation, Slack
 from sdpdr.program import Solution
-from sdpdr.solving.iterate.directions import Trailing
-from sdpdr.solving.iterate.programs import TOLERATED
-from sdpdr.solving.iterate.records import IterationStatus, State
 
 # Relative change of squared lengths that leaves an interior, so that proofs succeed.
 _WIDTH = 0.05
@@ -41,9 +36,6 @@ _BANDWIDTH = 3.0
 _LARGEST = 1000
 # Share of the number of points by which a variance that reached it may fall short.
 _REACHED = 1e-4
-# Relative gap of the programs of the second stage.
-_ACCURACY = 1e-6
-_ENDED = (IterationStatus.RANK_REACHED, IterationStatus.STALLED)
 
 
 @dataclass(eq=False, repr=False)
@@ -202,8 +194,8 @@ class LOOCVUnfolding(Sampling):
     def _has_exact_lengths(self) -> bool:
         return self._relation() == "equality"
 
-    def _learn(self, X: Any, y: Any, weights: Array | None = None) -> Sampling:
-        super()._learn(X, y, weights)
+    def _learn(self, X: Any, y: Any) -> Sampling:
+        super()._learn(X, y)
         likelihoods = np.full(len(self.embedding_), np.nan)
         sums = OtherSums(self.graph_.n, self.graph_.counts) @ Var("K")
         likelihoods[self.sample_] = self.graph_.of_samples(evaluate(sums, self.solution_.values))
@@ -212,7 +204,7 @@ class LOOCVUnfolding(Sampling):
 
 
 @dataclass(eq=False, repr=False)
-class DensityMap(WeightedSampling):
+class DensityMap(Sampling):
     r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
 
     Solves `sdpdr.methods.density_map` with the densities of a Gaussian kernel on the graph, and
@@ -227,14 +219,10 @@ class DensityMap(WeightedSampling):
         of distances are left.
     variant : {"unit", "trace"}, default "unit"
         Points on the unit sphere, or as close to the origin as the densities allow.
-    compact : bool, default False
-        Whether a second stage looks for a kernel of compact spectrum: among those whose value is
-        within 0.1 % of the optimum it lowers the trace beyond ``n_components``, as minimum volume
-        embedding does; see the method's page.
     n_components, n_neighbors, metric, angles, connect, extension, solver, form, tol, random_state
         As for `sdpdr.MVU`.
     sample, time_limit
-        As for `sdpdr.MVU`; by default at most 1000 points, and seconds for both stages together.
+        As for `sdpdr.MVU`; by default at most 1000 points.
 
     Attributes
     ----------
@@ -242,12 +230,8 @@ class DensityMap(WeightedSampling):
         h, as used.
     density_ : array of shape (nodes,)
         The sums prescribed.
-    solution_ : Solution
-        Of the first stage, with its optimal value and bound.
-    second_stage_ : State or None
-        With ``history``, ``status`` and ``excess``, the trace beyond ``n_components``.
-    embedding_, gram_, eigenvalues_, graph_, sample_
-        As of `sdpdr.MVU`, of the last stage; the eigenvalues are those of the centred kernel.
+    embedding_, gram_, eigenvalues_, graph_, solution_, sample_
+        As of `sdpdr.MVU`; the eigenvalues are those of the centred kernel.
 
     Raises
     ------
@@ -260,7 +244,7 @@ class DensityMap(WeightedSampling):
         The variance is the largest that points on a sphere can have, whatever the data: the kernel
         is one of many.
     UncertifiedWarning
-        The optimum was not proved, or the second stage did not end.
+        The optimum was not proved.
 
     References
     ----------
@@ -281,7 +265,6 @@ class DensityMap(WeightedSampling):
     _: KW_ONLY
     bandwidth: float | None = None
     variant: Variant = "unit"
-    compact: bool = False
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         _require_all_distances(graph)
@@ -290,61 +273,10 @@ class DensityMap(WeightedSampling):
             self.bandwidth_ = _BANDWIDTH * float(np.sqrt(np.mean(graph.sqdist)))
         return density_map(graph, bandwidth=self.bandwidth_, variant=self.variant)
 
-    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
-        deadline = Deadline(self._limit())
-        model = self._model(graph, X, y)
-        found = self._solved(model)
-        self.second_stage_ = None
-        # Centred points have no more than n - 1 dimensions, beyond which nothing is left.
-        if self.compact and self.n_components < graph.n - 1 and found.values:
-            self.second_stage_ = compact(
-                model.to_sdp(),
-                found,
-                self.n_components,
-                graph.masses,
-                solver=self.solver,
-                form=self.form,
-                accuracy=self._accuracy,
-                time_limit=deadline.left(),
-                seed=validate.seed_or_none(self.random_state) or 0,
-            )
-            self._warn_of_stage(self.second_stage_)
-        return found
-
-    def _warn_of_stage(self, state: State) -> None:
-        if state.status in _ENDED:
-            return
-        over = state.status is IterationStatus.TIME_LIMIT and self._is_limit_ours()
-        advice = MORE_TIME if over else state.status.advice
-        warn(
-            f"second stage, {state.status.name}: of the kernels so far that have the value and "
-            f"the densities, the most compact one is kept. {advice}",
-            UncertifiedWarning,
-        )
-
-    @property
-    def _accuracy(self) -> float:
-        """Of the programs of the second stage."""
-        return _ACCURACY if self.tol is None else self.tol
-
-    def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
-        chosen = self._most_compact(graph, solution)
-        self.gram_ = chosen.gram()
-        return super()._places(graph, chosen)
-
-    def _most_compact(self, graph: NeighborGraph, solution: Solution) -> Solution:
-        """The second stage, unless it ran out of time and lost value or densities."""
-        state = self.second_stage_
-        if state is None or state.best is None:
-            return solution
-        before = Trailing(self.n_components, graph.masses, centred=True).excess(solution.gram())
-        holds = state.record.infeasibility <= TOLERATED * self._accuracy
-        return state.best if holds and state.excess <= before else solution
-
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
         self.density_ = kernel_sums(graph, self.bandwidth_)
-        if self.second_stage_ is None and self.variant == "unit":
+        if self.variant == "unit":
             self._warn_if_saturated(float(graph.counts.sum()))
 
     def _warn_if_saturated(self, most: float) -> None:
@@ -356,8 +288,7 @@ class DensityMap(WeightedSampling):
             f"the variance is {self.solution_.value:.6g}, the largest of {most:g} points on the "
             "unit sphere whatever the data, and many kernels attain it: the picture is one of "
             f"many, and its {self.n_components} dimensions hold {held:.0%} of the kernel. A larger "
-            "bandwidth or more neighbours leave less choice; compact=True looks for a kernel of "
-            "which they hold more.",
+            "bandwidth or more neighbours leave less choice.",
             NonUniqueWarning,
         )
 

@@ -11,7 +11,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import UncertifiedWarning, warn
 from sdpdr.families.unfold.estimators.gram import MORE_TIME
-from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, WeightedSampling
+from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, Sampling
 from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
@@ -87,8 +87,8 @@ class MVU(SampledEmbedding):
         The Gram matrix of the distinct points.
     eigenvalues_ : array
         The spectrum of the Gram matrix of all samples unfolded, descending: sums of squares of the
-        columns of the embedding, weighted where samples have weights. Of the sum,
-        ``explained_variance_ratio_`` has the share of each column.
+        columns of the embedding. Of the sum, ``explained_variance_ratio_`` has the share of each
+        column.
     length_kept_ : float
         Sum of squared lengths of edges in the embedding over that in the data.
     graph_ : NeighborGraph
@@ -208,7 +208,7 @@ class MFNU(SampledEmbedding):
 
 
 @dataclass(eq=False, repr=False)
-class MVE(WeightedSampling):
+class MVE(Sampling):
     r"""Minimum volume embedding: unfold into ``n_components`` dimensions and flatten the others.
 
     Lowers :math:`\kappa \sum_{i > r} \lambda_i(K) - \sum_{i \le r} \lambda_i(K)` over the Gram

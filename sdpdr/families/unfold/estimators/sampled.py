@@ -15,16 +15,13 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.distances import warn_of_seeming_distances
 from sdpdr.base.errors import DataError, SampledWarning, UnlikeColumnsWarning, warn
-from sdpdr.base.estimators import as_precise, checked_weights, note_columns
-from sdpdr.base.parameters import require_kinds
+from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, rows_of
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 
 # A roll of so many points is certified in three seconds; noise in many dimensions takes the minute.
 LARGEST = 10_000
-# Largest weight over the typical one: from 1e15 on bounds of density maps were wrong by rounding.
-_UNLIKE = 1e12
 # The map that places points where none is requested: it needs no choice and no smoothness.
 _PLACING = "barycentric"
 
@@ -58,13 +55,12 @@ class Sampling(GramEmbedding):
     _: KW_ONLY
     sample: int | str | None = "auto"
 
-    def _learn(self, X: Any, y: Any, weights: Array | None = None) -> Sampling:
-        require_kinds(self)
+    def _learn(self, X: Any, y: Any) -> Sampling:
         self.sample_ = None
         points = self._points_to_sample(X)
-        rows = None if points is None else self._drawn(len(points), weights)
+        rows = None if points is None else self._drawn(len(points))
         if points is None or rows is None:
-            super()._learn(X, y, weights)
+            super()._learn(X, y)
             self.sample_ = np.arange(self.graph_.index.size)
             return self
         self.sample_ = rows
@@ -73,7 +69,7 @@ class Sampling(GramEmbedding):
             warn_of_unlike_columns(X)
         with rows_of(rows), warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlikeColumnsWarning)  # issued for all rows already
-            super()._learn(points[rows], None, None if weights is None else weights[rows])
+            super()._learn(points[rows], None)
         note_columns(self, X)
         working(f"placing {counted(len(points) - len(rows), 'point')}")
         places = completed(self.embedding_, rows, self.extension_(points))
@@ -101,21 +97,20 @@ class Sampling(GramEmbedding):
                 )
         return validate.points(X)
 
-    def _drawn(self, n: int, weights: Array | None) -> Index | None:
-        """Rows of a sample of those with a weight; None where all of these are taken."""
-        some = np.arange(n) if weights is None else np.flatnonzero(weights)
+    def _drawn(self, n: int) -> Index | None:
+        """Rows of a sample; None where all are taken."""
         is_requested = isinstance(self.sample, (int, np.integer))
         m = int(self.sample) if is_requested else self.largest  # type: ignore[arg-type]
-        if m >= some.size:
+        if m >= n:
             return None
         if not is_requested:
             warn(
-                f"{m} of {some.size} points, drawn at random, are unfolded, and the others placed "
+                f"{m} of {n} points, drawn at random, are unfolded, and the others placed "
                 "among them. Nothing is proved of points that were placed. sample=None unfolds "
                 "all, a number so many.",
                 SampledWarning,
             )
-        return some[drawn(some.size, m, validate.seed_or_none(self.random_state) or 0)]
+        return drawn(n, m, validate.seed_or_none(self.random_state) or 0)
 
     def _map(self) -> str | None:
         placed = self.sample_ is not None and self.extension is None
@@ -123,43 +118,5 @@ class Sampling(GramEmbedding):
 
 
 @dataclass(eq=False, repr=False)
-class WeightedSampling(Sampling):
-    """Base of embeddings of a sample whose rows may have weights."""
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> WeightedSampling:
-        """Learn the embedding of the rows of X.
-
-        Columns are principal axes of all rows unfolded, as often as they occur or count, about
-        their mean; rows placed beside a sample are measured from its mean, on its axes.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
-        y : ignored
-        sample_weight : array_like of shape (n,), optional
-            How much each row counts in the variance, the centre and the axes, 0 or more; two is
-            as if it were there twice. Rows of weight 0 have no part in the fit, nor coordinates
-            (``nan``), and need not be numbers; where a sample is unfolded, they are placed. The
-            map of ``extension`` does not use weights. A common factor of all is one of
-            ``eigenvalues_`` and of objectives, and changes nothing else, unless lengths have a
-            penalty (`Slack`), which counts beside them.
-
-        Returns
-        -------
-        self
-        """
-        weights = checked_weights(sample_weight, X)
-        if weights is not None:
-            used = weights[weights > 0.0]
-            if used.max() > _UNLIKE * float(np.quantile(used, 0.5, method="lower")):
-                raise DataError(
-                    f"sample_weight ranges from {used.min():g} to {used.max():g}: beside the "
-                    "largest the others are nothing. Give 0 to rows that are not to count."
-                )
-        self._learn(X, y, weights)
-        return self
-
-
-@dataclass(eq=False, repr=False)
-class SampledEmbedding(WeightedSampling, LengthEmbedding):
+class SampledEmbedding(Sampling, LengthEmbedding):
     """Base of embeddings that keep lengths, of a sample where all points would take too long."""
