@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.cones import Cone
+from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import FlatProgram
 from sdpdr.certify.rounding import exact_residual, inner, residual
@@ -85,8 +86,9 @@ class Proof:
         scale = program.each(lambda cone, v: _sizes(cone, v, dual=True), self._z[m:])
         free = np.full(m, np.square(max(1.0, float(np.max(np.abs(self._z), initial=0.0)))))
         E = sp.csr_array(sp.vstack([program.E, program.A]).T)
-        data = _of_dual(program)
-        return Equations(E, -program.c, np.concatenate([free, scale]), data)
+        data, D = _of_dual(program), np.concatenate([free, scale])
+        self._dual_steps = np.sqrt(D)
+        return Equations(E, -program.c, D, data)
 
     def value(self, x: Array, *, in_box: bool = False) -> Proved:
         """A value that is attained next to x; only if a box around it is in the cone, if asked so.
@@ -130,18 +132,20 @@ class Proof:
             raise UnprovedError("the multipliers themselves leave the dual cone")
         return Proved(inner(-np.concatenate([program.f, program.b]), z)[0], z)
 
-    def bound(self, z: Array, *, in_box: bool = True) -> Proved:
-        """A bound by multipliers next to z; boxes around them always have to be in the dual cone.
+    def bound(self, z: Array, *, in_box: bool = False) -> Proved:
+        """A bound by multipliers next to z, as `value` has it.
 
         Raises
         ------
         UnprovedError
         """
-        del in_box
         program, m = self._program, self._program.f.size
         z, radius = self._dual.near(z)
         if not program.dual_contain(z[m:], radius[m:]):
-            raise UnprovedError("the box around the multipliers leaves the dual cone")
+            if in_box or any(radii is not None for radii in program.around):
+                raise UnprovedError("the box around the multipliers leaves the dual cone")
+            dual, units = dual_program(program)
+            return Proved(-Stretched(dual, z / units, self._dual_steps / units).value(), z)
         right = np.concatenate([program.f, program.b])
         return Proved(inner(-right, z, radius, right_sides(program))[0], z)
 

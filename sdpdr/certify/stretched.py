@@ -63,7 +63,10 @@ class Stretched:
                 raise UnprovedError("the point is not inside") from None
             # What would underflow in products is nothing beside the rest.
             L = np.where(np.abs(L) < _NOTHING * np.max(np.abs(L)), 0.0, L)
-            U, around = pairs_of_rows(sp.csr_array(L))
+            try:
+                U, around = pairs_of_rows(sp.csr_array(L))
+            except ArithmeticError as why:
+                raise UnprovedError(str(why)) from None
             blocks.append((columns, U))
             radii.append(around)
             self._factors.append(np.asarray(L, dtype=np.float64))

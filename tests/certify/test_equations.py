@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from sdpdr.certify.equations import Equations, UnprovedError
+from sdpdr.certify.right_inverse import RightInverse
 from sdpdr.certify.rounding import are_positive_definite, inner, residual
 
 
@@ -137,3 +138,25 @@ def test_equations_with_zeros_among_their_entries_stay_as_they_are():
     assert E.nnz == E.data.size == 6
     below = sp.vstack([E, 5.0 * sp.eye_array(3, format="csr")]).toarray()
     assert below.tolist() == [[1, 0, 0], [1, 1, 1], [5, 0, 0], [0, 5, 0], [0, 0, 5]]
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-9, 1e-11])
+def test_rows_next_to_each_other_are_solved_within_the_radius(apart):
+    """Solutions in rational arithmetic, also where the Gram matrix has lost all digits."""
+    E = np.array([[1.0, 1.0, 0.25], [1.0, 1.0 + apart, 0.25]])
+    f = np.array([1.0, 1.0 + 0.5 * apart])
+    y, radius = Equations(sp.csr_array(E), f, np.ones(3)).near(np.array([0.3, 0.7, 0.1]))
+    solution = nearest(E, f, y, np.ones(3))
+    missed = [abs(Fraction(v) - exact) for v, exact in zip(y, solution, strict=True)]
+    assert all(m <= 2 * Fraction(r) for m, r in zip(missed, radius, strict=True))
+    assert radius.max() < 1e-2
+
+
+def test_a_right_inverse_shows_nothing_of_dependent_or_rounded_rows():
+    rows = sp.csr_array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
+    assert not RightInverse(rows, np.ones(3)).shows
+    assert not RightInverse(sp.csr_array(np.ones((3, 2))), np.ones(2)).shows
+    apart = sp.csr_array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0 + 1e-9]])
+    assert RightInverse(apart, np.ones(3)).shows
+    radii = sp.csr_array(np.full((2, 4), 1e-9))
+    assert not RightInverse(apart, np.ones(3), radii).shows

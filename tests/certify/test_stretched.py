@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import sdpdr
+from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Around, Piece, build
 from sdpdr.certify.proof import Proof
+from sdpdr.certify.standard import standard
 from sdpdr.certify.stretched import Stretched
+from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.testing import planted
 
 ORDER = 4
 COLUMN, ROW = np.tril_indices(ORDER)
@@ -146,3 +151,22 @@ def test_rounding_of_the_metric_is_known():
             assert missed <= Fraction(float(around[a, b]))
             is_rounded |= missed > 0
     assert is_rounded
+
+
+@pytest.mark.parametrize("kind", ["one-matrix", "mixed", "inequalities"])
+def test_the_dual_of_a_program_has_its_optimum(kind):
+    flat = standard(planted(kind, 0).sdp).flat
+    dual, units = dual_program(flat)
+    given, found = ask_clarabel(flat), ask_clarabel(dual)
+    value = float(flat.c @ given.x)
+    assert float(dual.c @ found.x) == pytest.approx(-value, rel=1e-5, abs=1e-6)
+    assert float(dual.c @ (given.z / units)) == pytest.approx(-value, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("one", [("primal-degenerate", 1015), ("inequalities", 1024)])
+def test_points_and_multipliers_of_thin_matrices_are_proved(one):
+    """Equations nearly dependent next to the optimum; a box that leaves the dual cone."""
+    known = planted(*one)
+    solution = sdpdr.solve(known.sdp, "dense")
+    assert solution.certified(1e-6)
+    assert not list(known.truth.contradictions(solution))
