@@ -18,7 +18,7 @@ from sdpdr.base.errors import InfeasibleError
 from sdpdr.base.progress import Advised, Progress, show_progress
 from sdpdr.families.factor.isometric.recipe import rows_of_nodes
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
-from sdpdr.families.factor.nonnegative.projection import coordinate_descent
+from sdpdr.families.factor.nonnegative.search import coordinate_descent
 from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
 from sdpdr.graphs import NeighborGraph, furthest_pairs, geodesics
 from sdpdr.linalg import SquaredEdgeLengths
