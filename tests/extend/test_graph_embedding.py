@@ -231,10 +231,10 @@ def test_a_ridge_solves_the_normal_equations(route, shape, monkeypatch):
         share = weights / weights.sum()
         centred, target = X - share @ X, Y - share @ Y
         square = np.eye(m) if P is None else np.asarray((P.T @ P) @ np.eye(m))
-        system = centred.T * weights @ centred + 0.3 * square
-        expected = np.linalg.lstsq(system, centred.T * weights @ target, rcond=1e-12)[0]
+        system = centred.T @ centred + 0.3 * square
+        expected = np.linalg.lstsq(system, centred.T @ target, rcond=1e-12)[0]
         for kind in (np.asarray, sp.csr_array):
-            found = extend.ridge(kind(X), Y, 0.3, penalty=P, sample_weight=weights)
+            found = extend.ridge(kind(X), Y, 0.3, penalty=P, weights=weights)
             assert found.solver == ("lsqr" if route == "lsqr" else "svd")
             np.testing.assert_allclose(found(kind(X)), centred @ expected + share @ Y, atol=1e-7)
             np.testing.assert_allclose(found.coef, expected, atol=1e-7)

@@ -109,10 +109,7 @@ def _by_factor(pencil: Pencil, d: int) -> tuple[Array, Array]:
     F, D = _toarray(pencil.factor), sp.csr_array(pencil.mass_matrix)
     # In units in which the diagonal of D is one, so that the sizes of weights do not matter.
     unit = 1.0 / np.sqrt(D.diagonal())
-    hidden = DataError(
-        "labels are lost to rounding beside the smoothing. Lower the smoothing, or pass "
-        "sample_weight with a mean of one."
-    )
+    hidden = DataError("labels are lost to rounding beside the smoothing. Lower the smoothing.")
     try:
         solve = LdlFactor(sp.csr_array(sp.diags_array(unit) @ D @ sp.diags_array(unit))).solve
     except ArithmeticError:
@@ -240,7 +237,7 @@ def linear_embedding(
         raise ShapeError(f"X has {X.shape[0]} samples, the pencil {pencil.n}.")
     gamma = validate.non_negative("gamma", gamma)
     mean = np.asarray(X.T @ pencil.totals).ravel() / pencil.totals.sum()
-    spectrum = Spectrum(Centered(X, mean, np.ones(pencil.n)))
+    spectrum = Spectrum(Centered(X, mean))
     s, U = spectrum.s, spectrum.left_rows()
     d = s.size if n_components is None else n_components
     d = validate.positive_integer("n_components", d, at_most=s.size, why="the rank of X")
