@@ -192,8 +192,8 @@ def test_a_frame_with_named_columns():
     assert users.tolist() == list("abcdefgh")
     model, plain = RatingMMMF(0.6).fit(X), RatingMMMF(0.6).fit(SMALL[::-1])
     np.testing.assert_array_equal(model.predict(), plain.predict())
-    at = model.predict(users.get_indexer(["c"]), items.get_indexer([9]))
-    np.testing.assert_array_equal(at, plain.predict([2], [2]))
+    at = model.predict([(users.get_loc("c"), items.get_loc(9))])
+    np.testing.assert_array_equal(at, plain.predict([(2, 2)]))
     with pytest.raises(DataError, match="no column 'user'; it has 'who', 'film'"):
         ratings_from_frame(frame)
     with pytest.raises(DataError, match="more than once"):
@@ -270,7 +270,7 @@ def test_users_folded_in_again_have_the_levels_that_they_had():
 def test_unknown_positions_are_predicted_from_the_other_side():
     model = RatingMMMF(0.6).fit(SMALL)
     with pytest.warns(UnobservedWarning, match="the users of 1 and the items of 0"):
-        found = model.predict([8, 0], [3, 3])
+        found = model.predict([(8, 3), (0, 3)])
     np.testing.assert_allclose(found[0], np.clip(model.mean_ + model.item_offsets_[3], 1, 4))
     np.testing.assert_allclose(found[1], model.predict()[0, 3])
 

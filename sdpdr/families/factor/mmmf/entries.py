@@ -140,7 +140,7 @@ def ratings_from_frame(
 def are_pairs(X: Any, y: Any) -> bool:
     """Whether X holds pairs of row and column, and y their values.
 
-    A table of two columns with missing values or fractions is a table, whatever y is.
+    scikit-learn passes a y to every estimator, so any other table is a matrix, whatever y is.
     """
     if y is None or sp.issparse(X):
         return False
@@ -153,20 +153,24 @@ def are_pairs(X: Any, y: Any) -> bool:
     )
 
 
-def positions(name: str, values: Any) -> Index:
-    """Whole numbers from zero on, in an array of any shape."""
-    numbers = as_numbers(name, values)
+def positions(X: Any) -> Index:
+    """Pairs of positions of users and items, shape (m, 2)."""
+    numbers = as_numbers("X", X)
+    if numbers.ndim != 2 or numbers.shape[1] != 2:
+        raise ShapeError(
+            f"X must hold pairs of a user and an item, shape (m, 2); its shape is {numbers.shape}."
+        )
     wrong = ~((numbers >= 0.0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
     if wrong.any():
         raise DataError(
-            f"{name} must hold positions of users and items, whole numbers from 0 on; it holds "
+            "X must hold positions of users and items, whole numbers from 0 on; it holds "
             f"{numbers[wrong][0]:g}. sdpdr.factorize.ratings_from_frame turns names into positions."
         )
     return numbers.astype(np.intp)
 
 
 def _of_pairs(X: Any, y: Any) -> Observed:
-    pairs, values = positions("X", X), as_numbers("y", y)
+    pairs, values = positions(X), as_numbers("y", y)
     if values.shape != (len(pairs),):
         raise ShapeError(
             f"{len(pairs)} pairs need one value each, y of shape ({len(pairs)},); its shape is "

@@ -126,35 +126,33 @@ class _Completion:
             )
         return self
 
-    def decision_function(self, users: Any = None, items: ArrayLike | None = None) -> Array:
-        """Scores f; arguments as for `predict`."""
+    def decision_function(self, X: ArrayLike | None = None) -> Array:
+        """Scores f; the argument is as for `predict`."""
         check_is_fitted(self, "factorization_")
         at = self.factorization_
-        if users is None:
+        if X is None:
             return at.scores
-        i, a = self._positions(users, items)
+        i, a = self._known(read.positions(X))
         U, V = (np.vstack([F, np.zeros(F.shape[1])]) for F in (at.U, at.V))
         rows, columns = (np.append(offsets, 0.0) for offsets in (at.rows, at.columns))
         return MarginFactorization(U, V, rows, columns).scores_at(i, a)
 
-    def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
+    def predict(self, X: ArrayLike | None = None) -> Array:
         """Predict signs or ratings.
 
-        Signs whose scores are at most ``tol`` times the largest are 0. Of two levels of ratings,
-        the lower is predicted if the score lies on their threshold, within a thousandth.
+        Signs whose scores are at most ``tol`` times the largest are 0. If a score lies on a
+        threshold of levels, within a thousandth, the lower level is predicted.
 
         Parameters
         ----------
-        users : array_like of shape (m,) or (m, 2), optional
-            Rows of users; or pairs of user and item. The whole matrix by default.
-        items : array_like of shape (m,), optional
-            Columns of items, one for each user.
+        X : array_like of shape (m, 2), optional
+            Pairs of user and item. The whole matrix by default.
 
         Returns
         -------
         array of shape (m,) or (p, q)
         """
-        return np.asarray(self._labels(self.decision_function(users, items)))
+        return np.asarray(self._labels(self.decision_function(X)))
 
     def fold_in(self, X: Any) -> Array:
         """Predict signs or ratings of all items for new users, from those of some.
@@ -213,20 +211,9 @@ class _Completion:
         limit_of(self.time_limit, _SECONDS)
         require_penalties(1.0 if self.c is None else self.c, self._ridge(False))
 
-    def _positions(self, users: Any, items: ArrayLike | None) -> tuple[Index, Index]:
+    def _known(self, pairs: Index) -> tuple[Index, Index]:
         """Rows and columns of pairs, unknown ones in one position behind the last."""
-        i = read.positions("users", users)
-        sides = [i] if items is None else [i, read.positions("items", items)]
-        if items is None and i.shape[1:] == (2,):
-            sides = list(i.T)
-        sides = [np.atleast_1d(side) for side in sides]
-        if len(sides) == 1 or sides[0].ndim > 1 or sides[0].shape != sides[1].shape:
-            raise ShapeError(
-                f"users and items of shapes {[side.shape for side in sides]} are no pairs. Pass as "
-                "many of each, or pairs of both, of shape (m, 2)."
-            )
-        i, a = sides
-        p, q = len(self.U_), len(self.V_)
+        (i, a), p, q = pairs.T, len(self.U_), len(self.V_)
         unknown = int(np.sum(i >= p)), int(np.sum(a >= q))
         if any(unknown):
             warn(
@@ -248,7 +235,8 @@ class _Completion:
                     f"the matrix fitted has shape {shape}; this one has {entries.shape}. Pass "
                     "pairs of positions as X and their values as y."
                 )
-        return self.predict(entries.rows, entries.columns), entries.values
+        pairs = np.column_stack([entries.rows, entries.columns])
+        return self.predict(pairs), entries.values
 
     def _folded(self, X: Any) -> MarginFactorization:
         """Factors and offsets of new users, with fixed factors of items."""
@@ -449,9 +437,9 @@ class RatingMMMF(_Completion, Transformer):
     >>> nan = float("nan")
     >>> ratings = [[1, 1, 5, nan], [nan, 2, 4, nan], [5, 5, 1, nan], [4, nan, 2, 1]]
     >>> model = sdpdr.RatingMMMF(c=2.0, ridge=1.0).fit(ratings)
-    >>> bool(2.0 < model.predict([1], [0])[0] < 2.6), model.gap_ < 1e-2
+    >>> bool(2.0 < model.predict([(1, 0)])[0] < 2.6), model.gap_ < 1e-2
     (True, True)
-    >>> sdpdr.RatingMMMF(c=2.0, loss="hinge").fit(ratings).predict([0, 2], [2, 2])
+    >>> sdpdr.RatingMMMF(c=2.0, loss="hinge").fit(ratings).predict([(0, 2), (2, 2)])
     array([5., 1.])
     """
 
