@@ -7,10 +7,6 @@ from sdpdr.model.blocks.anchors import Coordinates as Coordinates
 from sdpdr.model.blocks.anchors import VarianceAboutMean as VarianceAboutMean
 from sdpdr.model.blocks.bilinear import KeptNorms as KeptNorms
 from sdpdr.model.blocks.bilinear import Splittings as Splittings
-from sdpdr.model.blocks.copositive import Along as Along
-from sdpdr.model.blocks.copositive import Copositive as Copositive
-from sdpdr.model.blocks.copositive import Cut as Cut
-from sdpdr.model.blocks.copositive import SplitCopositive as SplitCopositive
 from sdpdr.model.blocks.entries import Close as Close
 from sdpdr.model.blocks.entries import Dispersion as Dispersion
 from sdpdr.model.blocks.entries import LeastTrace as LeastTrace
@@ -25,6 +21,7 @@ from sdpdr.model.blocks.expressions import Agree as Agree
 from sdpdr.model.blocks.expressions import Costs as Costs
 from sdpdr.model.blocks.expressions import Fits as Fits
 from sdpdr.model.blocks.expressions import Rewards as Rewards
+from sdpdr.model.blocks.expressions import Stated as Stated
 from sdpdr.model.blocks.factor_norms import MaxNorm as MaxNorm
 from sdpdr.model.blocks.factor_norms import ProductLift as ProductLift
 from sdpdr.model.blocks.factor_norms import TraceNorm as TraceNorm
@@ -59,15 +56,6 @@ from sdpdr.model.blocks.metric import SizePrice as SizePrice
 from sdpdr.model.blocks.metric import UnitTrace as UnitTrace
 from sdpdr.model.blocks.moments import Localized as Localized
 from sdpdr.model.blocks.moments import MomentMatrix as MomentMatrix
-from sdpdr.model.blocks.nonnegative import Envelope as Envelope
-from sdpdr.model.blocks.nonnegative import HoyerSparsity as HoyerSparsity
-from sdpdr.model.blocks.nonnegative import LowRankBall as LowRankBall
-from sdpdr.model.blocks.nonnegative import Overlap as Overlap
-from sdpdr.model.blocks.nonnegative import ProductSums as ProductSums
-from sdpdr.model.blocks.nonnegative import SameCorner as SameCorner
-from sdpdr.model.blocks.nonnegative import Scalarised as Scalarised
-from sdpdr.model.blocks.nonnegative import SlicedProducts as SlicedProducts
-from sdpdr.model.blocks.nonnegative import SmallProducts as SmallProducts
 from sdpdr.model.blocks.polynomial import Layers as Layers
 from sdpdr.model.blocks.polynomial import PolynomialLift as PolynomialLift
 from sdpdr.model.blocks.polynomial_moments import Moments as Moments
@@ -75,11 +63,6 @@ from sdpdr.model.blocks.propagation import FixedScaleDual as FixedScaleDual
 from sdpdr.model.blocks.propagation import LargestMultiple as LargestMultiple
 from sdpdr.model.blocks.propagation import LeastEnergy as LeastEnergy
 from sdpdr.model.blocks.propagation import UnitEnergy as UnitEnergy
-from sdpdr.model.blocks.regression import AbsoluteSize as AbsoluteSize
-from sdpdr.model.blocks.regression import EntryPrice as EntryPrice
-from sdpdr.model.blocks.regression import LeastSquares as LeastSquares
-from sdpdr.model.blocks.regression import Normalized as Normalized
-from sdpdr.model.blocks.regression import SquaredSize as SquaredSize
 from sdpdr.model.blocks.separation import LargestMargin as LargestMargin
 from sdpdr.model.blocks.separation import MarginMultipliers as MarginMultipliers
 from sdpdr.model.blocks.separation import Margins as Margins

@@ -83,6 +83,7 @@ class NMF(FactorTransformer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import sdpdr
     >>> X, _ = sdpdr.datasets.random_nonnegative(6, 5, rank=2)
     >>> model = sdpdr.NMF(n_components=2)
