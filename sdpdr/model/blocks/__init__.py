@@ -17,10 +17,6 @@ from sdpdr.model.blocks.entries import RowSums as RowSums
 from sdpdr.model.blocks.entries import SumsAtMost as SumsAtMost
 from sdpdr.model.blocks.entries import TraceAtMost as TraceAtMost
 from sdpdr.model.blocks.entries import UnitDiagonal as UnitDiagonal
-from sdpdr.model.blocks.expressions import Agree as Agree
-from sdpdr.model.blocks.expressions import Costs as Costs
-from sdpdr.model.blocks.expressions import Fits as Fits
-from sdpdr.model.blocks.expressions import Rewards as Rewards
 from sdpdr.model.blocks.expressions import Stated as Stated
 from sdpdr.model.blocks.factor_norms import MaxNorm as MaxNorm
 from sdpdr.model.blocks.factor_norms import ProductLift as ProductLift

@@ -11,7 +11,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
-from sdpdr.model.terms import AtMost, Equal, Maximize, Minimize, Penalize, Term
+from sdpdr.model.terms import AtMost, Minimize, Term
 from sdpdr.program.point import Variable, VectorVariable
 
 
@@ -53,79 +53,6 @@ class Stated(Block):
     def kind(self) -> str:
         """The label, as the name of a class."""
         return self.label.title().replace("_", "")
-
-
-@dataclass(frozen=True, eq=False)
-class Agree(Block):
-    """Lets expressions of different matrices have the same values.
-
-    Parameters
-    ----------
-    first, second : Affine
-        With as many values each.
-    """
-
-    first: Affine
-    second: Affine
-
-    def terms(self) -> Iterable[Term]:
-        """One row for each value."""
-        yield Equal(self.first - self.second, 0.0, symbol="0")
-
-
-@dataclass(frozen=True, eq=False)
-class Fits(Block):
-    r"""Lets an expression have given values, exactly or at half the square of what is missing.
-
-    Parameters
-    ----------
-    values : Affine
-    targets : array with one number per value
-    squared : bool, default False
-    """
-
-    values: Affine
-    targets: Array
-    squared: bool = False
-
-    def terms(self) -> Iterable[Term]:
-        """One row for each value."""
-        if self.squared:
-            yield Penalize(self.values, self.targets, "square", 1.0, symbol="v_ij")
-        else:
-            yield Equal(self.values, self.targets, symbol="v_ij")
-
-
-@dataclass(frozen=True, eq=False)
-class Costs(Block):
-    """Minimises an expression of one value.
-
-    Parameters
-    ----------
-    value : Affine
-    """
-
-    value: Affine
-
-    def terms(self) -> Iterable[Term]:
-        """The objective."""
-        yield Minimize(self.value)
-
-
-@dataclass(frozen=True, eq=False)
-class Rewards(Block):
-    """Maximises an expression of one value.
-
-    Parameters
-    ----------
-    value : Affine
-    """
-
-    value: Affine
-
-    def terms(self) -> Iterable[Term]:
-        """The objective."""
-        yield Maximize(self.value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,12 +20,13 @@ from sdpdr.linalg import Entries, Trace
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
 from sdpdr.model.blocks.entries import NonNegative
-from sdpdr.model.blocks.expressions import Agree
+from sdpdr.model.blocks.expressions import Stated
 from sdpdr.model.blocks.lift import FactorLift, Known
 from sdpdr.model.blocks.moments import (
     MomentMatrix,
     Polynomial,
 )
+from sdpdr.model.terms import Equal
 from sdpdr.program.point import Value
 
 
@@ -150,9 +151,9 @@ class Layers(PolynomialLift):
             rows = lift.left().reshape(self.n_rows, -1, 2)[self.anchors].reshape(-1, 2)
             found.append(Known(lift.order, rows, np.eye(self.n_components).ravel()))
         if self.powers:
-            found.append(Agree(self._entries(), self._power(1)))
+            found.append(_equal(self._entries(), self._power(1)))
         if self.products is not None:
-            found += [self.products, Agree(self._unknown_powers(), self._known_powers())]
+            found += [self.products, _equal(self._unknown_powers(), self._known_powers())]
         if nonnegative:
             signed = np.vstack([lift.left(), lift.right(), lift.product()])
             found.append(NonNegative(lift.order, signed, lift.gram))
@@ -235,3 +236,8 @@ class Layers(PolynomialLift):
     def _place(self, number: int, e: int) -> int:
         """Variable of the third layer that holds power ``number + 2`` of pair e."""
         return self.degree - 1 + number * len(self.pairs) + e
+
+
+def _equal(one: Affine, other: Affine) -> Stated:
+    """Expressions of different matrices have the same values."""
+    return Stated("agree", [Equal(one - other, 0.0, symbol="0")])

@@ -91,7 +91,7 @@ class PolynomialFactors:
         """Distance of the objective to the bound, relative to the objective of zero factors."""
         if self.bound is None:
             return float("inf")
-        return max(0.0, self.objective - self.bound) / self.trivial
+        return float(max(0.0, self.objective - self.bound)) / self.trivial
 
     def product(self) -> Array:
         """:math:`g(W H)`, the unknown entries too; shape (N, m)."""

@@ -14,8 +14,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.base.estimators import as_numbers
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, require_known
-from sdpdr.model import Affine, Model
-from sdpdr.model.blocks.expressions import Costs, Fits
+from sdpdr.model import Affine, Equal, Minimize, Model, Penalize
+from sdpdr.model.blocks.expressions import Stated
 from sdpdr.model.blocks.polynomial import Layers, PolynomialLift
 from sdpdr.model.blocks.polynomial_moments import Moments
 
@@ -145,8 +145,8 @@ def parts_of(
     blocks, targets = held.blocks(nonnegative), V[tuple(pairs.T)]
     if regularization is None:
         if anchors is None and nonnegative:
-            blocks.append(Fits(held.sums(), np.full(k, float(N))))
-        blocks.append(Fits(held.fitted(c), targets))
+            blocks.append(_fits(held.sums(), np.full(k, float(N))))
+        blocks.append(_fits(held.fitted(c), targets))
     else:
         cost = 0.5 * validate.positive_number("regularization", regularization) * held.size()
         if isinstance(held, Moments):
@@ -154,9 +154,14 @@ def parts_of(
             cost = cost + 0.5 * held.misfits(c, targets)
             cost = _definite(cost, held, targets, nonnegative) if k == 1 else cost
         else:
-            blocks.append(Fits(held.fitted(c), targets, squared=True))
-        blocks.append(Costs(cost))
+            misfit = Penalize(held.fitted(c), targets, "square", 1.0, symbol="v_ij")
+            blocks.append(Stated("fits", [misfit]))
+        blocks.append(Stated("costs", [Minimize(cost)]))
     return V, c, held, Model(tuple(blocks), name="polynomial_factorization")
+
+
+def _fits(values: Affine, targets: Array) -> Stated:
+    return Stated("fits", [Equal(values, targets, symbol="v_ij")])
 
 
 def known_entries(X: Any) -> Array:
