@@ -60,7 +60,6 @@ from sdpdr.model.blocks.propagation import LargestMultiple as LargestMultiple
 from sdpdr.model.blocks.propagation import LeastEnergy as LeastEnergy
 from sdpdr.model.blocks.propagation import UnitEnergy as UnitEnergy
 from sdpdr.model.blocks.separation import LargestMargin as LargestMargin
-from sdpdr.model.blocks.separation import MarginMultipliers as MarginMultipliers
 from sdpdr.model.blocks.separation import Margins as Margins
 from sdpdr.model.blocks.separation import Reach as Reach
 from sdpdr.model.blocks.separation import Separation as Separation

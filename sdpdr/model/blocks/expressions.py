@@ -29,6 +29,7 @@ class Stated(Block):
     Examples
     --------
     >>> from sdpdr.linalg import Trace
+    >>> from sdpdr.model import Equal, Var
     >>> from sdpdr.model.blocks import Gram
     >>> model = Gram(2, "Z") + Stated("unit_trace", [Equal(Trace(2) @ Var("Z"), 1.0)])
     >>> model
