@@ -98,7 +98,7 @@ def test_an_error_of_nearly_the_least_is_met_and_a_smaller_one_is_not():
 def test_missing_entries_are_filled_in():
     X, _ = random_nonnegative(6, 5, rank=2, seed=4)
     seen = np.random.default_rng(0).random(X.shape) >= 0.2
-    found = nmf(X, 2, observed=seen)
+    found = nmf(np.where(seen, X, np.nan), 2)
     assert found.status is IterationStatus.RANK_REACHED
     W, H = found.factors()
     np.testing.assert_allclose(W @ H, X, atol=1e-6)

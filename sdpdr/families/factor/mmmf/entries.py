@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.utils import check_array
 
 from sdpdr.base.arrays import Array, Index, own_rows, require_squares
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
-from sdpdr.base.estimators import as_numbers, refused, require_no_times
+from sdpdr.base.estimators import as_numbers
 from sdpdr.base.rows import listed
+from sdpdr.families.factor.nonnegative.inputs import checked_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ def observed_signs(X: Any, y: Any = None) -> Observed:
     if are_pairs(X, y):
         found = _of_pairs(X, y)
     else:
-        entries = own_rows(_checked(X, finite=False)).tocoo()
+        entries = own_rows(checked_matrix(X, accept_sparse="csr", ensure_all_finite=False)).tocoo()
         if (X.dtype if sp.issparse(X) else np.asarray(X).dtype).kind == "b":
             raise DataTypeError(
                 "X holds truth values, of which False is 0 and would count as not observed. Pass "
@@ -77,10 +77,10 @@ def read_ratings(X: Any, y: Any = None) -> Observed:
                 "X is sparse in blocks (BSR), whose zeros may be ratings or padding. Pass the CSR "
                 "or COO matrix that it was made of."
             )
-        entries = own_rows(_checked(X)).tocoo()
+        entries = own_rows(checked_matrix(X, accept_sparse="csr")).tocoo()
         found = _where(entries, np.ones(entries.data.size, dtype=bool))
     else:
-        matrix = _checked(X, finite="allow-nan")
+        matrix = checked_matrix(X, ensure_all_finite="allow-nan")
         rows, columns = np.nonzero(~np.isnan(matrix))
         found = Observed(matrix.shape, rows, columns, matrix[rows, columns])
     if not found.values.size:
@@ -199,15 +199,3 @@ def _where(entries: Any, seen: Any) -> Observed:
     shape = (int(entries.shape[0]), int(entries.shape[1]))
     rows, columns = (part[seen].astype(np.intp) for part in (entries.row, entries.col))
     return Observed(shape, rows, columns, entries.data[seen])
-
-
-def _checked(X: Any, finite: Any = True) -> Any:
-    require_no_times(X)
-    try:
-        matrix = check_array(
-            X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X"
-        )
-    except (TypeError, ValueError) as error:
-        raise refused(X, error) from None
-    require_squares(matrix.data if sp.issparse(matrix) else matrix)
-    return matrix

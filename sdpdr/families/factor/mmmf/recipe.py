@@ -153,9 +153,10 @@ def mmmf_dual(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     if norm == "max":
         cap = DualMaxNorm(weighted, signs.shape, limit=1.0)
     m, Q = len(signs.values), Var("Q")
-    terms: list[Term] = [Maximize(np.ones((1, m)) @ Q)]
+    terms: list[Term] = []
     if np.isfinite(c):
         terms.append(AtMost(sp.eye_array(m, format="csr") @ Q, c, symbol="c"))
+    terms.append(Maximize(np.ones((1, m)) @ Q))
     weights = Stated("margin_multipliers", terms, [VectorVariable("Q", m, nonnegative=True)])
     blocks = (weights, cap)
     return Model(blocks, name="mmmf_dual", maximize=True)
