@@ -235,7 +235,6 @@ def test_a_ridge_solves_the_normal_equations(route, shape, monkeypatch):
         expected = np.linalg.lstsq(system, centred.T @ target, rcond=1e-12)[0]
         for kind in (np.asarray, sp.csr_array):
             found = extend.ridge(kind(X), Y, 0.3, penalty=P, weights=weights)
-            assert found.solver == ("lsqr" if route == "lsqr" else "svd")
             np.testing.assert_allclose(found(kind(X)), centred @ expected + share @ Y, atol=1e-7)
             np.testing.assert_allclose(found.coef, expected, atol=1e-7)
 

@@ -250,7 +250,7 @@ def linear_embedding(
     right[np.diag_indices_from(right)] += gamma
     values, b = _leading(left, right, d)
     coef = fix_signs(spectrum.right_dot(b * (scale / s)[:, None]))
-    return LinearMapping(coef, -mean @ coef, "eigh", values)
+    return LinearMapping(coef, -mean @ coef, values)
 
 
 class TraceRatio(NamedTuple):

@@ -142,23 +142,19 @@ class LinearExtension(Extension):
 
 
 class BarycentricExtension(Extension):
-    """A weighted mean of the nearest points, with the weights that reproduce the new point.
-
-    ``chosen`` are the points that serve: all, but in files of earlier versions.
-    """
+    """A weighted mean of the nearest points, with the weights that reproduce the new point."""
 
     name = "barycentric"
-    chosen: Index
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
         near, weights = reconstructing(
-            X, self.points, self.chosen, self.n_neighbors, precomputed=self.precomputed
-        )
-        return np.einsum("mk,mkd->md", weights, self.embedding[self.chosen[near]])
+            X, self.points, np.arange(len(self.points)), self.n_neighbors,
+            precomputed=self.precomputed,
+        )  # fmt: skip
+        return np.einsum("mk,mkd->md", weights, self.embedding[near])
 
     def _fit(self) -> float:
-        self.chosen = np.arange(len(self.points))
         if self.precomputed:
             return self._relative(self.embedding - self.embedding[self._others()[1]])
         near, weights = barycentric_weights(self.points, None, self.n_neighbors)

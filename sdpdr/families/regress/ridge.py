@@ -38,15 +38,12 @@ class LinearMapping:
     ----------
     coef : array of shape (m, d)
     intercept : array of shape (d,)
-    solver : str
-        ``"svd"``, ``"lsqr"``, ``"lars"`` or ``"eigh"``.
     eigenvalues : array of shape (d,), optional
         Of the pencil that the map solves.
     """
 
     coef: Array
     intercept: Array
-    solver: str = ""
     eigenvalues: Array | None = None
 
     def turned(self, turn: Array) -> LinearMapping:
@@ -226,7 +223,7 @@ def ridge(
         right = np.vstack([right, np.zeros((penalty.shape[0], Y.shape[1]))])
         alpha = 0.0
     if min(data.rows.shape) <= _LARGE:
-        spectrum, solver = Spectrum(data), "svd"
+        spectrum = Spectrum(data)
         coef = spectrum.ridge(spectrum.left_transposed(right), alpha)
     else:
         operator = LinearOperator(
@@ -235,8 +232,8 @@ def ridge(
         options: dict[str, Any] = {"damp": np.sqrt(alpha), "atol": 1e-10, "btol": 1e-10}
         options["iter_lim"] = 10 * min(data.rows.shape) + 100
         columns = [lsqr(operator, column, **options)[0] for column in right.T]
-        coef, solver = np.column_stack(columns), "lsqr"
-    return LinearMapping(coef, y_mean - x_mean @ coef, solver)
+        coef = np.column_stack(columns)
+    return LinearMapping(coef, y_mean - x_mean @ coef)
 
 
 def _means(X: Matrix, Y: Array, weights: Array) -> tuple[Array, Array]:
@@ -294,7 +291,7 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
     errors = np.sqrt(np.mean(np.square(residuals), axis=(1, 2)))
     best = int(np.argmax(errors <= (1.0 + _SAME) * errors.min()))
     coef = spectrum.ridge(projected, grid[best])
-    mapping = LinearMapping(coef, y_mean - x_mean @ coef, "svd")
+    mapping = LinearMapping(coef, y_mean - x_mean @ coef)
     return RidgeChoice(float(grid[best]), float(errors[best]), residuals[best], mapping)
 
 

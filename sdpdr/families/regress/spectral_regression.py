@@ -288,7 +288,7 @@ class SpectralRegression(OfGraphs):
         assert k is not None
         paths = [sparse_path(X, y, self.alpha_, k) for y in Y.T]
         coef = np.column_stack([path.of_cardinality(k) for path in paths])
-        return LinearMapping(coef, Y.mean(axis=0) - np.ravel(X.mean(axis=0)) @ coef, "lars")
+        return LinearMapping(coef, Y.mean(axis=0) - np.ravel(X.mean(axis=0)) @ coef)
 
     @Provided(_require_kernel)
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
