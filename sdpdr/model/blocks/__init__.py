@@ -52,8 +52,8 @@ from sdpdr.model.blocks.metric import SizePrice as SizePrice
 from sdpdr.model.blocks.metric import UnitTrace as UnitTrace
 from sdpdr.model.blocks.moments import Localized as Localized
 from sdpdr.model.blocks.moments import MomentMatrix as MomentMatrix
+from sdpdr.model.blocks.polynomial import FactorProducts as FactorProducts
 from sdpdr.model.blocks.polynomial import Layers as Layers
-from sdpdr.model.blocks.polynomial import PolynomialLift as PolynomialLift
 from sdpdr.model.blocks.polynomial_moments import Moments as Moments
 from sdpdr.model.blocks.propagation import FixedScaleDual as FixedScaleDual
 from sdpdr.model.blocks.propagation import LargestMultiple as LargestMultiple

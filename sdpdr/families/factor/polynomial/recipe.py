@@ -16,7 +16,7 @@ from sdpdr.base.estimators import as_numbers
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, require_known
 from sdpdr.model import Affine, Equal, Minimize, Model, Penalize
 from sdpdr.model.blocks.expressions import Stated
-from sdpdr.model.blocks.polynomial import Layers, PolynomialLift
+from sdpdr.model.blocks.polynomial import Layers
 from sdpdr.model.blocks.polynomial_moments import Moments
 
 Lift = Literal["layers", "moments"]
@@ -118,7 +118,7 @@ def polynomial_factorization(
 def parts_of(
     X: ArrayLike, coefficients: Sequence[float] | None, n_components: int, lift: str,
     nonnegative: bool, regularization: float | None, degree: int,
-) -> tuple[Array, Array | None, PolynomialLift, Model]:  # fmt: skip
+) -> tuple[Array, Array | None, Layers | Moments, Model]:  # fmt: skip
     """V and c, the matrices that hold the factors, and the program over them."""
     V, is_exact = known_entries(X), regularization is None
     c = None if coefficients is None else checked_coefficients(coefficients)
@@ -136,7 +136,7 @@ def parts_of(
     is_fixed = k == 1 and is_exact
     anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if is_fixed else None
     pairs, (N, m) = np.argwhere(~np.isnan(V)), V.shape
-    held: PolynomialLift
+    held: Layers | Moments
     if lift == "moments":
         held = Moments(N, m, pairs, k, D, anchors, misfit=not is_exact)
     else:
