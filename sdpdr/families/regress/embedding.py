@@ -221,7 +221,7 @@ def linear_embedding(
     X : array or sparse array of shape (n, m)
         Sparse data stay sparse; min(n, m) at most 4000.
     pencil : Pencil
-        Of the n samples.
+        Pencil of the n samples.
     n_components : int, optional
         At most the rank of the centred X, which is the default.
     gamma : float, default 0.0

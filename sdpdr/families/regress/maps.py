@@ -53,7 +53,7 @@ class Extension:
         """How ordinary points are, from 0 to 1; shape (q,).
 
         The share of points of the fit that lie at least as far from their nearest other point as
-        this one does. Of points drawn like those of the fit, one in twenty has a trust below 0.05;
+        this one does. One in twenty points drawn like those of the fit has a trust below 0.05;
         a point far from all has 0, and its coordinates are a guess.
         """
         away, _ = self.search(1).kneighbors(X)
@@ -190,7 +190,7 @@ def fit_extension(
         Points are given by their distances. There are then no linear maps, and the barycentric
         one returns the coordinates of the nearest point.
     n_neighbors : int, default 6
-        Of the barycentric kind.
+        Number of neighbours of the barycentric kind.
     seed : int, default 0
 
     Returns

@@ -262,7 +262,7 @@ def semisupervised_pencil(
     alpha : float, default 0.1
         Positive.
     weights : {"binary", "heat", "cosine"}, default "binary"
-        Of the Laplacian, as for `sdpdr.graphs.edge_weights`.
+        Weights of the Laplacian, as for `sdpdr.graphs.edge_weights`.
     """
     _, member, counts = classes_of(y, partly=True)
     alpha = validate.positive_number("alpha", alpha)
@@ -302,7 +302,7 @@ def contrast_pencil(
     share : float, default 0.1
         :math:`\alpha` in [0, 1].
     weights : {"binary", "heat", "cosine"}, default "binary"
-        Of the edges, as for `sdpdr.graphs.edge_weights`.
+        Weights of the edges, as for `sdpdr.graphs.edge_weights`.
     """
     _, member, _ = classes_of(y)
     share = validate.share("share", share)

@@ -225,9 +225,9 @@ class GraphProjection(OfGraphs):
     n_neighbors : int, default 5
         If there are fewer other points, or fewer of a class, all of them, with a warning.
     metric : {"euclidean", "cosine"}, default "euclidean"
-        Of the search for neighbours, as for `sdpdr.graphs.knn`.
+        Metric of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
-        Of the edges, as for `sdpdr.graphs.edge_weights`.
+        Weights of the edges, as for `sdpdr.graphs.edge_weights`.
     connect : {"none", "mst", "bridges"}, default "none"
         Whether to add edges between the components of the graph, as `sdpdr.graphs.knn` does.
     alpha : float, "loo" or "auto", default "auto"
@@ -238,17 +238,18 @@ class GraphProjection(OfGraphs):
     smoothing : float, default 0.1
         `SDA`: penalty on differences of neighbours. `LSDA`: share of repulsion.
     way : {"regression", "direct"}, default "regression"
-        Of `LSDA`, "direct".
+        For `LSDA`, the default is "direct".
     orthonormal : bool, default False
         Whether components are made orthonormal, one by one, so that no distance is longer than in
-        the data. Of `IsoProjection`, True.
+        the data. For `IsoProjection`, the default is True.
 
     Attributes
     ----------
     components_ : array of shape (d, m)
     intercept_ : array of shape (d,)
     eigenvalues_ : array of shape (d,)
-        Of the samples' pencil, or in the direct way of the pencil among linear functions.
+        Eigenvalues of the samples' pencil, or in the direct way of the pencil among linear
+        functions.
     n_components_ : int
         d.
     alpha_ : float

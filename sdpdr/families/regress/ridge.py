@@ -39,7 +39,7 @@ class LinearMapping:
     coef : array of shape (m, d)
     intercept : array of shape (d,)
     eigenvalues : array of shape (d,), optional
-        Of the pencil that the map solves.
+        Eigenvalues of the pencil that the map solves.
     """
 
     coef: Array
@@ -102,7 +102,7 @@ class Centered:
 class Spectrum:
     """Singular value decomposition U diag(s) V^T of centred data.
 
-    Dense data have both U and V. Of sparse data, and of more than ten million numbers, the smaller
+    Dense data have both U and V. For sparse data, and more than ten million numbers, the smaller
     factor comes from inner products, and products with the data replace the other one. Squared
     singular values below ``resolution`` times the largest are rounding and left out.
     """

@@ -92,7 +92,7 @@ class SpectralRegression(OfGraphs):
     kernel : str or callable, optional
         As in scikit-learn, or ``"precomputed"``; linear functions by default.
     gamma : float, optional
-        Of the kernel; one over twice the mean squared distance by default.
+        Width of the kernel; one over twice the mean squared distance by default.
     smoothing : float, default 0.1
         Penalty on differences of neighbours (``"semisupervised"``), or the share of
         repulsion (``"contrast"``).
@@ -100,15 +100,15 @@ class SpectralRegression(OfGraphs):
     Attributes
     ----------
     components_ : array of shape (n_components, m)
-        Of linear functions.
+        Coefficients of linear functions.
     dual_coef_ : array of shape (n, n_components)
-        Of kernel functions.
+        Coefficients of kernel functions.
     intercept_ : array of shape (n_components,)
     responses_ : array of shape (n, n_components)
         Which the map was fitted to.
     eigenvalues_ : array of shape (n_components,)
-        Of the pencil or, with labels, the shares that `sdpdr.LDA` describes; absent for given
-        responses.
+        Eigenvalues of the pencil or, with labels, the shares that `sdpdr.LDA` describes; absent for
+        given responses.
     classes_ : array
         With labels.
     alpha_, gamma_ : float
@@ -181,7 +181,7 @@ class SpectralRegression(OfGraphs):
             validate.choice("responses", self.responses, KINDS)
         elif not isinstance(self.responses, Pencil):
             raise DataError(
-                f"responses={self.responses!r}: expected a name or a Pencil. Of a graph, pass "
+                f"responses={self.responses!r}: expected a name or a Pencil. For a graph, pass "
                 "sdpdr.extend.laplacian_pencil(graph)."
             )
         if self.kernel is not None:

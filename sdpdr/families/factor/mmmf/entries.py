@@ -56,8 +56,8 @@ def observed_signs(X: Any, y: Any = None) -> Observed:
         raise DataError(
             f"X[{i}, {a}] = {value:g} is no sign. Entries must be 1 or -1 where a sign was "
             "observed, 0 or NaN where not; of ratings, pass np.sign(ratings - threshold) with "
-            "missing ratings as NaN. Of a list of users, items and signs, pass the pairs as X and "
-            "the signs as y."
+            "missing ratings as NaN. If X is a list of users, items and signs, pass the pairs as X "
+            "and the signs as y."
         )
     if not found.values.size:
         raise DataError(

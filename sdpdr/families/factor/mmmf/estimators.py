@@ -39,7 +39,7 @@ class _Completion:
     # MovieLens 100k, and in between the best of families with more and with less noise, from 1 to 8
     # (``docs/methods/mmmf.rst``).
     _multiple: ClassVar[float]
-    # Penalty of offsets in signs. Of 17 families of signs 15 predicts better than 5 on ten, by up
+    # Penalty of offsets in signs. On ten of 17 families of signs 15 predicts better than 5, by up
     # to 1.3 points, and worse on five, by up to 0.5.
     _default_ridge: ClassVar[float] = 15.0
 

@@ -166,7 +166,7 @@ def nmf_bound(
     solver : str or Solver, default "auto"
         For the program. "auto" is ``"clarabel"`` up to 40 rows and columns, then ``"scs"``.
     seed : int, default 0
-        Of the descents that find a factorization if none is given.
+        Seed of the descents that find a factorization if none is given.
 
     Returns
     -------

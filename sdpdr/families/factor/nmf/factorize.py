@@ -138,8 +138,8 @@ def nmf(
     max_iter : int, default 40
         Programs in a start.
     **options
-        Of `ConvexIteration`: ``solver`` (here ``"clarabel"`` by default), ``form``, ``accuracy``,
-        ``time_limit``, ``progress``.
+        Options of `ConvexIteration`: ``solver`` (here ``"clarabel"`` by default), ``form``,
+        ``accuracy``, ``time_limit``, ``progress``.
 
     Returns
     -------

@@ -71,7 +71,7 @@ class GlobalSearch:
     lower : float
         No factorization in the range of the search has a smaller error.
     norm : float
-        Of V.
+        Norm of V.
     status : SearchStatus
     nodes : int
         Number of nodes that were split.

@@ -62,7 +62,7 @@ def copositivity(M: ArrayLike) -> Copositivity:
     r"""Decide whether a matrix of order 15 or less is copositive, by Kaplan's criterion.
 
     M is copositive exactly if no principal submatrix has an eigenvector v > 0 with a negative
-    eigenvalue. Of a multiple eigenvalue a solver returns any basis, so the span of all eigenvectors
+    eigenvalue. A solver returns any basis of a multiple eigenvalue, so the span of all eigenvectors
     of negative eigenvalues is searched for a positive vector, by nonnegative least squares. The
     test is about M + shift I, so rounding below the shift does not matter.
 

@@ -57,7 +57,7 @@ class PolynomialFactors:
     W : array of shape (N, k)
     H : array of shape (k, m)
     coefficients : array of shape (D,)
-        Of g, from :math:`c_1`.
+        Coefficients of g, from :math:`c_1`.
     status : IterationStatus
         RANK_REACHED if the entries are met exactly; SETTLED for a regularized program, and if the
         bound proves that nothing fits better; otherwise how the iteration ended.
