@@ -17,10 +17,6 @@ from sdpdr.families.factor.nonnegative.copositive import (
     obvious_certificate,
 )
 from sdpdr.families.factor.nonnegative.dominant import (
-    components,
-    has_triangle,
-    scaled_dominant_factor,
-    small_rank_factor,
     triangle_free_certificate,
 )
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
@@ -151,43 +147,6 @@ def test_what_is_no_symmetric_matrix():
 def test_bound_on_the_cp_rank():
     known = [(1, 1, 1), (3, 2, 2), (4, 3, 4), (4, 4, 4), (5, 3, 5), (5, 5, 11), (7, 7, 24)]
     assert [_columns(n, rank, None)[-1] for n, rank, _ in known] == [most for *_, most in known]
-
-
-# -- written down ----------------------------------------------------------------------------------
-
-
-def test_scales_are_found_whatever_they_are():
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        A = np.triu(rng.random((5, 5)) * (rng.random((5, 5)) < 0.7), 1)
-        A = A + A.T
-        A[np.diag_indices(5)] = A.sum(axis=1) + 1e-3
-        d = 10.0 ** rng.uniform(-3, 3, 5)
-        scaled = d[:, None] * A * d
-        B = scaled_dominant_factor(scaled)
-        assert np.min(B) >= 0.0
-        np.testing.assert_allclose(B @ B.T, scaled, rtol=1e-10)
-    assert scaled_dominant_factor(cycle(5, 2.0)) is not None
-    assert scaled_dominant_factor(cycle(5, 2.0 - 1e-9)) is None
-
-
-def test_rank_two_is_rotated_into_the_quadrant():
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        angles = rng.uniform(0.0, np.pi / 2, 7) + 2.0
-        rows = rng.random(7)[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
-        A = rows @ rows.T
-        A[3] = A[:, 3] = 0.0
-        B = small_rank_factor(A, 2)
-        assert np.min(B) >= 0.0
-        np.testing.assert_allclose(B @ B.T, A, atol=1e-14)
-
-
-def test_components_and_triangles():
-    A = np.kron(np.diag([1.0, 0.0, 2.0]), np.ones((2, 2)))
-    assert [p.tolist() for p in components(A)] == [[0, 1], [4, 5]]
-    triangles = [has_triangle(M) for M in (A, A + np.ones((6, 6)), cycle(5, 2.0), cycle(3, 2.0))]
-    assert triangles == [False, True, False, True]
 
 
 # -- without a triangle ----------------------------------------------------------------------------
