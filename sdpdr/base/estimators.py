@@ -344,20 +344,11 @@ def checked_weights(value: Any, X: Any) -> Array | None:
 
 
 @contextmanager
-def weighing(
-    X: Any, y: Any, sample_weight: Any, *, pairwise: bool = False
-) -> Iterator[tuple[Any, Any, Array | None]]:
-    """Samples that weigh anything, their targets and weights; messages name them as passed."""
-    weights = checked_weights(sample_weight, X)
-    if weights is None or weights.all():
-        yield X, y, weights
-        return
-    n = weights.size
-    if y is not None and _num_samples(y) != n:
-        raise ShapeError(f"X has {n} rows, y has {_num_samples(y)}: pass one for each row.")
+def weighing(X: Any, weights: Array, *, pairwise: bool = False) -> Iterator[Any]:
+    """The samples that weigh anything; messages name them as they were passed."""
     rows = np.flatnonzero(weights)
     part = _safe_indexing(X, rows)
     if pairwise:
         part = _safe_indexing(part if hasattr(part, "shape") else np.asarray(part), rows, axis=1)
     with rows_of(rows):
-        yield part, None if y is None else _safe_indexing(y, rows), weights[rows]
+        yield part

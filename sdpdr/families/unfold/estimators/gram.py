@@ -279,7 +279,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     ) -> NeighborGraph:
         """The graph of the samples that weigh anything, whose nodes count by their weights."""
         pairwise = self.metric == "precomputed"
-        with weighing(X, None, weights, pairwise=pairwise) as (part, _, _):
+        with weighing(X, weights, pairwise=pairwise) as part:
             found = self._searched(part, search)
         index = np.full(weights.size, -1)
         index[weights > 0.0] = found.index
