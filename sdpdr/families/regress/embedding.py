@@ -208,7 +208,12 @@ def _toarray(matrix: Matrix) -> Array:
 
 
 def linear_embedding(
-    X: Matrix, pencil: Pencil, n_components: int | None = None, gamma: float = 0.0
+    X: Matrix,
+    pencil: Pencil,
+    n_components: int | None = None,
+    gamma: float = 0.0,
+    *,
+    default: int | None = None,
 ) -> LinearMapping:
     r"""Solve :math:`X^T W X a = \lambda (X^T D X + \gamma I) a` for samples as rows of X.
 
@@ -226,6 +231,8 @@ def linear_embedding(
         At most the rank of the centred X, which is the default.
     gamma : float, default 0.0
         Nonnegative.
+    default : int, optional
+        Number of components if none is given, unless the rank is smaller.
 
     Returns
     -------
@@ -239,7 +246,7 @@ def linear_embedding(
     mean = np.asarray(X.T @ pencil.totals).ravel() / pencil.totals.sum()
     spectrum = Spectrum(Centered(X, mean))
     s, U = spectrum.s, spectrum.left_rows()
-    d = s.size if n_components is None else n_components
+    d = min(s.size, default or s.size) if n_components is None else n_components
     d = validate.positive_integer("n_components", d, at_most=s.size, why="the rank of X")
     # Without gamma in units of the singular values, so that small ones lose no digits.
     scale = s if gamma > 0.0 else np.ones_like(s)

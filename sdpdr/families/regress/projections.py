@@ -329,11 +329,12 @@ class GraphProjection(OfGraphs):
             classes = class_pencil(y)
             responses = graph_embedding(classes, default_dimension(y, classes)).vectors
             self.alpha_ = float(pencil.totals.mean()) * choose_ridge(X, responses).alpha
-        found = linear_embedding(X, pencil, self.n_components, self.alpha_)
-        d = default_dimension(y, pencil) if self.n_components is None else self.n_components
+        found = linear_embedding(
+            X, pencil, self.n_components, self.alpha_, default=default_dimension(y, pencil)
+        )
         assert found.eigenvalues is not None
-        self.eigenvalues_ = found.eigenvalues[:d]
-        return LinearMapping(found.coef[:, :d], found.intercept[:d])
+        self.eigenvalues_ = found.eigenvalues
+        return found
 
     def _orthonormalize(self, X: Matrix) -> None:
         """Orthonormal rows with the same spans, up to the first that depends on those before."""
