@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
@@ -11,13 +10,11 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from sdpdr.base.arrays import (
     ALLOWED,
-    LARGEST,
-    SMALLEST,
     Array,
     Matrix,
     is_admissible,
@@ -25,9 +22,9 @@ from sdpdr.base.arrays import (
     seem_distances,
 )
 from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
-from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.base.parameters import require_kinds
-from sdpdr.base.rows import named, numbered, rows_of
+from sdpdr.base.rows import named, numbered
 
 # Beyond, squares overflow.
 _SQUARABLE = 1e150
@@ -305,55 +302,3 @@ def note_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     except (TypeError, ValueError) as error:
         raise refused(X, error) from None
-
-
-def checked_weights(value: Any, X: Any) -> Array | None:
-    """Weights of the rows of X, 0 or more; None where all are one, or none are given."""
-    if value is None:
-        return None
-    try:
-        n = _num_samples(X)
-    except TypeError as error:
-        raise refused(X, error) from None
-    try:
-        weights = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise DataTypeError("sample_weight must hold numbers, one for each row of X.") from None
-    if weights.ndim == 0:
-        weights = np.full(n, float(weights))
-    if weights.shape != (n,):
-        raise ShapeError(
-            f"sample_weight must have shape ({n},), one number for each row of X; it has "
-            f"{weights.shape}."
-        )
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
-    if wrong.size:
-        raise DataError(
-            f"sample_weight holds {weights[wrong[0]]:g} (rows {numbered(wrong)}): weights must be "
-            "0 or more, and finite."
-        )
-    largest = float(weights.max(initial=0.0))
-    if n and not largest:
-        raise DataError("all weights of samples are zero, so there are no data.")
-    if n and not SMALLEST <= largest <= LARGEST:
-        raise DataError(
-            f"the largest sample_weight is {largest:g}; it must be from {SMALLEST:g} to "
-            f"{LARGEST:g}, so that sums of weights are numbers. Divide all by their largest."
-        )
-    return None if np.all(weights == 1.0) else weights
-
-
-@contextmanager
-def weighing(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Array | None]]:
-    """Samples that weigh anything, their targets and weights; messages name them as passed."""
-    weights = checked_weights(sample_weight, X)
-    if weights is None or weights.all():
-        yield X, y, weights
-        return
-    n = weights.size
-    if y is not None and _num_samples(y) != n:
-        raise ShapeError(f"X has {n} rows, y has {_num_samples(y)}: pass one for each row.")
-    rows = np.flatnonzero(weights)
-    part = _safe_indexing(X, rows)
-    with rows_of(rows):
-        yield part, None if y is None else _safe_indexing(y, rows), weights[rows]

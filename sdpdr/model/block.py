@@ -80,6 +80,11 @@ class Block(NothingButAdded, ABC):
         """Name under which the block's rows and multipliers are found: its class, in lower case."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(self).__name__).lower()
 
+    @property
+    def kind(self) -> str:
+        """What the block is called where a model is shown: its class."""
+        return type(self).__name__
+
     def __add__(self, other: Block | Model) -> Model:
         from sdpdr.model.model import Model
 

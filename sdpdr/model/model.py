@@ -286,7 +286,7 @@ class Model(NothingButAdded):
         return f"$$\n{self.describe('latex')}\n$$"
 
     def __repr__(self) -> str:
-        return " + ".join(type(b).__name__ for b in self.blocks) or "Model()"
+        return " + ".join(block.kind for block in self.blocks) or "Model()"
 
 
 def _speaks_of(block: Block) -> Mapping[str, Declared]:

@@ -13,8 +13,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.families import methods
 from sdpdr.lab.datasets import swiss_roll
 from sdpdr.linalg import Diagonal, InnerProduct, Products, Stacked, Trace, VectorMap
-from sdpdr.model import Model, Var
-from sdpdr.model.blocks import Costs, Fits, Gram, NonNegative, Relation, UnitDiagonal
+from sdpdr.model import Equal, Minimize, Model, Var
+from sdpdr.model.blocks import Gram, NonNegative, Relation, Stated, UnitDiagonal
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.testing.notation import parse_program
 
@@ -105,7 +105,7 @@ def opposite(n: int) -> Model:
     """Minimise <A, K> over correlation matrices; A is the adjacency of an even ring."""
     ring = np.roll(np.eye(n), 1, axis=1)
     cost = InnerProduct(ring + ring.T)
-    return Gram(n) + UnitDiagonal(n) + Costs(cost @ Var("K"))
+    return Gram(n) + UnitDiagonal(n) + Stated("costs", [Minimize(cost @ Var("K"))])
 
 
 def clusters() -> Model:
@@ -115,9 +115,8 @@ def clusters() -> Model:
     return (
         Gram(4)
         + NonNegative(4)
-        + Fits(Products(4) @ Var("K"), np.ones(4))
-        + Fits(Trace(4) @ Var("K"), np.array([2.0]))
-        + Costs(InnerProduct(distances) @ Var("K"))
+        + Stated("fits", [Equal(Products(4) @ Var("K"), 1.0), Equal(Trace(4) @ Var("K"), 2.0)])
+        + Stated("costs", [Minimize(InnerProduct(distances) @ Var("K"))])
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr.blocks import Costs, Gram, LeastTrace, Rewards, Variance
+from sdpdr.blocks import Gram, LeastTrace, Stated, Variance
 from sdpdr.linalg import InnerProduct
 from sdpdr.model import Affine, Maximize, Minimize, Model, Var
 
@@ -25,8 +25,8 @@ def product(matrix):
 
 @pytest.mark.parametrize("name", DATA)
 def test_both_compilers_and_the_words_agree(name):
-    least = Gram(3) + Costs(product(DATA[name]))
-    most = Gram(3) + Rewards(product(DATA[name]))
+    least = Gram(3) + Stated("goal", [Minimize(product(DATA[name]))])
+    most = Gram(3) + Stated("goal", [Maximize(product(DATA[name]))])
     assert least.describe().splitlines()[0] == "minimise    ⟨C, K⟩"
     assert most.describe().splitlines()[0] == "maximise    ⟨C, K⟩"
     assert (least.to_sdp().maximize, most.to_sdp().maximize) == (False, True)

@@ -6,14 +6,13 @@ import pytest
 from sdpdr import blocks, check_block
 from sdpdr.blocks import (
     FactorLift,
-    Fits,
     Layers,
     MomentMatrix,
     Moments,
 )
 from sdpdr.errors import ModelError
 from sdpdr.iterate import ConvexIteration, IterationStatus
-from sdpdr.model import AtMost, Model
+from sdpdr.model import AtMost, Equal, Model
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks.moments import add, compose, monomials, multiply, values
 
@@ -165,10 +164,10 @@ def test_the_full_moment_matrix_finds_the_factors():
     t = np.outer(w, h)
     held = Moments(2, 2, EVERY)
     assert held.matrix.order == 15
-    known = Fits(held.fitted(np.array([1.0, 0.5])), (t + 0.5 * t**2).ravel())
-    gauge = Fits(held.matrix.values([{(0,): 1.0}]), np.ones(1))
+    fitted = Equal(held.fitted(np.array([1.0, 0.5])), (t + 0.5 * t**2).ravel())
+    known = blocks.Stated("fits", [fitted, Equal(held.matrix.values([{(0,): 1.0}]), 1.0)])
     signs = blocks.NonNegative(15, np.array([[0, v] for v in range(1, 5)]), "M")
-    model = Model((held.matrix, known, gauge, signs))
+    model = Model((held.matrix, known, signs))
     state = ConvexIteration(model, 1, start="random", seed=0, solver="clarabel", max_iter=40).run()
     assert state.status is IterationStatus.RANK_REACHED
     assert len(state.history) <= 15

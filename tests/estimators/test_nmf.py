@@ -62,13 +62,11 @@ def refuse(*args, **options):
 
 def test_noise_is_not_polished(monkeypatch):
     """Its steps are dense systems of the order of both factors, and gain nothing there."""
-    monkeypatch.setattr("sdpdr.families.factor.nmf.estimator.polish_factors", refuse)
+    monkeypatch.setattr("sdpdr.families.factor.nonnegative.search.polish_factors", refuse)
     X = np.random.default_rng(0).random((20, 15))
     full = sdpdr.NMF(2).fit(X).reconstruction_err_
     theirs = Theirs(2, init="nndsvda", max_iter=1000).fit(X)
     assert full <= theirs.reconstruction_err_ * (1.0 + 1e-9)
-    X[::4, ::3] = np.nan
-    assert 0.0 < sdpdr.NMF(2).fit(X).reconstruction_err_ < full
 
 
 def test_all_starts_go_to_the_end_where_an_exact_factorization_may_be_near():
@@ -90,17 +88,6 @@ def test_a_closer_bound_may_be_asked_for(monkeypatch):
     assert asked == ["overlap"]
 
 
-def test_what_is_missing_is_filled_in():
-    gaps = np.random.default_rng(0).random(EXACT.shape) < 0.25
-    X = np.where(gaps, np.nan, EXACT)
-    model = sdpdr.NMF(2)
-    W = model.fit_transform(X)
-    np.testing.assert_allclose(model.inverse_transform(W), EXACT, atol=1e-7)
-    np.testing.assert_allclose(model.transform(X), W, atol=1e-9)
-    assert model.bound_ == 0.0
-    assert "missing" in model.argument_
-
-
 def test_new_rows_are_fitted_without_negative_weights():
     model = sdpdr.NMF(2).fit(EXACT)
     new = np.array([[2.0, 0.5], [0.0, 1.0]]) @ model.components_
@@ -113,6 +100,7 @@ def test_wrong_arguments_are_named():
         ({"n_components": 4}, V3, DataError, "out of range"),
         ({"starts": 0}, V3, DataError, "starts"),
         ({}, -V3, DataError, "Negative values in data"),
+        ({}, np.where(V3 > 0.5, np.nan, V3), ValueError, "NaN"),
         ({"bound": "best"}, V3, UnknownNameError, "eckart_young"),
     ]:
         with pytest.raises(error, match=words):

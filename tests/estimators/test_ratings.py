@@ -19,10 +19,8 @@ from sdpdr.errors import (
 )
 from sdpdr.factorize import ratings_from_frame
 from sdpdr.families.factor.mmmf.entries import read_ratings
-from sdpdr.families.factor.mmmf.losses import Hinge
 from sdpdr.families.factor.mmmf.program import Program
 
-LOSSES = ("squared", "hinge")
 PENALTY = 0.6
 
 
@@ -40,7 +38,7 @@ PAIRS = np.argwhere(~np.isnan(SMALL))
 VALUES = SMALL[tuple(PAIRS.T)]
 
 
-def optimum(R, loss, c, ridge):
+def optimum(R, c, ridge):
     """The same program, by cvxpy."""
     p, q = R.shape
     seen = ~np.isnan(R)
@@ -48,15 +46,7 @@ def optimum(R, loss, c, ridge):
     Z = cp.Variable((p + q, p + q), PSD=True)
     b, d = cp.Variable(p), cp.Variable(q)
     scores = Z[i, p + a] + b[i] + d[a]
-    if loss == "squared":
-        missed = cp.sum_squares(R[seen] - R[seen].mean() - scores) / 2
-    else:
-        levels = np.unique(R[seen])
-        theta = cp.Variable(levels.size - 1)
-        missed = sum(
-            cp.sum(cp.pos(1 - cp.multiply(np.where(R[seen] > low, 1, -1), scores - theta[t])))
-            for t, low in enumerate(levels[:-1])
-        )
+    missed = cp.sum_squares(R[seen] - R[seen].mean() - scores) / 2
     offsets = ridge / 2 * (cp.sum_squares(b) + cp.sum_squares(d))
     objective = cp.trace(Z) / 2 + c * (missed + offsets)
     return cp.Problem(cp.Minimize(objective)).solve(solver="CLARABEL")
@@ -65,22 +55,16 @@ def optimum(R, loss, c, ridge):
 # -- oracles and laws ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_value_and_bound_enclose_the_optimum_and_are_those_of_predictions(loss):
-    tol = 1e-6 if loss == "squared" else 1e-3
-    model = RatingMMMF(PENALTY, loss=loss, ridge=2.0, tol=tol).fit(SMALL)
-    best = optimum(SMALL, loss, PENALTY, 2.0)
+def test_value_and_bound_enclose_the_optimum_and_are_those_of_predictions():
+    model = RatingMMMF(PENALTY, ridge=2.0, tol=1e-6).fit(SMALL)
+    best = optimum(SMALL, PENALTY, 2.0)
     assert model.U_.shape[1] > 0
     assert model.bound_ <= best * (1 + 1e-6)
     assert model.value_ >= best * (1 - 1e-6)
-    assert 0.0 <= model.gap_ <= tol
+    assert 0.0 <= model.gap_ <= 1e-6
     seen = ~np.isnan(SMALL)
     scores, R = model.decision_function()[seen], SMALL[seen]
-    if loss == "squared":
-        missed = 0.5 * np.sum((R - R.mean() - scores) ** 2)
-    else:
-        signs = np.where(R[:, None] > model.levels_[:-1], 1, -1)
-        missed = np.maximum(0, 1 - signs * (scores[:, None] - model.thresholds_)).sum()
+    missed = 0.5 * np.sum((R - R.mean() - scores) ** 2)
     squares = np.sum(model.user_offsets_**2) + np.sum(model.item_offsets_**2)
     size = np.linalg.svd(model.U_ @ model.V_.T, compute_uv=False).sum()
     value = size + PENALTY * (missed + squares)
@@ -89,48 +73,19 @@ def test_value_and_bound_enclose_the_optimum_and_are_those_of_predictions(loss):
     rng, entries = np.random.default_rng(1), read_ratings(SMALL)
     program = Program(entries, model._loss(entries.values), PENALTY, 2.0)
     for _ in range(5):
-        if loss == "squared":
-            multipliers = program.loss.targets + rng.standard_normal(entries.values.size)
-        else:
-            multipliers = rng.random(program.loss.signs.shape)
+        multipliers = program.loss.targets + rng.standard_normal(entries.values.size)
         assert 0.0 < program.proof(multipliers).bound <= best * (1 + 1e-6)
-
-
-def few_ratings(seed=7, share=0.35):
-    """Ten users rate eight items at random: nearly every margin lies on a kink of the hinge."""
-    rng = np.random.default_rng(seed)
-    R = rng.integers(1, 6, (10, 8)).astype(float)
-    R[rng.random(R.shape) < share] = np.nan
-    return R
-
-
-@pytest.mark.daily(2)
-@pytest.mark.parametrize(
-    ("R", "c", "ridge"),
-    [
-        (few_ratings(), 5.0, 5.0),
-        (few_ratings(300, 0.4), 1.0, np.inf),
-        (ratings(20, 12)[0], None, 5.0),
-    ],
-)
-def test_the_hinge_has_the_promised_gap(R, c, ridge):
-    """Descent with rounded kinks left gaps of 6e-3 to 7e-2."""
-    model = RatingMMMF(c, loss="hinge", ridge=ridge).fit(R)
-    assert 0.0 <= model.gap_ <= model.tol
-    assert model.U_.shape[1] > 0
 
 
 def test_ratings_held_back_are_predicted():
     seen, held = ratings()
     there = ~np.isnan(held)
     dull = np.sqrt(np.mean((held[there] - np.nanmean(seen)) ** 2))
-    for options in ({"c": 0.3}, {"c": 0.3, "loss": "hinge"}, {}):
+    for options in ({"c": 0.3}, {}):
         model = RatingMMMF(**options).fit(seen)
         assert model.score(held) > -0.6 * dull
         missed = model.predict()[there] - held[there]
         assert model.score(held) == pytest.approx(-np.sqrt(np.mean(missed**2)))
-        if model.loss == "hinge":
-            assert set(np.unique(model.predict())) <= set(model.levels_)
 
 
 def test_below_the_least_penalty_the_matrix_is_zero():
@@ -159,14 +114,6 @@ def test_the_default_penalty_follows_the_unit_of_ratings():
     np.testing.assert_allclose(other.predict(), 8.0 * model.predict() + 16.0, atol=0.05)
 
 
-def test_offsets_that_meet_all_margins_leave_no_penalty_at_which_a_matrix_pays():
-    model = RatingMMMF(loss="hinge", ridge=1e-6)
-    X = np.array([[1.0, 1.0, 2.0, 2.0]] * 3)
-    assert model.least_penalty(X) > 1e3
-    with pytest.warns(WeakSeparationWarning):
-        np.testing.assert_array_equal(model.set_params(c=1.0).fit(X).predict(), X)
-
-
 # -- kinds of input -------------------------------------------------------------------------------
 
 
@@ -192,8 +139,8 @@ def test_a_frame_with_named_columns():
     assert users.tolist() == list("abcdefgh")
     model, plain = RatingMMMF(0.6).fit(X), RatingMMMF(0.6).fit(SMALL[::-1])
     np.testing.assert_array_equal(model.predict(), plain.predict())
-    at = model.predict(users.get_indexer(["c"]), items.get_indexer([9]))
-    np.testing.assert_array_equal(at, plain.predict([2], [2]))
+    at = model.predict([(users.get_loc("c"), items.get_loc(9))])
+    np.testing.assert_array_equal(at, plain.predict([(2, 2)]))
     with pytest.raises(DataError, match="no column 'user'; it has 'who', 'film'"):
         ratings_from_frame(frame)
     with pytest.raises(DataError, match="more than once"):
@@ -208,41 +155,10 @@ def test_a_frame_with_named_columns():
 
 def test_stored_zeros_are_ratings_and_two_items_with_missing_ratings_are_a_table():
     X = sp.csr_array(([0.0, 2.0, 2.0], ([0, 0, 1], [0, 1, 0])), shape=(2, 2))
-    assert RatingMMMF(1.0).fit(X).levels_.tolist() == [0, 2]
+    assert RatingMMMF(1.0).fit(X).mean_ == pytest.approx(4.0 / 3.0)
     X = np.array([[5.0, np.nan], [np.nan, 3.0], [4.0, 2.0], [1.0, 4.0]])
     for table in (X, np.nan_to_num(X, nan=2.5)):
         assert RatingMMMF(2.0).fit(table, [1.0, 2.0, 3.0, 4.0]).predict().shape == (4, 2)
-
-
-# -- ties ---------------------------------------------------------------------------------------
-
-
-def test_a_score_on_a_threshold_does_not_pass_it():
-    model = RatingMMMF(1.0, loss="hinge").fit([[1.0, 3.0], [4.0, np.nan]])
-    on = model.thresholds_
-    for noise in (-1e-9, 0.0, 1e-9):
-        scores = np.array([on[0], on[1], on[1] + 0.1, on[0] + 0.1]) + noise
-        np.testing.assert_array_equal(model._labels(scores), [1, 3, 4, 3])
-
-
-def test_ties_are_decided_alike_in_every_order():
-    """Groups that tell nothing of each other: all scores between them lie on the threshold."""
-    R = np.full((8, 8), np.nan)
-    R[:4, :4] = R[4:, 4:] = np.where(np.add.outer(np.arange(4), np.arange(4)) % 2, 5.0, 1.0)
-    for c in (0.3, None):
-        rng = np.random.default_rng(0)
-        order = np.ix_(rng.permutation(8), rng.permutation(8))
-        predicted = np.empty((8, 8))
-        predicted[order] = RatingMMMF(c, loss="hinge").fit(R[order]).predict()
-        np.testing.assert_array_equal(predicted, np.where(np.isnan(R), 1.0, R))
-
-
-def test_thresholds_lie_in_the_middle_of_their_best_interval():
-    """Below 2 and above 5 by a margin of one: anything from 3 to 4 is as good."""
-    loss = Hinge(np.array([-1.0, -1.0, 1.0, 1.0])[:, None], is_free=True)
-    np.testing.assert_allclose(loss.best_thresholds(np.array([1.0, 2.0, 5.0, 9.0])), [3.5])
-    tied = RatingMMMF(1.0, loss="hinge").fit(SMALL)
-    assert np.all(np.diff(tied.thresholds_) >= 0.0)
 
 
 # -- new users ----------------------------------------------------------------------------------
@@ -258,19 +174,13 @@ def test_folding_in_is_ridge_regression():
     x = np.linalg.solve(A.T @ A + penalty, A.T @ wanted)
     np.testing.assert_allclose(model.transform(new), x[None, :-1], atol=1e-6)
     scores = model.V_ @ x[:-1] + x[-1] + model.item_offsets_ + model.mean_
-    low, high = model.levels_[[0, -1]]
-    np.testing.assert_allclose(model.fold_in(new)[0], np.clip(scores, low, high), atol=1e-6)
-
-
-def test_users_folded_in_again_have_the_levels_that_they_had():
-    model = RatingMMMF(PENALTY, loss="hinge", tol=1e-3).fit(SMALL)
-    assert np.mean(np.abs(model.fold_in(SMALL) - model.predict())) < 0.1
+    np.testing.assert_allclose(model.fold_in(new)[0], np.clip(scores, 1.0, 5.0), atol=1e-6)
 
 
 def test_unknown_positions_are_predicted_from_the_other_side():
     model = RatingMMMF(0.6).fit(SMALL)
     with pytest.warns(UnobservedWarning, match="the users of 1 and the items of 0"):
-        found = model.predict([8, 0], [3, 3])
+        found = model.predict([(8, 3), (0, 3)])
     np.testing.assert_allclose(found[0], np.clip(model.mean_ + model.item_offsets_[3], 1, 4))
     np.testing.assert_allclose(found[1], model.predict()[0, 3])
 
@@ -300,19 +210,15 @@ def test_ratings_that_are_refused(X, y, words):
 
 
 def test_parameters_and_uses_that_are_refused():
-    for parameters in ({"c": np.inf}, {"ridge": -1.0}, {"max_iter": 0}, {"loss": "squares"}):
+    for parameters in ({"c": np.inf}, {"ridge": -1.0}, {"max_iter": 0}):
         with pytest.raises(SdpdrError, match=next(iter(parameters))):
             RatingMMMF(**parameters).fit(SMALL)
     with pytest.raises(ShapeError, match="one value each"):
         RatingMMMF(0.6).fit(SMALL).score(PAIRS, VALUES[:-1])
-    hinge = RatingMMMF(0.6, loss="hinge").fit(SMALL)
-    with pytest.raises(DataError, match=r"rating 7 is none of the levels fitted, 1\.0, 2\.0"):
-        hinge.fold_in(np.where(SMALL == 4.0, 7.0, SMALL))
 
 
 def test_no_time_is_reported():
-    for loss in LOSSES:
-        with pytest.warns(UncertifiedWarning, match="time_limit"):
-            model = RatingMMMF(5.0, loss=loss, time_limit=0.0).fit(SMALL)
-        assert model.bound_ <= model.value_
-        assert model.gap_ > model.tol
+    with pytest.warns(UncertifiedWarning, match="time_limit"):
+        model = RatingMMMF(5.0, time_limit=0.0).fit(SMALL)
+    assert model.bound_ <= model.value_
+    assert model.gap_ > model.tol

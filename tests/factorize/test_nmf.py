@@ -5,7 +5,7 @@ import pytest
 
 import sdpdr
 from sdpdr import check_block
-from sdpdr.blocks import Close, FactorLift, HoyerSparsity, SmallProducts
+from sdpdr.blocks import Close
 from sdpdr.datasets import random_nonnegative
 from sdpdr.errors import DataError, ModelError, SolveFailedError, UnknownNameError
 from sdpdr.factorize import nmf
@@ -47,12 +47,8 @@ def least_outside(cone, trace, Z, block):
 
 
 def test_blocks_keep_the_laws():
-    for block in [
-        Close(5, [[0, 3], [1, 4], [2, 4]], [1.0, 2.0, 3.0], 0.5),
-        HoyerSparsity(FactorLift(2, 3, 2), 0.4),
-        SmallProducts(2, 2, 1),
-    ]:
-        assert "compilers: standard form and cvxpy agree" in check_block(block)
+    block = Close(5, [[0, 3], [1, 4], [2, 4]], [1.0, 2.0, 3.0], 0.5)
+    assert "compilers: standard form and cvxpy agree" in check_block(block)
 
 
 def test_the_excess_lies_between_multiples_of_the_eigenvalue_tail():
@@ -102,7 +98,7 @@ def test_an_error_of_nearly_the_least_is_met_and_a_smaller_one_is_not():
 def test_missing_entries_are_filled_in():
     X, _ = random_nonnegative(6, 5, rank=2, seed=4)
     seen = np.random.default_rng(0).random(X.shape) >= 0.2
-    found = nmf(X, 2, observed=seen)
+    found = nmf(np.where(seen, X, np.nan), 2)
     assert found.status is IterationStatus.RANK_REACHED
     W, H = found.factors()
     np.testing.assert_allclose(W @ H, X, atol=1e-6)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import sdpdr
-from sdpdr import blocks
+from sdpdr import methods
 from sdpdr.errors import DataTypeError, ModelError, SdpdrError, ShapeError
 from sdpdr.families.factor.nonnegative.copositive import Refutation
 from sdpdr.linalg import (
@@ -57,7 +57,7 @@ def test_entries_in_short_integers_add_up_as_doubles():
     for linear_map in (VectorMap(twice), SvecMap(1, twice), InnerProduct(twice)):
         assert linear_map.matrix().toarray() == [[200.0]]
     assert svec(twice) == [200.0]
-    data = blocks.LeastSquares(twice, np.ones(1))
+    data = methods.regression(twice, np.ones(1)).blocks[0]
     assert next(iter(data.terms())).lhs.maps["a"].matrix().toarray() == [[200.0]]
 
 

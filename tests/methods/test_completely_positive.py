@@ -5,8 +5,9 @@ import pytest
 
 import sdpdr
 from sdpdr import check_block, methods
-from sdpdr.blocks import Along, Copositive, FactorLift, SplitCopositive
+from sdpdr.blocks import FactorLift, Stated
 from sdpdr.errors import DataError
+from sdpdr.families.factor.completely_positive.recipes import level_one
 from sdpdr.linalg.svec import svec
 
 PHI = (1.0 + np.sqrt(5.0)) / 2.0
@@ -18,14 +19,15 @@ def cycle(n: int, c: float) -> np.ndarray:
     return c * np.eye(n) + shift + shift.T
 
 
-def test_blocks_keep_the_laws():
-    for block in [
-        Copositive(2),
-        Copositive(1),
-        SplitCopositive(2),
-        Along(FactorLift(2, 3), np.eye(3, 2)),
-    ]:
-        check_block(block)
+def test_the_two_compilers_agree():
+    for model in (
+        methods.copositive_cut(cycle(3, 2.0)),
+        methods.copositive_cut([[2.0]]),
+        methods.copositive_cut(PAIR, level=0),
+        methods.cp_lift(PAIR, 2),
+    ):
+        terms = [term for block in model.blocks for term in block.terms()]
+        check_block(Stated("whole", terms, model.variables()))
 
 
 # -- the cut --------------------------------------------------------------------------------
@@ -48,7 +50,7 @@ def test_copositive_rows_are_the_coefficients_of_a_cubic():
     parts = parts + parts.transpose(0, 2, 1)
     values = {"M": svec(M), **{f"P{i}": parts[i] for i in range(n)}}
     cubic = {}
-    for term in Copositive(n).terms():
+    for term in level_one(n).terms():
         total = term.lhs.constant.copy()
         for name, linear_map in term.lhs.maps.items():
             total = total + linear_map.apply(values[name])

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import blocks, methods
+from sdpdr import methods
+from sdpdr.blocks import Stated
 from sdpdr.errors import DataError, DataTypeError
 from sdpdr.families.factor.nmf.bounds import overlap_bound
-from sdpdr.model import check_block
+from sdpdr.model import Model, check_block
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
 SQUARE = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=float)
@@ -89,8 +90,9 @@ def test_errors_that_the_program_proves(V, k, error):
 
 def test_without_signs_it_is_the_bound_of_eckart_and_young():
     V = np.random.default_rng(2).standard_normal((3, 5))
-    model = blocks.LowRankBall(3, 5, 2) + blocks.Overlap(V)
-    solution = sdpdr.solve(model, "clarabel", tol=1e-8)
+    ball, *_, overlap = methods.nmf_overlap(np.abs(V), 2).blocks
+    solution = sdpdr.solve(Model((ball, overlap)), "clarabel", tol=1e-8)
+    V = np.abs(V)
     best = np.linalg.norm(np.linalg.svd(V)[1][:2])
     assert solution.value == pytest.approx(best, rel=1e-7)
 
@@ -110,14 +112,15 @@ def test_any_multipliers_bound_the_overlap():
 
 
 def test_blocks_obey_the_laws():
-    for block in [
-        blocks.SlicedProducts(V3, 2),
-        blocks.Envelope(SQUARE[:3, :2]),
-        blocks.LowRankBall(2, 3, 2),
-        blocks.SameCorner(2, 3),
-        blocks.Overlap(V3),
-    ]:
-        assert "every law holds" in check_block(block)
+    for model in (
+        methods.nmf_shor(V3, 2),
+        methods.nmf_cones(SQUARE[:3, :2]),
+        methods.nmf_overlap(V3[:2], 1),
+        methods.nmf_products(V3[:2, :2], 1),
+        methods.nmf_lift(V3[:2], 2, sparsity=0.4),
+    ):
+        terms = [term for block in model.blocks for term in block.terms()]
+        assert "every law holds" in check_block(Stated("whole", terms, model.variables()))
 
 
 def test_matrices_that_cannot_be_factored_are_named():

@@ -1,12 +1,10 @@
 """Copositive matrices, certificates, and factors that can be written down."""
 
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
-from sdpdr.base.deadline import Deadline
 from sdpdr.errors import DataError
 from sdpdr.families.factor.completely_positive.factorize import (
     _columns,
@@ -15,15 +13,10 @@ from sdpdr.families.factor.completely_positive.factorize import (
 )
 from sdpdr.families.factor.nonnegative.copositive import (
     _positive_in,
-    horn_certificate,
     multiplier_matrix,
     obvious_certificate,
 )
 from sdpdr.families.factor.nonnegative.dominant import (
-    components,
-    has_triangle,
-    scaled_dominant_factor,
-    small_rank_factor,
     triangle_free_certificate,
 )
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
@@ -36,10 +29,6 @@ def cycle(n: int, c: float) -> np.ndarray:
     """C times the identity plus the adjacency of a cycle."""
     shift = np.roll(np.eye(n), 1, axis=0)
     return c * np.eye(n) + shift + shift.T
-
-
-def five_places(A, tol=1e-8, seconds=None):
-    return horn_certificate(A, tol, 0, Deadline(seconds))
 
 
 # -- Kaplan's test ---------------------------------------------------------------------------------
@@ -160,43 +149,6 @@ def test_bound_on_the_cp_rank():
     assert [_columns(n, rank, None)[-1] for n, rank, _ in known] == [most for *_, most in known]
 
 
-# -- written down ----------------------------------------------------------------------------------
-
-
-def test_scales_are_found_whatever_they_are():
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        A = np.triu(rng.random((5, 5)) * (rng.random((5, 5)) < 0.7), 1)
-        A = A + A.T
-        A[np.diag_indices(5)] = A.sum(axis=1) + 1e-3
-        d = 10.0 ** rng.uniform(-3, 3, 5)
-        scaled = d[:, None] * A * d
-        B = scaled_dominant_factor(scaled)
-        assert np.min(B) >= 0.0
-        np.testing.assert_allclose(B @ B.T, scaled, rtol=1e-10)
-    assert scaled_dominant_factor(cycle(5, 2.0)) is not None
-    assert scaled_dominant_factor(cycle(5, 2.0 - 1e-9)) is None
-
-
-def test_rank_two_is_rotated_into_the_quadrant():
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        angles = rng.uniform(0.0, np.pi / 2, 7) + 2.0
-        rows = rng.random(7)[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
-        A = rows @ rows.T
-        A[3] = A[:, 3] = 0.0
-        B = small_rank_factor(A, 2)
-        assert np.min(B) >= 0.0
-        np.testing.assert_allclose(B @ B.T, A, atol=1e-14)
-
-
-def test_components_and_triangles():
-    A = np.kron(np.diag([1.0, 0.0, 2.0]), np.ones((2, 2)))
-    assert [p.tolist() for p in components(A)] == [[0, 1], [4, 5]]
-    triangles = [has_triangle(M) for M in (A, A + np.ones((6, 6)), cycle(5, 2.0), cycle(3, 2.0))]
-    assert triangles == [False, True, False, True]
-
-
 # -- without a triangle ----------------------------------------------------------------------------
 
 
@@ -216,53 +168,6 @@ def test_a_false_certificate_does_not_hold():
     A = cycle(5, 2.2)
     assert not Refutation.of("eigenvalue", horn_matrix(), A).holds_against(A)
     assert not Refutation.of("eigenvalue", -np.eye(5), A).holds_against(A)
-
-
-# -- five rows -------------------------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("seed", range(12))
-def test_horns_matrix_in_any_scale_and_order_decides_on_five_rows(seed):
-    """Against descent in the logarithms of the scales, from many starts."""
-    rng = np.random.default_rng(seed)
-    A = cycle(5, 1.7) + 0.1 * rng.random((5, 5)) * (rng.random((5, 5)) < 0.5)
-    A = (A + A.T) / 2.0
-    A += max(1e-9 - np.linalg.eigvalsh(A)[0], 0.0) * np.eye(5)
-    unit = A / np.sqrt(np.outer(np.diag(A), np.diag(A)))
-    least = np.inf
-    for order in permutations(range(5)):
-        if order[0] or order[1] > order[4]:
-            continue
-        back = np.argsort(order)
-        form = horn_matrix()[np.ix_(back, back)] * unit
-        for start in rng.standard_normal((3, 5)):
-
-            def value(logs, form=form):
-                d = np.exp(logs - logs.max())
-                return d @ form @ d / (d @ d)
-
-            least = min(least, minimize(value, start).fun)
-    found = five_places(A)
-    assert (found is not None) == (least < -1e-6)
-    assert found is None or (found.kaplan and found.holds_against(A))
-
-
-def test_five_rows_refute_a_cycle_and_no_product():
-    A = np.full((16, 16), 0.05) + np.eye(16)
-    A[3:8, 3:8] = cycle(5, 1.8)
-    found = five_places(A)
-    assert found.value == pytest.approx(5.0 * (1.8 - 2.0) / 1.8, abs=1e-9)
-    np.testing.assert_array_equal(np.flatnonzero(found.matrix.any(axis=0)), range(3, 8))
-    assert found.kaplan
-    assert found.holds_against(A)
-    for seed, n in enumerate((5, 9, 12, 5, 9)):
-        rng = np.random.default_rng(seed)
-        B = rng.random((n, n)) * (rng.random((n, n)) < 0.5)
-        assert five_places(B @ B.T) is None
-    # Fewer rows have nothing to show, and without time nothing is searched.
-    assert five_places(np.eye(4)) is None
-    assert five_places(cycle(5, 1.8), seconds=0.0) is None
 
 
 # -- the nearest B B' ------------------------------------------------------------------------------

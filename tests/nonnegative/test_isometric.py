@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
 
 from sdpdr import graphs
-from sdpdr.errors import DataError, InfeasibleError, ShapeError, UnknownNameError
+from sdpdr.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.families.factor.isometric.factorize import Lagrangian, Multipliers
 from sdpdr.nonnegative import IsometricStatus, hoyer, isometric_factors
 
@@ -21,14 +21,14 @@ def test_value_and_gradient_are_those_of_the_formula(counted):
     half = csr_array((np.ones(n), (np.arange(n), graphs.furthest_pairs(V).furthest)), shape=(n, n))
     both = (half + half.T).toarray()
     pairs = np.diag(both.sum(axis=1)) - both
-    at = Multipliers(rng.standard_normal(graph.m), rng.standard_normal((n, m)), 1.7, 0.6)
+    at = Multipliers(rng.standard_normal(graph.m), 1.7, 0.6)
     of = Lagrangian(V, graph, csr_array(pairs), 0.3)
     W, H = rng.random((n, k)), rng.random((k, m))
     x = np.concatenate([W.ravel(), H.ravel()])
     value, gradient = of.evaluate(x, at)
     gram, R = W @ W.T, W @ H - V
     r = np.array([gram[i, i] + gram[j, j] - 2 * gram[i, j] for i, j in graph.edges]) - graph.sqdist
-    expected = -0.3 * np.trace(pairs @ gram) - at.lengths @ r - np.sum(at.product * R)
+    expected = -0.3 * np.trace(pairs @ gram) - at.lengths @ r
     expected += 0.85 * r @ r + 0.3 * np.sum(counts[:, None] * R**2)
     assert value == pytest.approx(expected)
     quotient = approx_fprime(x, lambda z: of.evaluate(z, at)[0], 1e-7)
@@ -75,27 +75,6 @@ def test_objective_is_above_its_bound(curve):
     assert found.gap >= 0.0
 
 
-@pytest.mark.nightly
-def test_all_lengths_and_disjoint_components():
-    """With all lengths kept, an exact product needs rows of H that are disjoint and of unit length.
-
-    Differences of rows of W are then an isometric copy of those of V, and H maps the one to the
-    other: H H' = I, which for H >= 0 means disjoint supports.
-    """
-    rng = np.random.default_rng(0)
-    W, H = rng.random((12, 2)), np.zeros((2, 6))
-    H[0, :3], H[1, 3:] = rng.random(3), rng.random(3)
-    H /= np.linalg.norm(H, axis=1)[:, None]
-    X = W @ H
-    found = isometric_factors(X, graphs.complete(X), 2, product="constraint")
-    assert found.status is IsometricStatus.SETTLED
-    np.testing.assert_allclose(found.H @ found.H.T, np.eye(2), atol=1e-3)
-    X = W @ (H + 0.3)
-    found = isometric_factors(X, graphs.complete(X), 2, product="constraint")
-    assert found.status is not IsometricStatus.SETTLED
-    assert max(found.rec, found.dist) > 1e-3
-
-
 def test_merged_points_count_twice():
     X = np.random.default_rng(2).random((10, 4))
     with pytest.warns(UserWarning, match="repeat"):
@@ -132,8 +111,6 @@ def test_what_is_refused(curve):
         ({"X": np.ones((29, 8))}, ShapeError, "29 rows but the graph 30 nodes"),
         ({"n_components": 9}, DataError, "n_components=9 is out of range"),
         ({"n_components": 0}, DataError, "n_components"),
-        ({"n_components": 2, "product": "constraint"}, InfeasibleError, "Eckart-Young"),
-        ({"product": "penalt"}, UnknownNameError, "penalty"),
         ({"objective": "farthest"}, UnknownNameError, "furthest"),
         ({"objective": "furthest", "pull": -1.0}, DataError, "pull"),
         ({"tol": 0.0}, DataError, "tol"),

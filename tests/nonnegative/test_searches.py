@@ -84,27 +84,20 @@ def test_a_matrix_with_an_exact_factorization_has_the_bound_zero():
     assert cone_search(V.T, 3, tol=1e-6, max_nodes=1).W.shape == (5, 3)
 
 
-# -- limits, interrupts, going on ------------------------------------------------------------------
+# -- limits and interrupts -------------------------------------------------------------------------
 
 
-@pytest.mark.integration
-def test_a_search_in_pieces_is_the_search_in_one(whole):
-    found = cone_search(CLOSED, 2, tol=3e-3, max_nodes=20)
-    assert found.status is SearchStatus.NODE_LIMIT
-    assert "start=" in found.status.advice
-    begun, first, bounds = found, (found.lower, len(found.search.heap)), [found.lower]
-    while found.status is SearchStatus.NODE_LIMIT:
-        found = cone_search(CLOSED, 2, tol=3e-3, max_nodes=50, start=found)
+def test_a_limit_of_nodes_ends_the_search():
+    bounds = []
+    for limit in (20, 50, 100):
+        found = cone_search(CLOSED, 2, tol=3e-3, max_nodes=limit)
+        assert (found.status, found.nodes) == (SearchStatus.NODE_LIMIT, limit)
         bounds.append(found.lower)
     assert np.all(np.diff(bounds) >= 0.0)
-    assert (found.nodes, found.lower, found.upper) == (whole.nodes, whole.lower, whole.upper)
-    # What was continued stays as it is.
-    assert (begun.lower, len(begun.search.heap)) == first
-    assert (begun.nodes, begun.search.split) == (20, 20)
 
 
 @pytest.mark.integration
-def test_an_interrupt_leaves_bounds_that_hold_and_a_search_that_goes_on(whole, monkeypatch):
+def test_an_interrupt_leaves_bounds_that_hold(monkeypatch):
     """Also between two parts of a node, neither of which is lost."""
     true, calls = squared_distances, []
 
@@ -118,26 +111,12 @@ def test_an_interrupt_leaves_bounds_that_hold_and_a_search_that_goes_on(whole, m
     found = cone_search(CLOSED, 2, tol=3e-3)
     assert found.status is SearchStatus.INTERRUPTED
     assert 0.2259 < found.lower / found.norm < 0.250947 <= found.upper / found.norm + 1e-6
-    again = cone_search(CLOSED, 2, tol=3e-3, start=found)
-    assert again.lower == whole.lower
 
 
 def test_time_runs_out():
     found = cone_search(CLOSED, 2, time_limit=1e-9)
     assert (found.status, found.nodes) == (SearchStatus.TIME_LIMIT, 0)
     assert relative(found) == pytest.approx((0.22595, 0.250947), abs=5e-6)
-
-
-def test_another_search_cannot_be_continued():
-    cones = cone_search(CLOSED, 2, max_nodes=1)
-    boxes = box_search(SMALL, 1, 0.1, 10.0, max_nodes=1)
-    for search in (
-        lambda: cone_search(V3, 2, start=cones),
-        lambda: cone_search(CLOSED, 1, start=cones),
-        lambda: cone_search(CLOSED, 2, start=boxes),
-    ):
-        with pytest.raises(DataError, match="cannot be continued as this"):
-            search()
 
 
 # -- boxes of logarithms ---------------------------------------------------------------------------

@@ -1,9 +1,8 @@
-"""Factors and bounds that need no search: singular vectors, rank two, fooling sets."""
+"""Factors and bounds that need no search: singular vectors, rank two."""
 
 import numpy as np
 import pytest
 
-from sdpdr.families.factor.nmf.bounds import fooling_set
 from sdpdr.families.factor.nonnegative.truncation import closed_form, eckart_young_bound
 from sdpdr.nonnegative import clipped_svd
 
@@ -56,21 +55,3 @@ def test_the_tail_is_no_more_than_it_is():
     # A matrix of rank two: what is left is rounding, and not counted.
     assert eckart_young_bound(RANDOM, 2) == 0.0
     assert tail(RANDOM, 2) > 0.0
-
-
-def test_no_two_entries_of_a_fooling_set_share_a_positive_rectangle():
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        W = rng.random((8, 3)) * (rng.random((8, 3)) < 0.5)
-        V = W @ (rng.random((3, 8)) * (rng.random((3, 8)) < 0.5))
-        if not V.any():
-            continue
-        places = fooling_set(V)
-        # Never more than the components of a factorization.
-        assert len(places) <= 3
-        for at, (i, j) in enumerate(places):
-            assert V[i, j] > 0.0
-            for other in places[:at]:
-                assert V[i, other[1]] * V[other[0], j] == 0.0
-    known = ((np.eye(5), 5), (np.triu(np.ones((4, 4))), 4), (np.ones((3, 4)), 1), (SQUARE, 4))
-    assert [len(fooling_set(V)) for V, _ in known] == [size for _, size in known]

@@ -8,7 +8,7 @@ import pytest
 import sdpdr
 from sdpdr import blocks, datasets, graphs, methods
 from sdpdr.linalg import Diagonal, InnerProduct, mkl
-from sdpdr.model import AtMost, Block, Var
+from sdpdr.model import AtMost, Block, Maximize, Var
 from sdpdr.program.point import PsdVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
@@ -52,7 +52,7 @@ PROGRAMS = {
     "diagonal": lambda: (
         blocks.Gram(4)
         + Capped()
-        + blocks.Rewards(InnerProduct(np.eye(4) + np.ones((4, 4))) @ Var("K"))
+        + blocks.Stated("goal", [Maximize(InnerProduct(np.eye(4) + np.ones((4, 4))) @ Var("K"))])
     ),
     "priced ranges": anchored,
 }

@@ -18,7 +18,7 @@ import sdpdr
 
 X, _ = sdpdr.datasets.random_nonnegative(10, 8, rank=2)
 seen = np.random.default_rng(0).random(X.shape) < 0.6
-found = sdpdr.factorize.nmf(X, 2, observed=seen)
+found = sdpdr.factorize.nmf(np.where(seen, X, np.nan), 2)
 means = np.where(seen, X, (X * seen).sum(axis=0) / seen.sum(axis=0))
 model = NMF(2, init="nndsvda", tol=1e-10, max_iter=5000)
 pictures = {"truth": X, "observed": np.where(seen, X, np.nan)}

@@ -20,7 +20,7 @@ stars = np.clip(np.round(3.0 + taste + 0.3 * rng.standard_normal((80, 50))), 1, 
 seen = rng.random(stars.shape) < 0.25
 model = sdpdr.RatingMMMF(c=2.0).fit(np.where(seen, stars, np.nan))
 hidden = np.nonzero(~seen)
-ours = model.predict(*hidden)
+ours = model.predict(np.column_stack(hidden))
 offsets = model.mean_ + model.user_offsets_[hidden[0]] + model.item_offsets_[hidden[1]]
 figure, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained", sharey=True)
 for axis, (name, guess) in zip(axes, {"means": offsets, "RatingMMMF": ours}.items(), strict=True):

@@ -49,8 +49,8 @@ class KernelEigenmaps(Transformer):
     kernel : str or callable, default "rbf"
         As in scikit-learn, or ``"precomputed"``.
     gamma : float, optional
-        Of the kernel. One over twice the median of the squared distances of ``"rbf"`` by default;
-        scikit-learn's own default for others.
+        Width of the kernel. For ``"rbf"``, one over twice the median of the squared distances by
+        default; scikit-learn's own default for others.
 
     Attributes
     ----------

@@ -109,10 +109,7 @@ def _by_factor(pencil: Pencil, d: int) -> tuple[Array, Array]:
     F, D = _toarray(pencil.factor), sp.csr_array(pencil.mass_matrix)
     # In units in which the diagonal of D is one, so that the sizes of weights do not matter.
     unit = 1.0 / np.sqrt(D.diagonal())
-    hidden = DataError(
-        "labels are lost to rounding beside the smoothing. Lower the smoothing, or pass "
-        "sample_weight with a mean of one."
-    )
+    hidden = DataError("labels are lost to rounding beside the smoothing. Lower the smoothing.")
     try:
         solve = LdlFactor(sp.csr_array(sp.diags_array(unit) @ D @ sp.diags_array(unit))).solve
     except ArithmeticError:
@@ -211,7 +208,12 @@ def _toarray(matrix: Matrix) -> Array:
 
 
 def linear_embedding(
-    X: Matrix, pencil: Pencil, n_components: int | None = None, gamma: float = 0.0
+    X: Matrix,
+    pencil: Pencil,
+    n_components: int | None = None,
+    gamma: float = 0.0,
+    *,
+    default: int | None = None,
 ) -> LinearMapping:
     r"""Solve :math:`X^T W X a = \lambda (X^T D X + \gamma I) a` for samples as rows of X.
 
@@ -224,11 +226,13 @@ def linear_embedding(
     X : array or sparse array of shape (n, m)
         Sparse data stay sparse; min(n, m) at most 4000.
     pencil : Pencil
-        Of the n samples.
+        Pencil of the n samples.
     n_components : int, optional
         At most the rank of the centred X, which is the default.
     gamma : float, default 0.0
         Nonnegative.
+    default : int, optional
+        Number of components if none is given, unless the rank is smaller.
 
     Returns
     -------
@@ -240,9 +244,9 @@ def linear_embedding(
         raise ShapeError(f"X has {X.shape[0]} samples, the pencil {pencil.n}.")
     gamma = validate.non_negative("gamma", gamma)
     mean = np.asarray(X.T @ pencil.totals).ravel() / pencil.totals.sum()
-    spectrum = Spectrum(Centered(X, mean, np.ones(pencil.n)))
+    spectrum = Spectrum(Centered(X, mean))
     s, U = spectrum.s, spectrum.left_rows()
-    d = s.size if n_components is None else n_components
+    d = min(s.size, default or s.size) if n_components is None else n_components
     d = validate.positive_integer("n_components", d, at_most=s.size, why="the rank of X")
     # Without gamma in units of the singular values, so that small ones lose no digits.
     scale = s if gamma > 0.0 else np.ones_like(s)
@@ -253,7 +257,7 @@ def linear_embedding(
     right[np.diag_indices_from(right)] += gamma
     values, b = _leading(left, right, d)
     coef = fix_signs(spectrum.right_dot(b * (scale / s)[:, None]))
-    return LinearMapping(coef, -mean @ coef, "eigh", values)
+    return LinearMapping(coef, -mean @ coef, values)
 
 
 class TraceRatio(NamedTuple):

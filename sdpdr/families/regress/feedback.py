@@ -77,7 +77,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         Largest number of rounds.
     by : {"response", "distance"}, default "response"
     metric : {"euclidean", "cosine"}, default "euclidean"
-        Of the first ranking, and of neighbours.
+        Metric of the first ranking, and of neighbours.
 
     Attributes
     ----------

@@ -123,7 +123,8 @@ def extended(
     kernel : array of shape (p, p)
         Kernel values among the new ones.
     responses : array of shape (n + p, d)
-        Of all samples; there may be more columns than before, for instance for a new class.
+        Responses of all samples; there may be more columns than before, for a new class for
+        instance.
     """
     n, p = between.shape
     corner = sl.solve_triangular(fitted.factor, between, trans="T", check_finite=False)

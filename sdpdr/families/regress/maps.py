@@ -53,7 +53,7 @@ class Extension:
         """How ordinary points are, from 0 to 1; shape (q,).
 
         The share of points of the fit that lie at least as far from their nearest other point as
-        this one does. Of points drawn like those of the fit, one in twenty has a trust below 0.05;
+        this one does. One in twenty points drawn like those of the fit has a trust below 0.05;
         a point far from all has 0, and its coordinates are a guess.
         """
         away, _ = self.search(1).kneighbors(X)
@@ -142,23 +142,19 @@ class LinearExtension(Extension):
 
 
 class BarycentricExtension(Extension):
-    """A weighted mean of the nearest points, with the weights that reproduce the new point.
-
-    ``chosen`` are the points that serve: all, but in files of earlier versions.
-    """
+    """A weighted mean of the nearest points, with the weights that reproduce the new point."""
 
     name = "barycentric"
-    chosen: Index
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
         near, weights = reconstructing(
-            X, self.points, self.chosen, self.n_neighbors, precomputed=self.precomputed
-        )
-        return np.einsum("mk,mkd->md", weights, self.embedding[self.chosen[near]])
+            X, self.points, np.arange(len(self.points)), self.n_neighbors,
+            precomputed=self.precomputed,
+        )  # fmt: skip
+        return np.einsum("mk,mkd->md", weights, self.embedding[near])
 
     def _fit(self) -> float:
-        self.chosen = np.arange(len(self.points))
         if self.precomputed:
             return self._relative(self.embedding - self.embedding[self._others()[1]])
         near, weights = barycentric_weights(self.points, None, self.n_neighbors)
@@ -194,7 +190,7 @@ def fit_extension(
         Points are given by their distances. There are then no linear maps, and the barycentric
         one returns the coordinates of the nearest point.
     n_neighbors : int, default 6
-        Of the barycentric kind.
+        Number of neighbours of the barycentric kind.
     seed : int, default 0
 
     Returns

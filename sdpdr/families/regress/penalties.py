@@ -38,12 +38,10 @@ def sparse_path(
     y: Array,
     ridge: float = 0.0,
     max_features: int | None = None,
-    *,
-    sample_weight: Array | None = None,
 ) -> SparsePath:
     r"""All solutions of the lasso, or of the elastic net, by least angle regression.
 
-    .. math:: \min_{a, b}\ \sum_i w_i (x_i^T a + b - y_i)^2 + \alpha |a|^2 + \beta |a|_1
+    .. math:: \min_{a, b}\ \sum_i (x_i^T a + b - y_i)^2 + \alpha |a|^2 + \beta |a|_1
               \quad\text{for every } \beta \ge 0
 
     (Cai thesis, (5.5) and (5.6); Efron, Hastie, Johnstone and Tibshirani, Annals of Statistics 32,
@@ -58,8 +56,6 @@ def sparse_path(
         :math:`\alpha`. If it is 0, at most n coefficients are nonzero.
     max_features : int, optional
         Stop at the first solution with more features.
-    sample_weight : array of shape (n,), optional
-        w, nonnegative; ones by default.
 
     Returns
     -------
@@ -77,10 +73,8 @@ def sparse_path(
     """
     if X.ndim != 2 or y.shape != (X.shape[0],):
         raise ShapeError(f"X and y have shapes {X.shape} and {y.shape}; expected (n, m) and (n,).")
-    weights = np.ones(len(y)) if sample_weight is None else sample_weight
-    share, roots = weights / weights.sum(), np.sqrt(weights)
-    data = Centered(X, np.asarray(X.T @ share).ravel(), roots)
-    gram, cross = data.inner(of_rows=False), data.transposed_dot(roots * (y - share @ y))
+    data = Centered(X, np.asarray(X.mean(axis=0)).ravel())
+    gram, cross = data.inner(of_rows=False), data.transposed_dot(y - y.mean())
     gram[np.diag_indices_from(gram)] += validate.non_negative("ridge", ridge)
     most = X.shape[1]
     if max_features is not None:

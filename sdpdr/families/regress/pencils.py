@@ -226,23 +226,18 @@ def within_classes(
 # -- of labels -------------------------------------------------------------------------------------
 
 
-def class_pencil(y: ArrayLike, sample_weight: Array | None = None) -> Pencil:
+def class_pencil(y: ArrayLike) -> Pencil:
     r"""Samples of a class attract: linear discriminant analysis.
 
-    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I (Cai thesis, (2.16)). With weights
-    :math:`w_i` it is :math:`w_i w_j / n_k`, with :math:`n_k` their sum in the class, and
-    :math:`D_{ii} = w_i`.
+    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I (Cai thesis, (2.16)).
 
     Parameters
     ----------
     y : array_like of shape (n,)
         At least two classes.
-    sample_weight : array of shape (n,), optional
-        Positive.
     """
-    _, member, counts = classes_of(y, sample_weight)
-    factor = indicators(member, counts, sample_weight)
-    return Pencil(None, sample_weight, "classes", factor=factor)
+    _, member, counts = classes_of(y)
+    return Pencil(name="classes", factor=indicators(member, counts))
 
 
 def semisupervised_pencil(
@@ -251,7 +246,6 @@ def semisupervised_pencil(
     alpha: float = 0.1,
     *,
     weights: str = "binary",
-    sample_weight: Array | None = None,
 ) -> Pencil:
     r"""Labelled samples of a class attract, and all samples follow their neighbours.
 
@@ -268,13 +262,10 @@ def semisupervised_pencil(
     alpha : float, default 0.1
         Positive.
     weights : {"binary", "heat", "cosine"}, default "binary"
-        Of the Laplacian, as for `sdpdr.graphs.edge_weights`.
-    sample_weight : array of shape (n,), optional
-        Positive. A weight of two counts a sample twice; all copies are joined to all copies.
+        Weights of the Laplacian, as for `sdpdr.graphs.edge_weights`.
     """
-    _, member, counts = classes_of(y, sample_weight, partly=True)
+    _, member, counts = classes_of(y, partly=True)
     alpha = validate.positive_number("alpha", alpha)
-    each = np.ones(member.size) if sample_weight is None else sample_weight
     W = _sample_weights(graph, weights, member=member)
     W.eliminate_zeros()  # edges of weight zero join nothing
     count, parts = connected_components(W, directed=False)
@@ -285,11 +276,8 @@ def semisupervised_pencil(
             f"{listed(np.flatnonzero(np.isin(parts, bare)))}. Label one in each, use more "
             "neighbours, or leave them out."
         )
-    joined = sp.csr_array(sp.diags_array(each) @ W @ sp.diags_array(each))
-    marked = sp.diags_array(np.where(member >= 0, each, 0.0))
-    D = sp.csr_array(marked + alpha * _laplacian(joined))
-    factor = indicators(member, counts, sample_weight)
-    return Pencil(None, D, "semisupervised", factor=factor)
+    D = sp.csr_array(sp.diags_array((member >= 0).astype(float)) + alpha * _laplacian(W))
+    return Pencil(None, D, "semisupervised", factor=indicators(member, counts))
 
 
 def contrast_pencil(
@@ -314,7 +302,7 @@ def contrast_pencil(
     share : float, default 0.1
         :math:`\alpha` in [0, 1].
     weights : {"binary", "heat", "cosine"}, default "binary"
-        Of the edges, as for `sdpdr.graphs.edge_weights`.
+        Weights of the edges, as for `sdpdr.graphs.edge_weights`.
     """
     _, member, _ = classes_of(y)
     share = validate.share("share", share)
@@ -340,10 +328,8 @@ def contrast_pencil(
 # -- parts of pencils ------------------------------------------------------------------------------
 
 
-def classes_of(
-    y: ArrayLike, sample_weight: Array | None = None, *, partly: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels, the class of every sample, and sizes or weights of the classes.
+def classes_of(y: ArrayLike, *, partly: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, the class of every sample, and the sizes of the classes.
 
     If y is known ``partly``, the label -1 is unknown, and so is the class: -1.
     """
@@ -358,18 +344,13 @@ def classes_of(
         raise DataError(f"y has {labels.size} known classes; expected at least two{besides}.")
     member = np.full(y.size, UNKNOWN, dtype=np.intp)
     member[known] = inverse
-    each = None if sample_weight is None else sample_weight[known]
-    return labels, member, np.bincount(inverse, each)
+    return labels, member, np.bincount(inverse)
 
 
-def indicators(
-    member: np.ndarray, counts: np.ndarray, sample_weight: Array | None = None
-) -> sp.csr_array:
-    """F such that F F^T projects onto the indicators of classes; rows are times weights."""
+def indicators(member: np.ndarray, counts: np.ndarray) -> sp.csr_array:
+    """F such that F F^T projects onto the indicators of classes."""
     known = np.flatnonzero(member >= 0)
     values = 1.0 / np.sqrt(counts[member[known]])
-    if sample_weight is not None:
-        values = values * sample_weight[known]
     return sp.csr_array((values, (known, member[known])), shape=(member.size, counts.size))
 
 

@@ -20,7 +20,7 @@ from sdpdr.base.errors import (
     ShapeError,
     UnlikeColumnsWarning,
 )
-from sdpdr.base.estimators import Transformer, as_precise, checked, weighing
+from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.base.labels import (
     UNKNOWN,
     as_vector,
@@ -89,7 +89,7 @@ class OfGraphs(Transformer):
         validate.choice("weights", self.weights, WEIGHTS)
         require_ridge(self.alpha)
 
-    def _pencil(self, kind: str, X: Any, y: Any, sample_weight: Array | None) -> Pencil:
+    def _pencil(self, kind: str, X: Any, y: Any) -> Pencil:
         """The pencil of a kind; neighbours are searched within classes if y is given."""
         if kind not in ("laplacian", "semisupervised", "contrast") and self.weights != "binary":
             raise DataError(
@@ -97,7 +97,7 @@ class OfGraphs(Transformer):
                 "edges. Leave it out."
             )
         if kind == "classes":
-            return class_pencil(y, sample_weight)
+            return class_pencil(y)
         smoothing = validate.real("smoothing", self.smoothing)
         make: Any = {
             "laplacian": partial(laplacian_pencil, weights=self.weights),
@@ -105,11 +105,7 @@ class OfGraphs(Transformer):
             "geodesic": geodesic_pencil,
             "contrast": partial(contrast_pencil, y=y, share=smoothing, weights=self.weights),
             "semisupervised": partial(
-                semisupervised_pencil,
-                y=y,
-                alpha=smoothing,
-                weights=self.weights,
-                sample_weight=sample_weight,
+                semisupervised_pencil, y=y, alpha=smoothing, weights=self.weights
             ),
         }[kind]
         with warnings.catch_warnings():
@@ -144,39 +140,33 @@ class OfGraphs(Transformer):
         d = min(default, columns) if self.n_components is None else self.n_components
         return validate.positive_integer("n_components", d, at_most=most, why=why)
 
-    def _regress(
-        self, X: Any, y: Any, pencil: Pencil, sample_weight: Array | None, columns: int
-    ) -> tuple[Any, Array]:
+    def _regress(self, X: Any, y: Any, pencil: Pencil, columns: int) -> tuple[Any, Array]:
         """The map fitted to the responses of a pencil, and these; sets ``eigenvalues_``."""
         d = self._dimension(pencil, y, columns)
         labelled = pencil.factor is not None
         Y, values = graph_embedding(pencil, default_dimension(y, pencil) if labelled else d)
-        mapping, fitted = self._fit_map(X, Y, pencil.totals, sample_weight)
+        mapping, fitted = self._fit_map(X, Y, pencil.totals)
         if labelled:
-            values, turn = by_separation(pencil, Y, fitted, sample_weight)
+            values, turn = by_separation(pencil, Y, fitted)
             mapping, Y = mapping.turned(turn[:, :d]), Y @ turn[:, :d]
         self.eigenvalues_ = values[:d]
         return mapping, Y
 
-    def _fit_map(
-        self, X: Any, Y: Array, totals: Array | None, sample_weight: Array | None
-    ) -> tuple[Any, Array]:
+    def _fit_map(self, X: Any, Y: Array, totals: Array | None) -> tuple[Any, Array]:
         """The linear map fitted to responses, and its values; sets ``alpha_``.
 
-        ``totals`` are weights of the mean that is subtracted, if they are not those of the samples.
+        ``totals`` are weights of the mean that is subtracted, equal ones by default.
         """
         alpha = self.alpha
         free = self.penalty is None and self.cardinality is None
         if alpha == "loo" or (alpha == "auto" and free and is_quick(X)):
-            choice = choose_ridge(X, Y, sample_weight=sample_weight)
-            weights = np.ones(len(Y)) if sample_weight is None else sample_weight
+            choice = choose_ridge(X, Y)
             self.alpha_ = choice.alpha
-            if totals is None or np.array_equal(totals, weights):
+            if totals is None or np.all(totals == 1.0):
                 return choice.mapping, choice.mapping(X)
         else:
             self.alpha_ = ALPHA if isinstance(alpha, str) else float(alpha)
-        options: dict[str, Any] = {"weights": totals, "sample_weight": sample_weight}
-        mapping = ridge(X, Y, self.alpha_, penalty=self.penalty, **options)
+        mapping = ridge(X, Y, self.alpha_, penalty=self.penalty, weights=totals)
         return mapping, mapping(X)
 
 
@@ -196,18 +186,15 @@ def default_dimension(y: np.ndarray | None, pencil: Pencil) -> int:
     return 2 if y is None else max(np.unique(y).size - 1, 2)
 
 
-def by_separation(
-    pencil: Pencil, Y: Array, fitted: Array, sample_weight: Array | None
-) -> tuple[Array, Array]:
+def by_separation(pencil: Pencil, Y: Array, fitted: Array) -> tuple[Array, Array]:
     r"""Shares of the spread between classes, and the rotation of responses to that order.
 
     With responses Y and fitted values F, each direction q has the largest spread between classes
     relative to its total spread and ridge, :math:`q^T Y^T F q`, of what those before it leave.
     """
-    each = np.ones(len(Y)) if sample_weight is None else sample_weight
     centre = pencil.totals @ fitted / pencil.totals.sum()
     means = pencil.factor.T @ (fitted - centre)
-    total = (each[:, None] * (Y - np.average(Y, axis=0, weights=each))).T @ fitted
+    total = (Y - Y.mean(axis=0)).T @ fitted
     spread, basis = gram_spectrum(total)
     wide = spread > _FLAT * spread[0]
     white = basis[:, wide] / np.sqrt(spread[wide])
@@ -238,9 +225,9 @@ class GraphProjection(OfGraphs):
     n_neighbors : int, default 5
         If there are fewer other points, or fewer of a class, all of them, with a warning.
     metric : {"euclidean", "cosine"}, default "euclidean"
-        Of the search for neighbours, as for `sdpdr.graphs.knn`.
+        Metric of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
-        Of the edges, as for `sdpdr.graphs.edge_weights`.
+        Weights of the edges, as for `sdpdr.graphs.edge_weights`.
     connect : {"none", "mst", "bridges"}, default "none"
         Whether to add edges between the components of the graph, as `sdpdr.graphs.knn` does.
     alpha : float, "loo" or "auto", default "auto"
@@ -251,17 +238,18 @@ class GraphProjection(OfGraphs):
     smoothing : float, default 0.1
         `SDA`: penalty on differences of neighbours. `LSDA`: share of repulsion.
     way : {"regression", "direct"}, default "regression"
-        Of `LSDA`, "direct".
+        For `LSDA`, the default is "direct".
     orthonormal : bool, default False
         Whether components are made orthonormal, one by one, so that no distance is longer than in
-        the data. Of `IsoProjection`, True.
+        the data. For `IsoProjection`, the default is True.
 
     Attributes
     ----------
     components_ : array of shape (d, m)
     intercept_ : array of shape (d,)
     eigenvalues_ : array of shape (d,)
-        Of the samples' pencil, or in the direct way of the pencil among linear functions.
+        Eigenvalues of the samples' pencil, or in the direct way of the pencil among linear
+        functions.
     n_components_ : int
         d.
     alpha_ : float
@@ -302,7 +290,7 @@ class GraphProjection(OfGraphs):
         """
         return self._learn(X, y)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Array | None = None) -> GraphProjection:
+    def _learn(self, X: Any, y: Any) -> GraphProjection:
         validate.choice("way", self.way, ("regression", "direct"))
         self._check_options()
         near = self.kind != "classes" and self.metric == "euclidean"
@@ -314,14 +302,14 @@ class GraphProjection(OfGraphs):
             require_classes(y)
         if y is not None and self.kind in OF_CLASSES:
             warn_of_mark(y, type(self).__name__)
-        pencil = self._pencil(self.kind, X, y, sample_weight)
+        pencil = self._pencil(self.kind, X, y)
         if self.way == "direct":
-            mapping = self._solve_directly(X, y, pencil, sample_weight)
+            mapping = self._solve_directly(X, y, pencil)
         else:
-            mapping, _ = self._regress(X, y, pencil, sample_weight, X.shape[1])
+            mapping, _ = self._regress(X, y, pencil, X.shape[1])
         self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
         if self.orthonormal:
-            self._orthonormalize(X, sample_weight)
+            self._orthonormalize(X)
         self.n_components_ = len(self.components_)
         return self
 
@@ -332,26 +320,23 @@ class GraphProjection(OfGraphs):
             return "mark unknown labels by -1, None, nan or a blank"
         return "drop those samples, or use sdpdr.SDA, which learns from them too"
 
-    def _solve_directly(
-        self, X: Matrix, y: np.ndarray | None, pencil: Pencil, sample_weight: Array | None
-    ) -> LinearMapping:
+    def _solve_directly(self, X: Matrix, y: np.ndarray | None, pencil: Pencil) -> LinearMapping:
         if not isinstance(self.alpha, str):
             self.alpha_ = float(self.alpha)
         elif y is None or self.kind == "semisupervised" or not (self.alpha == "loo" or is_quick(X)):
             self.alpha_ = ALPHA
         else:
-            n = pencil.n if sample_weight is None else sample_weight.sum()
-            classes = class_pencil(y, sample_weight)
+            classes = class_pencil(y)
             responses = graph_embedding(classes, default_dimension(y, classes)).vectors
-            choice = choose_ridge(X, responses, sample_weight=sample_weight)
-            self.alpha_ = float(pencil.totals.sum() / n) * choice.alpha
-        found = linear_embedding(X, pencil, self.n_components, self.alpha_)
-        d = default_dimension(y, pencil) if self.n_components is None else self.n_components
+            self.alpha_ = float(pencil.totals.mean()) * choose_ridge(X, responses).alpha
+        found = linear_embedding(
+            X, pencil, self.n_components, self.alpha_, default=default_dimension(y, pencil)
+        )
         assert found.eigenvalues is not None
-        self.eigenvalues_ = found.eigenvalues[:d]
-        return LinearMapping(found.coef[:, :d], found.intercept[:d])
+        self.eigenvalues_ = found.eigenvalues
+        return found
 
-    def _orthonormalize(self, X: Matrix, sample_weight: Array | None) -> None:
+    def _orthonormalize(self, X: Matrix) -> None:
         """Orthonormal rows with the same spans, up to the first that depends on those before."""
         basis, R = np.linalg.qr(self.components_.T)
         free = np.abs(np.diag(R)) > _INDEPENDENT * np.linalg.norm(R, axis=0)
@@ -361,8 +346,7 @@ class GraphProjection(OfGraphs):
             validate.positive_integer("n_components", self.n_components, at_most=most, why=why)
         self.components_ = (basis * np.sign(np.diag(R))).T[:most]
         self.eigenvalues_ = self.eigenvalues_[:most]
-        share = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-        self.intercept_ = -self.components_ @ np.ravel(X.T @ (share / share.sum()))
+        self.intercept_ = -self.components_ @ np.ravel(X.mean(axis=0))
 
     def transform(self, X: Any) -> Array:
         """Coordinates of points, shape (q, n_components)."""
@@ -523,7 +507,7 @@ class LSDA(GraphProjection):
 class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # as elsewhere
     """Base of maps learned from classes, which predict the class of the nearest mean."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Discriminant:
+    def fit(self, X: Any, y: Any = None) -> Discriminant:
         """Learn the map, and the means of the classes.
 
         Parameters
@@ -531,42 +515,38 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         X : array_like or sparse array of shape (n, m)
         y : array_like of shape (n,)
             Labels.
-        sample_weight : array_like of shape (n,), optional
-            Nonnegative: with a weight of two a sample counts twice, with 0 not at all.
 
         Returns
         -------
         self
         """
         classes = None
-        with weighing(X, y, sample_weight) as (X, y, weights):
-            if y is not None:
-                y = as_vector(y)
-                require_classes(y)
-                warn_of_many(y)
-            if y is not None and self.kind == "semisupervised":
-                warn_of_signs(y)
-                known, codes = ~unknown(y), np.full(y.size, UNKNOWN)
-                classes, codes[known] = distinct(y[known])
-                y = codes
-            self._learn(X, y, weights)
-        self._describe(X, y, weights)
+        if y is not None:
+            y = as_vector(y)
+            require_classes(y)
+            warn_of_many(y)
+        if y is not None and self.kind == "semisupervised":
+            warn_of_signs(y)
+            known, codes = ~unknown(y), np.full(y.size, UNKNOWN)
+            classes, codes[known] = distinct(y[known])
+            y = codes
+        self._learn(X, y)
+        self._describe(X, y)
         if classes is not None:
             # Beside None or nan, labels are objects or floats; classes have the type of the others.
             self.classes_ = np.array(classes.tolist())
         return self
 
-    def _describe(self, X: Any, y: np.ndarray, weights: Array | None) -> None:
+    def _describe(self, X: Any, y: np.ndarray) -> None:
         """Classes, their means in the embedding, and the spread within them."""
         known = y != UNKNOWN if self.kind == "semisupervised" else np.ones(len(y), dtype=bool)
         self.classes_, codes = np.unique(y[known], return_inverse=True)
         places = np.asarray(self.transform(X), dtype=float)[known]
-        each = np.ones(len(places)) if weights is None else weights[known]
         member = codes == np.arange(self.classes_.size)[:, None]
-        self.means_ = (member * each) @ places / (member @ each)[:, None]
+        self.means_ = member @ places / member.sum(axis=1)[:, None]
         # Lengths in units of the spread within classes.
         least = _SPREAD * max(float(places.var()), np.finfo(float).tiny)
-        within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True, aweights=each))
+        within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True))
         self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
 
     def predict(self, X: Any) -> Any:

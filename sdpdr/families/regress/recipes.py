@@ -9,16 +9,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
+from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.model import Block, Model
-from sdpdr.model.blocks import Cap, Gram, Scatter
-from sdpdr.model.blocks.regression import (
-    AbsoluteSize,
-    EntryPrice,
-    LeastSquares,
-    Normalized,
-    SquaredSize,
-)
+from sdpdr.linalg import Entries, InnerProduct, Trace
+from sdpdr.model import Block, Equal, Model, Penalize, Var
+from sdpdr.model.blocks import Cap, Gram, Scatter, Stated
+from sdpdr.program.point import VectorVariable
 
 
 def fantope(X: ArrayLike, n_components: int = 2) -> Model:
@@ -54,7 +50,8 @@ def fantope(X: ArrayLike, n_components: int = 2) -> Model:
     d = validate.positive_integer(
         "n_components", n_components, at_most=n - 1, why="below the order"
     )
-    blocks = (Gram(n, "Z"), Cap(n, 1.0, "Z"), Normalized(np.eye(n), float(d)), Scatter(-N, "Z"))
+    trace = Stated("normalized", [Equal(Trace(n) @ Var("Z"), float(d))])
+    blocks = (Gram(n, "Z"), Cap(n, 1.0, "Z"), trace, Scatter(-N, "Z"))
     return Model(blocks, name="fantope", maximize=True)
 
 
@@ -95,9 +92,14 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
             "scale is not positive definite, so the program is unbounded. Pass one that is."
         )
     price = validate.non_negative("price", price)
-    blocks: tuple[Block, ...] = (Gram(len(A), "Z"), Normalized(B), Scatter(-A, "Z"))
+    scaled = Stated("normalized", [Equal(InnerProduct(B) @ Var("Z"), 1.0)])
+    blocks: tuple[Block, ...] = (Gram(len(A), "Z"), scaled, Scatter(-A, "Z"))
     if price > 0.0:
-        blocks = (*blocks, EntryPrice(len(A), price))
+        pairs = np.column_stack(np.triu_indices(len(A)))
+        # Entries above the diagonal occur twice.
+        weights = price * np.where(pairs[:, 0] == pairs[:, 1], 1.0, 2.0)
+        each = Entries(len(A), pairs) @ Var("Z")
+        blocks = (*blocks, Stated("entry_price", [Penalize(each, 0.0, "absolute", weights)]))
     return Model(blocks, name="sparse_direction", maximize=True)
 
 
@@ -142,7 +144,7 @@ def regression(
     >>> sdpdr.solve(model)["a"].round(4)
     array([1.])
     """
-    data = sp.csr_array(X) if sp.issparse(X) else np.asarray(X, dtype=float)
+    data = as_real(X)
     target = np.asarray(y, dtype=float)
     if data.ndim != 2 or target.shape != (data.shape[0],):
         raise ShapeError(
@@ -151,9 +153,14 @@ def regression(
     ridge = validate.non_negative("ridge", ridge)
     price = validate.non_negative("price", price)
     m = data.shape[1]
-    blocks: tuple[Block, ...] = (LeastSquares(data, target),)
+    a, ones = Var("a"), sp.csr_array(np.ones((data.shape[0], 1)))
+    residuals = Penalize(data @ a + ones @ Var("a_0"), target, "square", 2.0, symbol="y_i")
+    variables = (VectorVariable("a", m), VectorVariable("a_0", 1))
+    blocks: tuple[Block, ...] = (Stated("least_squares", [residuals], variables),)
     if ridge > 0.0:
-        blocks = (*blocks, SquaredSize(sp.eye_array(m) if penalty is None else penalty, ridge))
+        rows = as_real(sp.eye_array(m) if penalty is None else penalty) @ a
+        blocks = (*blocks, Stated("squared_size", [Penalize(rows, 0.0, "square", 2.0 * ridge)]))
     if price > 0.0:
-        blocks = (*blocks, AbsoluteSize(m, price))
+        each = sp.eye_array(m, format="csr") @ a
+        blocks = (*blocks, Stated("absolute_size", [Penalize(each, 0.0, "absolute", price)]))
     return Model(blocks, name="regression")

@@ -38,15 +38,12 @@ class LinearMapping:
     ----------
     coef : array of shape (m, d)
     intercept : array of shape (d,)
-    solver : str
-        ``"svd"``, ``"lsqr"``, ``"lars"`` or ``"eigh"``.
     eigenvalues : array of shape (d,), optional
-        Of the pencil that the map solves.
+        Eigenvalues of the pencil that the map solves.
     """
 
     coef: Array
     intercept: Array
-    solver: str = ""
     eigenvalues: Array | None = None
 
     def turned(self, turn: Array) -> LinearMapping:
@@ -59,21 +56,21 @@ class LinearMapping:
 
 
 class Centered:
-    """Rows of data less a mean, times square roots of weights: ``rows - outer(roots, mean)``.
+    """Rows of data less a mean: ``rows - outer(marks, mean)``.
 
-    Dense data are a centred copy with ``mean`` zero; sparse data stay sparse.
+    Dense data are a centred copy with ``mean`` zero; sparse data stay sparse. ``marks`` is one
+    where a mean is subtracted.
     """
 
-    def __init__(self, X: Any, mean: Array, roots: Array) -> None:
-        self.roots = roots
+    def __init__(self, X: Any, mean: Array) -> None:
+        self.marks = np.ones(X.shape[0])
         if not sp.issparse(X):
-            self.rows, self.mean = roots[:, None] * (X - mean), np.zeros_like(mean)
+            self.rows, self.mean = X - mean, np.zeros_like(mean)
             return
-        rows = sp.csr_array(sp.diags_array(roots) @ X)
-        squares = np.asarray(rows.multiply(rows).sum(axis=0)).ravel()
-        far = mean**2 * np.sum(roots**2) > _MOSTLY * squares
-        shift = sp.csr_array(roots[:, None]) @ sp.csr_array((mean * far)[None, :])
-        self.rows, self.mean = sp.csr_array(rows - shift), np.where(far, 0.0, mean)
+        squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
+        far = len(self.marks) * mean**2 > _MOSTLY * squares
+        shift = sp.csr_array(self.marks[:, None]) @ sp.csr_array((mean * far)[None, :])
+        self.rows, self.mean = sp.csr_array(sp.csr_array(X) - shift), np.where(far, 0.0, mean)
 
     def append(self, extra: Matrix) -> None:
         """Add rows of which no mean is subtracted."""
@@ -82,22 +79,22 @@ class Centered:
         else:
             dense = extra.toarray() if sp.issparse(extra) else extra
             self.rows = np.vstack([self.rows, dense])
-        self.roots = np.append(self.roots, np.zeros(extra.shape[0]))
+        self.marks = np.append(self.marks, np.zeros(extra.shape[0]))
 
     def dot(self, B: Array, part: slice = slice(None)) -> Array:
         """Some of the rows times B."""
-        return np.asarray(self.rows[part] @ B - np.multiply.outer(self.roots[part], self.mean @ B))
+        return np.asarray(self.rows[part] @ B - np.multiply.outer(self.marks[part], self.mean @ B))
 
     def transposed_dot(self, B: Array) -> Array:
         """Transposed rows times B."""
-        return np.asarray(self.rows.T @ B - np.multiply.outer(self.mean, self.roots @ B))
+        return np.asarray(self.rows.T @ B - np.multiply.outer(self.mean, self.marks @ B))
 
     def inner(self, of_rows: bool) -> Array:
         """Inner products of the rows, or of the columns."""
         A = self.rows if of_rows else self.rows.T
         if not sp.issparse(A):
             return np.asarray(A @ A.T)
-        a, b = (self.roots, self.mean) if of_rows else (self.mean, self.roots)
+        a, b = (self.marks, self.mean) if of_rows else (self.mean, self.marks)
         along = np.multiply.outer(A @ b, a)
         return np.asarray((A @ A.T).toarray() - along - along.T + b @ b * np.multiply.outer(a, a))
 
@@ -105,7 +102,7 @@ class Centered:
 class Spectrum:
     """Singular value decomposition U diag(s) V^T of centred data.
 
-    Dense data have both U and V. Of sparse data, and of more than ten million numbers, the smaller
+    Dense data have both U and V. For sparse data, and more than ten million numbers, the smaller
     factor comes from inner products, and products with the data replace the other one. Squared
     singular values below ``resolution`` times the largest are rounding and left out.
     """
@@ -171,13 +168,12 @@ def ridge(
     *,
     penalty: Matrix | None = None,
     weights: Array | None = None,
-    sample_weight: Array | None = None,
 ) -> LinearMapping:
     r"""Linear map that fits responses, with a quadratic penalty on its coefficients.
 
     .. math::
 
-        \min_{A, b}\ \sum_i w_i\, |A^T x_i + b - y_i|^2 + \alpha |P A|_F^2 .
+        \min_{A, b}\ \sum_i |A^T x_i + b - y_i|^2 + \alpha |P A|_F^2 .
 
     A singular value decomposition solves it; of sparse data, an eigendecomposition of the smaller
     matrix of inner products. With more than 4000 rows and columns, LSQR uses products only (Cai
@@ -194,10 +190,8 @@ def ridge(
     penalty : array or sparse array of shape (p, m), optional
         P; the identity by default. `grid_laplacian` is one for images.
     weights : array of shape (n,), optional
-        Weights of the mean that is subtracted from X and Y, if they differ from ``sample_weight``:
-        D 1 of a pencil, whose constant vector is then mapped to zero.
-    sample_weight : array of shape (n,), optional
-        w, nonnegative; ones by default. A weight of two counts a row twice.
+        Weights of the mean that is subtracted from X and Y, nonnegative; ones by default. D 1 of a
+        pencil maps its constant vector to zero.
 
     Returns
     -------
@@ -222,15 +216,14 @@ def ridge(
         raise ShapeError(
             f"penalty has shape {np.shape(penalty)}; expected {m} columns, one for each feature."
         )
-    roots = np.ones(n) if sample_weight is None else np.sqrt(sample_weight)
-    x_mean, y_mean = _means(X, Y, roots**2 if weights is None else weights)
-    data, right = Centered(X, x_mean, roots), roots[:, None] * (Y - y_mean)
+    x_mean, y_mean = _means(X, Y, np.ones(n) if weights is None else weights)
+    data, right = Centered(X, x_mean), Y - y_mean
     if penalty is not None:
         data.append(np.sqrt(alpha) * penalty)
         right = np.vstack([right, np.zeros((penalty.shape[0], Y.shape[1]))])
         alpha = 0.0
     if min(data.rows.shape) <= _LARGE:
-        spectrum, solver = Spectrum(data), "svd"
+        spectrum = Spectrum(data)
         coef = spectrum.ridge(spectrum.left_transposed(right), alpha)
     else:
         operator = LinearOperator(
@@ -239,8 +232,8 @@ def ridge(
         options: dict[str, Any] = {"damp": np.sqrt(alpha), "atol": 1e-10, "btol": 1e-10}
         options["iter_lim"] = 10 * min(data.rows.shape) + 100
         columns = [lsqr(operator, column, **options)[0] for column in right.T]
-        coef, solver = np.column_stack(columns), "lsqr"
-    return LinearMapping(coef, y_mean - x_mean @ coef, solver)
+        coef = np.column_stack(columns)
+    return LinearMapping(coef, y_mean - x_mean @ coef)
 
 
 def _means(X: Matrix, Y: Array, weights: Array) -> tuple[Array, Array]:
@@ -274,26 +267,17 @@ class RidgeChoice(NamedTuple):
     mapping: LinearMapping
 
 
-def choose_ridge(
-    X: Matrix,
-    Y: Array,
-    sample_weight: Array | None = None,
-    alphas: Sequence[float] | None = None,
-) -> RidgeChoice:
+def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> RidgeChoice:
     """Ridge of a linear map with an intercept, by exact leave-one-out.
 
     A left-out residual is the residual over one less the diagonal entry of the hat matrix, so one
-    decomposition serves all samples and ridges. Of equal errors the first ridge is chosen. Of a
-    sample with a weight of two, one of its two copies is left out.
+    decomposition serves all samples and ridges. If errors are equal, the first ridge is chosen.
     """
     n = X.shape[0]
     Y = as_columns(Y, n)
     X = validate.varying(X)
-    weights = np.ones(n) if sample_weight is None else sample_weight
-    x_mean, y_mean = _means(X, Y, weights)
-    roots, share, left_out = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
-    spectrum = Spectrum(Centered(X, x_mean, roots))
-    right = roots[:, None] * (Y - y_mean)
+    x_mean, y_mean = _means(X, Y, np.ones(n))
+    spectrum, right = Spectrum(Centered(X, x_mean)), Y - y_mean
     projected, squares = spectrum.left_transposed(right), spectrum.s**2
     grid = np.array(_grid(spectrum) if alphas is None else alphas, dtype=float)
     hat = squares / (squares + grid[:, None])
@@ -301,14 +285,13 @@ def choose_ridge(
     step = max(1, _BLOCK // squares.size)
     for part in (slice(start, start + step) for start in range(0, n, step)):
         U = spectrum.left_rows(part)
-        leverage = share[part] + hat @ np.square(U).T
         # A sample that determines its own fit teaches nothing when it is left out.
-        rest = roots[part] * np.maximum(1.0 - left_out[part] * leverage, 1e-12)
+        rest = np.maximum(1.0 - 1.0 / n - hat @ np.square(U).T, 1e-12)
         residuals[:, part] = (right[part] - U @ (hat[:, :, None] * projected)) / rest[:, :, None]
-    errors = np.sqrt(np.mean(share @ np.square(residuals), axis=1))
+    errors = np.sqrt(np.mean(np.square(residuals), axis=(1, 2)))
     best = int(np.argmax(errors <= (1.0 + _SAME) * errors.min()))
     coef = spectrum.ridge(projected, grid[best])
-    mapping = LinearMapping(coef, y_mean - x_mean @ coef, "svd")
+    mapping = LinearMapping(coef, y_mean - x_mean @ coef)
     return RidgeChoice(float(grid[best]), float(errors[best]), residuals[best], mapping)
 
 
@@ -319,11 +302,6 @@ def _grid(spectrum: Spectrum) -> Array:
     lowest = int(np.floor(np.log10(typical))) - 4 if typical < 1e-8 else -8
     lowest = max(lowest, int(np.ceil(np.log10(spectrum.resolution))))
     return np.asarray(squares.max() * np.array([10.0**p for p in range(lowest, 1)]))
-
-
-def share_left_out(weights: Array) -> Array:
-    """Share of each sample that leave-one-out removes: one of several copies, or all."""
-    return np.asarray(1.0 / np.maximum(weights, 1.0))
 
 
 def is_quick(X: Matrix) -> bool:

@@ -16,7 +16,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import Provided, as_precise, checked, weighing
+from sdpdr.base.estimators import Provided, as_precise, checked
 from sdpdr.base.labels import UNKNOWN, unknown, warn_of_mark, warn_of_signs
 from sdpdr.base.parameters import require_kernel
 from sdpdr.families.regress.kernel import (
@@ -92,7 +92,7 @@ class SpectralRegression(OfGraphs):
     kernel : str or callable, optional
         As in scikit-learn, or ``"precomputed"``; linear functions by default.
     gamma : float, optional
-        Of the kernel; one over twice the mean squared distance by default.
+        Width of the kernel; one over twice the mean squared distance by default.
     smoothing : float, default 0.1
         Penalty on differences of neighbours (``"semisupervised"``), or the share of
         repulsion (``"contrast"``).
@@ -100,15 +100,15 @@ class SpectralRegression(OfGraphs):
     Attributes
     ----------
     components_ : array of shape (n_components, m)
-        Of linear functions.
+        Coefficients of linear functions.
     dual_coef_ : array of shape (n, n_components)
-        Of kernel functions.
+        Coefficients of kernel functions.
     intercept_ : array of shape (n_components,)
     responses_ : array of shape (n, n_components)
         Which the map was fitted to.
     eigenvalues_ : array of shape (n_components,)
-        Of the pencil or, with labels, the shares that `sdpdr.LDA` describes; absent for given
-        responses.
+        Eigenvalues of the pencil or, with labels, the shares that `sdpdr.LDA` describes; absent for
+        given responses.
     classes_ : array
         With labels.
     alpha_, gamma_ : float
@@ -152,7 +152,7 @@ class SpectralRegression(OfGraphs):
 
     mapping_: Any = field(init=False)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpectralRegression:
+    def fit(self, X: Any, y: Any = None) -> SpectralRegression:
         """Find the responses and regress on them.
 
         Parameters
@@ -160,27 +160,19 @@ class SpectralRegression(OfGraphs):
         X : array_like or sparse array of shape (n, m), or kernel matrix (n, n)
         y : array_like of shape (n,) or (n, d), optional
             Labels, or an embedding.
-        sample_weight : array_like of shape (n,), optional
-            Nonnegative: with a weight of two a sample counts twice, with 0 not at all. For linear
-            maps of responses ``"classes"``, ``"semisupervised"`` and ``"given"``.
 
         Returns
         -------
         self
         """
         self._check_options()
-        with weighing(X, y, sample_weight) as (X, y, weights):
-            if self.kernel is not None and weights is not None:
-                raise NotAcceptedError(
-                    "kernel maps take no sample_weight. Leave it out, or pass rows that repeat."
-                )
-            found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
-            points = found if self._is_precomputed else validate.varying(found)
-            y = self._own_target(y, points.shape[0])
-            kind = self._kind(y)
-            if self._goes_by_distance(kind):
-                warn_of_unlike_columns(X)
-            self._learn(points, y, kind, weights)
+        found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
+        points = found if self._is_precomputed else validate.varying(found)
+        y = self._own_target(y, points.shape[0])
+        kind = self._kind(y)
+        if self._goes_by_distance(kind):
+            warn_of_unlike_columns(X)
+        self._learn(points, y, kind)
         return self
 
     def _check_options(self) -> None:
@@ -189,7 +181,7 @@ class SpectralRegression(OfGraphs):
             validate.choice("responses", self.responses, KINDS)
         elif not isinstance(self.responses, Pencil):
             raise DataError(
-                f"responses={self.responses!r}: expected a name or a Pencil. Of a graph, pass "
+                f"responses={self.responses!r}: expected a name or a Pencil. For a graph, pass "
                 "sdpdr.extend.laplacian_pencil(graph)."
             )
         if self.kernel is not None:
@@ -232,10 +224,10 @@ class SpectralRegression(OfGraphs):
         by_graph = isinstance(self.responses, str) and kind not in ("classes", "given")
         return by_graph and self.metric == "euclidean"
 
-    def _learn(self, X: Any, y: Any, kind: str, weights: Array | None) -> None:
-        mapping, Y = self._map_of_responses(X, y, kind, weights)
+    def _learn(self, X: Any, y: Any, kind: str) -> None:
+        mapping, Y = self._map_of_responses(X, y, kind)
         if self.cardinality is not None:
-            mapping = self._fit_sparse(X, Y, weights)
+            mapping = self._fit_sparse(X, Y)
         self.__dict__.pop("classes_", None)  # of an earlier fit
         if y is not None and y.ndim == 1 and kind != "given":
             self.classes_ = np.unique(y[y != UNKNOWN] if kind == "semisupervised" else y)
@@ -245,9 +237,7 @@ class SpectralRegression(OfGraphs):
         else:
             self._X, self._y, self.dual_coef_ = X, y, mapping.coef
 
-    def _map_of_responses(
-        self, X: Any, y: Any, kind: str, weights: Array | None
-    ) -> tuple[Any, Array]:
+    def _map_of_responses(self, X: Any, y: Any, kind: str) -> tuple[Any, Array]:
         """The map before it is made sparse, and the responses that it is fitted to."""
         if kind == "given":
             Y = np.asarray(y, dtype=float).reshape(len(y), -1)
@@ -255,7 +245,7 @@ class SpectralRegression(OfGraphs):
             d = most if self.n_components is None else self.n_components
             Y = Y[:, : validate.positive_integer("n_components", d, at_most=most, why=why)]
             self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
-            return self._fit_map(X, Y, None, weights)[0], Y
+            return self._fit_map(X, Y, None)[0], Y
         if isinstance(self.responses, Pencil):
             pencil, y = self.responses, None
         elif self._is_precomputed and kind != "classes":
@@ -263,24 +253,17 @@ class SpectralRegression(OfGraphs):
                 "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
             )
         else:
-            pencil = self._pencil(kind, X, y, weights)
+            pencil = self._pencil(kind, X, y)
         if pencil.n != X.shape[0]:
             raise ShapeError(f"the pencil has {pencil.n} samples, X has {X.shape[0]}.")
-        if weights is not None and kind not in ("classes", "semisupervised"):
-            raise NotAcceptedError(
-                f"sample_weight does not weight pairs, of which the responses {kind!r} are made. "
-                "Leave it out, or weight the edges of the graph."
-            )
         widest = X.shape[1] if self.kernel is None else sys.maxsize
-        return self._regress(X, y, pencil, weights, widest)
+        return self._regress(X, y, pencil, widest)
 
-    def _fit_map(
-        self, X: Any, Y: Array, totals: Array | None, sample_weight: Array | None
-    ) -> tuple[Any, Array]:
+    def _fit_map(self, X: Any, Y: Array, totals: Array | None) -> tuple[Any, Array]:
         if self.kernel is None:
             # A sparse map is fitted about plain means, and so is the one that orders its responses.
             plain = self.cardinality is not None
-            return super()._fit_map(X, Y, None if plain else totals, sample_weight)
+            return super()._fit_map(X, Y, None if plain else totals)
         if self._grown is not None:
             fitted, between, among = self._grown
             mapping = extended(fitted, between, among, Y)
@@ -299,15 +282,13 @@ class SpectralRegression(OfGraphs):
         mapping = fit_kernel(K, Y, self.alpha_)
         return mapping, mapping.fitted
 
-    def _fit_sparse(self, X: Any, Y: Array, weights: Array | None) -> LinearMapping:
+    def _fit_sparse(self, X: Any, Y: Array) -> LinearMapping:
         """Each response on at most ``cardinality`` columns."""
         k = self.cardinality
         assert k is not None
-        share = np.ones(len(Y)) if weights is None else weights
-        share = share / share.sum()
-        paths = [sparse_path(X, y, self.alpha_, k, sample_weight=weights) for y in Y.T]
+        paths = [sparse_path(X, y, self.alpha_, k) for y in Y.T]
         coef = np.column_stack([path.of_cardinality(k) for path in paths])
-        return LinearMapping(coef, share @ Y - np.ravel(X.T @ share) @ coef, "lars")
+        return LinearMapping(coef, Y.mean(axis=0) - np.ravel(X.mean(axis=0)) @ coef)
 
     @Provided(_require_kernel)
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
@@ -342,7 +323,7 @@ class SpectralRegression(OfGraphs):
             y = self._own_target(np.concatenate([self._y, added]), len(everything))
         self._grown = (self.mapping_, between, among)
         try:
-            self._learn(everything, y, self._kind(y), None)
+            self._learn(everything, y, self._kind(y))
         finally:
             self._grown = None
         return self

@@ -28,7 +28,7 @@ from sdpdr.lab.cli.columns import ColumnUnits
 SUFFIX = ".npz"
 _FORMAT, _VERSION = "sdpdr map", 1
 # What maps are made of, as far as a kind has it; ``gamma`` of ``kernel`` comes beside.
-_PARTS = ("centers", "coef", "intercept", "chosen")
+_PARTS = ("centers", "coef", "intercept")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,12 +142,10 @@ def _restored(
     extension.points, extension.embedding, extension.precomputed = points, Y, False
     extension.n_neighbors, extension.seed, extension.error = n_neighbors, 0, error
     if isinstance(extension, LinearExtension):
-        extension.mapping = LinearMapping(arrays["coef"], arrays["intercept"], solver="")
+        extension.mapping = LinearMapping(arrays["coef"], arrays["intercept"])
         return extension
     if isinstance(extension, KernelExtension):
         extension.centers = arrays["centers"].astype(np.int64)
         extension.coef, extension.intercept = arrays["coef"], arrays["intercept"]
         extension.choice = KernelChoice(float(arrays["gamma"]), np.nan, error, ())
-    elif "chosen" in arrays:
-        extension.chosen = arrays["chosen"]
     return extension

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,81 +11,49 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
-from sdpdr.model.terms import AtMost, Equal, Maximize, Minimize, Penalize, Term
+from sdpdr.model.terms import AtMost, Minimize, Term
 from sdpdr.program.point import Variable, VectorVariable
 
 
 @dataclass(frozen=True, eq=False)
-class Agree(Block):
-    """Lets expressions of different matrices have the same values.
+class Stated(Block):
+    """Terms of one program under a label, with the variables that they introduce.
 
     Parameters
     ----------
-    first, second : Affine
-        With as many values each.
+    label : str
+        Name under which the rows and multipliers are found.
+    stated : sequence of Term
+    introduced : sequence of Variable, optional
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import Trace
+    >>> from sdpdr.model import Equal, Var
+    >>> from sdpdr.model.blocks import Gram
+    >>> model = Gram(2, "Z") + Stated("unit_trace", [Equal(Trace(2) @ Var("Z"), 1.0)])
+    >>> model
+    Gram + UnitTrace
+    >>> [label for label, _ in model.labelled_terms()]
+    ['unit_trace']
     """
 
-    first: Affine
-    second: Affine
+    label: str = ""
+    stated: Sequence[Term] = ()
+    introduced: Sequence[Variable] = ()
+
+    def variables(self) -> Iterable[Variable]:
+        """Those that are introduced."""
+        return self.introduced
 
     def terms(self) -> Iterable[Term]:
-        """One row for each value."""
-        yield Equal(self.first - self.second, 0.0, symbol="0")
+        """Those that are stated."""
+        return self.stated
 
-
-@dataclass(frozen=True, eq=False)
-class Fits(Block):
-    r"""Lets an expression have given values, exactly or at half the square of what is missing.
-
-    Parameters
-    ----------
-    values : Affine
-    targets : array with one number per value
-    squared : bool, default False
-    """
-
-    values: Affine
-    targets: Array
-    squared: bool = False
-
-    def terms(self) -> Iterable[Term]:
-        """One row for each value."""
-        if self.squared:
-            yield Penalize(self.values, self.targets, "square", 1.0, symbol="v_ij")
-        else:
-            yield Equal(self.values, self.targets, symbol="v_ij")
-
-
-@dataclass(frozen=True, eq=False)
-class Costs(Block):
-    """Minimises an expression of one value.
-
-    Parameters
-    ----------
-    value : Affine
-    """
-
-    value: Affine
-
-    def terms(self) -> Iterable[Term]:
-        """The objective."""
-        yield Minimize(self.value)
-
-
-@dataclass(frozen=True, eq=False)
-class Rewards(Block):
-    """Maximises an expression of one value.
-
-    Parameters
-    ----------
-    value : Affine
-    """
-
-    value: Affine
-
-    def terms(self) -> Iterable[Term]:
-        """The objective."""
-        yield Maximize(self.value)
+    @property
+    def kind(self) -> str:
+        """The label, as the name of a class."""
+        return self.label.title().replace("_", "")
 
 
 @dataclass(frozen=True, eq=False)

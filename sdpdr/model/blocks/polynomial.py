@@ -7,7 +7,6 @@ which factors, so that an iteration may begin at factors and read them off again
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,18 +19,19 @@ from sdpdr.linalg import Entries, Trace
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
 from sdpdr.model.blocks.entries import NonNegative
-from sdpdr.model.blocks.expressions import Agree
+from sdpdr.model.blocks.expressions import Stated
 from sdpdr.model.blocks.lift import FactorLift, Known
 from sdpdr.model.blocks.moments import (
     MomentMatrix,
     Polynomial,
 )
+from sdpdr.model.terms import Equal
 from sdpdr.program.point import Value
 
 
 @dataclass(frozen=True, eq=False)
-class PolynomialLift(ABC):
-    r"""What both ways have in common.
+class FactorProducts:
+    r"""The products of factors that both ways hold.
 
     Parameters
     ----------
@@ -55,38 +55,9 @@ class PolynomialLift(ABC):
     degree: int = 2
     anchors: Index | None = None
 
-    @property
-    @abstractmethod
-    def ranks(self) -> Mapping[str, int]:
-        """The rank that each matrix must have; that corner of it is the identity."""
-
-    @abstractmethod
-    def blocks(self, nonnegative: bool) -> list[Block]:
-        """The matrices, what holds between them, and the signs."""
-
-    @abstractmethod
-    def fitted(self, coefficients: Array | None) -> Affine:
-        r""":math:`g(t_{ij})` for each pair, g without a constant term."""
-
-    @abstractmethod
-    def size(self) -> Affine:
-        r""":math:`|W|_F^2 + |H|_F^2`."""
-
-    @abstractmethod
-    def sums(self) -> Affine:
-        """Sum of each column of W."""
-
-    @abstractmethod
-    def corners(self, W: Array, H: Array, coefficients: Array) -> dict[str, Array]:
-        """What stands below the corner of each matrix, for given factors."""
-
-    @abstractmethod
-    def read(self, found: Mapping[str, Value]) -> tuple[Array, Array, Array | None]:
-        """W, H and, where they are unknown, the coefficients from the second on."""
-
 
 @dataclass(frozen=True, eq=False)
-class Layers(PolynomialLift):
+class Layers(FactorProducts):
     r"""A lift of two factors, and for every pair a small matrix of powers of its entry.
 
     .. math::
@@ -102,7 +73,7 @@ class Layers(PolynomialLift):
 
     Parameters
     ----------
-    n_rows, n_columns, pairs, n_components, degree, anchors : see `PolynomialLift`
+    n_rows, n_columns, pairs, n_components, degree, anchors : see `sdpdr.blocks.FactorProducts`
     unknown : bool, default False
         Whether the coefficients from the second on are unknown; the first is then 1.
 
@@ -150,9 +121,9 @@ class Layers(PolynomialLift):
             rows = lift.left().reshape(self.n_rows, -1, 2)[self.anchors].reshape(-1, 2)
             found.append(Known(lift.order, rows, np.eye(self.n_components).ravel()))
         if self.powers:
-            found.append(Agree(self._entries(), self._power(1)))
+            found.append(_equal(self._entries(), self._power(1)))
         if self.products is not None:
-            found += [self.products, Agree(self._unknown_powers(), self._known_powers())]
+            found += [self.products, _equal(self._unknown_powers(), self._known_powers())]
         if nonnegative:
             signed = np.vstack([lift.left(), lift.right(), lift.product()])
             found.append(NonNegative(lift.order, signed, lift.gram))
@@ -235,3 +206,8 @@ class Layers(PolynomialLift):
     def _place(self, number: int, e: int) -> int:
         """Variable of the third layer that holds power ``number + 2`` of pair e."""
         return self.degree - 1 + number * len(self.pairs) + e
+
+
+def _equal(one: Affine, other: Affine) -> Stated:
+    """Expressions of different matrices have the same values."""
+    return Stated("agree", [Equal(one - other, 0.0, symbol="0")])

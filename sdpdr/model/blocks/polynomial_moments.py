@@ -26,19 +26,19 @@ from sdpdr.model.blocks.moments import (
     multiply,
     values,
 )
-from sdpdr.model.blocks.polynomial import PolynomialLift
+from sdpdr.model.blocks.polynomial import FactorProducts
 from sdpdr.program.point import Value, as_dense
 
 
 @dataclass(frozen=True, eq=False)
-class Moments(PolynomialLift):
+class Moments(FactorProducts):
     r"""One matrix of rank one, on monomials of all entries of W and H together.
 
     Anchored entries of W are numbers and no variables.
 
     Parameters
     ----------
-    n_rows, n_columns, pairs, n_components, degree, anchors : see `PolynomialLift`
+    n_rows, n_columns, pairs, n_components, degree, anchors : see `sdpdr.blocks.FactorProducts`
     misfit : bool, default False
         Choose the monomials so that the *squares* of :math:`g(t_{ij})` stand in the matrix: 1, W, H
         and, up to D, as many factors from W as from H. Otherwise all monomials up to degree D.

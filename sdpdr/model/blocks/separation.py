@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import DataError, ModelError
@@ -156,37 +155,3 @@ class Margins(Block):
     def terms(self) -> Iterable[Term]:
         """One row for each sign observed."""
         yield AtMost(-np.asarray(self.signs, dtype=float) * self.entries, -1.0, symbol="−1")
-
-
-@dataclass(frozen=True, eq=False)
-class MarginMultipliers(Block):
-    r"""Declares the multipliers Q of `Margins`, :math:`0 \le Q \le c`, and maximises their sum.
-
-    Parameters
-    ----------
-    size : int
-        Signs observed.
-    c : float, default inf
-        The price of slack; infinite where there is none.
-    multipliers : str, default "Q"
-        Name of the vector.
-
-    References
-    ----------
-    Tong thesis, (2.27).
-    """
-
-    size: int
-    c: float = float("inf")
-    multipliers: str = "Q"
-
-    def variables(self) -> Iterable[VectorVariable]:
-        """The multipliers, not negative."""
-        yield VectorVariable(self.multipliers, self.size, nonnegative=True)
-
-    def terms(self) -> Iterable[Term]:
-        """The price as a limit, and the sum."""
-        if np.isfinite(self.c):
-            every = sp.eye_array(self.size, format="csr")
-            yield AtMost(every @ Var(self.multipliers), self.c, symbol="c")
-        yield Maximize(np.ones((1, self.size)) @ Var(self.multipliers))

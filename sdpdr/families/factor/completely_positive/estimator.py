@@ -52,7 +52,7 @@ class CompletelyPositive(
     n_neighbors : int, default 10
         For ``"knn"``; the point itself is the first.
     gamma : float, optional
-        Of kernels that take it; scikit-learn's default is one over the number of features.
+        Width of kernels that take it; scikit-learn's default is one over the number of features.
     starts : int, default 5
         Random starts; without ``n_components``, for each number of columns tried.
     tol : float, default 1e-8
@@ -77,7 +77,7 @@ class CompletelyPositive(
     bound_ : float
         No B with as many columns fits better.
     status_ : CpStatus
-        Of A: ``CP`` if the residual is within ``tol``, ``NOT_CP`` with a certificate, else
+        Status of A: ``CP`` if the residual is within ``tol``, ``NOT_CP`` with a certificate, else
         ``UNDECIDED``.
     certificate_ : Refutation or None
     n_features_in_ : int

@@ -20,8 +20,6 @@ from sdpdr.families.factor.nonnegative.copositive import (
     PROOFS,
     Refutation,
     certified,
-    confirmed,
-    horn_certificate,
     multiplier_matrix,
     obvious_certificate,
     unit_scaled,
@@ -131,8 +129,7 @@ def completely_positive(
     2. Rank two at most, diagonal dominance, and dominance after scaling: B can be written down.
     3. No three rows joined by nonzero entries, and not dominant after scaling: not completely
        positive.
-    4. Five rows that are not completely positive by Horn's matrix, whatever the order.
-    5. For each number k of columns, ``starts`` random factors, polished by least squares, and the
+    4. For each number k of columns, ``starts`` random factors, polished by least squares, and the
        best of them for longer. After the first k and up to order 15, a certificate of the program
        `sdpdr.methods.copositive_cut`, made exact.
 
@@ -148,7 +145,7 @@ def completely_positive(
     starts : int, default 10
         Random factors to polish for each k; 0 for none.
     certificate : bool, default True
-        Whether to search for a copositive certificate (steps 4 and 5).
+        Whether to search for a copositive certificate by the program (step 4).
     tol : float, default 1e-8
         A residual up to which B counts as a factor, :math:`|A - B B^T|_F / |A|_F` at unit diagonal;
         also the distance from A, in the same measure, that a certificate must prove.
@@ -191,7 +188,7 @@ def completely_positive(
     )
     obvious = obvious_certificate(A, tol)
     if obvious is not None:
-        return _refuted(confirmed(obvious, A), np.zeros((len(A), 0)), 1.0)
+        return _refuted(obvious, np.zeros((len(A), 0)), 1.0)
     used = np.diag(A) > 0.0
     A = np.where(used[:, None] & used, np.maximum(A, 0.0), 0.0)
     blocks = components(A) if n_components is None else [np.flatnonzero(used)]
@@ -248,8 +245,10 @@ class _Search:
                 return CpFactorization(CpStatus.CP, B, residual, proof, holds=True)
             known = True
         best, least = np.zeros((len(A), 0)), 1.0
-        if not known and (found := self._written_certificate(A, unit)) is not None:
-            return _refuted(found, best, least)
+        if not known and not has_triangle(A):
+            clear, found = triangle_free_certificate(unit), triangle_free_certificate(A)
+            if clear is not None and clear.is_beyond(self.tol, unit) and found is not None:
+                return _refuted(found, best, least)
         certify = self.certificate and not known and len(A) <= LARGEST
         for k in columns:
             B, residual = self._best_of(unit, k)
@@ -271,14 +270,6 @@ class _Search:
             holds=True if known else None,
             timed_out=self.deadline.is_over(),
         )
-
-    def _written_certificate(self, A: Array, unit: Array) -> Refutation | None:
-        """A certificate that needs no program."""
-        if not has_triangle(A):
-            clear, found = triangle_free_certificate(unit), triangle_free_certificate(A)
-            if clear is not None and clear.is_beyond(self.tol, unit) and found is not None:
-                return confirmed(found, A)
-        return horn_certificate(A, self.tol, self.seed, self.deadline) if self.certificate else None
 
     def _best_of(self, unit: Array, k: int) -> tuple[Array, float]:
         """The best of several random factors, polished, and its residual."""

@@ -40,10 +40,8 @@ class IsoNMF(FactorTransformer):
         points, all are taken, with a ``FewPointsWarning``.
     objective : {"none", "furthest"}, default "none"
         Whether points are pulled away from those furthest from them; needs a connected graph.
-    pull : float, optional
+    pull : float, default 1e-3
         Weight of the pull, see `sdpdr.nonnegative.isometric_factors`.
-    product : {"penalty", "constraint"}, default "penalty"
-        Whether X = WH is approximated or required.
     connect : {"none", "error", "mst", "largest"}, default "none"
         What to do with a disconnected graph, see `sdpdr.graphs.knn`. Points outside the largest
         component are placed as new ones.
@@ -82,7 +80,7 @@ class IsoNMF(FactorTransformer):
 
     Raises
     ------
-    DataError, DisconnectedGraphError, InfeasibleError
+    DataError, DisconnectedGraphError
         From `fit`.
 
     Warns
@@ -108,8 +106,7 @@ class IsoNMF(FactorTransformer):
     _: KW_ONLY
     n_neighbors: int = 3
     objective: Literal["none", "furthest"] = "none"
-    pull: float | None = None
-    product: Literal["penalty", "constraint"] = "penalty"
+    pull: float = 1e-3
     connect: str = "none"
     tol: float = 1e-4
     max_iter: int = 50
@@ -129,7 +126,6 @@ class IsoNMF(FactorTransformer):
             points[nodes[: graph.n]],
             graph,
             self.n_components,
-            product=self.product,
             objective=self.objective,
             pull=self.pull,
             tol=self.tol,

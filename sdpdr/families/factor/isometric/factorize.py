@@ -14,24 +14,22 @@ from scipy.optimize import minimize
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import InfeasibleError
 from sdpdr.base.progress import Advised, Progress, show_progress
 from sdpdr.families.factor.isometric.recipe import rows_of_nodes
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
-from sdpdr.families.factor.nonnegative.projection import coordinate_descent
+from sdpdr.families.factor.nonnegative.search import coordinate_descent
 from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
 from sdpdr.graphs import NeighborGraph, furthest_pairs, geodesics
 from sdpdr.linalg import SquaredEdgeLengths
 
-PRODUCTS = ("penalty", "constraint")
 OBJECTIVES = ("none", "furthest")
-# Default pull if the product is a penalty.
+# Default pull.
 _PULL = 1e-3
 # Rows of H below this share of the largest are replaced by random ones.
 _VANISHED = 1e-9
 # An error above this share of the last round's doubles its penalty.
 _CUT = 0.5
-# Largest penalty, relative to the squares of the lengths or of the data.
+# Largest penalty, relative to the squares of the lengths.
 _STIFFEST = 1e6
 # First penalty of lengths, relative to that of the product.
 _LENGTHS = 0.1
@@ -51,9 +49,8 @@ class IsometricStatus(Advised):
         "optimum; `bound` says how much better others may be at most."
     )
     STALLED = (
-        "The errors of lengths (or of the product, if it is a constraint) have stopped falling: "
-        "perhaps there are no such factors. Take more components, fewer neighbours, or "
-        "product='penalty'."
+        "The errors of lengths have stopped falling: perhaps there are no such factors. Take more "
+        "components, or fewer neighbours."
     )
     ITERATION_LIMIT = (
         "The limit of rounds was reached: check `dist` and `rec`, and raise max_iter if they are "
@@ -61,9 +58,7 @@ class IsometricStatus(Advised):
     )
     TIME_LIMIT = "The time limit was reached; the best factors so far are returned."
     INTERRUPTED = "Interrupted; the best factors so far are returned."
-    DIVERGED = (
-        "Distances grew without limit. Take a smaller pull, objective='none', or product='penalty'."
-    )
+    DIVERGED = "Distances grew without limit. Take a smaller pull, or objective='none'."
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +79,7 @@ class IsometricFactors:
         Sum of squared distances of the pairs pulled apart; 0 without an objective.
     objective : float
         The objective that was minimized: :math:`\tfrac12 \mathrm{rec}^2 -
-        \beta\,\mathrm{spread}/S`, without the first term if the product was a constraint, and
-        without the second if there are no pairs.
+        \beta\,\mathrm{spread}/S`, without the second term if there are no pairs.
     rec_bound : float
         No factors of k columns have a smaller ``rec``, isometric or not (Eckart-Young).
     bound : float
@@ -123,9 +117,8 @@ def isometric_factors(
     graph: NeighborGraph,
     n_components: int,
     *,
-    product: Literal["penalty", "constraint"] = "penalty",
     objective: Literal["none", "furthest"] = "none",
-    pull: float | None = None,
+    pull: float = _PULL,
     tol: float = 1e-4,
     max_iter: int = 50,
     seed: int = 0,
@@ -141,9 +134,8 @@ def isometric_factors(
         \quad\text{s.t.}\quad |w_i - w_j|^2 = d_{ij} \text{ for every edge } ij,
 
     where f(i) is the point furthest from i in the data and S the sum of the squares of the shortest
-    paths to them, which no isometric placement exceeds. With ``product="constraint"`` the first
-    term is left out and WH = V is required. The problem is not convex. Multipliers of the lengths
-    change from round to round; within a round the Lagrangian is minimized over
+    paths to them, which no isometric placement exceeds. The problem is not convex. Multipliers of
+    the lengths change from round to round; within a round the Lagrangian is minimized over
     :math:`W, H \ge 0` by L-BFGS-B of memory 10, as in the thesis, from factors of scikit-learn's
     NMF with unit rows of H.
 
@@ -155,16 +147,14 @@ def isometric_factors(
         Its squared lengths are d. A node that stands for several points counts as many times.
     n_components : int
         k, from 1 to min(n, m).
-    product : {"penalty", "constraint"}, default "penalty"
-        The form of :math:`V = WH`. As a constraint it is rarely feasible.
     objective : {"none", "furthest"}, default "none"
         The pairs to be spread: none, or those furthest apart among the rows of X. They need a
         connected graph; those of few nearest neighbours rarely are, on real data.
-    pull : float, optional
-        :math:`\beta`. Default: 1e-3, or 1 if the product is a constraint.
+    pull : float, default 1e-3
+        :math:`\beta`.
     tol : float, default 1e-4
-        Largest ``dist`` (and ``rec``, if it is a constraint), and largest relative change of the
-        objective from one round to the next, of a settled search.
+        Largest ``dist``, and largest relative change of the objective from one round to the next,
+        of a settled search.
     max_iter : int, default 50
         Rounds.
     seed : int, default 0
@@ -185,13 +175,12 @@ def isometric_factors(
         X does not fit the graph.
     DisconnectedGraphError
         There is an objective, and components of the graph may drift apart without limit.
-    InfeasibleError
-        The product is a constraint, and V has a rank above k.
     UnknownNameError
 
     References
     ----------
-    Vasiloglou thesis, section 4.4.2, (4.86)-(4.89).
+    Vasiloglou thesis, section 4.4.2, (4.86)-(4.89), where WH = V is required, which factors rarely
+    meet (``docs/methods/isometric_nmf.rst``).
 
     Examples
     --------
@@ -205,18 +194,11 @@ def isometric_factors(
     """
     V = rows_of_nodes(graph, X)
     k = number_of_components(n_components, V.shape)
-    validate.choice("product", product, PRODUCTS)
     validate.positive_number("tol", tol)
     validate.positive_integer("max_iter", max_iter)
     validate.choice("objective", objective, OBJECTIVES)
-    exact = product == "constraint"
     counted = V if graph.masses is None else np.sqrt(graph.masses)[:, None] * V
     tail = eckart_young_bound(counted, k) / float(np.linalg.norm(counted))
-    if exact and tail > tol:
-        raise InfeasibleError(
-            f"no product of factors with {k} columns is X: the nearest matrix of rank {k} is "
-            f"{tail:.2%} away (Eckart-Young). Take more components, or product='penalty'."
-        )
     # Units in which edges have the mean squared length one.
     unit = float(np.sqrt(np.mean(graph.sqdist))) if graph.m else 1.0
     lagrangian = Lagrangian(V / unit, replace(graph, sqdist=graph.sqdist / unit**2))
@@ -226,7 +208,7 @@ def isometric_factors(
             "take more neighbours, connect='mst' or connect='largest', or objective='none'"
         )
         furthest = furthest_pairs(V, progress=False).furthest
-        beta = (1.0 if exact else _PULL) if pull is None else validate.non_negative("pull", pull)
+        beta = validate.non_negative("pull", pull)
         ends, place = np.unique(furthest, return_inverse=True)
         paths = geodesics(graph, ends)[place, np.arange(graph.n)]
         longest = float(np.sum(graph.counts * paths**2))
@@ -234,7 +216,7 @@ def isometric_factors(
         laplacian = SquaredEdgeLengths(graph.n, between).adjoint(graph.counts.astype(float))
         scaled = beta * unit**2 / longest if longest else 0.0
         lagrangian = replace(lagrangian, pairs=laplacian, pull=scaled)
-    search = _Search(lagrangian, exact, tol, beta, longest, unit, max_iter, Deadline(time_limit))
+    search = _Search(lagrangian, tol, beta, longest, unit, max_iter, Deadline(time_limit))
     with show_progress(progress, "isometric factors") as report:
         x, status = search.run(_start(lagrangian.X, k, seed), report)
     (W, H), bound = lagrangian.split(x), search.objective(tail, longest)
@@ -256,10 +238,9 @@ def _start(X: Array, k: int, seed: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    r"""Multipliers :math:`\lambda` of the lengths and M of the product; penalties of both."""
+    r"""Multipliers :math:`\lambda` of the lengths; penalties of their errors and the product's."""
 
     lengths: Array
-    product: Array | None
     length_penalty: float
     product_penalty: float
 
@@ -271,8 +252,7 @@ class Lagrangian:
     .. math::
 
         \mathcal L(W, H) = -\beta \langle L_F, W W^T\rangle
-        - \lambda^T r - \langle M, R\rangle
-        + \tfrac{\sigma_1}2 |r|^2 + \tfrac{\sigma_2}2 \sum_i c_i |R_i|^2,
+        - \lambda^T r + \tfrac{\sigma_1}2 |r|^2 + \tfrac{\sigma_2}2 \sum_i c_i |R_i|^2,
 
     with :math:`r_e = |w_i - w_j|^2 - d_e` for every edge e = ij, R = WH - V with rows
     :math:`R_i`, counts c of the nodes, and :math:`L_F` the Laplacian of pairs to be spread: (4.87)
@@ -318,9 +298,6 @@ class Lagrangian:
         q = at.length_penalty * r - at.lengths
         Q = at.product_penalty * self.counts * R
         value = -at.lengths @ r + 0.5 * at.length_penalty * (r @ r) + 0.5 * np.vdot(Q, R)
-        if at.product is not None:
-            value -= np.vdot(at.product, R)
-            Q = Q - at.product
         left = 2.0 * (self._transposed @ (q[:, None] * steps)) + Q @ H.T
         if self.pairs is not None:
             pulled = self.pairs @ W
@@ -331,10 +308,9 @@ class Lagrangian:
 
 @dataclass
 class _Search:
-    """Rounds of L-BFGS-B, each followed by an update of multipliers and penalties."""
+    """Rounds of L-BFGS-B, each followed by an update of the multipliers and their penalty."""
 
     lagrangian: Lagrangian
-    exact: bool
     tol: float
     beta: float
     longest: float
@@ -350,8 +326,7 @@ class _Search:
     def run(self, x: Array, report: Progress | None) -> tuple[Array, IsometricStatus]:
         """The best point of all rounds, and how they ended."""
         of = self.lagrangian
-        product = np.zeros_like(of.X) if self.exact else None
-        at = Multipliers(np.zeros(of.graph.m), product, _LENGTHS / self.size[1], 1.0 / self.size[0])
+        at = Multipliers(np.zeros(of.graph.m), _LENGTHS / self.size[1], 1.0 / self.size[0])
         best = x
         try:
             while len(self.history) < self.max_iter:
@@ -390,28 +365,18 @@ class _Search:
         return np.asarray(found.x)
 
     def _updated(self, x: Array, at: Multipliers) -> Multipliers:
-        """First-order multipliers, and penalties doubled if errors fell too little."""
-        of = self.lagrangian
-        W, H = of.split(x)
-        lengths = at.lengths - at.length_penalty * of.length_errors(W)
-        stiff = min(self._growth("dist") * at.length_penalty, _STIFFEST / self.size[1])
-        firm, product = at.product_penalty, at.product
-        if product is not None:
-            product = product - firm * of.counts * (W @ H - of.X)
-            firm = min(self._growth("rec") * firm, _STIFFEST / self.size[0])
-        return Multipliers(lengths, product, stiff, firm)
-
-    def _growth(self, name: str) -> float:
-        """Two if an error fell by less than half, else one."""
-        if len(self.history) < 2:
-            return 1.0
-        before, now = (record[name] for record in self.history[-2:])
-        return 2.0 if now > max(_CUT * before, self.tol) else 1.0
+        """First-order multipliers, and a penalty that is doubled if errors fell too little."""
+        W, _ = self.lagrangian.split(x)
+        lengths = at.lengths - at.length_penalty * self.lagrangian.length_errors(W)
+        errors = [record["dist"] for record in self.history[-2:]]
+        slow = len(errors) == 2 and errors[1] > max(_CUT * errors[0], self.tol)
+        stiff = min((2.0 if slow else 1.0) * at.length_penalty, _STIFFEST / self.size[1])
+        return replace(at, lengths=lengths, length_penalty=stiff)
 
     def objective(self, rec: float, spread: float) -> float:
         """The objective that is minimized."""
         pulled = self.beta * spread / self.longest if self.longest else 0.0
-        return (0.0 if self.exact else 0.5 * rec**2) - pulled
+        return 0.5 * rec**2 - pulled
 
     def measures(self, x: Array) -> dict[str, float]:
         """The fields of `IsometricFactors` that grade factors."""
@@ -423,17 +388,14 @@ class _Search:
         objective = self.objective(rec, spread)
         return {"objective": objective, "rec": rec, "dist": dist, "spread": spread}
 
-    def _violation(self, record: dict[str, float]) -> float:
-        return max(record["dist"], record["rec"]) if self.exact else record["dist"]
-
     def _merit(self, record: dict[str, float]) -> tuple[float, float]:
         """The key of the best round: its error above ``tol``, then its objective."""
-        violation = self._violation(record)
-        return (violation if violation > self.tol else 0.0), record["objective"]
+        error = record["dist"]
+        return (error if error > self.tol else 0.0), record["objective"]
 
     def _verdict(self) -> IsometricStatus | None:
         """Whether the search has settled or stalled."""
-        errors = [self._violation(record) for record in self.history]
+        errors = [record["dist"] for record in self.history]
         if errors[-1] > self.tol:
             if len(errors) <= _PATIENCE:
                 return None

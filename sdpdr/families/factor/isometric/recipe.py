@@ -46,7 +46,7 @@ def isometric_nmf(
     Parameters
     ----------
     graph : NeighborGraph
-        Of n nodes, with the squared lengths d.
+        With n nodes and the squared lengths d.
     X : array_like of shape (n, m)
         V, nonnegative: a row for each node.
     isometry : {"equality", "inequality"}, Band or Slack, default "equality"

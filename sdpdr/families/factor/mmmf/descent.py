@@ -46,9 +46,8 @@ def descend(
     deadline: Deadline = ENDLESS,
 ) -> MarginFactorization:
     """The least objective near a matrix over some of its parts, with a smoothed loss."""
-    # Units in which the curvature of offsets and thresholds is about one.
+    # Units in which the curvature of offsets is about one.
     units: dict[str, Any] = {"U": 1.0, "V": 1.0}
-    units["thresholds"] = 1.0 / np.sqrt(program.c * program.i.size)
     counts = program.sums(np.ones(program.i.size))
     for name, n in zip(("rows", "columns"), counts, strict=True):
         units[name] = 1.0 / np.sqrt(program.c * (n + program.ridge))
@@ -130,10 +129,9 @@ def folded(program: Program, at: MarginFactorization) -> MarginFactorization:
 def least_penalty(program: Program) -> float:
     """The penalty up to which the best matrix is zero; for a loss with a kink, about that.
 
-    It is infinite where offsets and thresholds alone leave no loss.
+    It is infinite where offsets alone leave no loss.
     """
-    at = descend(program, program.start(), (*_OFFSETS, "thresholds"), FOLDED[0])
-    scores = at.scores_at(program.i, program.a)
-    slope = program.loss.smooth(scores, at.thresholds, FOLDED[0])[1]
+    at = descend(program, program.start(), _OFFSETS, FOLDED[0])
+    slope = program.loss.smooth(at.scores_at(program.i, program.a), FOLDED[0])[1]
     size = spectral_norm(program.entries.spread(slope))
     return 1.0 / size if size > 0.0 else np.inf

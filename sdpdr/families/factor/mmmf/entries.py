@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.utils import check_array
 
 from sdpdr.base.arrays import Array, Index, own_rows, require_squares
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
-from sdpdr.base.estimators import as_numbers, refused, require_no_times
+from sdpdr.base.estimators import as_numbers
 from sdpdr.base.rows import listed
+from sdpdr.families.factor.nonnegative.inputs import checked_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ def observed_signs(X: Any, y: Any = None) -> Observed:
     if are_pairs(X, y):
         found = _of_pairs(X, y)
     else:
-        entries = own_rows(_checked(X, finite=False)).tocoo()
+        entries = own_rows(checked_matrix(X, accept_sparse="csr", ensure_all_finite=False)).tocoo()
         if (X.dtype if sp.issparse(X) else np.asarray(X).dtype).kind == "b":
             raise DataTypeError(
                 "X holds truth values, of which False is 0 and would count as not observed. Pass "
@@ -56,8 +56,8 @@ def observed_signs(X: Any, y: Any = None) -> Observed:
         raise DataError(
             f"X[{i}, {a}] = {value:g} is no sign. Entries must be 1 or -1 where a sign was "
             "observed, 0 or NaN where not; of ratings, pass np.sign(ratings - threshold) with "
-            "missing ratings as NaN. Of a list of users, items and signs, pass the pairs as X and "
-            "the signs as y."
+            "missing ratings as NaN. If X is a list of users, items and signs, pass the pairs as X "
+            "and the signs as y."
         )
     if not found.values.size:
         raise DataError(
@@ -77,10 +77,10 @@ def read_ratings(X: Any, y: Any = None) -> Observed:
                 "X is sparse in blocks (BSR), whose zeros may be ratings or padding. Pass the CSR "
                 "or COO matrix that it was made of."
             )
-        entries = own_rows(_checked(X)).tocoo()
+        entries = own_rows(checked_matrix(X, accept_sparse="csr")).tocoo()
         found = _where(entries, np.ones(entries.data.size, dtype=bool))
     else:
-        matrix = _checked(X, finite="allow-nan")
+        matrix = checked_matrix(X, ensure_all_finite="allow-nan")
         rows, columns = np.nonzero(~np.isnan(matrix))
         found = Observed(matrix.shape, rows, columns, matrix[rows, columns])
     if not found.values.size:
@@ -140,7 +140,7 @@ def ratings_from_frame(
 def are_pairs(X: Any, y: Any) -> bool:
     """Whether X holds pairs of row and column, and y their values.
 
-    A table of two columns with missing values or fractions is a table, whatever y is.
+    scikit-learn passes a y to every estimator, so any other table is a matrix, whatever y is.
     """
     if y is None or sp.issparse(X):
         return False
@@ -153,20 +153,24 @@ def are_pairs(X: Any, y: Any) -> bool:
     )
 
 
-def positions(name: str, values: Any) -> Index:
-    """Whole numbers from zero on, in an array of any shape."""
-    numbers = as_numbers(name, values)
+def positions(X: Any) -> Index:
+    """Pairs of positions of users and items, shape (m, 2)."""
+    numbers = as_numbers("X", X)
+    if numbers.ndim != 2 or numbers.shape[1] != 2:
+        raise ShapeError(
+            f"X must hold pairs of a user and an item, shape (m, 2); its shape is {numbers.shape}."
+        )
     wrong = ~((numbers >= 0.0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
     if wrong.any():
         raise DataError(
-            f"{name} must hold positions of users and items, whole numbers from 0 on; it holds "
+            "X must hold positions of users and items, whole numbers from 0 on; it holds "
             f"{numbers[wrong][0]:g}. sdpdr.factorize.ratings_from_frame turns names into positions."
         )
     return numbers.astype(np.intp)
 
 
 def _of_pairs(X: Any, y: Any) -> Observed:
-    pairs, values = positions("X", X), as_numbers("y", y)
+    pairs, values = positions(X), as_numbers("y", y)
     if values.shape != (len(pairs),):
         raise ShapeError(
             f"{len(pairs)} pairs need one value each, y of shape ({len(pairs)},); its shape is "
@@ -195,15 +199,3 @@ def _where(entries: Any, seen: Any) -> Observed:
     shape = (int(entries.shape[0]), int(entries.shape[1]))
     rows, columns = (part[seen].astype(np.intp) for part in (entries.row, entries.col))
     return Observed(shape, rows, columns, entries.data[seen])
-
-
-def _checked(X: Any, finite: Any = True) -> Any:
-    require_no_times(X)
-    try:
-        matrix = check_array(
-            X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X"
-        )
-    except (TypeError, ValueError) as error:
-        raise refused(X, error) from None
-    require_squares(matrix.data if sp.issparse(matrix) else matrix)
-    return matrix

@@ -29,10 +29,6 @@ from sdpdr.families.factor.mmmf.recipe import require_penalties
 
 # Seconds of a fit if no limit is given.
 _SECONDS = 60.0
-# A score passes a threshold if it exceeds it by more than this, relative to the largest threshold
-# or to the margin of one. Scores on a threshold were computed within 2.3e-4 of it, by programs with
-# gaps of 1e-6 and less (8 to 18 users and items, three penalties, in several orders).
-_ON_THRESHOLD = 1e-3
 
 
 @dataclass(eq=False, repr=False)
@@ -43,7 +39,7 @@ class _Completion:
     # MovieLens 100k, and in between the best of families with more and with less noise, from 1 to 8
     # (``docs/methods/mmmf.rst``).
     _multiple: ClassVar[float]
-    # Penalty of offsets in signs. Of 17 families of signs 15 predicts better than 5 on ten, by up
+    # Penalty of offsets in signs. On ten of 17 families of signs 15 predicts better than 5, by up
     # to 1.3 points, and worse on five, by up to 0.5.
     _default_ridge: ClassVar[float] = 15.0
 
@@ -126,35 +122,32 @@ class _Completion:
             )
         return self
 
-    def decision_function(self, users: Any = None, items: ArrayLike | None = None) -> Array:
-        """Scores f; arguments as for `predict`."""
+    def decision_function(self, X: ArrayLike | None = None) -> Array:
+        """Scores f; the argument is as for `predict`."""
         check_is_fitted(self, "factorization_")
         at = self.factorization_
-        if users is None:
+        if X is None:
             return at.scores
-        i, a = self._positions(users, items)
+        i, a = self._known(read.positions(X))
         U, V = (np.vstack([F, np.zeros(F.shape[1])]) for F in (at.U, at.V))
         rows, columns = (np.append(offsets, 0.0) for offsets in (at.rows, at.columns))
         return MarginFactorization(U, V, rows, columns).scores_at(i, a)
 
-    def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
+    def predict(self, X: ArrayLike | None = None) -> Array:
         """Predict signs or ratings.
 
-        Signs whose scores are at most ``tol`` times the largest are 0. Of two levels of ratings,
-        the lower is predicted if the score lies on their threshold, within a thousandth.
+        Signs whose scores are at most ``tol`` times the largest are 0.
 
         Parameters
         ----------
-        users : array_like of shape (m,) or (m, 2), optional
-            Rows of users; or pairs of user and item. The whole matrix by default.
-        items : array_like of shape (m,), optional
-            Columns of items, one for each user.
+        X : array_like of shape (m, 2), optional
+            Pairs of user and item. The whole matrix by default.
 
         Returns
         -------
         array of shape (m,) or (p, q)
         """
-        return np.asarray(self._labels(self.decision_function(users, items)))
+        return np.asarray(self._labels(self.decision_function(X)))
 
     def fold_in(self, X: Any) -> Array:
         """Predict signs or ratings of all items for new users, from those of some.
@@ -184,8 +177,7 @@ class _Completion:
         """Penalty c below which M is zero, with the offsets that a fit at a given c has.
 
         It is exact for the squared loss, and for signs without offsets; else it is approximate,
-        since the slope of the hinge jumps. It is infinite if offsets and thresholds meet all
-        margins.
+        since the slope of the hinge jumps. It is infinite if offsets meet all margins.
 
         Parameters
         ----------
@@ -213,20 +205,9 @@ class _Completion:
         limit_of(self.time_limit, _SECONDS)
         require_penalties(1.0 if self.c is None else self.c, self._ridge(False))
 
-    def _positions(self, users: Any, items: ArrayLike | None) -> tuple[Index, Index]:
+    def _known(self, pairs: Index) -> tuple[Index, Index]:
         """Rows and columns of pairs, unknown ones in one position behind the last."""
-        i = read.positions("users", users)
-        sides = [i] if items is None else [i, read.positions("items", items)]
-        if items is None and i.shape[1:] == (2,):
-            sides = list(i.T)
-        sides = [np.atleast_1d(side) for side in sides]
-        if len(sides) == 1 or sides[0].ndim > 1 or sides[0].shape != sides[1].shape:
-            raise ShapeError(
-                f"users and items of shapes {[side.shape for side in sides]} are no pairs. Pass as "
-                "many of each, or pairs of both, of shape (m, 2)."
-            )
-        i, a = sides
-        p, q = len(self.U_), len(self.V_)
+        (i, a), p, q = pairs.T, len(self.U_), len(self.V_)
         unknown = int(np.sum(i >= p)), int(np.sum(a >= q))
         if any(unknown):
             warn(
@@ -248,7 +229,8 @@ class _Completion:
                     f"the matrix fitted has shape {shape}; this one has {entries.shape}. Pass "
                     "pairs of positions as X and their values as y."
                 )
-        return self.predict(entries.rows, entries.columns), entries.values
+        pairs = np.column_stack([entries.rows, entries.columns])
+        return self.predict(pairs), entries.values
 
     def _folded(self, X: Any) -> MarginFactorization:
         """Factors and offsets of new users, with fixed factors of items."""
@@ -375,7 +357,7 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             )
 
     def _loss(self, values: Array) -> Loss:
-        return Hinge(values[:, None])
+        return Hinge(values)
 
     def _labels(self, scores: Array, error: float = 0.0) -> Any:
         is_tie = np.abs(scores) <= max(self.tol * np.max(np.abs(self.X_), initial=0.0), error)
@@ -388,37 +370,28 @@ class RatingMMMF(_Completion, Transformer):
 
     .. math::
 
-        \min_{M, b, d, \theta}\ |M| + c\,\Bigl(\sum_{(i,a) \in S}
-        \ell(R_{ia}; M_{ia} + b_i + d_a, \theta) + \tfrac{\kappa}{2} (|b|^2 + |d|^2)\Bigr)
+        \min_{M, b, d}\ |M| + c\,\Bigl(\sum_{(i,a) \in S} \tfrac12
+        (R_{ia} - \mu - M_{ia} - b_i - d_a)^2 + \tfrac{\kappa}{2} (|b|^2 + |d|^2)\Bigr)
 
-    The squared loss is half the squared distance from the rating, less the mean of all. The hinge
-    has a threshold :math:`\theta_t` between any two consecutive levels, and penalizes the margin by
-    which a score is on the wrong side of each. Both come with a bound on the optimum from
-    multipliers; the hinge needs p q numbers of memory.
+    with the mean :math:`\mu` of all ratings. Multipliers prove a bound on the optimum. Predictions
+    are numbers between the least and the largest rating.
 
     Parameters
     ----------
     c : float, optional
         Penalty of the loss. By default three times the penalty below which M is zero.
-    loss : {"squared", "hinge"}, default "squared"
-        Predictions are numbers between the least and largest rating, or levels.
     ridge : float, default 5
         :math:`\kappa`, the penalty of offsets in ratings: an offset is drawn to zero as if by so
         many ratings. Infinite for none.
     tol : float, default 1e-2
         Relative gap at which to stop.
     max_iter, time_limit
-        As for `MMMF`; the former counts rounds of descent, or steps of splitting.
+        As for `MMMF`; the former counts rounds of descent.
 
     Attributes
     ----------
     mean_ : float
         Mean of the ratings.
-    levels_ : array of shape (r,)
-        Ratings that occur, ascending.
-    thresholds_ : array of shape (r - 1,)
-        Thresholds of the hinge, each in the middle of its best interval; empty for the squared
-        loss.
     c_, ridge_, U_, V_, user_offsets_, item_offsets_, value_, bound_, gap_, factorization_
         As for `MMMF`.
     n_iter_, n_features_in_ : int
@@ -439,9 +412,8 @@ class RatingMMMF(_Completion, Transformer):
 
     References
     ----------
-    Srebro, Rennie, Jaakkola, "Maximum-margin matrix factorization", NIPS, 2004. Rennie and
-    Srebro, "Fast maximum margin matrix factorization for collaborative prediction", ICML, 2005,
-    for the loss over all thresholds. Tong thesis, section 2.3.4.
+    Srebro, Rennie, Jaakkola, "Maximum-margin matrix factorization", NIPS, 2004. Tong thesis,
+    section 2.3.4.
 
     Examples
     --------
@@ -449,23 +421,15 @@ class RatingMMMF(_Completion, Transformer):
     >>> nan = float("nan")
     >>> ratings = [[1, 1, 5, nan], [nan, 2, 4, nan], [5, 5, 1, nan], [4, nan, 2, 1]]
     >>> model = sdpdr.RatingMMMF(c=2.0, ridge=1.0).fit(ratings)
-    >>> bool(2.0 < model.predict([1], [0])[0] < 2.6), model.gap_ < 1e-2
+    >>> bool(2.0 < model.predict([(1, 0)])[0] < 2.6), model.gap_ < 1e-2
     (True, True)
-    >>> sdpdr.RatingMMMF(c=2.0, loss="hinge").fit(ratings).predict([0, 2], [2, 2])
-    array([5., 1.])
     """
 
     _multiple = 3.0
 
     _: KW_ONLY
-    loss: str = "squared"
     ridge: float = 5.0
     tol: float = 1e-2
-
-    @property
-    def thresholds_(self) -> Array:
-        """Thresholds of the hinge."""
-        return self.factorization_.thresholds
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the root mean squared error over ratings, of a matrix or of pairs with ``y``."""
@@ -478,7 +442,6 @@ class RatingMMMF(_Completion, Transformer):
 
     def _require_parameters(self) -> None:
         super()._require_parameters()
-        validate.choice("loss", self.loss, ("squared", "hinge"))
         if self.c is not None:
             validate.positive_number("c", self.c)
 
@@ -491,25 +454,14 @@ class RatingMMMF(_Completion, Transformer):
                 f"ratings take 1 value, {entries.values[0]:g} alone; at least two are needed to "
                 "tell items apart. Missing ratings must be NaN."
             )
-        self.levels_, self.mean_ = np.unique(entries.values), float(np.mean(entries.values))
+        self.mean_ = float(np.mean(entries.values))
+        self._range = float(np.min(entries.values)), float(np.max(entries.values))
 
     def _loss(self, values: Array) -> Loss:
-        if self.loss == "squared":
-            return SquaredLoss(values - self.mean_)
-        unknown = np.setdiff1d(values, self.levels_)
-        if unknown.size:
-            raise DataError(
-                f"rating {unknown[0]:g} is none of the levels fitted, {listed(self.levels_)}. The "
-                "hinge loss needs one of these."
-            )
-        return Hinge(np.where(values[:, None] > self.levels_[:-1], 1.0, -1.0), is_free=True)
+        return SquaredLoss(values - self.mean_)
 
     def _labels(self, scores: Array, error: float = 0.0) -> Array:
-        if self.loss == "squared":
-            return np.clip(scores + self.mean_, self.levels_[0], self.levels_[-1])
-        thresholds = self.thresholds_
-        blurred = _ON_THRESHOLD * max(1.0, float(np.max(np.abs(thresholds))))
-        return np.asarray(self.levels_[np.sum(scores[..., None] - thresholds > blurred, axis=-1)])
+        return np.clip(scores + self.mean_, *self._range)
 
     @property
     def _n_features_out(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -144,7 +143,7 @@ def margin_bound(
 
 def program_of_signs(signs: Observed, c: float, ridge: float = np.inf) -> Program:
     """The program of `mmmf`."""
-    return Program(signs, Hinge(signs.values[:, None]), c, ridge)
+    return Program(signs, Hinge(signs.values), c, ridge)
 
 
 def factorized(
@@ -159,8 +158,7 @@ def factorized(
             "iterations. Raise max_iter or time_limit (None for none).",
             UncertifiedWarning,
         )
-    is_column = found.multipliers.shape[1:] == (1,)
-    return replace(found, multipliers=found.multipliers[:, 0]) if is_column else found
+    return found
 
 
 def _weights_of(signs: Observed, Q: ArrayLike) -> Array:

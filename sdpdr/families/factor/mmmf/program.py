@@ -2,7 +2,7 @@ r"""The convex program of a completion: its value, its slopes, and bounds from a
 
 .. math::
 
-    \min_{M, b, d, \theta}\ |M|_{\mathrm{tr}} + c\,\Bigl(\sum_S \ell(M_{ia} + b_i + d_a, \theta)
+    \min_{M, b, d}\ |M|_{\mathrm{tr}} + c\,\Bigl(\sum_S \ell(M_{ia} + b_i + d_a)
     + \tfrac{\kappa}{2} (|b|^2 + |d|^2)\Bigr)
 
 The trace norm of M is the least :math:`\tfrac12 (|U|^2 + |V|^2)` over :math:`M = U V^T`. For any
@@ -43,23 +43,21 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class MarginFactorization:
-    r"""A matrix :math:`M = U V^T` with offsets and thresholds, and its distance from the best.
+    r"""A matrix :math:`M = U V^T` with offsets, and its distance from the best.
 
     Attributes
     ----------
     U, V : arrays of shape (p, k) and (q, k)
     rows, columns : arrays of shape (p,) and (q,)
         Offsets b and d; zero if there are none.
-    thresholds : array
-        Thresholds between levels of ratings under the hinge loss.
     value : float
         :math:`|M| + c\,(\sum \ell + \tfrac{\kappa}{2} (|b|^2 + |d|^2))`; ``inf`` if a hard margin
         is not met.
     bound : float
         Proved: no matrix has a smaller value.
     multipliers : array
-        One multiplier for each sign, which prove the bound (`margin_bound`). Under the hinge of
-        ratings, one for each rating and threshold; under the squared loss, penalized residuals.
+        One multiplier for each sign, which prove the bound (`margin_bound`); under the squared
+        loss, penalized residuals.
     history : tuple of mappings
         Iteration, value, bound, gap and seconds along the way.
     iterations : int
@@ -69,7 +67,6 @@ class MarginFactorization:
     V: Array
     rows: Array
     columns: Array
-    thresholds: Array = field(default_factory=lambda: np.zeros(0))
     value: float = np.inf
     bound: float = 0.0
     multipliers: Array = field(default_factory=lambda: np.zeros(0))
@@ -139,11 +136,10 @@ class Program:
         self.i, self.a, self.has_offsets = entries.rows, entries.columns, bool(np.isfinite(ridge))
 
     def start(self) -> MarginFactorization:
-        """The zero matrix without offsets, with the best thresholds for it."""
+        """The zero matrix without offsets."""
         p, q = self.entries.shape
         U, V, rows, columns = (np.zeros(shape) for shape in ((p, 0), (q, 0), p, q))
-        thresholds = self.loss.best_thresholds(np.zeros(self.i.size))
-        return MarginFactorization(U, V, rows, columns, thresholds)
+        return MarginFactorization(U, V, rows, columns)
 
     def sums(self, weights: Array) -> tuple[Array, Array]:
         """Sums of weights of entries over rows, and over columns."""
@@ -153,29 +149,25 @@ class Program:
 
     def slopes(self, at: MarginFactorization, width: float) -> tuple[float, dict[str, Array]]:
         """Objective with a smoothed loss, and its gradients in all parts of a matrix."""
-        scores = at.scores_at(self.i, self.a)
-        total, slope, thresholds = self.loss.smooth(scores, at.thresholds, width)
+        total, slope = self.loss.smooth(at.scores_at(self.i, self.a), width)
         G, (rows, columns) = self.entries.spread(self.c * slope), self.sums(self.c * slope)
         if self.has_offsets:
             rows += self.c * self.ridge * at.rows
             columns += self.c * self.ridge * at.columns
         size = 0.5 * float(np.sum(at.U**2) + np.sum(at.V**2))
         return size + self.c * (total + self._offset_penalty(at)), {
-            "U": at.U + G @ at.V, "V": at.V + G.T @ at.U,
-            "rows": rows, "columns": columns, "thresholds": self.c * thresholds,
+            "U": at.U + G @ at.V, "V": at.V + G.T @ at.U, "rows": rows, "columns": columns,
         }  # fmt: skip
 
     def valued(self, at: MarginFactorization) -> MarginFactorization:
-        """The same matrix with the best thresholds, and its value."""
-        scores = at.scores_at(self.i, self.a)
-        thresholds = self.loss.best_thresholds(scores)
-        loss = self.loss.value(scores, thresholds)
+        """The same matrix, and its value."""
+        loss = self.loss.value(at.scores_at(self.i, self.a))
         value = float(np.linalg.norm(at.U) * np.linalg.norm(at.V))
         if np.isfinite(self.c):
             value += self.c * (loss + self._offset_penalty(at))
         elif loss > 0.0:
             value = np.inf
-        return replace(at, thresholds=thresholds, value=value)
+        return replace(at, value=value)
 
     def _offset_penalty(self, at: MarginFactorization) -> float:
         squares = float(at.rows @ at.rows + at.columns @ at.columns)
@@ -185,9 +177,7 @@ class Program:
         """The best multiple of a matrix under a hinge, with the given offsets, and its value."""
         assert isinstance(self.loss, Hinge)
         products, added = at.products(self.i, self.a), at.rows[self.i] + at.columns[self.a]
-        thresholds = self.loss.best_thresholds(products + added)
-        margins = (self.loss.signs * products[:, None]).ravel()
-        missed = self.loss.missed(added, thresholds).ravel()
+        margins, missed = self.loss.signs * products, self.loss.missed(added)
         size = float(np.linalg.norm(at.U) * np.linalg.norm(at.V))
         root = np.sqrt(_best_scale(margins, missed, size, self.c))
         return self.valued(replace(at, U=root * at.U, V=root * at.V))
@@ -199,8 +189,7 @@ class Program:
         not met.
         """
         if isinstance(self.loss, Hinge):
-            clipped = np.clip(np.nan_to_num(multipliers), 0.0, self.c)
-            multipliers = clipped.reshape(self.loss.signs.shape)
+            multipliers = np.clip(np.nan_to_num(multipliers), 0.0, self.c)
         found = self.loss.terms(multipliers, self.c)
         P, quadratic = self.entries.spread(found.P), found.quadratic
         size = spectral_norm(P, rigorous=rigorous)

@@ -9,17 +9,19 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError
 from sdpdr.families.factor.mmmf.entries import Observed, observed_signs
-from sdpdr.model import Affine, Block, Model, Var, soften
+from sdpdr.model import Affine, AtMost, Block, Maximize, Model, Var, soften
 from sdpdr.model.blocks import (
     DualMaxNorm,
-    MarginMultipliers,
     Margins,
     MaxNorm,
     ProductLift,
     SpectralNorm,
+    Stated,
     TraceAtMost,
     TraceNorm,
 )
+from sdpdr.model.terms import Term
+from sdpdr.program.point import VectorVariable
 
 NORMS = ("trace", "max")
 # Squares of c times ridge are still numbers.
@@ -150,7 +152,13 @@ def mmmf_dual(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     cap: Block = SpectralNorm(weighted, signs.shape, limit=1.0)
     if norm == "max":
         cap = DualMaxNorm(weighted, signs.shape, limit=1.0)
-    blocks = (MarginMultipliers(len(signs.values), c), cap)
+    m, Q = len(signs.values), Var("Q")
+    terms: list[Term] = []
+    if np.isfinite(c):
+        terms.append(AtMost(sp.eye_array(m, format="csr") @ Q, c, symbol="c"))
+    terms.append(Maximize(np.ones((1, m)) @ Q))
+    weights = Stated("margin_multipliers", terms, [VectorVariable("Q", m, nonnegative=True)])
+    blocks = (weights, cap)
     return Model(blocks, name="mmmf_dual", maximize=True)
 
 

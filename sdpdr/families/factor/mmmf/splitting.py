@@ -1,13 +1,13 @@
 r"""Hinge losses by splitting: the norm, the margins, and what joins them.
 
-Beside the matrix X in the norm and the margins' scores s in the loss stand a second matrix Z,
-offsets and thresholds, with :math:`X = Z` and :math:`s_{iat} = Z_{ia} + b_i + d_a - \theta_t`. The
-alternating direction method of multipliers takes turns with two steps, each in closed form:
+Beside the matrix X in the norm and the scores s in the loss stand a second matrix Z and offsets,
+with :math:`X = Z` and :math:`s_{ia} = Z_{ia} + b_i + d_a`. The alternating direction method of
+multipliers takes turns with two steps, each in closed form:
 
-- singular values of X less :math:`1/\rho`, and :math:`s + T q / \rho` with
-  :math:`q = \min(c, \max(0, \rho (1 - T s)))`: q is a multiplier within its limits;
-- least squares for Z, offsets and thresholds: entries of Z are eliminated, thresholds are means of
-  columns, offsets solve one system that is factored again only when :math:`\rho` changes.
+- singular values of X less :math:`1/\rho`, and :math:`s + Y q / \rho` with
+  :math:`q = \min(c, \max(0, \rho (1 - Y s)))`: q is a multiplier within its limits;
+- least squares for Z and offsets: entries of Z are eliminated, and offsets solve one system that is
+  factored again only when :math:`\rho` changes.
 
 So each step has factors, which give a value, and weights, which prove a bound (``program``).
 (Boyd, Parikh, Chu, Peleato, Eckstein, "Distributed optimization and statistical learning via the
@@ -39,33 +39,30 @@ _APART, _CHANGE, _PATIENCE = 1.5, 2.0, 1.1
 
 
 class OffsetFit:
-    r"""Least squares of values at entries by offsets, and by a constant that costs nothing.
+    r"""Least squares of values at entries by offsets.
 
-    Minimises :math:`\sum (y_{ia} - \mu - b_i - d_a)^2 + \lambda (|b|^2 + |d|^2)`.
+    Minimises :math:`\sum (y_{ia} - b_i - d_a)^2 + \lambda (|b|^2 + |d|^2)`.
     """
 
-    def __init__(self, program: Program, penalty: float, has_constant: bool) -> None:
-        self._program, self._has_constant = program, has_constant
-        self._has_offsets = bool(np.isfinite(penalty))
+    def __init__(self, program: Program, penalty: float) -> None:
+        self._program, self._has_offsets = program, bool(np.isfinite(penalty))
         if not self._has_offsets:
             return
         m, (p, q) = program.i.size, program.entries.shape
-        columns = np.concatenate([program.i, p + program.a, np.full(m, p + q)])
-        A = sp.csr_array((np.ones(3 * m), (np.tile(np.arange(m), 3), columns)))
-        inner = (A.T @ A).toarray() + np.diag(np.append(np.full(p + q, penalty), 0.0))
-        # A penalty below rounding leaves offsets and constant undetermined.
+        columns = np.concatenate([program.i, p + program.a])
+        A = sp.csr_array((np.ones(2 * m), (np.tile(np.arange(m), 2), columns)), shape=(m, p + q))
+        inner = (A.T @ A).toarray() + penalty * np.eye(p + q)
+        # A penalty below rounding leaves offsets undetermined.
         inner[np.diag_indices_from(inner)] *= 1.0 + len(inner) * np.finfo(float).eps
-        n = p + q + has_constant
-        self._factor = sl.cho_factor(inner[:n, :n])
+        self._factor = sl.cho_factor(inner)
 
-    def fit(self, values: Array) -> tuple[Array, Array, float]:
-        """Offsets of rows, those of columns, and the constant."""
+    def fit(self, values: Array) -> tuple[Array, Array]:
+        """Offsets of rows, and those of columns."""
         p, q = self._program.entries.shape
         if not self._has_offsets:
-            return np.zeros(p), np.zeros(q), float(np.mean(values)) if self._has_constant else 0.0
-        right = np.concatenate([*self._program.sums(values), [np.sum(values)]])
-        found = sl.cho_solve(self._factor, right[: p + q + self._has_constant])
-        return found[:p], found[p : p + q], float(found[-1]) if self._has_constant else 0.0
+            return np.zeros(p), np.zeros(q)
+        found = sl.cho_solve(self._factor, np.concatenate(self._program.sums(values)))
+        return found[:p], found[p:]
 
 
 def split(
@@ -73,38 +70,35 @@ def split(
 ) -> MarginFactorization:
     """Take steps until value and bound agree, and return the best of both."""
     assert isinstance(program.loss, Hinge)
-    T, seen, is_free = program.loss.signs, (program.i, program.a), program.loss.n_thresholds > 0
+    Y, seen = program.loss.signs, (program.i, program.a)
     at, history = program.start(), []
     best = program.valued(at)
     Z, W = (np.zeros(program.entries.shape) for _ in range(2))
-    F, G = np.zeros(T.shape) - (at.thresholds if is_free else 0.0), np.zeros(T.shape)
+    F, G = np.zeros(Y.shape), np.zeros(Y.shape)
     # Multipliers have singular values up to one, and the observed entries are near one.
     rho, fit = float(np.sqrt(min(Z.shape) / program.i.size)), None
     # In least squares of both copies of an entry, the share of the margins.
-    share = _MARGINS * T.shape[1] / (1.0 + _MARGINS * T.shape[1])
+    share = _MARGINS / (1.0 + _MARGINS)
     wait = change_at = _ROUND
     for count in range(1, max_iter + 1):
         if fit is None:
-            fit = OffsetFit(program, program.c * program.ridge / (rho * share), is_free)
+            fit = OffsetFit(program, program.c * program.ridge / (rho * share))
         # The norm, and the margins.
         X, U, V = shrunk(Z - W, 1.0 / rho)
         target = F - G
-        Q = np.clip(_MARGINS * rho * (1.0 - T * target), 0.0, program.c)
-        S = target + T * Q / (_MARGINS * rho)
+        Q = np.clip(_MARGINS * rho * (1.0 - Y * target), 0.0, program.c)
+        S = target + Y * Q / (_MARGINS * rho)
         # Least squares of what joins them.
         Z_last, F_last = Z, F
         Z = _RELAXED * X + (1.0 - _RELAXED) * Z + W
         margins = _RELAXED * S + (1.0 - _RELAXED) * F + G
-        W, means = Z.copy(), np.mean(margins, axis=1)
-        rows, columns, constant = fit.fit(means - Z[seen])
+        W = Z.copy()
+        rows, columns = fit.fit(margins - Z[seen])
         added = rows[program.i] + columns[program.a]
-        Z[seen] += share * (means - constant - added - Z[seen])
-        thresholds = (
-            np.mean(means[:, None] - margins, axis=0) - constant if is_free else np.zeros(1)
-        )
-        F = (Z[seen] + added)[:, None] - thresholds
+        Z[seen] += share * (margins - added - Z[seen])
+        F = Z[seen] + added
         W, G = W - Z, margins - F
-        at = MarginFactorization(U, V, rows, columns, thresholds if is_free else at.thresholds)
+        at = MarginFactorization(U, V, rows, columns)
         if count % _ROUND == 0 or count == max_iter or deadline.is_over():
             best = best.better(program.scaled(at), program.proof(Q))
             history.append(best.record(count, deadline))

@@ -15,7 +15,7 @@ trace at most :math:`2 \sqrt k`: the sum of :math:`z_l z_l^T` over components
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.families.factor.nmf.recipes import nmf_dnn, nmf_overlap
 from sdpdr.families.factor.nonnegative.branch_and_bound import cone_search
@@ -37,7 +37,8 @@ from sdpdr.families.factor.nonnegative.inputs import (
     require_nonnegative,
     residual,
 )
-from sdpdr.families.factor.nonnegative.projection import alternate, coordinate_descent
+from sdpdr.families.factor.nonnegative.projection import alternate
+from sdpdr.families.factor.nonnegative.search import nonnegative_factors
 from sdpdr.families.factor.nonnegative.truncation import (
     clipped_svd,
     closed_form,
@@ -54,8 +55,8 @@ _PROGRAM, _EXACT = 60, 40
 _SIDE, _COMPONENTS, _COORDINATES = 4, 3, 9
 # Rounds of alternation, and entries of a matrix up to which they take negligible time.
 _ROUNDS, _SMALL = 50, 2500
-# Iterations of scikit-learn's descent, and random starts of it on small matrices.
-_DESCENTS, _STARTS = 2000, 8
+# Starts of coordinate descent on small matrices.
+_STARTS = 9
 # Errors below this share of the norm count as zero.
 _ZERO = 1e-9
 
@@ -165,7 +166,7 @@ def nmf_bound(
     solver : str or Solver, default "auto"
         For the program. "auto" is ``"clarabel"`` up to 40 rows and columns, then ``"scs"``.
     seed : int, default 0
-        Of the descents that find a factorization if none is given.
+        Seed of the descents that find a factorization if none is given.
 
     Returns
     -------
@@ -229,8 +230,7 @@ def nmf_bound(
         return bool(upper - max(parts.values()) > tol * norm)
 
     if given is None:
-        for factors in _candidates(core, inner, seed):
-            offer(*factors)
+        offer(*_found(core, inner, seed))
     add("eckart_young", eckart_young_bound(V, components), "the singular values beyond the first k")
     dense = not sp.issparse(V)
     small = dense and sum(core.shape) <= _PROGRAM
@@ -280,20 +280,16 @@ def _near(V: Array, k: int, Z: Array) -> tuple[Array, Array]:
     return alternate(V, W, _ROUNDS if V.size <= _SMALL else 0)
 
 
-def _candidates(V: Matrix, k: int, seed: int) -> Iterator[tuple[Array, Array]]:
-    """Factors in closed form, else of several starts, and the matrix itself if k is enough."""
+def _found(V: Matrix, k: int, seed: int) -> tuple[Array, Array]:
+    """Factors in closed form, or by descent."""
     dense = not sp.issparse(V)
     if dense and (exact := closed_form(V, k)) is not None:
-        yield exact
-        return
-    if dense:
-        yield _near(V, k, V)
-    for start in range(1 + (_STARTS if np.prod(V.shape) <= _SMALL else 0)):
-        init = "random" if start else "nndsvda"
-        yield coordinate_descent(V, k, init=init, seed=seed + start, tol=1e-6, steps=_DESCENTS)
+        return exact
     if dense and k == min(V.shape):
         n, m = V.shape
-        yield (np.eye(n), V) if n <= m else (V, np.eye(m))
+        return (np.eye(n), V) if n <= m else (V, np.eye(m))
+    starts = _STARTS if np.prod(V.shape) <= _SMALL else 1
+    return nonnegative_factors(V, k, starts=starts, seed=seed, max_iter=2000)
 
 
 def _overlap(
@@ -399,9 +395,6 @@ class RankBound:
         The proved bound of the doubly nonnegative program, before it is rounded up.
     rank : int
         The numerical rank.
-    fooling : int
-        Number of entries of which no two lie in one positive rectangle: each needs a component of
-        its own.
     upper : int
         The smaller side, which is always enough.
     argument : str
@@ -411,14 +404,13 @@ class RankBound:
     lower: int
     ratio: float
     rank: int
-    fooling: int
     upper: int
     argument: str
 
     def __repr__(self) -> str:
         return (
             f"RankBound(at least {self.lower}, at most {self.upper}: rank {self.rank}, program "
-            f"{self.ratio:.6g}, fooling set {self.fooling})"
+            f"{self.ratio:.6g})"
         )
 
 
@@ -433,7 +425,7 @@ def nonnegative_rank_bound(X: ArrayLike, *, solver: str | Solver = "auto") -> Ra
     because :math:`\nu(V) \le \sum_l |w_l||h_l| \le \sqrt k\, (\sum_l |w_l|^2|h_l|^2)^{1/2} \le
     \sqrt k\,|V|_F`. The bound on :math:`\nu` is proved, with all rounding accounted for. Scaling
     rows and columns changes the ratio but not the nonnegative rank, so the matrix is tried as it is
-    and with rows and columns of equal lengths. The rank and a fooling set are two further bounds.
+    and with rows and columns of equal lengths. The rank is a further bound.
 
     Parameters
     ----------
@@ -453,28 +445,21 @@ def nonnegative_rank_bound(X: ArrayLike, *, solver: str | Solver = "auto") -> Ra
     References
     ----------
     Fawzi and Parrilo, "Lower bounds on nonnegative rank via nonnegative nuclear norms",
-    Mathematical Programming 153, 2015; Fiorini, Kaibel, Pashkovich and Theis, "Combinatorial bounds
-    on nonnegative rank and extended formulations", Discrete Mathematics 313, 2013. Vasiloglou
-    thesis, section 4.1.1.1.
+    Mathematical Programming 153, 2015. Vasiloglou thesis, section 4.1.1.1.
 
     Examples
     --------
     The slack matrix of a square has rank three, and needs four components.
 
     >>> nonnegative_rank_bound([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
-    RankBound(at least 4, at most 4: rank 3, program 4, fooling set 4)
+    RankBound(at least 4, at most 4: rank 3, program 4)
     """
     V = nonnegative_matrix(X)
     ratio = max(_ratio(V, solver), _ratio(_balanced(V), solver))
     rank = int(np.linalg.matrix_rank(V, rtol=4.0 * max(V.shape) * np.finfo(float).eps))
-    fooling = len(fooling_set(V))
-    found = {
-        "the doubly nonnegative program": int(np.ceil(ratio * (1.0 - _ROUNDING))),
-        "a fooling set": fooling,
-        "the rank": rank,
-    }
-    argument = max(found, key=lambda name: found[name])
-    return RankBound(found[argument], ratio, rank, fooling, min(V.shape), argument)
+    proved = int(np.ceil(ratio * (1.0 - _ROUNDING)))
+    argument = "the doubly nonnegative program" if proved > rank else "the rank"
+    return RankBound(max(proved, rank), ratio, rank, min(V.shape), argument)
 
 
 def _ratio(V: Array, solver: str | Solver) -> float:
@@ -494,26 +479,3 @@ def _balanced(V: Array) -> Array:
             lengths = np.linalg.norm(scaled, axis=axis, keepdims=True)
             scaled = scaled / np.where(lengths > 0.0, lengths, 1.0)
     return np.asarray(scaled)
-
-
-def fooling_set(V: Array) -> Index:
-    r"""Entries (i, j) with :math:`V_{ij} > 0` of which no two lie in one positive rectangle.
-
-    For any two of them :math:`V_{ij'} V_{i'j} = 0`. A component :math:`w h^T \le V` that were
-    positive at both would be positive at (i, j') and (i', j) too. The set is grown greedily from
-    every entry in turn; a larger one may exist.
-    """
-    positive = V > 0.0
-    entries = np.argwhere(positive)
-    # Those in sparse rows and columns are in conflict with the fewest others.
-    crowd = positive.sum(axis=1)[entries[:, 0]] + positive.sum(axis=0)[entries[:, 1]]
-    i, j = entries[np.argsort(crowd, kind="stable")].T
-    apart = ~(positive[np.ix_(i, j)] & positive[np.ix_(i, j)].T)
-    best: list[int] = []
-    for first in range(len(i)):
-        chosen, free = [first], apart[first].copy()
-        while free.any():
-            chosen.append(int(np.argmax(free)))
-            free &= apart[chosen[-1]]
-        best = max(best, chosen, key=len)
-    return np.column_stack([i[best], j[best]])

@@ -95,7 +95,6 @@ def nmf(
     X: ArrayLike,
     n_components: int,
     *,
-    observed: ArrayLike | None = None,
     error: float | None = None,
     sparsity: float | None = None,
     starts: int = 5,
@@ -126,8 +125,6 @@ def nmf(
         Nonnegative; ``nan`` where an entry is missing.
     n_components : int
         k, from 1 to min(n, m).
-    observed : array_like of bool, shape (n, m), optional
-        False where an entry is missing.
     error : float, optional
         Look for :math:`|X - WH|_F \le \epsilon` (over known entries) instead of equality.
     sparsity : float, optional
@@ -141,8 +138,8 @@ def nmf(
     max_iter : int, default 40
         Programs in a start.
     **options
-        Of `ConvexIteration`: ``solver`` (here ``"clarabel"`` by default), ``form``, ``accuracy``,
-        ``time_limit``, ``progress``.
+        Options of `ConvexIteration`: ``solver`` (here ``"clarabel"`` by default), ``form``,
+        ``accuracy``, ``time_limit``, ``progress``.
 
     Returns
     -------
@@ -167,7 +164,7 @@ def nmf(
     >>> found.status, found.error < 1e-12, bool(found.W.min() >= 0.0)
     (IterationStatus.RANK_REACHED, True, True)
     """
-    V = partial_matrix(X, observed)
+    V = partial_matrix(X)
     k = number_of_components(n_components, V.shape)
     for name, number in (("starts", starts), ("max_iter", max_iter)):
         validate.positive_integer(name, number)

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import ShapeError
+from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.families.factor.nonnegative.inputs import (
     nonnegative_matrix,
     number_of_components,
     partial_matrix,
 )
-from sdpdr.model import Block, Model
+from sdpdr.linalg import Combined, Entries, SvecMap, Trace, VectorMap
+from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_size
+from sdpdr.model import Affine, AtMost, Block, Equal, InCone, Maximize, Minimize, Model, Var
 from sdpdr.model.blocks.entries import Close, LeastTrace, NonNegative, TraceAtMost
-from sdpdr.model.blocks.factor_norms import product_pairs
+from sdpdr.model.blocks.expressions import Stated
+from sdpdr.model.blocks.factor_norms import crossed, product_pairs
 from sdpdr.model.blocks.gram import Gram
 from sdpdr.model.blocks.lift import FactorLift, Known
-from sdpdr.model.blocks.nonnegative import (
-    Envelope,
-    HoyerSparsity,
-    LowRankBall,
-    Overlap,
-    ProductSums,
-    SameCorner,
-    Scalarised,
-    SlicedProducts,
-    SmallProducts,
-)
+from sdpdr.model.terms import Term
+from sdpdr.program.point import PsdVariable, VectorVariable
 
 
 def nmf_lift(
@@ -60,7 +55,9 @@ def nmf_lift(
     error : float, optional
         Allow :math:`|V - X|_F \le \epsilon` over the known entries, in place of V = X.
     sparsity : float, optional
-        Hoyer's measure of W in [0, 1], see `sdpdr.blocks.HoyerSparsity`.
+        Hoyer's measure :math:`s` of W in [0, 1], by :math:`\operatorname{tr} \mathcal W = 1` and
+        :math:`\sum_{il} W_{il} = \sqrt p - (\sqrt p - 1)\, s` with p = nk. Before the rank is met
+        these rows say little, and a single program meets them with any s.
     dnn : bool, default False
         Require all other entries of Z to be nonnegative too, which fills the matrix.
 
@@ -78,7 +75,9 @@ def nmf_lift(
 
     References
     ----------
-    Vasiloglou thesis, (2.71) and (2.111).
+    Vasiloglou thesis, (2.71) and (2.111), and for sparsity (2.61)-(2.64), where p is printed as the
+    number of columns and the ends of the scale are exchanged; P. O. Hoyer, Journal of Machine
+    Learning Research 5, 2004.
 
     Examples
     --------
@@ -107,10 +106,25 @@ def nmf_lift(
         others = k + np.column_stack(np.triu_indices(lift.order - k, 1))
         blocks.append(NonNegative(lift.order, others, lift.gram))
     if sparsity is not None:
-        blocks.append(HoyerSparsity(lift, sparsity))
+        blocks.append(_hoyer_sparsity(lift, sparsity))
     below = np.r_[np.zeros(k), np.ones(sum(V.shape))]
     blocks.append(LeastTrace(lift.order, below, lift.gram))
     return Model(tuple(blocks), name="nmf_lift", maximize=False)
+
+
+def _hoyer_sparsity(lift: FactorLift, sparsity: float) -> Stated:
+    """The sum of squares and the sum of W."""
+    if not 0.0 <= sparsity <= 1.0:
+        raise ModelError(f"sparsity must lie in [0, 1]; it is {sparsity}.")
+    weights = np.zeros(lift.order)
+    weights[lift.rows] = 1.0
+    pairs = lift.left()
+    root = np.sqrt(len(pairs))
+    total = np.ones((1, len(pairs))) @ lift.entries(pairs)
+    return Stated("hoyer_sparsity", [
+        Equal(Trace(lift.order, weights) @ Var(lift.gram), 1.0, name="squares"),
+        Equal(total, root - (root - 1.0) * sparsity, name="sum"),
+    ])  # fmt: skip
 
 
 def nmf_products(
@@ -170,9 +184,41 @@ def nmf_products(
     V = nonnegative_matrix(X)
     k = number_of_components(n_components, V.shape)
     n, m = V.shape
-    weights = Scalarised(_weights("left", left, (n, k)), _weights("right", right, (k, m)))
-    blocks = (SmallProducts(n, m, k), ProductSums(V, k), weights)
+    sums = sp.kron(sp.eye_array(V.size), np.ones((1, k)), format="csr")
+    costs = {
+        "T": np.ones(n * k),
+        "S": np.ones(m * k),
+        "W": -_weights("left", left, (n, k)).ravel(),
+        "H": -_weights("right", right, (k, m)).T.ravel(),
+    }
+    parts = [cost[None, :] @ Var(name) for name, cost in costs.items()]
+    blocks = (
+        _small_products(n, m, k),
+        Stated("product_sums", [Equal(sums @ Var("V"), V.ravel(), symbol="x_ij")]),
+        Stated("scalarised", [Minimize(sum(parts[1:], parts[0]))]),
+    )
     return Model(blocks, name="nmf_products", maximize=False)
+
+
+def _small_products(n: int, m: int, k: int) -> Stated:
+    """W and T row by row, H and S column by column, V with the term running fastest; the cones."""
+    sizes = {"W": n * k, "T": n * k, "H": m * k, "S": m * k, "V": n * m * k}
+
+    def at(name: str, entry: int, row: int, column: int) -> VectorMap:
+        value = 1.0 if row == column else SQRT2
+        place = int(svec_index(row, column))
+        return VectorMap(sp.csr_array(([value], ([place], [entry])), shape=(6, sizes[name])))
+
+    one, terms = svec(np.diag([1.0, 0.0, 0.0])), []
+    for i, j, term in np.ndindex(n, m, k):
+        w, h, v = i * k + term, j * k + term, (i * m + j) * k + term
+        maps = {
+            "W": at("W", w, 0, 1), "H": at("H", h, 0, 2), "T": at("T", w, 1, 1),
+            "S": at("S", h, 2, 2), "V": at("V", v, 1, 2),
+        }  # fmt: skip
+        terms.append(InCone(Affine(maps, one), "psd", name="product"))
+    variables = [VectorVariable(name, p, nonnegative=name in "WH") for name, p in sizes.items()]
+    return Stated("small_products", terms, variables)
 
 
 def _weights(name: str, given: ArrayLike | float, shape: tuple[int, int]) -> Array:
@@ -268,11 +314,16 @@ def nmf_shor(X: ArrayLike, k: int) -> Model:
     {'Z': 8}
     """
     V = nonnegative_matrix(X)
-    products = SlicedProducts(V, number_of_components(k, V.shape, "k"))
-    n = products.order
+    k = number_of_components(k, V.shape, "k")
+    n = sum(V.shape) * k
+    # Place i k + l stands for W_il, and place N k + j k + l for H_jl.
+    pairs = np.repeat(product_pairs(V.shape), k, axis=0) * k
+    slices = np.tile(np.arange(k), V.size)[:, None]
+    add = sp.kron(sp.eye_array(V.size), np.ones((1, k)), format="csr")
+    products = Combined(add, Entries(n, pairs + slices)) @ Var("Z")
     blocks = (
         Gram(n, "Z"),
-        products,
+        Stated("sliced_products", [Equal(products, V.ravel(), symbol="V_ij")]),
         NonNegative(n, np.column_stack(np.triu_indices(n, 1)), gram="Z"),
         LeastTrace(n, np.full(n, 0.5), gram="Z"),
     )
@@ -315,7 +366,17 @@ def nmf_cones(X: ArrayLike) -> Model:
     >>> nmf_cones([[1.0, 0.0], [1.0, 2.0]]).size()["scalars"]
     4
     """
-    return Model((Envelope(nonnegative_matrix(X)),), name="nmf_cones", maximize=False)
+    V = nonnegative_matrix(X)
+    n, m = V.shape
+    a, b = Var("a"), Var("b")
+    terms: list[Term] = [Minimize(np.full((1, n), m / 2.0) @ a + np.full((1, m), n / 2.0) @ b)]
+    for i, j in np.argwhere(V):  # zeros require nothing
+        first = sp.csr_array(([1.0], ([svec_index(0, 0)], [i])), shape=(3, n))
+        last = sp.csr_array(([1.0], ([svec_index(1, 1)], [j])), shape=(3, m))
+        off = svec(np.array([[0.0, 1.0], [1.0, 0.0]])) * V[i, j]
+        terms.append(InCone(first @ a + last @ b + off, "psd"))
+    variables = [VectorVariable(name, p, nonnegative=True) for name, p in (("a", n), ("b", m))]
+    return Model((Stated("envelope", terms, variables),), name="nmf_cones", maximize=False)
 
 
 def nmf_overlap(X: ArrayLike, k: int) -> Model:
@@ -326,8 +387,15 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
         c(V) = \max\ \langle V, Z\rangle \quad\text{s.t.}\quad
         |Z|_{(k)} \le 1, \quad \nu(Z) \le \sqrt k .
 
-    The first is the hull of the matrices of rank k and length one (`LowRankBall`), the second the
-    norm of `nmf_dnn`. Every :math:`Z = W H / |W H|_F` with k nonnegative components satisfies both,
+    The first is the hull of the matrices of rank k and length one, the second the norm of
+    `nmf_dnn`. Z is in the hull exactly if it is the corner of
+
+    .. math::
+
+        P = \begin{pmatrix} \Theta & Z \\ Z^T & T \end{pmatrix} \succeq 0, \qquad
+        \Theta \preceq I, \quad \operatorname{tr}\Theta \le k, \quad \operatorname{tr} T \le 1 .
+
+    Every :math:`Z = W H / |W H|_F` with k nonnegative components satisfies both,
     and :math:`|V - WH|_F^2 \ge |V|_F^2 - c(V)^2`. Without the second constraint this is the bound
     of Eckart and Young.
 
@@ -351,6 +419,10 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
     --------
     sdpdr.nmf_bound : solves it, and draws the conclusion.
 
+    References
+    ----------
+    McDonald, Pontil and Stamos, "Spectral k-support norm regularization", NIPS 27, 2014.
+
     Examples
     --------
     >>> nmf_overlap([[1.0, 0.0], [1.0, 2.0]], k=1).size()["matrices"]
@@ -362,13 +434,22 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
         V = V.T
     rows, columns = V.shape
     n = rows + columns
+    leading, P, Q = (np.arange(n) < rows).astype(float), Var("P"), Var("Q")
+    # The leading block comes first in svec.
+    pick = sp.eye_array(svec_size(rows), svec_size(n), format="csr")
+    ball: list[Term] = [
+        AtMost(Trace(n, leading) @ P, float(k), "rank"),
+        AtMost(Trace(n, 1.0 - leading) @ P, 1.0, "length"),
+        InCone(-SvecMap(n, pick) @ P + svec(np.eye(rows)), "psd", "projection"),
+    ]
+    corner = Entries(n, product_pairs(V.shape))
     blocks = (
-        LowRankBall(rows, columns, k),
+        Stated("low_rank_ball", ball, [PsdVariable("P", n)]),
         Gram(n, "Q"),
         TraceAtMost(n, 2.0 * np.sqrt(k), gram="Q"),
         NonNegative(n, gram="Q"),
-        SameCorner(rows, columns),
-        Overlap(V),
+        Stated("same_corner", [Equal(corner @ P - corner @ Q, 0.0)]),
+        Stated("overlap", [Maximize(crossed(V) @ P)]),
     )
     return Model(blocks, name="nmf_overlap", maximize=True)
 

@@ -25,11 +25,10 @@ exact minimum.
 
 from __future__ import annotations
 
-import copy
 import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,9 +53,9 @@ class SearchStatus(Advised):
     """How a search ended; the value of each member is advice."""
 
     CLOSED = "The bounds meet to the tolerance: no factorization is better by more than that."
-    NODE_LIMIT = "The limit of nodes was reached; continue with `start=` this result."
-    TIME_LIMIT = "The time limit was reached; continue with `start=` this result."
-    INTERRUPTED = "Interrupted; both bounds hold, continue with `start=` this result."
+    NODE_LIMIT = "The limit of nodes was reached; both bounds hold. Raise max_nodes."
+    TIME_LIMIT = "The time limit was reached; both bounds hold. Raise time_limit."
+    INTERRUPTED = "Interrupted; both bounds hold."
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +71,10 @@ class GlobalSearch:
     lower : float
         No factorization in the range of the search has a smaller error.
     norm : float
-        Of V.
+        Norm of V.
     status : SearchStatus
     nodes : int
-        Number of nodes that were split, over all calls.
+        Number of nodes that were split.
     argument : str
         The proof of the lower bound, in words.
     """
@@ -88,7 +87,6 @@ class GlobalSearch:
     status: SearchStatus
     nodes: int
     argument: str
-    search: _Search = field(repr=False)
 
     @property
     def gap(self) -> float:
@@ -109,7 +107,6 @@ def cone_search(
     tol: float = 1e-3,
     max_nodes: int = 100_000,
     time_limit: float | None = None,
-    start: GlobalSearch | None = None,
 ) -> GlobalSearch:
     r"""Enclose the least error of a nonnegative factorization with k components.
 
@@ -128,11 +125,9 @@ def cone_search(
     tol : float, default 1e-3
         Distance between the bounds, relative to the norm of V.
     max_nodes : int, default 100000
-        Nodes to split in this call.
+        Nodes to split.
     time_limit : float, optional
-        Seconds for this call.
-    start : GlobalSearch, optional
-        Continue this result of the same search.
+        Seconds.
 
     Returns
     -------
@@ -142,8 +137,7 @@ def cone_search(
     Raises
     ------
     DataError
-        An entry is negative or not finite, all are zero, k or a limit is out of range, or ``start``
-        belongs to another search.
+        An entry is negative or not finite, all are zero, or k or a limit is out of range.
 
     References
     ----------
@@ -157,7 +151,7 @@ def cone_search(
     """
     V = nonnegative_matrix(X)
     k = number_of_components(k, V.shape, "k")
-    return _Cones(V, k).run(tol, max_nodes, time_limit, start)
+    return _Cones(V, k).run(tol, max_nodes, time_limit)
 
 
 # Free entries of `box_search` beyond which there are too many boxes for any result.
@@ -234,9 +228,8 @@ class _Search(ABC):
     of the others; ``least`` is a lower bound on the error that needs no search.
     """
 
-    def __init__(self, V: Array, k: int, question: str, least: float = 0.0) -> None:
-        self.V, self.k, self.norm = V, k, float(np.linalg.norm(V))
-        self.question, self.least = question, least
+    def __init__(self, V: Array, k: int, least: float = 0.0) -> None:
+        self.V, self.k, self.norm, self.least = V, k, float(np.linalg.norm(V)), least
         self.best, self.upper = (np.zeros((len(V), k)), np.zeros((k, V.shape[1]))), np.inf
         self.heap: list[tuple[float, int, Any]] = []
         self.seen: set[Hashable] = set()
@@ -268,44 +261,25 @@ class _Search(ABC):
         """The least bound of any node, open or discarded."""
         return min(self.heap[0][0] if self.heap else np.inf, self.discarded)
 
-    def run(
-        self,
-        tol: float,
-        max_nodes: int,
-        time_limit: float | None,
-        start: GlobalSearch | None = None,
-    ) -> GlobalSearch:
+    def run(self, tol: float, max_nodes: int, time_limit: float | None) -> GlobalSearch:
         """Split the node of least bound until the bounds meet or a limit is reached.
 
-        An interrupt ends the search as a limit does and keeps the heap complete: a node is removed
-        only after its parts were added. ``start`` stays as it is.
+        An interrupt ends the search as a limit does and leaves the heap complete: a node is removed
+        only after its parts were added.
         """
         validate.positive_number("tol", tol)
         validate.positive_integer("max_nodes", max_nodes)
         if time_limit is not None:
             validate.positive_number("time_limit", time_limit)
-        search = self
-        if start is None:
-            search._push(*search.root())
-        else:
-            if start.search.question != self.question or not np.array_equal(start.search.V, self.V):
-                raise DataError(
-                    f"start is a {start.search.question} of another matrix or with other "
-                    f"arguments, and cannot be continued as this {self.question}. Pass the result "
-                    "of the same call."
-                )
-            search = copy.copy(start.search)
-            search.heap, search.seen = search.heap.copy(), search.seen.copy()
+        self._push(*self.root())
         try:
-            status = search._ended(tol, search.split + max_nodes, Deadline(time_limit))
+            status = self._ended(tol, max_nodes, Deadline(time_limit))
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
-        upper = float(np.sqrt(search.upper))
-        lower = min(max(search.least, float(np.sqrt(search.bound()))), upper)
-        words = search.argument(lower)
-        return GlobalSearch(
-            *search.factors(), upper, lower, search.norm, status, search.split, words, search
-        )
+        upper = float(np.sqrt(self.upper))
+        lower = min(max(self.least, float(np.sqrt(self.bound()))), upper)
+        argument = self.argument(lower)
+        return GlobalSearch(*self.factors(), upper, lower, self.norm, status, self.split, argument)
 
     def _ended(self, tol: float, last: int, deadline: Deadline) -> SearchStatus:
         while self.heap and self.heap[0][0] < self._cut(tol):
@@ -356,7 +330,7 @@ class _Cones(_Search):
     def __init__(self, V: Array, k: int) -> None:
         self.transposed = V.shape[0] > V.shape[1]
         V = V.T if self.transposed else V
-        super().__init__(V, k, f"cone_search for {k} components", eckart_young_bound(V, k))
+        super().__init__(V, k, eckart_young_bound(V, k))
         n = len(V)
         self.edges = np.triu_indices(n, 1) if n > 1 else (np.zeros(1, int), np.zeros(1, int))
         self.simplices: list[Array] = []
@@ -461,7 +435,7 @@ class _Boxes(_Search):
     """Boxes of logarithms by number, with the minimizer found of the convex function on each."""
 
     def __init__(self, V: Array, k: int, low: float, high: float) -> None:
-        super().__init__(V, k, f"box_search for {k} components within [{low!r}, {high!r}]")
+        super().__init__(V, k)
         self.limits = f"[{low:g}, {high:g}]"
         entries = sum(V.shape) * k
         lower, upper = np.full(entries, np.log(low)), np.full(entries, np.log(high))

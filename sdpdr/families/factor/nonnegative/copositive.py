@@ -7,26 +7,23 @@ If :math:`A = B B^T` with B nonnegative, then
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations, islice, permutations
-from math import comb
+from itertools import combinations
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index, as_real
-from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nonnegative.inputs import SYMMETRIC
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 # Order up to which all principal submatrices are tested: there are 32,767 of them.
 LARGEST = 15
-# Shifts, relative to the largest entry, for a matrix that is copositive up to the accuracy of a
-# solver: rounding, and errors of interior-point methods.
-_SHIFTS = (1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+# Shift of the diagonal, relative to the largest entry, below which a negative value is rounding.
+_SHIFT = 1e-12
 
 # Proofs that the matrix of a certificate is copositive, by name.
 PROOFS: Mapping[str, str] = MappingProxyType(
@@ -34,7 +31,6 @@ PROOFS: Mapping[str, str] = MappingProxyType(
         "entry": "an entry is negative",
         "eigenvalue": "an eigenvalue is negative",
         "no triangle": "no three rows are joined, and the comparison matrix is indefinite",
-        "five places": "M is Horn's matrix, scaled, in five rows",
         "multipliers": "M is copositive by the multipliers of level one",
     }
 )
@@ -66,7 +62,7 @@ def copositivity(M: ArrayLike) -> Copositivity:
     r"""Decide whether a matrix of order 15 or less is copositive, by Kaplan's criterion.
 
     M is copositive exactly if no principal submatrix has an eigenvector v > 0 with a negative
-    eigenvalue. Of a multiple eigenvalue a solver returns any basis, so the span of all eigenvectors
+    eigenvalue. A solver returns any basis of a multiple eigenvalue, so the span of all eigenvectors
     of negative eigenvalues is searched for a positive vector, by nonnegative least squares. The
     test is about M + shift I, so rounding below the shift does not matter.
 
@@ -105,7 +101,7 @@ def copositivity(M: ArrayLike) -> Copositivity:
             f"the test takes all principal submatrices, 2^n of them, for n up to {LARGEST}; M "
             f"has order {n}."
         )
-    shift = _SHIFTS[0] * float(np.max(np.abs(matrix)))
+    shift = _SHIFT * float(np.max(np.abs(matrix)))
     for order in range(1, n + 1):
         rows = np.array(list(combinations(range(n), order)))
         parts = matrix[rows[:, :, None], rows[:, None, :]]
@@ -163,16 +159,13 @@ class Refutation:
         No completely positive matrix is closer to A than this, in the Frobenius norm:
         :math:`-\langle M, A\rangle / |M|_F`.
     proof : str
-        Why M is copositive: "entry", "eigenvalue", "no triangle", "five places" or "multipliers".
-    kaplan : bool
-        Whether `copositivity` has confirmed it, independently of that.
+        Why M is copositive: "entry", "eigenvalue", "no triangle" or "multipliers".
     """
 
     matrix: Array
     value: float
     distance: float
     proof: str
-    kaplan: bool = False
 
     @classmethod
     def of(cls, proof: str, M: Array, A: Array) -> Refutation:
@@ -229,27 +222,7 @@ class Refutation:
         return test.holds and found.is_beyond(tol, matrix)
 
     def __repr__(self) -> str:
-        words = PROOFS[self.proof]
-        return f"Refutation(<M, A> = {self.value:.6g}: {words}{', confirmed' * self.kaplan})"
-
-
-def confirmed(certificate: Refutation, A: Array) -> Refutation:
-    """The certificate confirmed by Kaplan's test if possible, else unchanged.
-
-    A matrix that a solver found is copositive up to its accuracy, so the least multiple of the
-    identity is added with which the test succeeds.
-    """
-    M = certificate.matrix
-    if len(M) > LARGEST:
-        return certificate
-    for share in _SHIFTS:
-        shift = share * float(np.max(np.abs(M)))
-        found = Refutation.of(certificate.proof, M + 2.0 * shift * np.eye(len(M)), A)
-        if found.value >= 0.0:
-            break
-        if found.holds_against(A):
-            return replace(found, kaplan=True)
-    return certificate
+        return f"Refutation(<M, A> = {self.value:.6g}: {PROOFS[self.proof]})"
 
 
 # -- at unit diagonal ------------------------------------------------------------------------------
@@ -265,22 +238,15 @@ def unit_scaled(A: Array) -> tuple[Array, Array]:
     return np.where(used[:, None] & used, A / np.outer(root, root), 0.0), root
 
 
-def certified(
-    proof: str, M: Array, A: Array, tol: float, rows: Index | None = None
-) -> Refutation | None:
-    """The certificate against A of an M that is copositive, at unit diagonal, in some rows of A.
+def certified(proof: str, M: Array, A: Array, tol: float) -> Refutation | None:
+    """The certificate against A of an M that is copositive, both at unit diagonal.
 
-    None if it proves less than the distance ``tol`` times the norm of these rows at unit diagonal.
+    None if it proves less than the distance ``tol`` times the norm at unit diagonal.
     """
-    rows = np.arange(len(A)) if rows is None else rows
-    unit, root = unit_scaled(A[np.ix_(rows, rows)])
-    found = Refutation.of(proof, M, unit)
-    if found.is_beyond(tol, unit):
-        found = confirmed(found, unit)
-    if not found.is_beyond(tol, unit):
+    unit, root = unit_scaled(A)
+    if not Refutation.of(proof, M, unit).is_beyond(tol, unit):
         return None
-    own = Refutation.of(proof, found.matrix / np.outer(root, root), A[np.ix_(rows, rows)])
-    return replace(own, kaplan=found.kaplan).within(rows, len(A))
+    return Refutation.of(proof, M / np.outer(root, root), A)
 
 
 def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
@@ -320,66 +286,6 @@ def _negative(A: Array, tol: float) -> tuple[str, Array] | None:
     if values[0] < least:
         return "eigenvalue", np.outer(vectors[:, 0], vectors[:, 0])
     return None
-
-
-# -- five rows -------------------------------------------------------------------------------------
-
-# Sets of five indices that are tested at once, and in all: those of 40 indices.
-_BLOCK, _SETS = 5_000, 700_000
-# A determinant that rounding may have made negative, at unit diagonal.
-_ROUNDING = 1e-13
-# The twelve cycles through five indices, and Horn's matrix in these orders.
-_ORDERS = np.array([(0, *rest) for rest in permutations(range(1, 5)) if rest[0] < rest[-1]])
-_SIGNS = np.array([horn_matrix()[np.ix_(back, back)] for back in np.argsort(_ORDERS, axis=1)])
-
-
-def horn_certificate(A: Array, tol: float, seed: int, deadline: Deadline) -> Refutation | None:
-    r"""A proof by five rows that a doubly nonnegative matrix is not completely positive, or None.
-
-    With Horn's matrix H, its rows in any order, the least value of :math:`d^T (H \circ A)\, d` over
-    the simplex, if it is negative at five rows and at no fewer, lies inside (M. Hall and M. Newman,
-    1963). So some d > 0 has a negative value exactly if :math:`(H \circ A)\, d = -\mathbf 1` has a
-    positive solution. Beyond 40 rows, sets of five are drawn at random.
-    """
-    unit, _ = unit_scaled(A)
-    for sets in _sets(len(A), seed):
-        if deadline.is_over():
-            return None
-        if (best := _best(unit, sets)) is not None:
-            rows, M = best
-            if (found := certified("five places", M, A, tol, rows)) is not None:
-                return found
-    return None
-
-
-def _sets(n: int, seed: int) -> Iterator[Index]:
-    """Blocks of sets of five indices: all of them, or random ones."""
-    if comb(n, 5) <= _SETS:
-        every = combinations(range(n), 5)
-        while block := list(islice(every, _BLOCK)):
-            yield np.array(block)
-        return
-    rng = np.random.default_rng(seed)
-    for _ in range(_SETS // _BLOCK):
-        yield np.argpartition(rng.random((_BLOCK, n)), 5, axis=1)[:, :5]
-
-
-def _best(unit: Array, sets: Index) -> tuple[Index, Array] | None:
-    """Five indices, and the scaled Horn matrix there with the least value, if it is negative."""
-    forms = _SIGNS * unit[sets[:, :, None], sets[:, None, :]][:, None]
-    # A form with its least value inside the simplex has exactly one negative eigenvalue.
-    which, order = np.nonzero(np.linalg.det(forms) < -_ROUNDING)
-    if not which.size:
-        return None
-    chosen = forms[which, order]
-    d = np.linalg.solve(chosen, -np.ones((len(chosen), 5, 1)))[:, :, 0]
-    good = np.flatnonzero(np.all(d > 0.0, axis=1))
-    if not good.size:
-        return None
-    values = -np.sum(d[good], axis=1) / np.sum(d[good] ** 2, axis=1)
-    best = good[np.argmin(values)]
-    scales = d[best] / np.max(d[best])
-    return sets[which[best]], scales[:, None] * _SIGNS[order[best]] * scales
 
 
 # -- multipliers of a program ----------------------------------------------------------------------

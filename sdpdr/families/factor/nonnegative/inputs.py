@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix, require_squares
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import refused, require_no_times
 
 # Asymmetry relative to the largest entry that counts as rounding.
@@ -60,22 +60,13 @@ def number_of_components(value: object, shape: tuple[int, ...], name: str = "n_c
     return k
 
 
-def partial_matrix(X: ArrayLike, observed: ArrayLike | None = None) -> Array:
-    """A nonnegative matrix, ``nan`` where an entry is missing or not observed."""
+def partial_matrix(X: ArrayLike) -> Array:
+    """A nonnegative matrix, ``nan`` where an entry is missing."""
     given = np.array(checked_matrix(X, ensure_all_finite="allow-nan"))
-    if observed is not None:
-        seen = np.asarray(observed, dtype=bool)
-        if seen.shape != given.shape:
-            raise ShapeError(
-                f"observed has shape {seen.shape}; X has {given.shape}. Pass one truth value for "
-                "each entry."
-            )
-        given[~seen] = np.nan
     known = ~np.isnan(given)
     if not known.any():
         raise DataError(
-            f"no entry of X is known: all are nan{'' if observed is None else ' or not observed'}. "
-            "Pass at least one number for each row and column."
+            "no entry of X is known: all are nan. Pass at least one number for each row and column."
         )
     require_nonnegative(np.where(known, given, 0.0))
     require_known(known)

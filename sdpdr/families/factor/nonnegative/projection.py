@@ -2,14 +2,11 @@ r"""Projections onto cones of nonnegative vectors, and the base class of estimat
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn import decomposition
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array, Matrix
@@ -24,18 +21,13 @@ def project(generators: Array, points: Array) -> Array:
 
 
 def coordinates(X: Matrix, components: Array) -> Array:
-    r"""Coordinates of rows by nonnegative least squares over their known entries, shape (n, k).
+    r"""Coordinates of rows by nonnegative least squares, shape (n, k).
 
     With :math:`H^T = Q R` a sparse row x has those of :math:`\min_{w \ge 0} |R w - Q^T x|`, where R
     has order k, so one product X Q serves all rows.
     """
     if not sp.issparse(X):
-        known = ~np.isnan(X)
-        fits = [
-            nonnegative_least_squares(components[:, here].T, row[here])[0]
-            for here, row in zip(known, X, strict=True)
-        ]
-        return np.asarray(fits)
+        return project(components.T, X.T).T
     Q, R = np.linalg.qr(components.T)
     inside = X @ Q
     # The part outside the span cannot be fitted, but its size says which errors are small.
@@ -63,22 +55,6 @@ def alternate(V: Array, W: Array, steps: int) -> tuple[Array, Array]:
     for _ in range(steps):
         W = project(H.T, V.T).T
         H = project(W, V)
-    return W, H
-
-
-def coordinate_descent(
-    X: Matrix, k: int, *, init: str, seed: int, tol: float = 1e-4, steps: int = 200, **begin: Array
-) -> tuple[Array, Array]:
-    """Factors by scikit-learn's coordinate descent; ``init="custom"`` begins from W and H.
-
-    Its function is called and not its estimator, which may answer with data frames.
-    """
-    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        # Unconverged factors are welcome: other starts follow, and a bound grades them.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        W, H, _ = decomposition.non_negative_factorization(
-            X, n_components=k, init=init, tol=tol, max_iter=steps, random_state=seed, **begin
-        )
     return W, H
 
 

@@ -36,11 +36,11 @@ class PolynomialFactorization(FactorTransformer):
     ----------
     n_components : int, default 1
     coefficients : sequence of float, default (1.0,)
-        Of g, from :math:`c_1`; None if they are to be found too.
+        Coefficients of g, from :math:`c_1`; None if they are to be found too.
     nonnegative : bool, default True
         Whether factors, and unknown coefficients, are not negative.
     degree : int, default 2
-        Of g, if ``coefficients`` are to be found.
+        Degree of g, if ``coefficients`` are to be found.
     max_iter : int, default 50
         Programs.
     tol : float, default 1e-9
@@ -56,7 +56,7 @@ class PolynomialFactorization(FactorTransformer):
     components_ : array of shape (n_components, n_features)
         H.
     coefficients_ : array of shape (D,)
-        Of g.
+        Coefficients of g.
     reconstruction_err_ : float
         :math:`|g(WH) - X|_F`.
     bound_ : float or None

@@ -25,7 +25,8 @@ from sdpdr.families.factor.polynomial.recipe import (
     known_entries,
     parts_of,
 )
-from sdpdr.model.blocks.polynomial import PolynomialLift
+from sdpdr.model.blocks.polynomial import Layers
+from sdpdr.model.blocks.polynomial_moments import Moments
 from sdpdr.program import Solution
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.iterate.convex import ConvexIteration
@@ -56,7 +57,7 @@ class PolynomialFactors:
     W : array of shape (N, k)
     H : array of shape (k, m)
     coefficients : array of shape (D,)
-        Of g, from :math:`c_1`.
+        Coefficients of g, from :math:`c_1`.
     status : IterationStatus
         RANK_REACHED if the entries are met exactly; SETTLED for a regularized program, and if the
         bound proves that nothing fits better; otherwise how the iteration ended.
@@ -91,7 +92,7 @@ class PolynomialFactors:
         """Distance of the objective to the bound, relative to the objective of zero factors."""
         if self.bound is None:
             return float("inf")
-        return max(0.0, self.objective - self.bound) / self.trivial
+        return float(max(0.0, self.objective - self.bound)) / self.trivial
 
     def product(self) -> Array:
         """:math:`g(W H)`, the unknown entries too; shape (N, m)."""
@@ -277,7 +278,7 @@ def _factors(theta: Array, k: int, nonnegative: bool) -> tuple[Array, Array]:
     return W, components.T
 
 
-def _read_off(solution: Solution, held: PolynomialLift, squares: Misfit, c: Array | None) -> Fit:
+def _read_off(solution: Solution, held: Layers | Moments, squares: Misfit, c: Array | None) -> Fit:
     """The best fit near the factors that an answer holds."""
     low, (W, H, found) = squares.low, held.read(solution.values)
     if c is None:
@@ -287,7 +288,7 @@ def _read_off(solution: Solution, held: PolynomialLift, squares: Misfit, c: Arra
 
 
 def _drawn(
-    held: PolynomialLift, V: Array, c: Array | None, rng: np.random.Generator
+    held: Layers | Moments, V: Array, c: Array | None, rng: np.random.Generator
 ) -> dict[str, Array]:
     """What random factors, whose products are about as large as the data, put into the matrices."""
     W = rng.random((held.n_rows, held.n_components))

@@ -14,9 +14,9 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.base.estimators import as_numbers
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, require_known
-from sdpdr.model import Affine, Model
-from sdpdr.model.blocks.expressions import Costs, Fits
-from sdpdr.model.blocks.polynomial import Layers, PolynomialLift
+from sdpdr.model import Affine, Equal, Minimize, Model, Penalize
+from sdpdr.model.blocks.expressions import Stated
+from sdpdr.model.blocks.polynomial import Layers
 from sdpdr.model.blocks.polynomial_moments import Moments
 
 Lift = Literal["layers", "moments"]
@@ -118,7 +118,7 @@ def polynomial_factorization(
 def parts_of(
     X: ArrayLike, coefficients: Sequence[float] | None, n_components: int, lift: str,
     nonnegative: bool, regularization: float | None, degree: int,
-) -> tuple[Array, Array | None, PolynomialLift, Model]:  # fmt: skip
+) -> tuple[Array, Array | None, Layers | Moments, Model]:  # fmt: skip
     """V and c, the matrices that hold the factors, and the program over them."""
     V, is_exact = known_entries(X), regularization is None
     c = None if coefficients is None else checked_coefficients(coefficients)
@@ -136,7 +136,7 @@ def parts_of(
     is_fixed = k == 1 and is_exact
     anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if is_fixed else None
     pairs, (N, m) = np.argwhere(~np.isnan(V)), V.shape
-    held: PolynomialLift
+    held: Layers | Moments
     if lift == "moments":
         held = Moments(N, m, pairs, k, D, anchors, misfit=not is_exact)
     else:
@@ -145,8 +145,8 @@ def parts_of(
     blocks, targets = held.blocks(nonnegative), V[tuple(pairs.T)]
     if regularization is None:
         if anchors is None and nonnegative:
-            blocks.append(Fits(held.sums(), np.full(k, float(N))))
-        blocks.append(Fits(held.fitted(c), targets))
+            blocks.append(_fits(held.sums(), np.full(k, float(N))))
+        blocks.append(_fits(held.fitted(c), targets))
     else:
         cost = 0.5 * validate.positive_number("regularization", regularization) * held.size()
         if isinstance(held, Moments):
@@ -154,9 +154,14 @@ def parts_of(
             cost = cost + 0.5 * held.misfits(c, targets)
             cost = _definite(cost, held, targets, nonnegative) if k == 1 else cost
         else:
-            blocks.append(Fits(held.fitted(c), targets, squared=True))
-        blocks.append(Costs(cost))
+            misfit = Penalize(held.fitted(c), targets, "square", 1.0, symbol="v_ij")
+            blocks.append(Stated("fits", [misfit]))
+        blocks.append(Stated("costs", [Minimize(cost)]))
     return V, c, held, Model(tuple(blocks), name="polynomial_factorization")
+
+
+def _fits(values: Affine, targets: Array) -> Stated:
+    return Stated("fits", [Equal(values, targets, symbol="v_ij")])
 
 
 def known_entries(X: Any) -> Array:
