@@ -90,11 +90,6 @@ def test_tables_that_are_refused(name, fault):
         clone(TABLES[name]).fit(spoil(POSITIVE))
 
 
-def loop(pairs):
-    return [*pairs, (1, 1, 2.0)]
-
-
-TRIPLES = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0)]
 LABELS = KNOWN.astype(float)
 OF_DATA = [
     (NMF, np.full((4, 3), np.nan), None, DataError, "NMF does not accept missing values"),
@@ -105,10 +100,8 @@ OF_DATA = [
     (MMMF, pd.DataFrame(SIGNS > 0.0), None, DataTypeError, "truth values"),
     (RATING, [("a", 1), (2, 1)], [5, 4], DataError, "could not convert"),
     (RATING, np.full((4, 4), 2.0), None, DataError, "ratings take 1 value, 2 alone"),
+    (COMPLETION, DISTANCES + 1j, None, DataError, "Complex data not supported"),
     (RATING, spoiled(RATINGS, (2, 3), np.inf), None, DataError, r"not finite: 2\."),
-    (COMPLETION, DISTANCES + 1j, None, DataTypeError, "(?s)distances are not all num.*Complex"),
-    (COMPLETION, loop(TRIPLES), None, DataError, "point 1 has the distance 2 to itself"),
-    (COMPLETION, [*TRIPLES, (1, 0, 3.0)], None, DataError, "0, 1 have two distances, 1 and 3"),
     (COMPLETION, DISTANCES, PLACED + 1j, DataError, "Complex"),
     (COMPLETION, DISTANCES, np.full(12, "a"), DataError, "^y: .*must be numbers"),
     (COMPLETION, DISTANCES, sp.csr_array(POINTS), DataTypeError, "[Ss]parse"),
