@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.svec import order_of, smat, svec_pairs
-from sdpdr.program.face import null_vectors
 from sdpdr.program.point import Point, Value, Variable, VectorVariable, as_dense
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import equality_rows, to_equality_form
@@ -38,15 +36,6 @@ class EqualityForm:
     def inequalities(self) -> dict[str, int]:
         """Orders of the matrix inequalities that rows of the equality form stand for."""
         return {lmi.label: lmi.order for lmi in self.reduced.sdp.lmis}
-
-    def known_null_vectors(self) -> list[sp.csr_array]:
-        """For every matrix of the equality form, vectors that its rows are known to map to zero."""
-        source = self.reduced.sdp
-        own = {v.name for v in source.psd_variables}
-        return [
-            null_vectors(source, v.name) if v.name in own else sp.csr_array((v.n, 0))
-            for v in self.equality.psd_variables
-        ]
 
     def by_label(self, y: Array) -> dict[str, Array]:
         """Multipliers of the rows of the equality form, by label."""

@@ -56,11 +56,6 @@ def test_without_the_package_there_is_a_command_that_installs_it(eigenvalue, mon
         sdpdr.solve(eigenvalue, "copt")
 
 
-def test_auto_leaves_it_alone(eigenvalue, monkeypatch):
-    monkeypatch.setattr(Copt, "module", "numpy")
-    assert "copt" not in {plan.solver.name for plan in sdpdr.plan(eigenvalue).sequence}
-
-
 class Refusal(Exception):
     """What COPT raises."""
 

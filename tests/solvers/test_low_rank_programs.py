@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import Status, graphs, methods
+from sdpdr import graphs, methods
 from sdpdr.blocks import Slack
 from sdpdr.errors import (
     DataError,
@@ -132,12 +132,6 @@ def test_sdplr_refuses_limits_of_iterations_and_options_that_it_has_not(ring, fa
         sdpdr.solve(ring, Sdplr(options={"Rank reducton": 1}))
 
 
-def test_auto_leaves_them_alone(ring, fake):
-    fake("exit 1")
-    chosen = sdpdr.plan(ring)
-    assert not {plan.solver.name for plan in chosen.sequence} & {"sdplr", "lorads"}
-
-
 # -- what they are told ---------------------------------------------------------------------------
 
 
@@ -192,32 +186,3 @@ def test_a_solution_cut_off_anywhere_is_refused(tmp_path, bounded, lines):
     path.write_text("\n".join([*HEAD, *ROOTS][: lines + 1]))
     with pytest.raises((FileFormatError, ValueError)):
         read_factors(path, bounded)
-
-
-# -- fakes ----------------------------------------------------------------------------------------
-
-
-LIAR = """import time
-lines = [line for line in open("problem.dat-s") if not line.startswith("*")]
-m, sizes = int(lines[0]), [int(s) for s in lines[2].split()]
-with open("solution", "w") as file:
-    print(f"dual variable {{m}}", *[{x}] * m, sep="\\n", file=file)
-    for b, size in enumerate(sizes, 1):
-        kind, n = ("d", -size) if size < 0 else ("s", size)
-        rank = n if kind == "s" else 1
-        print("primal variable", b, kind, n, rank, rank, file=file)
-        for k in range(n * rank):
-            print({scale} * (rank == 1 or k % (n + 1) == 0), file=file)
-    print("end", file=file)
-print("DIMACS error measures: 0.0 0.0")
-print("End Program due to reaching `Official terminate criteria`:", flush=True)
-{after}
-"""
-
-
-@pytest.mark.parametrize("cls", PROGRAMS)
-def test_a_point_without_numbers_is_dropped(cls, ring, fake):
-    fake(LIAR.format(scale="float('nan')", x="float('nan')", after=""), shell=PYTHON)
-    solution = sdpdr.solve(ring, cls())
-    assert solution.status is Status.FAILED
-    assert "not finite" in solution.claimed.message

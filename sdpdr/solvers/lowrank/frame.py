@@ -36,8 +36,7 @@ class Options:
     rank : int, optional
         First number of columns of every factor. Default, for programs on edges: between three
         and six, by the spectrum of the Isomap start; eight when lengths have hard lower limits;
-        what the graph tells where they go to conjugate gradients, or at most six where a time
-        limit is too short for so many.
+        what the graph tells where they go to conjugate gradients.
         For others about 2 log n. That of the start where one is given.
     max_rank : int, optional
         Largest number of columns. Default: the bound of Barvinok and Pataki.

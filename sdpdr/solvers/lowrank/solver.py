@@ -25,7 +25,7 @@ from sdpdr.solvers.lowrank.edge import form as edges
 from sdpdr.solvers.lowrank.edge.effort import effort, expected_rank
 from sdpdr.solvers.lowrank.edge.engine import solve_edge_program
 from sdpdr.solvers.lowrank.edge.form import EdgeForm
-from sdpdr.solvers.lowrank.edge.start import FEW_COLUMNS, SHRINK, isomap_start
+from sdpdr.solvers.lowrank.edge.start import SHRINK, isomap_start
 from sdpdr.solvers.lowrank.frame import Options, Result
 from sdpdr.solvers.lowrank.general.compile import why_not
 from sdpdr.solvers.lowrank.general.engine import solve_factored
@@ -128,14 +128,8 @@ class LowRank(Solver):
         return replace(second, seconds={"solve": deadline.spent})
 
     def _first_shape(self, form: EdgeForm) -> Array:
-        """Isomap in as many columns as will be needed, unless numbers of columns were asked for.
-
-        In few where time would be up before the answer: more points are then tried.
-        """
+        """Isomap in as many columns as will be needed, unless numbers of columns were asked for."""
         rank = self.options.get("rank") or expected_rank(form.program)
-        if self.time_limit is not None and not self.options.get("rank"):
-            enough = effort(form.program).suffices(self.time_limit)
-            rank = rank if enough else min(rank, FEW_COLUMNS)
         rank = min(max(rank, _LEAST_COLUMNS), self.options.get("max_rank") or form.program.n)
         return SHRINK * isomap_start(form.program, rank, seed=self.seed)
 

@@ -1,8 +1,8 @@
 """A solver in hundreds of bits: judge of references, and last resort for ill-posed programs.
 
-`adapter` is the solver, and gives optimal values in many digits. A program takes its way through
-`exact` (rational numbers), `faces` and `dependence` (what leaves no interior), `compiled` (numbers
-of the working precision), and `method` with `schur` and `rays`, driven by `engine`. Only these need
+`adapter` is the solver, and gives optimal values in many digits. A program goes through `stored`
+(the numbers that are meant), `dependence` (rows that follow from others), `compiled` (numbers of
+the working precision), and `method` with `schur` and `rays`, driven by `engine`. Only these need
 python-flint.
 """
 

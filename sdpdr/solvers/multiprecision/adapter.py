@@ -29,8 +29,7 @@ _VERDICTS = {
     "solved": Verdict.SOLVED,
     "stuck": Verdict.INACCURATE,
     "infeasible": Verdict.INFEASIBLE,
-    "unbounded": Verdict.UNBOUNDED,
-    # Grading looks for a feasible point by itself, and says so where it finds none.
+    # Grading looks for a feasible point, and says so where it finds none.
     "dual infeasible": Verdict.UNBOUNDED,
     "time limit": Verdict.TIME_LIMIT,
     "iteration limit": Verdict.ITERATION_LIMIT,
@@ -56,9 +55,9 @@ def default_bits(tol: float) -> int:
 class Multiprecision(Solver):
     """An interior-point method in hundreds of bits (options as in `Solver`).
 
-    It solves the program as it is stored, without reductions that would round: single rows that
-    confine a matrix to a face are taken out in exact arithmetic, dependent rows are found modulo a
-    prime, and free scalars stay free. Seconds for orders of tens, minutes for a hundred. Values are
+    It solves the program as it is stored, without reductions that would round: faces that single
+    rows confine matrices to are left exactly, dependent rows are found modulo a prime, and free
+    scalars stay free. Seconds for orders of tens, minutes for a hundred. Values are
     returned in doubles; the claim's message has both sides in decimals, as many as agree. Use
     `reference` for values alone. The clock is looked at within iterations, between rows of the
     linear system; solving it, tenths of a second for 300 rows and seconds for 600, is not
@@ -81,10 +80,10 @@ class Multiprecision(Solver):
     >>> from sdpdr import graphs, methods
     >>> if Multiprecision.availability().usable:
     ...     answer = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), "multiprecision")
-    ...     print(f"{answer.value:.9f}")
+    ...     print(f"{answer.value:.6f}")
     ... else:
-    ...     print("4.666666667")
-    4.666666667
+    ...     print("4.666667")
+    4.666667
     """
 
     name: ClassVar[str] = "multiprecision"
@@ -168,12 +167,11 @@ class Reference:
     ----------
     status : str
         "solved" if both sides agree to the digits that were asked for; else "stuck", "infeasible",
-        "unbounded", "dual infeasible", "time limit", "iteration limit" or "interrupted".
-        "unbounded" is said of a ray and a feasible point, the latter up to residuals; without the
-        point it is "dual infeasible", since the program may be infeasible as well.
+        "dual infeasible", "time limit", "iteration limit" or "interrupted". A program that is "dual
+        infeasible" is unbounded if it has a feasible point.
     primal, dual : str
-        Values of both sides in decimals, in the sense that the person wrote; "inf" or "-inf" of
-        both if the program is infeasible or unbounded, "nan" of both if it is not known which.
+        Values of both sides in decimals, in the sense that the person wrote; "inf" or "-inf" for
+        both if the program is infeasible, "nan" for both if the dual is.
     digits_agreed : int
         Decimal digits in which they agree, at points whose residuals are as small. Zero where the
         value is: compare `primal` and `dual` themselves then.

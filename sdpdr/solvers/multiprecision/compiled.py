@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import starmap
 
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat
 
 from sdpdr.solvers.multiprecision.arithmetic import Vector, dot
-from sdpdr.solvers.multiprecision.exact import Column, ExactBlock, ExactProgram, Symmetric
+from sdpdr.solvers.multiprecision.stored import Column, StoredBlock, StoredProgram, Symmetric
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class PreciseSparse:
 
     @classmethod
     def of(cls, order: int, matrix: Symmetric) -> PreciseSparse:
-        """Round exact entries to the working precision."""
+        """The entries in numbers of the working precision."""
         places = tuple(matrix)
-        values = [number(x) for x in matrix.values()]
+        values = [arb(x) for x in matrix.values()]
         doubled = [v if i == j else v + v for (i, j), v in zip(places, values, strict=True)]
         return cls(places, values, doubled, [i * order + j for i, j in places])
 
@@ -59,8 +59,8 @@ class Cone:
     rows: Mapping[int, PreciseSparse]
 
     @classmethod
-    def of(cls, block: ExactBlock, number_of: Mapping[int, int]) -> Cone:
-        """Round a block of an exact program, with its rows numbered anew."""
+    def of(cls, block: StoredBlock, number_of: Mapping[int, int]) -> Cone:
+        """A block of a program, with its rows numbered anew."""
         rows = {
             number_of[row]: PreciseSparse.of(block.order, matrix)
             for row, matrix in block.matrices.items()
@@ -86,7 +86,7 @@ class Cone:
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """The program of `ExactProgram` in working precision, with rows numbered from 0.
+    """The program of `StoredProgram` in working precision, with rows numbered from 0.
 
     Attributes
     ----------
@@ -108,20 +108,14 @@ class Compiled:
         return sum(cone.order for cone in self.cones) + len(self.positive)
 
 
-def number(x: fmpq) -> arb:
-    """A rational number, rounded to the working precision."""
-    return arb(x).mid()
-
-
-def compiled(program: ExactProgram, rows: Sequence[int], free: Sequence[int]) -> Compiled:
-    """Round a program to the working precision, with those rows and free scalars that are kept.
+def compiled(program: StoredProgram, rows: Sequence[int], free: Sequence[int]) -> Compiled:
+    """The numbers of a program, with those rows and free scalars that are kept.
 
     Both are numbered from 1.
 
     Examples
     --------
-    >>> from flint import fmpq
-    >>> line = ExactProgram((), ({0: fmpq(1), 1: fmpq(2)},), (), (fmpq(3),))
+    >>> line = StoredProgram((), ({0: 1.0, 1: 2.0},), (), (3.0,))
     >>> compiled(line, [1], []).positive
     ({0: 2.00000000000000},)
     """
@@ -129,17 +123,16 @@ def compiled(program: ExactProgram, rows: Sequence[int], free: Sequence[int]) ->
     cones = tuple(Cone.of(block, number_of) for block in program.blocks)
 
     def coefficients(column: Column) -> dict[int, arb]:
-        return {number_of[row]: number(x) for row, x in column.items() if row in number_of}
+        return {number_of[row]: arb(x) for row, x in column.items() if row in number_of}
 
-    zero = fmpq(0)
     kept = [program.free[k - 1] for k in free]
     return Compiled(
         cones=cones,
         positive=tuple(map(coefficients, program.positive)),
         free=tuple(map(coefficients, kept)),
-        positive_cost=[number(column.get(0, zero)) for column in program.positive],
-        free_cost=[number(column.get(0, zero)) for column in kept],
-        rhs=[number(program.rhs[row - 1]) for row in rows],
+        positive_cost=[arb(column.get(0, 0.0)) for column in program.positive],
+        free_cost=[arb(column.get(0, 0.0)) for column in kept],
+        rhs=[arb(program.rhs[row - 1]) for row in rows],
     )
 
 

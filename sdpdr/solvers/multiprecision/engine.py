@@ -1,45 +1,40 @@
-"""From a program to its answer: reduce, iterate, stop, and say what came out.
+"""From a program to its answer: leave faces, iterate, stop, and say what came out.
 
-The program or its dual is put to the method, whichever has fewer rows. An answer to the dual is one
-to the program, but for two things. On a face the dual says nothing of a gap between both, unless
-its multipliers are inside; then the program itself is solved. And where the dual has no point, or a
-direction lowers the objective without end, the program need not have one either: then a point is
-looked for, without an objective.
+The faces that single rows confine matrices to are left by `sdpdr.reduce.facial_reduction`, which is
+exact. The program or its dual is put to the method, whichever has fewer rows. The dual on a face
+may have another optimum than the program, unless its multipliers are multipliers of the whole dual
+as well; where they are not, the program itself is solved.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import inf, log10
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, ctx
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
-from sdpdr.program.sdp import SDP, without_objective
+from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import equality_rows
+from sdpdr.reduce import FacialReduction, facial_reduction
 from sdpdr.solvers.equality import equality_form, equality_rows_of_both, spread
 from sdpdr.solvers.multiprecision.arithmetic import Vector, to_array, to_float
-from sdpdr.solvers.multiprecision.compiled import compiled, number
-from sdpdr.solvers.multiprecision.dependence import contradiction, free_equations, independent_rows
-from sdpdr.solvers.multiprecision.exact import exact_program, rational
-from sdpdr.solvers.multiprecision.faces import Confined, confined
+from sdpdr.solvers.multiprecision.compiled import compiled
+from sdpdr.solvers.multiprecision.dependence import free_equations, independent_rows
 from sdpdr.solvers.multiprecision.iterate import Measure, PreciseIterate
 from sdpdr.solvers.multiprecision.method import PreciseSearch, Stuck
-from sdpdr.solvers.multiprecision.rays import infeasibility_ray, is_inside, unbounded_ray
+from sdpdr.solvers.multiprecision.rays import infeasibility_ray, unbounded_ray
+from sdpdr.solvers.multiprecision.stored import natural_program, stored_program
 
 Report = Callable[[Mapping[str, Any]], None]
-
-# Residuals of a point from which a program is unbounded, whatever is asked of its value: those that
-# are infeasible by less than any distance have points with residuals of 1e-6.
-_POINT_TOL = 1e-15
 
 _TURN = threading.RLock()
 
@@ -65,7 +60,7 @@ class PreciseOptions:
     bits : int
     max_iter : int
     max_rows : int
-        Rows from which on the program itself is not tried where its dual tells too little.
+        Rows above which the program itself is not tried where the dual is confined to a face.
     time_limit : float
         Seconds.
     """
@@ -84,11 +79,11 @@ class PreciseRun:
     Attributes
     ----------
     ending : str
-        "solved", "stuck", "infeasible", "unbounded", "dual infeasible" (a direction without end,
-        and no feasible point is known), "time limit", "iteration limit" or "interrupted".
+        "solved", "stuck", "infeasible", "dual infeasible" (a direction without end, which makes the
+        program unbounded if it has a point), "time limit", "iteration limit" or "interrupted".
     words : str
     point : Point
-        In doubles; for an infeasible or unbounded program its ray, as multipliers or as values.
+        In doubles. If a ray was met, as multipliers or as values, it takes its place.
     primal, dual : arb
         Objectives of both sides, in the sense that the person wrote; not a number where nothing
         is known.
@@ -145,41 +140,16 @@ def run(sdp: SDP, options: PreciseOptions, report: Report | None = None) -> Prec
         return _nothing("time limit", "Another thread was computing in another precision.")
     try:
         with ctx.workprec(options.bits):
-            found = _answered(sdp, options, report, deadline)
-            if found.ending != "dual infeasible":
+            engine = _Engine(sdp, options, report, deadline)
+            found = engine.run()
+            if engine.is_telling(found):
                 return found
-            closer = replace(options, tol=min(options.tol, _POINT_TOL))
-            flat = _answered(without_objective(sdp), closer, None, deadline)
-            return _from_a_point(sdp, found, flat)
+            if equality_rows(sdp) > options.max_rows:
+                words = "The dual was solved on a face, and the program may have another optimum."
+                return replace(found, ending="stuck", words=words, primal=arb("nan"))
+            return _Engine(sdp, options, report, deadline, itself=True).run()
     finally:
         _TURN.release()
-
-
-def _answered(
-    sdp: SDP, options: PreciseOptions, report: Report | None, deadline: Deadline
-) -> PreciseRun:
-    """What is found of the program itself, or of its dual where that is as good."""
-    engine = _Engine(sdp, options, report, deadline)
-    found = engine.run()
-    if engine.is_telling(found):
-        return found
-    if equality_rows(sdp) > options.max_rows:
-        words = "The dual was solved, on a face, and there may be a gap between it and the program."
-        return replace(found, ending="stuck", words=words, primal=arb("nan"))
-    return _Engine(sdp, options, report, deadline, itself=True).run()
-
-
-def _from_a_point(sdp: SDP, found: PreciseRun, flat: PreciseRun) -> PreciseRun:
-    """A direction without end, and what came of the search for a point to begin from."""
-    if flat.ending == "infeasible":
-        value = _worst(sdp)
-        return replace(flat, primal=value, dual=value, history=found.history)
-    if flat.ending == "solved":
-        value = -_worst(sdp)
-        return replace(found, ending="unbounded", primal=value, dual=value)
-    ending = "interrupted" if flat.ending == "interrupted" else found.ending
-    words = "A direction improves the objective without end, but no feasible point was found"
-    return replace(found, ending=ending, words=f"{found.words} {words} ({flat.ending}).".strip())
 
 
 def _worst(sdp: SDP) -> arb:
@@ -202,31 +172,26 @@ class _Engine:
         *,
         itself: bool = False,
     ) -> None:
-        self.sdp, self.options, self.report, self.deadline = sdp, options, report, deadline
         self.itself = itself
+        self.sdp, self.options, self.report, self.deadline = sdp, options, report, deadline
         self.history: list[Mapping[str, Any]] = []
         self.scale = arb(0)
         self.search: PreciseSearch | None = None
+        self.is_dual, self.is_complete, self.face = False, False, FacialReduction(sdp, sdp)
 
     def is_telling(self, found: PreciseRun) -> bool:
         """Whether what was found of the dual, if that was solved, is true of the program."""
-        if found.ending not in ("solved", "dual infeasible") or not self.layout.is_dual:
+        if not (self.is_dual and self.face):
             return True
-        if all(basis is None for basis in self.face.bases):
-            return True
-        # Multipliers inside the cones of the face are moved into the whole cones, at no cost, along
-        # those of the rows that expose it.
-        return found.ending == "solved" and self.search is not None and is_inside(self.search)
+        return self.is_complete if found.ending == "solved" else found.ending != "dual infeasible"
 
     def run(self) -> PreciseRun:
         """Set up, and iterate."""
         try:
-            self._set_up()
-            if not self.consistent:
-                return self._contradicted()
-            if not self.bounded:
-                return self._falling()
-            program = compiled(self.face.program, self.kept, self.kept_free)
+            refusal = self._set_up()
+            if refusal is not None:
+                return refusal
+            program = compiled(self.program, self.kept, self.kept_free)
             self.search = PreciseSearch(program, self._pause)
             return self._iterate(self.search)
         except _OutOfTime:
@@ -236,39 +201,34 @@ class _Engine:
         except Stuck as reason:
             return self._ended("stuck", f"It stopped: {reason}.", self.search)
 
-    def _set_up(self) -> None:
-        """The program over the rational numbers, on its face, and what is independent in it."""
+    def _set_up(self) -> PreciseRun | None:
+        """The program on its face and its independent rows; or what these already show."""
         own, other = equality_rows_of_both(self.sdp)
         self.layout = equality_form(self.sdp, not self.itself and other < own, keep_free=True)
+        self.is_dual = self.layout.is_dual
         self._pause()
-        exact = exact_program(self.layout.equality, self.layout.inequalities(), self._pause)
-        known = self.layout.known_null_vectors()
-        self.face: Confined = confined(exact, known, self._pause)
-        self.kept, self.consistent = independent_rows(self.face.program, self._pause)
-        self.equations = free_equations(self.face.program)
-        self.kept_free, self.bounded = independent_rows(self.equations, self._pause)
+        natural = natural_program(self.layout.equality, self.layout.inequalities())
+        self._pause()
+        self.face = facial_reduction(natural)
+        if self.face.infeasible is not None:
+            return self._without_point(on_dual=self.is_dual, words=self.face.infeasible)
+        self.program = stored_program(self.face.sdp)
+        columns, rhs = self.program.columns(), self.program.rhs
+        self.kept, is_consistent = independent_rows(columns, rhs, self._pause)
+        if not is_consistent:
+            words = "Rows contradict each other, whatever the matrices."
+            return self._without_point(on_dual=self.is_dual, words=words)
+        self.kept_free, is_bounded = independent_rows(*free_equations(self.program), self._pause)
+        if not is_bounded:
+            words = "Free scalars change the cost and nothing else."
+            return self._without_point(on_dual=not self.is_dual, words=words)
+        return None
 
-    def _contradicted(self) -> PreciseRun:
-        """Rows that no matrices can meet, on the faces that other rows confine them to."""
-        whose = " of the dual" if self.layout.is_dual else ""
-        words = f"The rows{whose} contradict each other, whatever the matrices."
-        if self.face.exposing:
-            listed = ", ".join(map(str, self.face.exposing[:10]))
-            words = f"On the face that rows {listed}{whose} confine matrices to, rows contradict."
-        y = contradiction(self.face.program, self.kept)
-        return self._with_ray(words, y=np.array([-to_float(x) for x in y]))
-
-    def _falling(self) -> PreciseRun:
-        """Free scalars that change the cost and nothing else."""
-        whose = " of the dual" if self.layout.is_dual else ""
-        words = f"Free scalars{whose} change the cost and nothing else."
-        f = contradiction(self.equations, self.kept_free)
-        everything = range(1, len(f) + 1)
-        free = {k: -x for k, x in zip(everything, f, strict=True)}
-        blocks = self.face.program.blocks
-        zeros = tuple(arb_mat(block.order, block.order) for block in blocks)
-        plus = [arb(0)] * len(self.face.program.positive)
-        return self._with_ray(words, values=self._values(zeros, plus, free))
+    def _without_point(self, *, on_dual: bool, words: str) -> PreciseRun:
+        """That the program or its dual has no point, without a ray in numbers."""
+        value = arb("nan") if on_dual else _worst(self.sdp)
+        ending = "dual infeasible" if on_dual else "infeasible"
+        return PreciseRun(ending, words, Point(), value, value, 0.0, 0.0, 0, ())
 
     def _iterate(self, search: PreciseSearch) -> PreciseRun:
         now = search.measure()
@@ -282,17 +242,17 @@ class _Engine:
                 return self._ended("stuck", "Its steps became too short.", search)
             if iteration == self.options.max_iter:
                 break
-            search.prepare()
             # Rays are found while an iterate is far from feasible, or not at all.
             if now.primal_error > self.options.tol:
-                y = infeasibility_ray(search)
+                y = infeasibility_ray(search, now)
                 if y is not None:
-                    return self._with_ray("", y=self._multipliers(y), iterations=iteration)
+                    return self._with_ray(y=self._multipliers(y), iterations=iteration)
             if now.dual_error > self.options.tol:
-                direction = unbounded_ray(search)
+                direction = unbounded_ray(search, now)
                 if direction is not None:
-                    found = self._found(direction)
-                    return self._with_ray("", values=found, iterations=iteration)
+                    found = self._values(direction)
+                    return self._with_ray(values=found, iterations=iteration)
+            search.prepare()
             search.advance()
         return self._ended("iteration limit", "", search)
 
@@ -326,9 +286,9 @@ class _Engine:
 
     def _sides(self, now: Measure) -> tuple[arb, arb]:
         """Primal and dual value of the program given, in the person's sense."""
-        constant = number(rational(self.layout.equality.constant))
+        constant = arb(self.layout.equality.constant)
         sides = ((now.primal + constant).mid(), (now.dual + constant).mid())
-        if self.layout.is_dual:
+        if self.is_dual:
             sides = (-sides[1], -sides[0])
         return (-sides[0], -sides[1]) if self.sdp.maximize else sides
 
@@ -343,47 +303,60 @@ class _Engine:
     # -- the way back ---------------------------------------------------------------------------
 
     def _point(self, at: PreciseIterate) -> Point:
-        reduced = self.layout.reduced
-        point = self.layout.read(self._found(at), self._multipliers(at.y), spread)
-        return reduced.lift(Point(point.values, complete_multipliers(reduced.sdp, point.duals)))
+        found = Point(self._values(at), self._by_label(self._multipliers(at.y)))
+        point = self._read(self.face.lift(found))
+        completed = complete_multipliers(self.layout.reduced.sdp, point.duals)
+        return self.layout.reduced.lift(Point(point.values, completed))
+
+    def _read(self, natural: Point) -> Point:
+        """A point of the program or its dual, from one of its natural equality form."""
+        y = natural.duals.get("rows", np.zeros(0))
+        # None are known where those of the face are not multipliers of the whole program.
+        known = np.isfinite(y)
+        self.is_complete = bool(np.all(known))
+        return self.layout.read(natural.values, np.where(known, y, 0.0), spread)
+
+    def _by_label(self, y: Array) -> dict[str, Array]:
+        """Multipliers of the rows that are left on the face, by label."""
+        found, start = {}, 0
+        for r in self.face.sdp.rows:
+            found[r.label], start = y[start : start + r.m], start + r.m
+        return found
 
     def _with_ray(
         self,
-        words: str,
         *,
         values: Mapping[str, Array] | None = None,
         y: Array | None = None,
         iterations: int = 0,
     ) -> PreciseRun:
-        """What a ray proves of the program given: values or multipliers, by which half is there.
+        """What a ray shows of the program given: values or multipliers, by which half is there.
 
-        A dual without a point, or a direction without end, is all that values prove.
+        A dual without a point, or a direction without end, is all that values show.
         """
-        zeros = {v.name: np.zeros(v.size) for v in self.layout.equality.vector_variables}
-        zeros |= {v.name: np.zeros((v.n, v.n)) for v in self.layout.equality.psd_variables}
-        rows = np.zeros(self.face.program.n_rows) if y is None else y
-        whole = self.layout.reduced.lift(self.layout.read(values or zeros, rows, spread))
-        if (values is not None) != self.layout.is_dual:
-            ending, value, point = "dual infeasible", arb("nan"), Point(whole.values, {})
+        zeros = {v.name: np.zeros(v.size) for v in self.face.sdp.vector_variables}
+        zeros |= {v.name: np.zeros((v.n, v.n)) for v in self.face.sdp.psd_variables}
+        rows = np.zeros(len(self.program.rhs)) if y is None else y
+        found = self.face.embed(Point(values or zeros, self._by_label(rows)))
+        whole = self.layout.reduced.lift(self._read(found))
+        if (values is not None) != self.is_dual:
+            ending, value = "dual infeasible", arb("nan")
+            point = Point(whole.values, {})
         else:
-            ending, value, point = "infeasible", _worst(self.sdp), Point({}, whole.duals)
+            ending, value = "infeasible", _worst(self.sdp)
+            # Behind faces of the program, multipliers of other rows show nothing.
+            point = Point({}, whole.duals if self.is_dual or not self.face else {})
         history = tuple(self.history)
-        return PreciseRun(ending, words, point, value, value, 0.0, 0.0, iterations, history)
+        return PreciseRun(ending, "", point, value, value, 0.0, 0.0, iterations, history)
 
-    def _found(self, at: PreciseIterate) -> dict[str, Array]:
+    def _values(self, at: PreciseIterate) -> dict[str, Array]:
+        """Values by variable of the natural program on its face."""
         free = dict(zip(self.kept_free, at.free, strict=True))
-        return self._values(at.x, at.x_plus, free)
-
-    def _values(
-        self, x: Sequence[arb_mat], plus: Sequence[arb], free: Mapping[int, arb]
-    ) -> dict[str, Array]:
-        """Values by variable of the equality form, whose matrices may lie on faces."""
-        found: dict[str, Array] = {}
-        for k, v in enumerate(self.layout.equality.psd_variables):
-            small, basis = to_array(x[k]), self.face.basis(k)
-            found[v.name] = small if basis is None else basis @ small @ basis.T
-        positive, place = iter(plus), iter(range(1, len(self.face.program.free) + 1))
-        for u in self.layout.equality.vector_variables:
+        found: dict[str, Array] = {
+            v.name: to_array(x) for v, x in zip(self.face.sdp.psd_variables, at.x, strict=True)
+        }
+        positive, place = iter(at.x_plus), iter(range(1, len(self.program.free) + 1))
+        for u in self.face.sdp.vector_variables:
             if u.nonnegative:
                 numbers = [next(positive) for _ in range(u.size)]
             else:
@@ -393,6 +366,6 @@ class _Engine:
 
     def _multipliers(self, y: Vector) -> Array:
         """Multipliers of all rows, by the sign of `sdpdr.program.sdp`; zero where a row is idle."""
-        full = np.zeros(self.face.program.n_rows)
+        full = np.zeros(len(self.program.rhs))
         full[np.array(self.kept, dtype=int) - 1] = [-to_float(x) for x in y]
         return full

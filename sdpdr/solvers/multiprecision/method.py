@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from flint import arb, arb_mat
 
@@ -88,6 +89,12 @@ class PreciseSearch:
         self.system = arb_mat(0, 0)
         self.steps = (1.0, 1.0)
         self._short = 0
+
+    @cached_property
+    def costs(self) -> list[arb]:
+        """All numbers of the cost."""
+        costs = [c for cone in self.program.cones for c in cone.cost.values]
+        return [*costs, *self.program.positive_cost, *self.program.free_cost]
 
     @property
     def is_stuck(self) -> bool:

@@ -16,12 +16,13 @@ from sdpdr.base.errors import NotAcceptedError, SdpdrError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
-from sdpdr.solvers.processes import alone, fork_server
+from sdpdr.solvers.processes import fork_server
 from sdpdr.solvers.processes.child import (
     ANSWER,
     DEAF,
     HEARING,
     POSTED,
+    answer,
     surroundings,
     uninterrupted,
 )
@@ -45,7 +46,8 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     The worker is a fork of a process that has imported this package, so it costs milliseconds; the
     first worker of a process waits two or three seconds for that one, which are not counted. It
     searches modules where this process does, so solvers of your own need only live in a module that
-    can be imported. It ends with this process, and all that it has started ends with it.
+    can be imported. It ends with this process, and all that it has started ends with it. Where the
+    system has no fork server, as Windows and WebAssembly, the solver runs in this process.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     watch = Deadline()
     pickled = _pickle(task, name)
     if not fork_server.POSSIBLE:
-        return alone.run_alone(pickled, name, time_limit)
+        return _raised(_read(answer(pickled, name), name))
     question = pickle.dumps((surroundings(), name, pickled))
     packing = watch.spent
     try:
@@ -93,14 +95,19 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
         asked_by = _wait(heard, None if time_limit is None else time_limit - packing)
         if heard.answer is None:
             return _unanswered(heard, name, time_limit, asked_by)
-        found: Outcome | SdpdrError = _read(heard.answer, name)
-    if isinstance(found, SdpdrError):
-        raise found
+        found = _raised(_read(heard.answer, name))
     # A solver that is asked to end in the middle of a step may call that a failure of its own.
     if asked_by == "clock" and found.verdict in (Verdict.INTERRUPTED, Verdict.FAILED):
         words = f"{name} was asked to end after {in_seconds(time_limit)} s."
         claim = replace(found.claim, status="time_limit", message=words)
         return replace(found, verdict=Verdict.TIME_LIMIT, claim=claim)
+    return found
+
+
+def _raised(found: Outcome | SdpdrError) -> Outcome:
+    """An outcome; an error is raised."""
+    if isinstance(found, SdpdrError):
+        raise found
     return found
 
 

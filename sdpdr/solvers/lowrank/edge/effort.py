@@ -39,16 +39,6 @@ NOISY, NOISY_WORK = 8, 5e7
 # five dimensions took 12 s by factorizations and 30 by conjugate gradients; at 1262 the 9,298
 # digits of USPS took 102 s, and had a gap of .5 by conjugate gradients after 60.
 EDGE_COLUMN, EDGE_WORK, _TYPICAL_RANK = 2000, 5e9, 6
-# Under limits from below the engine took at least four times as long, of rolls and of noise, and
-# fifteen times of digits.
-STAGES = 4
-# Products of a solve, and factorizations of the graph for its proofs, which run a hundred times as
-# fast: of 0, 1, 3, 10, 30, 100 the ones at which clouds of 200 to 2,500 points are predicted best.
-_PRODUCTS, _PROOFS = 1000.0, 3.0
-# Multiplications of these in a second: 2e7 to 7e7 of eight clouds of noise.
-_FASTEST = 7e7
-# Points of low rank take about as many products as if they had this one.
-_PRODUCTS_AS_AT = 8
 
 
 @dataclass(frozen=True)
@@ -57,39 +47,17 @@ class EdgeEffort:
 
     Attributes
     ----------
-    rank, columns : int
-        Of the answer, as far as the graph tells, and of the factor that the edge engine would have.
+    rank : int
+        Of the answer, as far as the graph tells.
     factored : bool
         Whether factorizations are the faster way.
     reason : str
         Why not, where they are not.
-    multiplications, numbers : float
-        Of one factorization at the columns that will be needed, and numbers in its factor.
-    products, proof : float
-        Multiplications of one product with the second derivative, and of a factorization of a
-        weighted Laplacian of the graph, of which verdicts need several.
-    stages : int
-        Programs that the edge engine solves in turn: several where lengths have limits from below.
     """
 
     rank: int
-    columns: int
     factored: bool
     reason: str
-    multiplications: float
-    numbers: float
-    products: float
-    proof: float
-    stages: int
-
-    @property
-    def by_products(self) -> float:
-        """Multiplications of a solve by conjugate gradients, proofs included."""
-        return _PRODUCTS * self.products + _PROOFS * self.proof
-
-    def suffices(self, seconds: float) -> bool:
-        """Whether conjugate gradients may end in time, at the rank that the graph tells."""
-        return self.by_products <= _FASTEST * seconds
 
 
 def effort(program: EdgeProgram) -> EdgeEffort:
@@ -114,11 +82,11 @@ def expected_rank(program: EdgeProgram) -> int:
     >>> expected_rank(EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0))
     1
     """
-    return program.remembered(_ranks)[0]
+    return program.remembered(_rank)
 
 
 def _effort(program: EdgeProgram) -> EdgeEffort:
-    n, (rank, columns) = program.n, program.remembered(_ranks)
+    n, rank = program.n, program.remembered(_rank)
     typical = min(_TYPICAL_RANK, n - 1)
     reason = ""
     if rank >= NOISY and program.objective.is_variance and _work(program, rank)[0] > NOISY_WORK:
@@ -134,18 +102,7 @@ def _effort(program: EdgeProgram) -> EdgeEffort:
                 f"The edge engine's Newton factor would hold {column:.0f} nonzeros in a column at "
                 f"rank {typical}; beyond {EDGE_COLUMN} conjugate gradients are faster."
             )
-    products = float(program.m * max(rank, _PRODUCTS_AS_AT))
-    return EdgeEffort(
-        rank=rank,
-        columns=columns,
-        factored=not reason,
-        reason=reason,
-        multiplications=_work(program, columns)[0],
-        numbers=_work(program, columns)[1],
-        products=products,
-        proof=_work(program, 1)[0],
-        stages=STAGES if program.has_lower_limits else 1,
-    )
+    return EdgeEffort(rank, factored=not reason, reason=reason)
 
 
 def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
@@ -154,8 +111,8 @@ def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
     return fill**2 / (rank * program.n), fill
 
 
-def _ranks(program: EdgeProgram) -> tuple[int, int]:
-    """The rank of the answer, and the columns that the edge engine will have."""
+def _rank(program: EdgeProgram) -> int:
+    """The rank of the answer, as far as the graph tells."""
     few = max(_LEAST, min(_FEW, _WAYS // program.n))
     spectrum = landmark_spectrum(program, few)
     rank = _directions(spectrum)
@@ -167,11 +124,11 @@ def _ranks(program: EdgeProgram) -> tuple[int, int]:
     rank = min(max(rank, 1), max(pataki(program.m), 1), program.n - 1)
     if rank >= NOISY:
         rank = min(rank, _room(program, rank))
-    first = first_rank(program, None if program.has_lower_limits else spectrum)
     if program.m < program.n:
         # A tree has room for all its lengths in few dimensions, and fills nothing in.
-        return min(rank, first), first
-    return rank, max(first, rank) if rank >= NOISY else first
+        spectrum_of = None if program.has_lower_limits else spectrum
+        return min(rank, first_rank(program, spectrum_of))
+    return rank
 
 
 def _room(program: EdgeProgram, rank: int) -> int:

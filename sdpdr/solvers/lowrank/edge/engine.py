@@ -224,7 +224,7 @@ def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) 
         if rank is None and program.has_lower_limits:
             rank = first_rank(program)
         shape = SHRINK * isomap_start(program, rank, seed=options.seed)
-        return shape if program.only_cuts else relaxed(program, shape)
+        return relaxed(program, shape)
     if start.ndim != 2 or len(start) != program.n:
         raise ShapeError(f"start has shape {start.shape}; expected ({program.n}, r).")
     if not np.isfinite(start).all() or not start.any():

@@ -16,18 +16,16 @@ from sdpdr.solvers.lowrank.direction import (
 )
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, LengthRows, Matrix, Vector
-from sdpdr.solvers.lowrank.edge.splitting import Stretched
 from sdpdr.solvers.lowrank.frame import Journal
 
 _LEAST_REG = 1e-9
 _FIRST_REG = 1e-4
 _CORRECTION = 1e-3  # where none was needed: rarely is less enough
 # A cold start is far from a minimum: to find the shift it needs, half the curvature of variance
-# or more, from nought takes seven factorizations, and to come down from one too large costs less.
+# or more, from zero takes seven factorizations, and to come down from one too large costs less.
 _COLD_REG = 1.0
 _LARGEST_REG = 1e10
 _ROUNDING = 1e-15
-_CENTRAL = 0.1  # products of a first point with multipliers, over the objective per row
 _OPENED = 10.0  # slack that a resumed row gets, over complementarity per mean multiplier
 _PACE = 0.1  # complementarity kept, as a share of the worse of the other two measures
 _FLOOR = 0.2  # complementarity aimed at, as a share of the tolerance
@@ -36,8 +34,6 @@ _SADDLE_PATIENCE = 4
 _PATIENCE = 150  # iterations without progress; unrolling a long roll takes about 70
 _HUGE = 1e300
 _LOST = 1e-3  # size of a column, as a share of the largest, that counts for nothing
-_BENT, _FAR_BENT = 1e-2, 0.1  # change of a row that is not linear, over its length
-_FIRMER = 3.0  # what the shift rises by where that is far, as much as it falls by elsewhere
 _POINT = 1e-12  # squared length, over the mean, from which on an edge is none
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
 
@@ -139,22 +135,6 @@ class InteriorPoint:
         point = self._fitted(Iterate(R, y, low, high, mu=0.0, reg=_COLD_REG))
         return replace(point, mu=0.1 * rows.mean_product(point))
 
-    def central(self, start: Stretched) -> Iterate:
-        r"""A point with equal products of slacks and multipliers, near both that a start tells.
-
-        With a row's room a, :math:`1 - reach^2` or beyond its limit :math:`2 (1 - reach)`, and pull
-        k, its slack t and multiplier y solve :math:`t - 2 y / k = a` and :math:`t y = \mu`: where
-        there is room, t is nearly that and y small, and where an edge is held back it is the other
-        way round. A finite price cuts y off at half of it.
-        """
-        rows, reach = self.rows, start.reach
-        product = _CENTRAL * self._value(start.R) / len(rows.target)
-        room = np.where(reach > 1.0, 2.0 * (1.0 - reach), 1.0 - reach**2)
-        slack = _larger_root(room, 2.0 * product / start.pull)
-        y = np.minimum(product / slack, 0.5 * np.minimum(rows.high, _HUGE))
-        high = np.where(rows.has_high, product / (rows.high - y), 0.0)
-        return Iterate(start.R, y, product / y, high, mu=0.1 * product)
-
     def resume(self, point: Iterate, product: float, columns: Matrix | None = None) -> Iterate:
         """Continue from the answer to a nearby program, perhaps in more columns.
 
@@ -219,8 +199,7 @@ class InteriorPoint:
         linear = Linearization(self.rows, point, residual)
         weights = self.rows.weights(point.y)
         stiffness = self.rows.stiffness(linear.sigma)
-        early = self._early(point)
-        if early:
+        if self._early(point):
             reg = self._prepare(point.reg, Softened(weights, stiffness, delta))
         else:
             self._newton.assemble(weights, stiffness, delta)
@@ -228,8 +207,6 @@ class InteriorPoint:
         if reg > _LARGEST_REG:
             return replace(point, reg=reg)
         ahead = linear.best(partial(self._direction, point, delta, weights))
-        if self._signed and not early:
-            reg = _trusted(reg, max(reg, point.reg), ahead)
         new = self._fitted(ahead.followed(point, reg))
         aim = share_to_keep(ahead.length, self._early(new)) * self.rows.mean_product(new)
         return replace(new, mu=max(aim, min(point.mu, self._pace(new))))
@@ -324,24 +301,6 @@ class InteriorPoint:
 
     def _value(self, R: Matrix) -> float:
         return self.program.objective.value(R)
-
-
-def _trusted(reg: float, used: float, ahead: NewtonDirection) -> float:
-    """Regularization for the next step, no less than the last where that bent the rows.
-
-    In a flat valley small shifts let points go so far that lengths change by what no linear
-    model sees, and what was gained in ten steps is lost in one.
-    """
-    bent = float(abs(ahead.primal**2 * ahead.curve).max(initial=0.0))
-    if bent <= _BENT:
-        return reg
-    return max(used, _CORRECTION) * (_FIRMER if bent > _FAR_BENT else 1.0)
-
-
-def _larger_root(room: Vector, product: float) -> Vector:
-    """The positive t with t (t - room) = product, without cancellation."""
-    root = np.sqrt(room**2 + 4.0 * product)
-    return np.asarray(np.where(room > 0.0, (room + root) / 2.0, 2.0 * product / (root - room)))
 
 
 def _has_full_rank(R: Matrix) -> bool:

@@ -257,12 +257,6 @@ class EdgeProgram(Remembering):
         """Whether the length of any edge is limited from below."""
         return bool(np.isfinite(self.lower).any())
 
-    @property
-    def only_cuts(self) -> bool:
-        """Whether every edge has an upper limit, hard or with a price, and nothing else."""
-        limited = np.isfinite(self.upper).all() and not self.has_lower_limits
-        return bool(limited and np.isinf(self.stiffness).all())
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EdgeResult(Result):

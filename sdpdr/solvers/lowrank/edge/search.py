@@ -13,7 +13,6 @@ from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.edge.newton import graph_fill, newton_fill
 from sdpdr.solvers.lowrank.edge.pencil import EdgePencil
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
-from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import restored
 from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options, pataki
 
@@ -105,7 +104,7 @@ class EdgeSearch:
         if weights is None:
             looks = _WATCHED if self._watched else (_EARLY,)
             early = tuple(accuracy for accuracy in looks if accuracy > tol)
-            first = self._first(at, R)
+            first = at.begin(R)
             self._look(at, first)
             point, verdict = self._settle(at, first, (*early, *sharp))
         else:
@@ -217,11 +216,6 @@ class EdgeSearch:
             f"At rank {rank} a step would take about {needed:.1g} seconds, more than are left."
         )
         return False
-
-    def _first(self, at: InteriorPoint, R: Matrix) -> Iterate:
-        """Where to begin from a factor alone: with multipliers where only lengths are limited."""
-        start = stretched(self.goal, R, self.journal) if self.goal.only_cuts else None
-        return at.begin(R) if start is None else at.central(start)
 
     def _warm(self, at: InteriorPoint, R: Matrix, weights: Vector) -> Iterate:
         """Where to begin near an answer: as far from the boundary as its gap is wide."""

@@ -25,7 +25,6 @@ from sdpdr.solvers.lowrank.interior.whole import first_factors, placed
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
 _ROUNDS = 6
 _STEPS = 400  # in all, after which no further run begins
-_HOLDS = (0.0, 0.7)  # complementarity kept at saddles, in the first run and in another
 _ENOUGH = 0.5  # of the gap that the person asked for
 _MISSED = 10.0  # times the accuracy asked for, from which a run has not got there
 _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
@@ -49,13 +48,7 @@ def approach(search: FactorSearch, first: Unknowns) -> bool:
         verdict = judge_as_it_is(first, search.options.seed)
         if search.settles(verdict, always=True, gap=_content(search.options)):
             return True
-    for hold in _HOLDS:
-        if _Approach(search, hold).run(first):
-            return True
-        if search.journal.exhausted or _spent(search):
-            return False
-        search.journal.remark("It begins anew, and keeps its barrier up where it meets a saddle.")
-    return False
+    return _Approach(search).run(first)
 
 
 def _spent(search: FactorSearch) -> bool:
@@ -74,14 +67,12 @@ class _Approach:
     Parameters
     ----------
     search : FactorSearch
-    hold : float
-        As of `Interior`.
     """
 
-    def __init__(self, search: FactorSearch, hold: float) -> None:
+    def __init__(self, search: FactorSearch) -> None:
         self.search, self.problem, self.options = search, search.problem, search.options
         self.boxed = Boxed.of(search.problem, MARGIN * search.options.tol)
-        self.content, self.hold = _content(search.options), hold
+        self.content = _content(search.options)
         self.floor = Floor(search.problem, search.options.seed)
 
     def run(self, first: Unknowns) -> bool:
@@ -128,7 +119,7 @@ class _Approach:
 
     def _open(self, factors: list[Array], size: float) -> Interior:
         ranks = tuple(f.shape[1] for f in factors)
-        return Interior(self.boxed, ranks, self.search.journal, size, self.hold)
+        return Interior(self.boxed, ranks, self.search.journal, size)
 
     def _pairs(self, factors: list[Array]) -> Iterable[tuple[PointBlock, Array]]:
         return zip(self.boxed.blocks, factors, strict=True)

@@ -29,15 +29,9 @@ _INSIDE = 0.1  # first complementarity, over the typical multiplier
 # 206 iterations in all, 202 to 213 with a share of stationarity from a quarter of this to twice
 # as much, and 298 with plain norms and the largest residual in their place.
 _PACE, _PRICED = 0.03, 0.3
-# Complementarity from which on it may grow again, how far stationarity has to be behind, and by how
-# much it grows.
-_LATE, _FAR, _BACK = 1e-6, 1e3, 10.0
 _CURVED = 0.3  # share of the largest violation that the curvature of rows may add
 _FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
-# Over the mean entry of the dual slacks: the first shift that is tried of a shape that still has to
-# unfold, and one under which a shape that has done so stays while its rows come to hold.
-_GUESS, _STEADY = 0.03, 1e-3
 _RISE, _FALL = 3.0, 2.0  # of a shift that does not do, and of one that did
 _OUTGROWN = 5.0  # objective, over what was expected, at which multipliers are far too small
 _ENDLESS = 1e30  # objective, in scaled units, of what has no limit
@@ -63,9 +57,6 @@ class Interior:
     journal : Journal
     size : float
         What the objective is expected to be in size, in scaled units.
-    hold : float, default 0.0
-        Share of the complementarity that is kept while the matrix has to be shifted, so that a
-        point does not follow the barrier to a saddle.
 
     Attributes
     ----------
@@ -83,9 +74,8 @@ class Interior:
         ranks: tuple[int, ...],
         journal: Journal,
         size: float,
-        hold: float = 0.0,
     ) -> None:
-        self.boxed, self.journal, self.size, self.hold = boxed, journal, size, hold
+        self.boxed, self.journal, self.size = boxed, journal, size
         self.matrix = NewtonMatrix(boxed, ranks)
         self._metrics = [RowMetric(block) for block in boxed.blocks]
         self.ranks = ranks
@@ -94,7 +84,6 @@ class Interior:
         self.point: Iterate | None = None
         self.kept: Iterate | None = None
         self._last: tuple[Array, float, Array] | None = None
-        self._fresh = False  # whether it is before the first step from a shape
         self.use_price(_PRICE * self.typical)
 
     def use_price(self, price: float) -> None:
@@ -132,7 +121,6 @@ class Interior:
         wide = np.where(self._limits, high, np.maximum(high, low + away))
         high = np.where(boxes.has_high, wide, 0.0)
         low = np.where(boxes.has_low, np.maximum(low, high - away), 0.0)
-        self._fresh = True
         return Iterate(x, y, low, high, mu=mu)
 
     def resumed(self, point: Iterate, product: float) -> Iterate:
@@ -192,7 +180,7 @@ class Interior:
             if max(errors.missed, errors.violation) <= tol:
                 self.kept = point
             value = self._values(point.x)[0]
-            progress.note(errors, value, self._scale(point), point.reg > 0.0)
+            progress.note(errors, value, self._scale(point))
             if self.runs_away(point):
                 return point, errors
             if abs(value) > _OUTGROWN * self.size:
@@ -216,16 +204,13 @@ class Interior:
                 progress.begin_anew()
             if self.journal.exhausted or progress.is_stuck:
                 return point, errors
-            settling = not done and progress.settle(errors)
-            if settling:
-                point = replace(point, reg=max(point.reg, _STEADY * _mean_size(entries)))
             # What is not finite any more ends the run below.
             with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
                 new = self._step(point, away, residual, entries, gradient, errors)
             if new is None or not (np.isfinite(new.x).all() and np.isfinite(new.y).all()):
                 return point, errors
             least = _FLOOR * tol * self.share(new)
-            point = replace(new, mu=point.mu if settling else max(new.mu, least))
+            point = replace(new, mu=max(new.mu, least))
 
     def _is_cheap(self, errors: BoxedErrors, done: bool, tol: float) -> bool:
         """Whether it pays to break exact rows at their price."""
@@ -259,17 +244,13 @@ class Interior:
         allowed = max(1.0, _CURVED * float(np.max(np.abs(away), initial=0.0)))
         linear = Linearization(self.boxes, point, residual, allowed)
         self.matrix.assemble(entries, linear.sigma)
-        shift = self._prepare(point.reg, entries)
+        shift = self._prepare(point.reg)
         if shift is None:
             return None
         ahead = linear.best(partial(self._direction, gradient))
         new = self._fitted(ahead.followed(point, shift))
         aim = share_to_keep(ahead.length, self._early(new)) * self.boxes.mean_product(new)
-        # Where it has run far ahead all the same, it goes back.
-        ahead_by = errors.stationarity / max(errors.gap, np.finfo(float).tiny)
-        most = _BACK * point.mu if errors.gap < _LATE and ahead_by > _FAR else point.mu
-        held = self.hold * min(point.mu, self.boxes.mean_product(new)) if shift > 0.0 else 0.0
-        return replace(new, mu=max(aim, held, min(most, self._pace(new, errors))))
+        return replace(new, mu=max(aim, min(point.mu, self._pace(new, errors))))
 
     def _direction(self, gradient: Array, linear: Linearization) -> NewtonDirection:
         """Solve with the last factors, and see how far the answer can be followed."""
@@ -281,7 +262,7 @@ class Interior:
             curve[: self.boxed.problem.m] += block.forms.values(p)[1:]
         return linear.direction(dx, matrix.slope @ dx, curve)
 
-    def _prepare(self, shift: float, entries: list[Array]) -> float | None:
+    def _prepare(self, shift: float) -> float | None:
         """Factor with the smallest shift tried that has the inertia of a minimum.
 
         Returns the shift to begin with in the next iteration; None where no shift helped.
@@ -291,10 +272,8 @@ class Interior:
             negative = self.matrix.factorize(max(shift, _LEAST_SHIFT))
             self.journal.factorizations += 1
             if negative == self.matrix.negative:
-                self._fresh = False
                 return shift if corrected else shift / _FALL if shift > _FIRST_SHIFT else 0.0
-            guess = _GUESS * _mean_size(entries) if self._fresh else 0.0
-            shift, corrected = max(_RISE * shift, _FIRST_SHIFT, guess), True
+            shift, corrected = max(_RISE * shift, _FIRST_SHIFT), True
         return None
 
     def _fitted(self, point: Iterate) -> Iterate:
@@ -375,7 +354,3 @@ class Interior:
             regularization=point.reg,
             rank=max(self.ranks, default=0),
         )
-
-
-def _mean_size(entries: list[Array]) -> float:
-    return max((float(np.mean(np.abs(e))) for e in entries if e.size), default=0.0)

@@ -16,14 +16,10 @@ from sdpdr.solvers.lowrank.interior.boxes import MARGIN
 _PATIENCE = 60
 _ANYWHERE = 1e-6  # relative distance from a floor at which a random point is on it
 _MOVED = 0.01  # share of the objective that counts as progress
-# Complementarity and errors of rows from which a point whose stationarity is not halved in so many
-# iterations, with a shift in each, is at a saddle.
-_FORMED, _KEPT, _SADDLE_PATIENCE = 1e-2, 1e-4, 25
 # Gap that is promised, as a share of the one to prove, at which a proof is worth its time; the
 # next; and what stationarity adds to it once multipliers are reinforced: measured on unfolding
 # with temporal order, 300 to 3000 points, where it was 0.002 to 0.01.
 _WORTHY, _NEXT, _OF_SLOPE = 0.5, 0.3, 0.01
-_SETTLING = 5  # steps in which rows are made to hold, for a proof
 
 
 @dataclass(frozen=True)
@@ -120,19 +116,14 @@ class Progress:
     def __init__(self, tol: float, content: float = 0.0, floor: Floor | None = None) -> None:
         self.tol, self._content, self._floor = tol, content, floor
         self._best, self._since, self._value = np.inf, 0, np.inf
-        self._at_saddle, self._steep = 0, np.inf
-        self._due, self._settling = _WORTHY * content, 0
+        self._due = _WORTHY * content
 
-    def note(self, errors: BoxedErrors, value: float, scale: float, shifted: bool) -> None:
-        """Take another iterate into account: its errors, objective, and whether it had a shift."""
+    def note(self, errors: BoxedErrors, value: float, scale: float) -> None:
+        """Take another iterate into account: its errors and its objective."""
         moved = abs(value - self._value) > _MOVED * scale
         if moved or errors.worst < 0.99 * self._best:
             self._since, self._value = 0, value
         self._best, self._since = min(self._best, errors.worst), self._since + 1
-        near = errors.gap < _FORMED and max(errors.residual, errors.violation) < _KEPT
-        steep = errors.stationarity > max(errors.gap, 0.5 * self._steep)
-        self._at_saddle = self._at_saddle + 1 if near and shifted and steep else 0
-        self._steep = self._steep if self._at_saddle > 1 else errors.stationarity
 
     def begin_anew(self) -> None:
         """Forget the least error so far: another price has others."""
@@ -141,7 +132,7 @@ class Progress:
     @property
     def is_stuck(self) -> bool:
         """Whether it gets nowhere."""
-        return self._since > _PATIENCE or self._at_saddle > _SADDLE_PATIENCE
+        return self._since > _PATIENCE
 
     def take_a_proof(
         self, errors: BoxedErrors, value: float = np.nan, factors: Sequence[Array] = ()
@@ -157,17 +148,5 @@ class Progress:
             return True
         if errors.promise >= self._due:
             return False
-        self._wait(errors)
+        self._due = _NEXT * errors.promise
         return True
-
-    def settle(self, errors: BoxedErrors) -> bool:
-        """Whether to give rows a step to hold, which are all that keeps it from a proof."""
-        if errors.promise >= self._due:
-            return False
-        self._settling += 1
-        if self._settling > _SETTLING:
-            self._wait(errors)
-        return True
-
-    def _wait(self, errors: BoxedErrors) -> None:
-        self._due, self._settling = _NEXT * errors.promise, 0
