@@ -12,9 +12,11 @@ from sdpdr.linalg.maps import SvecMap
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import Options, solve_factored
+from sdpdr.solvers.lowrank.descent.low_end import low_end
 from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, Spheres
 from sdpdr.solvers.lowrank.descent.trust_region import Curvature, truncated
 from sdpdr.solvers.lowrank.general.compile import compile_problem
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 
@@ -131,6 +133,19 @@ def test_a_step_stays_in_its_region_and_goes_down():
     small = truncated(curvature, gradient, 1e-6, 1e-3, 100, lambda: False)
     assert small.at_border
     assert local.function.at(local.vector + small.change).value < local.value
+
+
+@pytest.mark.parametrize("low", [-1e-3, 1e-2])
+def test_the_low_end_is_found_beside_a_cluster_of_zeros(low):
+    n, r, rng = 400, 6, np.random.default_rng(1)
+    basis = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    values = np.concatenate([np.zeros(r), [low], rng.uniform(0.5, 2.0, n - r - 1)])
+    matrix = (basis * values) @ basis.T
+    none = np.zeros((0, n))
+    slack = DualSlack(matrix, np.zeros(0), none, none)
+    found, vectors = low_end(slack, np.zeros((n, 0)), basis[:, :r], 3, 0)
+    assert np.isclose(found[0], min(low, 0.0), atol=1e-6)
+    assert np.allclose(vectors.T @ vectors, np.eye(3), atol=1e-8)
 
 
 # -- programs with known optima -----------------------------------------------------------------

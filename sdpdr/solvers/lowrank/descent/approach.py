@@ -20,8 +20,11 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.solvers.lowrank.descent.least import least_multipliers, leave_a_choice
+from sdpdr.solvers.lowrank.descent.low_end import low_end, spectral
 from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, SphereLocal, Spheres
 from sdpdr.solvers.lowrank.descent.trust_region import Minimizer
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
@@ -45,13 +48,19 @@ _HELD = 1e-2  # violation beside that: ten thousand small ones add up when a poi
 _NEARLY = 10.0  # times the tolerance that negative eigenvalues may be due to that
 # Of prices: what rows have to come closer by, and what they rise by where they do not.
 _PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
+_DIRECTIONS = 8
 # What multipliers are raised by: a multiple of what is seen to lack, and a share of the tolerance.
 _SURPLUS, _LIFT = 1.5, 0.1
 # Share of the trace below which a column gives way, over the error, without and with prices: the
 # multipliers of rows at a price depend on thin columns.
 _IDLE, _IDLE_PRICED = 0.1, 1e-4
+# Share of the trace over the violation up to which a gap tells columns that matter from others:
+# those of random completions hold a tenth of that while rows come closer.
+_APART = 1e-2
 _NEAR = 1e-2  # violation up to which columns are judged
 _NEGATIVE = 3.0  # times what the gradient explains, from which on eigenvalues are negative
+# Order up to which eigenvalues are computed more exactly where a proof was in vain.
+_EXACT = 4000
 # First columns over log n, without and with prices.
 _SHARES = 2.5, 1.5
 
@@ -94,6 +103,9 @@ class _Descent:
         self.search, self.options = search, search.options
         self.spheres, self.minimizer = Spheres(search.problem), Minimizer(search.inner)
         self.priced = bool(self.spheres.free.any())
+        # Where rows are believed to leave a choice, and the round before columns beyond a gap went.
+        self.choice = self.priced
+        self.before: tuple[SphereLocal, FactorVerdict] | None = None
 
     def run(self, first: Unknowns) -> bool:
         """Minimise, judge, and change prices or columns, until what is found is good enough."""
@@ -101,8 +113,8 @@ class _Descent:
         accuracy, last = _FIRST, self.options.tol
         away, best, patience = np.inf, np.inf, _PATIENCE
         for _ in range(_ROUNDS):
-            local = self.minimizer.minimize(local, accuracy)
-            verdict = self._judge(local)
+            local, verdict = self._judged(self.minimizer.minimize(local, accuracy))
+            local, verdict = self._with_or_without(local, verdict)
             self.reached: Unknowns = verdict
             error = max(verdict.stationarity, verdict.infeasibility, verdict.products)
             stopped = self.search.journal.exhausted
@@ -115,6 +127,7 @@ class _Descent:
                 return False
             if held and error <= last and verdict.negativity <= _NEARLY * self.options.tol:
                 last *= _SHARPER
+                verdict = self._judge(local, exactly=True)
             reached = verdict.stationarity <= _MISSED * accuracy
             closer = reached and verdict.infeasibility < _CLOSER * away
             better = verdict.error < 0.5 * best or closer
@@ -125,7 +138,7 @@ class _Descent:
                 return False
             best = min(best, verdict.error)
             # A round that did not reach its accuracy says nothing about prices.
-            local = self._next(local, verdict, away if reached else np.inf)
+            local = self._next(local, verdict, away if reached else np.inf, closer)
             away = verdict.infeasibility
             # Rows that are not held well enough come no closer without steps.
             floor = last if error > last else _SHARPER * last
@@ -136,6 +149,8 @@ class _Descent:
         layout, vector, multipliers = first.layout, first.vector, first.multipliers
         if not self.priced:
             return self._function(layout, multipliers, 1.0).at(vector)
+        if self.search.start is None:
+            vector = spectral(layout, vector, self.spheres, self.options.seed)
         local = self._function(layout, multipliers, 1.0).at(vector)
         return self._function(layout, multipliers, first_penalty(local)).at(local.vector)
 
@@ -149,10 +164,12 @@ class _Descent:
             self.search.ending = found
         return found is not None
 
-    def _next(self, local: SphereLocal, verdict: FactorVerdict, before: float) -> SphereLocal:
+    def _next(
+        self, local: SphereLocal, verdict: FactorVerdict, before: float, closer: bool
+    ) -> SphereLocal:
         """The next function: multipliers as estimated, columns and prices as they have to be."""
         layout, vector = local.function.layout, local.vector
-        changed = self._other_rank(local, verdict)
+        changed = self._other_rank(local, verdict, closer)
         if changed is not None:
             layout, vector, words = changed
             self.search.journal.remark(words)
@@ -161,22 +178,62 @@ class _Descent:
             penalty = min(_FACTOR * penalty, _LARGEST)
         return self._function(layout, local.estimate, penalty).at(vector)
 
+    def _judged(self, local: SphereLocal) -> tuple[SphereLocal, FactorVerdict]:
+        """A verdict on a point; its multipliers are those of least size where these do better."""
+        verdict = self._judge(local)
+        function = local.function
+        if not self._is_negative(verdict) or not self._have_choice(local):
+            return local, verdict
+        journal, goal = self.search.journal, max(verdict.infeasibility, self.options.tol)
+        least, products = least_multipliers(
+            local, self.search.inner.jacobians, _SHARPER * goal, journal.late
+        )
+        journal.products += products
+        before = least - function.penalty * local.excess
+        other = self._function(function.layout, before, function.penalty).at(local.vector)
+        found = self._judge(other)
+        return (other, found) if found.error < verdict.error else (local, verdict)
+
+    def _have_choice(self, local: SphereLocal) -> bool:
+        return self.choice and leave_a_choice(local.function.layout)
+
+    def _with_or_without(
+        self, local: SphereLocal, verdict: FactorVerdict
+    ) -> tuple[SphereLocal, FactorVerdict]:
+        """The round, or the one before columns beyond a gap went, if rows missed them."""
+        before, self.before = self.before, None
+        if before is None or verdict.infeasibility < _CLOSER * before[1].infeasibility:
+            return local, verdict
+        self.choice = False
+        return before
+
     def _is_negative(self, verdict: FactorVerdict) -> bool:
         return verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol)
 
     def _other_rank(
-        self, local: SphereLocal, verdict: FactorVerdict
+        self, local: SphereLocal, verdict: FactorVerdict, closer: bool
     ) -> tuple[Layout, Array, str] | None:
         """The point with more columns, or with fewer; None where those it has are right."""
+        choice = self._have_choice(local)
         if self._is_negative(verdict):
-            return grown(local, verdict, self.options)
+            # What multipliers of choice lack says nothing of columns.
+            waits = choice and closer and verdict.infeasibility > self.options.tol
+            return None if waits else grown(local, verdict, self.options)
         share = _IDLE_PRICED if self.priced else _IDLE
         share *= max(verdict.stationarity, verdict.infeasibility)
-        return shrunk(local, share if verdict.infeasibility <= _NEAR else 0.0)
+        share = share if verdict.infeasibility <= _NEAR else 0.0
+        parted = shrunk(local, share, _APART * verdict.infeasibility) if choice else None
+        self.before = None if parted is None else (local, verdict)
+        return parted or shrunk(local, share)
 
-    def _judge(self, local: SphereLocal) -> FactorVerdict:
+    def _judge(self, local: SphereLocal, *, exactly: bool = False) -> FactorVerdict:
         """The errors of a point, with multipliers of spheres raised so that they prove a bound."""
-        verdict = judge(local, self.options.seed)
+
+        def look(slack: DualSlack, face: Array, factor: Array) -> tuple[Array, Array]:
+            return low_end(slack, face, factor, _DIRECTIONS, self.options.seed)
+
+        exactly = exactly and max(b.n for b in self.search.problem.blocks) <= _EXACT
+        verdict = judge(local, self.options.seed, look=None if exactly else look)
         return replace(verdict, multipliers=self._lifted(local, verdict))
 
     def _lifted(self, local: SphereLocal, verdict: FactorVerdict) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -24,6 +24,8 @@ _SLOWEST = 1e-9
 BESIDE = 40
 # Eigenvectors looked at, hence columns added at once.
 _DIRECTIONS = 6
+# From a slack, a face and a factor to lowest eigenvalues, ascending, and their vectors.
+Look = Callable[[DualSlack, Array, Array], tuple[Array, Array]]
 # Trace that a matrix may still come to have if it is zero at present, in scaled units.
 _TRACE = 0.1
 
@@ -128,6 +130,7 @@ def negative_part(
     seed: int,
     *,
     quick: bool,
+    look: Look | None = None,
 ) -> tuple[float, list[tuple[Array, Array]]]:
     """What negative eigenvalues of the dual slacks add to the gap, and the low ends themselves."""
     factors, _ = layout.split(vector)
@@ -139,7 +142,10 @@ def negative_part(
             low = diagonal[order], unit_vectors(block.n, order)
             trace = float(np.max(np.square(factor), initial=0.0))
         else:
-            low = lowest(slack, block.face, _DIRECTIONS, seed, quick=quick)
+            if look is None:
+                low = lowest(slack, block.face, _DIRECTIONS, seed, quick=quick)
+            else:
+                low = look(slack, block.face, factor)
             trace = float(np.sum(np.square(factor)))
         lows.append(low)
         least = float(np.min(low[0], initial=0.0))

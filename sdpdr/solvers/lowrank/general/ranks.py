@@ -24,6 +24,7 @@ from sdpdr.solvers.lowrank.general.verdict import FactorVerdict
 _LEAST = 3
 _NOTHING = 1e-12  # squared size of a column that leaves no trace
 _OUTGROWN = 0.1  # share of the squared length of a new column below which an old one gives way
+_GAP = 1e-2  # squared size of a column over that of the one before, where a gap sets it apart
 _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
 
 
@@ -123,8 +124,11 @@ def _kicked(
     return changed if np.any(changed != factor) else factor
 
 
-def shrunk(local: Local, share: float) -> tuple[Layout, Array, str] | None:
-    """The point without columns whose part of the trace is below a share; None if all matter."""
+def shrunk(local: Local, share: float, apart: float = 0.0) -> tuple[Layout, Array, str] | None:
+    """The point without columns whose part of the trace is below a share; None if all matter.
+
+    Columns below ``apart`` go as well if they are set apart from the larger ones by a gap.
+    """
     layout = local.function.layout
     factors, free = layout.split(local.vector)
     kept, words = [], []
@@ -134,12 +138,13 @@ def shrunk(local: Local, share: float) -> tuple[Layout, Array, str] | None:
             continue
         _, size, right = np.linalg.svd(factor, full_matrices=False)
         parts = np.square(size) / max(float(np.sum(np.square(size))), np.finfo(float).tiny)
-        count = max(1, int(np.sum(parts > share)))
+        gaps = np.flatnonzero((parts[1:] < _GAP * parts[:-1]) & (parts[1:] <= apart))
+        count = max(1, min([int(np.sum(parts > share)), *(gaps + 1)]))
         kept.append(factor if count == factor.shape[1] else factor @ right[:count].T)
         if count < factor.shape[1]:
             words.append(
                 f"rank of {block.name!r} shrinks from {factor.shape[1]} to {count}: the other "
-                f"columns hold less than {share:.0e} of the trace each."
+                f"columns hold less than {max(share, apart):.0e} of the trace each."
             )
     if not words:
         return None

@@ -17,7 +17,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
-from sdpdr.solvers.lowrank.general.lowest import lowest, negative_part
+from sdpdr.solvers.lowrank.general.lowest import Look, lowest, negative_part
 from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 
 # Order beyond which no proof multiplies out more forms of low rank than so many: a few stand beside
@@ -176,7 +176,9 @@ def stationarity(local: Local, gradient: Array) -> float:
     return 0.5 * size / scale_of(local)
 
 
-def judge(local: Local, seed: int, *, quick: bool = False) -> FactorVerdict:
+def judge(
+    local: Local, seed: int, *, quick: bool = False, look: Look | None = None
+) -> FactorVerdict:
     """Measure an iterate together with the multipliers it suggests.
 
     Parameters
@@ -185,10 +187,12 @@ def judge(local: Local, seed: int, *, quick: bool = False) -> FactorVerdict:
     seed : int
     quick : bool, default False
         Look at one eigenvector of large sparse slacks, not at several.
+    look : callable, optional
+        Finds the low end of the spectrum of a dual slack; by default `lowest`.
     """
     scale = scale_of(local)
     negativity, lows = negative_part(
-        local.function.layout, local.vector, local.slacks, scale, seed, quick=quick
+        local.function.layout, local.vector, local.slacks, scale, seed, quick=quick, look=look
     )
     return FactorVerdict(
         layout=local.function.layout,
