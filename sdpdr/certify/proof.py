@@ -74,7 +74,8 @@ class Proof:
     def _primal(self) -> Equations:
         program, A = self._program, self._program.A
         scale = program.each(_sizes, self._s)
-        D = 1.0 / np.maximum(A.multiply(A).T @ (1.0 / scale), 1e-100)
+        with np.errstate(over="ignore"):  # of entries that must not move at all
+            D = 1.0 / np.maximum(A.multiply(A).T @ (1.0 / scale), 1e-100)
         # Entries that no cone sees move as the freest of the others do.
         D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
         self._steps = np.sqrt(D)
