@@ -255,7 +255,7 @@ class Kernel:
             self.attempt(VALUE, x, "the point as it is given", proof, in_box=True)
         cones = z[program.f.size :]
         if self._has_multipliers and program.dual_contain(cones, np.zeros_like(cones)):
-            self.attempt(BOUND, z, "the multipliers as they are given", proof)
+            self.attempt(BOUND, z, "the multipliers as they are given", proof, in_box=True)
 
     def _rounded_to_zero(self) -> None:
         """Zero itself, where both sides are next to it: at numbers of few digits."""
@@ -267,10 +267,11 @@ class Kernel:
             near = unit * np.rint(y / unit)
             try:
                 zero = proof.value_at(near) if side == VALUE else proof.bound_at(near)
-            except (*MISSED, ArithmeticError) as why:
-                known.notes.append(f"{side}, {_FEW_DIGITS}: {why}")
-                continue
-            known.take(side, zero.number + self._rounded(side, zero.number), near, _FEW_DIGITS)
+            except (*MISSED, ArithmeticError):
+                # As the box around numbers next to them, of which some have many digits.
+                self.attempt(side, near, _FEW_DIGITS, proof, in_box=True)
+            else:
+                known.take(side, zero.number + self._rounded(side, zero.number), near, _FEW_DIGITS)
 
     def _free_multipliers(self) -> Array | None:
         """Those that the cost is by itself, where every variable that costs is in a cone."""
