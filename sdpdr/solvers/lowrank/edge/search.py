@@ -174,9 +174,10 @@ class EdgeSearch:
         if self.best is None or self.goal.m > _RESTORABLE:
             return
         first, tol, error = self.best, self.options.tol, self.best.error
-        # By as much the value may be too good.
+        # By as much, relatively, the value may be too good, and the gap too small.
         worth = first.infeasibility * float(np.abs(first.weights) @ self.goal.sqdist)
-        allowed = tol if error <= tol else _DEARER * (error + worth / abs(first.value))
+        worth /= abs(first.value)
+        allowed = tol if max(error, worth) <= tol else _DEARER * (error + worth)
         enough = max(tol, self.options.enough or 0.0)
         back = self._brought_back(first)
         if back.error > enough:
