@@ -65,7 +65,7 @@ def independent_rows(E: sp.csr_array, f: Array, D: Array, exact: NDArray[np.bool
     exact = exact & (_largest(sp.diags_array(near) @ both - given) == 0.0)
     if not np.all(exact[rest]):
         return None
-    weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:]).T
+    weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:], check_finite=False).T
     weights *= (sizes / near)[rest][:, None] / (sizes / near)[basis]
     known = _are_sums(both, basis, rest, np.where(exact[basis], weights, 0.0))
     if not np.all(known):

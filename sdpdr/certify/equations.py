@@ -75,8 +75,8 @@ class Gram:
         """What solves with the matrix, nearly; nothing depends on how nearly."""
         try:
             if self._is_dense:
-                factor = sl.cho_factor(self._M + _JITTER * np.eye(self._m))
-                return lambda v: sl.cho_solve(factor, v)
+                factor = sl.cho_factor(self._M + _JITTER * np.eye(self._m), check_finite=False)
+                return lambda v: sl.cho_solve(factor, v, check_finite=False)
             return spl.splu(sp.csc_array(self._M + _JITTER * sp.eye_array(self._m))).solve
         except (np.linalg.LinAlgError, RuntimeError):
             return lambda v: np.full(self._m, np.nan)

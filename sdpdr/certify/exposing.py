@@ -272,14 +272,20 @@ def _proved(
     small = search.over(_smaller([face.inside for face in known], given), stacked(flat, n))
     # What was found, on the faces; where that is not precise enough, what is found on them.
     with suppress(UnprovedError, np.linalg.LinAlgError):
-        return known, _verified(small, _on_faces(small, known, found, v, side), side)
-    return known, _verified(small, solve(small), side)
+        near = _on_faces(small, known, found, v, side)
+        return known, _verified(small, near, side, strictly=not ray)
+    return known, _verified(small, solve(small), side, strictly=not ray)
 
 
-def _verified(small: FlatProgram, found: Answer, side: str) -> Array:
-    """The exact vector next to what was found."""
+def _verified(small: FlatProgram, found: Answer, side: str, *, strictly: bool) -> Array:
+    """The exact vector next to what was found.
+
+    One that exposes a face is inside of its own: on the boundary it exposes less.
+    """
     proof = Proof(small, found.s, found.z)
-    return (proof.bound(found.z) if side == PRIMAL else proof.value(found.x)).at
+    if side == PRIMAL:
+        return proof.bound(found.z, strictly=strictly).at
+    return proof.value(found.x, strictly=strictly).at
 
 
 def _on_faces(

@@ -19,10 +19,12 @@ from sdpdr.certify.cones import Cone
 from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import FlatProgram
-from sdpdr.certify.rounding import exact_residual, inner, residual
+from sdpdr.certify.rounding import TINY, exact_residual, inner, residual
 from sdpdr.certify.stretched import Stretched
 from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 
+# Share by which a box is larger than another one.
+_WIDER = 2.0**-40
 # Shares of the way to a point inside, of which the least is taken that verifies.
 _SHARES = 10.0 ** np.arange(-9.0, -0.5)
 
@@ -91,8 +93,10 @@ class Proof:
         self._dual_steps = np.sqrt(D)
         return Equations(E, -program.c, D, data)
 
-    def value(self, x: Array, *, in_box: bool = False) -> Proved:
+    def value(self, x: Array, *, in_box: bool = False, strictly: bool = False) -> Proved:
         """A value that is attained next to x; only if a box around it is in the cone, if asked so.
+
+        ``strictly`` asks for a box inside of the cone, where no point of the boundary is.
 
         Raises
         ------
@@ -100,8 +104,9 @@ class Proof:
         """
         program, around = self._program, self._program.around
         x, radius = self._primal.near(x)
-        if not program.contain(*residual(program.b, program.A, x, radius, around.A)):
-            if in_box:
+        slack, box = residual(program.b, program.A, x, radius, around.A)
+        if not program.contain(slack, _beyond(box) if strictly else box):
+            if in_box or strictly:
                 raise UnprovedError("the box around the point leaves the cone")
             return Proved(Stretched(program, x, self._steps).value(), x)
         return Proved(inner(program.c, x, radius, around.cost)[1], x)
@@ -133,7 +138,7 @@ class Proof:
             raise UnprovedError("the multipliers themselves leave the dual cone")
         return Proved(inner(-np.concatenate([program.f, program.b]), z)[0], z)
 
-    def bound(self, z: Array, *, in_box: bool = False) -> Proved:
+    def bound(self, z: Array, *, in_box: bool = False, strictly: bool = False) -> Proved:
         """A bound by multipliers next to z, as `value` has it.
 
         Raises
@@ -142,13 +147,19 @@ class Proof:
         """
         program, m = self._program, self._program.f.size
         z, radius = self._dual.near(z)
-        if not program.dual_contain(z[m:], radius[m:]):
-            if in_box or any(radii is not None for radii in program.around):
+        box = radius[m:]
+        if not program.dual_contain(z[m:], _beyond(box) if strictly else box):
+            if in_box or strictly or any(radii is not None for radii in program.around):
                 raise UnprovedError("the box around the multipliers leaves the dual cone")
             dual, units = dual_program(program)
             return Proved(-Stretched(dual, z / units, self._dual_steps / units).value(), z)
         right = np.concatenate([program.f, program.b])
         return Proved(inner(-right, z, radius, right_sides(program))[0], z)
+
+
+def _beyond(radius: Array) -> Array:
+    """A larger box: where all of it is in a cone, what is within ``radius`` is inside."""
+    return (1.0 + _WIDER) * radius + TINY
 
 
 def _require_exact(program: FlatProgram, f: Array, E: sp.csr_array, y: Array) -> None:

@@ -276,7 +276,7 @@ class Kernel:
     def _free_multipliers(self) -> Array | None:
         """Those that the cost is by itself, where every variable that costs is in a cone."""
         program, A = self.program, self.program.A
-        if program.around.c is not None:
+        if any(radii is not None for radii in program.around):
             return None
         alone = np.flatnonzero(np.diff(A.indptr) == 1)
         columns, first = np.unique(A.indices[A.indptr[alone]], return_index=True)

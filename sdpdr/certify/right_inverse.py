@@ -20,7 +20,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.rounding import residual
+from sdpdr.certify.rounding import TINY, residual
 from sdpdr.linalg.rounding import gamma, near_powers
 
 # Corrections of a point.
@@ -66,9 +66,11 @@ class RightInverse:
         M = self._E.toarray() * self._root
         try:
             Q, T = sl.qr(M.T, mode="economic", check_finite=False)
-            self._R = sl.solve_triangular(T, Q.T, check_finite=False).T
+            self._R = np.array(sl.solve_triangular(T, Q.T, check_finite=False).T)
         except np.linalg.LinAlgError:
             return
+        # What no equation sees stays where it is.
+        self._R[~np.any(M, axis=0)] = 0.0
         size = np.abs(M) @ np.abs(self._R)
         # Products, their sum, and the rounding of M itself.
         far = np.abs(np.eye(m) - M @ self._R) + float(gamma(n + 6)) * (size + np.eye(m))
@@ -76,7 +78,7 @@ class RightInverse:
             far = far + 1.01 * ((self._data[:, :-1] * self._root) @ np.abs(self._R))
         epsilon = 1.01 * np.sqrt(far.sum(axis=0).max() * far.sum(axis=1).max())
         self.shows = bool(epsilon < 1.0)
-        self._rows = np.linalg.norm(self._R, axis=1) / (1.0 - epsilon)
+        self._rows = _lengths(self._R) / (1.0 - epsilon)
 
     def nearest(self, y: Array, f: Array) -> Array:
         """The solution next to y, up to rounding."""
@@ -88,4 +90,14 @@ class RightInverse:
     def radius(self, y: Array, f: Array) -> Array:
         """Within this of y, entry by entry, lies an exact solution."""
         missed, around = residual(self._units * f, self._E, y, data=self._data)
-        return np.asarray(1.01 * self._root * self._rows * np.linalg.norm(np.abs(missed) + around))
+        apart = _lengths((np.abs(missed) + around)[None])[0]
+        moves = (self._rows > 0.0) & (apart > 0.0)
+        # Products may underflow.
+        return np.asarray(1.01 * self._root * self._rows * apart + TINY * moves)
+
+
+def _lengths(rows: Array) -> Array:
+    """Lengths of rows, in units in which squares do not underflow, and a little more."""
+    largest = np.max(np.abs(rows), axis=1, initial=0.0)
+    unit = np.where(largest > 0.0, near_powers(np.where(largest > 0.0, largest, 1.0)), 1.0)
+    return np.asarray(1.001 * unit * np.linalg.norm(rows / unit[:, None], axis=1))

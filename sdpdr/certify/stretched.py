@@ -49,11 +49,16 @@ class Stretched:
 
     def __init__(self, program: FlatProgram, x: Array, sizes: Array) -> None:
         self._program, self._x = program, x
-        found = [(part, _own(program, part)) for part in program.parts]
-        self._own = [(part, columns) for part, columns in found if columns is not None]
+        self._own = list[tuple[Part, Index]]()
+        taken = np.zeros(x.size, dtype=bool)
+        for part in program.parts:
+            columns = _own(program, part)
+            # Matrices that share variables do not move by themselves.
+            if columns is not None and not np.any(taken[columns]):
+                self._own.append((part, columns))
+                taken[columns] = True
         if not self._own:
             raise UnprovedError("no matrix is a variable of a size that suits")
-        taken = np.zeros(x.size, dtype=bool)
         blocks, self._factors = list[tuple[Index, sp.csr_array]](), list[Array]()
         radii = list[sp.csr_array | None]()
         for part, columns in self._own:
@@ -70,7 +75,6 @@ class Stretched:
             blocks.append((columns, U))
             radii.append(around)
             self._factors.append(np.asarray(L, dtype=np.float64))
-            taken[columns] = True
         rest = np.flatnonzero(~taken)
         blocks.append((rest, sp.csr_array(sp.diags_array(sizes[rest]))))
         self._U, self._around = _placed(blocks, radii, x.size)

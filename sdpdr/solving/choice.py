@@ -285,4 +285,5 @@ class Choice:
             for one in self._forms(solver)
             if (words := self._why_not(solver, one))
         )
-        return f"no solver accepts this program as requested. {reasons}. solver='auto' finds one."
+        reasons = reasons or self.refusal.rstrip(".") or "none takes it as it is written"
+        return f"no solver accepts this program as requested: {reasons}. solver='auto' finds one."

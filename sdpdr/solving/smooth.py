@@ -93,7 +93,10 @@ def _with_knowledge(solution: Solution, known: Knowledge, unit: float) -> Soluti
 
 def _status(solution: Solution, verdict: Verdict) -> Status:
     if solution.certified():
-        return Status.SOLVED
+        # The point is the solver's own, and what is proved is another one next to it.
+        size = max(abs(solution.attained or 0.0), solution.gap_scale)
+        is_near = abs(solution.value - (solution.attained or 0.0)) <= solution.tol * size
+        return Status.SOLVED if is_near else Status.INACCURATE
     if solution.ray is not None:
         return Status.INFEASIBLE if solution.ray.kind == "infeasible" else Status.UNBOUNDED
     return STOPPED.get(verdict, Status.INACCURATE)

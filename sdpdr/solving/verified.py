@@ -138,7 +138,13 @@ class Verified:
         return f"{said} The solver claimed {self.claimed:.9g}, {words}."
 
 
-def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = None) -> Verified:
+def verify(
+    problem: cp.Problem,
+    *,
+    tol: float = 1e-6,
+    gap_scale: float = 1.0,
+    seconds: float | None = None,
+) -> Verified:
     """Prove what can be proved of a cvxpy problem, whichever solver it was given to.
 
     Every cone that cvxpy knows is accounted for: linear, second-order, semidefinite, exponential
@@ -153,6 +159,9 @@ def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = No
         Convex, with values of all parameters; solved or not.
     tol : float, default 1e-6
         Relative gap between value and bound at which they count as one.
+    gap_scale : float, default 1
+        A size of the objective below which the gap is relative to it, as `sdpdr.CVXPY` has it: no
+        gap is small relative to an optimum of zero. Zero for gaps that are always relative.
     seconds : float, optional
         Of a processor, for proofs; what is known by then is returned. By default five times what
         the solver takes, and two at least.
@@ -166,7 +175,7 @@ def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = No
     DataTypeError, NotAcceptedError, ModelError
         If it is no convex problem in real numbers, or has coefficients that are not finite.
     DataError
-        If ``tol`` or ``seconds`` is no positive number.
+        If ``tol`` or ``seconds`` is no positive number, or ``gap_scale`` is negative.
 
     Examples
     --------
@@ -182,6 +191,8 @@ def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = No
     from sdpdr.model.conic.flat import flat_problem
 
     _require_positive(tol=tol, seconds=inf if seconds is None else seconds)
+    if not isinstance(gap_scale, (int, float)) or not 0.0 <= gap_scale < inf:
+        raise DataError(f"gap_scale must be a number, zero or above; it is {gap_scale!r}.")
     flat = flat_problem(problem)
     units = Units.of(flat.program)
     program, unit = units.program(flat.program), units.cost
@@ -189,7 +200,7 @@ def verify(problem: cp.Problem, *, tol: float = 1e-6, seconds: float | None = No
     answer = ask_clarabel(program)
     solving = time.process_time() - begin
     budget = max(_AT_LEAST, _OF_SOLVER * solving) if seconds is None else seconds
-    known = Knowledge()
+    known = Knowledge(scale=gap_scale / unit)
     try:
         prove(program, answer, ask_clarabel, tol=tol, seconds=budget, known=known)
     except ArithmeticError as error:

@@ -139,3 +139,89 @@ def test_numbers_of_few_digits_prove_nothing_of_a_rounded_program():
         Proof(exact, np.zeros(1), np.ones(1)).value_at(-np.full(1, 2.0**-40))
     with pytest.raises(UnprovedError, match="do not hold exactly"):
         Proof(exact, np.zeros(1), np.ones(1)).bound_at(np.full(1, 1.0 - 2.0**-53))
+
+
+# -- vectors that expose less than they seem to --------------------------------------------------
+
+
+def test_no_face_is_taken_behind_what_an_exposing_vector_does_not_see():
+    """The least is zero, both terms are at least that: s is not on the face s = 0."""
+    K, s = psd("K", 2), sdpdr.scalar("s")
+    model = minimize(K[0, 0] + 1e-6 * s) + (K[1, 1] >= 1) + (s >= 0)
+    solution = sdpdr.solve(model)
+    assert solution.status not in (Status.UNBOUNDED, Status.INFEASIBLE)
+    assert solution.attained is None or solution.attained >= 0.0
+
+
+@pytest.mark.parametrize("most", [1e-7, 3e-8])
+def test_a_narrow_interval_is_no_point(most):
+    x, y, t = cp.Variable(), cp.Variable(), cp.Variable()
+    rows = [x >= 1, y >= 0, y <= 0, t >= 0, t <= most, t + x <= 5]
+    found = sdpdr.verify(cp.Problem(cp.Minimize(x - t), rows))
+    assert found.status is not Status.INFEASIBLE
+    assert found.bound <= Fraction(1) - Fraction(most)
+    assert found.value >= Fraction(1) - Fraction(most)
+
+
+def test_a_solution_on_a_thin_edge_is_not_lost():
+    y = cp.Variable(2)
+    rows = [
+        y[1] <= 0,
+        -y[1] <= 0,
+        1e-6 * y[0] - y[1] <= 2.0**-20,
+        -0.3 * y[0] + y[1] <= -1e-7,
+        cp.abs(y) <= 10,
+    ]
+    found = sdpdr.verify(cp.Problem(cp.Minimize(1e5 * y[0]), rows))
+    assert found.bound <= 1e5 * (1e-7 / 0.3) * (1.0 + 1e-12)
+
+
+# -- points in the metric of their matrices ------------------------------------------------------
+
+
+def test_matrices_that_share_an_entry_do_not_move_by_themselves():
+    """C_11 = 11 (N - M) / 3 is less than one by 8e-8, and the first matrix needs one."""
+    N, M = 1073741824.6156588, 1073741824.3429315
+    C, p, q = cp.Variable((3, 3), symmetric=True), cp.Variable(), cp.Variable()
+    rows = [
+        *(C[:2, :2] >> 0, C[1:, 1:] >> 0, C[2, 2] == 1, C[0, 0] == 1, C[0, 1] == 1),
+        *(C[1, 1] == 11 * (p - q), 3 * p == N, 3 * q == M),
+    ]
+    assert Fraction(11, 3) * (Fraction(N) - Fraction(M)) < 1
+    assert sdpdr.verify(cp.Problem(cp.Minimize(p), rows)).value == np.inf
+
+
+@pytest.mark.parametrize("apart", [1e-9, 1e-12])
+def test_what_is_zero_stays_zero_next_to_nearly_dependent_rows(apart):
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(3, 4))
+    B[2] = B[0] + B[1] + apart * rng.normal(size=4)
+    E = np.zeros((4, 5))
+    E[0, 0] = 1.0
+    E[1:, 1:], E[1:, 0] = B, rng.normal(size=3)
+    f = np.r_[0.0, 1e3 * rng.normal(size=3)]
+    try:
+        y, radius = Equations(sp.csr_array(E), f, np.ones(5)).near(np.zeros(5))
+    except UnprovedError:
+        return
+    assert abs(y[0]) <= radius[0]
+
+
+@pytest.mark.parametrize("apart", [1e-12, 1e-14])
+def test_radii_of_tiny_solutions_do_not_vanish(apart):
+    E = np.array([[1.0, 1.0], [1.0, 1.0 + apart]])
+    f = np.array([0.3, 0.7]) * 1e-170
+    try:
+        y, radius = Equations(sp.csr_array(E), f, np.ones(2)).near(np.zeros(2))
+    except UnprovedError:
+        return
+    second = (Fraction(f[1]) - Fraction(f[0])) / (Fraction(E[1, 1]) - 1)
+    assert abs(Fraction(y[1]) - second) <= Fraction(radius[1])
+
+
+def test_a_smooth_model_is_solved_only_where_its_point_has_the_value():
+    t = sdpdr.scalar("t")
+    solution = sdpdr.solve(minimize(1e9 * sdpdr.sum_exp(t)) + (t >= 2.0) + (t <= 3.0))
+    assert solution.attained >= 1e9 * np.exp(2.0) * (1.0 - 1e-12)
+    is_near = abs(solution.value - solution.attained) <= 1e-6 * solution.attained
+    assert is_near == (solution.status is Status.SOLVED)

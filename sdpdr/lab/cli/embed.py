@@ -51,7 +51,7 @@ sdpdr embed distances.npy --metric precomputed --out embedding.tsv --record run.
 sdpdr embed iris.csv --method colored_mvu --labels species --connect mst --out y.csv
 sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv
 sdpdr embed data.csv --method density_map --set variant=trace --out y.csv
-sort -u data.csv | sdpdr embed - --out embedding.csv
+gunzip -c data.csv.gz | sdpdr embed - --out embedding.csv
 sdpdr embed wine.csv.gz --color cultivar --scale standard --figure
 sdpdr embed gaps.csv --metric precomputed --method distance_completion --out y.csv
 sdpdr embed large.csv --sample 2000 --out y.csv --figure y.svg --save large.npz

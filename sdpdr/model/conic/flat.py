@@ -74,6 +74,8 @@ def flat_problem(problem: Any) -> FlatProblem:
     (['nonnegative', 'exponential', 'exponential'], True)
     """
     _require_convex(problem)
+    if not problem.variables():
+        raise NotAcceptedError("the problem has no variables, so there is nothing to prove.")
     try:
         data, *_ = problem.get_problem_data(_FlatInterface())
     except cp.SolverError as error:

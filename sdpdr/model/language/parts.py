@@ -144,7 +144,8 @@ class AtomPart(ConvexPart):
         """The function, unless it has no semidefinite form."""
         if self.atom.is_conic:
             return self
-        hint = " Write root_det(S) >= c instead." if self.atom.word == "log_det" else ""
+        of_det = " For log_det(S) >= c of order n write root_det(S) >= numpy.exp(c / n)."
+        hint = of_det if self.atom.word == "log_det" else ""
         raise ModelError(
             f"{self.atom.word} has no semidefinite form: it can be an objective, or part of one, "
             f"and has no limit.{hint}"
