@@ -174,17 +174,20 @@ class EdgeSearch:
         if self.best is None or self.goal.m > _RESTORABLE:
             return
         first, tol, error = self.best, self.options.tol, self.best.error
-        # By as much, relatively, the value may be too good, and the gap too small.
-        worth = first.infeasibility * float(np.abs(first.weights) @ self.goal.sqdist)
-        worth /= abs(first.value)
+        worth = self._worth(first)
         allowed = tol if max(error, worth) <= tol else _DEARER * (error + worth)
         enough = max(tol, self.options.enough or 0.0)
         back = self._brought_back(first)
         if back.error > enough:
             nearer = self._brought_back(first, careful=True)
-            back = nearer if nearer.error <= enough else back
+            back = nearer if max(nearer.error, self._worth(nearer)) <= enough else back
         if back.infeasibility < first.infeasibility and back.error <= max(allowed, enough):
             self.best = self.feasible = back
+
+    def _worth(self, verdict: EdgeVerdict) -> float:
+        """By how much, relatively, a value may be too good, and its gap too small."""
+        worth = verdict.infeasibility * float(np.abs(verdict.weights) @ self.goal.sqdist)
+        return worth / abs(verdict.value)
 
     def _brought_back(self, verdict: EdgeVerdict, *, careful: bool = False) -> EdgeVerdict:
         R = restored(self.goal, verdict.R, self.journal.late, careful=careful)
