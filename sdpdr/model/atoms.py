@@ -66,6 +66,8 @@ class Atom:
         The function of arrays, where cvxpy has none.
     word : str, optional
         How it is printed.
+    count : int, default 1
+        The values that are summed, where they were not written as a sum.
     """
 
     function: str | Callable[..., Any]
@@ -76,6 +78,7 @@ class Atom:
     is_conic: bool = True
     numeric: Callable[..., float] | None = None
     word: str = "f"
+    count: int = 1
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -89,6 +92,13 @@ class Atom:
         """The function of a cvxpy vector of all values, and constraints on what it adds."""
         import cvxpy as cp
 
+        expression, constraints = self.expressed(values)
+        return cp.sum(expression), constraints
+
+    def expressed(self, values: Any) -> tuple[Any, list[Any]]:
+        """The same, as it was written, with as many values as that has."""
+        import cvxpy as cp
+
         arguments, start = [], 0
         for shape, symmetric, size in zip(self.shapes, self.symmetric, self.sizes, strict=True):
             part = values[start : start + size]
@@ -98,8 +108,7 @@ class Atom:
             arguments.append(cp.reshape(part, shape, order="C"))
         function = getattr(cp, self.function) if isinstance(self.function, str) else self.function
         made = function(*arguments, *self.more)
-        expression, constraints = made if isinstance(made, tuple) else (made, [])
-        return cp.sum(expression), constraints
+        return made if isinstance(made, tuple) else (made, [])
 
     def value(self, values: Array) -> float:
         """The function at numbers.
@@ -216,6 +225,7 @@ def atom_of(
     trial = Atom(function, shapes, symmetric, 1.0, more, word=word)
     values = cp.Variable(sum(trial.sizes))
     try:
+        count = trial.expressed(values)[0].size
         expression, _ = trial.express(values)
     except (ValueError, TypeError, AttributeError, RuntimeError) as error:
         kinds = ", ".join(map(str, shapes))
@@ -235,7 +245,7 @@ def atom_of(
     sign = 0.0 if expression.is_affine() else 1.0 if expression.is_convex() else -1.0
     problem = cp.Problem(cp.Minimize(sign * expression))
     is_conic = not any(True for _ in needed_cones(problem))
-    return replace(trial, sign=sign, is_conic=is_conic)
+    return replace(trial, sign=sign, is_conic=is_conic, count=count)
 
 
 @lru_cache(maxsize=32)

@@ -229,7 +229,12 @@ MISTAKES = {
     "log det above a limit": (
         lambda: log_det(S) >= 1.0,
         ModelError,
-        r"no limit. Write root_det\(S\)",
+        r"no limit. For log_det\(S\) >= c of order n write root_det\(S\) >= numpy.exp\(c / n\)",
+    ),
+    "a limit on values that are summed": (
+        lambda: atom(cp.huber, w2, M=1.0) <= 4.0,
+        ModelError,
+        "huber has 2 values here, and atom sums them",
     ),
     "a function of cvxpy without curvature": (
         lambda: atom(lambda e: cp.norm(e) - cp.norm1(e), w2),

@@ -242,6 +242,7 @@ class Convex(Curved):
             return self._beside(relation, bound)
         for _, part in self.parts:
             part.limitable()
+            part.require_one_value()
         limit = self.affine._other(relation, bound)
         require_finite(self, relation, bound, self.affine, limit)
         if limit.shape != ():

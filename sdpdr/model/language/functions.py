@@ -514,7 +514,8 @@ def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     ----------
     function : callable
         One of cvxpy's functions, or one that takes cvxpy expressions and returns one. Of a function
-        with many values the sum is meant.
+        with many values the sum is meant; such a sum has no limit (``<=``), which may have been
+        meant for each value, unless it is written in the function.
     *arguments
         Expressions first, among which numbers are constants; then what else the function takes.
     **options

@@ -52,6 +52,10 @@ class ConvexPart(ABC):
         """The function itself, unless no limit can be written for it, which is refused."""
         return self
 
+    def require_one_value(self) -> None:
+        """Refuse a limit on values that are summed, which may have been meant for each."""
+        return
+
     @abstractmethod
     def called(self) -> Called:
         """The function as it is printed."""
@@ -139,6 +143,15 @@ class AtomPart(ConvexPart):
             return None
         variables, terms, _ = self.atom.cones.above(fixed(self.values), name, limit)
         return variables, terms
+
+    def require_one_value(self) -> None:
+        """Refuse a limit on values that are summed, which may have been meant for each."""
+        if self.atom.count > 1:
+            raise ModelError(
+                f"{self.atom.word} has {self.atom.count} values here, and atom sums them: write "
+                "the sum, atom(lambda v: cvxpy.sum(f(v)), ...), for a limit on all together, or a "
+                "limit for each value."
+            )
 
     def limitable(self) -> AtomPart:
         """The function, unless it has no semidefinite form."""
