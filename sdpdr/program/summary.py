@@ -187,9 +187,14 @@ def _listed(names: Iterable[str]) -> str:
 def _unfinished(solution: Solution) -> str:
     """What solving and proving took, and how to continue."""
     solving, proving = (solution.timings.get(phase, 0.0) for phase in ("solve", "certify"))
+    further = (
+        "`solution.prove()` continues them."
+        if solution.prover is not None
+        else 'pass proof="full" for no budget.'
+    )
     return (
         f"Proofs were stopped by their budget, after {proving:.1f} s beside {solving:.1f} s of "
-        "solving: `solution.prove()` continues them."
+        f"solving: {further}"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.model import Model
@@ -86,6 +86,7 @@ def _with_knowledge(solution: Solution, known: Knowledge, unit: float) -> Soluti
         attained_by=f"{known.how[VALUE]}; {_LEFT}" if VALUE in known.how else notes,
         bound=unit * known.bound if BOUND in known.how else None,
         argument=known.how.get(BOUND, notes),
+        unfinished=known.is_late and known.status == UNPROVED,
         ray=ray,
         rigorous=True,
     )

@@ -190,7 +190,8 @@ def refuse(problem: cp.Problem) -> None:
         own = f" write it as a model, with sdpdr.{_OWN[atom]}," if atom in _OWN else ""
         raise NotAcceptedError(
             f"{what} needs the {kind} cone, which no semidefinite program describes exactly:{own} "
-            "leave it out, replace it, or solve the problem by CLARABEL, which has that cone."
+            "leave it out, replace it, or solve the problem by CLARABEL, which has that cone; then "
+            "sdpdr.verify(problem) proves how good the answer is."
         )
 
 
