@@ -1,4 +1,4 @@
-"""How many neighbours: the number whose means reproduce points best, with the scores of others."""
+"""How many neighbours: rules to choose k by, each with the scores it went by."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.base.rows import listed
 from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
 from sdpdr.linalg.walks import spanning_forest
 
+RULES = ("connected", "reconstruct", "label", "density")
 K_MAX = 15
 # Share by which the error of means may exceed its least, of 0, 1, 2, 3, 5, 7 and 10 %. Of 160 rolls
 # of 300 to 600 points 46 have edges between layers by 3 %, 41 by the least error itself, and 86 by
@@ -33,19 +36,21 @@ class ChoiceOfK:
     ----------
     n_neighbors : int
         The number to use: the larger of `best` and `connecting`.
+    rule : str
     best : int
-        What the error of means alone says.
+        What the rule alone says.
     connecting : int
         Smallest k whose graph is connected.
     k : ndarray of int
         The numbers tried.
     scores : mapping from column to ndarray
-        For each k the parts the graph has, and the error of means.
+        For each k the parts the graph has, then what the rule measured.
     reason : str
         The choice in words.
     """
 
     n_neighbors: int
+    rule: str
     best: int
     connecting: int
     k: Index
@@ -63,19 +68,40 @@ class ChoiceOfK:
         return "\n".join([head, *rows, self.reason])
 
 
-def choose_k(X: ArrayLike, *, k_max: int | None = None, metric: str = "euclidean") -> ChoiceOfK:
+def choose_k(
+    X: ArrayLike,
+    rule: str = "reconstruct",
+    y: ArrayLike | None = None,
+    *,
+    k_max: int | None = None,
+    dimension: int = 2,
+    metric: str = "euclidean",
+) -> ChoiceOfK:
     r"""Choose the number of neighbours of a graph.
 
-    With :math:`N_k(i)` the k nearest of the n distinct points, it is the k where the leave-one-out
-    error of the mean of the neighbours, :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`,
-    is least, and on from there as long as it stays within 3 % of that: where it is level, more
-    neighbours cost nothing. It is never less than the smallest k whose graph is connected.
+    With :math:`N_k(i)` the k nearest of the n distinct points, the rules are
+
+    - ``"connected"``: the smallest k whose graph is connected; no rule takes fewer.
+    - ``"reconstruct"``: the k where the leave-one-out error of the mean of the neighbours,
+      :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`, is least, and on from there as long
+      as it stays within 3 % of that: where it is level, more neighbours cost nothing.
+    - ``"label"``: the most points whose label is that of most of their neighbours (of equally many,
+      the one that comes nearest), beside the share of points with any neighbour of their class.
+    - ``"density"``: the largest leave-one-out likelihood of a Gaussian density estimate in d
+      dimensions, :math:`\prod_i \frac1{n-1} \sum_{j \ne i} (2\pi h_j^2)^{-d/2}
+      e^{-|x_i - x_j|^2 / 2h_j^2}`, where :math:`h_j` is the distance of :math:`x_j` to its k-th
+      neighbour. It takes time :math:`n^2 k`.
 
     Parameters
     ----------
     X : array_like of shape (n, D), or (n, n) for precomputed distances
+    rule : {"reconstruct", "connected", "label", "density"}
+    y : array_like of shape (n,), optional
+        Labels, for ``"label"``.
     k_max : int, optional
         Numbers from 1 to this are tried; by default 15, or n - 1 if there are fewer points.
+    dimension : int, default 2
+        d, of the manifold, for ``"density"``.
     metric
         As for `sdpdr.graphs.knn`.
 
@@ -86,11 +112,12 @@ def choose_k(X: ArrayLike, *, k_max: int | None = None, metric: str = "euclidean
     Raises
     ------
     DataError
-        X cannot be used, or ``k_max`` is out of range.
+        X cannot be used, ``k_max`` is out of range, labels are missing or not known.
 
     References
     ----------
-    Vasiloglou thesis, section 3.7.
+    Vasiloglou thesis, sections 3.7 and 7.3.2; Vasiloglou, Gray and Anderson, "Parameter estimation
+    for manifold learning, through density estimation", MLSP 2006.
 
     Examples
     --------
@@ -109,26 +136,45 @@ def choose_k(X: ArrayLike, *, k_max: int | None = None, metric: str = "euclidean
        6               1         566.636
     The error of means is least at k = 3, but the graph is connected from k = 4 on only.
     """
+    validate.choice("rule", rule, RULES)
     everything = make_space(X, metric)
-    space = everything.take(np.unique(everything.representatives()))
+    labels = _checked_labels(y, everything.n) if rule == "label" else None
+    nodes = np.unique(everything.representatives())
+    space = everything.take(nodes)
     limit = min(_checked_limit(k_max, space.n), space.fewest)
+    dimension = validate.positive_integer("dimension", dimension)
+
     table = space.nearest(limit)
     connecting = smallest_k(space)
-    errors = _mean_errors(space, table)
-    least = int(np.argmin(errors)) + 1
-    higher = np.flatnonzero(errors[least - 1 :] > (1.0 + _LEVEL) * errors[least - 1])
-    best = least + int(higher[0]) - 1 if higher.size else limit
-    reason = f"The error of means is least at k = {least}"
-    reason += f", and within {_LEVEL:.0%} of that up to k = {best}" if best > least else ""
-    reason += ", the last one tried" if best == limit > 1 else ""
-    connected = f"the graph is connected from k = {connecting} on"
-    reason += f", but {connected} only." if connecting > best else f"; {connected}."
+    scores = {"parts": _parts(table)}
+    if rule == "connected":
+        best, reason = connecting, f"The graph is connected from k = {connecting} on."
+    elif rule == "reconstruct":
+        errors = scores["error of means"] = _mean_errors(space, table)
+        least = int(np.argmin(errors)) + 1
+        higher = np.flatnonzero(errors[least - 1 :] > (1.0 + _LEVEL) * errors[least - 1])
+        best = least + int(higher[0]) - 1 if higher.size else limit
+        reason = f"The error of means is least at k = {least}"
+        reason += f", and within {_LEVEL:.0%} of that up to k = {best}" if best > least else ""
+    elif labels is not None:
+        scores["right votes"], scores["any of class"] = _votes(labels[nodes], table)
+        best = int(np.argmax(scores["right votes"])) + 1
+        reason = f"Votes are right most often at k = {best}"
+    else:
+        scores["log-likelihood"] = _log_likelihoods(space, table, dimension)
+        best = int(np.argmax(scores["log-likelihood"])) + 1
+        reason = f"The likelihood is largest at k = {best}"
+    if rule != "connected":
+        reason += ", the last one tried" if best == limit > 1 else ""
+        connected = f"the graph is connected from k = {connecting} on"
+        reason += f", but {connected} only." if connecting > best else f"; {connected}."
     return ChoiceOfK(
         n_neighbors=max(best, connecting),
+        rule=rule,
         best=best,
         connecting=connecting,
         k=np.arange(1, limit + 1),
-        scores={"parts": _parts(table), "error of means": errors},
+        scores=scores,
         reason=reason,
     )
 
@@ -154,6 +200,20 @@ def _checked_limit(k_max: int | None, n: int) -> int:
     return limit
 
 
+def _checked_labels(y: ArrayLike | None, n: int) -> np.ndarray:
+    if y is None:
+        raise DataError("rule='label' needs the labels of the points: pass y.")
+    given = np.asarray(y)
+    if given.shape != (n,):
+        raise ShapeError(
+            f"y has shape {given.shape} but there are {n} points: pass one label each."
+        )
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        unknown = listed(np.flatnonzero(~np.isfinite(given)))
+        raise DataError(f"y is not known for points {unknown}: leave them out of X and y.")
+    return np.unique(given.astype(str), return_inverse=True)[1]
+
+
 def _parts(table: Index) -> Array:
     """Connected components of the graph of k neighbours, for every k."""
     n, limit = table.shape
@@ -174,3 +234,34 @@ def _mean_errors(space: Space, table: Index) -> Array:
         mutual = np.diagonal(between.cumsum(axis=1).cumsum(axis=2), axis1=1, axis2=2)
         errors += (own / k - mutual / (2.0 * k**2)).sum(axis=0)
     return errors
+
+
+def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
+    """Share of points whose neighbours vote right, and of points with any of their class."""
+    n, limit = table.shape
+    classes = int(labels.max()) + 1
+    right, company = np.zeros(limit), np.zeros(limit)
+    for rows in blocks(np.arange(n), max(1, BLOCK // (limit * classes))):
+        voted, own = labels[table[rows]], labels[rows, None]
+        cast = voted[:, :, None] == np.arange(classes)
+        # If classes have equally many votes, the one that came first wins: late ones lose a share.
+        votes = cast.cumsum(axis=1) - cast.argmax(axis=1)[:, None] / limit
+        right += np.sum(votes.argmax(axis=2) == own, axis=0)
+        company += np.sum(np.logical_or.accumulate(voted == own, axis=1), axis=0)
+    return right / n, company / n
+
+
+def _log_likelihoods(space: Space, table: Index, dimension: int) -> Array:
+    """Mean leave-one-out log-likelihood with the width of each point its k-th distance."""
+    n, limit = table.shape
+    here = np.arange(n)
+    widths = space.sqdist(here[:, None], table)
+    total = np.zeros(limit)
+    for rows in blocks(here, max(1, BLOCK // n)):
+        sqdist = space.sqdist_to_all(rows)
+        for k in range(limit):
+            width = widths[:, k]
+            log_terms = -sqdist / (2.0 * width) - 0.5 * dimension * np.log(2.0 * np.pi * width)
+            log_terms[np.arange(len(rows)), rows] = -np.inf
+            total[k] += logsumexp(log_terms, axis=1).sum()
+    return total / n - np.log(n - 1)
