@@ -327,11 +327,7 @@ def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
     UnprovedError
         If the solver finds none.
     """
-    known = program.remembered
-    if ("inside", side) not in known:
-        known["inside", side] = _with_margin(program, side, solve)
-    found: Array = known["inside", side]
-    return found
+    return program.once("inside", side, lambda: _with_margin(program, side, solve))
 
 
 def _with_margin(program: FlatProgram, side: str, solve: Oracle) -> Array:

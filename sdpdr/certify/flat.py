@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,7 @@ from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 
 NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE = "nonnegative", "second-order", "semidefinite"
 EXPONENTIAL, POWER = "exponential", "power"
+_Found = TypeVar("_Found")
 KINDS = (NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, EXPONENTIAL, POWER)
 
 
@@ -125,9 +126,18 @@ class FlatProgram:
     around: Around = EXACT
 
     @cached_property
-    def remembered(self) -> dict[tuple[str, str], Any]:
-        """What was found of the program itself, whatever the answer: its faces, a point inside."""
+    def _found(self) -> dict[tuple[str, str], Any]:
         return {}
+
+    def once(self, what: str, side: str, find: Callable[[], _Found]) -> _Found:
+        """What is found of the program itself, whatever the answer: its faces, a point inside.
+
+        It is found once; what raises is tried again.
+        """
+        if (what, side) not in self._found:
+            self._found[what, side] = find()
+        found: _Found = self._found[what, side]
+        return found
 
     @property
     def degree(self) -> int:

@@ -43,11 +43,7 @@ def reduced(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
     UnprovedError
         If no exposing vector is proved.
     """
-    known = program.remembered
-    if ("face", side) not in known:
-        known["face", side] = _on_face(program, side, solve)
-    found: Reduced = known["face", side]
-    return found
+    return program.once("face", side, lambda: _on_face(program, side, solve))
 
 
 def _on_face(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
