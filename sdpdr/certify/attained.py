@@ -86,7 +86,7 @@ def attained(
     >>> round(found.value, 6), found.argument
     (2.0, 'shrunk until all upper limits hold')
     """
-    if not sdp.psd_variables or not sdp.is_point(values):
+    if not sdp.variables or not sdp.is_point(values):
         return None
     if not all(is_face_known(sdp, v.name) for v in sdp.psd_variables):
         return None

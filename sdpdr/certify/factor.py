@@ -195,7 +195,7 @@ class _System:
         ]
         scalars = sp.csr_array(self.B[:, self.unknown] @ sp.diags_array(self.units))
         rest = sp.csr_array((sum(face.shape[0] for face in faces), self.unknown.size))
-        below = sp.hstack([sp.block_diag(faces), rest])
+        below = sp.hstack([sp.block_diag(faces), rest]) if faces else rest
         J = sp.csr_array(sp.vstack([sp.hstack([*parts, scalars]), below]))
         # Scalars have powers of two for units; the last column is that of right sides.
         far = sp.hstack([*errors, sp.csr_array((scalars.shape[0], self.unknown.size + 1))])
@@ -209,7 +209,7 @@ class _System:
             ),
             per_point=True,
         )
-        if not self.b.size:
+        if not self.b.size or not sums:
             return 0.0
         all_sums = sp.csr_array(sp.hstack(sums))
         sizes = units[: self.b.size] * all_sums.max(axis=1).toarray().ravel()

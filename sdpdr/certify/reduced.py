@@ -6,8 +6,7 @@ Each step takes the face that an exposing vector leaves (`sdpdr.certify.exposing
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,12 +53,20 @@ def _on_face(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
         return Reduced(build(program.c, program.E, program.f, left, program.offset, around=around))
     E, f, radii = stacked([(program.E, program.f, around.E), found.zero], program.c.size)
     around = around._replace(E=radii)
-    # Equations that follow from others would leave solvers without a step.
-    with suppress(UnprovedError):
-        kept = Equations(E, f, np.ones(E.shape[1]), radii).rows
-        E, f, around = E[kept], f[kept], around._replace(E=None if radii is None else radii[kept])
     smaller = build(program.c, E, f, found.left, program.offset, around=around)
-    return _substituted(program, smaller, found.bases) or Reduced(smaller)
+    small = _substituted(program, smaller, found.bases) or Reduced(smaller)
+    return replace(small, program=_without_dependent(small.program))
+
+
+def _without_dependent(program: FlatProgram) -> FlatProgram:
+    """The program without equations that follow from others, which leave solvers no step."""
+    E, f, radii = program.E, program.f, program.around.E
+    try:
+        kept = Equations(E, f, np.ones(E.shape[1]), radii).rows
+    except UnprovedError:
+        return program
+    around = program.around._replace(E=None if radii is None else radii[kept])
+    return replace(program, E=E[kept], f=f[kept], around=around)
 
 
 def refuted(

@@ -80,7 +80,7 @@ def join(
     found = sorted(solutions, key=lambda one: (one.solver, one.form))
     merged = _merged(found, sdp, deadline)
     best = min([merged, *found], key=lambda one: _rank(one, merged))
-    if best.status is Status.OPTIMAL_NEARBY:
+    if best.status not in _CLAIMS:
         best = with_bound(best, _prover(found))
     return replace(best, runs=runs)
 
@@ -185,6 +185,8 @@ def _rank(one: Solution, merged: Solution) -> tuple[int, bool, bool, bool, float
         # A point that misses rows by a little may have a value that its own multipliers allow, and
         # better ones do not: whoever is nearest to the best bound misses them by least.
         distance = abs(one.value - merged.bound)
+    elif one.attained is None and merged.bound is not None:
+        distance = _error(replace(one, bound=merged.bound))
     return (place, one.attained is None, one.bound is None, not one.values, distance)
 
 
