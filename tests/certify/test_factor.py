@@ -7,8 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import nnls
 
+import sdpdr
 import sdpdr.certify.attained as module
+from sdpdr import minimize, scalar, sum_squares
 from sdpdr.base.deadline import Effort
 from sdpdr.certify import factor
 from sdpdr.certify.attained import attained
@@ -446,3 +449,14 @@ def test_a_fake_point_is_refused():
     assert found is None or found.value <= attained(sdp, near).value + 1e-6
     assert attained(sdp, {"K": Factor(np.full((4, 2), np.nan))}) is None
     assert attained(sdp, {}) is None
+
+
+def test_scalars_alone_have_a_value_at_any_size():
+    # The nearest nonnegative sum: C w = b - s, of thousands of squares, with w >= 0.
+    rng = np.random.default_rng(0)
+    C, b = rng.random((3000, 3)), rng.random(3000)
+    w = scalar("w", 3)
+    model = minimize(sum_squares(C @ w - b)) + (w >= 0)
+    exact = nnls(C, b)[1] ** 2
+    found = attained(model.to_sdp(), sdpdr.solve(model).values)
+    assert exact * (1.0 - 1e-12) <= found.value <= exact * (1.0 + 1e-6)

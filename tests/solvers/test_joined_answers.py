@@ -114,6 +114,17 @@ def test_what_is_proved_from_both_sides_outdoes_what_holds_for_data_nearby():
         assert sdpdr.join(order).value == proved.value
 
 
+def test_answers_that_nothing_proves_keep_the_best_bound():
+    proved = sdpdr.solve(sdpdr.methods.mvu(sdpdr.graphs.path([1.0, 2.0])))
+    assert proved.maximize
+    poor = replace(proved, status=Status.INACCURATE, attained=None, attained_by="not proved")
+    # Near its own bound, which is worse than that of the other.
+    agrees = replace(poor, solver="one", value=1.2 * proved.value, bound=1.2 * proved.bound)
+    better = replace(poor, solver="two", value=0.9 * proved.value, bound=1.01 * proved.bound)
+    for order in ([agrees, better], [better, agrees]):
+        assert sdpdr.join(order).bound == better.bound
+
+
 def test_what_a_candidate_spent_is_not_taken_from_the_next():
     sdp = program(entry("a", [0, 0], 1.0), entry("b", [1, 1], 1.0), entry("c", [0, 1], 5.0))
     plan = sdpdr.plan(sdp, "clarabel", "lmi", time_limit=60.0)
