@@ -1,21 +1,31 @@
 r"""Which equations follow from others: exactly, without rounding.
 
-A pivoted factorization guesses weights with which a row is a sum of others. Weights with small
-denominators are read off it as fractions. With rows in powers of two, and columns in such that all
-of their numbers are integers, the sum is exact in doubles while it stays below :math:`2^{53}`.
+Columns in powers of two make integers of all numbers. A pivoted factorization guesses weights with
+which a row is a sum of others. Weights with small denominators are read off it as fractions, and
+the sum is exact in doubles while it stays below :math:`2^{53}`.
+
+Other rows are looked at modulo primes. With B a block of columns J of the basis, and r a row,
+
+.. math::  \det \begin{pmatrix} B & b_c \\ r_J & r_c \end{pmatrix}
+           = \det B\, (r_c - r_J B^{-1} b_c)
+
+is an integer for each other column c, and no larger than the product of the lengths of its rows
+(Hadamard). Where B is regular modulo primes whose product is larger than twice that, and what is in
+brackets vanishes modulo all of them, it vanishes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Iterator
+from itertools import islice
+from math import isqrt
 
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg.rounding import near_powers
 
 # Relative size of what is new in a row, below which it is to follow from others.
@@ -24,8 +34,8 @@ _DEPENDENT = 1e-7
 _DENOMINATOR = 1000
 # How near a guess is to its fraction, and terms of continued fractions that come so near.
 _OFF, _CONVERGENTS = 1e-8, 20
-# Rows that rational elimination, which is slow, is tried on.
-_RATIONAL = 30
+# Multiplications modulo primes that take a second or two.
+_WORK = 5e9
 # Integers below which sums of doubles are exact, digits of a double, and more than its exponents.
 _EXACT, _DIGITS, _RANGE = 2.0**53, 53, 4096
 
@@ -68,10 +78,8 @@ def independent_rows(E: sp.csr_array, f: Array, D: Array, exact: NDArray[np.bool
     weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:], check_finite=False).T
     weights *= (sizes / near)[rest][:, None] / (sizes / near)[basis]
     known = _are_sums(both, basis, rest, np.where(exact[basis], weights, 0.0))
-    if not np.all(known):
-        others = basis[exact[basis]]
-        if others.size > _RATIONAL or not _are_eliminated(both[others], both[rest[~known]]):
-            return None
+    if not np.all(known) and not _follow(given, basis[exact[basis]], rest[~known]):
+        return None
     return np.sort(basis)
 
 
@@ -110,8 +118,9 @@ def _small_fractions(numbers: Array) -> tuple[Array, Array]:
     return np.where(is_near & is_small, above[0], np.inf), np.where(is_small, below[0], 1.0)
 
 
-def _in_integers(matrix: sp.csr_array) -> sp.csr_array:
+def _in_integers(matrix: Matrix) -> sp.csr_array:
     """Columns in powers of two, such that all numbers are integers."""
+    matrix = sp.csr_array(matrix)
     mantissa, exponent = np.frexp(matrix.data)
     whole = np.ldexp(mantissa, _DIGITS).astype(np.int64)
     # The last bit that is set.
@@ -125,36 +134,65 @@ def _in_integers(matrix: sp.csr_array) -> sp.csr_array:
 def _largest(matrix: sp.csr_array) -> Array:
     """The largest number of each row; infinite where there is none that is finite."""
     found = np.zeros(matrix.shape[0])
-    np.maximum.at(found, matrix.tocoo().row, np.abs(matrix.data))
-    return np.where(np.isnan(found), np.inf, found)
+    sizes = np.abs(matrix.data)
+    np.maximum.at(found, matrix.tocoo().row, np.where(np.isnan(sizes), np.inf, sizes))
+    return found
 
 
-def _terms(row: sp.csr_array) -> dict[int, Fraction]:
-    pairs = zip(row.indices, row.data, strict=True)
-    return {int(place): Fraction(float(value)) for place, value in pairs if value}
+def _follow(given: sp.csr_array, basis: Index, rest: Index) -> bool:
+    """Whether rows are sums of those of a basis: modulo primes, as at the top of the file."""
+    r = basis.size
+    # Rows lose the powers of two that they have in common.
+    whole = _in_integers(_in_integers(given[np.append(basis, rest)]).T).T.toarray()
+    lengths = np.linalg.norm(whole, axis=1)
+    if not r or not np.all(np.isfinite(lengths)):
+        return False
+    bits = 1.001 * float(np.sum(np.log2(lengths[:r])) + np.log2(np.max(lengths[r:]))) + 2.0
+    # Sums of r products are exact in doubles.
+    largest = int(np.sqrt(_EXACT / r))
+    most = 2 * int(bits / np.log2(largest)) + 2
+    if most * r**2 * (r + rest.size) > _WORK:
+        return False
+    # No column of right sides has a pivot.
+    columns = sl.qr(whole[:r, :-1], mode="r", pivoting=True, check_finite=False)[1]
+    J, others = columns[:r], np.append(columns[r:], whole.shape[1] - 1)
+    # Leading blocks are regular then.
+    order = sl.lu(whole[:r, J], p_indices=True, check_finite=False)[0]
+    whole[:r] = whole[np.argsort(order)]
+    for p in islice(_primes_below(largest), most):
+        if bits < 0.0:
+            return True
+        M = np.mod(whole, p)
+        inverse = _inverse(M[np.ix_(range(r), J)], p)
+        if inverse is None:
+            continue
+        weights = np.mod(M[r:, J] @ inverse, p)
+        if np.any(np.mod(M[r:, others] - weights @ M[:r, others], p)):
+            return False
+        bits -= float(np.log2(p)) * (1.0 - 1e-9)
+    return False
 
 
-def _are_eliminated(basis: sp.csr_array, rest: sp.csr_array) -> bool:
-    """Whether rows follow from a basis, by rational elimination.
-
-    The last column is of right sides, in which no row has a pivot.
-    """
-    right, pivots = basis.shape[1] - 1, list[tuple[int, dict[int, Fraction]]]()
-    for k in range(basis.shape[0]):
-        line = _eliminated(_terms(basis[[k]]), pivots)
-        places = [place for place in line if place != right]
-        if places:
-            pivots.append((max(places, key=lambda j: abs(line[j])), line))
-    return not any(_eliminated(_terms(rest[[k]]), pivots) for k in range(rest.shape[0]))
+def _primes_below(largest: int) -> Iterator[int]:
+    """Primes, the largest first."""
+    for p in range(largest, 2, -1):
+        if all(p % k for k in range(2, isqrt(p) + 1)):
+            yield p
 
 
-def _eliminated(
-    line: dict[int, Fraction], pivots: Sequence[tuple[int, dict[int, Fraction]]]
-) -> dict[int, Fraction]:
-    """What is left of a row once others, in turn, have made their pivots zero."""
-    for at, other in pivots:
-        if line.get(at):
-            share = line[at] / other[at]
-            for place, value in other.items():
-                line[place] = line.get(place, Fraction(0)) - share * value
-    return {place: value for place, value in line.items() if value}
+def _inverse(B: Array, p: int) -> Array | None:
+    """The inverse modulo a prime, from that of a leading block; None where one is singular."""
+    r = B.shape[0]
+    if r == 1:
+        return np.array([[float(pow(int(B[0, 0]), -1, p))]]) if B[0, 0] else None
+    half = r // 2
+    first = _inverse(B[:half, :half], p)
+    if first is None:
+        return None
+    left, right = np.mod(B[half:, :half] @ first, p), np.mod(first @ B[:half, half:], p)
+    last = _inverse(np.mod(B[half:, half:] - left @ B[:half, half:], p), p)
+    if last is None:
+        return None
+    corner = np.mod(right @ last, p)
+    top = np.hstack([np.mod(first + corner @ left, p), p - corner])
+    return np.vstack([top, np.hstack([np.mod(-last @ left, p), last])])

@@ -50,7 +50,31 @@ def test_rounded_rows_follow_from_none():
     assert follow(rows, right, [False, False]) is None
 
 
-def test_weights_with_large_denominators_follow_by_elimination():
+def test_weights_with_large_denominators_follow_modulo_primes():
     rows = [[1009.0, 0.0], [0.0, 1013.0], [1.0, 1.0]]
     right = [1009.0 * 1013.0, 0.0, 1013.0]
     assert follow(rows, right).size == 2
+
+
+@pytest.mark.parametrize("size", [3, 25, 60])
+def test_sums_of_random_rows_follow_whatever_their_weights(size):
+    rng = np.random.default_rng(size)
+    basis = rng.integers(-20, 21, (size, size + 5)).astype(float)
+    # Whole multiples of a sum with weights over the determinant of a block, which has many digits.
+    mixed = rng.integers(-3, 4, (size, size)) @ basis
+    rows = np.vstack([mixed, basis])
+    right = rows @ rng.integers(-9, 10, size + 5)
+    assert np.linalg.matrix_rank(mixed) == size
+    assert follow(rows, right).size == size
+    right[-1] += 2.0**-20
+    assert follow(rows, right) is None
+
+
+def test_a_prime_that_divides_what_is_left_hides_nothing():
+    # The first prime that two rows are compared modulo.
+    prime = max(p for p in range(2**26 - 100, 2**26) if all(p % k for k in range(2, 2**13)))
+    third = np.array([2.0**50, 2.0**50, 2.0**51])
+    rows, right = [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], third], [1.0, 1.0, 2.0**51]
+    assert follow(rows, right).size == 2
+    rows[2] = third + np.array([0.0, 0.0, prime])
+    assert follow(rows, right) is None
