@@ -21,9 +21,9 @@ from typing import TypeAlias
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import require_admissible
+from sdpdr.program.sizes import is_tiny, require_admissible
 from sdpdr.program.standard import equality_rows
-from sdpdr.reduce import Composed
+from sdpdr.reduce import Composed, Dedupe
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.lowrank.edge import form as edge_form
 from sdpdr.solvers.nearest.solver import Nearest
@@ -59,6 +59,7 @@ _EDGES = (
     "multipliers certify the answer"
 )
 _LARGE = "as factors of low rank the matrices stay small, and others would factor large ones"
+_TINY = "it is so small that it is solved in the form in which it will be proved"
 _BLOCKS = "its matrices are so small that steps with a dense block for each take little"
 _WHOLE = "its {} unknowns are so few that steps with one matrix for all take little"
 _WRITTEN_WORDS = "a block is written in cvxpy directly, and {} is the first cvxpy solver here"
@@ -196,7 +197,11 @@ class Choice:
         if sdp is None:
             yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
             return
-        if Nearest().accepts(sdp) is None:
+        if is_tiny(sdp):
+            yield "clarabel", ("gram",), _TINY
+        if any(v.curvature is not None for v in sdp.vector_variables) and not Nearest().accepts(
+            sdp
+        ):
             yield Nearest.name, ("gram",), _NEAREST
         of_edges, found = edge_form.why_not(sdp) is None, sizes(sdp)
         kinds = sorted(
@@ -206,7 +211,7 @@ class Choice:
         for kind in light:
             yield from kind(seen)
         # What those leave open it does not prove either, and it may search for long.
-        if not seen:
+        if of_edges or not seen:
             yield "lowrank", ("factor",), _EDGES if of_edges else _LARGE
         for work, kind in kinds:
             if work <= _HEAVY and kind not in light:
@@ -250,8 +255,14 @@ class Choice:
         """The candidate with what was requested."""
         sdp, requested = self.sdp, self.requested
         solver = self.wanted or configure(kind.name, requested.options)
-        steps = () if sdp is None or kind.as_stored else reductions_for(form, sdp)
-        ends = kind.name == "clarabel" and sdp is not None and sizes(sdp).block_work <= _LIGHT
+        if sdp is None or kind.as_stored:
+            return Candidate(requested.via, solver, form, why)
+        is_clarabel = kind.name == "clarabel"
+        ends = is_clarabel and sizes(sdp).block_work <= _LIGHT
+        # What is tiny is solved as it will be proved, on its face and in its units.
+        is_free = self.wanted is None and requested.form == "auto"
+        as_proved = is_free and is_clarabel and form == "gram" and is_tiny(sdp)
+        steps = (Dedupe(),) if as_proved else reductions_for(form, sdp)
         return Candidate((*requested.via, *steps), solver, form, why, ends)
 
     def _no_way(self, solvers: Mapping[str, type[Solver]]) -> str:

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdpdr.base.arrays import Index
 from sdpdr.base.deadline import ENDLESS, Deadline, seconds_of
 from sdpdr.base.progress import enter_phase
 from sdpdr.certify.answer import ProofInterruptedError, Proved
 from sdpdr.certify.attained import made_psd
-from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.backward import Measured, dual_backward_error
 from sdpdr.program.face import complete_multipliers
@@ -178,7 +176,6 @@ def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
         values=point.values,
         duals=point.duals,
         measured=Measured(sdp, point),
-        edges=_edges(sdp),
     )
 
 
@@ -204,17 +201,6 @@ def without_what_misses(solution: Solution) -> Solution:
         epsilon=missed,
         attained_by=words,
     )
-
-
-def _edges(sdp: SDP) -> dict[str, Index]:
-    """Of rows that are squared lengths of edges alone, of the first matrix, the edges."""
-    first = next((v.name for v in sdp.psd_variables), None)
-    return {
-        rows.label: lengths.edges
-        for rows in sdp.rows
-        for name, lengths in rows.lhs.items()
-        if name == first and isinstance(lengths, SquaredEdgeLengths)
-    }
 
 
 def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solution:

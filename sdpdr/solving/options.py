@@ -156,7 +156,7 @@ class Clock:
         try:
             yield
         finally:
-            self.seconds[phase] = self.seconds.get(phase, 0.0) + monotonic() - begin
+            self.add({phase: monotonic() - begin})
 
     def add(self, seconds: Mapping[str, float]) -> None:
         """Count seconds measured elsewhere."""

@@ -310,7 +310,8 @@ class Plan(Candidate):
             start = None if request.start is None else ready.push(request.start)
             request = replace(request, model=ready.model, start=start)
         if request.start is not None:
-            check_start(self, self.sdp, request.start)
+            one = next((one for one in self.sequence if one.solver.takes_start), self)
+            check_start(one, self.sdp, request.start)
         try:
             # What is lost by a narrower program, no other solver finds.
             if self.choice is None or self.choice.wanted is not None or self.is_narrower:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise
 from math import inf
 
 import numpy as np
@@ -112,12 +111,17 @@ class _Turns:
 
     def take_all(self, candidates: Iterable[Candidate]) -> None:
         """Run one after the other until that is enough, and then the nearest once more."""
-        for number, (one, after) in enumerate(pairwise(chain(candidates, [None])), start=1):
-            assert one is not None
+        waiting, number, limited = iter(candidates), 1, self.request.deadline.seconds < inf
+        one = next(waiting, None)
+        while one is not None:
+            # Whoever ends soon by itself takes nobody's time, so that nobody is looked for.
+            is_free = one.ends_by_itself and not limited
+            after = None if is_free else next(waiting, None)
             share = shares(1 if after is None else 2, self.request.deadline.ahead)[0]
             self._take(one, share, f"candidate {number}" if number > 1 else "")
             if self._is_enough():
                 return
+            one, number = next(waiting, None) if is_free else after, number + 1
         if self.stopped:
             self._take_once_more(*min(self.stopped, key=lambda pair: _error_of(pair[1])))
 
@@ -132,7 +136,7 @@ class _Turns:
         """Run a candidate; an error of its own must not cost the others their turns."""
         deadline = self.request.deadline
         limited = deadline.seconds < inf
-        if share < inf and (limited or not one.ends_by_itself):
+        if share < inf:
             one = replace(one, solver=replace(one.solver, time_limit=share))
         if limited:
             deadline.excuse(until_there_is_a_worker(one.solver))

@@ -87,7 +87,7 @@ def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> s
     if form not in solver.forms:
         return f"it does not take the {form} form"
     available = solver.availability()
-    if not available.usable:
+    if available.reason:
         return available.reason
     if sdp is None:
         return "" if form == "cvxpy" else refusal
