@@ -37,12 +37,12 @@ _TINY = 100
 
 
 def is_tiny(sdp: SDP) -> bool:
-    """Whether a program is solved in the form in which it is proved, without reductions.
+    """Whether a program is best solved in the form in which it is proved.
 
     Examples
     --------
     >>> from sdpdr import graphs, methods
-    >>> [is_tiny(methods.mvu(graphs.path(n)).to_sdp()) for n in (4, 40)]
+    >>> [is_tiny(methods.mvu(graphs.path([1.0] * n)).to_sdp()) for n in (4, 40)]
     [True, False]
     """
     points = sum(v.size for v in sdp.variables)

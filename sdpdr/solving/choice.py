@@ -1,12 +1,12 @@
 """Which solvers are candidates for a program, and in which forms: one rule.
 
-There are two kinds of interior-point methods: Clarabel factors a dense block for every matrix of
-the program, others one matrix for all unknowns of the program or of its dual. Those whose steps
-take little come first, that of the shorter step before the other. Where there are none, and for
-programs of edges, `lowrank` comes first, and then those whose steps take longer. SCS is a candidate
-where blocks would not fit into memory, and third-party solvers come last. The rule reads sizes, and
-never load, free memory or a clock: the same program has the same plan wherever the same solvers are
-installed.
+What is tiny is solved by Clarabel in the form in which it will be proved. For all else there are
+two kinds of interior-point methods: Clarabel factors a dense block for every matrix of the program,
+others one matrix for all unknowns of the program or of its dual. Those whose steps take little come
+first, that of the shorter step before the other. Where there are none, and for programs of edges,
+`lowrank` comes first, and then those whose steps take longer. SCS is a candidate where blocks would
+not fit into memory, and third-party solvers come last. The rule reads sizes, and never load, free
+memory or a clock: the same program has the same plan wherever the same solvers are installed.
 """
 
 from __future__ import annotations

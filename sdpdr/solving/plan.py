@@ -101,10 +101,10 @@ class Plan(Candidate):
     >>> model = methods.mvu(graphs.path([1.0, 2.0]))
     >>> chosen = sdpdr.plan(model)
     >>> chosen.solver.name, [step.name for step in chosen.reductions]
-    ('lowrank', ['dedupe'])
+    ('clarabel', ['dedupe'])
     >>> round(chosen.run().value, 4)
     4.6667
-    >>> round(chosen.but(solver="clarabel", form="lmi").run().value, 4)
+    >>> round(chosen.but(solver="lowrank").run().value, 4)
     4.6667
     >>> by_hand = sdpdr.Plan([reduce.Dedupe(), reduce.Scale(), reduce.Dual()], "clarabel")
     >>> round(by_hand.run(model).value, 4)
@@ -407,7 +407,7 @@ def plan(
     >>> from sdpdr import graphs, methods, plan
     >>> choice = plan(methods.mvu(graphs.path([1.0, 2.0])))
     >>> choice.solver.name, choice.form
-    ('lowrank', 'factor')
+    ('clarabel', 'gram')
     """
     model = as_model(model)
     require_solver(solver)
