@@ -93,7 +93,7 @@ class Operators(ABC):
 
     def __neg__(self) -> Affine:
         whole = self.affine()
-        return whole._changed(lambda part: -1.0 * part, -whole.constant, whole.shape)
+        return whole._changed(lambda part: -part, -whole.constant, whole.shape)
 
     def __sub__(self, other: Any) -> Affine:
         if is_curved(other):

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -152,15 +151,15 @@ class Choice:
     def candidates(self) -> Iterator[Candidate]:
         """All in turn, each solver once, configured as they are needed."""
         seen, skip = set[str](), self.requested.skip
-        turns: Iterable[_Turn] = chain(self._by_rule(seen), self._others())
+        turns: Iterable[_Turn] = self._by_rule(seen)
         if self.wanted is not None:
             turns = [(self.wanted.name, (), _REQUESTED)]
         for name, forms, why in turns:
             solver = SOLVERS.get(name) if self.wanted is None else type(self.wanted)
             if solver is None or name in seen or name in skip:
                 continue
-            own = self._forms(solver)
-            usable = own if self.requested.form != "auto" or not forms else forms
+            is_free = bool(forms) and self.requested.form == "auto"
+            usable = forms if is_free else self._forms(solver)
             possible = (x for x in usable if not why_not(self.sdp, self.refusal, solver, x))
             form = next(possible, None)
             if form is not None:
@@ -196,6 +195,7 @@ class Choice:
         sdp = self.sdp
         if sdp is None:
             yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
+            yield from self._others()
             return
         if is_tiny(sdp):
             yield "clarabel", ("gram",), _TINY
@@ -223,6 +223,7 @@ class Choice:
             yield from (
                 (name, (), f"it takes the {self.requested.form} form") for name in _PREFERENCE
             )
+        yield from self._others()
 
     def _by_whole(self, seen: Set[str]) -> Iterator[_Turn]:
         """Methods with one matrix for all unknowns, until one is a candidate."""
