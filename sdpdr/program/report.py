@@ -58,7 +58,7 @@ def facts(solution: Solution) -> dict[str, str]:
     >>> from sdpdr import graphs, methods
     >>> told = facts(sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))))
     >>> told["solver"], told["gap"].split(", ")[1]
-    ('clarabel, gram form', 'aimed at 1e-06')
+    ('lowrank, factor form', 'aimed at 1e-06')
     """
     claimed = solution.claimed
     iterations = (

@@ -140,7 +140,7 @@ class Run:
     >>> from sdpdr import graphs, methods
     >>> run, = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))).runs
     >>> run.solver, run.form, run.status
-    ('clarabel', 'gram', 'SOLVED')
+    ('lowrank', 'factor', 'SOLVED')
     """
 
     solver: str

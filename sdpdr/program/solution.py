@@ -447,7 +447,7 @@ class Solution:
         --------
         >>> import sdpdr
         >>> from sdpdr import graphs, methods
-        >>> figure = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), "lowrank").plot()
+        >>> figure = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))).plot()
         >>> [axes.get_title("left") for axes in figure.axes if axes.get_title("left")]
         ['embedding', 'spectrum', 'springs', 'history']
         """

@@ -1,12 +1,13 @@
 """Which solvers are candidates for a program, and in which forms: one rule.
 
-What is tiny is solved by Clarabel in the form in which it will be proved. For all else there are
-two kinds of interior-point methods: Clarabel factors a dense block for every matrix of the program,
-others one matrix for all unknowns of the program or of its dual. Those whose steps take little come
-first, that of the shorter step before the other. Where there are none, and for programs of edges,
-`lowrank` comes first, and then those whose steps take longer. SCS is a candidate where blocks would
-not fit into memory, and third-party solvers come last. The rule reads sizes, and never load, free
-memory or a clock: the same program has the same plan wherever the same solvers are installed.
+What is tiny, and no unfolding, is solved by Clarabel in the form in which it will be proved. For
+all else there are two kinds of interior-point methods: Clarabel factors a dense block for every
+matrix of the program, others one matrix for all unknowns of the program or of its dual. Those whose
+steps take little come first, that of the shorter step before the other. Where there are none, and
+for programs of edges, `lowrank` comes first, and then those whose steps take longer. SCS is a
+candidate where blocks would not fit into memory, and third-party solvers come last. The rule reads
+sizes, and never load, free memory or a clock: the same program has the same plan wherever the same
+solvers are installed.
 """
 
 from __future__ import annotations
@@ -197,13 +198,14 @@ class Choice:
             yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
             yield from self._others()
             return
-        if is_tiny(sdp):
+        # Of many unfoldings that are optimal, `lowrank` finds one in few dimensions.
+        of_edges = edge_form.why_not(sdp) is None
+        if is_tiny(sdp) and not of_edges:
             yield "clarabel", ("gram",), _TINY
-        if any(v.curvature is not None for v in sdp.vector_variables) and not Nearest().accepts(
-            sdp
-        ):
+        has_squares = any(v.curvature is not None for v in sdp.vector_variables)
+        if has_squares and Nearest().accepts(sdp) is None:
             yield Nearest.name, ("gram",), _NEAREST
-        of_edges, found = edge_form.why_not(sdp) is None, sizes(sdp)
+        found = sizes(sdp)
         kinds = sorted(
             [(found.block_work, _by_blocks), (found.whole_work, self._by_whole)], key=itemgetter(0)
         )
@@ -211,7 +213,7 @@ class Choice:
         for kind in light:
             yield from kind(seen)
         # What those leave open it does not prove either, and it may search for long.
-        if of_edges or not seen:
+        if not seen:
             yield "lowrank", ("factor",), _EDGES if of_edges else _LARGE
         for work, kind in kinds:
             if work <= _HEAVY and kind not in light:

@@ -101,10 +101,10 @@ class Plan(Candidate):
     >>> model = methods.mvu(graphs.path([1.0, 2.0]))
     >>> chosen = sdpdr.plan(model)
     >>> chosen.solver.name, [step.name for step in chosen.reductions]
-    ('clarabel', ['dedupe'])
+    ('lowrank', ['dedupe'])
     >>> round(chosen.run().value, 4)
     4.6667
-    >>> round(chosen.but(solver="lowrank").run().value, 4)
+    >>> round(chosen.but(solver="clarabel", form="lmi").run().value, 4)
     4.6667
     >>> by_hand = sdpdr.Plan([reduce.Dedupe(), reduce.Scale(), reduce.Dual()], "clarabel")
     >>> round(by_hand.run(model).value, 4)
@@ -310,8 +310,7 @@ class Plan(Candidate):
             start = None if request.start is None else ready.push(request.start)
             request = replace(request, model=ready.model, start=start)
         if request.start is not None:
-            one = next((one for one in self.sequence if one.solver.takes_start), self)
-            check_start(one, self.sdp, request.start)
+            check_start(self, self.sdp, request.start)
         try:
             # What is lost by a narrower program, no other solver finds.
             if self.choice is None or self.choice.wanted is not None or self.is_narrower:
@@ -407,7 +406,7 @@ def plan(
     >>> from sdpdr import graphs, methods, plan
     >>> choice = plan(methods.mvu(graphs.path([1.0, 2.0])))
     >>> choice.solver.name, choice.form
-    ('clarabel', 'gram')
+    ('lowrank', 'factor')
     """
     model = as_model(model)
     require_solver(solver)

@@ -96,7 +96,7 @@ def solve(
         that is left of it. What is not proved by then is said, and `Solution.prove` goes on.
     start : Solution or Point, optional
         Where to begin: the answer to a nearby program, values and multipliers. Matters to
-        solvers that can use it (``lowrank``); it is refused where no candidate can.
+        solvers that can use it (``lowrank``); the others refuse it.
     progress : bool or callable, optional
         Show progress; by default on a terminal only. A callable is given a mapping an iteration.
 

@@ -48,7 +48,7 @@ WEAKLY = SDP(
 
 @pytest.fixture(scope="module")
 def ring():
-    return sdpdr.solve(methods.mvu(RING), "lowrank", tol=1e-8)
+    return sdpdr.solve(methods.mvu(RING), tol=1e-8)
 
 
 @pytest.fixture(scope="module")

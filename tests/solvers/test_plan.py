@@ -13,7 +13,7 @@ from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows
-from sdpdr.solvers import FORMS, Clarabel
+from sdpdr.solvers import FORMS, Clarabel, LowRank
 from sdpdr.solvers.registry import SOLVERS
 
 RELATIONS = ["inequality", "equality", Band(0.1), Slack(5.0), Slack(50.0, "absolute", True)]
@@ -65,19 +65,19 @@ def capped(variables):
 
 @pytest.mark.parametrize("relation", RELATIONS, ids=repr)
 def test_unfolding_goes_to_the_low_rank_solver(relation):
-    chosen = sdpdr.plan(methods.mvu(graphs.cycle(15), relation))
+    chosen = sdpdr.plan(methods.mvu(graphs.cycle(5), relation))
     assert (chosen.solver.name, chosen.form) == ("lowrank", "factor")
     assert "edge lengths" in chosen.reason
 
 
-def test_what_is_tiny_is_solved_in_the_form_in_which_it_is_proved(model):
-    chosen = sdpdr.plan(model)
+def test_what_is_tiny_is_solved_in_the_form_in_which_it_is_proved(theta):
+    chosen = sdpdr.plan(theta)
     assert (chosen.solver.name, chosen.form) == ("clarabel", "gram")
     assert [step.name for step in chosen.reductions] == ["dedupe"]
     assert "in which it will be proved" in chosen.explain()
     answer = chosen.run()
     assert answer.status is sdpdr.Status.SOLVED
-    assert answer.value == pytest.approx(sdpdr.solve(model, "lowrank").value, rel=1e-6)
+    assert answer.value == pytest.approx(sdpdr.solve(theta, "lowrank").value, rel=1e-6)
 
 
 def test_a_general_program_goes_to_a_general_solver(theta):
@@ -147,7 +147,7 @@ def test_options_of_the_call_win_over_those_of_the_object(model):
 
 
 def test_options_reach_the_solver_that_auto_chooses(model):
-    assert sdpdr.plan(model, tol=1e-4, seed=3).solver == Clarabel(tol=1e-4, seed=3)
+    assert sdpdr.plan(model, tol=1e-4, seed=3).solver == LowRank(tol=1e-4, seed=3)
 
 
 # -- explaining -------------------------------------------------------------------------------
