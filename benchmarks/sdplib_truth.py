@@ -32,7 +32,7 @@ from sdpdr import graphs, methods
 from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.possible import CHORDAL, entries, multipliers
+from sdpdr.solving.possible import CHORDAL, sizes
 
 TOL = 1e-6
 SHIFT = 1.0
@@ -130,7 +130,8 @@ def solve(task: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_hopeless(sdp: SDP, task: Mapping[str, Any]) -> bool:
     """Whether to factor one matrix for all unknowns takes too long, at 1e9 products a second."""
-    unknowns = multipliers(sdp) if task["form"].endswith("lmi") else entries(sdp)
+    found = sizes(sdp)
+    unknowns = found.multipliers if task["form"].endswith("lmi") else found.entries
     return float(unknowns) ** 3 / 3.0 > 1e9 * HOPELESS * task["seconds"]
 
 

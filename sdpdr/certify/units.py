@@ -32,6 +32,7 @@ from sdpdr.certify.flat import (
     FlatProgram,
     Part,
 )
+from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.rounding import near_powers
 
 # Exponents up to which units go: products of three stay far from the ends of doubles.
@@ -40,6 +41,8 @@ _MOST = 64.0
 _STEPS, _NEAR = 300, 1e-9
 # Where exponents are rounded up: nice data lie on simple fractions, and never near this one.
 _UP = 0.618
+# Beside the largest entry of its row, what may be the rounding of zero, and then tells no unit.
+_ROUNDING = 2.0**-50
 # A number of the objective, in these units, that counts as zero.
 NOTHING = 1e-7
 
@@ -250,9 +253,10 @@ class _Fit:
         for rows, M in ((self._equations, program.E), (self._cones, program.A)):
             found = M.tocoo()
             (row, column), size = found.coords, np.abs(found.data)
-            row, column = row[size > 0.0], column[size > 0.0]
+            solid = size > _ROUNDING * largest_of_rows(M)[row]
+            row, column = row[solid], column[solid]
             sides.append(sp.csr_array(rows[row] + self._unknowns[column]))
-            logs.append(-np.log2(size[size > 0.0]))
+            logs.append(-np.log2(size[solid]))
         side = sp.csr_array(sp.vstack(sides))
         theta = spl.lsmr(side, np.concatenate(logs), atol=_NEAR, btol=_NEAR, maxiter=_STEPS)[0]
         theta = self._with_lengths(theta, side)

@@ -92,7 +92,8 @@ class Operators(ABC):
         return self.affine()
 
     def __neg__(self) -> Affine:
-        return -1.0 * self
+        whole = self.affine()
+        return whole._changed(lambda part: -part, -whole.constant, whole.shape)
 
     def __sub__(self, other: Any) -> Affine:
         if is_curved(other):

@@ -172,6 +172,9 @@ class Product:
     def __rmatmul__(self, rows: Any) -> Product:
         return replace(self, weights=own_rows(rows) @ self.weights)
 
+    def __neg__(self) -> Product:
+        return -1.0 * self
+
     def __rmul__(self, scale: Any) -> Product:
         scales = np.broadcast_to(np.asarray(scale, dtype=float), (self.weights.shape[0],))
         return sp.diags_array(scales, format="csr") @ self

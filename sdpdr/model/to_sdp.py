@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,12 +29,13 @@ def to_sdp(model: Model) -> SDP:
     parts = _Parts(list(model.variables()))
     for label, term in model.labelled_terms():
         parts.lower(label, term)
+    objective = reduce(add, parts.costs) if parts.costs else Affine()
     return SDP(
         variables=tuple(parts.variables),
-        objective=dict(parts.objective.maps),
+        objective=dict(objective.maps),
         rows=tuple(parts.rows),
         lmis=tuple(parts.lmis),
-        constant=float(parts.objective.constant[0]),
+        constant=float(objective.constant[0]),
         maximize=model.is_maximization,
         name=model.name,
     )
@@ -93,7 +96,7 @@ class _Parts:
     """The program under construction."""
 
     variables: list[Variable]
-    objective: Affine = field(default_factory=Affine)
+    costs: list[Affine] = field(default_factory=list)
     rows: list[Rows] = field(default_factory=list)
     lmis: list[Lmi] = field(default_factory=list)
 
@@ -109,7 +112,7 @@ class _Parts:
                 Lmi(label, order_of(term.lhs.m), dict(term.lhs.maps), term.lhs.constant)
             )
         elif isinstance(term, (Minimize, Maximize)):
-            self.objective = self.objective + term.cost
+            self.costs.append(term.cost)
         elif isinstance(term, Penalize):
             self._penalty(label, term)
         elif isinstance(term, Smooth):
@@ -137,12 +140,12 @@ class _Parts:
         over = VectorVariable(f"{label}.over", m, nonnegative=True)
         self.variables.append(over)
         price = VectorMap(term.weight[None, :])
-        self.objective = self.objective + price @ Var(over.name)
+        self.costs.append(price @ Var(over.name))
         lhs = term.lhs + (-eye) @ Var(over.name)
         if term.penalty == "positive":
             self._rows(label, "<=", lhs, term.rhs)
             return
         under = VectorVariable(f"{label}.under", m, nonnegative=True)
         self.variables.append(under)
-        self.objective = self.objective + price @ Var(under.name)
+        self.costs.append(price @ Var(under.name))
         self._rows(label, "==", lhs + eye @ Var(under.name), term.rhs)

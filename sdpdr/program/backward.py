@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Matrix, largest
+from sdpdr.base.arrays import Array, Index, Matrix, largest
+from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.magnitudes import diagonal_magnitude
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program.face import null_vectors, stated_labels
@@ -74,9 +75,18 @@ class Measured:
             return float("nan")
         return backward_error(self.sdp, self.point.values, self.slacks)
 
+    @cached_property
+    def edges(self) -> dict[str, Index]:
+        """The edges of rows that are squared lengths alone, of the first matrix, by label."""
+        if self.sdp is None:
+            return {}
+        first = next((v.name for v in self.sdp.psd_variables), "")
+        maps = {r.label: r.lhs.get(first) for r in self.sdp.rows}
+        return {k: a.edges for k, a in maps.items() if isinstance(a, SquaredEdgeLengths)}
+
     def __getstate__(self) -> dict[str, Any]:
         """What was measured, which travels without the program."""
-        names = ("residuals", "slacks", "backward_error")
+        names = ("residuals", "slacks", "backward_error", "edges")
         known = {name: getattr(self, name) for name in names}
         return {"sdp": None, "point": Point(), "on_face": None, **known}
 

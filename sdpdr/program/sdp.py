@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -67,14 +67,11 @@ class Remembering:
         make : callable
             One that lasts, such as a class or a function of a module.
         """
-        if make not in self._remembered:
-            self._remembered[make] = make(self)
-        found: _Made = self._remembered[make]
+        known: dict[Callable[[Any], Any], Any] = self.__dict__.setdefault("_remembered", {})
+        if make not in known:
+            known[make] = make(self)
+        found: _Made = known[make]
         return found
-
-    @cached_property
-    def _remembered(self) -> dict[Callable[[Any], Any], Any]:
-        return {}
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ of many squared lengths, always exceeds it.
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +24,6 @@ from sdpdr.linalg import (
     InnerProduct,
     LinearMap,
     Products,
-    SvecMap,
     VectorMap,
 )
 from sdpdr.linalg.magnitudes import row_extents
@@ -32,7 +31,22 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP, remembered
 
-# Beside what an entry of a solution costs.
+# Numbers of points and multipliers up to which no reduction makes up for the time that it takes,
+# on some forty problem cards.
+_TINY = 100
+
+
+def is_tiny(sdp: SDP) -> bool:
+    """Whether a program is best solved in the form in which it is proved.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> [is_tiny(methods.mvu(graphs.path([1.0] * n)).to_sdp()) for n in (4, 40)]
+    [True, False]
+    """
+    points = sum(v.size for v in sdp.variables)
+    return points + sdp.n_rows + sum(lmi.constant.size for lmi in sdp.lmis) <= _TINY
 
 
 @remembered
@@ -135,39 +149,29 @@ def require_admissible(sdp: SDP) -> SDP:
 
 
 def _refuse_inadmissible(sdp: SDP) -> None:
+    for what, where, numbers in _numbers(sdp):
+        for row in np.flatnonzero(~is_admissible(numbers)):
+            place = what + where.format(row=row)
+            number = float(numbers[row])
+            raise ModelError(f"{place} is {number:g}; it must be {ALLOWED}. Choose other units.")
+
+
+def _numbers(sdp: SDP) -> Iterator[tuple[str, str, Array]]:
+    """What numbers of a program are, where each of them is, and the numbers."""
     for name, linear_map in sdp.objective.items():
-        _require_map(linear_map, f"the objective: the largest cost on {name!r}", "")
-    _require(np.array([sdp.constant]), "the objective: its constant", "")
+        yield f"the objective: the largest cost on {name!r}", "", row_extents(linear_map)
+    yield "the objective: its constant", "", np.array([sdp.constant])
     for v in sdp.vector_variables:
         if v.curvature is not None:
-            _require(v.curvature, f"variable {v.name!r}: the curvature", " of scalar {row}")
+            yield f"variable {v.name!r}: the curvature", " of scalar {row}", v.curvature
+    sides = [(r.label, r.lhs) for r in sdp.rows] + [(lmi.label, lmi.lhs) for lmi in sdp.lmis]
+    for label, lhs in sides:
+        for name, linear_map in lhs.items():
+            what = f"rows {label!r}: the largest coefficient of {name!r}"
+            yield what, " in row {row}", row_extents(linear_map)
     for r in sdp.rows:
-        _require_rows(r.label, r.lhs)
-        _require(r.rhs, f"rows {r.label!r}: the right side", " of row {row}")
+        yield f"rows {r.label!r}: the right side", " of row {row}", r.rhs
     for lmi in sdp.lmis:
-        _require_rows(lmi.label, lmi.lhs)
         # Beside the rest of its matrix an entry of the constant may be rounding.
         largest = np.max(np.abs(lmi.constant), initial=0.0, keepdims=True)
-        _require(largest, f"matrix inequality {lmi.label!r}: the largest constant", "")
-
-
-def _require_rows(label: str, lhs: Expression) -> None:
-    for name, linear_map in lhs.items():
-        words = f"rows {label!r}: the largest coefficient of {name!r}"
-        _require_map(linear_map, words, " in row {row}")
-
-
-def _require_map(linear_map: LinearMap | VectorMap, what: str, where: str) -> None:
-    # Where every entry is admissible, so is the largest of every row.
-    is_sparse = isinstance(linear_map, (VectorMap, SvecMap))
-    if not is_sparse or not is_admissible(linear_map.matrix().data).all():
-        _require(row_extents(linear_map), what, where)
-
-
-def _require(numbers: Array, what: str, where: str) -> None:
-    for row in np.flatnonzero(~is_admissible(numbers)):
-        _refuse(float(numbers[row]), what + where.format(row=row))
-
-
-def _refuse(number: float, what: str) -> NoReturn:
-    raise ModelError(f"{what} is {number:g}; it must be {ALLOWED}. Choose other units.")
+        yield f"matrix inequality {lmi.label!r}: the largest constant", "", largest

@@ -115,9 +115,7 @@ class Solution:
         shape, where ``values["S"]`` is a row.
     measured : Measured
         Further measures of the point, computed when they are first read: `residuals`, `slacks`,
-        `backward_error`.
-    edges : mapping from constraint label to array of shape (m, 2)
-        The edges that constraints on squared lengths are about, in the first matrix.
+        `backward_error`, `edges`.
     prover, writer : callable or None
         What `prove` and `write_proof` call.
 
@@ -161,7 +159,6 @@ class Solution:
     of_model: bool = False
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     measured: Measured = field(default_factory=Measured)
-    edges: Mapping[str, Index] = field(default_factory=dict)
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
     writer: Callable[[Solution, str | Path], WrittenProof] | None = field(default=None, repr=False)
 
@@ -257,6 +254,11 @@ class Solution:
         See `sdpdr.program.backward`; ``nan`` if there is no point.
         """
         return self.measured.backward_error
+
+    @property
+    def edges(self) -> Mapping[str, Index]:
+        """Edges of the constraints on squared lengths of the first matrix, by label."""
+        return self.measured.edges
 
     @property
     def advice(self) -> str:

@@ -15,7 +15,7 @@ from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.exact import Mask, matrix_row, vector_row
 from sdpdr.program.face import exposing_rows, visible_rows
-from sdpdr.program.point import Point, side_by_side
+from sdpdr.program.point import Factor, Point, PsdVariable, side_by_side
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
@@ -25,6 +25,8 @@ from sdpdr.reduce.parallel import first_parallel, scales
 _TOLERANCE = 1e-9
 # What rounding may leave of a right-hand side of zero, beside the largest one.
 _ROUNDING = 1e-14
+# Relative difference of two ratios that rounding does not make.
+_CHANCE = 1e-11
 # Up to this many entries, rows are compared even if they are not sparse.
 _FEW = 10_000_000
 
@@ -59,7 +61,7 @@ class Dedupe(Reduction):
     def _reduce(self, sdp: SDP) -> Reduced:
         visible = [r for r in visible_rows(sdp) if not _is_wide(r)]
         same = ([r for r in visible if r.relation == relation] for relation in ("==", "<="))
-        groups = [_Alike(sdp, rows) for rows in same if rows]
+        groups = [_Alike(sdp, rows) for rows in same if rows and not _seem_apart(sdp, rows)]
         repeated = _repeated_faces(sdp)
         kept = {r.label: np.full(r.m, r.label not in repeated) for r in sdp.rows}
         for group in groups:
@@ -93,6 +95,26 @@ class Dedupe(Reduction):
 def _is_wide(rows: Rows) -> bool:
     """Whether rows have so many entries that comparing them costs more than it saves."""
     return any(a.is_wide(_FEW) for a in rows.lhs.values() if isinstance(a, LinearMap))
+
+
+def _seem_apart(sdp: SDP, groups: Sequence[Rows]) -> bool:
+    """Whether no row is zero and no two are parallel, by their values at two random points.
+
+    Values of parallel rows have one ratio. Others may have it by chance, and are looked at closely.
+    """
+    rng, values = np.random.default_rng(0), []
+    for _ in range(2):
+        point = {
+            v.name: Factor(rng.uniform(size=(v.n, 1)))
+            if isinstance(v, PsdVariable)
+            else rng.uniform(size=v.size)
+            for v in sdp.variables
+        }
+        values.append(np.concatenate([sdp.evaluate(r.lhs, point, r.m) for r in groups]))
+    if not np.all(values[0]):
+        return False
+    ratios = np.sort(values[1] / values[0])
+    return bool(np.all(np.diff(ratios) > _CHANCE * np.abs(ratios[1:])))
 
 
 def _same(point: Point) -> Point:

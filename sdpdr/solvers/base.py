@@ -20,7 +20,6 @@ from sdpdr.base.errors import (
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Solution
 from sdpdr.solvers.tolerance import OPTIONS, TOLERANCES, Rule, check_options
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -181,10 +180,6 @@ class Solver(ABC):
                 f"solver {cls.name!r} is installed ({found.version}) but has no licence: "
                 f"{found.reason} Any other solver in sdpdr.solvers() will do."
             )
-
-    def remark(self, solution: Solution) -> str:
-        """What is to be said beside the answer once it is graded; nothing by default."""
-        return ""
 
     def tolerances(self) -> dict[str, float]:
         """The tolerance in the solver's own names; nothing where it keeps its defaults.

@@ -9,7 +9,9 @@ would take longer over a small program than Clarabel does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import clarabel
@@ -18,6 +20,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
+from sdpdr.certify.standard import standard
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.program.arrows import arrow_labels, folded, is_seen_as_arrow, unfolded
 from sdpdr.program.point import Point, Variable
@@ -27,6 +30,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.dense.normal import Data
 from sdpdr.solvers.dense.scaling import Cones
+from sdpdr.solvers.flat import read_answer, run_clarabel
 
 # Clarabel's words, in ours and in those of cvxpy, whose users know them.
 _SAID = {
@@ -42,6 +46,48 @@ _SAID = {
     "MaxTime": (Verdict.TIME_LIMIT, "user_limit"),
 }
 _REGULARIZED = {"static_regularization_constant": 1e-7}
+
+
+def solve_tiny(sdp: SDP, options: Callable[[], dict[str, Any]], *, verbose: bool) -> Outcome:
+    """Have Clarabel solve a tiny program, on its face and in its units, as it will be proved.
+
+    Parameters
+    ----------
+    sdp : SDP
+    options : callable without arguments
+        Of Clarabel, by its own names.
+    verbose : bool
+    """
+    form = standard(sdp)
+    flat, unit = form.flat, form.units.cost
+    run = partial(run_clarabel, flat)
+    found, outcome = _outcome(run, options, verbose, lambda value: unit * (value + flat.offset))
+    x, _, z, _ = read_answer(flat, found)
+    is_solved = outcome.verdict not in (Verdict.INFEASIBLE, Verdict.UNBOUNDED)
+    point = Point(
+        form.values(x) if is_solved else {},
+        {} if outcome.verdict is Verdict.UNBOUNDED else form.duals(z),
+    )
+    return replace(outcome, point=point)
+
+
+def _outcome(
+    run: Callable[[Mapping[str, Any]], Any],
+    options: Callable[[], dict[str, Any]],
+    verbose: bool,
+    value_of: Callable[[float], float],
+) -> tuple[Any, Outcome]:
+    """What Clarabel says, and the same as an outcome without a point."""
+    watch = Deadline()
+    found = run({"verbose": verbose, **options()})
+    if str(found.status) == "NumericalError":
+        # Where rows nearly depend on each other, Clarabel's factorization may break down at once;
+        # with more regularization it does not.
+        found = run({"verbose": verbose, **_REGULARIZED, **options()})
+    verdict, words = _SAID.get(str(found.status), (Verdict.FAILED, "solver_error"))
+    value = value_of(float(found.obj_val))
+    claim = Claim(words, value if np.isfinite(value) else None, int(found.iterations))
+    return found, Outcome(Point(), verdict, claim, {"solve": watch.spent})
 
 
 class ConicForm:
@@ -159,24 +205,16 @@ class ConicForm:
             Of Clarabel, by its own names; asked when the program is compiled, which takes time.
         verbose : bool
         """
-        settings = clarabel.DefaultSettings()
-        settings.verbose = verbose
         program = self.handed_over()
-        watch = Deadline()
-        # Where rows nearly depend on each other, Clarabel's factorization may break down at once;
-        # with more regularization it does not.
-        for more in ({}, _REGULARIZED):
-            for name, value in {**more, **options()}.items():
+
+        def run(given: Mapping[str, Any]) -> Any:
+            settings = clarabel.DefaultSettings()
+            for name, value in given.items():
                 setattr(settings, name, value)
-            solver = clarabel.DefaultSolver(*program, settings)
-            found = solver.solve()
-            if str(found.status) != "NumericalError":
-                break
-        seconds = {"solve": watch.spent}
-        verdict, words = _SAID.get(str(found.status), (Verdict.FAILED, "solver_error"))
-        value = float(found.obj_val) + self.sdp.constant
-        claim = Claim(words, value if np.isfinite(value) else None, int(found.iterations))
-        return Outcome(self.read(found, verdict), verdict, claim, seconds)
+            return clarabel.DefaultSolver(*program, settings).solve()
+
+        found, outcome = _outcome(run, options, verbose, lambda value: value + self.sdp.constant)
+        return replace(outcome, point=self.read(found, outcome.verdict))
 
     def _system(self) -> tuple[tuple[Array, tuple[Index, Index]], Array]:
         """Entries of A with their rows and columns, and b."""

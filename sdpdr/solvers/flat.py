@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
 from typing import Any
 
@@ -9,6 +10,7 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     NONNEGATIVE,
@@ -51,33 +53,56 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     >>> found.is_solved, found.x.round(6).tolist(), found.z.round(6).tolist()
     (True, [2.0], [1.0])
     """
-    m, n = program.f.size, program.c.size
     if (
         _STEPS * sum(part.rows.size**3 for part in program.parts if part.kind == SEMIDEFINITE)
         > seconds
     ):
         return _nothing(program)
-    scale = np.ones(program.b.size)
-    for cone, rows in program.cones:
-        if isinstance(cone, Semidefinite):
-            scale[rows] = np.tile(np.sqrt(cone.weight), cone.count)
-    cones = [clarabel.ZeroConeT(m)] if m else []
-    cones += [_cone(part) for part in program.parts]
-    A = sp.csc_matrix(sp.vstack([program.E, sp.diags_array(scale) @ program.A]))
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.time_limit = seconds
-    b = np.concatenate([program.f, scale * program.b])
-    squares = sp.csc_matrix((n, n))
     try:
-        found = clarabel.DefaultSolver(squares, program.c, A, b, cones, settings).solve()
+        found = run_clarabel(program, {"verbose": False, "time_limit": seconds})
     except BaseException as error:
         if type(error).__name__ != PANIC:
             raise
         return _nothing(program)
+    return read_answer(program, found)
+
+
+def run_clarabel(program: FlatProgram, options: Mapping[str, Any]) -> Any:
+    """Solve a program with Clarabel, whose own words are returned.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    options : mapping
+        By Clarabel's own names.
+    """
+    m, n, scale = program.f.size, program.c.size, _scale(program)
+    cones = [clarabel.ZeroConeT(m)] if m else []
+    cones += [_cone(part) for part in program.parts]
+    A = sp.csc_matrix(sp.vstack([program.E, sp.diags_array(scale) @ program.A]))
+    b = np.concatenate([program.f, scale * program.b])
+    settings = clarabel.DefaultSettings()
+    for name, value in options.items():
+        setattr(settings, name, value)
+    squares = sp.csc_matrix((n, n))
+    return clarabel.DefaultSolver(squares, program.c, A, b, cones, settings).solve()
+
+
+def read_answer(program: FlatProgram, found: Any) -> Answer:
+    """The answer in what Clarabel says of a program."""
+    m, scale = program.f.size, _scale(program)
     x, s, z = (np.array(v, dtype=float) for v in (found.x, found.s, found.z))
     z = np.concatenate([z[:m], z[m:] * scale])
     return Answer(x, s[m:] / scale, z, str(found.status) in _SOLVED)
+
+
+def _scale(program: FlatProgram) -> Array:
+    """The units of Clarabel's rows: entries beside the diagonal of a matrix, times a root of 2."""
+    scale = np.ones(program.b.size)
+    for cone, rows in program.cones:
+        if isinstance(cone, Semidefinite):
+            scale[rows] = np.tile(np.sqrt(cone.weight), cone.count)
+    return scale
 
 
 def _nothing(program: FlatProgram) -> Answer:

@@ -104,10 +104,12 @@ def screen(sdp: SDP, outcome: Outcome) -> Outcome:
         The same where nothing is wrong. A solver that claims success without a usable point has
         the verdict ``FAILED``, and the claim's message says what was dropped.
     """
-    shapes = _value_shapes(sdp)
+    shapes: dict[str, Shape] = {v.name: v.extents for v in sdp.variables}
+    of_duals: dict[str, Shape] = {r.label: r.rhs.shape for r in sdp.rows}
+    of_duals |= {lmi.label: (lmi.order, lmi.order) for lmi in sdp.lmis}
     missing = next((f"lack {name!r}" for name in shapes if name not in outcome.point.values), None)
     wrong_value = missing or _first_wrong(outcome.point.values, shapes)
-    wrong_dual = _first_wrong(outcome.point.duals, _dual_shapes(sdp))
+    wrong_dual = _first_wrong(outcome.point.duals, of_duals)
     if not wrong_value and not wrong_dual:
         return outcome
     values = {} if wrong_value else outcome.point.values
@@ -137,12 +139,3 @@ def _first_wrong(given: Mapping[str, Value], shapes: Mapping[str, Shape]) -> str
         if np.abs(array).max(initial=0.0) > HUGE:
             return f"are beyond {HUGE:.0e} for {name!r}"
     return None
-
-
-def _value_shapes(sdp: SDP) -> dict[str, Shape]:
-    return {v.name: v.extents for v in sdp.variables}
-
-
-def _dual_shapes(sdp: SDP) -> dict[str, Shape]:
-    shapes: dict[str, Shape] = {r.label: (r.m,) for r in sdp.rows}
-    return shapes | {lmi.label: (lmi.order, lmi.order) for lmi in sdp.lmis}

@@ -74,8 +74,8 @@ class Rule:
     Examples
     --------
     >>> rule = Rule(("gaptol",), 10.0, (1e-6,), floor=1e-8)
-    >>> rule.asked(1e-6), rule.asked(1e-9)
-    (1e-07, 1e-08)
+    >>> rule.told(1e-6), rule.told(1e-9)
+    ({'gaptol': 1e-07}, {'gaptol': 1e-08})
     """
 
     options: tuple[str, ...]
@@ -86,13 +86,10 @@ class Rule:
     floor: float = 0.0
     ceiling: float = inf
 
-    def asked(self, tol: float) -> float:
-        """The number that stands for a tolerance."""
-        return min(self.ceiling, max(self.floor, tol / self.divisor))
-
     def told(self, tol: float) -> dict[str, float]:
         """What the solver is told of a tolerance, by its own names."""
-        return dict.fromkeys(self.options, self.asked(tol))
+        asked = min(self.ceiling, max(self.floor, tol / self.divisor))
+        return dict.fromkeys(self.options, asked)
 
 
 def read_rules() -> Mapping[str, Rule]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from functools import cache
 from importlib.metadata import version
-from typing import Any
 
 from sdpdr.model import Model
 from sdpdr.program.point import Point
@@ -14,23 +13,6 @@ from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.options import Request
-
-
-def claimed(words: str, claim: Claim, **known: Any) -> Solution:
-    """An answer of which nothing is proved, and why; the value is as claimed.
-
-    Parameters
-    ----------
-    words : str
-        Why.
-    claim : Claim
-    **known
-        Other fields of `Solution`: solver, form and tol at least.
-    """
-    nothing = {"status": Status.UNVERIFIED, "attained_by": words, "values": {}, "duals": {}}
-    value = float("nan") if claim.value is None else claim.value
-    given: dict[str, Any] = nothing | {"timings": {}} | known
-    return Solution(value=value, bound=None, argument=words, claimed=claim, **given)
 
 
 def unproved(
@@ -43,12 +25,14 @@ def unproved(
 ) -> Solution:
     """An answer by some way of which nothing is proved, and why; the value is as claimed."""
     solver, model, found = chosen.solver, request.model, point or Point()
-    return claimed(
-        words,
-        claim,
+    return Solution(
         status=status,
+        value=float("nan") if claim.value is None else claim.value,
+        bound=None,
+        argument=words,
         values=found.values,
         duals=found.duals,
+        claimed=claim,
         timings=dict(request.clock.seconds),
         solver=solver.name,
         form=chosen.form,
@@ -56,6 +40,9 @@ def unproved(
         seed=solver.seed,
         versions=versions(solver),
         maximize=model.is_maximization if isinstance(model, Model) else model.maximize,
+        rigorous=request.rigorous,
+        gap_scale=request.gap_scale,
+        attained_by=words,
     )
 
 

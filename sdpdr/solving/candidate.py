@@ -36,9 +36,7 @@ def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
 def configure(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
     """A solver with the options that were given; they win over its own."""
     given = {name: value for name, value in options.items() if value is not None}
-    if isinstance(solver, Solver):
-        return replace(solver, **given)
-    return find(solver)(**given)
+    return replace(solver, **given) if isinstance(solver, Solver) else find(solver)(**given)
 
 
 def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:

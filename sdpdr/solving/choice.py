@@ -1,45 +1,36 @@
 """Which solvers are candidates for a program, and in which forms: one rule.
 
-There are two kinds of interior-point methods: Clarabel factors a dense block for every matrix of
-the program, others one matrix for all unknowns of the program or of its dual. Those whose steps
-take little come first, that of the shorter step before the other. Where there are none, and for
-programs of edges, `lowrank` comes first, and then those whose steps take longer. SCS is a candidate
-where blocks would not fit into memory, and third-party solvers come last. The rule reads sizes, and
-never load, free memory or a clock: the same program has the same plan wherever the same solvers are
-installed.
+What is tiny, and no unfolding, is solved by Clarabel in the form in which it will be proved. For
+all else there are two kinds of interior-point methods: Clarabel factors a dense block for every
+matrix of the program, others one matrix for all unknowns of the program or of its dual. Those whose
+steps take little come first, that of the shorter step before the other. Where there are none, and
+for programs of edges, `lowrank` comes first, and then those whose steps take longer. SCS is a
+candidate where blocks would not fit into memory, and third-party solvers come last. The rule reads
+sizes, and never load, free memory or a clock: the same program has the same plan wherever the same
+solvers are installed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from operator import itemgetter
 from typing import TypeAlias
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import require_admissible
+from sdpdr.program.sizes import is_tiny, require_admissible
 from sdpdr.program.standard import equality_rows
-from sdpdr.reduce import Composed
+from sdpdr.reduce import Composed, Dedupe
 from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.lowrank.edge import form as edge_form
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.candidate import Candidate, configure, reductions_for
 from sdpdr.solving.options import PlanOptions
-from sdpdr.solving.possible import (
-    CHORDAL,
-    block_work,
-    entries,
-    multipliers,
-    orders,
-    unknowns,
-    whole_work,
-    why_not,
-)
+from sdpdr.solving.possible import CHORDAL, sizes, why_not
 
 # Multiplications of a step up to which an interior-point method comes before `lowrank`: the
 # step takes less than a second.
@@ -68,6 +59,7 @@ _EDGES = (
     "multipliers certify the answer"
 )
 _LARGE = "as factors of low rank the matrices stay small, and others would factor large ones"
+_TINY = "it is so small that it is solved in the form in which it will be proved"
 _BLOCKS = "its matrices are so small that steps with a dense block for each take little"
 _WHOLE = "its {} unknowns are so few that steps with one matrix for all take little"
 _WRITTEN_WORDS = "a block is written in cvxpy directly, and {} is the first cvxpy solver here"
@@ -96,26 +88,26 @@ def choose(sdp: SDP | None, requested: PlanOptions, refusal: str = "") -> Choice
     """
     if requested.form not in ("auto", *FORMS):
         raise UnknownNameError("form", requested.form, ("auto", *FORMS, "landmark"))
-    check_options(requested.given)
     if requested.via:
         if sdp is None:
             raise NotAcceptedError(f"reductions need a standard form: {refusal}")
         with suppress(InfeasibleError):  # The run will see it, too, and say so.
-            sdp = Composed(requested.via).apply(sdp).sdp
-    if sdp is not None:
-        require_admissible(sdp)
+            sdp = require_admissible(Composed(requested.via).apply(sdp).sdp)
     wanted = None if requested.is_auto else configure(requested.solver, requested.options)
     if wanted is not None:
         wanted.require()
     return Choice(sdp, refusal, requested, wanted)
 
 
-def _is_small(sdp: SDP) -> bool:
-    return max(orders(sdp), default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
-
-
 # A solver, its forms, the best first, and why it is a candidate.
 _Turn: TypeAlias = "tuple[str, tuple[str, ...], str]"
+
+
+def _by_blocks(seen: Set[str]) -> Iterator[_Turn]:
+    """The method with a dense block for every matrix, whoever is a candidate already."""
+    del seen
+    yield "clarabel", ("lmi", "gram"), _BLOCKS
+
 
 # -- the choice ---------------------------------------------------------------------------------
 
@@ -159,28 +151,26 @@ class Choice:
 
     def candidates(self) -> Iterator[Candidate]:
         """All in turn, each solver once, configured as they are needed."""
+        seen, skip = set[str](), self.requested.skip
+        turns: Iterable[_Turn] = self._by_rule(seen)
         if self.wanted is not None:
-            kind = type(self.wanted)
-            wanted = next((one for one in self._forms(kind) if not self._why_not(kind, one)), None)
-            if wanted is not None:
-                yield self._made(self.wanted, wanted, _REQUESTED)
-            return
-        seen = set[str]()
-        for name, forms, why in chain(self._by_rule(seen), self._others()):
-            solver = SOLVERS.get(name)
-            if solver is None or name in seen or name in self.requested.skip:
+            turns = [(self.wanted.name, (), _REQUESTED)]
+        for name, forms, why in turns:
+            solver = SOLVERS.get(name) if self.wanted is None else type(self.wanted)
+            if solver is None or name in seen or name in skip:
                 continue
-            own = self._forms(solver)
-            usable = own if self.requested.form != "auto" or not forms else forms
-            form = next((one for one in usable if not self._why_not(solver, one)), None)
+            is_free = bool(forms) and self.requested.form == "auto"
+            usable = forms if is_free else self._forms(solver)
+            possible = (x for x in usable if not why_not(self.sdp, self.refusal, solver, x))
+            form = next(possible, None)
             if form is not None:
                 seen.add(name)
-                yield self._made(configure(name, self.requested.options), form, why.format(name))
+                yield self._made(solver, form, why.format(name))
 
     def reasons(self) -> dict[tuple[str, str], str]:
         """Every pair of solver and form: ``"possible"``, or why not."""
         return {
-            (name, form): self._why_not(solver, form) or POSSIBLE
+            (name, form): why_not(self.sdp, self.refusal, solver, form) or POSSIBLE
             for name, solver in SOLVERS.items()
             for form in solver.forms
         }
@@ -191,16 +181,12 @@ class Choice:
             return [self.requested.form] if self.requested.form in solver.forms else []
         if self.sdp is None:
             return [form for form in solver.forms if form == "cvxpy"]
-        dual = multipliers(self.sdp) <= entries(self.sdp)
+        found = sizes(self.sdp)
+        dual = found.multipliers <= found.entries
         order = ("factor", "lmi", "gram") if dual else ("factor", "gram", "lmi")
         # What reductions lead to is not as it was written.
         last = (*CHORDAL, *(() if self.requested.via else ("cvxpy",)))
         return [form for form in (*order, *last) if form in solver.forms]
-
-    def _why_not(self, solver: type[Solver], form: str) -> str:
-        if form not in solver.forms:
-            return f"it does not take the {form} form"
-        return why_not(self.sdp, self.refusal, solver, form)
 
     def _by_rule(self, seen: Set[str]) -> Iterator[_Turn]:
         """Solvers with forms and reasons, of the standard form in whichever form is best.
@@ -210,48 +196,48 @@ class Choice:
         sdp = self.sdp
         if sdp is None:
             yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
+            yield from self._others()
             return
-        if Nearest().accepts(sdp) is None:
+        # Of many unfoldings that are optimal, `lowrank` finds one in few dimensions.
+        of_edges = edge_form.why_not(sdp) is None
+        if is_tiny(sdp) and not of_edges:
+            yield "clarabel", ("gram",), _TINY
+        has_squares = any(v.curvature is not None for v in sdp.vector_variables)
+        if has_squares and Nearest().accepts(sdp) is None:
             yield Nearest.name, ("gram",), _NEAREST
-        edges = self._is_edge_program
-        low: _Turn = ("lowrank", ("factor",), _EDGES if edges else _LARGE)
-        clarabel: _Turn = ("clarabel", ("lmi", "gram"), _BLOCKS)
-        interior = self._interior(sdp)
-        by_work = sorted(
-            [(block_work(sdp), (clarabel,)), (whole_work(sdp), interior)], key=itemgetter(0)
+        found = sizes(sdp)
+        kinds = sorted(
+            [(found.block_work, _by_blocks), (found.whole_work, self._by_whole)], key=itemgetter(0)
         )
-        light = [ways for work, ways in by_work if work <= _LIGHT and not edges]
-        heavy = [ways for work, ways in by_work if work <= _HEAVY and ways not in light]
-        yield from chain.from_iterable(light)
+        light = [kind for work, kind in kinds if work <= _LIGHT and not of_edges]
+        for kind in light:
+            yield from kind(seen)
         # What those leave open it does not prove either, and it may search for long.
         if not seen:
-            yield low
-        yield from chain.from_iterable(heavy)
+            yield "lowrank", ("factor",), _EDGES if of_edges else _LARGE
+        for work, kind in kinds:
+            if work <= _HEAVY and kind not in light:
+                yield from kind(seen)
         # Where others are too large, for a few digits.
-        if block_work(sdp) > _HEAVY and max(orders(sdp)) <= _SPLIT_ORDER:
+        if found.block_work > _HEAVY and max(found.orders) <= _SPLIT_ORDER:
             yield "scs", ("gram",), "its steps take least where many digits are not needed"
         if self.requested.form != "auto":
             yield from (
                 (name, (), f"it takes the {self.requested.form} form") for name in _PREFERENCE
             )
+        yield from self._others()
 
-    @cached_property
-    def _is_edge_program(self) -> bool:
-        from sdpdr.solvers.lowrank.edge import form
-
-        return self.sdp is not None and form.why_not(self.sdp) is None
-
-    def _interior(self, sdp: SDP) -> tuple[_Turn, ...]:
-        """The method with one matrix for all unknowns."""
-        few = unknowns(sdp)
+    def _by_whole(self, seen: Set[str]) -> Iterator[_Turn]:
+        """Methods with one matrix for all unknowns, until one is a candidate."""
+        assert self.sdp is not None
+        few = sizes(self.sdp).unknowns
         for name in ("dense", *_INTERIOR) if few <= _FEW else _INTERIOR:
-            solver = SOLVERS.get(name)
-            if solver is None or name in self.requested.skip:
-                continue
-            forms = tuple(form for form in self._forms(solver) if form in ("gram", "lmi"))
-            if any(not self._why_not(solver, form) for form in forms):
-                return ((name, forms, _WHOLE.format(few)),)
-        return ()
+            if name in SOLVERS and name not in seen:
+                forms = [form for form in self._forms(SOLVERS[name]) if form in ("gram", "lmi")]
+                if forms:
+                    yield name, tuple(forms), _WHOLE.format(few)
+                if name in seen:
+                    return
 
     def _others(self) -> Iterator[_Turn]:
         """Third-party solvers, and last resorts for small programs."""
@@ -259,17 +245,28 @@ class Choice:
         for name, solver in SOLVERS.items():
             if name not in known and not solver.by_name_only:
                 yield name, (), "it is there"
-        if self.requested.form == "auto" and self.sdp is not None and _is_small(self.sdp):
+        if self.requested.form != "auto" or self.sdp is None:
+            return
+        largest = max(sizes(self.sdp).orders, default=0)
+        if largest <= SMALL_ORDER and equality_rows(self.sdp) <= SMALL_ROWS:
             for name, solver in SOLVERS.items():
                 if solver.is_last_resort:
                     words = "all others fell short, and the program is small"
                     yield name, solver.forms[:1], words
 
-    def _made(self, solver: Solver, form: str, why: str) -> Candidate:
-        sdp = self.sdp
-        steps = () if sdp is None or solver.as_stored else reductions_for(form, sdp)
-        ends = solver.name == "clarabel" and sdp is not None and block_work(sdp) <= _LIGHT
-        return Candidate((*self.requested.via, *steps), solver, form, why, ends)
+    def _made(self, kind: type[Solver], form: str, why: str) -> Candidate:
+        """The candidate with what was requested."""
+        sdp, requested = self.sdp, self.requested
+        solver = self.wanted or configure(kind.name, requested.options)
+        if sdp is None or kind.as_stored:
+            return Candidate(requested.via, solver, form, why)
+        is_clarabel = kind.name == "clarabel"
+        ends = is_clarabel and sizes(sdp).block_work <= _LIGHT
+        # What is tiny is solved as it will be proved, on its face and in its units.
+        is_free = self.wanted is None and requested.form == "auto"
+        as_proved = is_free and is_clarabel and form == "gram" and is_tiny(sdp)
+        steps = (Dedupe(),) if as_proved else reductions_for(form, sdp)
+        return Candidate((*requested.via, *steps), solver, form, why, ends)
 
     def _no_way(self, solvers: Mapping[str, type[Solver]]) -> str:
         form, wanted = self.requested.form, self.wanted
@@ -283,7 +280,7 @@ class Choice:
             for name, solver in solvers.items()
             if name not in self.requested.skip and (wanted is not None or not solver.by_name_only)
             for one in self._forms(solver)
-            if (words := self._why_not(solver, one))
+            if (words := why_not(self.sdp, self.refusal, solver, one))
         )
         reasons = reasons or self.refusal.rstrip(".") or "none takes it as it is written"
         return f"no solver accepts this program as requested: {reasons}. solver='auto' finds one."

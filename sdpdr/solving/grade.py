@@ -6,15 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdpdr.base.arrays import Index
 from sdpdr.base.deadline import ENDLESS, Deadline, seconds_of
 from sdpdr.base.progress import enter_phase
 from sdpdr.certify.answer import ProofInterruptedError, Proved
 from sdpdr.certify.attained import made_psd
-from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.backward import Measured, dual_backward_error
-from sdpdr.program.boxes import repair
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.run import Status, Verdict
@@ -51,10 +48,10 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
     begins after the deadline.
     """
     enter_phase(f"proving: what {chosen.solver.name} found, {chosen.form} form")
-    given, verdict = _given(sdp, outcome), outcome.verdict
-    claim = replace(outcome.claim, verdict=verdict.value)
-    solution = unproved("", claim, chosen, request)
-    solution = replace(solution, gap_scale=request.gap_scale, rigorous=request.rigorous)
+    verdict = outcome.verdict
+    values = made_psd(sdp, outcome.point.values)
+    given = Point(values, complete_multipliers(sdp, outcome.point.duals))
+    solution = unproved("", replace(outcome.claim, verdict=verdict.value), chosen, request)
     seconds = budget(sum(outcome.seconds.values()), request)
     tol, stays = chosen.solver.tol, chosen.is_narrower
     prover = Prover(sdp, tol, request.gap_scale, seconds, request.proofs, stays=stays)
@@ -63,7 +60,9 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
             found = prover.of(given, verdict, value=request.attainable)
         except ProofInterruptedError as error:
             found, verdict = error.proved, Verdict.INTERRUPTED
-        solution = _said(with_proofs(sdp, solution, found, given), verdict)
+        solution = with_proofs(sdp, solution, found, given)
+        if verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+            solution = _said(solution, verdict)
         solution = with_status(sdp, solution, verdict)
     if verdict is Verdict.INTERRUPTED:
         # Whoever asked to end is told so, even where both sides are proved.
@@ -71,17 +70,8 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
     return replace(solution, timings=dict(request.clock.seconds), history=outcome.history)
 
 
-def _given(sdp: SDP, outcome: Outcome) -> Point:
-    """The point of a solver, repaired as far as that takes no proof."""
-    point = outcome.point
-    values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
-    return Point(values, complete_multipliers(sdp, point.duals))
-
-
 def _said(solution: Solution, verdict: Verdict) -> Solution:
     """The solution with a remark on a claim that is refuted, or that nothing proves."""
-    if verdict not in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
-        return solution
     words = ""
     if verdict is Verdict.UNBOUNDED and solution.bound is not None:
         words = "It cannot be unbounded, since its multipliers prove a bound."
@@ -186,7 +176,6 @@ def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
         values=point.values,
         duals=point.duals,
         measured=Measured(sdp, point),
-        edges=_edges(sdp),
     )
 
 
@@ -212,17 +201,6 @@ def without_what_misses(solution: Solution) -> Solution:
         epsilon=missed,
         attained_by=words,
     )
-
-
-def _edges(sdp: SDP) -> dict[str, Index]:
-    """Of rows that are squared lengths of edges alone, of the first matrix, the edges."""
-    first = next((v.name for v in sdp.psd_variables), None)
-    return {
-        rows.label: lengths.edges
-        for rows in sdp.rows
-        for name, lengths in rows.lhs.items()
-        if name == first and isinstance(lengths, SquaredEdgeLengths)
-    }
 
 
 def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solution:

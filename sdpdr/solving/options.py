@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
+from time import monotonic
 from typing import Any, overload
 
 import numpy as np
@@ -28,7 +29,7 @@ BUDGET, FULL = "budget", "full"
 
 @dataclass(frozen=True, eq=False)
 class PlanOptions:
-    """The arguments of `sdpdr.plan`."""
+    """The arguments of `sdpdr.plan`; the options of solvers are those that were given."""
 
     solver: str | Solver = "auto"
     form: str = "auto"
@@ -42,11 +43,6 @@ class PlanOptions:
     def is_auto(self) -> bool:
         """Whether the solver is left to the rule."""
         return isinstance(self.solver, str) and self.solver == "auto"
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The options of solvers that were given."""
-        return {name: value for name, value in self.options.items() if value is not None}
 
     def arguments(self) -> dict[str, Any]:
         """By the names that `plan` gives them."""
@@ -67,21 +63,11 @@ def as_reductions(given: object) -> tuple[Reduction, ...]:
     return tuple(given)
 
 
-def _refuse_skip(requested: PlanOptions) -> None:
-    """Refuse names to skip that are unknown, or without effect."""
-    if isinstance(requested.skip, str):
-        raise DataTypeError(f"skip is a list of names, for instance [{requested.skip!r}].")
-    for name in requested.skip:
-        if name not in SOLVERS:
-            raise UnknownNameError("solver to skip", name, SOLVERS)
-    if requested.skip and (not requested.is_auto or requested.form == "landmark"):
-        raise DataError("skip has no effect but with solver='auto': leave one of them out.")
-
-
 def refuse_idle(requested: PlanOptions) -> None:
     """Refuse arguments that have no effect."""
-    _refuse_skip(requested)
     landmarks, basis = requested.landmarks, requested.basis
+    if requested.skip:
+        _check_skip(requested)
     if requested.form != "landmark":
         for name, value in (("landmarks", landmarks), ("basis", basis)):
             if value is not None:
@@ -95,11 +81,10 @@ def refuse_idle(requested: PlanOptions) -> None:
         return
     if requested.via:
         raise DataError("via has no effect with form='landmark': leave one of them out.")
-    max_iter = requested.options["max_iter"]
-    if max_iter is not None:
+    if "max_iter" in requested.options:
         raise DataError(
-            f"max_iter={max_iter} has no effect with form='landmark', which goes in rounds: leave "
-            "it out, or limit the rounds by time_limit."
+            f"max_iter={requested.options['max_iter']} has no effect with form='landmark', which "
+            "goes in rounds: leave it out, or limit the rounds by time_limit."
         )
     if landmarks is not None and basis is not None and not isinstance(basis, str):
         columns = np.shape(basis)[-1] if np.ndim(basis) else 0
@@ -109,23 +94,37 @@ def refuse_idle(requested: PlanOptions) -> None:
         )
 
 
+def _check_skip(requested: PlanOptions) -> None:
+    """Refuse names to skip that are unknown, or without effect."""
+    if isinstance(requested.skip, str):
+        raise DataTypeError(f"skip is a list of names, for instance [{requested.skip!r}].")
+    for name in requested.skip:
+        if name not in SOLVERS:
+            raise UnknownNameError("solver to skip", name, SOLVERS)
+    if not requested.is_auto or requested.form == "landmark":
+        raise DataError("skip has no effect but with solver='auto': leave one of them out.")
+
+
 @overload
 def as_model(model: Model | Block) -> Model: ...
 @overload
 def as_model(model: Model | SDP | Block) -> Model | SDP: ...
 def as_model(model: Model | SDP | Block) -> Model | SDP:
-    """What is to be solved; a block alone, an objective for instance, is a model of its own."""
-    return Model((model,)) if isinstance(model, Block) else model
+    """What is to be solved; a block alone, an objective for instance, is a model of its own.
 
-
-def refuse_strange(model: object, solver: object) -> None:
-    """Refuse what is neither a model nor a program, or not a solver."""
+    Raises
+    ------
+    DataTypeError
+        If it is neither a model nor a program.
+    """
+    if isinstance(model, Block):
+        return Model((model,))
     if not isinstance(model, (Model, SDP)):
         raise DataTypeError(
             f"{_shown(model)} is no program: pass a Model, for instance of sdpdr.methods, or an "
             "SDP; from_cvxpy reads cvxpy problems."
         )
-    require_solver(solver)
+    return model
 
 
 def require_solver(solver: object) -> None:
@@ -144,26 +143,20 @@ def require_flags(**flags: object) -> None:
             raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
 
 
+@dataclass(eq=False)
 class Clock:
-    """Seconds by phase.
+    """Seconds by phase."""
 
-    Parameters
-    ----------
-    seconds : mapping from phase to seconds, optional
-        What was spent before.
-    """
-
-    def __init__(self, seconds: Mapping[str, float] | None = None) -> None:
-        self.seconds: dict[str, float] = dict(seconds or {})
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
         """Time what happens inside, as part of a phase."""
-        watch = Deadline()
+        begin = monotonic()
         try:
             yield
         finally:
-            self.add({phase: watch.spent})
+            self.add({phase: monotonic() - begin})
 
     def add(self, seconds: Mapping[str, float]) -> None:
         """Count seconds measured elsewhere."""

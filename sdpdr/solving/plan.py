@@ -25,7 +25,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.reduce import Composed, FacialReduction, Reduction, facial_reduction
+from sdpdr.reduce import Composed, Reduction
 from sdpdr.reduce.squared import Squared, squared
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.nearest.solver import Nearest
@@ -45,10 +45,9 @@ from sdpdr.solving.options import (
     as_model,
     as_reductions,
     refuse_idle,
-    refuse_strange,
     require_solver,
 )
-from sdpdr.solving.portfolio import SETTLED, Turn, of_proofs, take_turns
+from sdpdr.solving.portfolio import SETTLED, of_proofs, take_turns
 from sdpdr.solving.presolve import Presolved, contradicted_solution, presolve, refuted_solution
 
 _NOT_RIGOROUS = (
@@ -266,7 +265,7 @@ class Plan(Candidate):
             return self.but()
         if model is None:
             raise DataError("a plan that was written by hand needs a model: run(model).")
-        refuse_strange(model, self.solver)
+        model = as_model(model)
         self.solver.require()
         sdp, refusal = standard_form(model)
         if sdp is None:
@@ -288,7 +287,7 @@ class Plan(Candidate):
             why = standard_form(request.model)[1].rstrip(".")
             raise NotAcceptedError(_NOT_RIGOROUS.format(why))
         deadline = Deadline(self.solver.time_limit, since=since)
-        solution = self._by_squares(replace(request, deadline=deadline))
+        solution = self._answer(replace(request, deadline=deadline))
         if request.attainable:
             solution = without_what_misses(solution)
         sdp = self.presolved.standard if self.presolved is not None else self.sdp
@@ -299,65 +298,55 @@ class Plan(Candidate):
             return solution
         return replace(solution, of_model=True, shapes=request.model.shapes)
 
-    def _by_squares(self, request: Request) -> Solution:
+    def _answer(self, request: Request) -> Solution:
+        """The answer to the model, by way of its faces and units."""
+        if self.squares is not None:
+            return self._by_squares(request, *self.squares)
+        ready, tol = self.presolved, self.solver.tol
+        request = replace(request, clock=Clock(dict(self.seconds)))
+        if ready is not None:
+            if ready.faced is not None and ready.faced.infeasible is not None:
+                return refuted_solution(ready.faced, self.seconds, tol)
+            start = None if request.start is None else ready.push(request.start)
+            request = replace(request, model=ready.model, start=start)
+        if request.start is not None:
+            check_start(self, self.sdp, request.start)
+        try:
+            # What is lost by a narrower program, no other solver finds.
+            if self.choice is None or self.choice.wanted is not None or self.is_narrower:
+                solution = self._alone(request)
+            else:
+                solution = take_turns(self.choice.candidates(), self.sdp, request)
+        except InfeasibleError as error:  # Constraints contradict each other exactly.
+            assert self.sdp is not None  # whose constraints were compared
+            solution = contradicted_solution(self.sdp, error, request.clock.seconds, tol)
+        return solution if ready is None else ready.lift(solution)
+
+    def _alone(self, request: Request) -> Solution:
+        """The answer of the plan's own solver."""
+        # The time begins when there is a worker.
+        if self.solver.time_limit is not None and request.isolate is not False:
+            request.deadline.excuse(until_there_is_a_worker(self.solver))
+        one = replace(self, solver=replace(self.solver, time_limit=request.deadline.left()))
+        return attempt(one, self.sdp, replace(request, proofs=of_proofs(request.deadline)))
+
+    def _by_squares(self, request: Request, length: Squared, inner: Plan) -> Solution:
         """The answer by half the square of a length; as it is written where that falls short."""
-        if self.squares is None:
-            return self._on_face(replace(request, clock=Clock(self.seconds)))
-        length, inner = self.squares
         assert self.sdp is not None
         assert self.requested is not None
         assert self.model is not None
         answers = []
         # A start is a point of the length itself.
         if request.start is None:
-            found = inner._by_squares(replace(request, model=length.sdp))
+            found = inner._answer(replace(request, model=length.sdp))
             graded = with_status(self.sdp, length.lift(found), ended_as(found.status))
             answers.append(graded)
             ended = graded.status in (*SETTLED, Status.INTERRUPTED) or request.deadline.is_over()
             # No gap is small relative to zero, by squares or without.
             if ended or is_nothing(self.sdp, graded.attained, graded.bound):
                 return graded
-        clock = Clock()
-        with clock("reduce"):
-            faced = facial_reduction(self.sdp)
-        plain = _on_face(self.model, self.sdp, faced or None, self.requested, clock)
-        return join([*answers, plain._by_squares(request)])
-
-    def _on_face(self, request: Request) -> Solution:
-        """The answer to the model, by way of its faces and units."""
-        ready, seconds, tol = self.presolved, request.clock.seconds, self.solver.tol
-        if ready is not None and ready.faced is not None and ready.faced.infeasible is not None:
-            return refuted_solution(ready.faced, seconds, tol)
-        if ready is not None:
-            start = None if request.start is None else ready.push(request.start)
-            request = replace(request, model=ready.model, start=start)
-        if request.start is not None:
-            check_start(self, self.sdp, request.start)
-        try:
-            solution = self._answered(request)
-        except InfeasibleError as error:  # Constraints contradict each other exactly.
-            assert self.sdp is not None  # whose constraints were compared
-            solution = contradicted_solution(self.sdp, error, seconds, tol)
-        return solution if ready is None else ready.lift(solution)
-
-    def _answered(self, request: Request) -> Solution:
-        """The answer of the solver, or of all candidates in turn."""
-        requested, choice = self.requested, self.choice
-        # What is lost by a narrower program, no other solver finds.
-        is_auto = requested is not None and requested.is_auto and not self.is_narrower
-        if is_auto and choice is not None:
-
-            def run(one: Candidate, turn: Turn) -> Solution:
-                start = request.start if turn.start is None else turn.start
-                own = replace(request, proofs=turn.proofs, start=start, is_last=turn.is_last)
-                return attempt(one, self.sdp, own, turn.words)
-
-            return take_turns(choice.candidates(), run, request.deadline, self.sdp)
-        # The time begins when there is a worker.
-        if self.solver.time_limit is not None and request.isolate is not False:
-            request.deadline.excuse(until_there_is_a_worker(self.solver))
-        one = replace(self, solver=replace(self.solver, time_limit=request.deadline.left()))
-        return attempt(one, self.sdp, replace(request, proofs=of_proofs(request.deadline)))
+        plain = _planned(self.model, self.sdp, self.requested, Clock())
+        return join([*answers, plain._answer(request)])
 
 
 def plan(
@@ -419,35 +408,31 @@ def plan(
     >>> choice.solver.name, choice.form
     ('lowrank', 'factor')
     """
-    options = {
+    model = as_model(model)
+    require_solver(solver)
+    uniform = {
         "tol": tol,
         "time_limit": time_limit,
         "max_iter": max_iter,
         "seed": seed,
         "verbose": verbose,
     }
-    model = as_model(model)
-    refuse_strange(model, solver)
+    options = {name: value for name, value in uniform.items() if value is not None}
     requested = PlanOptions(solver, form, as_reductions(via), skip, landmarks, basis, options)
     refuse_idle(requested)
-    check_options(requested.given)
+    check_options(options)
     clock = Clock()
     with clock("build"):
         if form == "landmark":
-            return _made(model, *landmark_candidate(model, requested), None, requested, clock)
+            one, program = landmark_candidate(model, requested)
+            return _made(model, one, program, requested, clock)
         sdp, refusal = standard_form(model)
     length = squared(sdp) if sdp is not None and form == "auto" and not via else None
-    if length is not None and _is_easier_squared(length, solver):
-        with clock("reduce"):
-            smaller = facial_reduction(length.sdp)
-        inner = _on_face(length.sdp, length.sdp, smaller or None, requested, clock)
-        planned = (model, *inner.planned[1:])
-        return replace(inner, model=model, sdp=sdp, planned=planned, squares=(length, inner))
-    # Reductions of ``via`` know the program as it was written.
-    as_written = form == "cvxpy" or via
-    with clock("reduce"):
-        faced = None if as_written or sdp is None else facial_reduction(sdp)
-    return _on_face(model, sdp, faced or None, requested, clock, refusal)
+    if length is None or not _is_easier_squared(length, solver):
+        return _planned(model, sdp, requested, clock, refusal)
+    inner = _planned(length.sdp, length.sdp, requested, clock)
+    planned = (model, *inner.planned[1:])
+    return replace(inner, model=model, sdp=sdp, planned=planned, squares=(length, inner))
 
 
 def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
@@ -458,54 +443,43 @@ def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
     return is_distance or length.heads is not None
 
 
-def _on_face(
-    model: Model | SDP,
-    sdp: SDP | None,
-    faced: FacialReduction | None,
-    requested: PlanOptions,
-    clock: Clock,
-    refusal: str = "",
+def _planned(
+    model: Model | SDP, sdp: SDP | None, requested: PlanOptions, clock: Clock, refusal: str = ""
 ) -> Plan:
-    """The plan for a model on a face that is proved."""
-    if requested.solver != "auto":
+    """The plan for a model, on the faces that are proved and in units that suit it."""
+    if not requested.is_auto:
         (
             find(requested.solver) if isinstance(requested.solver, str) else requested.solver
         ).require()
-    if faced is not None and faced.infeasible is not None:
-        # No solver will run; the plan says why.
-        solver = configure(
-            "lowrank" if requested.solver == "auto" else requested.solver, requested.options
-        )
-        one = Candidate((), solver, solver.forms[0], faced.infeasible)
-        ready = Presolved(model, faced.original, faced)
-        return _made(model, one, faced.original, ready, requested, clock)
     with clock("reduce"):
-        units = requested.form != "cvxpy" and not requested.via
-        ready = presolve(model, sdp, faced, units=units)
+        # Reductions of ``via`` know the program as it was written.
+        plain = requested.form == "cvxpy" or bool(requested.via)
+        ready = presolve(model, sdp, plain=plain)
+    if ready.faced is not None and ready.faced.infeasible is not None:
+        # No solver will run; the plan says why.
+        solver = configure("lowrank" if requested.is_auto else requested.solver, requested.options)
+        one = Candidate((), solver, solver.forms[0], ready.faced.infeasible)
+        return _made(model, one, sdp, requested, clock, ready)
     with clock("build"):
         choice = choose(ready.sdp, requested, refusal)
-        return _made(model, choice.first, ready.sdp, ready, requested, clock, choice)
+        return _made(model, choice.first, ready.sdp, requested, clock, ready, choice)
 
 
 def _made(
     model: Model | SDP,
     one: Candidate,
     sdp: SDP | None,
-    ready: Presolved | None,
     requested: PlanOptions,
     clock: Clock,
+    presolved: Presolved | None = None,
     choice: Choice | None = None,
 ) -> Plan:
     """The plan that begins with a candidate."""
     return Plan(
-        one.reductions,
-        one.solver,
-        one.form,
-        one.reason,
-        one.ends_by_itself,
+        **vars(one),
         model=model,
         sdp=sdp,
-        presolved=ready,
+        presolved=presolved,
         requested=requested,
         choice=choice,
         seconds=clock.seconds,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +15,10 @@ from sdpdr.program.run import Run, Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.solving.attempt import attempt
 from sdpdr.solving.candidate import Candidate, shares
 from sdpdr.solving.join import join
+from sdpdr.solving.options import Request
 
 _MISTAKE = (
     "an error inside sdpdr ended the run of {} ({} form), and the next candidates were asked: {}. "
@@ -26,28 +26,8 @@ _MISTAKE = (
 )
 
 
-class Turn(NamedTuple):
-    """How a candidate runs.
-
-    Attributes
-    ----------
-    words : str
-        Which turn it is, for the display of progress.
-    proofs : Deadline
-        When proofs of its answer end.
-    start : Solution or None
-        Where it begins.
-    is_last : bool
-        Whether no other candidate waits for the time that its proofs leave.
-    """
-
-    words: str
-    proofs: Deadline
-    start: Solution | None
-    is_last: bool
-
-
-Attempt = Callable[[Candidate, Turn], Solution]
+# Runs a candidate for a program: `sdpdr.solving.attempt.attempt`.
+Attempt = Callable[[Candidate, "SDP | None", Request, str], Solution]
 
 # Candidates that may find a program optimal for data nearby before the others are spared.
 _OPINIONS = 2
@@ -60,8 +40,6 @@ _MOMENT = 0.05
 # What reductions and proofs may raise on data that nobody has tried; what solvers raise is an
 # outcome already.
 _MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
-# After an interrupt no further proofs are run.
-_AT_ONCE = Deadline(0.0)
 SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
@@ -71,7 +49,7 @@ def of_proofs(deadline: Deadline) -> Deadline:
 
 
 def take_turns(
-    candidates: Iterable[Candidate], attempt: Attempt, deadline: Deadline, sdp: SDP | None
+    candidates: Iterable[Candidate], sdp: SDP | None, request: Request, run: Attempt = attempt
 ) -> Solution:
     """Run candidates in turn until one answer, or several joined, are proved to the tolerance.
 
@@ -86,12 +64,12 @@ def take_turns(
     ----------
     candidates : iterable of Candidate
         They are made as they are needed.
-    attempt : callable
-        Runs a candidate, and returns a solution or raises.
-    deadline : Deadline
-        The deadline of all solvers. The wait for the first worker process does not count.
     sdp : SDP or None
         The program that answers are graded by, if there is a standard form.
+    request : Request
+        Its deadline is that of all solvers. The wait for the first worker process does not count.
+    run : callable, optional
+        Runs a candidate, and returns a solution or raises.
 
     Returns
     -------
@@ -107,7 +85,7 @@ def take_turns(
     KeyboardInterrupt
         If there was nothing yet.
     """
-    turns = _Turns(attempt, deadline, sdp)
+    turns = _Turns(sdp, request, run)
     try:
         turns.take_all(candidates)
         if not turns.found:
@@ -116,16 +94,16 @@ def take_turns(
     except KeyboardInterrupt:
         if not turns.found:
             raise
-        return replace(turns.joined(_AT_ONCE), status=Status.INTERRUPTED)
+        return turns.graded(interrupted=True)
 
 
 @dataclass(eq=False)
 class _Turns:
     """What candidates have found, and which were stopped by their share of the time."""
 
-    attempt: Attempt
-    deadline: Deadline
     sdp: SDP | None
+    request: Request
+    run: Attempt
     found: list[Solution] = field(default_factory=list)
     stopped: list[tuple[Candidate, Solution]] = field(default_factory=list)
     failed: list[Run] = field(default_factory=list)
@@ -133,33 +111,46 @@ class _Turns:
 
     def take_all(self, candidates: Iterable[Candidate]) -> None:
         """Run one after the other until that is enough, and then the nearest once more."""
-        for number, (one, after) in enumerate(pairwise(chain(candidates, [None])), start=1):
-            assert one is not None
-            share = shares(1 if after is None else 2, self.deadline.ahead)[0]
+        waiting, number, limited = iter(candidates), 1, self.request.deadline.seconds < inf
+        one = next(waiting, None)
+        while one is not None:
+            # Whoever ends soon by itself takes nobody's time, so that nobody is looked for.
+            is_free = one.ends_by_itself and not limited
+            after = None if is_free else next(waiting, None)
+            share = shares(1 if after is None else 2, self.request.deadline.ahead)[0]
             self._take(one, share, f"candidate {number}" if number > 1 else "")
             if self._is_enough():
                 return
+            one, number = next(waiting, None) if is_free else after, number + 1
         if self.stopped:
             self._take_once_more(*min(self.stopped, key=lambda pair: _error_of(pair[1])))
 
     def _take_once_more(self, one: Candidate, last: Solution) -> None:
         """Let a candidate go on from its point, or begin again where it gets more time."""
         start = last if one.solver.takes_start and last.values else None
-        share = min(self.deadline.ahead, _LONGEST)
+        share = min(self.request.deadline.ahead, _LONGEST)
         if start is not None or share > sum(run.seconds for run in last.runs):
             self._take(one, share, "once more", start)
 
     def _take(self, one: Candidate, share: float, turn: str, start: Solution | None = None) -> None:
         """Run a candidate; an error of its own must not cost the others their turns."""
-        limited = self._limited(one, share)
-        if self.deadline.seconds < inf:
-            self.deadline.excuse(until_there_is_a_worker(limited.solver))
-        ahead, proofs, watch = self.deadline.ahead, of_proofs(self.deadline), Deadline()
+        deadline = self.request.deadline
+        limited = deadline.seconds < inf
+        if share < inf:
+            one = replace(one, solver=replace(one.solver, time_limit=share))
+        if limited:
+            deadline.excuse(until_there_is_a_worker(one.solver))
+        ahead, proofs, watch = deadline.ahead, of_proofs(deadline), Deadline()
         is_last = share >= ahead
         if not is_last:  # Half of what a solver leaves to the others is for proofs of its answer.
             proofs = proofs.sooner((share + ahead) / 2.0)
+        shown = [turn] * bool(turn) + [f"{ahead:.0f} s left"] * limited
+        words = f" ({', '.join(shown)})" if shown else ""
+        own = replace(
+            self.request, proofs=proofs, start=start or self.request.start, is_last=is_last
+        )
         try:
-            solution = self.attempt(limited, Turn(self._words(turn), proofs, start, is_last))
+            solution = self.run(one, self.sdp, own, words)
         except InfeasibleError:  # Constraints contradict each other for every candidate.
             raise
         except (*_MISSED, ValueError) as error:
@@ -172,23 +163,10 @@ class _Turns:
         if solution.status is Status.TIME_LIMIT:
             self.stopped.append((one, solution))
 
-    def _limited(self, one: Candidate, share: float) -> Candidate:
-        """The candidate with a time limit on its solver, unless it ends by itself."""
-        if share == inf or (self.deadline.seconds == inf and one.ends_by_itself):
-            return one
-        return replace(one, solver=replace(one.solver, time_limit=share))
-
-    def _words(self, turn: str) -> str:
-        """Whose turn it is and how much time is left, after the names of the solver and form."""
-        left = self.deadline.left()
-        words = [turn, "" if left is None else f"{left:.0f} s left"]
-        shown = ", ".join(part for part in words if part)
-        return f" ({shown})" if shown else ""
-
     def _is_enough(self) -> bool:
         """Whether another run would be pointless, or too late."""
-        found, sdp = self.found, self.sdp
-        if self.deadline.ahead < _MOMENT:
+        found, sdp, deadline = self.found, self.sdp, self.request.deadline
+        if deadline.ahead < _MOMENT:
             return True
         if not found:
             return False
@@ -198,26 +176,27 @@ class _Turns:
         if sdp is None:  # Proofs of such models depend on no candidate's point.
             return bool(found[-1].values) or Status.UNVERIFIED in statuses
         last = found[-1]
-        if last.unfinished and last.values and self.deadline.seconds == inf:
+        if last.unfinished and last.values and deadline.seconds == inf:
             return True  # The point may be as good as any, and its proof is what takes long.
         is_zero = last.gap_scale == 0.0 and is_nothing(sdp, last.bound, last.attained)
         return is_zero or statuses.count(Status.OPTIMAL_NEARBY) >= _OPINIONS
 
-    def joined(self, proofs: Deadline) -> Solution:
-        """What was found so far, with the runs that failed."""
-        solution = join(self.found, self.sdp, proofs)
-        return replace(solution, runs=(*solution.runs, *self.failed))
+    def graded(self, *, interrupted: bool = False) -> Solution:
+        """What was found, joined, with the runs that failed.
 
-    def graded(self) -> Solution:
-        """What was found in the end; time limits are those of the caller, not of one candidate."""
-        ended = any(one.status is Status.INTERRUPTED for one in self.found)
-        solution = self.joined(_AT_ONCE if ended else of_proofs(self.deadline))
-        status = solution.status
+        Time limits are those of the caller, not of one candidate.
+        """
+        deadline = self.request.deadline
+        ended = interrupted or any(one.status is Status.INTERRUPTED for one in self.found)
+        # After an interrupt no further proofs are run.
+        joined = join(self.found, self.sdp, Deadline(0.0) if ended else of_proofs(deadline))
+        solution = replace(joined, runs=(*joined.runs, *self.failed))
+        status = Status.INTERRUPTED if interrupted else solution.status
         if status in SETTLED:
             return solution
         if ended:
             status = Status.INTERRUPTED
-        elif status is not Status.OPTIMAL_NEARBY and self.deadline.ahead < _MOMENT:
+        elif status is not Status.OPTIMAL_NEARBY and deadline.ahead < _MOMENT:
             status = Status.TIME_LIMIT
         elif status is Status.TIME_LIMIT:
             nothing = not solution.values and solution.bound is None

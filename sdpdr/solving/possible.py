@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sdpdr.linalg.svec import svec_size
 from sdpdr.linalg.walks import BROAD
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, remembered
 from sdpdr.reduce.chordal_pattern import find_trees, long_rows
 from sdpdr.reduce.face import Face
 from sdpdr.solvers.base import Solver
@@ -16,45 +18,59 @@ CHORDAL = ("chordal", "chordal-lmi")
 _PATTERN, _CROWDED = 20_000, 50
 
 
-def orders(sdp: SDP) -> list[int]:
-    """Of all matrices."""
-    return [*(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)]
+@dataclass(frozen=True)
+class Sizes:
+    """How large a program is, for solvers.
+
+    Attributes
+    ----------
+    orders : tuple of int
+        Of all matrices.
+    entries, multipliers : int
+        Unknowns of the program, and of its dual.
+    block_work : float
+        Multiplications of a step with a dense block for every matrix, tied to the rows it is in.
+    """
+
+    orders: tuple[int, ...]
+    entries: int
+    multipliers: int
+    block_work: float
+
+    @property
+    def unknowns(self) -> int:
+        """Those of the program or of its dual, whichever are fewer."""
+        return min(self.multipliers or self.entries, self.entries or self.multipliers)
+
+    @property
+    def whole_work(self) -> float:
+        """Multiplications of a step with one matrix for all unknowns."""
+        return self.unknowns**3 / 3.0 + self.unknowns * sum(float(n) ** 3 for n in self.orders)
 
 
-def multipliers(sdp: SDP) -> int:
-    """Unknowns of the dual."""
-    return sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
+@remembered
+def sizes(sdp: SDP) -> Sizes:
+    """The sizes of a program.
 
-
-def entries(sdp: SDP) -> int:
-    """Unknowns of the program."""
-    return sum(v.size for v in sdp.variables)
-
-
-def unknowns(sdp: SDP) -> int:
-    """Those of the program or of its dual, whichever are fewer."""
-    return min(multipliers(sdp) or entries(sdp), entries(sdp) or multipliers(sdp))
-
-
-def whole_work(sdp: SDP) -> float:
-    """Multiplications of a step with one matrix for all unknowns."""
-    u = float(unknowns(sdp))
-    return u**3 / 3.0 + u * sum(float(n) ** 3 for n in orders(sdp))
-
-
-def block_work(sdp: SDP) -> float:
-    """Multiplications of a step with a dense block for every matrix, tied to the rows it is in."""
-    total = 0.0
-    for v in sdp.psd_variables:
-        total += _of_block(v.n, sum(rows.m for rows in sdp.rows if v.name in rows.lhs))
-    for lmi in sdp.lmis:
-        total += _of_block(lmi.order, sum(sdp.variable(name).size for name in lmi.lhs))
-    return total
-
-
-def _of_block(order: int, tied: int) -> float:
-    s, r = float(svec_size(order)), float(tied)
-    return s**3 / 3.0 + s * s * r + s * r * r
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> found = sizes(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
+    >>> found.orders, found.entries, found.multipliers
+    ((3,), 6, 5)
+    """
+    blocks = [(v.n, sum(r.m for r in sdp.rows if v.name in r.lhs)) for v in sdp.psd_variables]
+    blocks += [(k.order, sum(sdp.variable(name).size for name in k.lhs)) for k in sdp.lmis]
+    work = 0.0
+    for order, tied in blocks:
+        s, r = float(svec_size(order)), float(tied)
+        work += s**3 / 3.0 + s * s * r + s * r * r
+    return Sizes(
+        orders=tuple(order for order, _ in blocks),
+        entries=sum(v.size for v in sdp.variables),
+        multipliers=sum(r.m for r in sdp.rows) + sum(svec_size(k.order) for k in sdp.lmis),
+        block_work=work,
+    )
 
 
 def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> str:
@@ -68,22 +84,24 @@ def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> s
     solver : class of Solver
     form : str
     """
+    if form not in solver.forms:
+        return f"it does not take the {form} form"
     available = solver.availability()
-    if not available.usable:
+    if available.reason:
         return available.reason
     if sdp is None:
         return "" if form == "cvxpy" else refusal
     words = solver().accepts(sdp) or ""
     if words or form == "cvxpy":
         return words
-    if form in ("lmi", "chordal-lmi") and not multipliers(sdp):
+    if form in ("lmi", "chordal-lmi") and not sizes(sdp).multipliers:
         return "the program has no rows, so its dual has no unknowns"
     return (sdp.remembered(_no_cliques) or "") if form in CHORDAL else ""
 
 
 def _no_cliques(sdp: SDP) -> str | None:
     """Why the matrices are not decomposed along cliques, on their sparse face."""
-    largest = max(orders(sdp), default=0)
+    largest = max(sizes(sdp).orders, default=0)
     if largest > _PATTERN:
         return f"cliques are not looked for in matrices of order above {_PATTERN}"
     if sdp.n_rows > max(_PATTERN, _CROWDED * largest):

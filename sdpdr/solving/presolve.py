@@ -18,8 +18,7 @@ from sdpdr.program.ray import Ray
 from sdpdr.program.run import Claim, Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.reduce import Balance, FacialReduction, Reduced
-from sdpdr.solving.answers import claimed
+from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
 
 # Contradictions of this size, relative to right sides, may be due to the rounding of data.
 _ROUNDING = 1e-12
@@ -38,27 +37,22 @@ class Presolved:
     ----------
     model : Model or SDP
         What is to be planned and solved.
+    sdp : SDP or None
+        Its standard form, if it has one.
     standard : SDP or None
-        The standard form of what was given, if it has one.
+        That of what was given.
     faced : FacialReduction or None
+        None where nothing was proved to confine the points.
     balanced : Reduced or None
         Units are powers of two, so that it is the same program, and what is proved of it is proved
         of the one before: multipliers, value and bound stay as they are.
     """
 
     model: Model | SDP
+    sdp: SDP | None
     standard: SDP | None
-    faced: FacialReduction | None
+    faced: FacialReduction | None = None
     balanced: Reduced | None = None
-
-    @property
-    def sdp(self) -> SDP | None:
-        """The standard form of what is to be solved."""
-        return self._on_face if self.balanced is None else self.balanced.sdp
-
-    @property
-    def _on_face(self) -> SDP | None:
-        return self.standard if self.faced is None else self.faced.sdp
 
     def words(self) -> list[str]:
         """What was done to the program, for a person."""
@@ -84,30 +78,43 @@ class Presolved:
     def lift(self, solution: Solution) -> Solution:
         """An answer to the presolved program as one to the original."""
         if self.balanced is not None:
-            assert self._on_face is not None
-            solution = _in_old_units(solution, self.balanced, self._on_face)
-        return lifted_solution(solution, self.faced)
+            point = self.balanced.lift(Point(solution.values, solution.duals))
+            sdp = self.standard if self.faced is None else self.faced.sdp
+            assert sdp is not None
+            solution = replace(
+                solution,
+                values=point.values,
+                measured=Measured(sdp, point),
+                ray=_lifted_ray(solution.ray, self.balanced.lift),
+            )
+        return solution if self.faced is None else _on_all(solution, self.faced)
 
 
-def presolve(
-    model: Model | SDP, standard: SDP | None, faced: FacialReduction | None, *, units: bool
-) -> Presolved:
-    """A program on the faces found, and in units of its own where these are wanted and needed."""
-    found = Presolved(model if faced is None else faced.sdp, standard, faced)
-    if not units or found.sdp is None or Balance().accepts(found.sdp) is not None:
+def presolve(model: Model | SDP, standard: SDP | None, *, plain: bool) -> Presolved:
+    """A program on its faces, and in units of its own where these are needed.
+
+    Parameters
+    ----------
+    model : Model or SDP
+    standard : SDP or None
+        Its standard form, if it has one.
+    plain : bool
+        Whether the program stays as it was written.
+    """
+    if plain or standard is None:
+        return Presolved(model, standard, standard)
+    faced = facial_reduction(standard)
+    if not faced.exposures:
+        found = Presolved(model, standard, standard)
+    elif faced.infeasible is not None:
+        return Presolved(model, faced.sdp, standard, faced)
+    else:
+        found = Presolved(faced.sdp, faced.sdp, standard, faced)
+    assert found.sdp is not None
+    if Balance().accepts(found.sdp) is not None:
         return found
     balanced = Balance().apply(found.sdp)
-    return replace(found, model=balanced.sdp, balanced=balanced)
-
-
-def _in_old_units(solution: Solution, balanced: Reduced, sdp: SDP) -> Solution:
-    point = balanced.lift(Point(solution.values, solution.duals))
-    return replace(
-        solution,
-        values=point.values,
-        measured=Measured(sdp, point),
-        ray=_lifted_ray(solution.ray, balanced.lift),
-    )
+    return replace(found, model=balanced.sdp, sdp=balanced.sdp, balanced=balanced)
 
 
 def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:
@@ -120,16 +127,14 @@ def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:
     )
 
 
-def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Solution:
-    """An answer to the reduced program as one to the original.
+def _on_all(solution: Solution, faced: FacialReduction) -> Solution:
+    """An answer to the program on a face as one to the original.
 
     Value, bound and grade are those of the reduced program, which is equivalent by the proofs in
     ``exposures``; the point is held against the rows of the original program all the same.
     Multipliers are nan in rows that expose a face where none were found: the original program may
     have none with this value.
     """
-    if faced is None or not faced.exposures:
-        return solution
     point = faced.lift(Point(solution.values, solution.duals))
     measured = Measured(faced.original, point, on_face=solution.measured)
     if solution.attained is not None and not measured.backward_error <= _GROSS:
@@ -155,12 +160,9 @@ def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: 
     unsolved = _unsolved(faced.original, _refutation(faced), "facial reduction", seconds, tol)
     return replace(
         unsolved,
-        status=Status.INFEASIBLE,
         argument=faced.infeasible,
         exposures=faced.exposures,
         ray=_contradiction(faced),
-        # Each step is verified over the rationals.
-        rigorous=True,
     )
 
 
@@ -170,23 +172,30 @@ def contradicted_solution(
     """The answer to a program of which a reduction saw that rows contradict each other exactly."""
     unsolved = _unsolved(sdp, str(error), "reduction", seconds, tol)
     found = _ray(sdp, error.multipliers, str(error))
-    return replace(unsolved, status=Status.INFEASIBLE, ray=found, rigorous=True)
+    return replace(unsolved, ray=found)
 
 
 def _unsolved(
     sdp: SDP, words: str, form: str, seconds: Mapping[str, float], tol: float
 ) -> Solution:
     """The claim that there is no point, where no solver was asked."""
-    return claimed(
-        words,
-        Claim("infeasible", message=words, verdict="infeasible"),
-        attained_by="there is no point",
+    return Solution(
+        status=Status.INFEASIBLE,
+        value=float("nan"),
+        bound=None,
+        argument=words,
+        values={},
+        duals={},
+        claimed=Claim("infeasible", message=words, verdict="infeasible"),
         timings=dict(seconds),
         solver="none",
         form=form,
         tol=tol,
         versions={"sdpdr": version("sdpdr")},
         maximize=sdp.maximize,
+        attained_by="there is no point",
+        # What contradicts the rows is verified over the rationals.
+        rigorous=True,
     )
 
 

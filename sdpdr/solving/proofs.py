@@ -111,10 +111,12 @@ class Prover:
         found: Proved | None = None
         for step in steps:
             try:
-                found = self._better(found, step(beside=found))
+                more = step(beside=found)
             except KeyboardInterrupt as error:
-                known = error.proved if isinstance(error, ProofInterruptedError) else Proved()
-                raise ProofInterruptedError(self._better(found, known)) from None
+                more = error.proved if isinstance(error, ProofInterruptedError) else Proved()
+                known = more if found is None else self._better(found, more)
+                raise ProofInterruptedError(known) from None
+            found = more if found is None else self._better(found, more)
             if (
                 self._is_tight(found, given, value=value)
                 or found.ray is not None
@@ -213,10 +215,8 @@ class Prover:
         away = 0.3 * self.tol * abs(value)
         return value + away if self.sdp.maximize else value - away
 
-    def _better(self, one: Proved | None, other: Proved) -> Proved:
+    def _better(self, one: Proved, other: Proved) -> Proved:
         """The better value with its point and the better bound with its multipliers."""
-        if one is None:
-            return other
         by_value = other if self._is_less(other.value, one.value) else one
         is_tighter = one.bound is not None and self._is_less(one.bound, other.bound)
         by_bound = other if one.bound is None or (other.bound is not None and is_tighter) else one

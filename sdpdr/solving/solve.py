@@ -14,7 +14,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.options import Request, as_model, refuse_strange, require_flags
+from sdpdr.solving.options import Request, as_model, require_flags
 from sdpdr.solving.plan import plan
 
 
@@ -122,7 +122,6 @@ def solve(
     (4.66667, True)
     """
     model = as_model(model)
-    refuse_strange(model, solver)
     require_flags(verbose=verbose)
     watch = Deadline()
     request = Request(model, isolate, rigorous, gap_scale, start, progress, proof=proof)

@@ -65,7 +65,7 @@ def test_a_solver_that_the_system_killed_is_named(model, faulty):
     assert "memory" in solution.claimed.message
 
 
-@pytest.mark.parametrize("what", ["sdpdr.reduce.Composed.apply", "sdpdr.solving.grade.repair"])
+@pytest.mark.parametrize("what", ["sdpdr.reduce.Composed.apply", "sdpdr.solving.grade.made_psd"])
 def test_memory_that_ends_around_the_solver_is_a_status_too(model, monkeypatch, what):
     def starve(*arguments, **options):
         raise MemoryError("Unable to allocate 7 GiB")

@@ -14,6 +14,7 @@ import sdpdr
 from sdpdr import datasets, graphs, maximize, methods, psd, scalar
 from sdpdr.errors import DataError, PackageMissingError, ShapeError, SolveFailedError
 from sdpdr.lab.plot.edges import SLACK, loads
+from sdpdr.program.backward import Measured
 from sdpdr.program.report import facts
 
 ROLL, ALONG = datasets.swiss_roll(30, seed=0)
@@ -53,7 +54,7 @@ def test_what_is_not_there_is_not_drawn(solution):
     K = psd("K", 3)
     plain = sdpdr.solve(maximize(K.trace()) + (K.diagonal() <= 1).named("unit"), "clarabel")
     assert list(panels(plain.plot())) == ["embedding", "spectrum"]
-    one = replace(solution, values={"K": np.ones((1, 1))}, edges={}, history=())
+    one = replace(solution, values={"K": np.ones((1, 1))}, measured=Measured(), history=())
     assert list(panels(one.plot())) == ["embedding", "spectrum"]
     zero = replace(one, values={"K": np.zeros((3, 3))})
     assert list(panels(zero.plot())) == ["embedding"]
@@ -127,7 +128,7 @@ def test_loads_do_not_depend_on_units_and_one_spring_of_many_is_no_slack_one():
 def test_pictures_of_many_points_stay_small(solution):
     spiral = np.linspace(0, 9, 20_000)
     factor = sdpdr.program.Factor(np.column_stack([np.cos(spiral), np.sin(spiral)]))
-    many = replace(solution, values={"K": factor}, edges={})
+    many = replace(solution, values={"K": factor}, measured=Measured())
     assert len(many._repr_html_()) < 300_000
 
 

@@ -70,6 +70,16 @@ def test_unfolding_goes_to_the_low_rank_solver(relation):
     assert "edge lengths" in chosen.reason
 
 
+def test_what_is_tiny_is_solved_in_the_form_in_which_it_is_proved(theta):
+    chosen = sdpdr.plan(theta)
+    assert (chosen.solver.name, chosen.form) == ("clarabel", "gram")
+    assert [step.name for step in chosen.reductions] == ["dedupe"]
+    assert "in which it will be proved" in chosen.explain()
+    answer = chosen.run()
+    assert answer.status is sdpdr.Status.SOLVED
+    assert answer.value == pytest.approx(sdpdr.solve(theta, "lowrank").value, rel=1e-6)
+
+
 def test_a_general_program_goes_to_a_general_solver(theta):
     chosen = sdpdr.plan(theta)
     assert chosen.form != "factor"

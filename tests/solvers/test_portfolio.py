@@ -259,9 +259,9 @@ def turns_of(script, limit=None, sdp=None, last=None):
     told, last = [], [] if last is None else last
     left = [list(answers) for answers in script]
 
-    def attempt(one, turn):
-        told.append((one.solver.seed, one.solver.time_limit, turn.start))
-        last.append(turn.is_last)
+    def attempt(one, sdp, request, words):
+        told.append((one.solver.seed, one.solver.time_limit, request.start))
+        last.append(request.is_last)
         answer = left[one.solver.seed].pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -269,7 +269,7 @@ def turns_of(script, limit=None, sdp=None, last=None):
 
     solvers = (LowRank(seed=k) for k in range(len(script)))
     candidates = (Candidate((), solver, "factor", "") for solver in solvers)
-    return take_turns(candidates, attempt, Deadline(limit), sdp), told
+    return take_turns(candidates, sdp, Request(TINY, deadline=Deadline(limit)), attempt), told
 
 
 def near(status, gap, *, point=True):

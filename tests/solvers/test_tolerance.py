@@ -25,7 +25,7 @@ def path():
 
 def test_a_tighter_tolerance_is_never_told_as_a_looser_one():
     for rule in TOLERANCES.values():
-        told = [rule.asked(10.0**-k) for k in range(1, 14)]
+        told = [rule.told(10.0**-k)[rule.options[0]] for k in range(1, 14)]
         assert told == sorted(told, reverse=True)
 
 

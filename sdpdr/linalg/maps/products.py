@@ -62,6 +62,9 @@ class InnerProduct(LinearMap):
         """The matrix y C."""
         return self.coefficients * float(self._check_multipliers(multipliers)[0])
 
+    def __neg__(self) -> LinearMap:
+        return InnerProduct(-self.coefficients)
+
     def congruence(self, basis: Matrix) -> LinearMap:
         """Inner product with V^T C V."""
         return InnerProduct(basis.T @ (self.coefficients @ basis))

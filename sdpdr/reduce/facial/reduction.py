@@ -30,7 +30,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.completed import completed
 from sdpdr.reduce.facial.exposure import Exposure, rows_of, step_of, verify
 from sdpdr.reduce.facial.narrowed import Consequences, Narrowed
-from sdpdr.reduce.facial.rows import single_rows
+from sdpdr.reduce.facial.rows import candidates, single_rows
 from sdpdr.reduce.facial.writing import narrower, without_unread
 
 
@@ -124,6 +124,8 @@ def facial_reduction(sdp: SDP) -> FacialReduction:
     >>> found.check(), found.exposures[0].words
     (True, "row 0 of 'corner' makes the diagonal entry 0 of 'X' vanish, with its row and column")
     """
+    if next(candidates(sdp), None) is None:
+        return FacialReduction(sdp, sdp)
     now = Narrowed.of(sdp)
     faces, steps = [now], list[Exposure]()
     known = {v.name: Echelon() for v in sdp.psd_variables}

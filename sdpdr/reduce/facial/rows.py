@@ -37,7 +37,7 @@ def single_rows(
     entries : int, default 1,000,000
         How many entries of rows are read as fractions, which takes some seconds.
     """
-    for rows, e in _candidates(now.sdp):
+    for rows, e in candidates(now.sdp):
         # Counted beforehand, on average; no structured map is multiplied out.
         sizes = (
             (a.matrix().nnz if isinstance(a, VectorMap) else a.n_entries, a.m)
@@ -75,7 +75,7 @@ def single_row(now: Narrowed, rows: Rows, e: int, y: int) -> Consequences:
     return Consequences(tuple((name, now.outwards(name, vector)) for name, vector in vectors))
 
 
-def _candidates(sdp: SDP) -> Iterator[tuple[Rows, int]]:
+def candidates(sdp: SDP) -> Iterator[tuple[Rows, int]]:
     """Rows whose signs do not rule out that they confine something."""
     stated = {
         r.label
@@ -85,7 +85,9 @@ def _candidates(sdp: SDP) -> Iterator[tuple[Rows, int]]:
         if np.any(np.diff(_null(r, v.name).tocsc().indptr) != 1)
     }
     for r in sdp.rows:
-        if r.label not in stated and r.m:
+        # Upper limits above zero leave room for more than a face.
+        may_confine = r.relation == "==" or np.any(r.rhs <= 0.0)
+        if may_confine and r.label not in stated and r.m:
             up, down = _semidefinite(sdp, r.lhs, r.m)
             chosen = up & (r.rhs <= 0.0)
             if r.relation == "==":

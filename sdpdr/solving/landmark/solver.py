@@ -26,7 +26,6 @@ from sdpdr.program.boxes import repair
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Solution
 from sdpdr.reduce.elastic import Elastic, rigid_rows
 from sdpdr.reduce.landmark import Landmark
 from sdpdr.reduce.subspace import on_face
@@ -86,12 +85,6 @@ class LandmarkSolver(Solver):
     basis: str | Array = "reconstruction"
     inner: str | Solver = "auto"
     sources: int = 64
-
-    def remark(self, solution: Solution) -> str:
-        """The landmark loss, (bound - value) / value."""
-        if not np.isfinite(solution.gap):
-            return ""
-        return f"Landmark loss at most {solution.gap:.2e} of the value."
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Build the basis, run the rounds, and add multipliers of the whole program."""
@@ -232,13 +225,14 @@ def landmark_candidate(model: Model | SDP, requested: PlanOptions) -> tuple[Cand
         if reason:
             raise NotAcceptedError(f"the landmark form cannot use this basis: {reason}.")
     # What a configured solver says of itself holds for the whole, unless this call says otherwise.
-    own = {name: getattr(solver, name, None) for name in requested.options if configured(solver)}
+    names = ("tol", "time_limit", "max_iter", "seed", "verbose")
+    own = {name: getattr(solver, name) for name in names if configured(solver)}
     chosen = LandmarkSolver(
         geometry=found,
         landmarks=count,
         basis=basis if isinstance(basis, str) else np.asarray(basis, dtype=float),
         inner=solver,
-        **(own | requested.given),  # type: ignore[arg-type]  # names are those of the fields
+        **(own | dict(requested.options)),
     )
     return Candidate((), chosen, "landmark", "it was requested"), sdp
 
