@@ -17,7 +17,7 @@ from itertools import pairwise
 from math import pi, sin
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -27,6 +27,9 @@ from sdpdr.lab.library.card import PROVENANCES, Card, Expectation, Size, describ
 from sdpdr.lab.library.vocabulary import METHODS, TomlTable, read_toml, relation
 from sdpdr.model import Model
 from sdpdr.program import SDP, Status, read_sdpa
+
+if TYPE_CHECKING:
+    import cvxpy
 
 
 def shelf(*inside: str) -> dict[str, Path]:
@@ -420,7 +423,7 @@ class Problem:
         """Whether building it gives a program rather than an error."""
         return self.card is None or self.card.expect.error is None
 
-    def build(self) -> Model | SDP:
+    def build(self) -> Model | SDP | cvxpy.Problem:
         """Build the model, or read the program of a file."""
         if self.card is not None:
             return self.card.build()

@@ -150,7 +150,8 @@ class LoadedResults:
     frame : DataFrame
         The records that the study asks for, with the columns of `sdpdr.lab.study.schema.COLUMNS`.
     meta : mapping
-        Facts about the study: title, question, settings, text and others.
+        Facts about the study: title, question, settings, text, the number of ``runs`` that it asks
+        for, and others.
     environments : mapping
         Machines and versions, by the digest in the records.
     n_hidden : int, default 0
@@ -161,6 +162,11 @@ class LoadedResults:
     meta: Mapping[str, Any]
     environments: Mapping[str, Mapping[str, Any]]
     n_hidden: int = 0
+
+    @property
+    def n_missing(self) -> int:
+        """Number of runs that the study asks for and that have no record yet."""
+        return int(self.meta.get("runs") or len(self.frame)) - len(self.frame)
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the records as Parquet, with all that is known about the study, or as CSV.
@@ -312,7 +318,7 @@ def _from_journal(path: Path) -> LoadedResults:
     records = [kept["row"][key] for key in requested if key in kept["row"]]
     return LoadedResults(
         frame_of(fitted(record) for record in records),
-        {name: kept["fact"].get(name) for name in _FACTS},
+        {name: kept["fact"].get(name) for name in _FACTS} | {"runs": len(requested)},
         {name: content or {} for name, content in sorted(kept["environment"].items())},
         len(kept["row"]) - len(records),
     )
