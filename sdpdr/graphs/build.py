@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
+from sdpdr.base.advice import either
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import (
     AddedEdgesWarning,
@@ -45,8 +46,12 @@ def merge_duplicates(space: Space) -> tuple[Space, Index]:
     repeat, were = ("repeats", "It was") if len(copies) == 1 else ("repeat", "They were")
     warn(
         f"{len(copies)} of {space.n} points {repeat} an earlier one: {numbered(copies)}. {were} "
-        "merged; graph.counts says how often each point occurs and graph.index where each row of "
-        "X went.",
+        "merged"
+        + either(
+            "; graph.counts says how often each point occurs and graph.index where each row of X "
+            "went.",
+            ".",
+        ),
         DuplicatePointsWarning,
     )
     return space.take(nodes), index
@@ -80,7 +85,8 @@ def connected(
     dropped = np.flatnonzero(largest.index < 0)
     warn(
         f"kept the largest of {graph.n_components} components and dropped {len(dropped)} of "
-        f"{len(graph.index)} points: {numbered(dropped)}. graph.index is -1 there.",
+        f"{len(graph.index)} points: {numbered(dropped)}."
+        + either(" graph.index is -1 there.", ""),
         DroppedPointsWarning,
     )
     return largest

@@ -170,6 +170,13 @@ def test_every_outcome_has_a_kind():
     assert len({kind.sign for kind in KINDS}) == len({kind.colour for kind in KINDS}) == len(KINDS)
 
 
+def test_suffixes_may_be_in_capitals(tmp_path):
+    write_report(MIXED, tmp_path / "REPORT.HTML")
+    write_report(MIXED, tmp_path / "REPORT.MD")
+    assert (tmp_path / "REPORT.HTML").read_text(encoding="utf-8").startswith("<!")
+    MIXED.export(tmp_path / "ROWS.CSV")
+
+
 def test_another_suffix_is_refused(tmp_path):
     for name in ("a.rst", "a"):
         with pytest.raises(FileFormatError, match=r"a report called \*\.html or \*\.md"):

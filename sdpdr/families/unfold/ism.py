@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from sdpdr.base.advice import either
 from sdpdr.base.errors import InfeasibleError, ModelError, UnknownNameError
 from sdpdr.families.unfold.labelled import Labelled, encoded, labelled
 from sdpdr.families.unfold.mvu import mfnu, mvu, stretch_of
@@ -181,8 +182,11 @@ def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) ->
     if margin > limit:
         raise InfeasibleError(
             f"margin={margin:g} is more than the {limit:.6g} that the way along the graph from "
-            f"anchor {anchor} to point {other}, of another class, leaves room for. The largest "
-            "margin is the value of methods.separation_margin(graph, y, anchors)."
+            f"anchor {anchor} to point {other}, of another class, leaves room for. "
+            + either(
+                "The largest margin is the value of methods.separation_margin(graph, y, anchors).",
+                "Take a smaller one.",
+            )
         )
 
 

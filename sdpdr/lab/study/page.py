@@ -17,7 +17,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from sdpdr.base.errors import FileFormatError
-from sdpdr.base.files import write_file, write_text
+from sdpdr.base.files import has_ending, write_file, write_text
 from sdpdr.lab.plot.style import to_svg
 from sdpdr.lab.study.schema import PARTS
 
@@ -115,9 +115,9 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
     The HTML file contains everything that it shows, and runs no scripts. Markdown has no figures.
     """
     path = Path(path)
-    if path.suffix == ".html":
+    if has_ending(path, ".html"):
         write_text(path, to_html(page))
-    elif path.suffix == ".md":
+    elif has_ending(path, ".md"):
         write_text(path, to_markdown(page))
     else:
         raise FileFormatError(f"{path}: expected a report called *.html or *.md.")

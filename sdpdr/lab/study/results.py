@@ -25,7 +25,7 @@ from sdpdr.base.errors import (
     ResultsLockedError,
     require_packages,
 )
-from sdpdr.base.files import write_file
+from sdpdr.base.files import has_ending, write_file
 from sdpdr.lab.study.schema import COLUMNS, OUTCOMES, fitted, frame_of, typed
 
 SUFFIX = ".jsonl"
@@ -180,10 +180,10 @@ class LoadedResults:
         PackageMissingError
         """
         path = Path(path)
-        if path.suffix not in EXPORTS:
+        if not has_ending(path, *EXPORTS):
             raise FileFormatError(f"{path}: expected a file called *{' or *'.join(EXPORTS)}.")
         try:
-            if path.suffix == ".csv":
+            if has_ending(path, ".csv"):
                 write_file(path, lambda beside: self.frame.to_csv(beside, index=False))
             else:
                 write_file(path, self._write_parquet)
@@ -220,17 +220,17 @@ def read_results(path: str | os.PathLike[str]) -> LoadedResults:
     PackageMissingError
     """
     path = Path(path)
-    if path.suffix != ".parquet":
+    if not has_ending(path, ".parquet"):
         _checked(path)
     if not path.is_file():
         raise FileFormatError(f"results {path}: there is no such file. Check its name.")
-    return _from_journal(path) if path.suffix == SUFFIX else _from_parquet(path)
+    return _from_journal(path) if has_ending(path, SUFFIX) else _from_parquet(path)
 
 
 def find_results(name: str) -> Path:
     """Return the path of results, given it or the name of a study that was run in this folder."""
     path = Path(name)
-    if path.suffix not in ("", ".toml"):
+    if path.suffix and not has_ending(path, ".toml"):
         return path
     found = Path(f"{path.stem}{SUFFIX}")
     if not found.is_file():
@@ -243,7 +243,7 @@ def find_results(name: str) -> Path:
 
 def _checked(path: Path) -> Path:
     """The path of a journal."""
-    if path.suffix != SUFFIX:
+    if not has_ending(path, SUFFIX):
         raise FileFormatError(
             f"results {path}: expected a file called *{SUFFIX}. Write {path.with_suffix(SUFFIX)} "
             "instead; records can be read from *.parquet as well."

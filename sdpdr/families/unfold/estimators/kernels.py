@@ -9,6 +9,7 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.distances import completing
 from sdpdr.base.errors import DataError, NonUniqueWarning, warn
 from sdpdr.families.unfold.colored_mvu import colored_mvu, side_information
 from sdpdr.families.unfold.density_map import Variant, density_map, kernel_sums
@@ -299,6 +300,6 @@ def _require_all_distances(graph: NeighborGraph) -> None:
     if space is not None and space.fewest < space.n - 1:
         raise DataError(
             "DensityMap needs all distances, and some are not known (NaN or inf): the density at a "
-            "point is a sum over its neighbours, which would be less by those not known. Complete "
-            "the distances first, with sdpdr.DistanceCompletion().fit(D).distances_."
+            "point is a sum over its neighbours, which would be less by those not known. "
+            + completing()
         )
