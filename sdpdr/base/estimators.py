@@ -25,6 +25,7 @@ from sdpdr.base.arrays import (
 )
 from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
 from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import named, numbered
 
@@ -208,6 +209,7 @@ def as_precise(values: Any, X: Any) -> Array:
 
 
 class Named(
+    ChecksKeywords,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor has this
 ):

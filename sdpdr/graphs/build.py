@@ -19,6 +19,7 @@ from sdpdr.base.errors import (
     ShapeError,
     warn,
 )
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import counted, listed, numbered
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import bridges, shortest_links, sorted_pairs
@@ -109,6 +110,7 @@ def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
     return graph.with_edges(added)
 
 
+@checks_keywords
 def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     """Graph of edges in any order and either direction; repeated ones are kept once.
 
@@ -151,6 +153,7 @@ def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     return NeighborGraph(n, distinct, kept, provenance=Provenance("from_edges"))
 
 
+@checks_keywords
 def complete(X: ArrayLike, *, metric: str = "euclidean") -> NeighborGraph:
     """Graph of all pairs of points, or of all whose precomputed distance is known.
 
@@ -170,6 +173,7 @@ def complete(X: ArrayLike, *, metric: str = "euclidean") -> NeighborGraph:
     return NeighborGraph.of_points(known, index, Provenance("complete", space=space))
 
 
+@checks_keywords
 def path(lengths: ArrayLike) -> NeighborGraph:
     """Path 0 - 1 - ... - m with the PLAIN edge lengths given, shape (m,).
 
@@ -183,6 +187,7 @@ def path(lengths: ArrayLike) -> NeighborGraph:
     return _drawn("path", {}, len(lengths) + 1, np.column_stack([start, start + 1]), lengths)
 
 
+@checks_keywords
 def cycle(n: int) -> NeighborGraph:
     """Cycle of n >= 3 nodes whose edges all have length 1.
 
@@ -198,6 +203,7 @@ def cycle(n: int) -> NeighborGraph:
     return _drawn("cycle", {"n": n}, n, edges, np.ones(n))
 
 
+@checks_keywords
 def grid(rows: int, columns: int, spacing: float = 1.0) -> NeighborGraph:
     """Planar grid; node (r, c) has number r * columns + c. ``spacing`` is a PLAIN length.
 

@@ -191,7 +191,7 @@ def test_markdown_is_escaped():
 
 @pytest.mark.parametrize(
     ("cell", "title", "text"),
-    [(2.34e-8, "gap", "2.3e-08"), (None, "gap", "–"), (3, "n", "3"), (2.5, "solve", "2.5"),
+    [(2.34e-8, "gap", "2.3e-08"), (None, "gap", "–"), (3, "n", "3"), (2.5, "solve", "2.50"),
      (4.0, "n", "4"), (1234.5678, "x", "1235"), (2.0, "times the fastest", "2.00"),
      (1, "out of memory", "1"), (2e9, "median memory", "2 GB")],
 )  # fmt: skip

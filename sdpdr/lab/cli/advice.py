@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-_RELATION = re.compile(r"\b(Band|Slack)\(([^()]*)\)")
+_RELATION = re.compile(r"(?:\bsdpdr\.blocks\.)?\b(Band|Slack)\(([^()]*)\)")
 _VALUE = r"""(?:'(?P<text>[^']*)'|"(?P<word>[^"]*)"|(?P<number>[-\w:+]+(?:\.\d[-\w+]*)?))"""
 
 
@@ -25,7 +25,7 @@ def in_options(options: Mapping[str, str]) -> Callable[[object], str]:
     --------
     >>> translate = in_options({"connect": "--connect ", "isometry": "--isometry ",
     ...                         "ridge": "--set ridge="})
-    >>> translate("Take more neighbours, or connect='mst' or isometry=Band(0.05).")
+    >>> translate("Take more neighbours, or connect='mst' or isometry=sdpdr.blocks.Band(0.05).")
     'Take more neighbours, or --connect mst or --isometry band:0.05.'
     >>> translate("Pass ridge=1e-3, or another `connect`.")
     'Pass --set ridge=1e-3, or another --connect.'

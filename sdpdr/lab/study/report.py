@@ -21,6 +21,8 @@ from sdpdr.lab.study.schema import CLAIMS, ENDS, NEVER_RAN, PARTS, VERIFIED
 # In a map of outcomes, instances beyond this number are drawn only if some contestant failed.
 _MOST_INSTANCES = 60
 _LONGEST_MESSAGE = 300
+# Settings whose names in study files are short.
+_SETTINGS = {"tols": "tolerances", "warmup": "warming up"}
 
 
 class Kind(NamedTuple):
@@ -430,7 +432,7 @@ def _settings(data: _Data) -> Section:
     for name, value in (meta.get("settings") or {}).items():
         unit = " s" if name in ("time_limit", "patience") else ""
         words = show_bytes(value) if name == "memory_limit" else f"{_words(value)}{unit}"
-        facts[name.replace("_", " ")] = words
+        facts[_SETTINGS.get(name, name.replace("_", " "))] = words
     code = {"Command": meta.get("command"), "Study file": meta.get("text")}
     return Section(
         "settings",

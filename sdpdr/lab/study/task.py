@@ -298,7 +298,7 @@ def _graded(task: Task, solution: Solution, known: Expectation) -> dict[str, Any
         "claimed": claim.status,
         "claimed_value": claim.value,
         "claim_accuracy": _accuracy(claim.verdict, solution.status, missed, known, task.tol),
-        "message": claim.message or ("" if outcome in VERIFIED else solution.argument),
+        "message": claim.message or ("" if outcome in VERIFIED else _unsolved(solution)),
         "used": f"{solution.solver}, {solution.form}",
         "value": solution.value if found else None,
         "bound": solution.bound,
@@ -310,6 +310,11 @@ def _graded(task: Task, solution: Solution, known: Expectation) -> dict[str, Any
         **errors,
         **seconds,
     }
+
+
+def _unsolved(solution: Solution) -> str:
+    """What is known of an answer that is not solved, without the status, which has its column."""
+    return str(solution).partition(": ")[2]
 
 
 def _outcome(solution: Solution, seconds: float, limit: float) -> str:

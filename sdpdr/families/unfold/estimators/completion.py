@@ -58,7 +58,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     ----------
     n_components : int, default 2
         Dimension of the positions; with anchors, their number of coordinates instead.
-    misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band, Slack, default "auto"
+    misfit : {"auto", "square", "absolute", ...}, blocks.Band or blocks.Slack, default "auto"
         Penalty of a distance that changes: the square of the relative change of its square, the
         default without anchors; or its absolute value, the default with anchors, which changes
         none at all where that is possible, but takes longer where it is not; or another relation

@@ -40,8 +40,8 @@ from sdpdr.program.point import Point, Value, principal_places
 from sdpdr.solving.solve import solve
 
 EXACT_LENGTHS = (
-    "Exact lengths often leave no interior, without which proofs fail; {}=Band(0.05) or "
-    "'inequality' leaves one."
+    "Exact lengths often leave no interior, without which proofs fail; "
+    "{}=sdpdr.blocks.Band(0.05) or 'inequality' leaves one."
 )
 # Seconds for programs where no limit, solver or form is requested.
 PATIENCE = 60.0
@@ -382,7 +382,10 @@ class LengthEmbedding(GramEmbedding):
         unfolded = squared_lengths(self.graph_, self.gram_)
         kept = float(unfolded.sum() / self.graph_.sqdist.sum())
         if kept - self.length_kept_ <= 1.0 - kept:
-            way_out = "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
+            way_out = (
+                "Lengths shrank in the unfolding itself: isometry=sdpdr.blocks.Band(0.05) keeps "
+                "them."
+            )
         elif self.solution_.status is Status.SOLVED:
             way_out = "Take more components."
         else:  # the dimensions left out hold most, of a shape that was still being unfolded

@@ -118,9 +118,9 @@ class LOOCVUnfolding(Sampling):
     trace : float, optional
         Limit of the trace of the kernel. Default: twice the variance of the points, or half as
         much again as they need, moved until no product is negative, where that is more.
-    isometry : {"auto", "equality"}, Band or Slack, default "auto"
-        By default ``Band(0.05)``. Exact lengths leave next to no interior: the optimum is found,
-        and proofs fail more often than not.
+    isometry : {"auto", "equality"}, blocks.Band or blocks.Slack, default "auto"
+        By default ``sdpdr.blocks.Band(0.05)``. Exact lengths leave next to no interior: the optimum
+        is found, and proofs fail more often than not.
     n_components, n_neighbors, metric, angles, connect, extension
         As for `sdpdr.MVU`.
     solver, form, tol, random_state
