@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.advice import either
 from sdpdr.base.arrays import ROUNDING, Array, own_rows, seem_distances
 from sdpdr.base.errors import DataError, SeemingDistancesWarning, SquaredDistancesWarning, warn
 from sdpdr.base.rows import numbered
@@ -92,12 +93,26 @@ def require_not_condensed(D: Any) -> None:
     size = int(np.prod(shape, dtype=np.int64))
     if size < 2 or max(shape) != size:
         return
-    n = round((1.0 + np.sqrt(1.0 + 8.0 * size)) / 2.0)
-    pairs = f", one for each pair of {n} points" if n * (n - 1) == 2 * size else ""
-    ravel = "" if len(shape) == 1 else "np.ravel(D)"
+    n = int((1.0 + np.sqrt(1.0 + 8.0 * size)) / 2.0)
+    found = f"the distances are a vector of {size} numbers"
+    if n * (n - 1) != 2 * size:
+        less, more = (f"{k * (k - 1) // 2} of {k} points" for k in (n, n + 1))
+        raise DataError(
+            f"{found}, but the distances of all pairs of n points are n (n - 1) / 2: {less}, "
+            f"{more}. Pass as many, or a square matrix."
+        )
+    vector = "D" if len(shape) == 1 else "np.ravel(D)"
     raise DataError(
-        f"the distances are a vector of {size} numbers{pairs}, where a square matrix is expected. "
-        f"Pass scipy.spatial.distance.squareform({ravel or 'D'})."
+        f"{found}, one for each pair of {n} points, where a square matrix is expected. "
+        f"Pass scipy.spatial.distance.squareform({vector})."
+    )
+
+
+def completing() -> str:
+    """How to complete distances, in a message."""
+    return either(
+        "Complete the distances first, with sdpdr.DistanceCompletion().fit(D).distances_.",
+        "--method distance_completion finds places that have all that are known; embed those.",
     )
 
 
@@ -153,7 +168,8 @@ def warn_if_squared(distances: Array) -> None:
             f"the precomputed distances break the triangle inequality: D[{numbered([i, j])}] = "
             f"{distances[i, j]:.6g} exceeds {detour[i, j]:.6g}, the way through point "
             f"{numbered(pivot)}. "
-            "If the entries are squared distances, pass their square roots, np.sqrt(D).",
+            "If the entries are squared distances, pass their square roots"
+            + either(", np.sqrt(D).", "."),
             SquaredDistancesWarning,
         )
 
@@ -199,8 +215,8 @@ def _refuse_asymmetric(wrong: np.ndarray, matrix: Array, D: Any) -> None:
     for triangle, part in (("lower", np.tril(known, -1)), ("upper", np.triu(known, 1))):
         if not part.any():
             raise DataError(
-                f"the {triangle} triangle of the precomputed distances is zero: pass "
-                f"{name} + {name}.T."
+                f"the {triangle} triangle of the precomputed distances is zero: "
+                + either(f"pass {name} + {name}.T.", "fill it in, as in the other triangle.")
             )
     if np.all((matrix == 0.0)[wrong] | (matrix.T == 0.0)[wrong]):
         larger = "D.maximum(D.T)" if sp.issparse(D) else f"np.maximum({name}, {name}.T)"
@@ -208,9 +224,10 @@ def _refuse_asymmetric(wrong: np.ndarray, matrix: Array, D: Any) -> None:
             wrong,
             matrix,
             "given on one side of the diagonal and zero on the other",
-            f"Pass {larger}",
+            either(f"Pass {larger}", "Fill in the zeros"),
         )
-    _refuse(wrong, matrix, "not symmetric", f"If that is meant, pass ({name} + {name}.T) / 2")
+    mean = either(f"pass ({name} + {name}.T) / 2", "write the mean of the two in both places")
+    _refuse(wrong, matrix, "not symmetric", f"If that is meant, {mean}")
 
 
 def _refuse_unknown(distances: Array) -> None:

@@ -69,10 +69,28 @@ class DisconnectedGraphError(DataError):
         self.components = components or []
 
 
+# Of more names than this, an error lists the nearest few.
+_MOST_NAMES, _FEW_NAMES = 40, 8
+# What the same thing is called elsewhere, by what it is called here.
+_ELSEWHERE = {
+    "tol": "tolerance eps epsilon rtol atol abstol reltol gap accuracy precision",
+    "max_iter": "max_iters maxiter max_iterations iterations n_iter itmax iter_lim",
+    "time_limit": "timeout max_time time_limit_secs timelimit seconds time",
+    "n_neighbors": "k knn neighbors neighbours n_neighbours num_neighbors",
+    "n_components": "d dim dims ndim n_dims dimension dimensions components rank",
+    "seed": "random_state rng random_seed",
+    "random_state": "seed rng random_seed",
+    "nonnegative": "nonneg positive pos non_negative",
+    "n": "n_samples n_points size order",
+    "solver": "method algorithm backend",
+}
+
+
 def nearest_name(name: str, known: Iterable[str]) -> str:
     """The name that one may have meant, whatever its capitals; empty if there is none."""
-    names = sorted(known)
-    same = [other for other in names if other.strip().casefold() == name.strip().casefold()]
+    names, word = sorted(known), name.strip().casefold()
+    same = [other for other in names if other.strip().casefold() == word]
+    same = same or [other for other in names if word in _ELSEWHERE.get(other, "").split()]
     near = same or get_close_matches(name, names, n=1, cutoff=0.5)
     return near[0] if near else ""
 
@@ -83,12 +101,23 @@ class UnknownNameError(SdpdrError, ValueError):
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         known = sorted(known)
         near = nearest_name(str(name), known)
+        listed, count = ", ".join(known), len(known)
+        if count > _MOST_NAMES:
+            nearest = get_close_matches(str(name), known, n=_FEW_NAMES, cutoff=0.0)
+            listed = f"{', '.join(nearest)}, ... ({count} in all)"
         parts = [each for each in known if each.startswith(f"{name}.")]
         hint = f" Did you mean {near!r}?" if near else ""
         if parts:  # as the rows of abs(x) <= b have, two for each value
             hint = f" It has parts; ask for {' and '.join(map(repr, parts))}."
-        super().__init__(f"unknown {kind} {name!r}.{hint} Known: {', '.join(known)}.")
+        super().__init__(f"unknown {kind} {name!r}.{hint} Known: {listed}.")
         self.kind, self.name, self.known = kind, name, known
+
+
+class UnknownKeywordError(UnknownNameError, TypeError):
+    """A function or class has no argument of that name; the nearest one is offered."""
+
+    def __init__(self, function: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"argument of {function}()", name, known)
 
 
 class ShapeError(SdpdrError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import MethodType
 from typing import Any
@@ -13,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from sdpdr.base.advice import either
 from sdpdr.base.arrays import (
     ALLOWED,
     Array,
@@ -23,12 +25,15 @@ from sdpdr.base.arrays import (
 )
 from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
 from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import named, numbered
 
 # Beyond, squares overflow.
 _SQUARABLE = 1e150
 
+# scikit-learn says so of too few rows.
+_TOO_FEW = re.compile(r"Found array with (\d+) sample\(s\) .* minimum of (\d+) is required")
 _NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
 _ADVICE = {
     "Expected 2D": "X must have shape (n, D): one row per point, one column per feature; "
@@ -140,6 +145,8 @@ def refused(X: Any, error: Exception) -> DataError:
         first, *_, last = words.split("\n")
         words = f"{first.rstrip(':')}, of shape {np.shape(X)}. {last}"
     advice = _advice(X, words)
+    if few := _TOO_FEW.match(words):
+        words = either(words, f"rows: {few[1]}, and at least {few[2]} are needed")
     return kind(f"{words}. {advice}" if advice else str(error))
 
 
@@ -163,7 +170,8 @@ def _where_missing(X: Any) -> str:
         return (
             f"{where} X is square and symmetric with zeros on its diagonal, as distances are. If "
             "it holds distances, of which some are not known, pass metric='precomputed' (where a "
-            "method takes that), or take sdpdr.DistanceCompletion."
+            "method takes that), or take "
+            + either("sdpdr.DistanceCompletion.", "--method distance_completion.")
         )
     return (
         f"{where} Their columns: {named(columns, X)}. Drop those rows or columns, or fill them in, "
@@ -201,6 +209,7 @@ def as_precise(values: Any, X: Any) -> Array:
 
 
 class Named(
+    ChecksKeywords,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor has this
 ):

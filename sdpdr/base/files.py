@@ -43,6 +43,17 @@ Writer: TypeAlias = Callable[[Path], object]
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
+def has_ending(path: str | os.PathLike[str], *endings: str) -> bool:
+    """Return whether a name has one of some endings, in capitals or not.
+
+    Examples
+    --------
+    >>> has_ending("Report.HTML", ".html", ".md"), has_ending("report", ".html")
+    (True, False)
+    """
+    return os.fspath(path).lower().endswith(endings)
+
+
 def write_file(path: str | os.PathLike[str], write: Writer) -> None:
     """Write one file whole or not at all; see `write_files`."""
     write_files({Path(path): write})

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.search import blocks
@@ -110,6 +111,7 @@ _SMALL = 200
 _SHIFT = 1e-9
 
 
+@checks_keywords
 def laplacian_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
     r"""Bottom eigenvectors of the Laplacian, the constant left out.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
+from sdpdr.base.advice import either
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import (
     AddedEdgesWarning,
@@ -18,6 +19,7 @@ from sdpdr.base.errors import (
     ShapeError,
     warn,
 )
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import counted, listed, numbered
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import bridges, shortest_links, sorted_pairs
@@ -45,8 +47,12 @@ def merge_duplicates(space: Space) -> tuple[Space, Index]:
     repeat, were = ("repeats", "It was") if len(copies) == 1 else ("repeat", "They were")
     warn(
         f"{len(copies)} of {space.n} points {repeat} an earlier one: {numbered(copies)}. {were} "
-        "merged; graph.counts says how often each point occurs and graph.index where each row of "
-        "X went.",
+        "merged"
+        + either(
+            "; graph.counts says how often each point occurs and graph.index where each row of X "
+            "went.",
+            ".",
+        ),
         DuplicatePointsWarning,
     )
     return space.take(nodes), index
@@ -80,7 +86,8 @@ def connected(
     dropped = np.flatnonzero(largest.index < 0)
     warn(
         f"kept the largest of {graph.n_components} components and dropped {len(dropped)} of "
-        f"{len(graph.index)} points: {numbered(dropped)}. graph.index is -1 there.",
+        f"{len(graph.index)} points: {numbered(dropped)}."
+        + either(" graph.index is -1 there.", ""),
         DroppedPointsWarning,
     )
     return largest
@@ -103,6 +110,7 @@ def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
     return graph.with_edges(added)
 
 
+@checks_keywords
 def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     """Graph of edges in any order and either direction; repeated ones are kept once.
 
@@ -145,6 +153,7 @@ def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     return NeighborGraph(n, distinct, kept, provenance=Provenance("from_edges"))
 
 
+@checks_keywords
 def complete(X: ArrayLike, *, metric: str = "euclidean") -> NeighborGraph:
     """Graph of all pairs of points, or of all whose precomputed distance is known.
 
@@ -164,6 +173,7 @@ def complete(X: ArrayLike, *, metric: str = "euclidean") -> NeighborGraph:
     return NeighborGraph.of_points(known, index, Provenance("complete", space=space))
 
 
+@checks_keywords
 def path(lengths: ArrayLike) -> NeighborGraph:
     """Path 0 - 1 - ... - m with the PLAIN edge lengths given, shape (m,).
 
@@ -177,6 +187,7 @@ def path(lengths: ArrayLike) -> NeighborGraph:
     return _drawn("path", {}, len(lengths) + 1, np.column_stack([start, start + 1]), lengths)
 
 
+@checks_keywords
 def cycle(n: int) -> NeighborGraph:
     """Cycle of n >= 3 nodes whose edges all have length 1.
 
@@ -192,6 +203,7 @@ def cycle(n: int) -> NeighborGraph:
     return _drawn("cycle", {"n": n}, n, edges, np.ones(n))
 
 
+@checks_keywords
 def grid(rows: int, columns: int, spacing: float = 1.0) -> NeighborGraph:
     """Planar grid; node (r, c) has number r * columns + c. ``spacing`` is a PLAIN length.
 

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.graphs.build import connected, merge_duplicates
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
@@ -20,6 +21,7 @@ from sdpdr.graphs.space import Space, make_space
 from sdpdr.linalg.walks import connected_components, spanning_forest
 
 
+@checks_keywords
 def knn(
     X: ArrayLike,
     n_neighbors: int = 6,
@@ -136,6 +138,7 @@ def smallest_k(space: Space) -> int:
     return int(forest.data.max(initial=1.0))
 
 
+@checks_keywords
 def radius(
     X: ArrayLike,
     radius: float,
@@ -210,6 +213,7 @@ class FurthestPairs:
     furthest: Index
 
 
+@checks_keywords
 def furthest_pairs(
     X: ArrayLike | NeighborGraph,
     *,

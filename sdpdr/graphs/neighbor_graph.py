@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
 
 from sdpdr.base import checks as validate
+from sdpdr.base.advice import either
 from sdpdr.base.arrays import LARGEST, SMALLEST, Array, Index, is_admissible
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed, numbered
@@ -195,8 +196,9 @@ class NeighborGraph:
         parts = self._parts()
         sizes = listed([len(part) for part in parts])
         strays = np.flatnonzero(np.isin(self.index, np.concatenate(parts[1:])))
+        made = either(f" made by {self.provenance}", "")
         raise DisconnectedGraphError(
-            f"the graph made by {self.provenance} has {len(parts)} components, of sizes {sizes}. "
+            f"the graph{made} has {len(parts)} components, of sizes {sizes}. "
             f"Points outside the largest: {numbered(strays)}. "
             f"Methods that spread points apart need a connected graph: {advice}.",
             parts,

@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import from_table
@@ -68,6 +69,7 @@ class ChoiceOfK:
         return "\n".join([head, *rows, self.reason])
 
 
+@checks_keywords
 def choose_k(
     X: ArrayLike,
     rule: str = "reconstruct",

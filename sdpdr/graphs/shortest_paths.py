@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.linalg.walks import dijkstra, short_indices
 
 
+@checks_keywords
 def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
     """Lengths of the shortest paths from some nodes to all nodes.
 
@@ -86,6 +88,7 @@ def _carried(before: Index, amount: Array) -> Array:
     return total
 
 
+@checks_keywords
 def landmarks(graph: NeighborGraph, count: int, seed: int = 0) -> Index:
     """Nodes that represent all others; fewer of them are the first ones of more.
 

@@ -18,7 +18,12 @@ from scipy.spatial.distance import cdist
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import ROUNDING, Array, Index, Matrix
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.distances import precision_of, squared_distances, warn_of_seeming_distances
+from sdpdr.base.distances import (
+    completing,
+    precision_of,
+    squared_distances,
+    warn_of_seeming_distances,
+)
 from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import listed, numbered
@@ -252,8 +257,7 @@ class Precomputed:
             ends = [int(np.broadcast_to(end, found.shape)[place]) for end in (i, j)]
             raise DataError(
                 f"the distance of points {numbered(ends)} is needed here, but it is not "
-                "known (NaN or inf in the precomputed distances). Complete the distances first, "
-                "with sdpdr.DistanceCompletion().fit(D).distances_."
+                f"known (NaN or inf in the precomputed distances). {completing()}"
             )
         return found
 

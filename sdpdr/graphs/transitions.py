@@ -13,6 +13,7 @@ from scipy.linalg import orthogonal_procrustes
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs.build import connected
 from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
@@ -133,6 +134,7 @@ class Transitions:
         return np.column_stack([keys // self.n, keys % self.n])
 
 
+@checks_keywords
 def transitions(
     graph: NeighborGraph,
     actions: Labels,
@@ -277,6 +279,7 @@ def _places(n: int, source: Index, target: Index, action: Index) -> Index:
         place = found
 
 
+@checks_keywords
 def sequences(
     X: ArrayLike,
     n_neighbors: int = 6,
@@ -359,6 +362,7 @@ class Motion:
         return np.asarray(np.asarray(Y, dtype=float) @ self.rotation.T + self.shift)
 
 
+@checks_keywords
 def motions(steps: Transitions, Y: ArrayLike) -> dict[Hashable, Motion]:
     """The rigid motion of each action, by orthogonal Procrustes.
 
@@ -397,6 +401,7 @@ def motions(steps: Transitions, Y: ArrayLike) -> dict[Hashable, Motion]:
     return found
 
 
+@checks_keywords
 def action_error(steps: Transitions, Y: ArrayLike) -> float:
     """Largest change of a distance by an action, relative to the mean length of a step.
 
@@ -425,6 +430,7 @@ def action_error(steps: Transitions, Y: ArrayLike) -> float:
     return worst / _mean_step(steps, points)
 
 
+@checks_keywords
 def step_variation(steps: Transitions, Y: ArrayLike) -> float:
     """Standard deviation of the lengths of equal actions' steps, over the mean length of all.
 

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import from_pairs
@@ -21,6 +22,7 @@ from sdpdr.linalg.walks import connected_components
 WEIGHTS = ("binary", "heat", "cosine")
 
 
+@checks_keywords
 def edge_weights(
     graph: NeighborGraph, weights: str = "binary", bandwidth: float | None = None
 ) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import ModelError
+from sdpdr.base.keywords import ChecksKeywords, checks_keywords
 from sdpdr.model.affine import Affine
 from sdpdr.model.operands import NothingButAdded
 from sdpdr.model.terms import (
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from sdpdr.model.parameters import Parameter
 
 
-class Block(NothingButAdded, ABC):
+class Block(NothingButAdded, ChecksKeywords, ABC):
     """A statement about named variables. Subclass it as a frozen dataclass.
 
     A block yields terms of the vocabulary in `sdpdr.model.terms`; it may also declare variables.
@@ -141,6 +142,7 @@ class Changed(Block):
         return self.block.declares
 
 
+@checks_keywords
 def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
     """Turn every constraint of a block into a price for breaking it.
 
@@ -196,6 +198,7 @@ def _excess(term: Equal | AtMost) -> Affine | None:
     return right - left if term.written.relation == ">=" else left - right
 
 
+@checks_keywords
 def relax(block: Block, band: float) -> Block:
     """Let every equality of a block hold within a relative band.
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError, UnknownNameError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg import VectorMap
 from sdpdr.model.affine import Affine, joined
 from sdpdr.model.arithmetic import Operators, constant_of
@@ -120,6 +121,7 @@ class Parameter(Operators):
         return f"parameter({self.name!r}, {now})"
 
 
+@checks_keywords
 def parameter(name: str, shape: Any = None, *, value: Any = None) -> Parameter:
     """Numbers that may be changed between solves (see `Parameter`).
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdpdr.base.advice import at_command_line, either
 from sdpdr.program.run import Status, shown
 
 if TYPE_CHECKING:
@@ -188,9 +189,9 @@ def _unfinished(solution: Solution) -> str:
     """What solving and proving took, and how to continue."""
     solving, proving = (solution.timings.get(phase, 0.0) for phase in ("solve", "certify"))
     further = (
-        "`solution.prove()` continues them."
+        either("`solution.prove()` continues them.", "--time-limit gives them more.")
         if solution.prover is not None
-        else 'pass proof="full" for no budget.'
+        else either('pass proof="full" for no budget.', "--time-limit gives them more.")
     )
     return (
         f"Proofs were stopped by their budget, after {proving:.1f} s beside {solving:.1f} s of "
@@ -198,12 +199,18 @@ def _unfinished(solution: Solution) -> str:
     )
 
 
-_OTHERS = "another solver (`sdpdr.plan(model).explain()` lists those that accept the program)"
+def _others() -> str:
+    """How to find other solvers."""
+    return either(
+        "another solver (`sdpdr.plan(model).explain()` lists those that accept the program)",
+        "another --solver (`sdpdr doctor` lists them)",
+    )
 
 
 def _use_or_relax(solution: Solution) -> str:
     """Whether to accept an answer for data nearby, and how to give the program an interior."""
-    how = "`relax(block, band)`" if solution.of_model else "two inequalities with room between them"
+    relaxed = solution.of_model and not at_command_line()
+    how = "`relax(block, band)`" if relaxed else "two inequalities with room between them"
     return (
         "Use it if the data are no more exact than that. Otherwise the feasible set may have no "
         f"interior: replace an equation by a band, {how}."
@@ -214,22 +221,23 @@ def _closer(solution: Solution) -> str:
     """How to close the gap, or to accept it."""
     attained, bound = solution.attained, solution.bound
     if attained is None or bound is None or solution.certified():
-        return f"Try {_OTHERS}."
+        return f"Try {_others()}."
     if attained * bound <= 0.0:
         scale = _rounded_up(abs(attained - bound) / solution.tol)
         return (
-            "The optimum may be zero, where no relative gap is small: pass a `gap_scale`, for "
-            f"instance gap_scale={scale}, relative to which the gap is measured."
+            "The optimum may be zero, where no relative gap is small: pass "
+            f"{either('a `gap_scale`, for instance ', '')}gap_scale={scale}, relative to which the "
+            "gap is measured."
         )
     if abs(solution.gap) <= _LOOSE:
         enough = _rounded_up(abs(solution.gap))
-        return f"If that is enough, pass tol={enough}; otherwise try {_OTHERS}."
-    return f"Try {_OTHERS}."
+        return f"If that is enough, pass tol={enough}; otherwise try {_others()}."
+    return f"Try {_others()}."
 
 
 def _loosen(solution: Solution) -> str:
     """How to make constraints that contradict each other compatible."""
-    if not solution.of_model:
+    if not solution.of_model or at_command_line():
         return "Remove one of these constraints, or move its right-hand side."
     return (
         "Soften one of them (`soften(block, weight)`; `statement.priced(weight)` for a comparison) "
@@ -285,12 +293,12 @@ _ADVICE: Mapping[Status, Callable[[Solution], str]] = MappingProxyType(
         Status.SOLVED: _always(""),
         Status.OPTIMAL_NEARBY: _use_or_relax,
         Status.INACCURATE: _closer,
-        Status.UNVERIFIED: _always(f"Try {_OTHERS}."),
+        Status.UNVERIFIED: _always(f"Try {_others()}."),
         Status.INFEASIBLE: _loosen,
         Status.UNBOUNDED: _bound_it,
         Status.TIME_LIMIT: _always("Pass a larger `time_limit` for a better answer."),
         Status.ITERATION_LIMIT: _always("Pass a larger `max_iter` for a better answer."),
         Status.INTERRUPTED: _always("Solve again for a better answer."),
-        Status.FAILED: _always(f"Try {_OTHERS}."),
+        Status.FAILED: _always(f"Try {_others()}."),
     }
 )

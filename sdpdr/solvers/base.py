@@ -17,6 +17,7 @@ from sdpdr.base.errors import (
     SolverLicenceError,
     SolverMissingError,
 )
+from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
@@ -83,7 +84,7 @@ class Availability:
 
 
 @dataclass(frozen=True)
-class Solver(ABC):
+class Solver(ChecksKeywords, ABC):
     """A solver, configured: its fields are its options.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from inspect import signature
 from typing import Any
+from weakref import WeakSet
 
 import cvxpy as cp
 
@@ -34,9 +35,10 @@ class CVXPY(ConicInterface):
 
     Notes
     -----
-    The graded `Solution` is found in ``problem.solver_stats.extra_stats``; it is that of cvxpy's
-    minimisation, so that values of a maximisation have the other sign. What is proved there holds
-    for the numbers that cvxpy made of the problem. `sdpdr.from_cvxpy` keeps names and the sense.
+    The graded `Solution` is found in ``problem.solver_stats.extra_stats``. What is proved there
+    holds for the numbers that cvxpy made of the problem. Versions of cvxpy that do not say which
+    problem they solve hand over a minimisation, so that values of a maximisation have the other
+    sign there. `sdpdr.from_cvxpy` keeps the names as well.
 
     Examples
     --------
@@ -53,6 +55,8 @@ class CVXPY(ConicInterface):
     def __init__(self, **options: Any) -> None:
         super().__init__()
         _refuse_unknown(options)
+        # Those that this was chosen for; cvxpy hands over the negative of what is maximised.
+        self._problems: WeakSet[cp.Problem] = WeakSet()
         self.options = {"gap_scale": 1.0, "progress": False, **options}
 
     def can_solve(self, problem_form: Any) -> bool:
@@ -68,6 +72,7 @@ class CVXPY(ConicInterface):
             It cannot; cvxpy itself would not say why.
         """
         if super().can_solve(problem_form):
+            self._problems.add(problem_form._problem)
             return True
         try:
             refuse(problem_form._problem)
@@ -93,7 +98,7 @@ class CVXPY(ConicInterface):
         verbose : bool
         solver_opts : mapping
         solver_cache : dict, optional
-            Without effect.
+            The problem's own, by which it is recognised.
 
         Returns
         -------
@@ -101,7 +106,9 @@ class CVXPY(ConicInterface):
         """
         _refuse_unknown(solver_opts)
         watch = Deadline()
-        reading = read_data(data)
+        solved = [p for p in self._problems if p._solver_cache is solver_cache]
+        maximize = any(isinstance(problem.objective, cp.Maximize) for problem in solved)
+        reading = read_data(data, maximize=maximize)
         options = {"verbose": verbose or None, **self.options, **solver_opts}
         solution = solve(reading.sdp, **options)
         return GradedAnswer(reading, solution, watch.spent)

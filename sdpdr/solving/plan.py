@@ -17,6 +17,7 @@ from sdpdr.base.errors import (
     NotAcceptedError,
     UnknownNameError,
 )
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Progress
 from sdpdr.certify.answer import is_nothing
 from sdpdr.certify.proof_file import write_proof
@@ -349,6 +350,7 @@ class Plan(Candidate):
         return join([*answers, plain._answer(request)])
 
 
+@checks_keywords
 def plan(
     model: Model | SDP | Block,
     solver: str | Solver = "auto",

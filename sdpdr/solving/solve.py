@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from sdpdr.base.deadline import Deadline
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Progress
 from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
@@ -18,6 +19,7 @@ from sdpdr.solving.options import Request, as_model, require_flags
 from sdpdr.solving.plan import plan
 
 
+@checks_keywords
 def solve(
     model: Model | SDP | Block,
     solver: str | Solver = "auto",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, OPTIMAL, UNBOUNDED, VALUE, Knowledge
 from sdpdr.certify.proof_file.flat import FlatFileProgram, sides_of
 from sdpdr.certify.proof_file.write import WrittenProof, write_file_of
@@ -138,6 +139,7 @@ class Verified:
         return f"{said} The solver claimed {self.claimed:.9g}, {words}."
 
 
+@checks_keywords
 def verify(
     problem: cp.Problem,
     *,

@@ -6,12 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 
-from sdpdr.errors import DataError, SdpdrError
+from sdpdr.errors import DataError, FileFormatError, SdpdrError
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.app import Exit
 from sdpdr.lab.cli.embed import _as_square, embed_command
+from sdpdr.lab.tables.files import read_table
 
 N = 9
 D = np.round(squareform(pdist(np.random.default_rng(0).normal(size=(N, 3)))), 4)
@@ -52,6 +54,28 @@ def test_distances_are_read_in_every_form(tmp_path):
         if "P0" in content:
             (names,) = table.kept.values()
             assert names.tolist() == NAMES
+
+
+def test_a_sparse_graph_is_read_with_what_it_does_not_store_unknown(tmp_path):
+    lower = np.where(np.median(D) > D, D, 0.0) * np.tri(N)
+    sp.save_npz(tmp_path / "graph.npz", sp.csr_array(lower))
+    X, _ = read(tmp_path / "graph.npz")
+    known = (lower > 0.0) | np.eye(N, dtype=bool)
+    np.testing.assert_array_equal(X, np.where(known, lower, np.nan))
+    with pytest.raises(FileFormatError, match="sparse square .* add --metric precomputed"):
+        read_table(tmp_path / "graph.npz")
+    points = np.arange(12.0).reshape(4, 3)
+    sp.save_npz(tmp_path / "points.npz", sp.csr_array(points))
+    table = read_table(tmp_path / "points.npz")
+    np.testing.assert_array_equal(table.numbers(table.columns), points)
+
+
+def test_a_vector_of_another_length_is_answered_with_the_nearest_lengths(sdpdr, tmp_path):
+    np.save(tmp_path / "d.npy", squareform(D)[:-3])
+    ran = sdpdr("embed d.npy --metric precomputed")
+    assert (ran.code, ran.out) == (Exit.BAD_INPUT, "")
+    assert "a vector of 33 numbers" in ran.err
+    assert "28 of 8 points, 36 of 9 points" in ran.err
 
 
 def test_options_of_reading_hold_for_distances(tmp_path):

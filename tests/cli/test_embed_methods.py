@@ -214,7 +214,7 @@ def test_a_metric_short_of_its_tolerance_is_not_certified(sdpdr):
         ("density_map", "--set bandwith=2", "Did you mean 'bandwidth'"),
         ("mfnu", "--set n_neighbors=3", "an option of its own, --n-neighbors"),
         ("mve", "--set kappa=1 --set kappa=2", "'kappa' twice"),
-        ("mve", "--set kappa=dear", "kappa='dear' is not a number"),
+        ("mve", "--set kappa=dear", "--set kappa=dear is not a number"),
         ("are", "--set inverse=LR", "inverse must be pairs such as L:R,U:D"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -59,6 +60,20 @@ def _interruptible():
 
 
 # -- limits -----------------------------------------------------------------------------------
+
+
+def test_ctrl_c_while_the_fork_server_starts_is_for_its_caller_alone(capfd):
+    server = fork_server.Server(["sdpdr.graphs"])
+    try:
+        pid = server.pid
+        os.kill(pid, signal.SIGINT)
+        question = pickle.dumps((child.surroundings(), "the test", pickle.dumps(partial(abs, -3))))
+        with fork_server.Worker(question, server) as worker:
+            assert worker.channel.recv_bytes() == child.ANSWER + pickle.dumps(3)
+        assert server.pid == pid
+        assert capfd.readouterr().err == ""
+    finally:
+        server.stop()
 
 
 def test_who_does_not_hear_is_ended(model, faulty):

@@ -136,7 +136,19 @@ def test_graded_solution_is_in_the_statistics():
     solution = problem.solver_stats.extra_stats
     assert solution.status is sdpdr.Status.SOLVED
     low, high = solution.enclosure
-    assert low <= -problem.value <= high
+    assert low <= problem.value <= high
+
+
+def test_statistics_speak_of_the_problem_also_where_one_solver_has_several():
+    x, size, solver = cp.Variable(2), cp.Parameter(nonneg=True), sdpdr.CVXPY()
+    most, least = (cp.Problem(sense(x[0]), [cp.norm(x) <= size])
+                   for sense in (cp.Maximize, cp.Minimize))  # fmt: skip
+    for size.value in (1.0, 2.0):
+        for problem, word in ((most, "maximum"), (least, "minimum")):
+            problem.solve(solver=solver)
+            solution = problem.solver_stats.extra_stats
+            assert word in str(solution)
+            assert solution.value == pytest.approx(problem.value)
 
 
 def test_options_of_the_call_win():

@@ -1,10 +1,15 @@
 """Problems that Python makes: all kinds of entries, and errors that name file and line."""
 
+import math
+
 import pytest
 
 from sdpdr.errors import CardError, StudyError
 from sdpdr.lab.study.python_problems import digest_of, python_problems
 from sdpdr.lab.study.studyfile import Study
+from sdpdr.lab.study.task import Contestant, RunLimits, Task, run_task
+
+LIMITS = RunLimits(time_limit=100.0, warmup=False)
 
 HEAD = """
 import cvxpy as cp
@@ -101,14 +106,48 @@ def test_a_file_that_has_changed_is_noticed(mine):
         ("problems = 3", r"mine.py:problems makes 3; expected a sdpdr.Model, a cvxpy.Problem"),
         ("problems = [cut(2), 'x']", r"mine.py:problems\[1\] is 'x'; expected a sdpdr.Model"),
         (
-            "x = cp.Variable()\nproblems = [cp.Problem(cp.Minimize(cp.exp(x)))]",
-            r"mine.py:problems\[0\]: .*exponential",
+            "x = cp.Variable(integer=True)\nproblems = [cp.Problem(cp.Minimize(cp.exp(x)))]",
+            r"mine.py:problems\[0\]: variable .* is integer",
         ),
     ],
 )
 def test_errors_name_the_file_and_the_line(mine, text, words):
     with pytest.raises(StudyError, match=words):
         names(mine(text))
+
+
+ENTROPY = """
+def entropy(weight=1.0):
+    x = cp.Variable(3)
+    return cp.Problem(cp.Maximize(weight * cp.sum(cp.entr(x))), [cp.sum(x) == 1])
+problems = {"entropy": entropy(), "same": entropy(), "twice": entropy(2.0)}
+"""
+
+
+def test_a_problem_with_an_exponential_cone_is_solved_by_those_that_take_it(mine):
+    first, same, twice = python_problems(mine(ENTROPY), "problems")
+    assert first.digest == same.digest != twice.digest
+    for solver, form in (("clarabel", "cvxpy"), ("scs", "cvxpy")):
+        record = run_task(Task(first, Contestant(solver, form), 1e-5, LIMITS))
+        assert (record["outcome"], record["claim_accuracy"]) == ("SOLVED", "true")
+        assert record["solved"]
+        assert record["value"] == pytest.approx(math.log(3.0), rel=1e-4)
+        assert record["bound"] >= math.log(3.0) - 1e-9
+    for solver, form in (("auto", "auto"), ("clarabel", "lmi"), ("cvxopt", "cvxpy")):
+        record = run_task(Task(first, Contestant(solver, form), 1e-5, LIMITS))
+        assert (record["outcome"], record["solved"]) == ("REFUSED", False)
+        assert "needs the exponential cone" in record["message"]
+        assert "sdpdr.verify(problem) proves" in record["message"]
+
+
+def test_a_wrong_answer_to_such_a_problem_is_found_out(mine):
+    tilted = "x = cp.Variable(3)\ncost = cp.sum(cp.entr(x)) + np.arange(3.0) @ x\n"
+    tilted += "problems = cp.Problem(cp.Maximize(cost), [cp.sum(x) == 1])"
+    (first,) = python_problems(mine(tilted), "problems")
+    loose = Contestant("scs", "cvxpy", {"eps_abs": 1e-1, "eps_rel": 1e-1})
+    record = run_task(Task(first, loose, 1e-6, LIMITS))
+    assert (record["outcome"], record["solved"]) == ("INACCURATE", False)
+    assert record["claim_accuracy"] == "overstated"
 
 
 @pytest.mark.parametrize("entry", ["mine.py", "mine:problems", "mine.py:", "mine.txt:problems"])

@@ -128,6 +128,25 @@ def test_results_that_are_empty_or_of_one_run():
     assert alone.verdict[0] == "No contestant solved anything."
 
 
+def test_an_unfinished_study_says_what_is_missing_and_names_no_winner():
+    frame, meta = MIXED.frame, dict(MIXED.meta) | {"runs": len(MIXED.frame) + 5}
+    page = study_page(LoadedResults(frame, meta, MIXED.environments))
+    assert page.verdict[0] == (
+        "This study is unfinished: 5 of 12 runs are missing, so nobody is named best or fastest. "
+        '"sdpdr study run s" goes on where it stopped.'
+    )
+    text = to_markdown(page)
+    assert "times the fastest" not in text
+    assert "is fastest" not in text
+    assert {section.name for section in page.sections}.isdisjoint({"ranking", "profile"})
+    empty = study_page(results(runs=3, command="sdpdr study run s"))
+    assert empty.verdict[0].startswith("This study is unfinished: 3 of 3 runs are missing")
+
+
+def test_a_question_that_only_repeats_the_title_is_not_shown():
+    assert study_page(results(record(), question="Study")).lead == ""
+
+
 def test_growth_contradictions_tolerances_and_machines_have_their_places():
     loaded = results(
         *(record(f"f@{n}", seconds=0.1 * n, family="f", n=n, tol=tol, environment=f"e{tol}")
@@ -151,6 +170,13 @@ def test_every_outcome_has_a_kind():
     assert len({kind.sign for kind in KINDS}) == len({kind.colour for kind in KINDS}) == len(KINDS)
 
 
+def test_suffixes_may_be_in_capitals(tmp_path):
+    write_report(MIXED, tmp_path / "REPORT.HTML")
+    write_report(MIXED, tmp_path / "REPORT.MD")
+    assert (tmp_path / "REPORT.HTML").read_text(encoding="utf-8").startswith("<!")
+    MIXED.export(tmp_path / "ROWS.CSV")
+
+
 def test_another_suffix_is_refused(tmp_path):
     for name in ("a.rst", "a"):
         with pytest.raises(FileFormatError, match=r"a report called \*\.html or \*\.md"):
@@ -165,7 +191,7 @@ def test_markdown_is_escaped():
 
 @pytest.mark.parametrize(
     ("cell", "title", "text"),
-    [(2.34e-8, "gap", "2.3e-08"), (None, "gap", "–"), (3, "n", "3"), (2.5, "solve", "2.5"),
+    [(2.34e-8, "gap", "2.3e-08"), (None, "gap", "–"), (3, "n", "3"), (2.5, "solve", "2.50"),
      (4.0, "n", "4"), (1234.5678, "x", "1235"), (2.0, "times the fastest", "2.00"),
      (1, "out of memory", "1"), (2e9, "median memory", "2 GB")],
 )  # fmt: skip

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import InfeasibleError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.metric.pairs import MetricAnswer, Pairs, chosen_pairs
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.model import Model
@@ -27,6 +28,7 @@ _TIED = 1e-10
 _ARGUMENT = "eigenvalues of C and the multiplier of the trace (von Neumann's inequality)"
 
 
+@checks_keywords
 def ghodsi(
     X: ArrayLike,
     y: ArrayLike | None = None,
@@ -100,6 +102,7 @@ def ghodsi(
     return model + SizePrice(n, ridge) if ridge > 0.0 else model
 
 
+@checks_keywords
 def contrast(pairs: Pairs, normalize: bool = True) -> Array:
     r"""The matrix :math:`C = M_S/|S| - M_D/|D|`, or :math:`M_S - M_D`, of Ghodsi's objective.
 

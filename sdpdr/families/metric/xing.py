@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.metric.pairs import MetricAnswer, Pairs, chosen_pairs
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.model import Model
@@ -41,6 +42,7 @@ _RANK = 1e-12
 _BLOCK = 4096
 
 
+@checks_keywords
 def xing(
     X: ArrayLike,
     y: ArrayLike | None = None,

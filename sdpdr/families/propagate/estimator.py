@@ -25,6 +25,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import as_numbers, checked
+from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.labels import UNKNOWN, encoded, labels_of_samples, marked
 from sdpdr.base.rows import listed
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph, near_and_far
@@ -46,6 +47,7 @@ _ONE = 1e-3
 
 @dataclass(eq=False, repr=False)
 class MixedLabelPropagation(
+    ChecksKeywords,
     ClassifierMixin,  # type: ignore[misc]  # scikit-learn has no types
     BaseEstimator,  # type: ignore[misc]  # nor has this
 ):

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.model import Model
@@ -19,6 +20,7 @@ from sdpdr.program import Solution
 from sdpdr.program.point import spectrum_of
 
 
+@checks_keywords
 def mixed_label_propagation(X: Any, y: ArrayLike) -> Model:
     r"""Labels that make similar nodes agree and dissimilar ones differ, as a program.
 
@@ -69,6 +71,7 @@ def mixed_label_propagation(X: Any, y: ArrayLike) -> Model:
     return Model(blocks, name="mixed_label_propagation", maximize=False)
 
 
+@checks_keywords
 def mixed_label_bound(X: Any, y: ArrayLike) -> Model:
     r"""The dual of `mixed_label_propagation`, with one scalar.
 
@@ -94,6 +97,7 @@ def mixed_label_bound(X: Any, y: ArrayLike) -> Model:
     return Model((block,), name="mixed_label_bound", maximize=True)
 
 
+@checks_keywords
 def mixed_label_step(X: Any, y: ArrayLike, *, beta: float) -> Model:
     r"""The step in the values at a fixed scale of the labels, as its dual.
 
@@ -128,6 +132,7 @@ def mixed_label_step(X: Any, y: ArrayLike, *, beta: float) -> Model:
     return _fixed_scale(pencil, np.diag(scale), "mixed_label_step")
 
 
+@checks_keywords
 def mixed_scale_step(X: Any, y: ArrayLike, *, spread: ArrayLike) -> Model:
     r"""The step in the scale of the labels at fixed values, as its dual: two scalars, order two.
 
@@ -162,6 +167,7 @@ def mixed_scale_step(X: Any, y: ArrayLike, *, spread: ArrayLike) -> Model:
     return _fixed_scale(pencil, basis, "mixed_scale_step")
 
 
+@checks_keywords
 def labelling_of(solution: Solution, X: Any, y: ArrayLike) -> Array:
     """The labelling that a solution of `mixed_label_propagation` found, shape (n,).
 

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg import Entries, InnerProduct, Trace
 from sdpdr.model import Block, Equal, Model, Penalize, Var
 from sdpdr.model.blocks import Cap, Gram, Scatter, Stated
 from sdpdr.program.point import VectorVariable
 
 
+@checks_keywords
 def fantope(X: ArrayLike, n_components: int = 2) -> Model:
     r"""Leading eigenvectors as a semidefinite program, to which constraints can be added.
 
@@ -55,6 +57,7 @@ def fantope(X: ArrayLike, n_components: int = 2) -> Model:
     return Model(blocks, name="fantope", maximize=True)
 
 
+@checks_keywords
 def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float = 0.0) -> Model:
     r"""The leading direction of a pencil, with few entries.
 
@@ -103,6 +106,7 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
     return Model(blocks, name="sparse_direction", maximize=True)
 
 
+@checks_keywords
 def regression(
     X: ArrayLike,
     y: ArrayLike,

@@ -12,11 +12,13 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, require_squares
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import as_numbers
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.model import Model
 from sdpdr.model.blocks.bilinear import KeptNorms, Splittings
 from sdpdr.model.blocks.spectral import Fantope, KyFan
 
 
+@checks_keywords
 def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
     r"""The convex relaxation of second-order PCA.
 
@@ -67,6 +69,7 @@ def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
     return Model((splittings, rows, columns), name="sopca", maximize=False)
 
 
+@checks_keywords
 def sopca_dual(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
     r"""The dual of `sopca`, halved: projections relaxed to their convex hull.
 

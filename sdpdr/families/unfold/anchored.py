@@ -18,6 +18,7 @@ from sdpdr.base.errors import (
     ShapeError,
     warn,
 )
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.families.unfold.mvu import mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
@@ -31,6 +32,7 @@ from sdpdr.program import Solution
 _ROUNDING = 1e-9
 
 
+@checks_keywords
 def anchored_mvu(
     graph: NeighborGraph,
     anchors: ArrayLike | None = None,
@@ -68,7 +70,7 @@ def anchored_mvu(
         Nodes of known coordinates. Without any this is `mvu`.
     coordinates : array_like of shape (p, r)
         Theirs.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
         Take ``Slack`` where anchors are noisy and contradict the lengths.
     about : {"mean", "anchors"}, default "mean"
         Maximise the variance of all points about their mean, or the squared distances of the
@@ -156,6 +158,7 @@ class Placed:
     trust: Array
 
 
+@checks_keywords
 def place(
     solution: Solution, graph: NeighborGraph, anchors: ArrayLike, coordinates: ArrayLike
 ) -> Placed:
@@ -285,7 +288,7 @@ def _require_consistent(
             f"anchors {known.nodes[k]} and {known.nodes[j]} are {apart[k, j]:.6g} apart, but the "
             f"way between them along the graph is {paths[k, j]:.6g} long and may not be "
             "stretched. Correct their coordinates or units, or penalize lengths with "
-            "isometry=Slack(weight)."
+            "isometry=sdpdr.blocks.Slack(weight)."
         )
     if isometry == "inequality":
         return
@@ -300,7 +303,7 @@ def _require_consistent(
         raise InfeasibleError(
             f"anchors {a} and {b} are {np.sqrt(found[e]):.6g} apart, but the edge between them is "
             f"{np.sqrt(wanted[e]):.6g} long and must keep its length. Correct their coordinates "
-            "or units, or take isometry='inequality' or Slack(weight)."
+            "or units, or take isometry='inequality' or sdpdr.blocks.Slack(weight)."
         )
 
 

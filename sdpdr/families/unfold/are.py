@@ -9,6 +9,7 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import InfeasibleError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.mvu import placements
 from sdpdr.graphs import NeighborGraph, Provenance, Transitions, transitions
 from sdpdr.graphs.transitions import Labels
@@ -19,6 +20,7 @@ from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance
 _SAME = 1e-9
 
 
+@checks_keywords
 def are(
     graph: NeighborGraph,
     actions: Labels | Transitions,
@@ -49,7 +51,7 @@ def are(
         One label for each step from a state to the next, see `sdpdr.graphs.transitions`.
     lengths : sequence of int, optional
         Number of states of each sequence.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
     inverse : mapping of labels, optional
         ``{"L": "R"}``: L undoes R. States that must then coincide do, in the answer.
     hops : int, optional
@@ -151,5 +153,5 @@ def _require_agreement(
             f"equal actions make edges {tuple(map(int, graph.edges[other]))} and "
             f"{tuple(map(int, graph.edges[e]))} equally long, but their squared lengths are "
             f"prescribed as {graph.sqdist[other]:.6g} and {graph.sqdist[e]:.6g}. Use "
-            "isometry='inequality', a wider Band or Slack."
+            "isometry='inequality', a wider sdpdr.blocks.Band or Slack."
         )

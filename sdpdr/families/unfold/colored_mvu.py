@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.labels import distinct, unknown, warn_of_signs
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
@@ -20,6 +21,7 @@ _ROUNDING = 1e-9
 _NEGLIGIBLE = 1e-12
 
 
+@checks_keywords
 def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality") -> Model:
     r"""Unfold so that the embedding depends on side information as much as it can.
 
@@ -41,7 +43,7 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
         Connected; or in parts over each of which F has its overall mean.
     y : array_like or NeighborGraph
         Side information of every node, see `sdpdr.methods.side_information`.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
 
     Returns
     -------
@@ -111,6 +113,7 @@ def _require_balance(graph: NeighborGraph, factor: Array) -> None:
             )
 
 
+@checks_keywords
 def side_information(
     y: ArrayLike | NeighborGraph | None = None, *, kernel: ArrayLike | None = None
 ) -> Array:

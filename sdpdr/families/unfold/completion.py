@@ -15,6 +15,7 @@ from scipy.spatial.distance import pdist
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.anchored import anchored_mvu
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph
@@ -35,6 +36,7 @@ PRICES = {"square": 1000.0, "absolute": 100.0}
 _DENSE = 500
 
 
+@checks_keywords
 def distance_completion(
     graph: NeighborGraph,
     anchors: ArrayLike | None = None,
@@ -68,7 +70,7 @@ def distance_completion(
         Connected, or with an anchor in every part; an edge for every distance that is known.
     anchors, coordinates
         As for `sdpdr.methods.anchored_mvu`.
-    misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band or Slack
+    misfit : {"auto", "square", "absolute", "equality", "inequality"}, blocks.Band or blocks.Slack
         By default ``"square"``, with anchors ``"absolute"``, which are proved soonest. The last
         four are those of `sdpdr.methods.mvu`.
     price : float, optional
@@ -133,6 +135,7 @@ def _relation(
     return Slack(price / stiffness, penalty, relative=True)
 
 
+@checks_keywords
 def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = None) -> Array:
     r"""Move points to a local minimum of raw stress, :math:`\sum_e (|y_i - y_j| - l_e)^2`.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, ModelError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.density import Ellipsoid, whiten
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
@@ -30,6 +31,7 @@ Variant = Literal["unit", "trace"]
 Objective = Literal["most", "least"]
 
 
+@checks_keywords
 def density_map(
     graph: NeighborGraph,
     density: ArrayLike | None = None,
@@ -138,6 +140,7 @@ def _densities(graph: NeighborGraph, density: ArrayLike | None, bandwidth: float
     return sums
 
 
+@checks_keywords
 def mvee(X: ArrayLike) -> Model:
     r"""Minimum-volume enclosing ellipsoid of points in white coordinates.
 
@@ -190,6 +193,7 @@ def mvee(X: ArrayLike) -> Model:
     return Model(blocks, name="mvee", maximize=True)
 
 
+@checks_keywords
 def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
     r"""The ellipsoid that a solution of `mvee` found, inflated until it holds all points.
 

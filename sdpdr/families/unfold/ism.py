@@ -9,7 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from sdpdr.base.advice import either
 from sdpdr.base.errors import InfeasibleError, ModelError, UnknownNameError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.labelled import Labelled, encoded, labelled
 from sdpdr.families.unfold.mvu import mfnu, mvu, stretch_of
 from sdpdr.graphs import FurthestPairs, NeighborGraph
@@ -21,6 +23,7 @@ from sdpdr.model.blocks.separation import LargestMargin, Reach, Separation
 Furthest: TypeAlias = "FurthestPairs | Literal['auto', 'all']"
 
 
+@checks_keywords
 def ism(
     graph: NeighborGraph,
     y: ArrayLike | None = None,
@@ -65,7 +68,7 @@ def ism(
     slack : float, optional
         Penalty C: constraints may fall short by :math:`\xi`, at a cost of :math:`C\xi`. Where it is
         too low, hardly a constraint is kept, and :math:`K_{AA} < \gamma`.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
 
     Returns
     -------
@@ -116,6 +119,7 @@ def ism(
     return Model((*blocks, separation, *reach), name="ism")
 
 
+@checks_keywords
 def separation_margin(
     graph: NeighborGraph,
     y: ArrayLike,
@@ -181,8 +185,11 @@ def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) ->
     if margin > limit:
         raise InfeasibleError(
             f"margin={margin:g} is more than the {limit:.6g} that the way along the graph from "
-            f"anchor {anchor} to point {other}, of another class, leaves room for. The largest "
-            "margin is the value of methods.separation_margin(graph, y, anchors)."
+            f"anchor {anchor} to point {other}, of another class, leaves room for. "
+            + either(
+                "The largest margin is the value of methods.separation_margin(graph, y, anchors).",
+                "Take a smaller one.",
+            )
         )
 
 

@@ -53,7 +53,7 @@ def minimum_volume(
     kappa : float, default 1.0
         Penalty of the variance outside r dimensions, at least -1, where the method is maximum
         variance unfolding for every r.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
         Where lengths may shrink, and kappa >= 0, trailing dimensions can be dropped at no cost:
         the optimum is that of low-rank maximum variance unfolding, and the embedding flat. Where
         they may not, flattening competes with keeping them.
@@ -188,7 +188,7 @@ def rank_constrained(
         Connected.
     rank : int, default 2
         r, from 1 to n - 1.
-    isometry : {"equality", "inequality"}, Band or Slack, default "equality"
+    isometry : {"equality", "inequality"}, blocks.Band or blocks.Slack, default "equality"
         Where lengths may only shrink, a low rank costs nothing but shorter edges: use equality or
         a `Band` if the result is to be called isometric.
     share : float, default 0.9

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import ModelError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Affine, Block, Model, Var
@@ -27,6 +28,7 @@ _EUCLIDEAN = 1e-9
 _ROOM = 1.5
 
 
+@checks_keywords
 def loocv(
     graph: NeighborGraph,
     trace: float | None = None,
@@ -62,7 +64,7 @@ def loocv(
         has length one (an angle of 60 degrees).
     minimum : float, optional
         Minimise :math:`\operatorname{tr} K` instead, with a geometric mean of at least this.
-    isometry : {"equality"}, Band or Slack, default "equality"
+    isometry : {"equality"}, blocks.Band or blocks.Slack, default "equality"
         Lengths that may shrink freely let everything fall into one point, and are refused.
 
     Returns
@@ -92,7 +94,8 @@ def loocv(
     if isometry == "inequality":
         raise ModelError(
             "with isometry='inequality' all points fall into one point, K = (tau / n) 11^T, which "
-            "has the largest mean of all. Use 'equality', Band(width) or Slack(weight)."
+            "has the largest mean of all. Use 'equality', "
+            "sdpdr.blocks.Band(width) or sdpdr.blocks.Slack(weight)."
         )
     if sum((trace is not None, bool(unit), minimum is not None)) > 1:
         raise ModelError("give one of trace, unit=True and minimum, not several.")
@@ -117,6 +120,7 @@ def loocv(
     return Model(tuple(blocks), name="loocv", maximize=minimum is None)
 
 
+@checks_keywords
 def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
     r"""The least centred trace that lengths allow: points folded together, not unfolded.
 
@@ -148,7 +152,7 @@ def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
     if isometry == "inequality" or isinstance(isometry, Slack):
         raise ModelError(
             f"isometry={isometry!r} does not keep lengths, and without them all points "
-            "fold into one: pass 'equality' or Band(width)."
+            "fold into one: pass 'equality' or sdpdr.blocks.Band(width)."
         )
     n, masses = graph.n, graph.masses
     blocks = (Gram(n), Centered(n, masses), Isometry(graph, isometry), LeastTrace(n, masses))

@@ -62,7 +62,7 @@ def solve_loocv(
     ----------
     graph, trace
         As for `sdpdr.methods.loocv`, whose errors it raises.
-    isometry : {"equality"} or Band, default "equality"
+    isometry : {"equality"} or blocks.Band, default "equality"
     tol, time_limit, seed
         As of `sdpdr.solve`. Folding gets four tenths of the time.
 

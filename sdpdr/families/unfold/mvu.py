@@ -6,6 +6,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, RigidGraphWarning, warn
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.model import Block, Model
@@ -23,6 +24,7 @@ from sdpdr.model.blocks import (
 )
 
 
+@checks_keywords
 def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     r"""Maximum Variance Unfolding: pull points apart while neighbours keep their distance.
 
@@ -41,7 +43,7 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     ----------
     graph : NeighborGraph
         Connected; edges with squared lengths d.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
         The default lets lengths shrink; it always has interior points and a certificate. Exact
         equality may have no interior (collinear or crowded neighbourhoods), and a narrow ``Band``
         restores it.
@@ -83,6 +85,7 @@ def stretch_of(isometry: Relation) -> float:
     return float(np.sqrt(1.0 + isometry.width)) if isinstance(isometry, Band) else 1.0
 
 
+@checks_keywords
 def isometric(
     graph: NeighborGraph, isometry: Relation = "equality", variance: float | None = None
 ) -> Model:
@@ -101,7 +104,7 @@ def isometric(
     Parameters
     ----------
     graph : NeighborGraph
-    isometry : {"equality", "inequality"}, Band or Slack, default "equality"
+    isometry : {"equality", "inequality"}, blocks.Band or blocks.Slack, default "equality"
     variance : float, optional
         v; no floor by default. Above the optimum of `mvu` nothing is feasible.
 
@@ -134,6 +137,7 @@ def isometric(
 _ROUNDING = 1e-9
 
 
+@checks_keywords
 def mfnu(
     graph: NeighborGraph,
     isometry: Relation = "inequality",
@@ -156,7 +160,7 @@ def mfnu(
     ----------
     graph : NeighborGraph
         Connected.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
     pairs : FurthestPairs, optional
         By default `sdpdr.graphs.furthest_pairs` of the graph.
 
@@ -196,6 +200,7 @@ def mfnu(
     return Model((*placements(graph, isometry), spread), name="mfnu")
 
 
+@checks_keywords
 def mvu_apart(
     graph: NeighborGraph,
     isometry: Relation = "inequality",

@@ -18,11 +18,15 @@ import click
 
 from sdpdr import __version__
 from sdpdr.base import errors
+from sdpdr.base.advice import for_commands
 from sdpdr.base.files import when_asked_to_end
-from sdpdr.lab.cli.terminal import ensure_streams, error, warnings_as_lines, written
+from sdpdr.lab.cli.advice import in_options
+from sdpdr.lab.cli.terminal import ensure_streams, error, grid, warnings_as_lines, written
 
 if TYPE_CHECKING:
-    from sdpdr.program import Status
+    from rich.table import Table
+
+    from sdpdr.program import Solution, Status
 
     ParamType = click.ParamType[Any]
 else:
@@ -56,6 +60,8 @@ _NO_SOLVER = (
     errors.NotAcceptedError,
     errors.CompileError,
 )
+# The key of a context under which its command keeps the words of its options.
+_TRANSLATE = "sdpdr.translate"
 # By name, so that help does not wait for the import of programs.
 _OF_STATUS = {
     "SOLVED": Exit.OK,
@@ -117,6 +123,11 @@ def apply_all(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 AS_JSON = option("--json", "Print JSON instead of tables.")
+GAP_SCALE = option(
+    "--gap-scale S",
+    "Size of the optimum below which the gap is absolute; no gap is small relative to zero.",
+    type=POSITIVE,
+)
 CARD = click.argument("card", metavar="CARD")
 
 
@@ -140,8 +151,8 @@ def given_solver_options(args: SimpleNamespace) -> dict[str, Any]:
         raise errors.DataError(
             "--form landmark and --landmarks M go together, as in --form landmark --landmarks 40."
         )
-    names = ("solver", "form", "landmarks", "tol", "time_limit", "seed")
-    return {name: value for name in names if (value := getattr(args, name)) is not None}
+    names = ("solver", "form", "landmarks", "tol", "time_limit", "seed", "gap_scale")
+    return {name: value for name in names if (value := getattr(args, name, None)) is not None}
 
 
 # -- commands -------------------------------------------------------------------------------------
@@ -155,17 +166,26 @@ def command(
     name: str,
     examples: str,
     *options: Callable[[Any], Any],
-    translate: Callable[[object], str] = str,
+    keywords: Mapping[str, str] = MappingProxyType({}),
     epilog: str = "",
 ) -> Callable[[Callable[[SimpleNamespace], int]], click.Command]:
     """Return a decorator that makes a command of a function of one namespace.
 
-    ``translate`` rewrites messages of the package in the words of the command line.
+    Messages name its options where the package names keywords, and ``keywords`` says what comes
+    before the value of others.
     """
 
     def decorate(function: Callable[[SimpleNamespace], int]) -> click.Command:
         def run(**given: Any) -> int:
-            return _reported(lambda: function(SimpleNamespace(**given)), translate)
+            context = click.get_current_context()
+            own = {
+                str(option.name): f"{option.opts[-1]} "
+                for option in context.command.params
+                if isinstance(option, click.Option) and not option.is_flag
+            }
+            context.meta[_TRANSLATE] = in_options({**keywords, **own})
+            with for_commands():
+                return _reported(lambda: function(SimpleNamespace(**given)))
 
         made = click.command(name, help=function.__doc__, epilog=_examples(examples) + epilog)
         return made(apply_all(*options)(run))
@@ -173,7 +193,19 @@ def command(
     return decorate
 
 
-def _reported(run: Callable[[], int], translate: Callable[[object], str]) -> int:
+def translated(message: object) -> str:
+    """Return a message of the package with the options of the command that runs."""
+    return str(click.get_current_context().meta[_TRANSLATE](message))
+
+
+def graded(solution: Solution) -> Table:
+    """Return what is known of an answer as a table, with the options of the command that runs."""
+    from sdpdr.program.report import facts
+
+    return grid({name: translated(text) for name, text in facts(solution).items()})
+
+
+def _reported(run: Callable[[], int]) -> int:
     """Run a command, and report in one line what went wrong."""
     from sdpdr.base.progress import Log  # here, since help needs none of rich
 
@@ -181,7 +213,7 @@ def _reported(run: Callable[[], int], translate: Callable[[object], str]) -> int
     written.clear()
     log = Log()
     try:
-        with log, warnings_as_lines(translate):
+        with log, warnings_as_lines(translated):
             return int(run())
     except KeyboardInterrupt:
         reached = f" ({log.doing})" if log.doing and not written else ""
@@ -194,7 +226,7 @@ def _reported(run: Callable[[], int], translate: Callable[[object], str]) -> int
         if debug:
             raise
         if not isinstance(problem, MemoryError):
-            error(translate(problem))
+            error(translated(problem))
             return int(exit_of_error(problem))
         from sdpdr.solvers.processes.ends import starved_words
 

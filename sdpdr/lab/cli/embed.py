@@ -34,7 +34,6 @@ from sdpdr.lab.tables.distances import square_table
 from sdpdr.lab.tables.files import WRITABLE, called, require_writer, write_table
 from sdpdr.lab.tables.table import Table
 from sdpdr.program import Status
-from sdpdr.program.report import facts
 from sdpdr.program.run import shown
 from sdpdr.solving.iterate.records import IterationStatus
 
@@ -121,7 +120,7 @@ def output_options(what: str) -> Callable[[Any], Any]:
     option("--save PATH", f"A map, for `sdpdr transform`: {SUFFIX}.", type=PATH),
     app.AS_JSON,
     app.solver_options("that of the method; none with --solver or --form"),
-    translate=methods.as_options,
+    keywords=methods.KEYWORDS,
     epilog=f"\n\n\b\nmethods:\n{methods.described()}",
 )
 def embed_command(args: SimpleNamespace) -> int:
@@ -172,7 +171,8 @@ def embed_command(args: SimpleNamespace) -> int:
     for line in _lines(learned, Y, record, remarks):
         echo(line)
     echo()
-    echo(terminal.grid(_grade(learned) if hasattr(learned, "gap_") else facts(learned.solution_)))
+    is_metric = hasattr(learned, "gap_")
+    echo(terminal.grid(_grade(learned)) if is_metric else app.graded(learned.solution_))
     return _exit_of(learned)
 
 

@@ -35,38 +35,6 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 _INDENT, _WIDTH = " " * 6, 98
 
 
-# -- messages of the package in the words of the command line -------------------------------------
-
-_HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=(?:'([^']*)'|(\d+(?:\.\d+)?))")
-# Attributes of a graph, and the call that made it, are of no use at a command line.
-_WORDS: Sequence[tuple[str, str]] = (
-    (r"(?s)[.;] graph\.\w+ .*$", "."),
-    (r" made by \w+\([^)]*\)", ""),
-    (r"Found array with (\d+) sample\(s\) \(shape=\([^)]*\)\) while a minimum of (\d+) is required",
-     r"rows: \1, and at least \2 are needed"),
-    (r"isometry=Band\((0\.\d+)\)", r"--isometry band:\1"),
-    (r"sample=None unfolds all, a number so many",
-     "--sample N unfolds N rows, and as many as there are all"),
-    (r"time_limit=None lets it (go on to its end|end)", "--time-limit gives it more"),
-)  # fmt: skip
-
-
-def as_options(words: object) -> str:
-    """Return a message of the package in the words of the command line.
-
-    Examples
-    --------
-    >>> as_options("take more neighbours, or connect='mst' or n_neighbors=7.")
-    'take more neighbours, or --connect mst or --n-neighbors 7.'
-    >>> as_options("Some repeat. They were merged; graph.counts says how often each occurs.")
-    'Some repeat. They were merged.'
-    """
-    text = str(words)
-    for found, replacement in _WORDS:
-        text = re.sub(found, replacement, text)
-    return _HYPERPARAMETER.sub(lambda found: f"{FLAGS[found[1]]} {found[2] or found[3]}", text)
-
-
 # -- columns beside the coordinates ---------------------------------------------------------------
 
 # Kinds of ``--labels`` that methods need.
@@ -233,6 +201,12 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     }
 )
 """Methods by the names that ``--method`` takes, which are those of the recipes."""
+
+KEYWORDS: Mapping[str, str] = MappingProxyType(
+    {"random_state": "--seed "}
+    | {key: f"--set {key}=" for method in METHODS.values() for key in method.own}
+)
+"""What the command line writes before the value of a keyword that no option is called after."""
 
 IN_WORDS: Mapping[str, str] = MappingProxyType(
     {

@@ -18,6 +18,7 @@ from sdpdr import __version__, graphs, minimize, psd, sum_squares
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import FileFormatError, SdpdrError
+from sdpdr.base.files import has_ending
 from sdpdr.base.rows import counted
 from sdpdr.families import methods
 from sdpdr.lab.cli import app, terminal
@@ -27,7 +28,7 @@ from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.problem import Family, families, find_card, library
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.program import SDP, Factor, Solution, Status, read_sdpa, write_sdpa
-from sdpdr.program.report import facts, listed
+from sdpdr.program.report import listed
 from sdpdr.program.run import shown
 from sdpdr.reduce import Composed, Scale
 from sdpdr.solvers import SolverInfo, find
@@ -242,13 +243,14 @@ def _call(named: Any) -> str:
     CARD,
     AS_JSON,
     app.solver_options(),
+    app.GAP_SCALE,
 )
 def solve_command(args: SimpleNamespace) -> int:
     """Solve a problem of the library, grade the answer, and compare it with the expected one.
 
     CARD is a name from `sdpdr list`, FAMILY@SIZE, or a TOML file.
     """
-    if args.card.endswith((".dat-s", ".dat-s.gz")):
+    if has_ending(args.card, ".dat-s", ".dat-s.gz"):
         raise FileFormatError(f"{args.card} is an SDPA file, not a card: use `sdpdr sdp` for it.")
     card = find_card(args.card)
     answer: Solution | SdpdrError
@@ -265,7 +267,7 @@ def solve_command(args: SimpleNamespace) -> int:
         words: object = f"The error expected: {answer}"
         code = Exit.OK
     else:
-        record, words = answer.record(), grid(facts(answer))
+        record, words = answer.record(), app.graded(answer)
         # As expected is OK, also where no answer is expected.
         code = Exit.OK if is_expected else exit_of_status(answer.status) or Exit.UNCERTIFIED
         code = Exit.INTERRUPTED if answer.status is Status.INTERRUPTED else code
@@ -328,6 +330,7 @@ def reduced(sdp: SDP, form: str) -> SDP:
     option("--proof PATH", "What proves the answer, for `sdpdr check`: .proof.", type=PATH),
     AS_JSON,
     app.solver_options(),
+    app.GAP_SCALE,
 )
 def sdp_command(args: SimpleNamespace) -> int:
     """Solve and grade any program in SDPA sparse format.
@@ -356,7 +359,7 @@ def sdp_command(args: SimpleNamespace) -> int:
         echo_json(record)
         return exit_of_status(solution.status)
     echo(f"{sdp!r}\n")
-    echo(grid(facts(solution)))
+    echo(app.graded(solution))
     echo("\nin SDPA's convention")
     echo(grid({f"  {name}": shown(number) for name, number in in_sdpa.items()}))
     return exit_of_status(solution.status)

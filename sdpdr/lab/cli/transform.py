@@ -14,7 +14,6 @@ from sdpdr.base.rows import counted, listed, rows_from, rows_of
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.app import AS_JSON, PATH, Exit, command
 from sdpdr.lab.cli.embed import about, check_outputs, output_options, writers_of
-from sdpdr.lab.cli.methods import as_options
 from sdpdr.lab.cli.saved import SavedMap, read_model
 from sdpdr.lab.cli.terminal import echo, echo_json, error, info, write_all
 from sdpdr.lab.tables.table import Table
@@ -32,7 +31,6 @@ _STRANGE = 0.05
     columns.reading_options(),
     output_options("places and trust"),
     AS_JSON,
-    translate=as_options,
 )
 def transform_command(args: SimpleNamespace) -> int:
     """Place new rows by a map that `sdpdr embed --save` wrote.

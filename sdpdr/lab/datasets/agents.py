@@ -11,9 +11,11 @@ from sklearn.datasets import load_digits
 
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.lab.datasets.shapes import Sample
 
 
+@checks_keywords
 def digits(n: int | None = None) -> Sample:
     """Handwritten digits, 8 x 8 pixels from 0 to 16, as `sklearn.datasets.load_digits` has them.
 
@@ -46,6 +48,7 @@ _MOVES: Mapping[str, tuple[int, int]] = MappingProxyType(
 )
 
 
+@checks_keywords
 def window_agent(
     actions: str = "R" * 40 + "L" * 20,
     window: int = 24,
@@ -113,6 +116,7 @@ def window_agent(
     return seen, position.astype(float)
 
 
+@checks_keywords
 def random_walk(n: int = 36, side: int = 5, seed: int = 0) -> str:
     """Actions of a walk in four directions that stays inside a square and starts in its corner.
 
@@ -145,6 +149,7 @@ def random_walk(n: int = 36, side: int = 5, seed: int = 0) -> str:
     return taken
 
 
+@checks_keywords
 def window_walk(n: int = 36, seed: int = 0) -> Sample:
     """Return what an agent sees on a `random_walk` in four directions; see `window_agent`.
 

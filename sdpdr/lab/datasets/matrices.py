@@ -7,9 +7,11 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.lab.datasets.shapes import Sample
 
 
+@checks_keywords
 def matrix(rows: ArrayLike) -> Sample:
     """A matrix that is written out, for cards.
 
@@ -37,6 +39,7 @@ def matrix(rows: ArrayLike) -> Sample:
     return X, np.arange(len(X))
 
 
+@checks_keywords
 def random_nonnegative(
     n: int = 10, m: int = 10, rank: int = 3, density: float = 1.0, seed: int = 0
 ) -> Sample:
@@ -75,6 +78,7 @@ def random_nonnegative(
     return W @ H, W
 
 
+@checks_keywords
 def random_matrices(n: int = 4, p: int = 5, q: int = 4, seed: int = 0) -> Sample:
     """A stack of matrices with independent standard normal entries.
 
@@ -100,6 +104,7 @@ def random_matrices(n: int = 4, p: int = 5, q: int = 4, seed: int = 0) -> Sample
     return np.random.default_rng(seed).standard_normal(shape), np.arange(n)
 
 
+@checks_keywords
 def partial_signs(
     n: int = 40,
     m: int = 25,
@@ -150,6 +155,7 @@ def partial_signs(
     return np.where(rng.random((n, m)) < share, signs, 0.0), users
 
 
+@checks_keywords
 def signed_graph(n: int = 10, n_labelled: int = 4, density: float = 1.0, seed: int = 0) -> Sample:
     """Random similarities and dissimilarities of nodes, the first of which have labels.
 

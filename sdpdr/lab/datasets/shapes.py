@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 
 Sample = tuple[Array, np.ndarray]
 """Points of shape (n, D), and a value, label or place for each."""
 
 
+@checks_keywords
 def swiss_roll(n: int = 1000, seed: int = 0, height: float = 21.0) -> Sample:
     r"""Rolled-up rectangle in three dimensions.
 
@@ -46,6 +48,7 @@ def swiss_roll(n: int = 1000, seed: int = 0, height: float = 21.0) -> Sample:
     return np.column_stack([t * np.cos(t), h, t * np.sin(t)]), t
 
 
+@checks_keywords
 def s_curve(n: int = 1000, seed: int = 0) -> Sample:
     r"""Rectangle bent to the letter S in three dimensions.
 
@@ -74,6 +77,7 @@ def s_curve(n: int = 1000, seed: int = 0) -> Sample:
     return np.column_stack([np.sin(t), h, np.sign(t) * (np.cos(t) - 1.0)]), t
 
 
+@checks_keywords
 def trefoil_knot(n: int = 200) -> Sample:
     r"""Trefoil, a closed curve in three dimensions that cannot be unknotted there.
 
@@ -102,6 +106,7 @@ def trefoil_knot(n: int = 200) -> Sample:
     return np.column_stack(knot), t
 
 
+@checks_keywords
 def circle(n: int = 100, radius: float = 1.0) -> Sample:
     """Points at equal steps around a circle in the plane.
 
@@ -128,6 +133,7 @@ def circle(n: int = 100, radius: float = 1.0) -> Sample:
     return radius * np.column_stack([np.cos(t), np.sin(t)]), t
 
 
+@checks_keywords
 def spiral(n: int = 100) -> Sample:
     r"""Spiral in the plane, one turn and a half: :math:`x = (a \cos a, a \sin a)`.
 
@@ -153,6 +159,7 @@ def spiral(n: int = 100) -> Sample:
     return np.column_stack([a * np.cos(a), a * np.sin(a)]), a
 
 
+@checks_keywords
 def path(gaps: ArrayLike = (1.0, 2.0, 0.5, 1.5, 1.0, 3.0, 0.7)) -> Sample:
     """Points on a line with the distances given between one and the next.
 
@@ -174,6 +181,7 @@ def path(gaps: ArrayLike = (1.0, 2.0, 0.5, 1.5, 1.0, 3.0, 0.7)) -> Sample:
     return position[:, None], position
 
 
+@checks_keywords
 def grid_with_hole(rows: int = 12, columns: int = 12, hole: int = 4) -> Sample:
     """Planar lattice of unit spacing whose central square of hole x hole points is missing.
 
@@ -213,6 +221,7 @@ def grid_with_hole(rows: int = 12, columns: int = 12, hole: int = 4) -> Sample:
     return X, X[:, 0].copy()
 
 
+@checks_keywords
 def gaussian(n: int = 100, dim: int = 3, seed: int = 0) -> Sample:
     """Independent standard normal coordinates; the first one is returned as y.
 
@@ -237,6 +246,7 @@ def gaussian(n: int = 100, dim: int = 3, seed: int = 0) -> Sample:
     return X, X[:, 0].copy()
 
 
+@checks_keywords
 def two_clusters(n: int = 60, dim: int = 2, gap: float = 20.0, seed: int = 0) -> Sample:
     """Two clouds of standard normal points, too far apart for a neighbour graph to join them.
 

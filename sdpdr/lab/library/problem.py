@@ -17,16 +17,20 @@ from itertools import pairwise
 from math import pi, sin
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import CardError, FileFormatError, UnknownNameError
+from sdpdr.base.files import has_ending
 from sdpdr.lab.library.card import PROVENANCES, Card, Expectation, Size, described
 from sdpdr.lab.library.vocabulary import METHODS, TomlTable, read_toml, relation
 from sdpdr.model import Model
 from sdpdr.program import SDP, Status, read_sdpa
+
+if TYPE_CHECKING:
+    import cvxpy
 
 
 def shelf(*inside: str) -> dict[str, Path]:
@@ -51,7 +55,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 def on_shelf(kind: str, name: str, folder: str) -> Path:
     """Return the path of what a folder of problems has under a name, or that of a file."""
-    if name.endswith(".toml"):
+    if has_ending(name, ".toml"):
         return Path(name)
     known = shelf(folder)
     choice(kind, name, known)
@@ -330,7 +334,7 @@ def find_card(name: str) -> Card:
         if not (size.isascii() and size.isdecimal()):
             raise CardError(f"{name!r}: {size!r} is no size; write a number, as in {family}@100.")
         return find_family(family).at(int(size))
-    if name.endswith(".toml"):
+    if has_ending(name, ".toml"):
         return Card.load(name)
     known = shelf()
     if name in known:
@@ -420,7 +424,7 @@ class Problem:
         """Whether building it gives a program rather than an error."""
         return self.card is None or self.card.expect.error is None
 
-    def build(self) -> Model | SDP:
+    def build(self) -> Model | SDP | cvxpy.Problem:
         """Build the model, or read the program of a file."""
         if self.card is not None:
             return self.card.build()

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
@@ -88,7 +89,7 @@ def performance_profile(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Fi
             )
         axes.step(factor, share, where="post", linewidth=1.8, label=short(name), **look_of(place))
     axes.margins(x=0.0)
-    axes.xaxis.set_major_formatter("{x:g}")
+    _label_scale(axes.xaxis)
     axes.set_ylim(-0.02, 1.03)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     tidy(axes, x="times the fastest verified answer", y="share of instances")
@@ -109,10 +110,10 @@ def growth(
         if name in fitted:
             axes.plot(*fitted[name], linewidth=1.2, **look)
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter("{x:g}")
+    _label_scale(axes.yaxis)
     ticks = sizes_apart(size for sizes, _ in points.values() for size in np.asarray(sizes, float))
     axes.set_xticks(ticks, [f"{size:g}" for size in ticks])
-    axes.minorticks_off()
+    axes.xaxis.minorticks_off()
     tidy(axes, x="size", y="seconds")
     _name_lines(axes, len(points))
     return figure
@@ -168,6 +169,13 @@ def _new(entries: int) -> tuple[Figure, Axes]:
     axes = figure.subplots()
     axes.set_xscale("log")
     return figure, axes
+
+
+def _label_scale(axis: Axis) -> None:
+    """Numbers of one digit along a logarithmic scale, which may be shorter than a decade."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(NullLocator())
 
 
 def _name_lines(axes: Axes, entries: int) -> None:

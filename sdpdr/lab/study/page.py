@@ -17,7 +17,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from sdpdr.base.errors import FileFormatError
-from sdpdr.base.files import write_file, write_text
+from sdpdr.base.files import has_ending, write_file, write_text
 from sdpdr.lab.plot.style import to_svg
 from sdpdr.lab.study.schema import PARTS
 
@@ -25,13 +25,15 @@ MISSING = "–"
 # Longer tables are cut in Markdown, with a sentence that says so.
 MOST_ROWS = 60
 # Format of numbers by the title of their column; other numbers have four digits.
+# Letters from which on a text is broken into lines.
+LONG = 36
 _FORMATS = {
     title: form
     for form, titles in {
         ".1e": ("gap", "worst error", "apart", "tol", "tolerance"),
         ".9g": ("value", "other value", "bound"),
         ".2f": ("times the fastest", "exponent"),
-        ".3g": ("mean seconds", "seconds", *PARTS),
+        "#.3g": ("mean seconds", "seconds", *PARTS),
     }.items()
     for title in titles
 }
@@ -62,6 +64,11 @@ class Table:
         values = [_value(cell) for cell in self.frame[title]]
         known = [value for value in values if value is not None and value != ""]
         return bool(known) and not any(isinstance(value, (str, bool)) for value in known)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether some cell holds a sentence, which a narrow screen shows below the other cells."""
+        return any(len(text) > LONG for line in self.lines for text, _ in line)
 
     @cached_property
     def lines(self) -> list[list[tuple[str, str]]]:
@@ -115,9 +122,9 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
     The HTML file contains everything that it shows, and runs no scripts. Markdown has no figures.
     """
     path = Path(path)
-    if path.suffix == ".html":
+    if has_ending(path, ".html"):
         write_text(path, to_html(page))
-    elif path.suffix == ".md":
+    elif has_ending(path, ".md"):
         write_text(path, to_markdown(page))
     else:
         raise FileFormatError(f"{path}: expected a report called *.html or *.md.")
@@ -126,6 +133,7 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
 def to_html(page: Page) -> str:
     """Return the page as HTML; all text is escaped, wherever it comes from."""
     environment = _environment()
+    environment.globals["LONG"] = LONG
     environment.filters["svg"] = lambda picture: Markup(to_svg(picture.figure(), picture.name))
     return environment.get_template("page.html").render(page=page)
 

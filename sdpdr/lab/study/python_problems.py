@@ -12,19 +12,21 @@ import hashlib
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.errors import CardError, CompileError, SdpdrError, StudyError
 from sdpdr.lab.library.problem import Problem
-from sdpdr.model import Model
+from sdpdr.model import Model, from_cvxpy
+from sdpdr.model.conic.flat import flat_problem
 from sdpdr.program import SDP
 from sdpdr.program.rows import Expression
 
@@ -51,8 +53,8 @@ class PythonProblem(Problem):
         """Digest of the program."""
         return self.program
 
-    def build(self) -> Model | SDP:
-        """The program, made anew."""
+    def build(self) -> Model | SDP | cp.Problem:
+        """The program, made anew; a cvxpy problem where only cvxpy can write it."""
         assert self.path is not None
         entries = _entries(self.path, self.function)
         entry = next(islice(entries, self.index, None), None)
@@ -151,15 +153,11 @@ def _blaming(path: Path) -> Iterator[None]:
 
 
 def _is_problem(made: object) -> bool:
-    import cvxpy as cp
-
     return isinstance(made, (Model, SDP, cp.Problem))
 
 
-def _program(made: object, place: str) -> Model | SDP:
-    """What `sdpdr.solve` takes."""
-    from sdpdr.model import from_cvxpy
-
+def _program(made: object, place: str) -> Model | SDP | cp.Problem:
+    """What `sdpdr.solve` takes, or a cvxpy problem with exponential or power cones."""
     if not _is_problem(made):
         raise StudyError(f"{place} is {made!r}; {_EXPECTED}.")
     if isinstance(made, (Model, SDP)):
@@ -167,41 +165,65 @@ def _program(made: object, place: str) -> Model | SDP:
     try:
         return from_cvxpy(made)
     except SdpdrError as error:
+        with suppress(SdpdrError):  # Its reason is the same, unless only the cones are to blame.
+            flat_problem(made)
+            return made
         raise StudyError(f"{place}: {error}") from error
 
 
-def digest_of(program: Model | SDP) -> str:
+def digest_of(program: Model | SDP | cp.Problem) -> str:
     """Digest of the numbers of a program; names do not count, since cvxpy numbers its variables."""
+    if isinstance(program, cp.Problem):
+        return _digest(_parts_of_problem(program))
     try:
         sdp = program if isinstance(program, SDP) else program.to_sdp()
     except CompileError:
         assert isinstance(program, Model)
         return hashlib.sha256(program.describe().encode()).hexdigest()
+    return _digest(_parts_of_sdp(sdp))
+
+
+def _digest(parts: Iterable[object]) -> str:
+    """Digest of arrays by their bytes and of all else by its representation."""
     found = hashlib.sha256()
-
-    def add(*parts: object) -> None:
-        for part in parts:
-            is_array = isinstance(part, np.ndarray)
-            content = np.ascontiguousarray(part).tobytes() if is_array else repr(part).encode()
-            found.update(f"{len(content)}:".encode())
-            found.update(content)
-
-    def add_expression(expression: Expression) -> None:
-        for place, variable in enumerate(sdp.variables):
-            if variable.name in expression:
-                matrix = sp.csr_array(expression[variable.name].matrix(), copy=True)
-                matrix.sum_duplicates()
-                indices, ends = (part.astype(np.int64) for part in (matrix.indices, matrix.indptr))
-                add(place, matrix.shape, indices, ends, matrix.data)
-
-    add(sdp.maximize, float(sdp.constant))
-    for variable in sdp.variables:
-        add(type(variable).__name__, variable.size, variable.is_signed, variable.curvature)
-    add_expression(sdp.objective)
-    for rows in sdp.rows:
-        add(rows.relation, np.asarray(rows.rhs, dtype=float))
-        add_expression(rows.lhs)
-    for lmi in sdp.lmis:
-        add(lmi.order, np.asarray(lmi.constant, dtype=float))
-        add_expression(lmi.lhs)
+    for part in parts:
+        is_array = isinstance(part, np.ndarray)
+        content = np.ascontiguousarray(part).tobytes() if is_array else repr(part).encode()
+        found.update(f"{len(content)}:".encode())
+        found.update(content)
     return found.hexdigest()
+
+
+def _parts_of_sdp(sdp: SDP) -> Iterator[object]:
+    yield from (sdp.maximize, float(sdp.constant))
+    for variable in sdp.variables:
+        yield from (type(variable).__name__, variable.size, variable.is_signed, variable.curvature)
+    yield from _parts_of_expression(sdp.objective, sdp)
+    for rows in sdp.rows:
+        yield from (rows.relation, np.asarray(rows.rhs, dtype=float))
+        yield from _parts_of_expression(rows.lhs, sdp)
+    for lmi in sdp.lmis:
+        yield from (lmi.order, np.asarray(lmi.constant, dtype=float))
+        yield from _parts_of_expression(lmi.lhs, sdp)
+
+
+def _parts_of_expression(expression: Expression, sdp: SDP) -> Iterator[object]:
+    for place, variable in enumerate(sdp.variables):
+        if variable.name in expression:
+            yield place
+            yield from _parts_of_matrix(expression[variable.name].matrix())
+
+
+def _parts_of_problem(problem: cp.Problem) -> Iterator[object]:
+    flat = flat_problem(problem)
+    program = flat.program
+    yield from (flat.maximize, program.offset, program.c, program.f, program.b)
+    for matrix in (program.E, program.A):
+        yield from _parts_of_matrix(matrix)
+    yield from ((part.kind, float(part.size), part.rows.size) for part in program.parts)
+
+
+def _parts_of_matrix(matrix: Any) -> Iterator[object]:
+    rows = sp.csr_array(matrix, copy=True)
+    rows.sum_duplicates()
+    yield from (rows.shape, rows.indices.astype(np.int64), rows.indptr.astype(np.int64), rows.data)

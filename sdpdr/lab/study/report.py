@@ -21,6 +21,8 @@ from sdpdr.lab.study.schema import CLAIMS, ENDS, NEVER_RAN, PARTS, VERIFIED
 # In a map of outcomes, instances beyond this number are drawn only if some contestant failed.
 _MOST_INSTANCES = 60
 _LONGEST_MESSAGE = 300
+# Settings whose names in study files are short.
+_SETTINGS = {"tols": "tolerances", "warmup": "warming up"}
 
 
 class Kind(NamedTuple):
@@ -90,12 +92,16 @@ def study_page(results: LoadedResults) -> Page:
     data = _Data(results)
     sections: list[Section] = []
     if len(results.frame):
-        made = (_ranking, _profiles, _outcomes, _claims, _growth, _doubts, _every_run)
+        # Who is fastest is not known before all runs have ended.
+        ranked = () if results.n_missing else (_ranking, _profiles)
+        made = (*ranked, _outcomes, _claims, _growth, _doubts, _every_run)
         sections = [section for make in made for section in make(data)]
     meta = results.meta
+    title = str(meta.get("title") or meta.get("name") or "A study of solvers")
+    question = str(meta.get("question") or "")
     return Page(
-        str(meta.get("title") or meta.get("name") or "A study of solvers"),
-        str(meta.get("question") or ""),
+        title,
+        question if question != title else "",
         list(_verdict(data)),
         [*sections, _settings(data), _machine(data), _limitations(data)],
     )
@@ -125,7 +131,9 @@ class _Data:
 
     @cached_property
     def order(self) -> list[str]:
-        """Contestants, the best first, at the first tolerance."""
+        """Contestants, the best first, at the first tolerance; by name in an unfinished study."""
+        if self.results.n_missing:
+            return sorted(self.runs["contestant"].unique())
         ranks = self.means.assign(rank=self.means["tol"].map(self.tolerances.index))
         best = ranks.sort_values("rank", kind="stable")["contestant"].drop_duplicates()
         return list(dict.fromkeys([*best, *self.runs["contestant"]]))
@@ -162,11 +170,35 @@ class _Data:
 
 def _verdict(data: _Data) -> Iterator[str]:
     """The answer in sentences."""
+    missing = _missing(data.results)
     if not len(data.frame):
-        yield "There are no runs yet."
+        yield missing or "There are no runs yet."
         return
     tol = data.tolerances[0]
     runs = data.at(tol)
+    yield from [missing] if missing else _best(data, runs, tol)
+    yield _false_claims(runs)
+    yield (
+        f"Compared were {counted(data.runs['contestant'].nunique(), 'contestant')} (a solver in a "
+        f"form) on {counted(data.runs['instance'].nunique(), 'instance')}: "
+        f"{counted(len(data.frame), 'run')}."
+    )
+
+
+def _missing(results: LoadedResults) -> str:
+    """What an unfinished study lacks, and the command that adds it; empty for a finished one."""
+    if not results.n_missing:
+        return ""
+    command = results.meta.get("command")
+    again = f' "{command}" goes on where it stopped.' if command else ""
+    return (
+        f"This study is unfinished: {results.n_missing} of {results.meta['runs']} runs are "
+        f"missing, so nobody is named best or fastest.{again}"
+    )
+
+
+def _best(data: _Data, runs: pd.DataFrame, tol: float) -> Iterator[str]:
+    """Who solves the most, and who is fastest."""
     where = f" at tolerance {tol:.0e}" if len(data.tolerances) > 1 else ""
     solved = runs.groupby("contestant")["solved"].sum()
     best = [who for who in data.order if who in solved.index and solved[who] == solved.max()]
@@ -186,12 +218,6 @@ def _verdict(data: _Data) -> Iterator[str]:
             f"time limit, {first.contestant} is fastest ({first.mean:.3g} s), then "
             f"{second.contestant} at {second.mean / first.mean:.2f} times that."
         )
-    yield _false_claims(runs)
-    yield (
-        f"Compared were {counted(data.runs['contestant'].nunique(), 'contestant')} (a solver in a "
-        f"form) on {counted(data.runs['instance'].nunique(), 'instance')}: "
-        f"{counted(len(data.frame), 'run')}."
-    )
 
 
 def _false_claims(runs: pd.DataFrame) -> str:
@@ -285,7 +311,8 @@ def _outcomes(data: _Data) -> Iterator[Section]:
             plot.outcome_map, list(laid.index), list(laid.columns), laid.to_numpy(), signs
         )
 
-    caption = "One line an instance, one column a contestant, the best on the left."
+    order = "in the order of their names" if data.results.n_missing else "the best on the left"
+    caption = f"One line an instance, one column a contestant, {order}."
     pictures = data.pictures("outcomes-map", caption, draw)
     counts = data.ordered(measures.outcome_counts(data.runs).reset_index())
     tables = [Table(counts.rename(columns=_word), "Number of instances by outcome.")]
@@ -405,7 +432,7 @@ def _settings(data: _Data) -> Section:
     for name, value in (meta.get("settings") or {}).items():
         unit = " s" if name in ("time_limit", "patience") else ""
         words = show_bytes(value) if name == "memory_limit" else f"{_words(value)}{unit}"
-        facts[name.replace("_", " ")] = words
+        facts[_SETTINGS.get(name, name.replace("_", " "))] = words
     code = {"Command": meta.get("command"), "Study file": meta.get("text")}
     return Section(
         "settings",

@@ -25,7 +25,7 @@ from sdpdr.base.errors import (
     ResultsLockedError,
     require_packages,
 )
-from sdpdr.base.files import write_file
+from sdpdr.base.files import has_ending, write_file
 from sdpdr.lab.study.schema import COLUMNS, OUTCOMES, fitted, frame_of, typed
 
 SUFFIX = ".jsonl"
@@ -150,7 +150,8 @@ class LoadedResults:
     frame : DataFrame
         The records that the study asks for, with the columns of `sdpdr.lab.study.schema.COLUMNS`.
     meta : mapping
-        Facts about the study: title, question, settings, text and others.
+        Facts about the study: title, question, settings, text, the number of ``runs`` that it asks
+        for, and others.
     environments : mapping
         Machines and versions, by the digest in the records.
     n_hidden : int, default 0
@@ -161,6 +162,11 @@ class LoadedResults:
     meta: Mapping[str, Any]
     environments: Mapping[str, Mapping[str, Any]]
     n_hidden: int = 0
+
+    @property
+    def n_missing(self) -> int:
+        """Number of runs that the study asks for and that have no record yet."""
+        return int(self.meta.get("runs") or len(self.frame)) - len(self.frame)
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the records as Parquet, with all that is known about the study, or as CSV.
@@ -174,10 +180,10 @@ class LoadedResults:
         PackageMissingError
         """
         path = Path(path)
-        if path.suffix not in EXPORTS:
+        if not has_ending(path, *EXPORTS):
             raise FileFormatError(f"{path}: expected a file called *{' or *'.join(EXPORTS)}.")
         try:
-            if path.suffix == ".csv":
+            if has_ending(path, ".csv"):
                 write_file(path, lambda beside: self.frame.to_csv(beside, index=False))
             else:
                 write_file(path, self._write_parquet)
@@ -214,17 +220,17 @@ def read_results(path: str | os.PathLike[str]) -> LoadedResults:
     PackageMissingError
     """
     path = Path(path)
-    if path.suffix != ".parquet":
+    if not has_ending(path, ".parquet"):
         _checked(path)
     if not path.is_file():
         raise FileFormatError(f"results {path}: there is no such file. Check its name.")
-    return _from_journal(path) if path.suffix == SUFFIX else _from_parquet(path)
+    return _from_journal(path) if has_ending(path, SUFFIX) else _from_parquet(path)
 
 
 def find_results(name: str) -> Path:
     """Return the path of results, given it or the name of a study that was run in this folder."""
     path = Path(name)
-    if path.suffix not in ("", ".toml"):
+    if path.suffix and not has_ending(path, ".toml"):
         return path
     found = Path(f"{path.stem}{SUFFIX}")
     if not found.is_file():
@@ -237,7 +243,7 @@ def find_results(name: str) -> Path:
 
 def _checked(path: Path) -> Path:
     """The path of a journal."""
-    if path.suffix != SUFFIX:
+    if not has_ending(path, SUFFIX):
         raise FileFormatError(
             f"results {path}: expected a file called *{SUFFIX}. Write {path.with_suffix(SUFFIX)} "
             "instead; records can be read from *.parquet as well."
@@ -312,7 +318,7 @@ def _from_journal(path: Path) -> LoadedResults:
     records = [kept["row"][key] for key in requested if key in kept["row"]]
     return LoadedResults(
         frame_of(fitted(record) for record in records),
-        {name: kept["fact"].get(name) for name in _FACTS},
+        {name: kept["fact"].get(name) for name in _FACTS} | {"runs": len(requested)},
         {name: content or {} for name, content in sorted(kept["environment"].items())},
         len(kept["row"]) - len(records),
     )

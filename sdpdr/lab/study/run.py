@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 from rich.console import Console
@@ -113,6 +114,8 @@ def _begin(
             f"results {results.path} are those of the study {other!r}, not of {study.name!r}. "
             "Give another file with --out."
         )
+    is_default = results.path == results_of(study)
+    out = "" if is_default else f" --out {quote(str(results.path))}"
     settings = study.settings() | ({"jobs": jobs} if jobs else {})
     if scheduler is not None:
         settings |= {"jobs": "as many as the cluster has"}
@@ -120,7 +123,7 @@ def _begin(
         "name": study.name,
         "title": study.title,
         "question": study.question,
-        "command": f"sdpdr study run {study.called or study.name}",
+        "command": f"sdpdr study run {quote(study.called or study.name)}{out}",
         "text": study.text,
         "settings": settings,
         "keys": [task.key for task in tasks],

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sdpdr.base.errors import FileFormatError, SdpdrError
+from sdpdr.base.files import has_ending
 from sdpdr.lab.library.problem import (
     Problem,
     families,
@@ -100,7 +101,11 @@ class Study:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise FileFormatError(f"study {path} cannot be read: {error}.") from None
+            why = getattr(error, "strerror", None) or error
+            raise FileFormatError(
+                f"study {path} cannot be read: {why}. Name a TOML file, or one of `sdpdr study "
+                "list`."
+            ) from None
         folder = str(path.resolve().parent)
         if folder not in sys.path:
             sys.path.append(folder)
@@ -192,7 +197,7 @@ def _cards(requested: TomlTable, folder: Path) -> Iterator[Problem]:
     named = requested.texts("cards", [])
     cards = library() if named else {}
     for pattern in named:
-        if pattern.endswith(".toml"):
+        if has_ending(pattern, ".toml"):
             found = [find_card(str(folder / pattern))]
         else:
             found = [card for name, card in cards.items() if fnmatch(name, pattern)]
@@ -233,7 +238,7 @@ def _made(requested: TomlTable, folder: Path) -> Iterator[Problem]:
     """Problems that Python makes: ``FILE.py:NAME``, relative to the study file."""
     for entry in requested.texts("python", []):
         file, colon, name = entry.rpartition(":")
-        if not colon or not file.endswith(".py") or not name.isidentifier():
+        if not colon or not has_ending(file, ".py") or not name.isidentifier():
             raise requested.error(
                 "python",
                 f"expected FILE.py:NAME, such as 'mine.py:problems', where NAME is a function or "
@@ -333,4 +338,4 @@ def shipped() -> dict[str, str]:
 def find_study(name: str) -> Study:
     """A study by its name, or any other by the path of its file."""
     study = Study.load(on_shelf("study", name, "studies"))
-    return study if name.endswith(".toml") else replace(study, called=name)
+    return study if has_ending(name, ".toml") else replace(study, called=name)

@@ -7,9 +7,11 @@ import importlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields, replace
 from math import isfinite
 from typing import Any
+
+import cvxpy as cp
 
 from sdpdr import graphs
 from sdpdr.base.deadline import Deadline
@@ -24,6 +26,7 @@ from sdpdr.base.errors import (
 from sdpdr.families import methods
 from sdpdr.lab.library.card import Expectation
 from sdpdr.lab.library.problem import Problem
+from sdpdr.lab.study.other_cones import CheckedAnswer, solve_as_written
 from sdpdr.lab.study.schema import VERIFIED
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
@@ -190,6 +193,8 @@ def run_task(task: Task) -> dict[str, Any]:
     record |= _sizes(task, sdp)
     try:
         solver = task.contestant.configured()
+        if isinstance(program, cp.Problem):
+            return record | _checked(task, _as_written(task, program, solver))
         _warm_up(task, solver, program)
         # This process serves the run alone, and is ended when it is late.
         solution = solve(
@@ -239,13 +244,49 @@ def _warm_up(task: Task, solver: Solver | str, program: Model | SDP) -> None:
             )
 
 
+def _as_written(task: Task, problem: cp.Problem, solver: Solver | str) -> CheckedAnswer:
+    """Solve a problem that has no standard form."""
+    if isinstance(solver, Solver):
+        limits = task.limits
+        solver = replace(solver, tol=task.tol, time_limit=limits.time_limit, seed=task.seed)
+    return solve_as_written(problem, solver, task.contestant.form)
+
+
+def _checked(task: Task, answer: CheckedAnswer) -> dict[str, Any]:
+    """The columns that an answer to a problem without a standard form fills."""
+    claim, proved, known = answer.claim, answer.proved, task.problem.known(None)
+    seconds = _seconds_by_phase(answer.timings)
+    outcome = _late_or(answer.status.name, seconds["solve"], task.limits.time_limit)
+    found = isfinite(answer.value)
+    return {
+        "outcome": outcome,
+        "solved": _is_as_known(outcome, None, known, task.tol),
+        "certified": answer.status is Status.SOLVED,
+        "claimed": claim.status,
+        "claimed_value": claim.value,
+        "claim_accuracy": _accuracy(
+            answer.verdict.value, answer.status, answer.error, known, task.tol
+        ),
+        "message": claim.message or ("" if outcome in VERIFIED else proved.argument),
+        "used": f"{task.contestant.name}, {task.contestant.form}",
+        "value": answer.value if found else None,
+        "bound": proved.bound,
+        "gap": abs(answer.value - proved.bound) / max(abs(proved.bound), 1.0) if found else None,
+        "worst": answer.violation,
+        "iterations": claim.iterations,
+        **seconds,
+    }
+
+
+def _seconds_by_phase(timings: Mapping[str, float]) -> dict[str, float]:
+    return {name: sum(timings.get(part, 0.0) for part in parts) for name, parts in _PHASES.items()}
+
+
 def _graded(task: Task, solution: Solution, known: Expectation) -> dict[str, Any]:
     """The columns that an answer fills."""
     claim = solution.claimed
-    seconds = {
-        name: sum(solution.timings.get(part, 0.0) for part in parts)
-        for name, parts in _PHASES.items()
-    }
+    seconds = _seconds_by_phase(solution.timings)
+    missed = max(solution.apparent_gap, solution.residuals.worst())
     outcome = _outcome(solution, seconds["solve"], task.limits.time_limit)
     found = isfinite(solution.value)
     error = known.relative_error(solution.value) if found else None
@@ -256,8 +297,8 @@ def _graded(task: Task, solution: Solution, known: Expectation) -> dict[str, Any
         "certified": solution.certified(task.tol),
         "claimed": claim.status,
         "claimed_value": claim.value,
-        "claim_accuracy": _accuracy(claim.verdict, solution, known, task.tol),
-        "message": claim.message or ("" if outcome in VERIFIED else solution.argument),
+        "claim_accuracy": _accuracy(claim.verdict, solution.status, missed, known, task.tol),
+        "message": claim.message or ("" if outcome in VERIFIED else _unsolved(solution)),
         "used": f"{solution.solver}, {solution.form}",
         "value": solution.value if found else None,
         "bound": solution.bound,
@@ -271,14 +312,23 @@ def _graded(task: Task, solution: Solution, known: Expectation) -> dict[str, Any
     }
 
 
+def _unsolved(solution: Solution) -> str:
+    """What is known of an answer that is not solved, without the status, which has its column."""
+    return str(solution).partition(": ")[2]
+
+
 def _outcome(solution: Solution, seconds: float, limit: float) -> str:
     """The status, or the end without an answer."""
-    if seconds > (1.0 + LATE) * limit + LATE_SECONDS:
-        return Status.TIME_LIMIT.name
+    outcome = solution.status.name
     if solution.status is Status.FAILED:
         words = {"out of memory": "OUT_OF_MEMORY", "crashed": "CRASHED"}
-        return words.get(solution.claimed.status, Status.FAILED.name)
-    return solution.status.name
+        outcome = words.get(solution.claimed.status, outcome)
+    return _late_or(outcome, seconds, limit)
+
+
+def _late_or(outcome: str, seconds: float, limit: float) -> str:
+    """An outcome, or that of a solver that took longer than its limit."""
+    return Status.TIME_LIMIT.name if seconds > (1.0 + LATE) * limit + LATE_SECONDS else outcome
 
 
 def _is_as_known(outcome: str, error: float | None, known: Expectation, tol: float) -> bool:
@@ -291,17 +341,16 @@ def _is_as_known(outcome: str, error: float | None, known: Expectation, tol: flo
     return error is None or error <= max(known.rtol, CONTRADICTION * tol)
 
 
-def _accuracy(verdict: str, solution: Solution, known: Expectation, tol: float) -> str:
+def _accuracy(verdict: str, status: Status, missed: float, known: Expectation, tol: float) -> str:
     """What a claim was worth, as a word of `sdpdr.lab.study.schema.CLAIMS`."""
     claimed = _CLAIMS.get(verdict)
     if claimed is Status.SOLVED:
-        if solution.status in (Status.SOLVED, Status.OPTIMAL_NEARBY):
+        if status in (Status.SOLVED, Status.OPTIMAL_NEARBY):
             return "true"
-        missed = max(solution.apparent_gap, solution.residuals.worst())
         return "near" if missed <= NEAR * tol else "overstated"
     if claimed is not None:
-        is_true = solution.status is claimed and known.status in ("", claimed.name)
+        is_true = status is claimed and known.status in ("", claimed.name)
         return "true" if is_true else "overstated"
     if not verdict:
         return ""
-    return "understated" if solution.status is Status.SOLVED else "silent"
+    return "understated" if status is Status.SOLVED else "silent"

@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
+from sdpdr.base.distances import with_unknown
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
 from sdpdr.lab.tables.table import ReadOptions, Table, default_names
@@ -30,6 +32,8 @@ _OTHERS = (".npy", ".npz", ".parquet")
 WRITABLE = (".csv", ".tsv", *_OTHERS, ".csv.gz", ".tsv.gz")
 # Kinds of NumPy types that hold numbers and words.
 _KINDS = "biufUSO"
+# Arrays of NPZ files that scipy.sparse.save_npz has written.
+_OF_SPARSE = {"format", "shape", "data"}
 # Options that only text has.
 _OF_TEXT = ("sep", "decimal", "drop_lines")
 
@@ -157,11 +161,15 @@ def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
         if not isinstance(arrays, np.ndarray):
             with arrays as stored:
                 arrays = dict(stored)
+            if set(arrays) >= _OF_SPARSE:
+                arrays = sp.load_npz(path)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise FileFormatError(
             f"{path.name} cannot be read as {path.suffix}: {str(error).rstrip('.')}. Save it as a "
             "plain array of numbers with numpy.save or numpy.savez."
         ) from None
+    if sp.issparse(arrays):
+        arrays = _of_sparse(path.name, arrays, distances)
     if isinstance(arrays, np.ndarray):
         return _as_frame(path.name, arrays, distances)
     if key is None and len(arrays) != 1:
@@ -174,6 +182,21 @@ def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
     frame = _as_frame(path.name, arrays.pop(chosen), distances)
     beside = {name: array for name, array in arrays.items() if array.shape == (len(frame),)}
     return pd.concat([frame, pd.DataFrame(beside)], axis=1) if beside else frame
+
+
+def _of_sparse(name: str, stored: Any, distances: bool) -> np.ndarray:
+    """A sparse array as a dense one; a graph of distances with ``nan`` where it stores none."""
+    is_square = len(set(stored.shape)) == 1
+    if distances:
+        array = with_unknown(stored) if is_square else stored.toarray()
+        return np.where(np.isfinite(array), array, np.nan)
+    if is_square and not stored.diagonal().any():
+        raise FileFormatError(
+            f"{name} holds a sparse square with zeros on its diagonal, as graphs of neighbours do. "
+            "If its entries are distances, add --metric precomputed; a table of points can be "
+            "saved dense, with numpy.save."
+        )
+    return np.asarray(stored.toarray())
 
 
 def _as_frame(name: str, array: np.ndarray, distances: bool) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import QuadraticForms
 from sdpdr.model.affine import Var
@@ -102,6 +103,7 @@ class AnchoredLengths(Block):
             yield side(lhs, d, symbol="d_ij")
 
 
+@checks_keywords
 def AnchoredIsometry(
     graph: NeighborGraph,
     anchors: Index,

@@ -10,6 +10,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import ModelError, UnknownNameError
+from sdpdr.base.keywords import ChecksKeywords, checks_keywords
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model.affine import Var
@@ -18,7 +19,7 @@ from sdpdr.model.terms import AtMost, Equal, Term
 
 
 @dataclass(frozen=True)
-class Band:
+class Band(ChecksKeywords):
     """Squared lengths may change by a relative ``width`` either way.
 
     Parameters
@@ -35,7 +36,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Slack:
+class Slack(ChecksKeywords):
     r"""Lengths may change at a price.
 
     Parameters
@@ -102,6 +103,7 @@ class Lengths(Block):
             yield side(lengths @ Var(self.gram), self.graph.sqdist, symbol="d_ij")
 
 
+@checks_keywords
 def Isometry(graph: NeighborGraph, relation: Relation = "inequality", gram: str = "K") -> Block:
     r"""Block that keeps the local geometry of a graph.
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.errors import ModelError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg import Diagonal, Entries, SvecMap, Trace
 from sdpdr.linalg.svec import order_of, svec, svec_size
 from sdpdr.model.affine import Affine, Var
@@ -19,6 +20,7 @@ from sdpdr.model.terms import Equal, InCone, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 
 
+@checks_keywords
 def dilation(of: Affine | str, shape: Shape) -> Affine:
     r"""The symmetric matrix :math:`\begin{pmatrix} 0 & X \\ X^T & 0 \end{pmatrix}`, as svec.
 

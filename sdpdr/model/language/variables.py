@@ -14,6 +14,7 @@ from sdpdr.base.errors import (
     ModelError,
     ShapeError,
 )
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg.svec import svec_index, svec_size
 from sdpdr.model.affine import Affine
 from sdpdr.model.axes import shape_of
@@ -23,6 +24,7 @@ from sdpdr.program.point import PsdVariable, ShapedVariable
 T = TypeVar("T")
 
 
+@checks_keywords
 def psd(names: str, n: int) -> Any:
     r"""Positive semidefinite matrices, :math:`K \in S^n,\ K \succeq 0`.
 
@@ -46,6 +48,7 @@ def psd(names: str, n: int) -> Any:
     return _named(names, lambda name: PsdMatrix(PsdVariable(name, n)))
 
 
+@checks_keywords
 def symmetric(names: str, n: int) -> Any:
     """Symmetric matrices with eigenvalues of any sign, as expressions of shape (n, n).
 
@@ -71,6 +74,7 @@ def symmetric(names: str, n: int) -> Any:
     return _named(names, make)
 
 
+@checks_keywords
 def scalar(names: str, size: int | None = None, *, nonnegative: bool = False) -> Any:
     """Numbers: one, or a vector of them.
 
@@ -100,6 +104,7 @@ def scalar(names: str, size: int | None = None, *, nonnegative: bool = False) ->
     return _named(names, make)
 
 
+@checks_keywords
 def matrix(names: str, shape: tuple[int, int], *, nonnegative: bool = False) -> Any:
     """Rectangular matrices of numbers.
 

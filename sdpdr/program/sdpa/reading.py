@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible, is_written_admissibly
 from sdpdr.base.errors import FileFormatError, RelaxedWarning, warn
+from sdpdr.base.files import has_ending
 from sdpdr.program.entries import FileEntries
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Rows
@@ -124,7 +125,7 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
 
 def _text(path: Path) -> str:
     data = path.read_bytes()
-    if path.suffix == ".gz":
+    if has_ending(path, ".gz"):
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
@@ -249,7 +250,7 @@ class _Source:
             words = list(chain.from_iterable(by_line))
         count = np.array([len(found) for found in by_line], dtype=np.int64)
         seems_dense = len(words) == dense_size(m, sizes) and (
-            5 not in count or self.name.removesuffix(".gz").endswith(".dat")
+            5 not in count or has_ending(self.name, ".dat", ".dat.gz")
         )
         if len(words) % 5:
             if seems_dense:

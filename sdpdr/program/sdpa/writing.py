@@ -12,7 +12,7 @@ import numpy as np
 
 from sdpdr.base.arrays import ALLOWED, is_admissible
 from sdpdr.base.errors import ModelError
-from sdpdr.base.files import write_file
+from sdpdr.base.files import has_ending, write_file
 from sdpdr.program.entries import entries_of
 from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP
@@ -43,7 +43,7 @@ def write_sdpa(sdp: SDP, path: str | os.PathLike[str], *, names: bool = True) ->
     """
     path = Path(path)
     data = _render(to_equality_form(sdp), names).encode("ascii")
-    if path.suffix == ".gz":
+    if has_ending(path, ".gz"):
         data = gzip.compress(data, mtime=0)
     write_file(path, lambda beside: beside.write_bytes(data))
 

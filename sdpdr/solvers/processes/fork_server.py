@@ -30,6 +30,7 @@ if POSSIBLE:
 
 # What tasks are made of: all solvers, and models as they are written.
 _PRELOADED = ["cvxpy", "sdpdr.solving.attempt", "sdpdr.model.blocks", "sdpdr.graphs"]
+_UNINTERRUPTIBLE = "sdpdr.solvers.processes.uninterruptible"
 # With one thread in each library the server can be forked; workers get as many as their caller.
 _ONE_THREAD = {
     f"{name}_NUM_THREADS": "1"
@@ -147,7 +148,7 @@ class Server:
 
     def _renew(self) -> None:
         self._lock, self._server = threading.Lock(), forkserver.ForkServer()
-        self._server.set_forkserver_preload(self._preloaded)
+        self._server.set_forkserver_preload([_UNINTERRUPTIBLE, *self._preloaded])
 
     def connect(self, descriptors: list[int]) -> tuple[int, int]:
         """Return the ends of a new process: how it ended, and where it reads."""
@@ -160,10 +161,13 @@ class Server:
         with self._lock:
             given = {**_ONE_THREAD, "PYTHONPATH": _importable_from(), "PYTHONSAFEPATH": "1"}
             before = {name: os.environ.get(name) for name in given}
+            # Ctrl-C reaches the whole group of a terminal, and the server until it ignores it.
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 os.environ.update(given)
                 self._server.ensure_running()
             finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
                 for name, value in before.items():
                     os.environ.pop(name, None)
                     if value is not None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nonnegative.copositive import obvious_certificate
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
 from sdpdr.linalg import Entries
@@ -23,6 +24,7 @@ from sdpdr.model.terms import Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 
 
+@checks_keywords
 def cp_lift(X: ArrayLike, n_components: int) -> Model:
     r"""Nonnegative factors of a symmetric matrix, but for the rank.
 
@@ -90,6 +92,7 @@ def cp_lift(X: ArrayLike, n_components: int) -> Model:
     return Model(blocks, name="cp_lift")
 
 
+@checks_keywords
 def copositive_cut(X: ArrayLike, level: int = 1) -> Model:
     r"""A copositive M with the least :math:`\langle M, A\rangle`.
 

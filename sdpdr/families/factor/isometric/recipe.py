@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError, VacuousWarning, warn
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nmf.recipes import own_blocks
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.graphs import NeighborGraph, furthest_pairs
@@ -17,6 +18,7 @@ from sdpdr.model.blocks import FactorLift, Gram, Isometry, Known, NonNegative, R
 from sdpdr.model.blocks.entries import TraceAtMost
 
 
+@checks_keywords
 def isometric_nmf(
     graph: NeighborGraph,
     X: ArrayLike,
@@ -49,7 +51,7 @@ def isometric_nmf(
         With n nodes and the squared lengths d.
     X : array_like of shape (n, m)
         V, nonnegative: a row for each node.
-    isometry : {"equality", "inequality"}, Band or Slack, default "equality"
+    isometry : {"equality", "inequality"}, blocks.Band or blocks.Slack, default "equality"
     trace_limit : float, optional
         :math:`\operatorname{tr} Z \le \tau`.
     n_components : int, optional
@@ -122,6 +124,7 @@ def isometric_nmf(
     return Model(tuple(blocks), name="isometric_nmf")
 
 
+@checks_keywords
 def isometric_nmf_lift(
     graph: NeighborGraph, X: ArrayLike, n_components: int, isometry: Relation = "equality"
 ) -> Model:

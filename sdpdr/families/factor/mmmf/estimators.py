@@ -17,6 +17,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline, limit_of
 from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
 from sdpdr.base.estimators import Transformer, as_precise, note_columns
+from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import listed
 from sdpdr.families.factor.mmmf import entries as read
@@ -32,7 +33,7 @@ _SECONDS = 60.0
 
 
 @dataclass(eq=False, repr=False)
-class _Completion:
+class _Completion(ChecksKeywords):
     """Base of estimators that complete a matrix of users and items."""
 
     # Default penalty as a multiple of the least at which the matrix is not zero: near the best on

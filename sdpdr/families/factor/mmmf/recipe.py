@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.mmmf.entries import Observed, observed_signs
 from sdpdr.model import Affine, AtMost, Block, Maximize, Model, Var, soften
 from sdpdr.model.blocks import (
@@ -44,6 +45,7 @@ def require_penalties(c: float, ridge: float = np.inf) -> None:
             )
 
 
+@checks_keywords
 def mmmf(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     r"""Matrix of least norm that has the observed signs, with a margin.
 
@@ -107,6 +109,7 @@ def mmmf(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     return Model(tuple(blocks), name="mmmf", maximize=False)
 
 
+@checks_keywords
 def mmmf_dual(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     r"""Dual of `mmmf`: as much weight on the signs as their matrix allows.
 

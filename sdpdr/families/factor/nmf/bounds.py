@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nmf.recipes import nmf_dnn, nmf_overlap
 from sdpdr.families.factor.nonnegative.branch_and_bound import cone_search
 from sdpdr.families.factor.nonnegative.inputs import (
@@ -119,6 +120,7 @@ class NMFBound:
         )
 
 
+@checks_keywords
 def nmf_bound(
     X: ArrayLike,
     W: ArrayLike | None = None,

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nonnegative.inputs import (
     nonnegative_matrix,
     number_of_components,
@@ -25,6 +26,7 @@ from sdpdr.model.terms import Term
 from sdpdr.program.point import PsdVariable, VectorVariable
 
 
+@checks_keywords
 def nmf_lift(
     X: ArrayLike,
     n_components: int,
@@ -127,6 +129,7 @@ def _hoyer_sparsity(lift: FactorLift, sparsity: float) -> Stated:
     ])  # fmt: skip
 
 
+@checks_keywords
 def nmf_products(
     X: ArrayLike,
     n_components: int,
@@ -228,6 +231,7 @@ def _weights(name: str, given: ArrayLike | float, shape: tuple[int, int]) -> Arr
         raise ShapeError(f"{name} must have shape {shape}; it has {np.shape(given)}.") from None
 
 
+@checks_keywords
 def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
     r"""The doubly nonnegative program, a lower bound on the size of every factorization.
 
@@ -276,6 +280,7 @@ def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
     return model + LeastTrace(n, np.full(n, 0.5), gram="Z")
 
 
+@checks_keywords
 def nmf_shor(X: ArrayLike, k: int) -> Model:
     r"""The lift of all entries of both factors to one matrix, of order (N + m) k.
 
@@ -330,6 +335,7 @@ def nmf_shor(X: ArrayLike, k: int) -> Model:
     return Model(blocks, name="nmf_shor", maximize=False)
 
 
+@checks_keywords
 def nmf_cones(X: ArrayLike) -> Model:
     r"""The small cones, one for each entry of the matrix, in closed form.
 
@@ -379,6 +385,7 @@ def nmf_cones(X: ArrayLike) -> Model:
     return Model((Stated("envelope", terms, variables),), name="nmf_cones", maximize=False)
 
 
+@checks_keywords
 def nmf_overlap(X: ArrayLike, k: int) -> Model:
     r"""How much of a matrix a nonnegative factorization with k components can explain, at most.
 

@@ -13,6 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.base.estimators import as_numbers
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, require_known
 from sdpdr.model import Affine, Equal, Minimize, Model, Penalize
 from sdpdr.model.blocks.expressions import Stated
@@ -24,6 +25,7 @@ Lift = Literal["layers", "moments"]
 _DEGREE = 8
 
 
+@checks_keywords
 def polynomial_factorization(
     X: ArrayLike,
     coefficients: Sequence[float] | None = (1.0,),

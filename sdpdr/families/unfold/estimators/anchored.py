@@ -48,7 +48,7 @@ class AnchoredMVU(LengthEmbedding):
     ----------
     n_components : int, default 2
         Dimension of the embedding if no coordinates are known; else their number.
-    isometry : {"auto", "inequality", "equality"}, Band or Slack, default "auto"
+    isometry : {"auto", "inequality", "equality"}, blocks.Band or blocks.Slack, default "auto"
         By default lengths change at a penalty so high that they do so by about one percent where
         coordinates and lengths agree: a relative change of a squared length costs a hundred times
         the squared extent of the anchors and the ways beyond them. Edges are chords: coordinates

@@ -26,6 +26,7 @@ from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.gram import (
     EXACT_LENGTHS,
     DefaultTimeLimit,
+    more_time,
     warn_of_missing_proof,
 )
 from sdpdr.families.unfold.last_step import LastStep
@@ -57,7 +58,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     ----------
     n_components : int, default 2
         Dimension of the positions; with anchors, their number of coordinates instead.
-    misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band, Slack, default "auto"
+    misfit : {"auto", "square", "absolute", ...}, blocks.Band or blocks.Slack, default "auto"
         Penalty of a distance that changes: the square of the relative change of its square, the
         default without anchors; or its absolute value, the default with anchors, which changes
         none at all where that is possible, but takes longer where it is not; or another relation
@@ -215,7 +216,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         """Advice beside that of the status, where nothing is proved."""
         words = [EXACT_LENGTHS.format("misfit")] if self.misfit == "equality" else []
         if solution.status is Status.TIME_LIMIT and self._is_limit_ours():
-            words.insert(0, f"It had {self._seconds():g} seconds; time_limit=None lets it end.")
+            words.insert(0, more_time(self._seconds()))
         return " ".join(words)
 
     @property

@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
+from sdpdr.base.advice import either
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import limit_of
-from sdpdr.base.distances import with_unknown
+from sdpdr.base.distances import completing, with_unknown
 from sdpdr.base.errors import DataError, DataTypeError, LostLengthsWarning, UncertifiedWarning, warn
 from sdpdr.base.estimators import (
     Named,
@@ -39,14 +40,19 @@ from sdpdr.program.point import Point, Value, principal_places
 from sdpdr.solving.solve import solve
 
 EXACT_LENGTHS = (
-    "Exact lengths often leave no interior, without which proofs fail; {}=Band(0.05) or "
-    "'inequality' leaves one."
+    "Exact lengths often leave no interior, without which proofs fail; "
+    "{}=sdpdr.blocks.Band(0.05) or 'inequality' leaves one."
 )
 # Seconds for programs where no limit, solver or form is requested.
 PATIENCE = 60.0
-MORE_TIME = f"It had {PATIENCE:g} seconds; time_limit=None lets it go on to its end."
 # Share of the squared length of edges below which they count as lost.
 _KEPT = 0.5
+
+
+def more_time(seconds: float | None) -> str:
+    """How to give a program more than the seconds that are its default, in a message."""
+    way = either("time_limit=None lets it go on to its end", "--time-limit gives it more")
+    return f"It had {seconds:g} seconds; {way}."
 
 
 def _require_extension(estimator: Placing) -> None:
@@ -113,8 +119,7 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         if not np.isfinite(points).all():
             raise DataError(
                 f"extension={self.extension!r} needs all distances between the points of the fit, "
-                "and some are not known. Complete them with sdpdr.DistanceCompletion, or fit "
-                "without an extension."
+                f"and some are not known. Leave it out, or complete them: {completing()}"
             )
         if self.metric == "cosine":
             points = directions(points)
@@ -339,7 +344,7 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool =
     if solution.certified():
         return
     if solution.status is Status.TIME_LIMIT and ours:
-        way_out = f"{MORE_TIME} {way_out}"
+        way_out = f"{more_time(PATIENCE)} {way_out}"
     gaps = [f"gap {solution.gap:.1e}"]
     if solution.attained is None:
         gaps.append(f"feasibility: {solution.attained_by}")
@@ -377,7 +382,10 @@ class LengthEmbedding(GramEmbedding):
         unfolded = squared_lengths(self.graph_, self.gram_)
         kept = float(unfolded.sum() / self.graph_.sqdist.sum())
         if kept - self.length_kept_ <= 1.0 - kept:
-            way_out = "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
+            way_out = (
+                "Lengths shrank in the unfolding itself: isometry=sdpdr.blocks.Band(0.05) keeps "
+                "them."
+            )
         elif self.solution_.status is Status.SOLVED:
             way_out = "Take more components."
         else:  # the dimensions left out hold most, of a shape that was still being unfolded

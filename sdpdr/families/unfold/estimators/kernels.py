@@ -9,6 +9,7 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.distances import completing
 from sdpdr.base.errors import DataError, NonUniqueWarning, warn
 from sdpdr.families.unfold.colored_mvu import colored_mvu, side_information
 from sdpdr.families.unfold.density_map import Variant, density_map, kernel_sums
@@ -117,9 +118,9 @@ class LOOCVUnfolding(Sampling):
     trace : float, optional
         Limit of the trace of the kernel. Default: twice the variance of the points, or half as
         much again as they need, moved until no product is negative, where that is more.
-    isometry : {"auto", "equality"}, Band or Slack, default "auto"
-        By default ``Band(0.05)``. Exact lengths leave next to no interior: the optimum is found,
-        and proofs fail more often than not.
+    isometry : {"auto", "equality"}, blocks.Band or blocks.Slack, default "auto"
+        By default ``sdpdr.blocks.Band(0.05)``. Exact lengths leave next to no interior: the optimum
+        is found, and proofs fail more often than not.
     n_components, n_neighbors, metric, angles, connect, extension
         As for `sdpdr.MVU`.
     solver, form, tol, random_state
@@ -299,6 +300,6 @@ def _require_all_distances(graph: NeighborGraph) -> None:
     if space is not None and space.fewest < space.n - 1:
         raise DataError(
             "DensityMap needs all distances, and some are not known (NaN or inf): the density at a "
-            "point is a sum over its neighbours, which would be less by those not known. Complete "
-            "the distances first, with sdpdr.DistanceCompletion().fit(D).distances_."
+            "point is a sum over its neighbours, which would be less by those not known. "
+            + completing()
         )

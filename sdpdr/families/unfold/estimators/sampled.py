@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import _num_samples
 
 from sdpdr.base import checks as validate
+from sdpdr.base.advice import either
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.distances import warn_of_seeming_distances
@@ -93,7 +94,7 @@ class Sampling(GramEmbedding):
             if self.metric == "precomputed":
                 raise DataError(
                     f"sample={self.sample} places points by their coordinates, and these are known "
-                    "by distances. Pass sample=None, or distances of fewer points."
+                    "by distances. Leave it out, or pass distances of fewer points."
                 )
         return validate.points(X)
 
@@ -106,8 +107,11 @@ class Sampling(GramEmbedding):
         if not is_requested:
             warn(
                 f"{m} of {n} points, drawn at random, are unfolded, and the others placed "
-                "among them. Nothing is proved of points that were placed. sample=None unfolds "
-                "all, a number so many.",
+                "among them. Nothing is proved of points that were placed. "
+                + either(
+                    "sample=None unfolds all, a number so many.",
+                    "--sample N unfolds N rows, and as many as there are all.",
+                ),
                 SampledWarning,
             )
         return drawn(n, m, validate.seed_or_none(self.random_state) or 0)
