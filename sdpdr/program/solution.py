@@ -118,6 +118,9 @@ class Solution:
         `backward_error`.
     edges : mapping from constraint label to array of shape (m, 2)
         The edges that constraints on squared lengths are about, in the first matrix.
+    moved : float or None
+        How far the point lies from the one that `sdpdr.verify` was given, relative to the length of
+        that; None of other solutions, and where no point was proved feasible.
     prover, writer : callable or None
         What `prove` and `write_proof` call.
 
@@ -162,6 +165,7 @@ class Solution:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     measured: Measured = field(default_factory=Measured)
     edges: Mapping[str, Index] = field(default_factory=dict)
+    moved: float | None = None
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
     writer: Callable[[Solution, str | Path], WrittenProof] | None = field(default=None, repr=False)
 
@@ -277,6 +281,22 @@ class Solution:
         if abs(apart) < _ROUNDED_ZERO:
             return 0.0
         return apart / size if size > 0.0 else math.copysign(math.inf, apart)
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the optimum that the solver claims is proved wrong, by more than the tolerance.
+
+        It is where it is better than the bound, or worse than the value attained, or where there
+        is no optimum.
+        """
+        number = self.claimed.value
+        if number is None or not np.isfinite(number):
+            return False
+        sign = -1.0 if self.maximize else 1.0
+        slack = self.tol * max(abs(number), abs(self.bound or 0.0), self.gap_scale)
+        too_good = self.bound is not None and sign * (self.bound - number) > slack
+        too_bad = self.attained is not None and sign * (number - self.attained) > slack
+        return too_good or too_bad or self.status in (Status.INFEASIBLE, Status.UNBOUNDED)
 
     def certified(self, tol: float | None = None) -> bool:
         """Whether a value proved attainable and a proved bound agree to ``tol``.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdpdr.program.run import Status, shown
+from sdpdr.program.run import GIVEN, Status, shown
 
 if TYPE_CHECKING:
     from sdpdr.program.solution import Solution
@@ -45,7 +45,7 @@ def summary(solution: Solution) -> str:
     SOLVED: the maximum is 4.66667, proved optimal to a relative gap of ... (1e-06 requested).
     """
     said = f"{solution.status.name}: {_OUTCOMES[solution.status](solution)}"
-    return f"{said} {advice(solution)}".rstrip()
+    return " ".join(filter(None, (said, _claim(solution), advice(solution))))
 
 
 def advice(solution: Solution) -> str:
@@ -144,6 +144,22 @@ def _sides(solution: Solution) -> str:
     return "there is no point and no bound"
 
 
+def _is_given(solution: Solution) -> bool:
+    """Whether the answer was found elsewhere, and verified only."""
+    return solution.form == GIVEN
+
+
+def _claim(solution: Solution) -> str:
+    """What the solver of a given answer claimed, beside what is proved."""
+    if not _is_given(solution) or solution.claimed.value is None:
+        return ""
+    verdict = "is refuted" if solution.is_refuted else "nothing contradicts"
+    said = f"{solution.solver} claimed {shown(solution.claimed.value, '.9g')}, which {verdict}"
+    if solution.moved:
+        said += f"; the point proved differs from the one given by {solution.moved:.1e}, relatively"
+    return f"{said}."
+
+
 def _optimum(solution: Solution) -> str:
     """The word for the optimal value."""
     return "maximum" if solution.maximize else "minimum"
@@ -187,18 +203,27 @@ def _listed(names: Iterable[str]) -> str:
 def _unfinished(solution: Solution) -> str:
     """What solving and proving took, and how to continue."""
     solving, proving = (solution.timings.get(phase, 0.0) for phase in ("solve", "certify"))
-    further = (
-        "`solution.prove()` continues them."
-        if solution.prover is not None
-        else 'pass proof="full" for no budget.'
-    )
+    further = 'pass proof="full" for no budget.'
+    if _is_given(solution):
+        further = "pass a larger `seconds`."
+    if solution.prover is not None:
+        further = "`solution.prove()` continues them."
     return (
         f"Proofs were stopped by their budget, after {proving:.1f} s beside {solving:.1f} s of "
         f"solving: {further}"
     )
 
 
-_OTHERS = "another solver (`sdpdr.plan(model).explain()` lists those that accept the program)"
+def _others(solution: Solution) -> str:
+    """Where another answer may come from."""
+    if _is_given(solution):
+        return "an answer of another solver, or of the same one to a smaller tolerance"
+    return "another solver (`sdpdr.plan(model).explain()` lists those that accept the program)"
+
+
+def _try_others(solution: Solution) -> str:
+    """Advise another answer."""
+    return f"Try {_others(solution)}."
 
 
 def _use_or_relax(solution: Solution) -> str:
@@ -214,7 +239,7 @@ def _closer(solution: Solution) -> str:
     """How to close the gap, or to accept it."""
     attained, bound = solution.attained, solution.bound
     if attained is None or bound is None or solution.certified():
-        return f"Try {_OTHERS}."
+        return _try_others(solution)
     if attained * bound <= 0.0:
         scale = _rounded_up(abs(attained - bound) / solution.tol)
         return (
@@ -223,8 +248,8 @@ def _closer(solution: Solution) -> str:
         )
     if abs(solution.gap) <= _LOOSE:
         enough = _rounded_up(abs(solution.gap))
-        return f"If that is enough, pass tol={enough}; otherwise try {_OTHERS}."
-    return f"Try {_OTHERS}."
+        return f"If that is enough, pass tol={enough}; otherwise try {_others(solution)}."
+    return _try_others(solution)
 
 
 def _loosen(solution: Solution) -> str:
@@ -285,12 +310,12 @@ _ADVICE: Mapping[Status, Callable[[Solution], str]] = MappingProxyType(
         Status.SOLVED: _always(""),
         Status.OPTIMAL_NEARBY: _use_or_relax,
         Status.INACCURATE: _closer,
-        Status.UNVERIFIED: _always(f"Try {_OTHERS}."),
+        Status.UNVERIFIED: _try_others,
         Status.INFEASIBLE: _loosen,
         Status.UNBOUNDED: _bound_it,
         Status.TIME_LIMIT: _always("Pass a larger `time_limit` for a better answer."),
         Status.ITERATION_LIMIT: _always("Pass a larger `max_iter` for a better answer."),
         Status.INTERRUPTED: _always("Solve again for a better answer."),
-        Status.FAILED: _always(f"Try {_OTHERS}."),
+        Status.FAILED: _try_others,
     }
 )

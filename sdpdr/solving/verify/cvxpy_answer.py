@@ -1,0 +1,196 @@
+"""Proofs of the answer that a cvxpy problem keeps, whichever solver found it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
+from sdpdr.certify.flat import Answer
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, OPTIMAL, UNBOUNDED, VALUE, Knowledge
+from sdpdr.certify.proof_file.flat import FlatFileProgram, Sides, sides_of
+from sdpdr.certify.proof_file.write import WrittenProof, write_file_of
+from sdpdr.certify.prove import prove
+from sdpdr.certify.units import Units
+from sdpdr.model.conic.flat import FlatProblem, flat_problem
+from sdpdr.model.conic.kept import duals_of, kept_multipliers, kept_point, values_of
+from sdpdr.program.run import Status
+from sdpdr.program.solution import Solution
+from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solving.verify.completing import completed_multipliers, completed_point
+from sdpdr.solving.verify.given import NOBODY, Settings, as_claimed, distance
+from sdpdr.solving.verify.standing_problem import standing_value
+
+_STATUSES = {OPTIMAL: Status.SOLVED, INFEASIBLE: Status.INFEASIBLE, UNBOUNDED: Status.UNBOUNDED}
+_ONE_SOLVE = "one solve by Clarabel found the {} that cvxpy does not keep"
+# Solvers of cvxpy have gaps that are absolute where the value is smaller than this.
+_SCALE = 1.0
+_NOTHING = "nothing was proved within the budget"
+
+
+def verify_problem(problem: Any, settings: Settings) -> Solution:
+    """What is proved of a cvxpy problem and of the answer that it keeps.
+
+    The values that cvxpy keeps are completed by those of the variables that it adds, with its own
+    fixed, and the multipliers by those that stationarity and complementarity determine. What is
+    missing after that, as of a problem that nobody has solved, one solve finds.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+    settings : Settings
+
+    Raises
+    ------
+    DataTypeError, NotAcceptedError, ModelError
+        If it is no convex problem in real numbers, or has coefficients that are not finite.
+    """
+    flat, clock = flat_problem(problem), Deadline()
+    return _Verifying(flat, settings).run(clock)
+
+
+class _Verifying:
+    """The state of one verification."""
+
+    def __init__(self, flat: FlatProblem, settings: Settings) -> None:
+        self._flat, self._settings, self._problem = flat, settings, flat.problem
+        self._own, self._notes = kept_point(flat), list[str]()
+        self._units = Units.of(flat.program)
+        self._scale = _SCALE if settings.gap_scale is None else settings.gap_scale
+        self._known = Knowledge(scale=self._scale / self._units.cost)
+        stats = self._problem.solver_stats
+        self._solver = NOBODY if stats is None else str(stats.solver_name).lower()
+        self._budget = settings.budget(0.0 if stats is None else float(stats.solve_time or 0.0))
+
+    def run(self, clock: Deadline) -> Solution:
+        """What is proved, graded."""
+        flat, known = self._flat, self._known
+        x, z = self._completed()
+        if x is None or z is None:
+            x, z = self._solved(x)
+        self._prove(x, z)
+        solution = as_claimed(
+            self._problem.value,
+            self._settings,
+            who=self._solver,
+            status=self._problem.status or "not solved",
+            message="; ".join(self._notes),
+            maximize=flat.maximize,
+            gap_scale=self._scale,
+        )
+        solution = replace(self._with_proofs(solution, x, z), timings={"certify": clock.spent})
+        if not self._settings.repair and known.status not in (INFEASIBLE, UNBOUNDED):
+            solution = self._standing(solution)
+        if solution.certified():
+            return replace(solution, status=Status.SOLVED, epsilon=0.0)
+        status = _STATUSES.get(known.status, Status.INACCURATE)
+        return replace(solution, status=Status.INACCURATE if status is Status.SOLVED else status)
+
+    # -- where proofs begin -----------------------------------------------------------------------
+
+    def _completed(self) -> tuple[Array | None, Array | None]:
+        """The answer that cvxpy keeps, with what is determined by it; None where that is not."""
+        program = self._flat.program
+        x = completed_point(program, self._own)
+        if x is None:
+            return None, None
+        return x, completed_multipliers(program, x, kept_multipliers(self._flat))
+
+    def _solved(self, x: Array | None) -> tuple[Array, Array]:
+        """Multipliers of one solve, with its point unless one is known."""
+        units = self._units
+        found = ask_clarabel(units.program(self._flat.program))
+        what = "multipliers" if x is not None else "values and multipliers"
+        self._notes.append(_ONE_SOLVE.format(what))
+        x = units.given_point(found.x) if x is None else x
+        return x, units.given_multipliers(found.z)
+
+    # -- proofs -----------------------------------------------------------------------------------
+
+    def _prove(self, x: Array, z: Array) -> None:
+        """Both sides, in units that suit the program."""
+        units, settings = self._units, self._settings
+        program = units.program(self._flat.program)
+        u = units.point(x)
+        answer = Answer(u, program.b - program.A @ u, units.multipliers(z), True)
+        try:
+            prove(
+                program,
+                answer,
+                ask_clarabel,
+                tol=settings.tol,
+                seconds=self._budget,
+                known=self._known,
+            )
+        except ArithmeticError as error:
+            # Numbers beyond those that rounding can be accounted for.
+            self._known.notes.append(str(error))
+
+    def _with_proofs(self, solution: Solution, x: Array, z: Array) -> Solution:
+        """The solution with what the kernel knows, in the sense of the user."""
+        flat, known, units = self._flat, self._known, self._units
+        unit = -units.cost if flat.maximize else units.cost
+        at = x if known.x is None else units.given_point(known.x)
+        multipliers = z if known.z is None else units.given_multipliers(known.z)
+        sides = sides_of(known, units, maximize=flat.maximize)
+        file = FlatFileProgram(flat.program, maximize=flat.maximize)
+        value = float(flat.program.c @ at) + flat.program.offset
+        values = values_of(flat, at) if np.all(np.isfinite(at)) else {}
+        given = {v.name(): np.asarray(v.value) for v in self._problem.variables()}
+        has_given = all(v.value is not None for v in self._problem.variables())
+        is_moved = has_given and VALUE in known.how and not any(map(_is_odd, given.values()))
+        return replace(
+            solution,
+            value=-value if flat.maximize else value,
+            values=values,
+            duals=duals_of(flat, multipliers) if np.all(np.isfinite(multipliers)) else {},
+            attained=unit * known.value if VALUE in known.how else None,
+            attained_by=known.how.get(VALUE) or self._why_not(VALUE),
+            bound=unit * known.bound if BOUND in known.how else None,
+            argument=known.how.get(BOUND) or self._why_not(BOUND),
+            ray=sides.ray,
+            rigorous=True,
+            unfinished=known.is_late and known.status not in _STATUSES,
+            moved=distance(given, values) if is_moved else None,
+            writer=partial(_write, file, sides),
+        )
+
+    def _why_not(self, side: str) -> str:
+        notes = self._known.notes
+        said = [note for note in notes if note.startswith(side)] or notes
+        return said[-1] if said else _NOTHING
+
+    def _standing(self, solution: Solution) -> Solution:
+        """The solution with the point that was given, where it stands."""
+        flat = self._flat
+        value, words = standing_value(flat, self._own, tol=self._settings.tol, seconds=self._budget)
+        given = {v.name(): v.value for v in self._problem.variables() if v.value is not None}
+        number = self._problem.objective.value
+        report = -1.0 if flat.maximize else 1.0
+        return replace(
+            solution,
+            value=float("nan") if number is None else float(number),
+            values={name: np.asarray(value) for name, value in given.items()},
+            attained=None if value is None else report * value,
+            attained_by=words,
+            moved=None if value is None else 0.0,
+        )
+
+
+def _is_odd(value: Array) -> bool:
+    """Whether a value is none of real numbers."""
+    return value.dtype == object or np.iscomplexobj(value)
+
+
+def _write(
+    program: FlatFileProgram, sides: Sides, solution: Solution, path: str | Path
+) -> WrittenProof:
+    """Write what the solution proves, where that has not been replaced."""
+    is_same = solution.attained == sides.attained
+    known = sides if is_same else replace(sides, attained=None, values={})
+    return write_file_of(program, known, path)
