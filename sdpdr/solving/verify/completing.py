@@ -1,8 +1,8 @@
 """What an answer of cvxpy leaves out: values of variables that cvxpy adds, and multipliers.
 
 Values are those that are best with the given ones fixed. Multipliers are those that stationarity,
-:math:`E^T w + A^T z = -c`, and complementarity, :math:`s^T z = 0` for every cone, determine:
-equations of one unknown are solved in turn, and what is left of them at once.
+:math:`E^T w + A^T z = -c`, and complementarity, :math:`s^T z = 0` for every cone, determine in
+turn, an equation of one unknown after another.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from sdpdr.certify.flat import NONNEGATIVE, Around, FlatProgram, Piece, build
 from sdpdr.certify.rounding import residual
 from sdpdr.solvers.flat import ask_clarabel
 
-# Unknown multipliers that are solved for at once: a dense factorization of a second.
-_AT_ONCE = 1500
 # Coefficients beside the largest of an equation that it is not divided by.
 _SMALL = 1e-3
+# Slacks beside the largest that count as zero, and say nothing about multipliers: points are right
+# to 1e-8 of it or so.
+_TIGHT = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,17 +139,9 @@ def completed_multipliers(program: FlatProgram, x: Array, z: Array) -> Array | N
     right = right - Q @ z
     unknown = np.flatnonzero(missing)
     Q = sp.csc_array(Q)[:, unknown]
-    found, left = _one_by_one(Q, right)
-    if left.size > _AT_ONCE:
+    found = _one_by_one(Q, right)
+    if np.any(np.isnan(found)):
         return None
-    if left.size:
-        rest = right - Q @ np.where(np.isnan(found), 0.0, found)
-        core = Q[:, left]
-        used = np.flatnonzero(np.diff(sp.csr_array(core).indptr))
-        solved, _, rank, _ = np.linalg.lstsq(core.toarray()[used], rest[used], rcond=1e-10)
-        if rank < left.size:
-            return None
-        found[left] = solved
     z[unknown] = found
     return z
 
@@ -162,23 +155,23 @@ def _clean(A: sp.csr_array) -> sp.csr_array:
 def _equations(program: FlatProgram, x: Array) -> tuple[sp.csr_array, Array]:
     """Stationarity and complementarity, as equations for the multipliers."""
     m, s = program.f.size, program.b - program.A @ x
-    rows, columns, data, count = list[Index](), list[Index](), list[Array](), 0
+    s = s / (float(np.max(np.abs(s), initial=0.0)) or 1.0)
+    # Each half-line is a cone, and each other part is one.
+    group, count = np.empty(s.size, dtype=np.intp), 0
     for kind, _, part, _ in program.parts:
-        size = float(np.max(np.abs(s[part]), initial=0.0)) or 1.0
-        is_each = kind == NONNEGATIVE
-        rows.append(count + (np.arange(part.size) if is_each else np.zeros(part.size, dtype=int)))
-        count += part.size if is_each else 1
-        columns.append(m + part)
-        data.append(s[part] / size)
-    places = (np.concatenate(rows), np.concatenate(columns))
-    slack = sp.csr_array((np.concatenate(data), places), shape=(count, m + program.b.size))
+        group[part] = count + (np.arange(part.size) if kind == NONNEGATIVE else 0)
+        count += part.size if kind == NONNEGATIVE else 1
+    largest = np.zeros(count)
+    np.maximum.at(largest, group, np.abs(s))
+    s = np.where(largest[group] > _TIGHT, s, 0.0)
+    slack = sp.csr_array((s, (group, m + np.arange(s.size))), shape=(count, m + s.size))
     stationary = sp.csr_array(sp.vstack([program.E, program.A]).T)
     Q = _clean(sp.csr_array(sp.vstack([stationary, slack])))
     return Q, np.concatenate([-program.c, np.zeros(count)])
 
 
-def _one_by_one(Q: sp.csc_array, right: Array) -> tuple[Array, Index]:
-    """Unknowns that equations of one unknown determine in turn, and the others."""
+def _one_by_one(Q: sp.csc_array, right: Array) -> Array:
+    """Unknowns that equations of one unknown determine in turn, and ``nan`` for the others."""
     found, rest = np.full(Q.shape[1], np.nan), right.copy()
     by_row = sp.csr_array(Q)
     largest = np.asarray(abs(by_row).max(axis=1).todense()).ravel()
@@ -191,6 +184,6 @@ def _one_by_one(Q: sp.csc_array, right: Array) -> tuple[Array, Index]:
         alone, column, value = alone[is_good], column[is_good], value[is_good]
         chosen, first = np.unique(column, return_index=True)
         if not chosen.size:
-            return found, open_
+            return found
         found[open_[chosen]] = rest[alone[first]] / value[first]
         rest = right - by_row @ np.where(np.isnan(found), 0.0, found)

@@ -61,6 +61,7 @@ class _Verifying:
         self._flat, self._settings, self._problem = flat, settings, flat.problem
         self._own, self._notes = kept_point(flat), list[str]()
         self._units = Units.of(flat.program)
+        self._spent = 0.0
         self._scale = _SCALE if settings.gap_scale is None else settings.gap_scale
         self._known = Knowledge(scale=self._scale / self._units.cost)
         stats = self._problem.solver_stats
@@ -74,6 +75,10 @@ class _Verifying:
         if x is None or z is None:
             x, z = self._solved(x)
         self._prove(x, z)
+        if self._is_open() and not self._notes and self._is_incomplete():
+            # What was determined may be one of many answers, or rest on a rough point.
+            x, z = self._solved(None)
+            self._prove(x, z)
         solution = as_claimed(
             self._problem.value,
             self._settings,
@@ -101,6 +106,16 @@ class _Verifying:
             return None, None
         return x, completed_multipliers(program, x, kept_multipliers(self._flat))
 
+    def _is_incomplete(self) -> bool:
+        """Whether cvxpy keeps only a part of the answer."""
+        multipliers = kept_multipliers(self._flat)
+        return bool(np.any(np.isnan(self._own)) or np.any(np.isnan(multipliers)))
+
+    def _is_open(self) -> bool:
+        """Whether neither both sides agree nor a ray is proved, and time is left."""
+        known = self._known
+        return known.status not in _STATUSES and self._spent < self._budget
+
     def _solved(self, x: Array | None) -> tuple[Array, Array]:
         """Multipliers of one solve, with its point unless one is known."""
         units = self._units
@@ -124,12 +139,13 @@ class _Verifying:
                 answer,
                 ask_clarabel,
                 tol=settings.tol,
-                seconds=self._budget,
+                seconds=self._budget - self._spent,
                 known=self._known,
             )
         except ArithmeticError as error:
             # Numbers beyond those that rounding can be accounted for.
             self._known.notes.append(str(error))
+        self._spent += self._known.seconds
 
     def _with_proofs(self, solution: Solution, x: Array, z: Array) -> Solution:
         """The solution with what the kernel knows, in the sense of the user."""

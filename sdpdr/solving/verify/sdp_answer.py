@@ -17,11 +17,13 @@ from sdpdr.certify.proof_file import write_proof
 from sdpdr.program.boxes import repair
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Factor, Point, Value
-from sdpdr.program.run import GIVEN, Verdict
+from sdpdr.program.run import GIVEN, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solving.grade import go_on, with_proofs, with_status
+from sdpdr.reduce import facial_reduction
+from sdpdr.solving.grade import go_on, with_point, with_proofs, with_status
 from sdpdr.solving.plan import plan
+from sdpdr.solving.presolve import presolve, refuted_solution
 from sdpdr.solving.proofs import Prover, value_of
 from sdpdr.solving.solve import solve_step
 from sdpdr.solving.verify.given import NOBODY, Settings, as_claimed, distance
@@ -50,11 +52,11 @@ def verify_point(
         If the point is none of the program, or has numbers that are not finite.
     """
     given, message = _checked(sdp, given), ""
-    claim = value_of(sdp, given)
+    claim, point = value_of(sdp, given), given
     if not given.duals and sdp.labels:
-        given, message = _with_multipliers(sdp, given, settings)
+        point, message = _with_multipliers(sdp, given, settings)
     scale = 0.0 if settings.gap_scale is None else settings.gap_scale
-    solution = as_claimed(
+    claimed = as_claimed(
         claim,
         settings,
         who=who,
@@ -63,28 +65,48 @@ def verify_point(
         maximize=sdp.maximize,
         gap_scale=scale,
     )
-    watch, seconds = Deadline(), settings.budget()
-    prover = Prover(sdp, settings.tol, scale, seconds, Deadline(seconds))
-    found, start = (_proved if settings.repair else _standing)(prover, given)
-    solution = with_status(sdp, with_proofs(sdp, solution, found, start), Verdict.SOLVED)
+    clock = Deadline()
+    solution = _on_face(sdp, point, claimed, settings)
+    if not settings.repair and solution.status not in (Status.INFEASIBLE, Status.UNBOUNDED):
+        solution = _standing(sdp, solution, given)
     moved = None
-    if found.value is not None and given.values:
-        moved = distance(given.values, found.values) if found.values else 0.0
+    if solution.attained is not None and given.values:
+        moved = distance(given.values, solution.values) if settings.repair else 0.0
     return replace(
         solution,
         moved=moved,
-        timings={"certify": watch.spent},
+        timings={"certify": clock.spent},
         prover=partial(go_on, sdp),
         writer=partial(write_proof, sdp),
     )
 
 
-def _proved(prover: Prover, given: Point) -> tuple[Proved, Point]:
-    """Both sides, next to the point; or that there is none, where multipliers say so."""
+def _on_face(sdp: SDP, given: Point, claimed: Solution, settings: Settings) -> Solution:
+    """Proofs of the program on its faces and in units that suit it, for the program itself."""
+    faced = facial_reduction(sdp) or None
+    if faced is not None and faced.infeasible is not None:
+        refuted = refuted_solution(faced, {}, settings.tol)
+        return replace(refuted, solver=claimed.solver, form=claimed.form, claimed=claimed.claimed)
+    ready = presolve(sdp, sdp, faced, units=True)
+    assert ready.sdp is not None
+    seconds = settings.budget()
+    scale = claimed.gap_scale
+    prover = Prover(ready.sdp, settings.tol, scale, seconds, Deadline(seconds))
+    pushed = ready.push(given)
+    found, start = _proved(prover, Point(pushed.values, pushed.duals), settings)
+    solution = with_status(ready.sdp, with_proofs(ready.sdp, claimed, found, start), Verdict.SOLVED)
+    return ready.lift(replace(solution, rigorous=True))
+
+
+def _proved(prover: Prover, given: Point, settings: Settings) -> tuple[Proved, Point]:
+    """Both sides, next to the point; or that there is none, where multipliers say so.
+
+    Without ``repair`` a bound alone.
+    """
     sdp = prover.sdp
     values = repair(sdp, made_psd(sdp, given.values)) if given.values else {}
     start = Point(values, complete_multipliers(sdp, given.duals))
-    found = prover.of(start)
+    found = prover.of(start, value=settings.repair)
     # Solvers write what proves that there is no solution in the place of one.
     for verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
         contrary = found.value if verdict is Verdict.INFEASIBLE else found.bound
@@ -94,13 +116,14 @@ def _proved(prover: Prover, given: Point) -> tuple[Proved, Point]:
     return found, start
 
 
-def _standing(prover: Prover, given: Point) -> tuple[Proved, Point]:
-    """The point as it is, and a bound, whose multipliers may move."""
-    found = prover.of(given, value=False)
+def _standing(sdp: SDP, solution: Solution, given: Point) -> Solution:
+    """The point as it is, beside the bound, whose multipliers may have moved."""
     value, words = None, "there is no point"
     if given.values:
-        value, words = standing_value(prover.sdp, given.values)
-    return replace(found, value=value, values={}, how={**found.how, "value": words}), given
+        value, words = standing_value(sdp, given.values)
+    standing = with_point(sdp, solution, Point(given.values, solution.duals))
+    standing = replace(standing, attained=value, attained_by=words)
+    return with_status(sdp, standing, Verdict.SOLVED)
 
 
 def _with_multipliers(sdp: SDP, given: Point, settings: Settings) -> tuple[Point, str]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import DataError, DataTypeError
@@ -141,7 +142,9 @@ def _point(sdp: SDP, answer: Any, multipliers: Mapping[str, Any] | None) -> Poin
     values: Mapping[str, Any] = {}
     duals: Mapping[str, Any] = {}
     if isinstance(answer, (Solution, Point)):
-        values, duals = answer.values, answer.duals
+        # A solution says nan of multipliers that there are none of; from others it is a mistake.
+        keep = np.nan_to_num if isinstance(answer, Solution) else np.asarray
+        values, duals = answer.values, {label: keep(y) for label, y in answer.duals.items()}
     elif isinstance(answer, Mapping):
         values = answer
     elif answer is not None:
