@@ -25,7 +25,7 @@ from sdpdr.program.point import Value, arranged, leading_factor, spectrum_of
 from sdpdr.program.ray import Ray
 from sdpdr.program.report import card, record, report
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import Claim, Run, Status
+from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.summary import advice, summary
 
 if TYPE_CHECKING:
@@ -287,9 +287,13 @@ class Solution:
         """Whether the optimum that the solver claims is proved wrong, by more than the tolerance.
 
         It is where it is better than the bound, or worse than the value attained, or where there
-        is no optimum.
+        is no optimum; and so is a claim that there is none, beside a point or a bound.
         """
-        number = self.claimed.value
+        number, verdict = self.claimed.value, self.claimed.verdict
+        if verdict == Verdict.INFEASIBLE.value:
+            return self.attained is not None
+        if verdict == Verdict.UNBOUNDED.value:
+            return self.bound is not None or self.status is Status.INFEASIBLE
         if number is None or not np.isfinite(number):
             return False
         sign = -1.0 if self.maximize else 1.0

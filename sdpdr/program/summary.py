@@ -151,10 +151,13 @@ def _is_given(solution: Solution) -> bool:
 
 def _claim(solution: Solution) -> str:
     """What the solver of a given answer claimed, beside what is proved."""
-    if not _is_given(solution) or solution.claimed.value is None:
+    claimed = solution.claimed
+    is_empty = claimed.verdict in ("infeasible", "unbounded")
+    if not _is_given(solution) or (claimed.value is None and not is_empty):
         return ""
     verdict = "is refuted" if solution.is_refuted else "nothing contradicts"
-    said = f"{solution.solver} claimed {shown(solution.claimed.value, '.9g')}, which {verdict}"
+    what = f"that it is {claimed.verdict}" if is_empty else shown(claimed.value, ".9g")
+    said = f"{solution.solver} claimed {what}, which {verdict}"
     if solution.moved:
         said += f"; the point proved differs from the one given by {solution.moved:.1e}, relatively"
     return f"{said}."

@@ -17,7 +17,7 @@ from sdpdr.solving.verify.verify import verify
 
 @command(
     "verify",
-    "csdp theta1.dat-s theta1.sol\nsdpdr verify theta1.dat-s theta1.sol\n"
+    "sdpdr verify theta1.dat-s theta1.sol\n"
     "sdpdr verify theta1.dat-s theta1.sol --no-repair --json\n"
     "sdpdr verify theta1.dat-s theta1.sol --proof theta1.proof",
     click.argument("program", metavar="PROGRAM", type=PATH),

@@ -19,7 +19,7 @@ from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.model.conic.flat import FlatProblem, flat_problem
 from sdpdr.model.conic.kept import duals_of, kept_multipliers, kept_point, values_of
-from sdpdr.program.run import Status
+from sdpdr.program.run import Status, Verdict
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solving.verify.completing import completed_multipliers, completed_point
@@ -27,6 +27,8 @@ from sdpdr.solving.verify.given import NOBODY, Settings, as_claimed, distance
 from sdpdr.solving.verify.standing_problem import standing_value
 
 _STATUSES = {OPTIMAL: Status.SOLVED, INFEASIBLE: Status.INFEASIBLE, UNBOUNDED: Status.UNBOUNDED}
+# What cvxpy says of problems without an optimum, also where it is not sure.
+_VERDICTS = {"infeasible": Verdict.INFEASIBLE, "unbounded": Verdict.UNBOUNDED}
 _ONE_SOLVE = "one solve by Clarabel found the {} that cvxpy does not keep"
 # Solvers of cvxpy have gaps that are absolute where the value is smaller than this.
 _SCALE = 1.0
@@ -61,6 +63,8 @@ class _Verifying:
         self._flat, self._settings, self._problem = flat, settings, flat.problem
         self._own, self._notes = kept_point(flat), list[str]()
         self._units = Units.of(flat.program)
+        said = (self._problem.status or "").partition("_")[0]
+        self._verdict = _VERDICTS.get(said, Verdict.SOLVED)
         self._spent = 0.0
         self._scale = _SCALE if settings.gap_scale is None else settings.gap_scale
         self._known = Knowledge(scale=self._scale / self._units.cost)
@@ -85,6 +89,7 @@ class _Verifying:
             who=self._solver,
             status=self._problem.status or "not solved",
             message="; ".join(self._notes),
+            verdict=self._verdict,
             maximize=flat.maximize,
             gap_scale=self._scale,
         )
@@ -93,8 +98,10 @@ class _Verifying:
             solution = self._standing(solution)
         if solution.certified():
             return replace(solution, status=Status.SOLVED, epsilon=0.0)
-        status = _STATUSES.get(known.status, Status.INACCURATE)
-        return replace(solution, status=Status.INACCURATE if status is Status.SOLVED else status)
+        if known.status in (INFEASIBLE, UNBOUNDED):
+            return replace(solution, status=_STATUSES[known.status], epsilon=0.0)
+        is_mere_claim = self._verdict is not Verdict.SOLVED and not solution.is_refuted
+        return replace(solution, status=Status.UNVERIFIED if is_mere_claim else Status.INACCURATE)
 
     # -- where proofs begin -----------------------------------------------------------------------
 
@@ -140,6 +147,7 @@ class _Verifying:
                 ask_clarabel,
                 tol=settings.tol,
                 seconds=self._budget - self._spent,
+                claim="" if self._verdict is Verdict.SOLVED else self._verdict.value,
                 known=self._known,
             )
         except ArithmeticError as error:

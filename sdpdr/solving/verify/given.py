@@ -68,6 +68,7 @@ def as_claimed(
     who: str = NOBODY,
     status: str = GIVEN,
     message: str = "",
+    verdict: Verdict = Verdict.SOLVED,
     maximize: bool,
     gap_scale: float,
 ) -> Solution:
@@ -80,11 +81,13 @@ def as_claimed(
     settings : Settings
     who, status, message : str
         The solver that found it, in what words, and what was missing in it.
+    verdict : Verdict, optional
+        What the words mean.
     maximize : bool
     gap_scale : float
     """
     number = None if value is None or not np.isfinite(value) else float(value)
-    claim = Claim(status, number, message=message, verdict=Verdict.SOLVED.value)
+    claim = Claim(status, number, message=message, verdict=verdict.value)
     solution = claimed("", claim, solver=who, form=GIVEN, tol=settings.tol, maximize=maximize)
     return replace(solution, gap_scale=gap_scale)
 
