@@ -1,9 +1,9 @@
 """What `sdpdr.verify` proves of answers of other solvers, and in what share of their seconds.
 
-    python benchmarks/verify_answers.py                      all, and the table of the documentation
-    python benchmarks/verify_answers.py --only cvxpy         forty problems by three solvers of cvxpy
-    python benchmarks/verify_answers.py --only sdplib        files of SDPLIB, solved by CSDP
-    python benchmarks/verify_answers.py --table              the table again, nothing solved
+    python benchmarks/verify_answers.py                  all, and the table of the documentation
+    python benchmarks/verify_answers.py --only cvxpy     forty problems by three solvers of cvxpy
+    python benchmarks/verify_answers.py --only sdplib    files of SDPLIB, solved by CSDP
+    python benchmarks/verify_answers.py --table          the table again, nothing solved
 
 The files are those of ``SDPDR_DATA/sdplib``, in the folder above this one where that is not set.
 What came of each answer is kept in ``benchmarks/verify_answers.json``.

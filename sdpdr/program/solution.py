@@ -300,7 +300,8 @@ class Solution:
         slack = self.tol * max(abs(number), abs(self.bound or 0.0), self.gap_scale)
         too_good = self.bound is not None and sign * (self.bound - number) > slack
         too_bad = self.attained is not None and sign * (number - self.attained) > slack
-        return too_good or too_bad or self.status in (Status.INFEASIBLE, Status.UNBOUNDED)
+        is_empty = self.status in (Status.INFEASIBLE, Status.UNBOUNDED)
+        return bool(too_good or too_bad or is_empty)
 
     def certified(self, tol: float | None = None) -> bool:
         """Whether a value proved attainable and a proved bound agree to ``tol``.

@@ -54,17 +54,19 @@ def verify_command(args: SimpleNamespace) -> int:
 def _facts(solution: Solution) -> dict[str, str]:
     """What was claimed, what is proved, and what to do."""
     verdict = "refuted" if solution.is_refuted else "nothing contradicts it"
-    claim = shown(solution.claimed.value)
+    claim, where = solution.claimed, f"{solution.solver}, {solution.claimed.status}"
     said = {
-        "claimed": f"{claim} ({solution.solver}, {solution.claimed.status}): {verdict}",
+        "claimed": f"{shown(claim.value)} ({where}): {verdict}",
         "proved": f"{shown(solution.attained)} is attained by a point ({solution.attained_by})",
         "": f"{shown(solution.bound)} is a bound ({solution.argument})",
         "gap": f"{shown(solution.gap, '.1e')}, {solution.tol:.0e} requested",
         "moved": f"the point by {shown(solution.moved, '.1e')} of its length",
-        "note": solution.claimed.message,
+        "note": claim.message,
         "status": f"{solution.status.name}. {solution.advice}".rstrip(". "),
     }
-    if solution.moved is None:
+    if claim.value is None:
+        said["claimed"] = f"no value ({where})"
+    if not solution.moved:
         said["moved"] = ""
     if solution.attained is None:
         said["proved"] = f"no value: {solution.attained_by}"
@@ -72,7 +74,7 @@ def _facts(solution: Solution) -> dict[str, str]:
         said[""] = f"no bound: {solution.argument}"
     if solution.ray is not None:
         said["proved"] = f"{solution.ray.kind}: {solution.ray.argument}"
-        said[""] = said["gap"] = ""
+        said[""] = said["gap"] = said["moved"] = ""
     return {name: text for name, text in said.items() if text}
 
 
