@@ -69,7 +69,7 @@ def test_values_and_multipliers_go_there_and_back():
     problem = every_cone()
     problem.solve(solver=cp.CLARABEL)
     flat = flat_problem(problem)
-    values = values_of(flat, kept_point(flat))
+    values = values_of(flat, kept_point(flat).x)
     for v in problem.variables():
         np.testing.assert_array_equal(values[v.name()], v.value)
     duals = duals_of(flat, kept_multipliers(flat))
@@ -77,6 +77,32 @@ def test_values_and_multipliers_go_there_and_back():
         kept = np.concatenate([np.ravel(dual.value) for dual in constraint.dual_variables])
         found = np.sort(duals[f"constraints[{k}]"].ravel())
         np.testing.assert_allclose(found, np.sort(kept), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        ({"symmetric": True}, [[1.0, 2.0, 3.0], [2.0, 4.0, 5.0], [3.0, 5.0, 6.0]]),
+        ({"PSD": True}, [[2.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 4.0]]),
+        ({"NSD": True}, [[-2.0, 1.0, 0.5], [1.0, -3.0, 0.25], [0.5, 0.25, -4.0]]),
+        ({"diag": True}, [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]]),
+        ({"sparsity": ([0, 1], [2, 0])}, [[0.0, 0.0, 7.0], [8.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+        ({"nonneg": True}, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]),
+        ({"nonpos": True}, [[-1.0, -2.0, -3.0], [-4.0, -5.0, -6.0], [-7.0, -8.0, -9.0]]),
+        ({"bounds": [-9.0, 9.0]}, [[1.0, 2.0, -3.0], [4.0, 5.0, 6.0], [-7.0, 8.0, 9.0]]),
+        ({}, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]),
+    ],
+    ids=lambda given: next(iter(given), "plain") if isinstance(given, dict) else "",
+)
+def test_values_of_every_attribute_are_placed_and_read_back(attribute, value):
+    X, number = cp.Variable((3, 3), name="X", **attribute), np.array(value)
+    cost = cp.sum(cp.multiply(np.arange(9.0).reshape(3, 3), X))
+    flat = flat_problem(cp.Problem(cp.Minimize(cost), [X[0, 1] >= -100]))
+    X.save_value(number)
+    x, is_whole = kept_point(flat)
+    assert is_whole
+    np.testing.assert_allclose(values_of(flat, x)["X"], number, rtol=1e-14)
+    assert flat.program.c @ x == pytest.approx(np.sum(np.arange(9.0).reshape(3, 3) * number))
 
 
 def test_attributes_and_atoms_are_completed_without_solving(monkeypatch):
@@ -136,6 +162,20 @@ def test_a_point_as_it_stands_is_exact_or_says_what_it_misses():
     assert found.bound == pytest.approx(optimum, rel=1e-6)
     x.value = np.array([-0.25, 0.25, 0.5, 0.5])
     assert sdpdr.verify(problem, repair=False, seconds=60.0).attained is None
+
+
+def test_no_point_is_proved_as_it_stands_that_is_not_all_there():
+    """What is missing would be chosen as is best, and be no point of anybody's."""
+    x, z = cp.Variable(2), cp.Variable(2, complex=True)
+    half = cp.Problem(cp.Minimize(cp.norm(x)), [cp.sum(x) == 2])
+    x.save_value(np.array([3.0, np.nan]))
+    imaginary = cp.Problem(cp.Minimize(cp.norm(z)), [z[0] == 1])
+    z.value = np.array([1.0, 5.0j])
+    for problem in (half, imaginary):
+        found = sdpdr.verify(problem, repair=False, seconds=60.0)
+        assert found.attained is None
+        assert "finite, real values" in found.attained_by
+        assert found.bound is not None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ constraints too; nothing is kept of those, and here they are ``nan``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -20,7 +20,34 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.flat import FlatProblem
 
 
-def kept_point(flat: FlatProblem) -> Array:
+def kept_value(variable: Any) -> Array | None:
+    """The value of a variable, dense; None if it has none.
+
+    Parameters
+    ----------
+    variable : cvxpy.Variable
+    """
+    is_sparse = bool(variable.attributes.get("sparsity"))
+    value = variable.value_sparse if is_sparse else variable.value
+    return None if value is None else np.asarray(_dense(value))
+
+
+class KeptPoint(NamedTuple):
+    """The point that cvxpy keeps.
+
+    Attributes
+    ----------
+    x : array
+        The unknowns of the flat program; ``nan`` for those that cvxpy keeps no values of.
+    is_whole : bool
+        Whether all variables of the problem have values, which are among these.
+    """
+
+    x: Array
+    is_whole: bool
+
+
+def kept_point(flat: FlatProblem) -> KeptPoint:
     """The unknowns that cvxpy keeps values of, and ``nan`` for the others.
 
     Parameters
@@ -33,11 +60,11 @@ def kept_point(flat: FlatProblem) -> Array:
     >>> x = cp.Variable(2, nonneg=True)
     >>> x.value = np.array([3.0, 4.0])
     >>> kept_point(flat_problem(cp.Problem(cp.Minimize(cp.sum(x)))))
-    array([3., 4.])
+    KeptPoint(x=array([3., 4.]), is_whole=True)
     """
-    x = np.full(flat.program.c.size, np.nan)
+    x, is_whole = np.full(flat.program.c.size, np.nan), True
     for variable in flat.problem.variables():
-        value, lowered = variable.value, variable
+        value, lowered = kept_value(variable), variable
         for reduction, inverse in flat.steps:
             if isinstance(reduction, CvxAttr2Constr) and inverse:
                 new = inverse[0].get(variable.id)
@@ -46,11 +73,13 @@ def kept_point(flat: FlatProblem) -> Array:
         first = flat.stuffed.var_id_to_col.get(lowered.id)
         # Complex variables become two others.
         if first is None or value is None or np.iscomplexobj(value):
+            is_whole = False
             continue
-        numbers = np.ravel(value.toarray() if sp.issparse(value) else value, order="F")
+        numbers = np.ravel(value, order="F")
         if numbers.size == lowered.size:
             x[first : first + numbers.size] = numbers
-    return x
+        is_whole &= numbers.size == lowered.size and bool(np.all(np.isfinite(numbers)))
+    return KeptPoint(np.where(np.isfinite(x), x, np.nan), is_whole)
 
 
 def kept_multipliers(flat: FlatProblem) -> Array:

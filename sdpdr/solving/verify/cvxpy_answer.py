@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,13 @@ from sdpdr.certify.proof_file.write import WrittenProof, write_file_of
 from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.model.conic.flat import FlatProblem, flat_problem
-from sdpdr.model.conic.kept import duals_of, kept_multipliers, kept_point, values_of
+from sdpdr.model.conic.kept import (
+    duals_of,
+    kept_multipliers,
+    kept_point,
+    kept_value,
+    values_of,
+)
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.flat import ask_clarabel
@@ -108,7 +115,7 @@ class _Verifying:
     def _completed(self) -> tuple[Array | None, Array | None]:
         """The answer that cvxpy keeps, with what is determined by it; None where that is not."""
         program = self._flat.program
-        x = completed_point(program, self._own)
+        x = completed_point(program, self._own.x)
         if x is None:
             return None, None
         return x, completed_multipliers(program, x, kept_multipliers(self._flat))
@@ -116,7 +123,7 @@ class _Verifying:
     def _is_incomplete(self) -> bool:
         """Whether cvxpy keeps only a part of the answer."""
         multipliers = kept_multipliers(self._flat)
-        return bool(np.any(np.isnan(self._own)) or np.any(np.isnan(multipliers)))
+        return bool(np.any(np.isnan(self._own.x)) or np.any(np.isnan(multipliers)))
 
     def _is_open(self) -> bool:
         """Whether neither both sides agree nor a ray is proved, and time is left."""
@@ -126,7 +133,10 @@ class _Verifying:
     def _solved(self, x: Array | None) -> tuple[Array, Array]:
         """Multipliers of one solve, with its point unless one is known."""
         units = self._units
+        begin = time.process_time()
         found = ask_clarabel(units.program(self._flat.program))
+        own = self._settings.budget(time.process_time() - begin)
+        self._budget = max(self._budget, own)
         what = "multipliers" if x is not None else "values and multipliers"
         self._notes.append(_ONE_SOLVE.format(what))
         x = units.given_point(found.x) if x is None else x
@@ -165,9 +175,7 @@ class _Verifying:
         file = FlatFileProgram(flat.program, maximize=flat.maximize)
         value = float(flat.program.c @ at) + flat.program.offset
         values = values_of(flat, at) if np.all(np.isfinite(at)) else {}
-        given = {v.name(): np.asarray(v.value) for v in self._problem.variables()}
-        has_given = all(v.value is not None for v in self._problem.variables())
-        is_moved = has_given and VALUE in known.how and not any(map(_is_odd, given.values()))
+        given = self._given()
         return replace(
             solution,
             value=-value if flat.maximize else value,
@@ -180,9 +188,15 @@ class _Verifying:
             ray=sides.ray,
             rigorous=True,
             unfinished=known.is_late and known.status not in _STATUSES,
-            moved=distance(given, values) if is_moved else None,
+            moved=distance(given, values) if given and VALUE in known.how else None,
             writer=partial(_write, file, sides),
         )
+
+    def _given(self) -> dict[str, Array]:
+        """Values of the problem's own variables; empty unless all are known."""
+        found = {v.name(): kept_value(v) for v in self._problem.variables()}
+        known = {name: value for name, value in found.items() if value is not None}
+        return known if len(known) == len(found) else {}
 
     def _why_not(self, side: str) -> str:
         notes = self._known.notes
@@ -193,22 +207,16 @@ class _Verifying:
         """The solution with the point that was given, where it stands."""
         flat = self._flat
         value, words = standing_value(flat, self._own, tol=self._settings.tol, seconds=self._budget)
-        given = {v.name(): v.value for v in self._problem.variables() if v.value is not None}
         number = self._problem.objective.value
         report = -1.0 if flat.maximize else 1.0
         return replace(
             solution,
             value=float("nan") if number is None else float(number),
-            values={name: np.asarray(value) for name, value in given.items()},
+            values=self._given(),
             attained=None if value is None else report * value,
             attained_by=words,
             moved=None if value is None else 0.0,
         )
-
-
-def _is_odd(value: Array) -> bool:
-    """Whether a value is none of real numbers."""
-    return value.dtype == object or np.iscomplexobj(value)
 
 
 def _write(

@@ -8,6 +8,7 @@ from math import inf
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.program.point import Factor, Value, as_dense
 from sdpdr.program.run import GIVEN, Claim, Verdict
@@ -106,8 +107,7 @@ def distance(given: Mapping[str, Value], found: Mapping[str, Value]) -> float:
     True
     """
     moved = [_difference(given[name], found[name]) for name in given if name in found]
-    length = [_difference(value, 0.0 * as_dense(value)) for value in given.values()]
-    size = float(np.linalg.norm(length))
+    size = float(np.linalg.norm([np.linalg.norm(_dense(value)) for value in given.values()]))
     away = float(np.linalg.norm(moved))
     return away / size if size else away
 
@@ -119,4 +119,9 @@ def _difference(one: Value, other: Value) -> float:
         signs = np.repeat([1.0, -1.0], [one.factor.shape[1], other.factor.shape[1]])
         R = np.asarray(np.linalg.qr(both, mode="r"))
         return float(np.linalg.norm((R * signs) @ R.T))
-    return float(np.linalg.norm(as_dense(one) - as_dense(other)))
+    return float(np.linalg.norm(_dense(one) - _dense(other)))
+
+
+def _dense(value: Value) -> Array:
+    """The numbers themselves, which cvxpy may have as complex ones."""
+    return as_dense(value) if isinstance(value, Factor) else np.asarray(value)

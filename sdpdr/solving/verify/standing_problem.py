@@ -8,18 +8,20 @@ from math import inf
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
 from sdpdr.certify.as_it_stands import Miss, cost, fractions_of, misses
 from sdpdr.certify.flat import Piece, build
 from sdpdr.certify.knowledge import VALUE, Knowledge
 from sdpdr.certify.prove import prove
 from sdpdr.model.conic.flat import FlatProblem
-from sdpdr.model.conic.kept import constraint_of_rows
+from sdpdr.model.conic.kept import KeptPoint, constraint_of_rows
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solving.verify.completing import Restricted, restricted
 from sdpdr.solving.verify.standing import EXACTLY, words_of
 
-_NO_POINT = "the problem has no values: solve it before, or set those of all its variables"
+_NO_POINT = (
+    "not all variables of the problem have finite, real values: solve it before, set those that "
+    "are missing, and write complex ones as their real and imaginary parts"
+)
 _ADDED = f"{EXACTLY}, beside values of the variables that cvxpy adds, which exist next to it"
 _UNKNOWN = (
     "the point as it stands satisfies all constraints on its own variables, and not provably those "
@@ -28,20 +30,20 @@ _UNKNOWN = (
 
 
 def standing_value(
-    flat: FlatProblem, x: Array, *, tol: float, seconds: float
+    flat: FlatProblem, kept: KeptPoint, *, tol: float, seconds: float
 ) -> tuple[float | None, str]:
     """The value of the minimisation at the point as it stands, and what proves it; or why not.
 
     Parameters
     ----------
     flat : FlatProblem
-    x : array
-        The unknowns, ``nan`` for those that cvxpy adds.
+    kept : KeptPoint
     tol, seconds : float
         How near the values of variables that cvxpy adds are to the best ones, and CPU seconds.
     """
-    if any(v.value is None for v in flat.problem.variables()):
+    if not kept.is_whole:
         return None, _NO_POINT
+    x = kept.x
     program = flat.program
     rest = restricted(program, x)
     own = np.flatnonzero(~np.isnan(x))
