@@ -18,7 +18,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, FlatProgram
 from sdpdr.certify.other_cones import Exponential, Power
 from sdpdr.certify.rounding import are_positive_definite
-from sdpdr.linalg.exact import range_of
+from sdpdr.linalg.exact import range_of, whole
 from sdpdr.linalg.rounding import UNIT
 
 # Order up to which a matrix on the boundary of the cone is eliminated in fractions, in a second.
@@ -64,17 +64,14 @@ def misses(
     >>> [miss.row for miss in misses(program, {0: Fraction(0.333333)})]
     [0]
     """
-    m = program.f.size
-    found = [
-        Miss(row, abs(float(rest)))
-        for row, rest in enumerate(_rests(program.E, program.f, x))
-        if rest
-    ]
+    m, point = program.f.size, _Point(x)
+    rests = point.rests(program.E, program.f)
+    found = [Miss(row, abs(float(rest))) for row, rest in enumerate(rests) if rest]
     for kind, size, rows, _ in program.parts:
         first = int(rows[0])
         if m + first in known:
             continue
-        amount = _missed(kind, size, _rests(program.A[rows], program.b[rows], x))
+        amount = _missed(kind, size, point.rests(program.A[rows], program.b[rows]))
         if amount is not None:
             found.append(Miss(m + first, amount))
     return found
@@ -118,17 +115,27 @@ def entries_of_factor(R: Array, i: Sequence[int], j: Sequence[int]) -> list[Frac
     return [sum(p * q for p, q in zip(rows[a], rows[b], strict=True)) / square for a, b in pairs]
 
 
-def _rests(A: sp.csr_array, b: Array, x: Mapping[int, Fraction]) -> list[Fraction]:
-    """``b - A x``."""
-    ends, found = A.indptr.tolist(), []
-    columns, data = A.indices.tolist(), A.data.tolist()
-    for row, right in enumerate(b.tolist()):
-        rest = Fraction(right)
-        for k in range(ends[row], ends[row + 1]):
-            if data[k]:
-                rest -= Fraction(data[k]) * x[columns[k]]
-        found.append(rest)
-    return found
+class _Point:
+    """A point as whole numbers over one denominator, which sum many times as fast as fractions."""
+
+    def __init__(self, x: Mapping[int, Fraction]) -> None:
+        self._unit = whole(x.values())
+        self._numbers = {k: v.numerator * (self._unit // v.denominator) for k, v in x.items()}
+
+    def rests(self, A: sp.csr_array, b: Array) -> list[Fraction]:
+        """``b - A x``."""
+        ends, numbers, found = A.indptr.tolist(), self._numbers, []
+        columns, data = A.indices.tolist(), A.data.tolist()
+        for row, right in enumerate(b.tolist()):
+            at = [k for k in range(ends[row], ends[row + 1]) if data[k]]
+            ratios = [data[k].as_integer_ratio() for k in at]
+            # Powers of two.
+            unit = max((below for _, below in ratios), default=1)
+            terms = (
+                n * (unit // d) * numbers[columns[k]] for (n, d), k in zip(ratios, at, strict=True)
+            )
+            found.append(Fraction(right) - Fraction(sum(terms), unit * self._unit))
+        return found
 
 
 def _missed(kind: str, size: float, s: list[Fraction]) -> float | None:

@@ -8,7 +8,7 @@ constraints too; nothing is kept of those, and here they are ``nan``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import cvxpy as cp
 import numpy as np
@@ -18,6 +18,22 @@ from cvxpy.reductions.solution import Solution as CvxpySolution
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.flat import FlatProblem
+
+
+class Canonicalized(Protocol):
+    """A problem, and what cvxpy makes of it."""
+
+    @property
+    def problem(self) -> Any:
+        """The cvxpy.Problem."""
+
+    @property
+    def stuffed(self) -> Any:
+        """The program over cones that cvxpy makes of it."""
+
+    @property
+    def steps(self) -> list[tuple[Any, Any]]:
+        """The reductions from the problem to that program, with the data of their inverses."""
 
 
 def kept_value(variable: Any) -> Array | None:
@@ -38,7 +54,7 @@ class KeptPoint(NamedTuple):
     Attributes
     ----------
     x : array
-        The unknowns of the flat program; ``nan`` for those that cvxpy keeps no values of.
+        The unknowns of the program over cones; ``nan`` where cvxpy keeps no values.
     is_whole : bool
         Whether all variables of the problem have values, which are among these.
     """
@@ -47,12 +63,12 @@ class KeptPoint(NamedTuple):
     is_whole: bool
 
 
-def kept_point(flat: FlatProblem) -> KeptPoint:
+def kept_point(made: Canonicalized) -> KeptPoint:
     """The unknowns that cvxpy keeps values of, and ``nan`` for the others.
 
     Parameters
     ----------
-    flat : FlatProblem
+    made : FlatProblem, or another canonicalized problem
 
     Examples
     --------
@@ -62,15 +78,15 @@ def kept_point(flat: FlatProblem) -> KeptPoint:
     >>> kept_point(flat_problem(cp.Problem(cp.Minimize(cp.sum(x)))))
     KeptPoint(x=array([3., 4.]), is_whole=True)
     """
-    x, is_whole = np.full(flat.program.c.size, np.nan), True
-    for variable in flat.problem.variables():
+    x, is_whole = np.full(made.stuffed.x.size, np.nan), True
+    for variable in made.problem.variables():
         value, lowered = kept_value(variable), variable
-        for reduction, inverse in flat.steps:
+        for reduction, inverse in made.steps:
             if isinstance(reduction, CvxAttr2Constr) and inverse:
                 new = inverse[0].get(variable.id)
                 if new is not None and value is not None:
                     value, lowered = lower_value(variable, value), new
-        first = flat.stuffed.var_id_to_col.get(lowered.id)
+        first = made.stuffed.var_id_to_col.get(lowered.id)
         # Complex variables become two others.
         if first is None or value is None or np.iscomplexobj(value):
             is_whole = False
@@ -98,19 +114,28 @@ def kept_multipliers(flat: FlatProblem) -> Array:
     >>> kept_multipliers(flat_problem(problem)).round(6)
     array([nan, nan,  1.])
     """
-    z = np.full(flat.rows.shape[1], np.nan)
-    by_id = {c.id: (c, rows) for c, rows in _rows_in_order(flat)}
-    for constraint in flat.problem.constraints:
-        final = _last_name(flat, constraint)
+    # A cone without rows of cvxpy's needs no multiplier.
+    return np.asarray(flat.rows @ kept_dual_values(flat))
+
+
+def kept_dual_values(made: Canonicalized) -> Array:
+    """The dual values that cvxpy keeps, by the rows of its program over cones; ``nan`` elsewhere.
+
+    Parameters
+    ----------
+    made : FlatProblem, or another canonicalized problem
+    """
+    z = np.full(sum(c.size for c in made.stuffed.constraints), np.nan)
+    by_id = {c.id: rows for c, rows in _rows_in_order(made)}
+    for constraint in made.problem.constraints:
+        rows = by_id.get(_last_name(made, constraint))
         values = [dual.value for dual in constraint.dual_variables]
-        if final not in by_id or any(value is None for value in values):
+        if rows is None or any(value is None for value in values):
             continue
         numbers = _in_order(constraint, [np.asarray(value) for value in values])
-        rows = by_id[final][1]
         if numbers is not None and numbers.size == rows.size:
             z[rows] = numbers
-    # A cone without rows of cvxpy's needs no multiplier.
-    return np.asarray(flat.rows @ z)
+    return z
 
 
 def values_of(flat: FlatProblem, x: Array) -> dict[str, Array]:
@@ -164,10 +189,10 @@ def constraint_of_rows(flat: FlatProblem) -> list[str]:
     return [str(words) for words in stacked[first]]
 
 
-def _last_name(flat: FlatProblem, constraint: Any) -> int:
+def _last_name(made: Canonicalized, constraint: Any) -> int:
     """What a constraint is called among those of the program over cones."""
     name = constraint.id
-    for _, inverse in flat.steps:
+    for _, inverse in made.steps:
         name = _renamed(inverse, name)
     return int(name)
 
@@ -183,10 +208,10 @@ def _renamed(inverse: Any, identity: int) -> int:
     return int(known.get(identity, identity)) if isinstance(known, dict) else identity
 
 
-def _rows_in_order(flat: FlatProblem) -> Iterator[tuple[Any, Index]]:
+def _rows_in_order(made: Canonicalized) -> Iterator[tuple[Any, Index]]:
     """Constraints of the program over cones with their rows, those of a cone together."""
     begin = 0
-    for c in flat.stuffed.constraints:
+    for c in made.stuffed.constraints:
         rows = np.arange(begin, begin + c.size)
         begin += c.size
         if isinstance(c, cp.SOC):
