@@ -43,7 +43,7 @@ def forbid_solving(monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("this was to be proved without solving")
 
-    for name in ("cvxpy_answer", "completing"):
+    for name in ("over_cones", "completing"):
         monkeypatch.setattr(f"sdpdr.solving.verify.{name}.ask_clarabel", refuse)
 
 
@@ -115,7 +115,7 @@ def test_attributes_and_atoms_are_completed_without_solving(monkeypatch):
     entropies, optimum = entropy()
     entropies.solve(solver=cp.CLARABEL)
     monkeypatch.setattr(
-        "sdpdr.solving.verify.cvxpy_answer._Verifying._solved",
+        "sdpdr.solving.verify.over_cones._Proving._solved",
         lambda *args: pytest.fail("this was to be proved without solving"),
     )
     assert sdpdr.verify(problem, seconds=60.0).attained == pytest.approx(3.0, rel=1e-6)
@@ -194,6 +194,21 @@ def test_matrices_on_the_boundary_are_told_from_those_beyond(value, feasible):
     assert (found.attained is not None) == feasible
     if feasible:
         assert found.attained == 2.0
+
+
+def test_semidefinite_problems_are_proved_on_their_faces_without_solving(monkeypatch):
+    """An unfolding has no interior: its rows sum to zero."""
+    K = cp.Variable((6, 6), PSD=True, name="K")
+    lengths = [K[i, i] + K[i + 1, i + 1] - 2 * K[i, i + 1] <= 1 for i in range(5)]
+    problem = cp.Problem(cp.Maximize(cp.trace(K)), [*lengths, *(cp.sum(K, axis=0) == 0,)])
+    problem.solve(solver=cp.CLARABEL)
+    forbid_solving(monkeypatch)
+    for repair in (True, False):
+        found = sdpdr.verify(problem, repair=repair, seconds=60.0)
+        assert found.bound == pytest.approx(17.5, rel=1e-6)
+        assert found.bound >= 17.5
+        assert (found.status is Status.SOLVED) == repair
+        assert (found.solver, found.claimed.value) == ("clarabel", problem.value)
 
 
 def test_what_is_proved_is_written_to_a_file(tmp_path):
