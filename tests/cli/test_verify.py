@@ -52,6 +52,19 @@ def test_the_proof_is_written_and_checked(sdpdr, files):
     assert sdpdr("check one.proof --program one.dat-s").code == 0
 
 
+def test_a_proof_that_cannot_be_written_is_no_success(sdpdr, files, monkeypatch):
+    from sdpdr.errors import DataError
+    from sdpdr.program import Solution
+
+    def refuse(*args):
+        raise DataError("nothing is proved that a file could hold.")
+
+    monkeypatch.setattr(Solution, "write_proof", refuse)
+    ran = sdpdr("verify one.dat-s one.sol --proof one.proof")
+    assert ran.code == Exit.UNCERTIFIED
+    assert ran.err == "one.proof was not written: nothing is proved that a file could hold.\n"
+
+
 def test_files_that_are_none_are_one_line_and_a_code(sdpdr, files):
     (files / "half.sol").write_text(SOLUTION[:30])
     for line in ("half.sol", "nowhere.sol", "one.sol --proof one.sol"):

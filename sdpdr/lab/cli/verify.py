@@ -8,7 +8,7 @@ import click
 
 from sdpdr.base.errors import DataError
 from sdpdr.lab.cli import terminal
-from sdpdr.lab.cli.app import AS_JSON, PATH, POSITIVE, command, exit_of_status, option
+from sdpdr.lab.cli.app import AS_JSON, PATH, POSITIVE, Exit, command, exit_of_status, option
 from sdpdr.lab.cli.terminal import echo, echo_json, grid, info
 from sdpdr.program import Solution
 from sdpdr.program.run import shown
@@ -46,9 +46,8 @@ def verify_command(args: SimpleNamespace) -> int:
         echo_json(solution.record() | {"is_refuted": solution.is_refuted})
     else:
         echo(grid(_facts(solution)))
-    if args.proof is not None:
-        _write_proof(solution, args)
-    return exit_of_status(solution.status)
+    is_written = args.proof is None or _write_proof(solution, args)
+    return exit_of_status(solution.status) or (Exit.OK if is_written else Exit.UNCERTIFIED)
 
 
 def _facts(solution: Solution) -> dict[str, str]:
@@ -78,12 +77,13 @@ def _facts(solution: Solution) -> dict[str, str]:
     return {name: text for name, text in said.items() if text}
 
 
-def _write_proof(solution: Solution, args: SimpleNamespace) -> None:
-    """Write the proof, where anything is proved that a file could hold."""
+def _write_proof(solution: Solution, args: SimpleNamespace) -> bool:
+    """Write the proof, and return whether anything is proved that a file could hold."""
     try:
         written = solution.write_proof(args.proof)
     except DataError as error:
         info(f"{args.proof} was not written: {error}")
-        return
+        return False
     for claim, why in written.missing.items():
         info(f"{args.proof} does not hold the {claim}: {why}")
+    return True

@@ -135,7 +135,7 @@ def kept_dual_values(made: Canonicalized) -> Array:
         numbers = _in_order(constraint, [np.asarray(value) for value in values])
         if numbers is not None and numbers.size == rows.size:
             z[rows] = numbers
-    return z
+    return np.where(np.isfinite(z), z, np.nan)
 
 
 def values_of(flat: FlatProblem, x: Array) -> dict[str, Array]:

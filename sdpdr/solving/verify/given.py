@@ -1,4 +1,4 @@
-"""What `sdpdr.verify` is told: how much is to be proved, and an answer as it was given."""
+"""The options of `sdpdr.verify`, and an answer as it was given, before anything is proved of it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from sdpdr.program.solution import Solution
 from sdpdr.solving.answers import claimed
 from sdpdr.solving.proofs import AT_LEAST, OF_SOLVER
 
-# CPU seconds of proofs where nobody knows how long the solver took.
+# CPU seconds of proofs where the seconds of the solver are not known.
 _UNKNOWN = 60.0
-# Who has found an answer that comes without a name.
-NOBODY = "the caller"
+# The solver of an answer that comes without a name.
+UNNAMED = "the caller"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def as_claimed(
     value: float | None,
     settings: Settings,
     *,
-    who: str = NOBODY,
+    who: str = UNNAMED,
     status: str = GIVEN,
     message: str = "",
     verdict: Verdict = Verdict.SOLVED,

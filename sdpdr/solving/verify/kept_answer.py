@@ -1,4 +1,4 @@
-"""The answer that a cvxpy problem keeps, with what is asked of it."""
+"""The answer that a cvxpy problem keeps, with the options of its verification."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sdpdr.model.conic.flat import FlatProblem
 from sdpdr.model.conic.kept import KeptPoint, kept_multipliers, kept_point, kept_value
 from sdpdr.program.run import Verdict
 from sdpdr.program.solution import Solution
-from sdpdr.solving.verify.given import NOBODY, Settings, as_claimed
+from sdpdr.solving.verify.given import UNNAMED, Settings, as_claimed
 
 # What cvxpy says of problems without an optimum, also where it is not sure.
 _VERDICTS = {"infeasible": Verdict.INFEASIBLE, "unbounded": Verdict.UNBOUNDED}
@@ -79,7 +79,7 @@ class KeptAnswer:
         return as_claimed(
             problem.value,
             self.settings,
-            who=NOBODY if stats is None else str(stats.solver_name).lower(),
+            who=UNNAMED if stats is None else str(stats.solver_name).lower(),
             status=problem.status or "not solved",
             message=message,
             verdict=self.verdict,

@@ -26,14 +26,14 @@ from sdpdr.solving.plan import plan
 from sdpdr.solving.presolve import presolve, refuted_solution
 from sdpdr.solving.proofs import Prover, value_of
 from sdpdr.solving.solve import solve_step
-from sdpdr.solving.verify.given import NOBODY, Settings, as_claimed, distance
+from sdpdr.solving.verify.given import UNNAMED, Settings, as_claimed, distance
 from sdpdr.solving.verify.standing import standing_value
 
-_SOLVED_FOR = "no multipliers were given: one solve by {} found them"
+_SOLVED_FOR = "no multipliers were given: one solve by {} ({} form) found {}"
 
 
 def verify_point(
-    sdp: SDP, given: Point, settings: Settings, *, who: str = NOBODY, status: str = GIVEN
+    sdp: SDP, given: Point, settings: Settings, *, who: str = UNNAMED, status: str = GIVEN
 ) -> Solution:
     """What is proved of a point and multipliers, both or one of them.
 
@@ -108,11 +108,11 @@ def _proved(prover: Prover, given: Point, settings: Settings) -> tuple[Proved, P
     start = Point(values, complete_multipliers(sdp, given.duals))
     found = prover.of(start, value=settings.repair)
     # Solvers write what proves that there is no solution in the place of one.
-    for verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
-        contrary = found.value if verdict is Verdict.INFEASIBLE else found.bound
-        if contrary is None and found.ray is None and not prover.deadline.is_over():
-            ray = prover.of(start, verdict).ray
-            found = replace(found, ray=ray)
+    claims = {Verdict.UNBOUNDED: found.bound is None}
+    claims[Verdict.INFEASIBLE] = found.bound is None and found.value is None
+    for verdict, is_possible in claims.items():
+        if is_possible and found.ray is None and not prover.deadline.is_over():
+            found = replace(found, ray=prover.of(start, verdict).ray)
     return found, start
 
 
@@ -130,8 +130,10 @@ def _with_multipliers(sdp: SDP, given: Point, settings: Settings) -> tuple[Point
     """The point with multipliers that one solve finds, and who found them."""
     first = plan(sdp, tol=settings.tol, time_limit=settings.budget())
     found = solve_step(sdp, first.solver, first.form)
-    words = _SOLVED_FOR.format(f"{first.solver.name} ({first.form} form)")
-    return Point(given.values, found.duals), words
+    what = "them" if found.duals else "none"
+    # There is none of some constraints on a face.
+    duals = {label: np.nan_to_num(y) for label, y in found.duals.items()}
+    return Point(given.values, duals), _SOLVED_FOR.format(first.solver.name, first.form, what)
 
 
 def _checked(sdp: SDP, given: Point) -> Point:

@@ -14,7 +14,7 @@ from sdpdr.model import Block, Model
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solving.verify.given import NOBODY, Settings
+from sdpdr.solving.verify.given import UNNAMED, Settings
 from sdpdr.solving.verify.sdp_answer import verify_point
 
 if TYPE_CHECKING:
@@ -86,6 +86,11 @@ def verify(
     FileFormatError
         If a file is not complete, or its solution is of another program.
 
+    Notes
+    -----
+    What is proved of a cvxpy problem holds for the numbers that cvxpy makes of it: a quadratic form
+    over second-order cones has a rounded root of its matrix, for instance.
+
     Examples
     --------
     >>> import cvxpy as cp
@@ -114,7 +119,7 @@ def verify(
         problem = Model((problem,))
     if isinstance(problem, (SDP, Model)):
         sdp = problem if isinstance(problem, SDP) else problem.to_sdp()
-        who = answer.solver if isinstance(answer, Solution) else NOBODY
+        who = answer.solver if isinstance(answer, Solution) else UNNAMED
         return verify_point(sdp, _point(sdp, answer, multipliers), settings, who=who)
     if answer is not None or multipliers is not None:
         raise DataTypeError(
