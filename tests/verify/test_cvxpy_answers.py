@@ -65,6 +65,16 @@ def test_an_answer_over_every_cone_is_proved_without_solving(solver, monkeypatch
     assert found.claimed.value == problem.value
 
 
+def test_an_answer_is_read_in_the_shapes_of_its_problem():
+    problem = every_cone()
+    problem.solve(solver=cp.CLARABEL)
+    for repair in (True, False):
+        found = sdpdr.verify(problem, repair=repair, seconds=60.0)
+        for v in problem.variables():
+            np.testing.assert_allclose(found[v.name()], v.value, atol=1e-2)
+        assert "constraint" in found.report() or "variable" in found.report()
+
+
 def test_values_and_multipliers_go_there_and_back():
     problem = every_cone()
     problem.solve(solver=cp.CLARABEL)

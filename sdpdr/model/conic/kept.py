@@ -168,7 +168,7 @@ def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
     stacked = flat.rows.T @ (z / np.maximum(share, 1.0))
     found = _inverted(flat, np.zeros(flat.program.c.size), stacked).dual_vars
     return {
-        f"constraints[{k}]": np.asarray(found[c.id])
+        f"constraints[{k}]": np.atleast_1d(found[c.id])
         for k, c in enumerate(flat.problem.constraints)
         if c.id in found
     }

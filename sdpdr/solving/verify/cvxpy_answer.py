@@ -55,14 +55,15 @@ def _in_standard_form(kept: KeptAnswer) -> Solution | None:
     except SdpdrError:  # of other cones, for instance
         return None
     point = program.kept()
-    if point is None:
+    # Columns of other matrices have no order that a solution knows.
+    if point is None or any(len(shape) > 1 for shape in kept.shapes.values()):
         return None
     own = replace(kept.settings, gap_scale=kept.scale, seconds=kept.budget, repair=True)
     found = verify_point(program, point, own)
     if found.status not in (Status.SOLVED, *_EMPTY):
         return None
     claimed = kept.claimed(found.claimed.message)
-    return replace(found, solver=claimed.solver, claimed=claimed.claimed)
+    return replace(found, solver=claimed.solver, claimed=claimed.claimed, shapes=kept.shapes)
 
 
 def _standing(kept: KeptAnswer, solution: Solution) -> Solution:
@@ -73,7 +74,8 @@ def _standing(kept: KeptAnswer, solution: Solution) -> Solution:
     return replace(
         solution,
         value=float("nan") if number is None else float(number),
-        values=kept.values,
+        values=kept.as_rows(kept.values),
+        shapes=kept.shapes,
         measured=Measured(),
         attained=-value if flat.maximize and value is not None else value,
         attained_by=words,

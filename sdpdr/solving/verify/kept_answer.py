@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,6 +55,20 @@ class KeptAnswer:
         found = {v.name(): kept_value(v) for v in self.flat.problem.variables()}
         known = {name: value for name, value in found.items() if value is not None}
         return known if len(known) == len(found) else {}
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the variables that a `Solution` keeps as rows, all but symmetric matrices."""
+        return {
+            v.name(): v.shape
+            for v in self.flat.problem.variables()
+            if not v.is_symmetric() or v.ndim < 2
+        }
+
+    def as_rows(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Values as a `Solution` keeps them: rows, and symmetric matrices."""
+        shapes = self.shapes
+        return {name: x.ravel() if name in shapes else x for name, x in values.items()}
 
     @property
     def scale(self) -> float:

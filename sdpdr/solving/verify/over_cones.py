@@ -131,7 +131,8 @@ class _Proving:
         return replace(
             solution,
             value=-value if flat.maximize else value,
-            values=values,
+            values=self._kept.as_rows(values),
+            shapes=self._kept.shapes,
             duals=duals_of(flat, multipliers) if np.all(np.isfinite(multipliers)) else {},
             attained=unit * known.value if VALUE in known.how else None,
             attained_by=known.how.get(VALUE) or self._why_not(VALUE),
