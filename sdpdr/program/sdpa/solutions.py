@@ -30,6 +30,8 @@ from sdpdr.program.sdp import SDP
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:nan|inf)", re.IGNORECASE)
 # The first words of a solution of SDPLR, and the name of x in a result of SDPA.
 _SDPLR, _SDPA = ["dual", "variable"], "xVec ="
+# Orders of blocks that a message lists.
+_LISTED = 8
 
 
 class Layout(Protocol):
@@ -103,11 +105,11 @@ def read_solution(path: Path, sdp: SDP) -> tuple[Point, str]:
         else:
             writer, answer = "csdp", read_csdp_solution(path, layout)
     except FileFormatError as error:
-        rows = f"{layout.n_rows} row" + "s" * (layout.n_rows != 1)
+        orders = [str(shape[0]) for shape in layout.shapes]
+        listed = ", ".join(orders[:_LISTED]) + ", ..." * (len(orders) > _LISTED)
         raise FileFormatError(
-            f"{path.name}: {error}. Pass a whole solution of this program, which has {rows} and "
-            f"blocks of order {', '.join(str(shape[0]) for shape in layout.shapes)}, as CSDP, SDPA "
-            "or SDPLR wrote it."
+            f"{path.name}: {error}. Pass a whole solution of this program, as CSDP, SDPA or SDPLR "
+            f"wrote it: with {layout.n_rows} multipliers and blocks of order {listed}."
         ) from None
     values = dict(zip((v.name for v in sdp.variables), answer.blocks, strict=True))
     parts = np.split(answer.x, np.cumsum([r.m for r in sdp.rows])[:-1]) if sdp.rows else []
@@ -136,6 +138,9 @@ def read_csdp_solution(path: Path, program: Layout) -> Answer:
     table = _numbers(words, len(words), "the entries").reshape(-1, 5)
     sizes = [shape[0] for shape in program.shapes]
     matrix, block, i, j = table[:, :4].T.astype(np.int64)
+    odd = filled[np.any(table[:, :4] != np.floor(table[:, :4]), axis=1)]
+    if odd.size:
+        raise FileFormatError(f"line {odd[0]}: matrix, block and place are no whole numbers")
     inside = np.isin(matrix, (1, 2)) & (block >= 1) & (block <= len(sizes))
     order = np.array(sizes)[np.where(inside, block - 1, 0)]
     inside &= (np.minimum(i, j) >= 1) & (np.maximum(i, j) <= order)

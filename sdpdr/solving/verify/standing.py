@@ -14,7 +14,6 @@ from sdpdr.certify.as_it_stands import (
     fractions_of,
     misses,
 )
-from sdpdr.certify.flat import EXACT
 from sdpdr.certify.standard import Standard, as_written
 from sdpdr.program.point import Factor, PsdVariable, Value
 from sdpdr.program.sdp import SDP
@@ -44,7 +43,7 @@ def standing_value(sdp: SDP, values: Mapping[str, Value]) -> tuple[float | None,
     "the point as it stands misses constraint 'isometry' by 3.0e+00"
     """
     form = as_written(sdp)
-    if form.flat.around != EXACT:
+    if any(radii is not None for radii in form.flat.around):
         return None, _ROUNDED
     for v in sdp.psd_variables:
         X = values[v.name]
