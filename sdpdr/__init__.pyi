@@ -95,7 +95,7 @@ from .solving.parametric import solve_many as solve_many
 from .solving.plan import Plan as Plan
 from .solving.plan import plan as plan
 from .solving.solve import solve as solve
-from .solving.verified import verify as verify
+from .solving.verify.verify import verify as verify
 
 bilinear = sdpdr.families.sopca
 extend = sdpdr.families.regress

@@ -195,13 +195,19 @@ def in_given_units(sdp: SDP) -> Standard:
     return _Builder(sdp, units=False).made()
 
 
+@remembered
+def as_written(sdp: SDP) -> Standard:
+    """The same with the entries of all matrices as unknowns, on whatever faces they lie."""
+    return _Builder(sdp, units=False, faces=False).made()
+
+
 class _Builder:
     """Gathers rows and cones of a program."""
 
-    def __init__(self, sdp: SDP, *, units: bool) -> None:
+    def __init__(self, sdp: SDP, *, units: bool, faces: bool = True) -> None:
         self.sdp, self._at, self._has_units = sdp, 0, units
         self._arrows = arrow_labels(sdp) if units else frozenset[str]()
-        self._faces = {v.name: _face(sdp, v.name) for v in sdp.psd_variables}
+        self._faces = {v.name: _face(sdp, v.name) for v in sdp.psd_variables if faces}
         self._blocks, size = dict[str, _Block](), 0
         for v in sdp.variables:
             order, face = 0, self._faces.get(v.name)

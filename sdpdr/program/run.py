@@ -32,6 +32,8 @@ class Verdict(Enum):
         return _MIRRORED.get(self, self)
 
 
+# The form of answers that `sdpdr.verify` was given.
+GIVEN = "given"
 _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 

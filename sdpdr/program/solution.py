@@ -25,7 +25,7 @@ from sdpdr.program.point import Value, arranged, leading_factor, spectrum_of
 from sdpdr.program.ray import Ray
 from sdpdr.program.report import card, record, report
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import Claim, Run, Status
+from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.summary import advice, summary
 
 if TYPE_CHECKING:
@@ -116,6 +116,9 @@ class Solution:
     measured : Measured
         Further measures of the point, computed when they are first read: `residuals`, `slacks`,
         `backward_error`, `edges`.
+    moved : float or None
+        How far the point lies from the one that `sdpdr.verify` was given, relative to the length of
+        that; None of other solutions, and where no point was proved feasible.
     prover, writer : callable or None
         What `prove` and `write_proof` call.
 
@@ -159,6 +162,7 @@ class Solution:
     of_model: bool = False
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     measured: Measured = field(default_factory=Measured)
+    moved: float | None = None
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
     writer: Callable[[Solution, str | Path], WrittenProof] | None = field(default=None, repr=False)
 
@@ -279,6 +283,27 @@ class Solution:
         if abs(apart) < _ROUNDED_ZERO:
             return 0.0
         return apart / size if size > 0.0 else math.copysign(math.inf, apart)
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the optimum that the solver claims is proved wrong, by more than the tolerance.
+
+        It is where it is better than the bound, or worse than the value attained, or where there
+        is no optimum; and so is a claim that there is none, beside a point or a bound.
+        """
+        number, verdict = self.claimed.value, self.claimed.verdict
+        if verdict == Verdict.INFEASIBLE.value:
+            return self.attained is not None
+        if verdict == Verdict.UNBOUNDED.value:
+            return self.bound is not None or self.status is Status.INFEASIBLE
+        if number is None or not np.isfinite(number):
+            return False
+        sign = -1.0 if self.maximize else 1.0
+        slack = self.tol * max(abs(number), abs(self.bound or 0.0), self.gap_scale)
+        too_good = self.bound is not None and sign * (self.bound - number) > slack
+        too_bad = self.attained is not None and sign * (number - self.attained) > slack
+        is_empty = self.status in (Status.INFEASIBLE, Status.UNBOUNDED)
+        return bool(too_good or too_bad or is_empty)
 
     def certified(self, tol: float | None = None) -> bool:
         """Whether a value proved attainable and a proved bound agree to ``tol``.

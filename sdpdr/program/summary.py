@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdpdr.base.advice import at_command_line, either
-from sdpdr.program.run import Status, shown
+from sdpdr.program.run import GIVEN, Status, shown
 
 if TYPE_CHECKING:
     from sdpdr.program.solution import Solution
@@ -46,7 +46,7 @@ def summary(solution: Solution) -> str:
     SOLVED: the maximum is 4.66667, proved optimal to a relative gap of ... (1e-06 requested).
     """
     said = f"{solution.status.name}: {_OUTCOMES[solution.status](solution)}"
-    return f"{said} {advice(solution)}".rstrip()
+    return " ".join(filter(None, (said, _claim(solution), advice(solution))))
 
 
 def advice(solution: Solution) -> str:
@@ -145,6 +145,25 @@ def _sides(solution: Solution) -> str:
     return "there is no point and no bound"
 
 
+def _is_given(solution: Solution) -> bool:
+    """Whether the answer was found elsewhere, and verified only."""
+    return solution.form == GIVEN
+
+
+def _claim(solution: Solution) -> str:
+    """What the solver of a given answer claimed, beside what is proved."""
+    claimed = solution.claimed
+    is_empty = claimed.verdict in ("infeasible", "unbounded")
+    if not _is_given(solution) or (claimed.value is None and not is_empty):
+        return ""
+    verdict = "is refuted" if solution.is_refuted else "nothing contradicts"
+    what = f"that it is {claimed.verdict}" if is_empty else shown(claimed.value, ".9g")
+    said = f"{solution.solver} claimed {what}, which {verdict}"
+    if solution.moved:
+        said += f"; the point proved differs from the one given by {solution.moved:.1e}, relatively"
+    return f"{said}."
+
+
 def _optimum(solution: Solution) -> str:
     """The word for the optimal value."""
     return "maximum" if solution.maximize else "minimum"
@@ -188,23 +207,31 @@ def _listed(names: Iterable[str]) -> str:
 def _unfinished(solution: Solution) -> str:
     """What solving and proving took, and how to continue."""
     solving, proving = (solution.timings.get(phase, 0.0) for phase in ("solve", "certify"))
-    further = (
-        either("`solution.prove()` continues them.", "--time-limit gives them more.")
-        if solution.prover is not None
-        else either('pass proof="full" for no budget.', "--time-limit gives them more.")
-    )
+    more = "--time-limit gives them more."
+    further = either('pass proof="full" for no budget.', more)
+    if _is_given(solution):
+        further = either("pass a larger `seconds`.", more)
+    if solution.prover is not None:
+        further = either("`solution.prove()` continues them.", more)
     return (
         f"Proofs were stopped by their budget, after {proving:.1f} s beside {solving:.1f} s of "
         f"solving: {further}"
     )
 
 
-def _others() -> str:
-    """How to find other solvers."""
+def _others(solution: Solution) -> str:
+    """Where another answer may come from."""
+    if _is_given(solution):
+        return "an answer of another solver, or of the same one to a smaller tolerance"
     return either(
         "another solver (`sdpdr.plan(model).explain()` lists those that accept the program)",
         "another --solver (`sdpdr doctor` lists them)",
     )
+
+
+def _try_others(solution: Solution) -> str:
+    """Advise another answer."""
+    return f"Try {_others(solution)}."
 
 
 def _use_or_relax(solution: Solution) -> str:
@@ -221,7 +248,7 @@ def _closer(solution: Solution) -> str:
     """How to close the gap, or to accept it."""
     attained, bound = solution.attained, solution.bound
     if attained is None or bound is None or solution.certified():
-        return f"Try {_others()}."
+        return _try_others(solution)
     if attained * bound <= 0.0:
         scale = _rounded_up(abs(attained - bound) / solution.tol)
         return (
@@ -231,8 +258,8 @@ def _closer(solution: Solution) -> str:
         )
     if abs(solution.gap) <= _LOOSE:
         enough = _rounded_up(abs(solution.gap))
-        return f"If that is enough, pass tol={enough}; otherwise try {_others()}."
-    return f"Try {_others()}."
+        return f"If that is enough, pass tol={enough}; otherwise try {_others(solution)}."
+    return _try_others(solution)
 
 
 def _loosen(solution: Solution) -> str:
@@ -293,12 +320,12 @@ _ADVICE: Mapping[Status, Callable[[Solution], str]] = MappingProxyType(
         Status.SOLVED: _always(""),
         Status.OPTIMAL_NEARBY: _use_or_relax,
         Status.INACCURATE: _closer,
-        Status.UNVERIFIED: _always(f"Try {_others()}."),
+        Status.UNVERIFIED: _try_others,
         Status.INFEASIBLE: _loosen,
         Status.UNBOUNDED: _bound_it,
         Status.TIME_LIMIT: _always("Pass a larger `time_limit` for a better answer."),
         Status.ITERATION_LIMIT: _always("Pass a larger `max_iter` for a better answer."),
         Status.INTERRUPTED: _always("Solve again for a better answer."),
-        Status.FAILED: _always(f"Try {_others()}."),
+        Status.FAILED: _try_others,
     }
 )

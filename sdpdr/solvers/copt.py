@@ -21,8 +21,9 @@ from sdpdr.program.entries import entries_of
 from sdpdr.program.point import Point, PsdVariable, Variable
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sdpa.solutions import Answer
 from sdpdr.solvers.base import Outcome, Progress, Solver
-from sdpdr.solvers.external_files import Answer, FiledProgram, filed
+from sdpdr.solvers.external_files import FiledProgram, filed
 from sdpdr.solvers.processes.native import native_code_runs
 from sdpdr.solvers.processes.silence import undisturbed
 

@@ -28,8 +28,9 @@ from sdpdr.base.files import undone_when_asked_to_end
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sdpa.solutions import Answer
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver
-from sdpdr.solvers.external_files import Answer, FiledProgram, filed
+from sdpdr.solvers.external_files import FiledProgram, filed
 from sdpdr.solvers.processes.ends import crash_claim, last_said, stopped
 
 PROBLEM, SOLUTION, SAID = "problem.dat-s", "solution", "said"

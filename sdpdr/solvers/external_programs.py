@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from sdpdr.program.run import Verdict
+from sdpdr.program.sdpa.solutions import Answer, read_csdp_solution, read_sdpa_result
 from sdpdr.solvers.base import Availability
 from sdpdr.solvers.external import (
     PROBLEM,
@@ -18,7 +19,7 @@ from sdpdr.solvers.external import (
     last_count,
     last_number,
 )
-from sdpdr.solvers.external_files import Answer, FiledProgram, read_csdp_solution, read_sdpa_result
+from sdpdr.solvers.external_files import FiledProgram
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.rows import Expression
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sdpa.solutions import Answer, read_factors
 from sdpdr.solvers.base import Availability
 from sdpdr.solvers.external import (
     PROBLEM,
@@ -26,7 +27,7 @@ from sdpdr.solvers.external import (
     last_count,
     last_number,
 )
-from sdpdr.solvers.external_files import Answer, FiledProgram, read_factors
+from sdpdr.solvers.external_files import FiledProgram
 
 # The share of a time limit after which they are told to stop: writing takes time too, and the clock
 # of SDPLR is that of the processor.

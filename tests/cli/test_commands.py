@@ -25,6 +25,7 @@ COMMANDS = (
     "transform",
     "export",
     "sdp",
+    "verify",
     "check",
     "demo",
 )

@@ -18,9 +18,10 @@ from sdpdr.errors import FileFormatError, SolverMissingError
 from sdpdr.linalg import InnerProduct, Trace, VectorMap
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, as_dense
 from sdpdr.program.run import Verdict
+from sdpdr.program.sdpa.solutions import read_csdp_solution, read_sdpa_result
 from sdpdr.reduce import Dual
 from sdpdr.solvers import Csdp, Dsdp, SdpaProgram
-from sdpdr.solvers.external_files import filed, read_csdp_solution, read_sdpa_result
+from sdpdr.solvers.external_files import filed
 from sdpdr.solvers.processes.isolate import wait_for_server
 
 from ..processes import is_gone

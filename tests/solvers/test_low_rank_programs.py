@@ -22,8 +22,9 @@ from sdpdr.errors import (
 from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.program import SDP, Factor, PsdVariable, Rows, VectorVariable
 from sdpdr.program.run import Verdict
+from sdpdr.program.sdpa.solutions import read_factors
 from sdpdr.solvers import Lorads, Sdplr
-from sdpdr.solvers.external_files import filed, read_factors
+from sdpdr.solvers.external_files import filed
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the fakes are POSIX scripts")
 

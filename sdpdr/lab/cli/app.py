@@ -246,6 +246,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "transform": ("transform", "Place new rows by a map that `sdpdr embed --save` wrote."),
         "export": ("problems", "Write a problem in SDPA sparse format, which most solvers read."),
         "sdp": ("problems", "Solve and grade any program in SDPA sparse format."),
+        "verify": ("verify", "Prove a solution that another program wrote, without solving."),
         "check": ("check", "Check proof files without solving anything."),
         "study": ("study", "Compare solvers on many problems, and report."),
         "demo": ("study", "Unfold real data, compare all solvers, and write a report."),

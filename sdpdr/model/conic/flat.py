@@ -15,6 +15,7 @@ from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataTypeError, ModelError, NotAcceptedError
 from sdpdr.certify.flat import (
     EXPONENTIAL,
+    KINDS,
     NONNEGATIVE,
     POWER,
     SECOND_ORDER,
@@ -47,10 +48,21 @@ class FlatProblem:
         Its minimisation.
     maximize : bool
         Whether the person maximises the negative of that.
+    problem : cvxpy.Problem
+    stuffed : cvxpy's program over cones
+        Its constraints are in the order of the rows.
+    steps : list of (cvxpy reduction, its inverse data)
+        From the problem to that program.
+    rows : sparse array of shape (m + k, number of rows of cvxpy)
+        Multipliers of the program are these sums of multipliers of cvxpy's rows.
     """
 
     program: FlatProgram
     maximize: bool
+    problem: Any
+    stuffed: Any
+    steps: list[tuple[Any, Any]]
+    rows: sp.csr_array
 
 
 def flat_problem(problem: Any) -> FlatProblem:
@@ -77,10 +89,13 @@ def flat_problem(problem: Any) -> FlatProblem:
     if not problem.variables():
         raise NotAcceptedError("the problem has no variables, so there is nothing to prove.")
     try:
-        data, *_ = problem.get_problem_data(_FlatInterface())
+        data, chain, inverse = problem.get_problem_data(_FlatInterface())
     except cp.SolverError as error:
         raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
-    return FlatProblem(_program(data), isinstance(problem.objective, cp.Maximize))
+    program, rows = _program(data)
+    steps = list(zip(chain.reductions, inverse, strict=True))[:-1]
+    maximize = isinstance(problem.objective, cp.Maximize)
+    return FlatProblem(program, maximize, problem, data[names.PARAM_PROB], steps, rows)
 
 
 def _require_convex(problem: Any) -> None:
@@ -103,46 +118,63 @@ def _require_convex(problem: Any) -> None:
         )
 
 
-def _program(data: Mapping[str, Any]) -> FlatProgram:
+# A cone, and the rows of cvxpy that each of its rows is the mean of; most are one row alone.
+_Placed = tuple[Piece, Index, Index]
+
+
+def _program(data: Mapping[str, Any]) -> tuple[FlatProgram, sp.csr_array]:
+    """The program, and how its multipliers are sums of those of cvxpy's rows."""
     stuffed, A = data[names.PARAM_PROB], sp.csr_array(data[names.A])
     b, c = np.asarray(data[names.B], dtype=float), np.asarray(data[names.C], dtype=float)
     for found, what in ((A.data, "a constraint"), (b, "a constraint"), (c, "the objective")):
         if not np.all(np.isfinite(found)):
             raise ModelError(f"a coefficient of {what} is not finite; it must be a number.")
-    pieces, equations, begin = list[Piece](), [np.arange(0)], 0
+    placed, equations, begin = list[_Placed](), [np.arange(0)], 0
     for constraint in stuffed.constraints:
         rows = np.arange(begin, begin + constraint.size)
         begin += constraint.size
         if isinstance(constraint, cp.constraints.Zero):
             equations.append(rows)
         else:
-            pieces += _pieces(constraint, rows, A, b)
+            placed += _pieces(constraint, rows, A, b)
     equal = np.concatenate(equations)
-    return build(c, A[equal], b[equal], pieces, float(data[names.OFFSET]))
+    # In the order that `build` puts cones in.
+    placed.sort(key=lambda one: KINDS.index(one[0].kind))
+    program = build(
+        c, A[equal], b[equal], [piece for piece, *_ in placed], float(data[names.OFFSET])
+    )
+    upper, lower = (np.concatenate([equal, *(one[k] for one in placed)]) for k in (1, 2))
+    # A cone that `build` adds where there is none has no row of cvxpy's.
+    shape, at = (program.f.size + program.b.size, b.size), np.arange(upper.size)
+    sums = sp.csr_array((np.ones(at.size), (at, upper)), shape=shape)
+    other = np.flatnonzero(upper != lower)
+    sums = sums + sp.csr_array((np.ones(other.size), (other, lower[other])), shape=shape)
+    return program, sp.csr_array(sums)
 
 
-def _pieces(constraint: Any, rows: Index, A: sp.csr_array, b: Array) -> list[Piece]:
+def _pieces(constraint: Any, rows: Index, A: sp.csr_array, b: Array) -> list[_Placed]:
     """The cones of one constraint; cvxpy stacks parts of one kind, not cones."""
-    if isinstance(constraint, cp.constraints.NonNeg):
-        return [Piece(NONNEGATIVE, 1.0, A[rows], b[rows])]
+    kind, sizes, each = NONNEGATIVE, [1.0], rows[None]
     if isinstance(constraint, cp.SOC):
         count = constraint.num_cones()
         each = np.column_stack([rows[:count], rows[count:].reshape(count, -1)])
-        return [Piece(SECOND_ORDER, float(one.size), A[one], b[one]) for one in each]
-    if isinstance(constraint, cp.constraints.ExpCone):
-        return [Piece(EXPONENTIAL, 3.0, A[one], b[one]) for one in rows.reshape(3, -1).T]
-    if isinstance(constraint, cp.constraints.PowCone3D):
-        exponents = np.ravel(constraint.alpha.value, order="F")
+        kind, sizes = SECOND_ORDER, [float(each.shape[1])] * count
+    elif isinstance(constraint, cp.constraints.ExpCone):
         each = rows.reshape(3, -1).T
-        return [
-            Piece(POWER, float(a), A[one], b[one]) for a, one in zip(exponents, each, strict=True)
-        ]
-    order = constraint.args[0].shape[-1]
-    # Matrices that came in a batch alternate, entry by entry.
-    return [_matrix(order, one, A, b) for one in rows.reshape(order * order, -1).T]
+        kind, sizes = EXPONENTIAL, [3.0] * len(each)
+    elif isinstance(constraint, cp.constraints.PowCone3D):
+        each = rows.reshape(3, -1).T
+        kind, sizes = POWER, np.ravel(constraint.alpha.value, order="F").tolist()
+    elif not isinstance(constraint, cp.constraints.NonNeg):
+        order = constraint.args[0].shape[-1]
+        # Matrices that came in a batch alternate, entry by entry.
+        return [_matrix(order, one, A, b) for one in rows.reshape(order * order, -1).T]
+    return [
+        (Piece(kind, size, A[one], b[one]), one, one) for size, one in zip(sizes, each, strict=True)
+    ]
 
 
-def _matrix(order: int, rows: Index, A: sp.csr_array, b: Array) -> Piece:
+def _matrix(order: int, rows: Index, A: sp.csr_array, b: Array) -> _Placed:
     """The triangle of the symmetric part."""
     j, i = np.tril_indices(order)
     upper, lower = rows[j * order + i], rows[i * order + j]
@@ -151,7 +183,8 @@ def _matrix(order: int, rows: Index, A: sp.csr_array, b: Array) -> Piece:
     )
     if (one - other).count_nonzero():
         one = _mean(one, other)
-    return Piece(SEMIDEFINITE, float(order), one[:, :-1], one[:, [-1]].toarray().ravel())
+    right = one[:, [-1]].toarray().ravel()
+    return Piece(SEMIDEFINITE, float(order), one[:, :-1], right), upper, lower
 
 
 def _mean(one: Matrix, other: Matrix) -> sp.csr_array:

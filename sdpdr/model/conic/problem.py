@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import cvxpy as cp
 import cvxpy.atoms as atoms
+import cvxpy.settings as names
+import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.model.block import relabel
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
+from sdpdr.model.conic.kept import kept_dual_values, kept_point, kept_value
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
 from sdpdr.model.conic.read import Reading
+from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 
 # Names of rows longer than this are no help to a reader.
 _LONGEST_LABEL = 40
+# Beside the largest number, rounding of symmetric parts, and of duals of matrices by solvers.
+_ROUNDING = 1e-9
 _CONES = {"ExpCone": "exponential", "PowCone3D": "power", "PowConeND": "power"}
 _BEYOND = dict.fromkeys(atoms.EXP_ATOMS, "exponential") | {
     # cvxpy 1.7 writes all of them by second-order cones, and has no such lists.
@@ -43,6 +51,12 @@ class _WayBack:
     chain: Any
     inverse: Any
     reading: Reading
+    stuffed: Any
+
+    @property
+    def steps(self) -> list[tuple[Any, Any]]:
+        """The reductions of cvxpy with their data, but for the last."""
+        return list(zip(self.chain.reductions, self.inverse, strict=True))[:-1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,6 +120,67 @@ class CvxpyProgram(SDP):
             ) from None
         return way.problem
 
+    def kept(self) -> Point | None:
+        """The answer that the problem keeps, as a point of this program.
+
+        Returns
+        -------
+        Point or None
+            Without multipliers where not all are known; None where a value is missing, as of
+            variables that cvxpy adds.
+
+        Examples
+        --------
+        >>> import cvxpy as cp
+        >>> import sdpdr
+        >>> X = cp.Variable((2, 2), PSD=True, name="X")
+        >>> problem = cp.Problem(cp.Maximize(X[0, 1]), [(cp.trace(X) == 2).set_label("trace")])
+        >>> _ = problem.solve(solver=cp.CLARABEL)
+        >>> point = sdpdr.from_cvxpy(problem).kept()
+        >>> point.values["X"].round(4).tolist(), point.duals["trace"].round(4).tolist()
+        ([[1.0, 1.0], [1.0, 1.0]], [0.5])
+        """
+        way = self._way
+        point = None if way is None else kept_point(way)
+        if way is None or point is None or not point.is_whole or np.any(np.isnan(point.x)):
+            return None
+        kept = [(v.name(), kept_value(v)) for v in way.problem.variables()]
+        by_name = {name: value for name, value in kept if value is not None}
+        values = {
+            v.name: by_name[v.name].reshape(v.extents, order="F")
+            for v in self.variables
+            if v.name in by_name and by_name[v.name].size == math.prod(v.extents)
+        }
+        if not self.is_point(values) or not _agree(way.reading.primal(values), point.x):
+            return None
+        duals = self._kept_multipliers(way)
+        if not self.is_dual_point(duals) or not _agree(
+            way.reading.dual(duals), kept_dual_values(way)
+        ):
+            duals = {}
+        return Point(values, duals)
+
+    def _kept_multipliers(self, way: _WayBack) -> dict[str, Array]:
+        """Dual values by label, where they have the shape of multipliers here."""
+        shapes: dict[str, tuple[int, ...]] = {r.label: (r.m,) for r in self.rows}
+        shapes |= {lmi.label: (lmi.order, lmi.order) for lmi in self.lmis}
+        found = {}
+        for constraint, label in _labels(way.problem):
+            duals = constraint.dual_variables
+            value = duals[0].value if len(duals) == 1 else None
+            shape = shapes.get(label)
+            if shape is not None and value is not None and np.size(value) == math.prod(shape):
+                y = np.reshape(np.asarray(value, dtype=float), shape, order="F")
+                found[label] = y if y.ndim == 1 else (y + y.T) / 2.0
+        return found
+
+
+def _agree(one: Array, other: Array) -> bool:
+    """Whether numbers are the same but for rounding, where both are known."""
+    known = ~np.isnan(other)
+    size = float(np.max(np.abs(other[known]), initial=0.0))
+    return bool(np.all(np.abs(one - other)[known] <= _ROUNDING * size))
+
 
 def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
     """A cvxpy problem as a program in the standard form (see `sdpdr.from_cvxpy`)."""
@@ -125,7 +200,9 @@ def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
     )
     parts = {f.name: getattr(reading.sdp, f.name) for f in fields(SDP) if f.init}
     program = CvxpyProgram(**{**parts, "name": name or ""})
-    object.__setattr__(program, "_way", _WayBack(problem, chain, inverse, reading))
+    object.__setattr__(
+        program, "_way", _WayBack(problem, chain, inverse, reading, data[names.PARAM_PROB])
+    )
     return program
 
 

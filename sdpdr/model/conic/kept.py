@@ -1,0 +1,245 @@
+"""What a cvxpy problem keeps of its answer, as vectors of its flat program, and the way back.
+
+cvxpy keeps values of the problem's own variables and of the dual values of its own constraints.
+Canonicalization adds variables and constraints, and attributes such as ``nonneg=True`` become
+constraints too; nothing is kept of those, and here they are ``nan``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import cvxpy as cp
+import numpy as np
+import scipy.sparse as sp
+from cvxpy.reductions.cvx_attr2constr import CvxAttr2Constr, lower_value
+from cvxpy.reductions.solution import Solution as CvxpySolution
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.model.conic.flat import FlatProblem
+
+
+class Canonicalized(Protocol):
+    """A problem, and what cvxpy makes of it."""
+
+    @property
+    def problem(self) -> Any:
+        """The cvxpy.Problem."""
+
+    @property
+    def stuffed(self) -> Any:
+        """The program over cones that cvxpy makes of it."""
+
+    @property
+    def steps(self) -> list[tuple[Any, Any]]:
+        """The reductions from the problem to that program, with the data of their inverses."""
+
+
+def kept_value(variable: Any) -> Array | None:
+    """The value of a variable, dense; None if it has none.
+
+    Parameters
+    ----------
+    variable : cvxpy.Variable
+    """
+    is_sparse = bool(variable.attributes.get("sparsity"))
+    value = variable.value_sparse if is_sparse else variable.value
+    return None if value is None else np.asarray(_dense(value))
+
+
+class KeptPoint(NamedTuple):
+    """The point that cvxpy keeps.
+
+    Attributes
+    ----------
+    x : array
+        The unknowns of the program over cones; ``nan`` where cvxpy keeps no values.
+    is_whole : bool
+        Whether all variables of the problem have values, which are among these.
+    """
+
+    x: Array
+    is_whole: bool
+
+
+def kept_point(made: Canonicalized) -> KeptPoint:
+    """The unknowns that cvxpy keeps values of, and ``nan`` for the others.
+
+    Parameters
+    ----------
+    made : FlatProblem, or another canonicalized problem
+
+    Examples
+    --------
+    >>> from sdpdr.model.conic.flat import flat_problem
+    >>> x = cp.Variable(2, nonneg=True)
+    >>> x.value = np.array([3.0, 4.0])
+    >>> kept_point(flat_problem(cp.Problem(cp.Minimize(cp.sum(x)))))
+    KeptPoint(x=array([3., 4.]), is_whole=True)
+    """
+    x, is_whole = np.full(made.stuffed.x.size, np.nan), True
+    for variable in made.problem.variables():
+        value, lowered = kept_value(variable), variable
+        for reduction, inverse in made.steps:
+            if isinstance(reduction, CvxAttr2Constr) and inverse:
+                new = inverse[0].get(variable.id)
+                if new is not None and value is not None:
+                    value, lowered = lower_value(variable, value), new
+        first = made.stuffed.var_id_to_col.get(lowered.id)
+        # Complex variables become two others.
+        if first is None or value is None or np.iscomplexobj(value):
+            is_whole = False
+            continue
+        numbers = np.ravel(value, order="F")
+        if numbers.size == lowered.size:
+            x[first : first + numbers.size] = numbers
+        is_whole &= numbers.size == lowered.size and bool(np.all(np.isfinite(numbers)))
+    return KeptPoint(np.where(np.isfinite(x), x, np.nan), is_whole)
+
+
+def kept_multipliers(flat: FlatProblem) -> Array:
+    """The multipliers that cvxpy keeps as dual values, and ``nan`` for the others.
+
+    Parameters
+    ----------
+    flat : FlatProblem
+
+    Examples
+    --------
+    >>> from sdpdr.model.conic.flat import flat_problem
+    >>> x = cp.Variable(2, nonneg=True)
+    >>> problem = cp.Problem(cp.Minimize(x[0] + 2 * x[1]), [cp.sum(x) >= 1])
+    >>> _ = problem.solve(solver=cp.CLARABEL)
+    >>> kept_multipliers(flat_problem(problem)).round(6)
+    array([nan, nan,  1.])
+    """
+    # A cone without rows of cvxpy's needs no multiplier.
+    return np.asarray(flat.rows @ kept_dual_values(flat))
+
+
+def kept_dual_values(made: Canonicalized) -> Array:
+    """The dual values that cvxpy keeps, by the rows of its program over cones; ``nan`` elsewhere.
+
+    Parameters
+    ----------
+    made : FlatProblem, or another canonicalized problem
+    """
+    z = np.full(sum(c.size for c in made.stuffed.constraints), np.nan)
+    by_id = {c.id: rows for c, rows in _rows_in_order(made)}
+    for constraint in made.problem.constraints:
+        rows = by_id.get(_last_name(made, constraint))
+        values = [dual.value for dual in constraint.dual_variables]
+        if rows is None or any(value is None for value in values):
+            continue
+        numbers = _in_order(constraint, [np.asarray(value) for value in values])
+        if numbers is not None and numbers.size == rows.size:
+            z[rows] = numbers
+    return np.where(np.isfinite(z), z, np.nan)
+
+
+def values_of(flat: FlatProblem, x: Array) -> dict[str, Array]:
+    """Values of the problem's own variables, by name.
+
+    Parameters
+    ----------
+    flat : FlatProblem
+    x : array
+        The unknowns of its program.
+    """
+    found = _inverted(flat, x, np.full(flat.rows.shape[1], np.nan)).primal_vars
+    return {
+        v.name(): np.asarray(_dense(found[v.id]))
+        for v in flat.problem.variables()
+        if found.get(v.id) is not None
+    }
+
+
+def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
+    """Dual values of the problem's own constraints, in cvxpy's signs, by their place.
+
+    Parameters
+    ----------
+    flat : FlatProblem
+    z : array
+        Multipliers of its program.
+    """
+    share = np.asarray(flat.rows.sum(axis=1)).ravel()
+    stacked = flat.rows.T @ (z / np.maximum(share, 1.0))
+    found = _inverted(flat, np.zeros(flat.program.c.size), stacked).dual_vars
+    return {
+        f"constraints[{k}]": np.atleast_1d(found[c.id])
+        for k, c in enumerate(flat.problem.constraints)
+        if c.id in found
+    }
+
+
+def constraint_of_rows(flat: FlatProblem) -> list[str]:
+    """What each row of the program belongs to, in words; equations come before cones.
+
+    Parameters
+    ----------
+    flat : FlatProblem
+    """
+    stacked = np.full(flat.rows.shape[1], "an attribute of a variable", dtype=object)
+    by_id = {c.id: rows for c, rows in _rows_in_order(flat)}
+    for k, constraint in enumerate(flat.problem.constraints):
+        stacked[by_id.get(_last_name(flat, constraint), [])] = f"constraint {k} ({constraint})"
+    first = flat.rows.indices[np.minimum(flat.rows.indptr[:-1], flat.rows.nnz - 1)]
+    return [str(words) for words in stacked[first]]
+
+
+def _last_name(made: Canonicalized, constraint: Any) -> int:
+    """What a constraint is called among those of the program over cones."""
+    name = constraint.id
+    for _, inverse in made.steps:
+        name = _renamed(inverse, name)
+    return int(name)
+
+
+def _dense(value: Any) -> Any:
+    return value.toarray() if sp.issparse(value) else value
+
+
+def _renamed(inverse: Any, identity: int) -> int:
+    """What a reduction calls a constraint."""
+    known = inverse[2] if isinstance(inverse, tuple) and len(inverse) == 3 else None
+    known = getattr(inverse, "cons_id_map", known)
+    return int(known.get(identity, identity)) if isinstance(known, dict) else identity
+
+
+def _rows_in_order(made: Canonicalized) -> Iterator[tuple[Any, Index]]:
+    """Constraints of the program over cones with their rows, those of a cone together."""
+    begin = 0
+    for c in made.stuffed.constraints:
+        rows = np.arange(begin, begin + c.size)
+        begin += c.size
+        if isinstance(c, cp.SOC):
+            count = c.num_cones()
+            rows = np.column_stack([rows[:count], rows[count:].reshape(count, -1)]).ravel()
+        elif isinstance(c, (cp.constraints.ExpCone, cp.constraints.PowCone3D)):
+            rows = rows.reshape(3, -1).T.ravel()
+        yield c, rows
+
+
+def _in_order(constraint: Any, values: list[Array]) -> Array | None:
+    """Dual values of a constraint in the order of its rows, those of a cone together."""
+    if isinstance(constraint, cp.SOC):
+        bounds, body = values
+        body = body.T if constraint.axis == 0 else body
+        return np.column_stack([bounds.ravel(), body.reshape(bounds.size, -1)]).ravel()
+    if isinstance(constraint, (cp.constraints.ExpCone, cp.constraints.PowCone3D)):
+        return np.column_stack([np.ravel(value, order="F") for value in values]).ravel()
+    return np.ravel(values[0], order="F") if len(values) == 1 else None
+
+
+def _inverted(flat: FlatProblem, x: Array, stacked: Array) -> Any:
+    """What cvxpy makes of a point and multipliers on the way back to the problem."""
+    duals = {
+        c.id: stacked[rows].item() if rows.size == 1 else stacked[rows]
+        for c, rows in _rows_in_order(flat)
+    }
+    found = CvxpySolution(cp.OPTIMAL, 0.0, {flat.stuffed.x.id: x}, duals, {})
+    for reduction, inverse in reversed(flat.steps):
+        found = reduction.invert(found, inverse)
+    return found

@@ -1,0 +1,1 @@
+"""Proofs of answers that were found elsewhere; `sdpdr.verify` is the door."""
