@@ -49,6 +49,10 @@ UNIT, UP, TINY = 2.0**-53, 1.0 + 1e-9, 1e-290
 SMALLEST, LARGEST = 1e-50, 1e50
 # Rows up to which eigenvalues of a dense matrix are computed.
 DENSE = 3000
+# Entries of matrices up to which a dual program is written.
+MOST = 200_000
+# What is added to a radius, so that what lies in a cone lies inside of it.
+INSIDE = 1e-45
 
 
 class NoProofFileError(Exception):
@@ -172,7 +176,7 @@ def program_hash(arrays: Mapping[str, Any]) -> str:
 
 def witness_hash(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
     """The hash of all that is no program."""
-    told = {name: head.get(name) for name in ("claims", "faces", "exact")}
+    told = {name: head.get(name) for name in ("claims", "dual", "exact", "faces")}
     text = json.dumps(told, sort_keys=True, separators=(",", ":"))
     return digest(arrays, sorted(set(arrays) - set(PROGRAM)), text)
 
@@ -190,6 +194,8 @@ class Program:
         Equations that follow from others.
     U : list of sparse arrays
         Null vectors of blocks, as columns.
+    rays : dict from cone to list of Fraction
+        Second-order cones whose points are multiples of this vector.
     """
 
     def __init__(self, d: Mapping[str, Any]) -> None:
@@ -223,6 +229,7 @@ class Program:
         require(np.all((self.sign == 0) | (self.sign == 1)), "sign is 0 or 1")
         require(np.all(self.q >= 0) and np.all((self.q == 0) | (self.sign == 0)), "q")
         self.cones = _cones(self.rel, d["cone"], d["exponent"])
+        self.rays: dict[int, list[Fraction]] = {}
         self.equation = self.rel == EQUATION
         self.equation[0] = False
         self.fixed, self.dropped = np.zeros(self.p, bool), np.zeros(self.m + 1, bool)
@@ -308,6 +315,15 @@ def box_in_cone(
     if x < 0 or y < 0 or z == 0 or x == 0 or y == 0:
         return x >= 0 and y >= 0 and z == 0
     return _is_positive([(a, x), (1 - a, y), (Fraction(-1), z)])
+
+
+def box_in_dual(P: Program, cone: int, at: Sequence[Fraction], radius: Sequence[Fraction]) -> bool:
+    """Whether multipliers within a radius lie in the dual of a cone, or of its face."""
+    kind, exponent, _ = P.cones[cone]
+    if cone not in P.rays:
+        return box_in_cone(kind, exponent, at, radius, dual=True)
+    ray = P.rays[cone]
+    return sum(a * x - abs(a) * r for a, x, r in zip(ray, at, radius, strict=True)) >= 0
 
 
 def _in_exponential(x: Fraction, low: Fraction, high: Fraction, z: Fraction) -> bool:
@@ -514,9 +530,9 @@ def lower(P: Program, y: Any) -> float:
     exact_zero = (P.sign == 0) & (P.q == 0) & ~P.fixed
     step, unit = _step_to_zero(P, y, s, exact_zero)
     parts.append(-step * norm(P.b * unit))
-    for kind, exponent, rows in P.cones:
+    for c, (_, _, rows) in enumerate(P.cones):
         box = ([Fraction(x) for x in v] for v in (y[rows], UP * step * unit[rows]))
-        inside = box_in_cone(kind, exponent, *box, dual=True)
+        inside = box_in_dual(P, c, *box)
         need(inside, f"multipliers of the cone of rows {rows.tolist()} are not in its dual")
     for k, (S, R) in enumerate(P.blocks_of(y)):
         at = P.entries[k]
@@ -622,12 +638,13 @@ class System:
             R[starts[k] : starts[k + 1]].reshape(int(P.n[k]), int(rank[k])) for k in range(P.K)
         ]
         self._linear(len(R), slack)
-        units, quadratic = [], []
+        units, quadratic, self.factors = [], [], list[tuple[Any, Any]]()
         for k, X in enumerate(factors):
             lengths = np.sqrt(np.sum(X * X, axis=1))
             longest = float(lengths.max(initial=0.0))
             c = np.where(lengths > 0, power_of_two(np.maximum(lengths, 1e-3 * longest)), 0.0)
             units.append(np.repeat(c, X.shape[1]))
+            self.factors.append((X, c))
             quadratic.append(self._block(k, X, int(starts[k]), c))
         self.units = np.concatenate([*units, self.z_unit, self.slack_unit])
         self._gather()
@@ -733,13 +750,17 @@ class System:
     def _lengths(J: Any) -> Any:
         return np.sqrt(J.power(2).sum(axis=1)) * UP
 
-    def value(self) -> float:
-        """A number that the objective does not exceed at the exact solution nearby."""
+    def value(self, *, inside: bool = False) -> float:
+        """A number that the objective does not exceed at the exact solution nearby.
+
+        ``inside`` asks for a solution that lies inside of all matrices and other cones.
+        """
         P, far = self.P, self.distance()
         keeps_signs = far <= 1.0 or not (np.any(self.slack_unit) or np.any(P.sign))
         need(keeps_signs, "a scalar or a slack may change its sign")
         length = self._lengths(self.J) + self._lengths(self.blur)
         change = UP * (self.error + length * far + self.size * far * far)
+        change = np.maximum(change, INSIDE) if inside else change
         # Slack of rows that are no equations, with its radius.
         slack, radius = -self.miss[: P.m + 1], change[: P.m + 1]
         rest = (P.rel == INEQUALITY) & ~self.solved[: P.m + 1] & ~P.dropped
@@ -757,6 +778,11 @@ class System:
             )
             is_psd = is_semidefinite(T, R, 0.0, P.U[k])
             need(is_psd, f"block {k}, a slack, is not proved positive semidefinite")
+        for k, (X, c) in enumerate(self.factors if inside else []):
+            least = least_singular(sp.csr_array(X.T)) if k not in self.as_slack else math.inf
+            is_free = X.shape[1] == X.shape[0] - P.U[k].shape[1] or k in self.as_slack
+            is_inside = is_free and least > UP * far * float(c.max(initial=0.0))
+            need(is_inside, f"block {k} is not proved positive definite on its face")
         # Along a direction such scalars are zero.
         squares = [
             P.q[j] / 2.0 * ((abs(self.z[j]) + far * self.z_unit[j]) * UP) ** 2 * UP
@@ -815,9 +841,9 @@ def combine(
     need(not any(P.dropped[i] for i in y), "a step has a multiplier of a row that is left out")
     inequalities = [i for i in y if P.rel[i] == INEQUALITY and not P.equation[i]]
     need(all(y[i] >= 0 for i in inequalities), "a step has a negative multiplier of an inequality")
-    for kind, exponent, rows in P.cones:
-        at = [y.get(int(i), Fraction(0)) for i in rows]
-        inside = box_in_cone(kind, exponent, at, [Fraction(0)] * len(at), dual=True)
+    for c in range(len(P.cones)):
+        at = [y.get(int(i), Fraction(0)) for i in P.cones[c][2]]
+        inside = box_in_dual(P, c, at, [Fraction(0)] * len(at))
         need(inside, "a step has multipliers of a cone that are not in its dual")
     W: dict[tuple[int, int, int], Fraction] = {}
     s = [Fraction(0)] * P.p
@@ -868,7 +894,20 @@ def take_faces(P: Program, steps: Sequence[Mapping[str, Any]]) -> bool:
             P.dropped[row] = True
         for k, vectors in squares.items():
             P.U[k] = sp.csc_array(sp.hstack([P.U[k], _whole(vectors, int(P.n[k]))]))
+        for c, (kind, _, rows) in enumerate(P.cones):
+            at = [y.get(int(i), Fraction(0)) for i in rows]
+            if kind == SECOND_ORDER and any(at):
+                P.rays[c] = _opposite(at, P.rays.get(c))
     return False
+
+
+def _opposite(at: Sequence[Fraction], ray: Sequence[Fraction] | None) -> list[Fraction]:
+    """What is orthogonal to a vector of the dual, of a second-order cone or of a ray of it."""
+    if ray is not None:
+        is_left = sum(a * x for a, x in zip(ray, at, strict=True)) == 0
+        return [a * is_left for a in ray]
+    is_left = at[0] ** 2 == sum(x**2 for x in at[1:])
+    return [at[0] * is_left, *(-x * is_left for x in at[1:])]
 
 
 def _whole(vectors: Sequence[Mapping[int, Fraction]], n: int) -> Any:
@@ -884,6 +923,58 @@ def _whole(vectors: Sequence[Mapping[int, Fraction]], n: int) -> Any:
             if whole:
                 columns[i, c] = float(whole)
     return sp.csc_array(columns)
+
+
+# -- without limit, behind faces ----------------------------------------------------------------
+
+
+def dual(P: Program) -> Program:
+    """The program whose points are all multipliers that prove a bound of P.
+
+    Blocks are the dual slacks S of those of P; scalars are the multipliers of rows 0 to m, and
+    vectors a for null vectors u. Rows are the entries of all S in turn, column by column, each
+    equal to what multipliers and u a' + a u' add up to; the dual slacks of scalars; the
+    multipliers of cones; and, last, that of the objective, which is one.
+    """
+    need(np.sum(P.n * (P.n + 1)) <= MOST, "the dual program has too many rows")
+    starts = 1 + np.r_[0, np.cumsum(P.n * (P.n + 1) // 2)]
+    j, i = (np.concatenate([P.n[:0], *(np.tril_indices(int(n))[c] for n in P.n)]) for c in (0, 1))
+    k = np.repeat(np.arange(P.K), P.n * (P.n + 1) // 2)
+    rel, A = [EQUATION] * int(starts[-1]), (k, i, j, np.where(i == j, -1.0, -0.5))
+    B = [(starts[P.A_blk] + P.A_j * (P.A_j + 1) // 2 + P.A_i, P.A_row, P.A_v)]
+    columns, cone, exponent = P.m + 1, [-1] * len(rel), list[float]()
+    for block, U in enumerate(U.tocoo() for U in P.U):
+        for column, at, u in zip(U.col.tolist(), U.row.tolist(), U.data.tolist(), strict=True):
+            other = np.arange(int(P.n[block]))
+            low, high = np.minimum(at, other), np.maximum(at, other)
+            a = columns + column * other.size + other
+            u_twice = np.where(other == at, 2.0 * u, u)
+            B.append((starts[block] + high * (high + 1) // 2 + low, a, u_twice))
+        columns += U.shape[0] * U.shape[1]
+    for scalar in np.flatnonzero(~P.fixed & (P.q == 0)).tolist():
+        at = np.flatnonzero(P.B_col == scalar)
+        B.append((np.full(at.size, len(rel)), P.B_row[at], -P.B_v[at]))
+        rel, cone = [*rel, INEQUALITY if P.sign[scalar] else EQUATION], [*cone, -1]
+    need(not P.rays, "the dual program of a second-order cone on a face is not written")
+    for kind, _, rows in P.cones:
+        need(kind != POWER, "the dual program of a power cone is not written")
+        at = len(rel) + np.arange(rows.size)
+        B.append((at, rows, np.full(rows.size, -1.0)))
+        if kind == EXPONENTIAL:
+            B[-1] = (at[[0, 0, 1, 2]], rows[[0, 1, 0, 2]], np.array([-1.0, 1.0, 1.0, -1.0]))
+        rel, cone = rel + [kind] * rows.size, cone + [len(exponent)] * rows.size
+        exponent.append(0.0)
+    B.append((np.array([len(rel)]), np.array([0]), np.ones(1)))
+    rows, scalars, values = (np.concatenate(part) for part in zip(*B, strict=True))
+    sign, m = np.zeros(columns, int), len(rel)
+    sign[: P.m + 1] = (P.rel == INEQUALITY) & ~P.equation
+    none = np.zeros(0, int)
+    names = {"A_blk": A[0], "A_i": A[1], "A_j": A[2], "A_v": A[3], "A_row": 1 + np.arange(k.size)}
+    names |= {"B_row": rows, "B_col": scalars, "B_v": values, "b": np.r_[np.zeros(m), 1.0]}
+    names |= {"rel": np.array([*rel, EQUATION]), "cone": np.array([*cone, -1]), "n": P.n}
+    names |= {"exponent": np.array(exponent), "sign": sign, "q": np.zeros(columns)}
+    names |= dict.fromkeys(("U_blk", "U_col", "U_i"), none) | {"U_v": np.zeros(0)}
+    return Program({"sense": np.array([1]), **names})
 
 
 # -- claims ---------------------------------------------------------------------------------------
@@ -948,6 +1039,10 @@ def _claims(P: Program, head: Mapping[str, Any], d: Mapping[str, Any]) -> Iterat
         elif claim == "infeasible" and not empty:
             need(_given(d, "y")[0] == 0.0, "the multiplier of the objective is not zero")
             yield None if lower(P, d["y"]) > 0 else "the multipliers contradict nothing"
+        elif claim == "unbounded" and head.get("dual"):
+            System(P, _point(d, "point"), ray=False).value(inside=True)
+            is_empty = take_faces(dual(P), head["dual"])
+            yield None if is_empty else "the dual program is not proved to have no point"
         elif claim == "unbounded":
             upper(P, _point(d, "point"))
             gain = upper(P, _point(d, "ray"), ray=True)
