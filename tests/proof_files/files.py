@@ -174,6 +174,8 @@ PROBLEMS = {
     no_centre: "infeasible",
 }
 ALL = {**MODELS, **PROBLEMS}
+# Solvers in doubles see points, or limits, where these have none.
+DECEIVING = (no_face, endless, parabola, no_centre)
 
 
 def write(make, path):

@@ -302,7 +302,7 @@ class _Writer:
             return False
         claim = min(_below(number), goal)
         self.claims["bound"], self._exact = self.program.report(claim), {}
-        self._arrays["y"] = found.witness
+        self._arrays |= found.witness
         self._note_loss("bound", goal - claim)
         return "bound" not in self.missing
 
@@ -317,7 +317,8 @@ class _Writer:
         y = y / (float(np.max(np.abs(y))) or 1.0)
         found = find_bound(self._P, y, 0.0)
         if not isinstance(found, str) and found.number > 0.0:
-            self.claims["infeasible"], self._arrays["y"] = True, found.witness
+            self.claims["infeasible"] = True
+            self._arrays |= found.witness
             return
         step = step_near(self._P, y, CONTRADICTION)
         if step is not None and self._take([step]):
@@ -387,7 +388,7 @@ class _Writer:
     def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The text and the arrays of the file."""
         arrays = {**self.program.arrays, **self._arrays}
-        head: dict[str, Any] = {"format": "sdp-proof", "version": 1, "claims": self.claims}
+        head: dict[str, Any] = {"format": "sdp-proof", "version": 2, "claims": self.claims}
         head |= {"faces": self._faces} if self._faces else {}
         head |= {"exact": self._exact} if self._exact else {}
         head |= {"dual": self._dual} if self._dual else {}
