@@ -40,15 +40,22 @@ PROGRAM = {
 }
 POINT = {"rank": INTEGERS, "R": DOUBLES, "z": DOUBLES, "slack": DOUBLES}
 WITNESS = {
-    "y": DOUBLES,
+    **dict.fromkeys(("y", "a"), DOUBLES),
     **{f"{whose}_{name}": kind for whose in ("point", "ray") for name, kind in POINT.items()},
 }
 CLAIMS = ("value", "bound", "infeasible", "unbounded")
 # Half a unit in the last place of one. UP and TINY pay for the rounding of a bound on rounding.
 UNIT, UP, TINY = 2.0**-53, 1.0 + 1e-9, 1e-290
 SMALLEST, LARGEST = 1e-50, 1e50
-# Rows up to which eigenvalues of a dense matrix are computed.
+# Rows of matrices up to which dense ones are factorized.
 DENSE = 3000
+# What is added to a radius, so that what lies in a cone lies inside of it.
+INSIDE = 1e-45
+# What is refused, so that no file takes for ever: bytes of a file, unpacked, and of its text; the
+# sum of the orders of matrices; exact steps, bits of the common denominator of the numbers of one,
+# products in their squares; and entries of matrices of which a dual program is written.
+BYTES, TEXT, ORDERS = 2**30, 2**24, 10_000_000
+STEPS, BITS, PRODUCTS, MOST = 10_000, 10_000, 100_000_000, 200_000
 
 
 class NoProofFileError(Exception):
@@ -95,6 +102,11 @@ def sums(place: Any, terms: Any, size: int) -> Any:
     return np.array([math.fsum(listed[a:b]) for a, b in pairwise(ends)], dtype=float)
 
 
+def products(place: Any, a: Any, b: Any, size: int) -> Any:
+    """Sums of products of doubles at each place, each rounded once."""
+    return sums(np.concatenate([place, place]), np.concatenate(two_product(a, b)), size)
+
+
 def norm(x: Any) -> float:
     """An upper bound on the Euclidean norm."""
     size = float(np.max(np.abs(x), initial=0.0))
@@ -116,6 +128,8 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The text and the arrays of a file, each of the type that the page says."""
     try:
         require(zipfile.is_zipfile(path), "it is no archive, or there is none")
+        with zipfile.ZipFile(path) as archive:
+            require(sum(x.file_size for x in archive.infolist()) <= BYTES, "it is too large")
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: np.asarray(file[name]) for name in file.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
@@ -123,9 +137,10 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     except (NotImplementedError, RuntimeError, MemoryError) as error:
         raise NoProofFileError(f"it cannot be read: {type(error).__name__} {error}") from None
     require("json" in arrays, "it has no member 'json'")
+    require(arrays["json"].nbytes <= TEXT, "its text is too long")
     try:
         head = json.loads(arrays.pop("json").tobytes())
-        known = head["format"] == "sdp-proof" and head["version"] == 1
+        known = head["format"] == "sdp-proof" and head["version"] == 2
         hashes, claims = (head["program"], head["witness"]), head["claims"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise NoProofFileError(f"its text cannot be read: {type(error).__name__} {error}") from None
@@ -172,7 +187,7 @@ def program_hash(arrays: Mapping[str, Any]) -> str:
 
 def witness_hash(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
     """The hash of all that is no program."""
-    told = {name: head.get(name) for name in ("claims", "faces", "exact")}
+    told = {name: head.get(name) for name in ("claims", "dual", "exact", "faces")}
     text = json.dumps(told, sort_keys=True, separators=(",", ":"))
     return digest(arrays, sorted(set(arrays) - set(PROGRAM)), text)
 
@@ -190,6 +205,8 @@ class Program:
         Equations that follow from others.
     U : list of sparse arrays
         Null vectors of blocks, as columns.
+    rays : dict from cone to list of Fraction
+        Second-order cones whose points are multiples of this vector.
     """
 
     def __init__(self, d: Mapping[str, Any]) -> None:
@@ -216,24 +233,21 @@ class Program:
             x = d[name]
             require(len(x) == len(d[of]), f"{name} and {of} have different lengths")
             require(np.all(x >= 0) and (top is None or np.all(x < top)), f"{name} is out of range")
-        require(np.all(self.n >= 0) and np.all(self.n < 2**31), "n is out of range")
+        require(np.all((self.n >= 0) & (self.n <= ORDERS)), "n is out of range")
+        require(np.sum(self.n) <= ORDERS, "the orders of its matrices add up to too much")
         require(np.all(self.A_i <= self.A_j), "A_i exceeds A_j")
         require(np.all(self.A_j < self.n[self.A_blk]), "A_j is out of range")
         require(np.all(d["U_i"] < self.n[d["U_blk"]]), "U_i is out of range")
         require(np.all((self.sign == 0) | (self.sign == 1)), "sign is 0 or 1")
         require(np.all(self.q >= 0) and np.all((self.q == 0) | (self.sign == 0)), "q")
         self.cones = _cones(self.rel, d["cone"], d["exponent"])
+        self.rays: dict[int, list[Fraction]] = {}
         self.equation = self.rel == EQUATION
         self.equation[0] = False
         self.fixed, self.dropped = np.zeros(self.p, bool), np.zeros(self.m + 1, bool)
         order = np.argsort(self.A_blk, kind="stable")
         begins = np.searchsorted(self.A_blk[order], np.arange(self.K + 1))
         self.entries = [order[a:b] for a, b in pairwise(begins)]
-        # How often an entry is given at most: numbers of more than 53 bits are sums.
-        self.repeated = max(
-            _most_repeated(self.A_row, self.A_blk, self.A_i, self.A_j),
-            _most_repeated(self.B_row, self.B_col),
-        )
         self.U = []
         for k in range(self.K):
             at = d["U_blk"] == k
@@ -244,24 +258,31 @@ class Program:
             require(np.all(U.data != 0), "a null vector has an entry of zero")
             self.U.append(U)
 
-    def blocks_of(self, y: Any) -> Iterator[tuple[Any, Any]]:
-        """The sums of y_i A_ik of each block k, and bounds on their rounding: upper triangles."""
-        for k, at in enumerate(self.entries):
-            at = at[y[self.A_row[at]] != 0]
-            place, shape = (self.A_i[at], self.A_j[at]), (int(self.n[k]), int(self.n[k]))
-            v = self.A_v[at] * y[self.A_row[at]]
-            S, size, count = (
-                sp.csr_array((x, place), shape=shape) for x in (v, abs(v), np.ones(v.size))
-            )
-            yield S, size * rounding(count.data.max(initial=0))
+    def slack(self, k: int, y: Any, a: Any) -> Any:
+        """The upper triangle of the sum of y_i A_ik and of u a' + a u', each entry rounded once.
 
+        The array ``a`` has a row for each null vector u.
+        """
+        n, at = int(self.n[k]), self.entries[k]
+        at = at[y[self.A_row[at]] != 0]
+        parts = [(self.A_i[at], self.A_j[at], self.A_v[at], y[self.A_row[at]])]
+        for c in np.flatnonzero(np.any(a, axis=1)).tolist():
+            u, other = self.U[k][:, [c]].tocoo(), np.flatnonzero(a[c])
+            i, j = (x.ravel() for x in np.meshgrid(u.row, other, indexing="ij"))
+            v = np.repeat(u.data, other.size) * np.where(i == j, 2.0, 1.0)
+            parts.append((np.minimum(i, j), np.maximum(i, j), v, a[c, j]))
+        i, j, v, weight = (np.concatenate(x) for x in zip(*parts, strict=True))
+        place, inverse = np.unique(i.astype(np.int64) * n + j, return_inverse=True)
+        S = products(inverse, v, weight, place.size)
+        return sp.csr_array((S, (place // max(n, 1), place % max(n, 1))), shape=(n, n))
 
-def _most_repeated(*keys: Any) -> int:
-    """How often the same keys come at most; at least one."""
-    order = np.lexsort(keys)
-    is_new = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
-    begins = np.flatnonzero(np.r_[True, is_new, True])
-    return int(np.max(np.diff(begins), initial=1)) if len(order) else 1
+    def squares(self, k: int, size: Any) -> Any:
+        """Bounds on the squared Frobenius norms of all A_ik, their entries times a size."""
+        at, n = self.entries[k], int(self.n[k])
+        v = np.abs(self.A_v[at]) * size * np.where(self.A_i[at] == self.A_j[at], 1.0, 1.5)
+        place, shape = self.A_i[at] * n + self.A_j[at], (self.m + 1, n * n)
+        # What is given several times adds.
+        return sp.csr_array((v, (self.A_row[at], place)), shape=shape).power(2).sum(axis=1)
 
 
 def _cones(rel: Any, cone: Any, exponent: Any) -> list[tuple[int, float, Any]]:
@@ -310,6 +331,15 @@ def box_in_cone(
     return _is_positive([(a, x), (1 - a, y), (Fraction(-1), z)])
 
 
+def box_in_dual(P: Program, cone: int, at: Sequence[Fraction], radius: Sequence[Fraction]) -> bool:
+    """Whether multipliers within a radius lie in the dual of a cone, or of its face."""
+    kind, exponent, _ = P.cones[cone]
+    if cone not in P.rays:
+        return box_in_cone(kind, exponent, at, radius, dual=True)
+    ray = P.rays[cone]
+    return sum(a * x - abs(a) * r for a, x, r in zip(ray, at, radius, strict=True)) >= 0
+
+
 def _in_exponential(x: Fraction, low: Fraction, high: Fraction, z: Fraction) -> bool:
     """Whether z >= y exp(x / y) for all y in an interval, which is convex in y."""
     if low == high == 0:
@@ -335,130 +365,107 @@ def _decimal(x: Fraction) -> Decimal:
 # -- positive semidefinite on the complement of null vectors --------------------------------------
 
 
-def is_semidefinite(S: Any, R: Any, radius: float, U: Any) -> bool:
+def is_semidefinite(S: Any, radius: Callable[[Any], float], U: Any) -> bool:
     """Whether all matrices near S are positive semidefinite on the complement of U.
 
-    Near means: within R, entry by entry, and then within ``radius``, in norm. Of S and R, only the
-    upper triangles are read.
+    Parameters
+    ----------
+    S : sparse array
+        The upper triangle, each entry rounded once.
+    radius : callable
+        Norm of what else may be added to D S D, for the diagonal of D.
+    U : sparse array
     """
-    S, R = (sp.csr_array(sp.triu(x) + sp.triu(x, 1).T) for x in (S, R))
+    S = sp.csr_array(sp.triu(S) + sp.triu(S, 1).T)
+    S.eliminate_zeros()
     kept = np.ones(S.shape[0], bool)
     # A null vector with one entry is a row and a column of zeros.
     alone = np.flatnonzero(np.diff(U.indptr) == 1)
     kept[U.indices[U.indptr[alone]]] = False
-    if not radius:
-        kept &= R.sum(axis=1) > 0  # all matrices near S are zero elsewhere
+    if not radius(1.0 * kept):
+        kept &= np.diff(S.indptr) > 0  # all matrices near S are zero elsewhere
+    if not kept.any():
+        return True
     rows = U.tocsr()
     U = rows[kept][:, np.diff(rows[~kept].tocsc().indptr) == 0].tocsc()
-    S, R = (sp.csr_array(x[kept][:, kept]) for x in (S, R))
-    if not kept.any() or not (np.any(S.data) or np.any(R.data) or radius):
-        return True
-    diagonal = S.diagonal()
-    if not radius and np.all(diagonal > 0):  # in units of the diagonal: D S D is as definite as S
-        D = sp.diags_array(power_of_two(1.0 / np.sqrt(diagonal)))
-        S, R, U = sp.csr_array(D @ S @ D), D @ R @ D, sp.csc_array(D @ U)
-    return _is_definite(S, UP * float(R.sum(axis=1).max()) + radius, U)
-
-
-def _is_definite(S: Any, error: float, U: Any) -> bool:
-    """Whether S is positive definite on the complement of U by more than an error."""
+    d, diagonal = 1.0 * kept, S.diagonal()[kept]
+    if np.all(diagonal > 0):  # D S D is as definite as S
+        d[kept] = power_of_two(1.0 / np.sqrt(diagonal))
+    D = sp.diags_array(d[kept])
+    S, U = sp.csr_array(D @ S[kept][:, kept] @ D), sp.csc_array(D @ U)
     lengths = np.sqrt(np.asarray(U.power(2).sum(axis=0)).ravel())
     U = sp.csc_array(U @ sp.diags_array(1.0 / power_of_two(lengths)))
-    n = S.shape[0]
-    if n > 500 and S.nnz <= 0.1 * n * n:
-        order = _elimination_order(S, U)
-        if order is not None and _exceeds(lambda t: _sparse_residual(S, U, t, order), error):
-            return True
-    if n > DENSE:
-        return False
-    dense, null = S.toarray(), U.toarray()
-    return _exceeds(lambda t: _dense_residual(dense, null, t), error)
-
-
-def _exceeds(residual: Callable[[float], float | None], error: float) -> bool:
-    """Whether S is definite by more than an error, by some e with S + (t + e) I semidefinite."""
-    loss = residual(0.0)
+    error = UP * (UNIT * float(abs(S).sum(axis=1).max()) + radius(d)) + TINY
+    # If S - t I is semidefinite up to a loss that is below t less the error, so is all near S.
+    loss = _loss(S, U, 0.0)
     if loss is None:
         return False
     shift = 1.5 * (loss + error)
-    loss = residual(-shift)
+    loss = _loss(S, U, -shift)
     return loss is not None and loss + error <= shift
 
 
-def _dense_residual(S: Any, U: Any, t: float) -> float | None:
-    """Some e with S + (t + e) I semidefinite on the complement of U, by L L'.
+def _loss(S: Any, U: Any, t: float) -> float | None:
+    """Some e with S + (t + e) I semidefinite on the complement of U, by a factorization L D L'.
 
-    S + U V' + V U' is S on the complement of U, whatever V is.
+    If [[S + t I, U], [U', -w I]] has as many negative eigenvalues as U has columns, then
+    S + t I + U U' / w is semidefinite, by the complement of Schur.
     """
     n, p = U.shape
-    V = np.zeros_like(U)
-    if p:
-        V = np.linalg.lstsq(U, -S, rcond=None)[0].T
-        V += U @ (
-            0.5 * np.linalg.lstsq(U, -V, rcond=None)[0] + abs(S).sum(axis=1).max() * np.eye(p)
-        )
-    W = U @ V.T
-    G = S + (W + W.T)
-    size = abs(S).sum(axis=1) + abs(U) @ abs(V.T).sum(axis=1) + abs(V) @ abs(U.T).sum(axis=1)
-    G[np.diag_indices(n)] += t
-    try:
-        L = np.linalg.cholesky(G)
-    except np.linalg.LinAlgError:
+    scale = float(power_of_two(abs(S).sum(axis=1).max()))
+    # U U' / w is four times as large as S, where S is not.
+    U, w = U * (scale * 2.0**-19), scale * 2.0**-40
+    N = sp.csr_array(S + t * sp.eye_array(n))
+    is_sparse = n > 500 and S.nnz <= 0.1 * n * n
+    if n > DENSE and not is_sparse:
         return None
-    E = abs(G - L @ L.T).sum(axis=1)
-    E += rounding(2 * p + 6) * (size + abs(t)) + rounding(n + 2) * (abs(L) @ abs(L.T).sum(axis=1))
-    found = float(UP * E.max() + TINY)
-    return found if math.isfinite(found) else None
+    try:
+        M, L, d, border = (_sparse_factors if is_sparse else _dense_factors)(N, U, w)
+    except (RuntimeError, np.linalg.LinAlgError):
+        return None
+    is_triangle = sp.triu(L, 1).nnz == 0 and np.all(L.diagonal() != 0)
+    if not is_triangle or not np.all(np.isfinite(d)) or np.any(d == 0) or np.sum(d < 0) != p:
+        return None
+    # An entry of the product has no more terms than its row of L has entries.
+    terms = np.diff(L.indptr) if is_sparse else n + p
+    size = abs(L) @ (abs(d) * (abs(L.T) @ np.ones(n + p))) + abs(M).sum(axis=1) + abs(t)
+    E = abs(M - L @ sp.diags_array(d) @ L.T).sum(axis=1)
+    E = UP * (E + rounding(terms + 3) * size) + TINY
+    # Rows of the border lack no more than half of w, which leaves it negative.
+    is_small = np.all(np.isfinite(E)) and np.max(E[border], initial=0.0) < 0.5 * w
+    return float(E[~border].max()) if is_small else None
 
 
-_SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+def _dense_factors(N: Any, U: Any, w: float) -> tuple[Any, Any, Any, Any]:
+    """The matrix with the border first, its factors, and where the border is."""
+    N, U, (n, p) = N.toarray(), U.toarray(), U.shape
+    M = np.block([[-w * np.eye(p), U.T], [U, N]])
+    C = np.linalg.cholesky(N + U @ U.T / w)
+    L = np.block([[np.eye(p), np.zeros((p, n))], [U / -w, C]])
+    return M, L, np.r_[np.full(p, -w), np.ones(n)], np.arange(n + p) < p
 
 
-def _elimination_order(S: Any, U: Any) -> Any:
-    """Rows of S, then those of U, then some of S: without U, S may be singular or indefinite.
+def _sparse_factors(N: Any, U: Any, w: float) -> tuple[Any, Any, Any, Any]:
+    """The same with rows of N, those of U, then some of N: without U, N may be indefinite.
 
     Nothing depends on the order but the time that it takes.
     """
     n, p = U.shape
+    mode: Any = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
     last = np.zeros(n, bool)
     last[np.random.default_rng(0).permutation(n)[: 30 * (p > 0)]] = True
     first = np.flatnonzero(~last)
-    try:
-        inner = splu(sp.csc_array(S[first][:, first]), permc_spec="MMD_AT_PLUS_A", **_SYMMETRIC)
-    except RuntimeError:
-        return None
-    return np.r_[first[np.argsort(inner.perm_c)], n + np.arange(p), np.flatnonzero(last)]
-
-
-def _sparse_residual(S: Any, U: Any, t: float, order: Any) -> float | None:
-    """The same by L D L' of [[S + t I, U], [U', -w I]].
-
-    If it has as many negative eigenvalues as U has columns, then S + t I + U U' / w is
-    semidefinite, by the complement of Schur.
-    """
-    n, p = U.shape
-    scale = float(power_of_two(abs(S).sum(axis=1).max()))
-    U, w = U * (scale * 2.0**-20), scale * 2.0**-40
-    N = sp.csr_array(S + t * sp.eye_array(n))
+    inner = splu(sp.csc_array(N[first][:, first]), permc_spec="MMD_AT_PLUS_A", **mode)
+    order = np.r_[first[np.argsort(inner.perm_c)], n + np.arange(p), np.flatnonzero(last)]
     M = sp.block_array([[N, U], [U.T, -w * sp.eye_array(p)]]) if p else N
     M = sp.csr_array(sp.csr_array(M)[order][:, order])
-    try:
-        lu = splu(sp.csc_array(M), permc_spec="NATURAL", **_SYMMETRIC)
-    except RuntimeError:
-        return None
-    L, d = sp.csr_array(lu.L), lu.U.diagonal()
-    is_plain = np.all(lu.perm_r == np.arange(n + p)) and np.all(np.isfinite(d))
-    is_unit_triangle = np.all(L.diagonal() == 1.0) and sp.triu(L, 1).nnz == 0
-    if not is_plain or not is_unit_triangle or np.any(d == 0) or np.sum(d < 0) != p:
-        return None
-    size = abs(L) @ (abs(d) * (abs(L.T) @ np.ones(n + p))) + abs(M).sum(axis=1) + abs(t)
-    E = abs(M - L @ sp.diags_array(d) @ L.T).sum(axis=1)
-    # An entry of the product has no more terms than its row of L has entries.
-    E = UP * (E + rounding(np.diff(L.indptr) + 3) * size) + TINY
-    border = order >= n
-    # Rows of the border lack no more than half of w, which leaves it negative.
-    is_small = np.all(np.isfinite(E)) and np.max(E[border], initial=0.0) < 0.5 * w
-    return float(E[~border].max()) if is_small else None
+    lu = splu(sp.csc_array(M), permc_spec="NATURAL", **mode)
+    if np.any(lu.perm_r != np.arange(n + p)):
+        raise RuntimeError("rows were exchanged")
+    return M, sp.csr_array(lu.L), lu.U.diagonal(), order >= n
+
+
+# -- solutions near a point -----------------------------------------------------------------------
 
 
 def least_singular(J: Any) -> float:
@@ -467,65 +474,90 @@ def least_singular(J: Any) -> float:
     if m == 0:
         return math.inf
     M = sp.csr_array(J @ J.T)
-    size = abs(J) @ (abs(J.T) @ np.ones(m))
-    error = rounding(int(np.diff(J.indptr).max()) + 2) * float(size.max())
-    guess = _least_eigenvalue(M)
+    size = float((abs(J) @ (abs(J.T) @ np.ones(m))).max())
+    error = rounding(int(np.diff(J.indptr).max()) + 2) * size
     eye, nothing = sp.eye_array(m, format="csr"), sp.csc_array((m, 0))
-    for share in (0.7, 0.3):
-        least = share * guess
-        error_of_shift = rounding(2) * (least + float(M.diagonal().max()))
-        if least > 0 and is_semidefinite(
-            sp.csr_array(M - least * eye), sp.csr_array((m, m)), error + error_of_shift, nothing
-        ):
+    least = 0.7 * float(M.diagonal().min())
+    while least > error:
+        shifted = sp.csr_array(M - least * eye)
+        if is_semidefinite(shifted, lambda d: error * float(np.max(d)) ** 2, nothing):
             return math.sqrt(least) * (1.0 - 1e-12)
+        least /= 4.0
     return 0.0
 
 
-def _least_eigenvalue(M: Any) -> float:
-    """An estimate of the smallest eigenvalue, which nothing depends on."""
-    m = M.shape[0]
-    if m <= DENSE:
-        return float(np.linalg.eigvalsh(M.toarray())[0])
-    try:
-        solve = splu(sp.csc_array(M), permc_spec="MMD_AT_PLUS_A").solve
-    except RuntimeError:
+def distance(J: Any, size: Any, terms: Any, missed: Any, bend: Any) -> float:
+    """How far the nearest solution of some equations is, at most, in units of the columns of J.
+
+    Parameters
+    ----------
+    J, size : sparse arrays
+        Slopes, and the sums of the sizes of their terms.
+    terms : int
+        As many products are in a slope, at most.
+    missed, bend : arrays
+        Bounds on what equations miss, and on the Frobenius norms of their quadratic parts.
+    """
+    if not np.any(missed):
         return 0.0
-    v = np.random.default_rng(0).normal(size=m)
-    for _ in range(20):
-        v = solve(v)
-        v /= np.linalg.norm(v)
-    return float(v @ (M @ v))
+    # What nothing moves, and holds exactly, is left out.
+    at = (size.sum(axis=1) > 0) | (missed > 0)
+    J, size, missed, bend = J[at], size[at], missed[at], bend[at]
+    lengths = _lengths(J)
+    need(np.all(lengths > 0), "an equation that does not hold does not notice how the point moves")
+    h = 1.0 / power_of_two(lengths)
+    D = sp.diags_array(h)
+    sigma = least_singular(sp.csr_array(D @ J)) - rounding(terms) * norm((D @ size).data)
+    rho, kappa = norm(missed * h), norm(bend * h)
+    words = f"rho {rho:.1e}, sigma {sigma:.1e}, kappa {kappa:.1e}"
+    need(sigma > 0, f"the equations are too near to dependent ({words})")
+    need(4.0 * UP * kappa * rho <= sigma**2, f"no solution is proved near the point ({words})")
+    return UP * (2.0 if kappa else 1.0) * rho / sigma
+
+
+def _lengths(J: Any) -> Any:
+    return np.sqrt(J.power(2).sum(axis=1)) * UP
 
 
 # -- bounds ---------------------------------------------------------------------------------------
 
 
-def lower(P: Program, y: Any) -> float:
-    """A number that y_0 times the objective does not fall below at any feasible point."""
+def lower(P: Program, y: Any, a: Any = None) -> float:
+    """A number that y_0 times the objective does not fall below at any feasible point.
+
+    Parameters
+    ----------
+    P : Program
+    y, a : arrays
+        Multipliers of rows, and of null vectors, one after the other; zero by default.
+    """
     need(len(y) == P.m + 1, "the multipliers are not one for each row")
     need(y[0] >= 0, "the objective has a negative multiplier")
     signed = (P.rel == INEQUALITY) & ~P.equation
     need(np.all(y[signed] >= 0), "a multiplier of an inequality is negative")
-    terms = np.concatenate([*two_product(y[:1], P.b[:1]), *two_product(-y[1:], P.b[1:])])
-    total = math.fsum(terms.tolist())
+    total = products(np.zeros(P.m + 1, int), np.r_[y[0], -y[1:]], P.b, 1)[0]
     parts = [total, -UNIT * UP * abs(total)]
-    slopes = np.concatenate(two_product(P.B_v, y[P.B_row]))
-    s = sums(np.r_[P.B_col, P.B_col], slopes, P.p)
-    exact_zero = (P.sign == 0) & (P.q == 0) & ~P.fixed
-    step, unit = _step_to_zero(P, y, s, exact_zero)
+    s = products(P.B_col, P.B_v, y[P.B_row], P.p)
+    step, unit = _step_to_zero(P, y, s)
     parts.append(-step * norm(P.b * unit))
-    for kind, exponent, rows in P.cones:
+    for c, (_, _, rows) in enumerate(P.cones):
         box = ([Fraction(x) for x in v] for v in (y[rows], UP * step * unit[rows]))
-        inside = box_in_cone(kind, exponent, *box, dual=True)
-        need(inside, f"multipliers of the cone of rows {rows.tolist()} are not in its dual")
-    for k, (S, R) in enumerate(P.blocks_of(y)):
-        at = P.entries[k]
-        sizes = P.A_v[at] * unit[P.A_row[at]] * np.where(P.A_i[at] == P.A_j[at], 1.0, 1.5)
-        radius = step * UP * math.sqrt(P.repeated) * norm(sizes)
-        is_psd = is_semidefinite(S, R, radius, P.U[k])
+        inside = box_in_dual(P, c, *box)
+        need(inside, f"multipliers of the cone of rows {rows.tolist()[:9]} are not in its dual")
+    ends = np.r_[0, np.cumsum([U.shape[0] * U.shape[1] for U in P.U], dtype=int)]
+    a = np.zeros(ends[-1]) if a is None else a
+    need(len(a) == ends[-1], "the multipliers of null vectors are not one for each entry")
+    for k, U in enumerate(P.U):
+        at, row = P.entries[k], unit[P.A_row[P.entries[k]]]
+        S = P.slack(k, y, a[ends[k] : ends[k + 1]].reshape(U.shape[1], U.shape[0]))
+
+        def radius(d: Any, k: int = k, at: Any = at, row: Any = row) -> float:
+            size = P.squares(k, row * d[P.A_i[at]] * d[P.A_j[at]]).sum() if step else 0.0
+            return step * UP * math.sqrt(float(size))
+
+        is_psd = is_semidefinite(S, radius, U)
         need(is_psd, f"the dual slack of block {k} is not proved positive semidefinite")
-    slopes = np.sqrt(np.bincount(P.B_col, (P.B_v * unit[P.B_row]) ** 2, P.p) * P.repeated)
-    moved = slopes * (step * UP * UP)
+    moved = np.bincount(P.B_col, abs(P.B_v) * unit[P.B_row], P.p) * (step * UP)
     error = UP * (UNIT * abs(s) + moved)
     below = (P.sign == 1) & ~P.fixed & (s - error < 0)
     need(not np.any(below), f"the dual slack of the scalars {np.flatnonzero(below)} is negative")
@@ -537,31 +569,24 @@ def lower(P: Program, y: Any) -> float:
     return total - 2.0 * UNIT * abs(total)
 
 
-def _step_to_zero(P: Program, y: Any, s: Any, exact_zero: Any) -> tuple[float, Any]:
-    """How far multipliers move for the slack s of some scalars to vanish: step times units."""
+def _step_to_zero(P: Program, y: Any, s: Any) -> tuple[float, Any]:
+    """How far multipliers move for the slack s of free scalars to vanish: a step, times units."""
     unit = np.zeros(P.m + 1)
-    hard = np.flatnonzero(exact_zero)
-    if not np.any(s[hard]):
+    free = (P.sign == 0) & (P.q == 0) & ~P.fixed
+    if not np.any(s[free]):
         return 0.0, unit
-    largest = float(power_of_two(max(1.0, float(abs(y).max()))))
-    unit[P.equation] = largest
+    unit[P.equation] = float(power_of_two(max(1.0, float(abs(y).max()))))
     positive = (P.rel == INEQUALITY) & ~P.equation & (y > 0)
     unit[positive] = 0.5 * power_of_two(y[positive])  # which keeps their sign for steps up to one
     for _, _, rows in P.cones:
         if np.any(y[rows]):
             unit[rows] = power_of_two(float(abs(y[rows]).max()))
-    at = exact_zero[P.B_col] & (unit[P.B_row] > 0)
-    place = (np.searchsorted(hard, P.B_col[at]), P.B_row[at])
-    v, shape = P.B_v[at] * unit[P.B_row[at]], (len(hard), P.m + 1)
-    J, size = (sp.csr_array((x, place), shape=shape) for x in (v, abs(v)))
-    seen = size.sum(axis=1) > 0
-    need(np.all(s[hard][~seen] == 0), "a free scalar has a dual slack in no equation")
-    J, blur = J[seen], rounding(P.repeated) * size[seen]
-    h = 1.0 / power_of_two(np.sqrt(J.power(2).sum(axis=1)))
-    J, blur = (sp.csr_array(sp.diags_array(h) @ x) for x in (J, blur))
-    sigma = least_singular(J) - norm(blur.data)
-    need(sigma > 0, "the equations of free scalars are too near to dependent")
-    step = UP * norm(h * s[hard][seen] * (1.0 + 2.0 * UNIT)) / sigma
+    at = free[P.B_col] & (unit[P.B_row] > 0)
+    v, place = P.B_v[at] * unit[P.B_row[at]], (P.B_col[at], P.B_row[at])
+    J, size = (sp.csr_array((x, place), shape=(P.p, P.m + 1)) for x in (v, abs(v)))
+    terms = int(np.bincount(P.B_col[at], minlength=1).max())
+    missed = np.where(free, abs(s) * (1.0 + 2.0 * UNIT), 0.0)
+    step = distance(J, size, terms, missed, np.zeros(P.p))
     need(step <= 1.0, "the dual slack of free scalars is too large")
     return step, unit
 
@@ -582,12 +607,10 @@ class System:
         Left minus right sides, and how far rounding may have moved them.
     units : array
         Units of factors, scalars and slack: powers of two, or zero for what stays.
-    J, blur : sparse arrays
-        Slopes in these units, and bounds on their rounding.
-    size : array
+    J, size : sparse arrays
+        Slopes in these units, and the sums of the sizes of their terms.
+    bend : array
         Frobenius norms of the quadratic parts of rows, in these units.
-    sees : array of shape (2, count)
-        Pairs of a row and of a point, a row of a factor, that its quadratic part sees.
     solved : array of bool
         The rows that are to hold as equations.
     as_slack : dict from block to array of int
@@ -595,8 +618,8 @@ class System:
     """
 
     def __init__(self, P: Program, w: Mapping[str, Any], *, ray: bool) -> None:
-        self.P, self.ray, self.z = P, ray, w["z"]
-        R, rank, slack, m = w["R"], w["rank"], w["slack"], P.m
+        self.P, self.z, m = P, w["z"], P.m
+        R, rank, slack = w["R"], w["rank"], w["slack"]
         need(len(rank) == P.K and np.all((rank >= -1) & (rank < 2**31)), "the ranks of the factors")
         self.as_slack = {k: slack_rows(P, k) for k in np.flatnonzero(rank == -1).tolist()}
         rank = np.maximum(rank, 0)
@@ -612,151 +635,110 @@ class System:
             need(np.all(self.solved[rows]), f"block {k} is not the slack of equations of its own")
             self.solved[rows] = False
         slack = np.where(self.solved & ~P.equation, slack, 0.0)
-        self.slack_unit = np.where(slack > 0, 0.5 * power_of_two(slack), 0.0)
-        self.z_unit = self._units_of_scalars()
         self._terms: list[tuple[Any, Any]] = []
         self._slopes: list[tuple[Any, Any, Any]] = []
-        self._low, self._total = np.zeros(m + 1), m + 1
+        self._low, self._total, squares = np.zeros(m + 1), m + 1, np.zeros(m + 1)
+        self._linear(len(R), slack, ray=ray)
         starts = np.r_[0, np.cumsum(rank * P.n)]
-        factors = [
-            R[starts[k] : starts[k + 1]].reshape(int(P.n[k]), int(rank[k])) for k in range(P.K)
-        ]
-        self._linear(len(R), slack)
-        units, quadratic = [], []
-        for k, X in enumerate(factors):
+        units, self.factors = [], list[tuple[Any, Any]]()
+        for k in range(P.K):
+            X = R[starts[k] : starts[k + 1]].reshape(int(P.n[k]), int(rank[k]))
             lengths = np.sqrt(np.sum(X * X, axis=1))
             longest = float(lengths.max(initial=0.0))
             c = np.where(lengths > 0, power_of_two(np.maximum(lengths, 1e-3 * longest)), 0.0)
+            squares += P.squares(k, c[P.A_i[P.entries[k]]] * c[P.A_j[P.entries[k]]])
             units.append(np.repeat(c, X.shape[1]))
-            quadratic.append(self._block(k, X, int(starts[k]), c))
-        self.units = np.concatenate([*units, self.z_unit, self.slack_unit])
+            self.factors.append((X, c))
+            self._block(k, X, int(starts[k]))
+        self.z_unit, slack_unit = self._units_of_scalars(ray=ray), 0.5 * power_of_two(slack)
+        self.units = np.concatenate([*units, self.z_unit, np.where(slack > 0, slack_unit, 0.0)])
+        more = self._total - m - 1
+        self.bend = np.r_[np.sqrt(squares) * UP, np.zeros(more)]
+        self.solved = np.r_[self.solved, np.ones(more, bool)]
         self._gather()
-        self._measure(quadratic)
 
-    def _units_of_scalars(self) -> Any:
+    def _units_of_scalars(self, *, ray: bool) -> Any:
         """Units of scalars: half of their size where that keeps a sign, zero where they stay."""
         P, size = self.P, abs(self.z)
         largest = float(size.max(initial=0.0)) or 1.0
         free = power_of_two(np.maximum(size, 1e-3 * largest))
         signed = np.where(self.z > 0, 0.5 * power_of_two(size), 0.0)
-        stays = P.fixed | ((P.q > 0) & self.ray)
+        stays = P.fixed | ((P.q > 0) & ray)
         return np.where(stays, 0.0, np.where(P.sign == 1, signed, free))
 
-    def _linear(self, first: int, slack: Any) -> None:
+    def _linear(self, first: int, slack: Any, *, ray: bool) -> None:
         """Right sides, slack and scalars."""
         P, every = self.P, np.arange(self.P.m + 1)
-        b = np.zeros(P.m + 1) if self.ray else np.r_[P.b[:1], -P.b[1:]]
+        b = np.zeros(P.m + 1) if ray else np.r_[P.b[:1], -P.b[1:]]
         self._terms += [(every, b), (every, slack)]
         self._terms += [(P.B_row, x) for x in two_product(P.B_v, self.z[P.B_col])]
         self._slopes.append((P.B_row, first + P.B_col, P.B_v))
         at = every[slack > 0]
         self._slopes.append((at, first + P.p + at, np.ones(at.size)))
 
-    def _block(self, k: int, X: Any, start: int, c: Any) -> tuple[Any, Any, Any, Any]:
-        """A matrix X X': its terms and slopes; rows, entries and sizes of its quadratic parts."""
+    def _block(self, k: int, X: Any, start: int) -> None:
+        """The terms and slopes of a matrix X X', and those of U' X."""
         P, at, r = self.P, self.P.entries[k], X.shape[1]
         i, j, row = P.A_i[at], P.A_j[at], P.A_row[at]
+        # An entry off the diagonal stands for two.
         v = P.A_v[at] * np.where(i == j, 1.0, 2.0)
+        U = P.U[k].tocoo()
         for x in range(r):
             product, rest = two_product(X[i, x], X[j, x])
-            high, low = two_product(v, product)
-            self._terms += [(row, high), (row, low), (row, v * rest)]
+            self._terms += [(row, part) for part in (*two_product(v, product), v * rest)]
             self._low += np.bincount(row, 2.0 * UNIT * abs(v * rest), P.m + 1)
             self._slopes += [(row, start + i * r + x, v * X[j, x])]
             self._slopes += [(row, start + j * r + x, v * X[i, x])]
-        U = P.U[k].tocoo()
-        for x in range(r if U.shape[1] else 0):
             null = self._total + U.col
             self._terms += [(null, part) for part in two_product(U.data, X[U.row, x])]
             self._slopes.append((null, start + U.row * r + x, U.data))
             self._total += U.shape[1]
-        # An entry off the diagonal stands for two; v is twice A_v there.
-        return row, k + 0 * i, np.stack([i, j]), v * c[i] * c[j] * np.where(i == j, 1.0, 0.75)
 
     def _gather(self) -> None:
-        m, total = self.P.m, self._total
         place, terms = (np.concatenate(x) for x in zip(*self._terms, strict=True))
-        self.miss = sums(place, terms, total)
-        self.error = UP * (np.r_[self._low, np.zeros(total - m - 1)] + UNIT * abs(self.miss))
+        self.miss = sums(place, terms, self._total)
+        low = np.r_[self._low, np.zeros(self._total - len(self._low))]
+        self.error = UP * (low + UNIT * abs(self.miss))
         row, column, value = (np.concatenate(x) for x in zip(*self._slopes, strict=True))
-        J, size, count = (
-            sp.csr_array((x, (row, column)), shape=(total, len(self.units)))
-            for x in (value, abs(value), np.ones(len(row)))
+        self.terms = int(np.bincount(row, minlength=1).max())
+        D, shape = sp.diags_array(self.units), (self._total, len(self.units))
+        self.J, self.size = (
+            sp.csr_array(sp.csr_array((x, (row, column)), shape=shape) @ D)
+            for x in (value, abs(value))
         )
-        D = sp.diags_array(self.units)
-        self.J = sp.csr_array(J @ D)
-        self.blur = sp.csr_array(size @ D) * rounding(2 + count.data.max(initial=0))
-        self.solved = np.r_[self.solved, np.ones(total - m - 1, bool)]
 
-    def _measure(self, quadratic: Sequence[tuple[Any, Any, Any, Any]]) -> None:
-        empty = np.zeros(0, np.int64)
-        row, block, ends, v = (
-            np.concatenate([none, *parts], axis=-1)
-            for none, parts in zip(
-                (empty, empty, np.zeros((2, 0), np.int64), np.zeros(0)),
-                zip(*quadratic, strict=True) if quadratic else [()] * 4,
-                strict=True,
-            )
-        )
-        squares = np.bincount(row, v * v, self._total)
-        self.size = np.sqrt(squares * self.P.repeated) * UP * UP
-        starts = np.r_[0, np.cumsum(self.P.n)]
-        point = starts[block] + ends
-        count = int(starts[-1]) + 1
-        seen = np.unique(np.r_[row, row] * count + point.ravel())
-        self.sees = np.stack(np.divmod(seen, count))
+    def value(self, *, inside: bool = False) -> float:
+        """A number that the objective does not exceed at the exact solution nearby.
 
-    def distance(self) -> float:
-        """How far, in these units, the nearest solution of all equations is, at most."""
-        moves = self.blur.sum(axis=1) + self.size > 0
-        at = self.solved & (moves | (self.miss != 0) | (self.error > 0))
-        if not (np.any(self.miss[at]) or np.any(self.error[at])):
-            return 0.0
-        length = self._lengths(self.J)[at]
-        need(np.all(length > 0), "an equation does not notice how the point moves")
-        h = 1.0 / power_of_two(length)
-        D = sp.diags_array(h)
-        rho = norm((abs(self.miss[at]) + self.error[at]) * h)
-        blur = norm((D @ self.blur[at]).data)
-        sigma = least_singular(sp.csr_array(D @ self.J[at])) - blur
-        size = np.zeros(len(at))
-        size[at] = self.size[at] * h
-        row, point = self.sees
-        around = np.bincount(point, size[row], 1)
-        kappa = UP * math.sqrt(float(size.max(initial=0.0)) * float(around.max(initial=0.0)))
-        words = f"rho {rho:.1e}, sigma {sigma:.1e}, kappa {kappa:.1e}"
-        need(sigma > 0, f"the equations are too near to dependent at the point ({words})")
-        need(4.0 * UP * kappa * rho <= sigma**2, f"no solution is proved near the point ({words})")
-        return UP * 2.0 * rho / sigma
-
-    @staticmethod
-    def _lengths(J: Any) -> Any:
-        return np.sqrt(J.power(2).sum(axis=1)) * UP
-
-    def value(self) -> float:
-        """A number that the objective does not exceed at the exact solution nearby."""
-        P, far = self.P, self.distance()
-        keeps_signs = far <= 1.0 or not (np.any(self.slack_unit) or np.any(P.sign))
+        ``inside`` asks for a solution that lies inside of all matrices and other cones.
+        """
+        P, at = self.P, self.solved
+        missed = abs(self.miss[at]) + self.error[at]
+        far = distance(self.J[at], self.size[at], self.terms, missed, self.bend[at])
+        keeps_signs = far <= 1.0 or not (np.any(self.units[-P.m - 1 :]) or np.any(P.sign))
         need(keeps_signs, "a scalar or a slack may change its sign")
-        length = self._lengths(self.J) + self._lengths(self.blur)
-        change = UP * (self.error + length * far + self.size * far * far)
+        length = _lengths(self.J) + rounding(self.terms) * _lengths(self.size)
+        moved = UP * (length * far + self.bend * far * far)
+        change = UP * (self.error + moved)
         # Slack of rows that are no equations, with its radius.
         slack, radius = -self.miss[: P.m + 1], change[: P.m + 1]
         rest = (P.rel == INEQUALITY) & ~self.solved[: P.m + 1] & ~P.dropped
         lacks = np.flatnonzero(rest & (slack - radius < 0))
         need(not lacks.size, f"the inequalities {lacks[:9]} may fail by {_most(-slack[lacks])}")
         for kind, exponent, rows in P.cones:
-            box = ([Fraction(x) for x in v] for v in (slack[rows], radius[rows]))
-            inside = box_in_cone(kind, exponent, *box, dual=False)
-            need(inside, f"the rows {rows.tolist()} may leave their cone")
-        for k, rows in self.as_slack.items():
-            at, n = P.entries[k], int(P.n[k])
-            T, R = (
-                sp.csr_array((x, (P.A_i[at], P.A_j[at])), shape=(n, n))
-                for x in (slack[rows] * np.sign(P.A_v[at]), radius[rows])
-            )
-            is_psd = is_semidefinite(T, R, 0.0, P.U[k])
-            need(is_psd, f"block {k}, a slack, is not proved positive semidefinite")
+            around = np.maximum(radius[rows], INSIDE if inside else 0.0)
+            box = ([Fraction(x) for x in v] for v in (slack[rows], around))
+            within = box_in_cone(kind, exponent, *box, dual=False)
+            need(within, f"the rows {rows.tolist()[:9]} may leave their cone")
+        for k, (X, c) in enumerate(self.factors):
+            is_right = True
+            if k in self.as_slack:
+                is_right = self._is_semidefinite(k, slack, moved, inside=inside)
+            elif inside:
+                is_full = X.shape[1] == X.shape[0] - P.U[k].shape[1]
+                moves = UP * far * float(c.max(initial=0.0))
+                is_right = is_full and least_singular(sp.csr_array(X.T)) > moves
+            need(is_right, f"block {k} is not proved positive {'' if inside else 'semi'}definite")
         # Along a direction such scalars are zero.
         squares = [
             P.q[j] / 2.0 * ((abs(self.z[j]) + far * self.z_unit[j]) * UP) ** 2 * UP
@@ -764,6 +746,17 @@ class System:
         ]
         total = math.fsum([self.miss[0], change[0], *squares])
         return total + 2.0 * UNIT * abs(total)
+
+    def _is_semidefinite(self, k: int, slack: Any, moved: Any, *, inside: bool) -> bool:
+        """Whether a block that is slack of its own rows is so, wherever these move."""
+        P, rows, at, n = self.P, self.as_slack[k], self.P.entries[k], int(self.P.n[k])
+        i, j = P.A_i[at], P.A_j[at]
+        T = sp.csr_array((slack[rows] * np.sign(P.A_v[at]), (i, j)), shape=(n, n))
+        change = moved[rows] + UP * self._low[rows]
+        # What is proved semidefinite with its rounding is definite, but for rows of zeros.
+        is_definite = bool(np.all(T.diagonal() > 0))
+        is_near = is_semidefinite(T, lambda d: 1.5 * norm(change * d[i] * d[j]), P.U[k])
+        return is_near and (is_definite or not inside)
 
 
 def slack_rows(P: Program, k: int) -> Any:
@@ -794,6 +787,8 @@ def _vector(text: Mapping[str, str], n: int) -> dict[int, Fraction]:
     need(not any("e" in str(x).lower() for x in text.values()), "a fraction has an exponent")
     found = {int(i): Fraction(x) for i, x in text.items()}
     need(all(0 <= i < n for i in found), "a vector has an entry out of range")
+    bits = math.lcm(*(x.denominator for x in found.values())).bit_length()
+    need(bits <= BITS, "the fractions of a step are too long")
     return found
 
 
@@ -815,9 +810,9 @@ def combine(
     need(not any(P.dropped[i] for i in y), "a step has a multiplier of a row that is left out")
     inequalities = [i for i in y if P.rel[i] == INEQUALITY and not P.equation[i]]
     need(all(y[i] >= 0 for i in inequalities), "a step has a negative multiplier of an inequality")
-    for kind, exponent, rows in P.cones:
-        at = [y.get(int(i), Fraction(0)) for i in rows]
-        inside = box_in_cone(kind, exponent, at, [Fraction(0)] * len(at), dual=True)
+    for c in range(len(P.cones)):
+        at = [y.get(int(i), Fraction(0)) for i in P.cones[c][2]]
+        inside = box_in_dual(P, c, at, [Fraction(0)] * len(at))
         need(inside, "a step has multipliers of a cone that are not in its dual")
     W: dict[tuple[int, int, int], Fraction] = {}
     s = [Fraction(0)] * P.p
@@ -852,6 +847,8 @@ def combine(
 
 def take_faces(P: Program, steps: Sequence[Mapping[str, Any]]) -> bool:
     """Take steps onto faces; True if one of them leaves no feasible point."""
+    products_of_all = sum(len(w) ** 2 for step in steps for _, _, w in step["squares"])
+    need(len(steps) <= STEPS and products_of_all <= PRODUCTS, "there are too many steps")
     for step in steps:
         y, s, squares = combine(P, step)
         side = sum((v * Fraction(P.b[i]) for i, v in y.items()), Fraction(0))
@@ -868,7 +865,20 @@ def take_faces(P: Program, steps: Sequence[Mapping[str, Any]]) -> bool:
             P.dropped[row] = True
         for k, vectors in squares.items():
             P.U[k] = sp.csc_array(sp.hstack([P.U[k], _whole(vectors, int(P.n[k]))]))
+        for c, (kind, _, rows) in enumerate(P.cones):
+            at = [y.get(int(i), Fraction(0)) for i in rows]
+            if kind == SECOND_ORDER and any(at):
+                P.rays[c] = _opposite(at, P.rays.get(c))
     return False
+
+
+def _opposite(at: Sequence[Fraction], ray: Sequence[Fraction] | None) -> list[Fraction]:
+    """What is orthogonal to a vector of the dual, of a second-order cone or of a ray of it."""
+    if ray is not None:
+        is_left = sum(a * x for a, x in zip(ray, at, strict=True)) == 0
+        return [a * is_left for a in ray]
+    is_left = at[0] ** 2 == sum(x**2 for x in at[1:])
+    return [at[0] * is_left, *(-x * is_left for x in at[1:])]
 
 
 def _whole(vectors: Sequence[Mapping[int, Fraction]], n: int) -> Any:
@@ -884,6 +894,60 @@ def _whole(vectors: Sequence[Mapping[int, Fraction]], n: int) -> Any:
             if whole:
                 columns[i, c] = float(whole)
     return sp.csc_array(columns)
+
+
+# -- without limit, behind faces ----------------------------------------------------------------
+
+
+def dual(P: Program) -> Program:
+    """The program whose points are all multipliers that prove a bound of P.
+
+    Blocks are the dual slacks S of those of P; scalars are the multipliers of rows 0 to m, and
+    vectors a for null vectors u. Rows are the entries of all S in turn, column by column, each
+    equal to what multipliers and u a' + a u' add up to; the dual slacks of scalars; the
+    multipliers of cones; and, last, that of the objective, which is one.
+    """
+    need(np.sum(P.n * (P.n + 1)) <= MOST, "the dual program has too many rows")
+    starts = 1 + np.r_[0, np.cumsum(P.n * (P.n + 1) // 2)]
+    j, i = (np.concatenate([P.n[:0], *(np.tril_indices(int(n))[c] for n in P.n)]) for c in (0, 1))
+    k = np.repeat(np.arange(P.K), P.n * (P.n + 1) // 2)
+    rel, A = [EQUATION] * int(starts[-1]), (k, i, j, np.where(i == j, -1.0, -0.5))
+    B = [(starts[P.A_blk] + P.A_j * (P.A_j + 1) // 2 + P.A_i, P.A_row, P.A_v)]
+    columns, cone, exponent = P.m + 1, [-1] * len(rel), list[float]()
+    for block, U in enumerate(U.tocoo() for U in P.U):
+        for column, at, u in zip(U.col.tolist(), U.row.tolist(), U.data.tolist(), strict=True):
+            other = np.arange(int(P.n[block]))
+            low, high = np.minimum(at, other), np.maximum(at, other)
+            a = columns + column * other.size + other
+            u_twice = np.where(other == at, 2.0 * u, u)
+            B.append((starts[block] + high * (high + 1) // 2 + low, a, u_twice))
+        columns += U.shape[0] * U.shape[1]
+    some, of_scalar = np.flatnonzero(~P.fixed & (P.q == 0)), np.full(P.p, -1)
+    of_scalar[some] = len(rel) + np.arange(some.size)
+    kept = of_scalar[P.B_col] >= 0
+    B.append((of_scalar[P.B_col[kept]], P.B_row[kept], -P.B_v[kept]))
+    rel += np.where(P.sign[some] == 1, INEQUALITY, EQUATION).tolist()
+    cone += [-1] * some.size
+    need(not P.rays, "the dual program of a second-order cone on a face is not written")
+    for kind, _, rows in P.cones:
+        need(kind != POWER, "the dual program of a power cone is not written")
+        at = len(rel) + np.arange(rows.size)
+        B.append((at, rows, np.full(rows.size, -1.0)))
+        if kind == EXPONENTIAL:
+            B[-1] = (at[[0, 0, 1, 2]], rows[[0, 1, 0, 2]], np.array([-1.0, 1.0, 1.0, -1.0]))
+        rel, cone = rel + [kind] * rows.size, cone + [len(exponent)] * rows.size
+        exponent.append(0.0)
+    B.append((np.array([len(rel)]), np.array([0]), np.ones(1)))
+    rows, scalars, values = (np.concatenate(part) for part in zip(*B, strict=True))
+    sign, m = np.zeros(columns, int), len(rel)
+    sign[: P.m + 1] = (P.rel == INEQUALITY) & ~P.equation
+    none = np.zeros(0, int)
+    names = {"A_blk": A[0], "A_i": A[1], "A_j": A[2], "A_v": A[3], "A_row": 1 + np.arange(k.size)}
+    names |= {"B_row": rows, "B_col": scalars, "B_v": values, "b": np.r_[np.zeros(m), 1.0]}
+    names |= {"rel": np.array([*rel, EQUATION]), "cone": np.array([*cone, -1]), "n": P.n}
+    names |= {"exponent": np.array(exponent), "sign": sign, "q": np.zeros(columns)}
+    names |= dict.fromkeys(("U_blk", "U_col", "U_i"), none) | {"U_v": np.zeros(0)}
+    return Program({"sense": np.array([1]), **names})
 
 
 # -- claims ---------------------------------------------------------------------------------------
@@ -938,7 +1002,7 @@ def _claims(P: Program, head: Mapping[str, Any], d: Mapping[str, Any]) -> Iterat
             yield None if holds else f"the bound proved is {sense * float(exact)!r}, not {number!r}"
         elif claim == "bound":
             need(_given(d, "y")[0] == 1.0, "the multiplier of the objective is not one")
-            found = lower(P, d["y"])
+            found = lower(P, d["y"], d.get("a"))
             holds = found >= sense * number
             yield None if holds else f"the bound proved is {sense * found!r}, not {number!r}"
         elif claim == "value":
@@ -947,7 +1011,11 @@ def _claims(P: Program, head: Mapping[str, Any], d: Mapping[str, Any]) -> Iterat
             yield None if holds else f"the value proved is {sense * found!r}, not {number!r}"
         elif claim == "infeasible" and not empty:
             need(_given(d, "y")[0] == 0.0, "the multiplier of the objective is not zero")
-            yield None if lower(P, d["y"]) > 0 else "the multipliers contradict nothing"
+            yield None if lower(P, d["y"], d.get("a")) > 0 else "the multipliers contradict nothing"
+        elif claim == "unbounded" and head.get("dual"):
+            System(P, _point(d, "point"), ray=False).value(inside=True)
+            is_empty = take_faces(dual(P), head["dual"])
+            yield None if is_empty else "the dual program is not proved to have no point"
         elif claim == "unbounded":
             upper(P, _point(d, "point"))
             gain = upper(P, _point(d, "ray"), ray=True)

@@ -53,11 +53,24 @@ def stacked(images: Sequence[Image], n: int) -> Image:
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
-    """What an exposing vector leaves: smaller cones, rows that vanish, and bases of matrices."""
+    """What an exposing vector leaves.
 
+    Attributes
+    ----------
+    at : array
+        Multipliers of equations and cones, or a direction, next to one that exposes the faces.
+    faces : list of Face
+        One for each cone.
+    left : list of Piece
+        Smaller cones.
+    zero : Image
+        Rows that vanish.
+    """
+
+    at: Array
+    faces: list[Face]
     left: list[Piece]
     zero: Image
-    bases: list[Array | None]
 
 
 class _Search:
@@ -168,11 +181,12 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
         Why not.
     """
     proposed = _proposed(program, side, solve, ray=False)
-    known, _ = _proved(program, side, solve, proposed, ray=False)
+    known, at = _proved(program, side, solve, proposed, ray=False)
     given = program.pieces()
     zero = [image(face.zero, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
     left = _smaller([face.left for face in known], given)
-    return Exposed(left, stacked(zero, program.c.size), [face.basis for face in known])
+    at = _of_whole(program, side, known, at)
+    return Exposed(at, known, left, stacked(zero, program.c.size))
 
 
 def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
@@ -200,16 +214,25 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
         size = float(program.centre @ proposed.of_cones)
         proposed = _proposed(program, side, solve, ray=True, within=_LARGER * size)
         known, at = _proved(program, side, solve, proposed, ray=True, clear=_MIDDLE)
+    return _of_whole(program, side, known, at)
+
+
+def _of_whole(program: FlatProgram, side: str, faces: Sequence[Face], at: Array) -> Array:
+    """What the search over faces found, as multipliers or as a direction of the program."""
     if side == DUAL:
         return at
     m = program.f.size
-    z, begin = np.zeros(m + program.b.size), m
-    z[:m] = at[:m]
-    order = _order_of_pieces([face.inside for face in known])
-    for k, T in order:
-        z[m + program.parts[k].rows] += T.T @ at[begin : begin + T.shape[0]]
+    cones = of_images(program, [face.inside for face in faces], at[m:])
+    return np.concatenate([at[:m], cones])
+
+
+def of_images(program: FlatProgram, images: Sequence[Images], z: Array) -> Array:
+    """Multipliers of smaller cones, in the order of `build`, as those of the cones themselves."""
+    found, begin = np.zeros(program.b.size), 0
+    for k, T in _order_of_pieces(images):
+        found[program.parts[k].rows] += T.T @ z[begin : begin + T.shape[0]]
         begin += T.shape[0]
-    return z
+    return found
 
 
 def _order_of_pieces(images: Sequence[Images]) -> list[tuple[int, sp.csr_array]]:

@@ -97,6 +97,22 @@ class Part(NamedTuple):
     units: Array | None = None
 
 
+class Behind(NamedTuple):
+    """What is proved behind faces.
+
+    Attributes
+    ----------
+    exposing : tuple of arrays
+        Multipliers of equations and cones, or directions, that expose the faces in turn; each is
+        next to an exact one, and right on the faces before it.
+    at : array
+        The same that are proved by on the last face.
+    """
+
+    exposing: tuple[Array, ...]
+    at: Array
+
+
 @dataclass(frozen=True, eq=False)
 class FlatProgram:
     """A program over a product of cones; `build` makes one.
@@ -138,6 +154,11 @@ class FlatProgram:
             self._found[what, side] = find()
         found: _Found = self._found[what, side]
         return found
+
+    @cached_property
+    def behind(self) -> dict[str, Behind]:
+        """What was proved of the program behind faces: "bound", "infeasible" or "unbounded"."""
+        return {}
 
     @property
     def degree(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.exposing import inside
 from sdpdr.certify.faces import DUAL, PRIMAL
+from sdpdr.certify.flat import Behind
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.proof import Proof
 from sdpdr.certify.reduced import reduced, refuted
@@ -71,18 +72,22 @@ class OnFaces:
         if known.status in (INFEASIBLE, UNBOUNDED) or kernel.is_late():
             return False
         try:
-            steps, known.ray = refuted(kernel.program, side, kernel.solve, most)
+            found = refuted(kernel.program, side, kernel.solve, most)
         except MISSED as why:
             known.notes.append(f"{status}: {why}")
             return False
-        known.status = status
-        faces = "a face" if steps == 2 else f"{steps - 1} faces"
-        behind = f" behind {faces}" if steps > 1 else ""
-        known.how[status] = f"a ray{behind}"
+        known.status, count = status, len(found.exposing)
+        faces = "a face" if count == 1 else f"{count} faces"
+        known.how[status] = f"a ray behind {faces}" if count else "a ray"
+        known.ray = None if count else found.at
+        kernel.program.behind[status] = found
         return True
 
     def _inner(self, side: str, faces: int) -> Knowledge | None:
-        """What is known of the program on its face; points are those of the whole."""
+        """What is known of the program on its face; points are those of the whole.
+
+        The whole remembers what proves it, as multipliers of its own.
+        """
         kernel = self._kernel
         try:
             small = reduced(kernel.program, side, kernel.solve)
@@ -94,6 +99,20 @@ class OnFaces:
         self._known.notes += found.notes
         if found.x is not None and small.map is not None:
             found.x = small.map @ found.x
+        proved = small.program.behind
+        if BOUND in found.how and found.z is not None:
+            proved[BOUND] = Behind((), found.z)
+        if side == PRIMAL:
+            for claim in proved.keys() & {BOUND, INFEASIBLE}:
+                kernel.program.behind[claim] = small.behind(proved[claim])
+            if VALUE in found.how:
+                steps = proved[VALUE].exposing if VALUE in proved else ()
+                # The point is that of the solution; multipliers of zero stand for it.
+                nothing = np.zeros(small.program.f.size + small.program.b.size)
+                kernel.program.behind[VALUE] = small.behind(Behind(steps, nothing))
+        elif BOUND in proved:
+            # They are multipliers of the whole program, on the boundary of their cones.
+            kernel.program.behind[BOUND] = Behind((), small.multipliers(proved[BOUND].at))
         return found
 
     def _on_face_of_points(self) -> None:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.exposing import Image, Oracle, exposing, ray, stacked
-from sdpdr.certify.faces import DUAL, congruence
-from sdpdr.certify.flat import SEMIDEFINITE, Around, FlatProgram, Piece, build
+from sdpdr.certify.exposing import Exposed, Image, Oracle, exposing, of_images, ray, stacked
+from sdpdr.certify.faces import DUAL, PRIMAL, congruence
+from sdpdr.certify.flat import SEMIDEFINITE, Around, Behind, FlatProgram, Piece, build
 from sdpdr.certify.products import rounded
 
 
@@ -25,13 +25,45 @@ class Reduced:
 
     Attributes
     ----------
-    program : FlatProgram
+    whole, program : FlatProgram
+        The old program, and this one.
+    exposed : Exposed
+        What exposes the face of the old program.
+    kept : array of int
+        Rows of the old equations, and of those of the face after them, that are left.
     map : sparse array or None
         S, where points x of the old program are S u for points u of this one.
     """
 
+    whole: FlatProgram
     program: FlatProgram
+    exposed: Exposed
+    kept: Index
     map: sp.csr_array | None = None
+
+    def multipliers(self, z: Array) -> Array:
+        """Multipliers of this program as those of the old one, right on its face."""
+        old, faces = self.whole, self.exposed.faces
+        m, flat = old.f.size, np.zeros(old.f.size + self.exposed.zero[1].size)
+        flat[self.kept] = z[: self.kept.size]
+        cones = of_images(old, [face.left for face in faces], z[self.kept.size :])
+        at = m
+        for part, face in zip(old.parts, faces, strict=True):
+            size = face.zero.shape[0] if flat.size > m else 0
+            cones[part.rows] += face.zero[:size].T @ flat[at : at + size]
+            at += size
+        if self.map is not None:
+            (rows,) = (part.rows for part in old.parts if part.kind == SEMIDEFINITE)
+            # Each is minus a variable, which no other multiplier of the matrix is of.
+            cones[rows] = 0.0
+            left = old.c + old.E.T @ flat[:m] + old.A.T @ cones
+            cones[rows] = left[old.A[rows].indices]
+        return np.concatenate([flat[:m], cones])
+
+    def behind(self, found: Behind) -> Behind:
+        """What is proved of this program by multipliers, as of the old one behind its face."""
+        others = (self.multipliers(z) for z in found.exposing)
+        return Behind((self.exposed.at, *others), self.multipliers(found.at))
 
 
 def reduced(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
@@ -49,43 +81,38 @@ def _on_face(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
     found = exposing(program, side, solve)
     around = program.around
     if side == DUAL:
-        left = found.left
-        return Reduced(build(program.c, program.E, program.f, left, program.offset, around=around))
+        relaxed = build(program.c, program.E, program.f, found.left, program.offset, around=around)
+        return Reduced(program, relaxed, found, np.arange(program.f.size))
     E, f, radii = stacked([(program.E, program.f, around.E), found.zero], program.c.size)
     around = around._replace(E=radii)
     smaller = build(program.c, E, f, found.left, program.offset, around=around)
-    small = _substituted(program, smaller, found.bases) or Reduced(smaller)
-    return replace(small, program=_without_dependent(small.program))
+    here = Reduced(program, smaller, found, np.arange(f.size))
+    bases = [face.basis for face in found.faces]
+    return _without_dependent(_substituted(here, bases) or here)
 
 
-def _without_dependent(program: FlatProgram) -> FlatProgram:
-    """The program without equations that follow from others, which leave solvers no step."""
+def _without_dependent(small: Reduced) -> Reduced:
+    """The same without equations that follow from others, which leave solvers no step."""
+    program = small.program
     E, f, radii = program.E, program.f, program.around.E
     try:
         kept = Equations(E, f, np.ones(E.shape[1]), radii).rows
     except UnprovedError:
-        return program
+        return small
     around = program.around._replace(E=None if radii is None else radii[kept])
-    return replace(program, E=E[kept], f=f[kept], around=around)
+    fewer = replace(program, E=E[kept], f=f[kept], around=around)
+    return replace(small, program=fewer, kept=kept)
 
 
-def refuted(
-    program: FlatProgram, side: str, solve: Oracle, most: int = 4
-) -> tuple[int, Array | None]:
-    """Proof that there is no point, or that there are no multipliers: faces and a ray.
-
-    Returns
-    -------
-    steps : int
-        Faces and the ray behind them.
-    ray : array or None
-        As `ray` has it, where it is behind no face.
+def refuted(program: FlatProgram, side: str, solve: Oracle, most: int = 4) -> Behind:
+    """Proof that there is no point, or that there are no multipliers: faces and a ray behind them.
 
     Raises
     ------
     UnprovedError
         If there is none within ``most`` steps.
     """
+    chain = list[Reduced]()
     for step in range(most):
         try:
             found = ray(program, side, solve)
@@ -93,21 +120,26 @@ def refuted(
             if step == most - 1:
                 raise UnprovedError(f"no ray within {most} steps: {why}") from None
             try:
-                program = reduced(program, side, solve).program
+                chain.append(reduced(program, side, solve))
             except (UnprovedError, np.linalg.LinAlgError) as other:
                 raise UnprovedError(f"no ray: {why}; no face: {other}") from None
+            program = chain[-1].program
         else:
-            return step + 1, None if step else found
+            proved = Behind((), found)
+            for one in reversed(chain):
+                exposing = (one.exposed.at, *proved.exposing)
+                # Directions are those of all programs of the chain.
+                proved = one.behind(proved) if side == PRIMAL else Behind(exposing, found)
+            return proved
     raise AssertionError("unreachable")
 
 
-def _substituted(
-    program: FlatProgram, smaller: FlatProgram, bases: Sequence[Array | None]
-) -> Reduced | None:
+def _substituted(here: Reduced, bases: Sequence[Array | None]) -> Reduced | None:
     """The same where the only matrix is a variable: V T V^T takes its place.
 
     Equations of the face go, and T is a variable again. None where it does not suit.
     """
+    program, smaller = here.whole, here.program
     old = [part for part in program.parts if part.kind == SEMIDEFINITE]
     new = [part for part in smaller.parts if part.kind == SEMIDEFINITE]
     if len(old) != 1 or len(new) != 1 or new[0].size == old[0].size:
@@ -127,7 +159,7 @@ def _substituted(
     S[block.indices, others.size :] = congruence(V.T).toarray()
     own = sp.hstack([sp.csr_array((face.size, others.size)), -sp.eye_array(face.size)])
     S = sp.csr_array(S)
-    return Reduced(substituted(smaller, S, {face[0]: own}), S)
+    return replace(here, program=substituted(smaller, S, {face[0]: own}), map=S)
 
 
 def substituted(

@@ -291,7 +291,10 @@ class Plan(Candidate):
         solution = self._answer(replace(request, deadline=deadline))
         if request.attainable:
             solution = without_what_misses(solution)
-        sdp = self.presolved.standard if self.presolved is not None else self.sdp
+        sdp = self.sdp
+        # An answer to half the square of a length is one to the length by now.
+        if self.presolved is not None and self.squares is None:
+            sdp = self.presolved.standard
         if sdp is not None:
             prover, writer = partial(go_on, sdp), partial(write_proof, sdp)
             solution = replace(solution, prover=prover, writer=writer)

@@ -221,7 +221,7 @@ def verify(
         notes=tuple(known.notes),
         writer=partial(
             write_file_of,
-            FlatFileProgram(flat.program, maximize=flat.maximize),
+            FlatFileProgram(flat.program, program, units, maximize=flat.maximize),
             sides_of(known, units, maximize=flat.maximize),
         ),
     )

@@ -91,6 +91,12 @@ def inequality():
     return minimize(t) + (t * np.eye(2) >> np.array([[2.0, 1.0], [1.0, 2.0]]))
 
 
+def endless():
+    """An entry that may fall for ever, though no direction lets it: the dual has no point."""
+    K = psd("K", 2)
+    return minimize(K[0, 1]) + (K[0, 0] <= 1.0)
+
+
 MODELS = {
     pentagon: np.sqrt(5.0),
     unfolding: 14.0 / 3.0,
@@ -101,6 +107,7 @@ MODELS = {
     triangle: "infeasible",
     no_face: "infeasible",
     downhill: "unbounded",
+    endless: "unbounded",
 }
 
 
@@ -134,6 +141,27 @@ def no_limit():
     return cp.Problem(cp.Minimize(x), [x <= 1.0])
 
 
+def laplacian():
+    """Weights of a triangle, whose Laplacians share a null vector: the optimum is 3 * 6 / 3."""
+    w, t = cp.Variable(3, nonneg=True), cp.Variable()
+    edges = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
+    L = sum(w[k] * np.outer(e, e) for k, e in enumerate(edges))
+    centred = np.eye(3) - np.ones((3, 3)) / 3.0
+    return cp.Problem(cp.Maximize(t), [cp.sum(w) == 6.0, L >> 3.0 * t * centred])
+
+
+def parabola():
+    v = cp.Variable(2)
+    return cp.Problem(cp.Maximize(v[0]), [cp.square(v[0]) <= v[1]])
+
+
+def no_centre():
+    """A'P + P A is to be nothing, by a face, and P is to be at least the identity."""
+    A = np.array([[0.0, 1.0], [0.0, 0.0]])
+    P = cp.Variable((2, 2), symmetric=True)
+    return cp.Problem(cp.Minimize(cp.trace(P)), [A.T @ P + P @ A << 0, P >> np.eye(2)])
+
+
 PROBLEMS = {
     entropy: np.log(3.0),
     distance: np.sqrt(3.0),
@@ -141,8 +169,13 @@ PROBLEMS = {
     correlation: -1.0,
     no_exponential: "infeasible",
     no_limit: "unbounded",
+    laplacian: 2.0,
+    parabola: "unbounded",
+    no_centre: "infeasible",
 }
 ALL = {**MODELS, **PROBLEMS}
+# Solvers in doubles see points, or limits, where these have none.
+DECEIVING = (no_face, endless, parabola, no_centre)
 
 
 def write(make, path):

@@ -307,7 +307,7 @@ def test_steps_account_for_scalars_and_cones():
     ],
 )
 def test_no_claim_is_proved_by_what_proves_another(P, claims, more, tmp_path):
-    head = {"format": "sdp-proof", "version": 1, "claims": claims}
+    head = {"format": "sdp-proof", "version": 2, "claims": claims}
     arrays = vars_of(P)
     if "exact" in more:
         head["exact"] = {"y": more["exact"], "squares": [], "known": []}

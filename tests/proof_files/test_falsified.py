@@ -12,10 +12,12 @@ from sdpdr.certify.check_proof import PROGRAM, NoProofFileError, NotProvedError,
 
 from .files import (
     ALL,
+    DECEIVING,
     Contents,
+    endless,
     entropy,
     hidden_face,
-    no_face,
+    laplacian,
     optimum,
     pentagon,
     power,
@@ -24,8 +26,8 @@ from .files import (
 )
 
 REFUSED = (NoProofFileError, NotProvedError)
-# More of them found nothing else.
-EDITS = 8
+# Of each file, by two tests: five hundred spoiled files in all, of which some fifty daily.
+EDITS = 12
 NAMED = {"ids": lambda make: make.__name__}
 
 
@@ -63,8 +65,8 @@ def bytes_of(arrays):
     return {name: (x.dtype.str, x.tobytes()) for name, x in arrays.items()}
 
 
-@pytest.mark.daily(4)
-@pytest.mark.parametrize("make", [make for make in ALL if make is not no_face], **NAMED)
+@pytest.mark.daily(2)
+@pytest.mark.parametrize("make", [make for make in ALL if make not in DECEIVING], **NAMED)
 def test_a_changed_program_has_another_hash_and_is_proved_nothing_false_of(make, written, tmp_path):
     rng = np.random.default_rng(7)
     for _ in range(EDITS):
@@ -92,7 +94,7 @@ def test_a_changed_program_has_another_hash_and_is_proved_nothing_false_of(make,
         assert "unbounded" not in proved or best == -np.inf
 
 
-@pytest.mark.daily(5)
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("make", ALL, **NAMED)
 def test_no_witness_proves_more(make, written, tmp_path):
     rng, original = np.random.default_rng(3), written(make)
@@ -120,21 +122,36 @@ def test_no_witness_proves_more(make, written, tmp_path):
             check(file.write(tmp_path / "more.proof"))
 
 
-@pytest.mark.parametrize("make", [hidden_face, twice], **NAMED)
-def test_steps_are_checked_to_the_last_digit(make, written, tmp_path):
+STEPS = [(hidden_face, "faces"), (twice, "faces"), (laplacian, "faces"), (endless, "dual")]
+
+
+@pytest.mark.daily(2)
+@pytest.mark.parametrize(("make", "key"), STEPS)
+def test_steps_are_checked_to_the_last_digit(make, key, written, tmp_path):
     file = written(make)
-    steps = file.head["faces"]
+    steps = file.head[key]
     assert steps
     for number, step in enumerate(steps):
         for row in step["y"]:
             other = written(make)
-            other.head["faces"][number]["y"][row] += (
+            other.head[key][number]["y"][row] += (
                 "0000000001/1" if "/" not in step["y"][row] else "1"
             )
             with pytest.raises(REFUSED):
                 check(other.write(tmp_path / "step.proof"))
-    # Rows that nothing shows to follow from others are not left out.
-    file.head["faces"][0]["drop"] = int(np.flatnonzero(file.arrays["rel"] == 0)[-1])
+
+
+def test_a_finite_optimum_without_multipliers_is_not_without_limit(written, tmp_path):
+    """min K_01 with K_00 <= 0 is zero: its dual has no point either, but no point lies inside."""
+    file = written(endless)
+    file.arrays["b"] = 0.0 * file.arrays["b"]
+    file.arrays |= {"point_rank": np.array([2]), "point_R": np.array([0.0, 0.0, 0.0, 1.0])}
+    with pytest.raises(NotProvedError, match="definite"):
+        check(file.write(tmp_path / "gap.proof"))
+
+
+def test_rows_that_nothing_shows_to_follow_from_others_are_not_left_out(written, tmp_path):
+    file = written(hidden_face)
     file.head["faces"] = [{"y": {}, "squares": [], "known": [], "drop": 1}]
     with pytest.raises(NotProvedError, match="left out"):
         check(file.write(tmp_path / "step.proof"))
@@ -163,7 +180,7 @@ def test_what_is_no_file_is_named(make, written, tmp_path):
         lambda f: f.arrays.update(b=f.arrays["b"] * 1e99 + 1e99),
         lambda f: f.arrays.update(more=np.zeros(1)),
         lambda f: f.arrays.update(rel=f.arrays["rel"][None]),
-        lambda f: f.head.update(version=2),
+        lambda f: f.head.update(version=1),
         lambda f: f.head.update(claims={}),
         lambda f: f.head.update(claims={"value": True}),
         lambda f: f.head.update(claims={"optimal": True}),

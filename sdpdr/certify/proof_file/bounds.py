@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.check_proof import INEQUALITY, NotProvedError, Program, lower
+from sdpdr.certify.check_proof import DENSE, INEQUALITY, NotProvedError, Program, lower
 from sdpdr.certify.proof_file.program import cleaned
 from sdpdr.certify.proof_file.values import Found
 
@@ -21,6 +21,8 @@ _NEAR = 1e-9
 _SHARE, _GROWTH, _MOST, _FIRST, _WITHIN = 1e-8, 1e2, 1.0, 1e-15, 5.0
 # Heights of the multiple of the identity, in units of the costs, that slack is moved towards.
 _HEIGHTS = (1.0, 0.1, 10.0)
+# Beside the largest, what of a slack is in the direction of null vectors by rounding alone.
+_AWAY = 1e-13
 # Entries of the triangles of blocks with null vectors, which are not sparse, that are looked at.
 _DENSE = 50_000
 
@@ -76,18 +78,38 @@ class _Search:
     def _tried(self, y: Array, words: str) -> float | None:
         """The bound of multipliers; None if they prove none."""
         y = cleaned(y)
+        a = null_multipliers(self._P, y)
         try:
-            number = lower(self._P, y)
+            number = lower(self._P, y, a)
         except NotProvedError as why:
             self._troubles.append(f"multipliers {words}: {why}")
             return None
         if self._best is None or number > self._best.number:
-            self._best = Found(number, y, number)
+            self._best = Found(number, {"y": y, "a": a}, number)
         return number
 
     def found(self) -> Found | str:
         """The best, or why there is none."""
         return self._best or "; ".join(dict.fromkeys(self._troubles))
+
+
+def null_multipliers(P: Program, y: Array) -> Array:
+    """Those of null vectors for which the dual slack S has nothing in their direction.
+
+    That is S projected onto their complement, up to rounding. They are zero where S is so already.
+    """
+    found = [np.zeros(0)]
+    for k, U in enumerate(P.U):
+        n, p = U.shape
+        a = np.zeros((p, n))
+        if p and n <= DENSE:
+            S, null = P.slack(k, y, a).toarray(), U.toarray()
+            S = S + np.triu(S, 1).T
+            if np.max(np.abs(S @ null)) > _AWAY * np.max(np.abs(S)) * np.max(np.abs(null)):
+                a = np.linalg.lstsq(null, -S, rcond=None)[0]
+                a += 0.5 * np.linalg.lstsq(null, -a.T, rcond=None)[0].T @ null.T
+        found.append(a.ravel())
+    return cleaned(np.concatenate(found))
 
 
 def _scaled(y: Array, factor: float) -> Array:

@@ -15,7 +15,7 @@ from sdpdr.certify.check_proof import EQUATION, INEQUALITY, Program
 from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, POWER, SECOND_ORDER, SEMIDEFINITE
 from sdpdr.certify.flat import FlatProgram as Flat
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge
-from sdpdr.certify.proof_file.program import Entries, as_arrays, cleaned, read, witness_of
+from sdpdr.certify.proof_file.program import Entries, Matrices, as_arrays, cleaned, read
 from sdpdr.certify.units import Units
 from sdpdr.program.point import Value, as_dense
 from sdpdr.program.ray import Kind, Ray
@@ -74,6 +74,9 @@ class FlatFileProgram:
     ----------
     flat : FlatProgram
         In the units of the user.
+    own : FlatProgram
+        The same in units of its own, of which the kernel has proved something.
+    units : Units
     maximize : bool, default False
 
     Attributes
@@ -82,7 +85,8 @@ class FlatFileProgram:
     notes : list of str
     """
 
-    def __init__(self, flat: Flat, *, maximize: bool = False) -> None:
+    def __init__(self, flat: Flat, own: Flat, units: Units, *, maximize: bool = False) -> None:
+        self._own, self._units = own, units
         self._flat, self._m, self.maximize = flat, flat.f.size, maximize
         self.notes = [] if flat.around == (None, None, None) else ["some numbers are rounded"]
         rel, cone = np.zeros(1 + self._m + flat.b.size, int), np.full(1 + self._m + flat.b.size, -1)
@@ -133,10 +137,26 @@ class FlatFileProgram:
         del given
         return None
 
-    def point(
-        self, values: Mapping[str, Value], P: Program, *, ray: bool = False
-    ) -> dict[str, Array]:
-        """A point, or a direction, as that of the file."""
+    def behind(self, claim: str) -> tuple[list[Array], Array] | None:
+        """Multipliers that expose faces in turn, and those that prove a claim behind them."""
+        if claim not in self._own.behind:
+            return None
+        exposing, at = self._own.behind[claim]
+        found = [
+            self.multipliers({_Z: self._units.given_multipliers(z)}, 0.0) for z in (*exposing, at)
+        ]
+        return found[:-1], found[-1]
+
+    def directions(self) -> list[Matrices]:
+        """Directions that expose faces of the dual program, and the last, that improves."""
+        if UNBOUNDED not in self._own.behind:
+            return []
+        exposing, at = self._own.behind[UNBOUNDED]
+        points = (self._units.given_point(x) for x in (*exposing, at))
+        return [self.matrices({_X: x}, ray=True) for x in points]
+
+    def matrices(self, values: Mapping[str, Value], *, ray: bool = False) -> Matrices:
+        """A point, or a direction, as matrices and scalars of the file."""
         x, flat = as_dense(values[_X]), self._flat
         s, matrices = (0.0 if ray else flat.b) - flat.A @ x, list[Value]()
         for kind, size, rows, _ in flat.parts:
@@ -145,4 +165,4 @@ class FlatFileProgram:
                 T = np.zeros((int(size), int(size)))
                 T[i, j] = T[j, i] = s[rows]
                 matrices.append(T)
-        return witness_of(matrices, x, P)
+        return Matrices(matrices, x)

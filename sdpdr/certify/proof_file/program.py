@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.certify.answer import is_small
 from sdpdr.certify.check_proof import (
     EQUATION,
     INEQUALITY,
@@ -23,6 +24,8 @@ from sdpdr.certify.check_proof import (
     Program,
 )
 from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
+from sdpdr.certify.knowledge import UNBOUNDED
+from sdpdr.certify.standard import standard
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import exact_terms
 from sdpdr.linalg.svec import smat, svec_index, svec_pairs, svec_size
@@ -94,6 +97,13 @@ def read(arrays: Mapping[str, Array]) -> Program:
     return Program({k: x if x.dtype.kind == "f" else x.astype(np.int64) for k, x in arrays.items()})
 
 
+class Matrices(NamedTuple):
+    """A point or a direction: matrices or factors of them, and scalars."""
+
+    blocks: list[Value]
+    scalars: Array
+
+
 class ProgramInFile(Protocol):
     """A program, as it is written."""
 
@@ -114,10 +124,14 @@ class ProgramInFile(Protocol):
     ) -> dict[int, Fraction] | None:
         """Multipliers of a step of facial reduction; None where it uses rows that are not there."""
 
-    def point(
-        self, values: Mapping[str, Value], P: Program, *, ray: bool = False
-    ) -> dict[str, Array]:
-        """A point, or a direction, as that of the file."""
+    def matrices(self, values: Mapping[str, Value], *, ray: bool = False) -> Matrices:
+        """A point, or a direction, as matrices and scalars of the file."""
+
+    def behind(self, claim: str) -> tuple[list[Array], Array] | None:
+        """Multipliers that expose faces in turn, and those that prove a claim behind them."""
+
+    def directions(self) -> list[Matrices]:
+        """Directions that expose faces of the dual program, and the last, that improves."""
 
 
 class FileProgram:
@@ -332,11 +346,26 @@ class FileProgram:
             found[row] = found.get(row, Fraction(0)) + (-weight if label in self._limit else weight)
         return {row: weight for row, weight in found.items() if weight}
 
-    def point(
-        self, values: Mapping[str, Value], P: Program, *, ray: bool = False
-    ) -> dict[str, Array]:
-        """A point, or a direction, as that of the file: matrices as products of factors."""
-        matrices, z = list[Value](), np.zeros(P.p)
+    def behind(self, claim: str) -> tuple[list[Array], Array] | None:
+        """Multipliers that expose faces in turn, and those that prove a claim behind them."""
+        form = standard(self.sdp) if is_small(self.sdp) else None
+        if form is None or claim not in form.flat.behind:
+            return None
+        exposing, at = form.flat.behind[claim]
+        found = [self.multipliers(form.duals(z), 0.0) for z in (*exposing, at)]
+        return found[:-1], found[-1]
+
+    def directions(self) -> list[Matrices]:
+        """Directions that expose faces of the dual program, and the last, that improves."""
+        form = standard(self.sdp) if is_small(self.sdp) else None
+        if form is None or UNBOUNDED not in form.flat.behind:
+            return []
+        exposing, at = form.flat.behind[UNBOUNDED]
+        return [self.matrices(form.values(x), ray=True) for x in (*exposing, at)]
+
+    def matrices(self, values: Mapping[str, Value], *, ray: bool = False) -> Matrices:
+        """A point, or a direction, as matrices and scalars of the file."""
+        matrices, z = list[Value](), np.zeros(self.arrays["sign"].size)
         for v in self.sdp.psd_variables:
             matrices.append(values[v.name])
         for scalars in self.sdp.vector_variables:
@@ -346,12 +375,13 @@ class FileProgram:
             if lmi.label not in self._arrows:
                 T = self.sdp.lmi_value(lmi, values)
                 matrices.append(T - smat(lmi.constant) if ray else T)
-        return witness_of(matrices, z, P)
+        return Matrices(matrices, z)
 
 
-def witness_of(matrices: Sequence[Value], z: Array, P: Program) -> dict[str, Array]:
+def witness_of(point: Matrices, P: Program) -> dict[str, Array]:
     """A point in the arrays of a file: factors of its matrices, and scalars with their signs."""
-    factors = [x.factor if isinstance(x, Factor) else factor_of(np.asarray(x)) for x in matrices]
+    z = point.scalars
+    factors = [x.factor if isinstance(x, Factor) else factor_of(as_dense(x)) for x in point.blocks]
     moved = [_onto_face(R, U) for R, U in zip(factors, P.U, strict=True)]
     z = np.where(P.fixed, 0.0, np.where(P.sign == 1, np.maximum(z, 0.0), z))
     return {

@@ -1,192 +1,45 @@
-"""Exact steps of a file: faces, rows that follow from others, and combinations that are squares."""
+"""Exact steps of a file: from reductions, from rows that depend on others, from multipliers nearby.
+
+A step needs multipliers that are fractions. They solve linear equations: the rows add up to squares
+of whole vectors, to scalars that vanish, and to a right side. Those vectors are read off
+multipliers of a solver, and the equations are solved exactly, next to these multipliers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.check_proof import INEQUALITY, NotProvedError, Program, combine, take_faces
-from sdpdr.certify.proof_file.program import ProgramInFile
+from sdpdr.certify.check_proof import (
+    EQUATION,
+    EXPONENTIAL,
+    INEQUALITY,
+    NotProvedError,
+    Program,
+    take_faces,
+)
+from sdpdr.certify.faces import integer_bases
+from sdpdr.certify.proof_file.exact import ZERO, Exact, Step, Symmetric, Vector, add
+from sdpdr.certify.proof_file.program import Matrices, ProgramInFile
+from sdpdr.program.point import as_dense
 
-Step = dict[str, Any]
-Symmetric = dict[tuple[int, int], Fraction]
-Vector = dict[int, Fraction]
-# Rows up to which those are looked for that depend on others, and operations on fractions for it.
-_ROWS, _OPERATIONS = 400, 300_000
-# Orders up to which multipliers are rounded to fractions, and the largest denominators of these.
-_ORDER, _DENOMINATORS = 60, (1, 2, 4, 60, 10**4, 10**8, None)
-_ZERO = Fraction(0)
-
-
-class Exact:
-    """The coefficients of a program as fractions, by row."""
-
-    def __init__(self, P: Program) -> None:
-        self.P = P
-        self.blocks: dict[int, dict[int, Symmetric]] = {}
-        self.scalars: dict[int, Vector] = {}
-        for e, k, i, j, v in zip(
-            *(x.tolist() for x in (P.A_row, P.A_blk, P.A_i, P.A_j, P.A_v)), strict=True
-        ):
-            _add(self.blocks.setdefault(e, {}).setdefault(k, {}), (i, j), Fraction(v))
-        for e, j, v in zip(*(x.tolist() for x in (P.B_row, P.B_col, P.B_v)), strict=True):
-            _add(self.scalars.setdefault(e, {}), j, Fraction(v))
-
-    def combined(self, y: Mapping[int, Fraction]) -> dict[int, Symmetric]:
-        """The sum of y_e A_e, by block."""
-        found: dict[int, Symmetric] = {}
-        for e, weight in y.items():
-            for k, entries in self.blocks.get(e, {}).items():
-                for key, v in entries.items():
-                    _add(found.setdefault(k, {}), key, weight * v)
-        return {k: entries for k, entries in found.items() if entries}
-
-    def rest_of(self, k: int, entries: Mapping[tuple[int, int], Fraction]) -> Symmetric:
-        """What counts of a symmetric matrix on the face that is known."""
-        return off_face(entries, _columns(self.P.U[k]))[0]
-
-    def on_faces(self, e: int) -> dict[int, Symmetric]:
-        """The coefficients of a row that count on the faces known, by block."""
-        return {k: self.rest_of(k, entries) for k, entries in self.blocks.get(e, {}).items()}
-
-    def step(self, y: Mapping[int, Fraction], drop: int | None = None) -> Step | None:
-        """The step with some multipliers; None unless they leave sums of squares on the faces."""
-        squares, known = list[Any](), list[Any]()
-        for k, entries in self.combined(y).items():
-            rest, along = off_face(entries, _columns(self.P.U[k]))
-            terms = squares_of(rest)
-            if terms is None:
-                return None
-            known += [[k, c, _text(vector)] for c, vector in along.items()]
-            squares += [[k, str(weight), _text(vector)] for weight, vector in terms]
-        told = {"y": _text(y), "squares": squares, "known": known}
-        return told if drop is None else {**told, "drop": drop}
-
-
-def _add(total: dict[Any, Fraction], key: Any, value: Fraction) -> None:
-    """Add to an entry, and leave none that is zero."""
-    value += total.get(key, _ZERO)
-    if value:
-        total[key] = value
-    else:
-        total.pop(key, None)
-
-
-def _text(vector: Mapping[int, Fraction]) -> dict[str, str]:
-    return {str(i): str(x) for i, x in vector.items() if x}
-
-
-def _columns(U: Any) -> list[Vector]:
-    """Null vectors as fractions."""
-    found = list[Vector]()
-    for c in range(U.shape[1]):
-        part = U[:, [c]].tocoo()
-        found.append({int(i): Fraction(float(x)) for i, x in zip(part.row, part.data, strict=True)})
-    return found
-
-
-def squares_of(entries: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Vector]] | None:
-    """A symmetric matrix as a sum of positive weights times w w'; None where it is none.
-
-    Examples
-    --------
-    >>> one = Fraction(1)
-    >>> squares_of({(0, 0): one, (0, 1): -one, (1, 1): one})
-    [(Fraction(1, 1), {0: Fraction(1, 1), 1: Fraction(-1, 1)})]
-    >>> squares_of({(0, 1): one}) is None
-    True
-    """
-    rows: dict[int, Vector] = {}
-    for (i, j), v in entries.items():
-        rows.setdefault(i, {})[j] = v
-        rows.setdefault(j, {})[i] = v
-    terms = []
-    for k in sorted(rows):
-        row = {j: v for j, v in rows[k].items() if v}
-        d = row.get(k, _ZERO)
-        if d < 0 or (row and not d):
-            return None
-        if not d:
-            continue
-        terms.append((1 / d, row))
-        for i, x in row.items():
-            for j, v in row.items():
-                rows[i][j] = rows[i].get(j, _ZERO) - x * v / d
-    return terms
-
-
-def off_face(
-    entries: Mapping[tuple[int, int], Fraction], columns: Sequence[Vector]
-) -> tuple[Symmetric, dict[int, Vector]]:
-    """W less u a' + a u' of null vectors u, so that rows of pivots of these are zero.
-
-    Returns
-    -------
-    rest : dict
-    along : dict from the number of u to the vector a
-    """
-    rest, along = dict(entries), dict[int, Vector]()
-    if not columns or not rest:
-        return rest, along
-    pivots, unit, shares = _echelon(columns)
-    if len(pivots) < len(columns):
-        return rest, along
-    places = {i for key in rest for i in key} | {i for u in unit for i in u}
-
-    def entry(i: int, j: int) -> Fraction:
-        return entries.get((min(i, j), max(i, j)), _ZERO)
-
-    found = []
-    for i in pivots:
-        a = {j: entry(i, j) / 2 for j in pivots}
-        for j in places - set(pivots):
-            known = (u.get(j, _ZERO) * entry(p, i) / 2 for p, u in zip(pivots, unit, strict=True))
-            a[j] = entry(j, i) - sum(known, _ZERO)
-        found.append({j: v for j, v in a.items() if v})
-    for u, a in zip(unit, found, strict=True):
-        for i, x in u.items():
-            for j, v in a.items():
-                _add(rest, (min(i, j), max(i, j)), -x * v * (2 if i == j else 1))
-    for c in range(len(columns)):
-        total = dict[int, Fraction]()
-        for share, a in zip(shares[c], found, strict=True):
-            for j, v in a.items():
-                _add(total, j, share * v)
-        if total:
-            along[c] = total
-    return rest, along
-
-
-def _echelon(columns: Sequence[Vector]) -> tuple[list[int], list[Vector], list[list[Fraction]]]:
-    """Pivots, columns that are units there, and the shares of the given columns in these."""
-    p = len(columns)
-    unit = [dict(u) for u in columns]
-    shares = [[Fraction(int(i == j)) for j in range(p)] for i in range(p)]
-    pivots = list[int]()
-    for c in range(p):
-        if not unit[c]:
-            break
-        at = max(unit[c], key=lambda i: (abs(unit[c][i]), -i))
-        scale = unit[c][at]
-        unit[c] = {i: v / scale for i, v in unit[c].items()}
-        for share in shares:
-            share[c] /= scale
-        pivots.append(at)
-        for d in range(p):
-            factor = unit[d].get(at, _ZERO) if d != c else _ZERO
-            if factor:
-                for i, v in unit[c].items():
-                    _add(unit[d], i, -factor * v)
-                for share in shares:
-                    share[d] -= factor * share[c]
-    return pivots, unit, shares
-
-
-# -- steps onto faces -----------------------------------------------------------------------------
+# Numbers of a matrix of rows in which those that depend on others are looked for.
+_NUMBERS = 20_000_000
+# Beside the largest, what is new in a row that depends on others; denominators of its weights.
+_DEPENDENT, _DENOMINATOR = 1e-9, 1000
+# Operations on fractions that one system of equations may take.
+_OPERATIONS = 3_000_000
+# Beside the largest: what an interior-point method finds of numbers that are zero.
+_CLEAR = 1e-4
+# Denominators of multipliers that equations leave free.
+_DENOMINATORS = (1, 2, 4, 60, 10**4, 10**8, 10**15)
+# What right sides of a step add up to.
+FACE, CONTRADICTION, BOUND = "zero", "minus one", "any number"
 
 
 def steps_of(program: ProgramInFile, exposures: Iterable[Any]) -> tuple[list[Step], list[str]]:
@@ -200,110 +53,295 @@ def steps_of(program: ProgramInFile, exposures: Iterable[Any]) -> tuple[list[Ste
     P, done, troubles = program.read(), list[Step](), list[str]()
     for exposure in exposures:
         y = program.exact_multipliers(exposure.multipliers)
-        exact = None if y is None else Exact(P)
-        step = None if y is None or exact is None else exact.step(y)
+        step = None if y is None else Exact(P).step(y)
         if step is None or y is None:
             troubles.append(f"no sum of squares: {exposure.words}")
             continue
         equations = [i for i in y if P.rel[i] != INEQUALITY]
         trial = program.read()
         for drop in (equations[:1] or list(y)[:1], None):
-            told = {**step, "drop": drop[0]} if drop else step
+            one = {**step, "drop": drop[0]} if drop else step
             try:
-                is_over = take_faces(trial, [*done, told])
+                is_over = take_faces(trial, [*done, one])
             except NotProvedError as why:
                 troubles.append(f"{exposure.words}: {why}")
                 trial = program.read()
                 continue
-            done, P = [*done, told], trial
+            done, P = [*done, one], trial
             if is_over:
                 return done, troubles
             break
     return done, troubles
 
 
+# -- rows that depend on others -------------------------------------------------------------------
+
+
 def dependent_rows(P: Program) -> list[Step]:
-    """Steps that leave out rows that follow exactly from equations, on the faces known."""
-    if P.m > _ROWS:
+    """Steps that leave out rows that follow exactly from equations, on the faces known.
+
+    A factorization guesses weights with which a row is the sum of others; they are fractions with
+    small denominators, or the row stays.
+    """
+    equations = np.flatnonzero(P.equation & ~P.dropped)
+    others = np.flatnonzero((P.rel == INEQUALITY) & ~P.equation & ~P.dropped)
+    exact = Exact(P)
+    rows = {e: exact.row(e) for e in [*equations.tolist(), *others.tolist()]}
+    keys = {
+        key: c for c, key in enumerate(dict.fromkeys(key for row in rows.values() for key in row))
+    }
+    if not keys or len(rows) * len(keys) > _NUMBERS:
         return []
-    exact, basis, found = Exact(P), dict[Any, tuple[dict[Any, Fraction], Vector]](), list[Step]()
-    budget = _OPERATIONS
-    equations = np.flatnonzero(P.equation & ~P.dropped).tolist()
-    others = np.flatnonzero((P.rel == INEQUALITY) & ~P.equation & ~P.dropped).tolist()
-    for e in [*equations, *others]:
-        row, y = _on_faces(exact, e), {e: Fraction(1)}
-        while (key := next((k for k in row if k in basis), None)) is not None:
-            other, weights = basis[key]
-            share = row[key] / other[key]
-            budget -= len(other) + len(weights)
-            if budget < 0:
-                return found
-            for k, x in other.items():
-                _add(row, k, -share * x)
-            for k, x in weights.items():
-                _add(y, k, -share * x)
-        if row and P.equation[e]:
-            basis[next(iter(row))] = (row, y)
-        elif not row and not sum((x * Fraction(float(P.b[k])) for k, x in y.items()), _ZERO):
-            step = exact.step(y, drop=e)
-            if step is not None:
-                found.append(step)
+    M = np.zeros((len(rows), len(keys)))
+    for line, row in zip(M, rows.values(), strict=True):
+        for key, v in row.items():
+            line[keys[key]] = float(v)
+    sizes = np.linalg.norm(M, axis=1)
+    M /= np.where(sizes > 0.0, sizes, 1.0)[:, None]
+    m = equations.size
+    Q, R, order = sl.qr(M[:m].T, mode="economic", pivoting=True)
+    rank = int(np.sum(np.abs(np.diag(R)) > _DEPENDENT))
+    basis, rest = order[:rank], order[rank:]
+    new = M[m:] - (M[m:] @ Q[:, :rank]) @ Q[:, :rank].T
+    known = m + np.flatnonzero(np.linalg.norm(new, axis=1) <= _DEPENDENT)
+    numbers, found = list(rows), list[Step]()
+    for e in [*rest.tolist(), *known.tolist()]:
+        weights = sl.solve_triangular(R[:rank, :rank], Q[:, :rank].T @ M[e])
+        weights *= sizes[e] / np.where(sizes[basis] > 0.0, sizes[basis], 1.0)
+        y = {numbers[e]: Fraction(1)}
+        for other, weight in zip(basis.tolist(), weights.tolist(), strict=True):
+            add(y, numbers[other], -Fraction(weight).limit_denominator(_DENOMINATOR))
+        if not _sum_of(rows, y) and not _right_side(P, y):
+            step = exact.step(y, drop=numbers[e])
+            found += [] if step is None else [step]
     return found
 
 
-def _on_faces(exact: Exact, e: int) -> dict[Any, Fraction]:
-    """The coefficients of a row that count on the faces known."""
-    P, found = exact.P, dict[Any, Fraction]()
-    for k, rest in exact.on_faces(e).items():
-        found |= {(k, *key): v for key, v in rest.items() if v}
-    scalars = exact.scalars.get(e, {})
-    return found | {("z", j): v for j, v in scalars.items() if not P.fixed[j]}
+def _sum_of(rows: Mapping[int, Mapping[Any, Fraction]], y: Vector) -> dict[Any, Fraction]:
+    total: dict[Any, Fraction] = {}
+    for e, weight in y.items():
+        for key, v in rows[e].items():
+            add(total, key, weight * v)
+    return total
+
+
+def _right_side(P: Program, y: Vector) -> Fraction:
+    return sum((v * Fraction(float(P.b[i])) for i, v in y.items() if i), ZERO)
 
 
 # -- multipliers in fractions ---------------------------------------------------------------------
 
 
-def exact_bound(P: Program, y: Array, goal: float) -> Step | None:
-    """The step that proves a bound by multipliers near y that leave sums of squares, if any."""
-    for fractions in _rounded(P, y, largest=1.0):
-        step = Exact(P).step(fractions)
-        try:
-            if step is None or combine(P, step, objective=True)[0].get(0) != 1:
-                continue
-        except NotProvedError:
-            continue
-        terms = (v * Fraction(float(P.b[i])) for i, v in fractions.items() if i)
-        if Fraction(float(P.b[0])) - sum(terms, _ZERO) >= Fraction(goal):
+class Unknown(NamedTuple):
+    """A multiplier of a row, a weight of a pair of vectors, or what is left of a scalar."""
+
+    kind: str
+    of: tuple[int, ...]
+
+
+def step_near(P: Program, y: Array, side: str) -> Step | None:
+    """A step by multipliers that are fractions, next to given ones; None if none is found.
+
+    Parameters
+    ----------
+    P : Program
+    y : array of shape (m + 1,)
+    side : {"zero", "minus one", "any number"}
+        What right sides add up to; the last for bounds, with a multiplier of one of row 0.
+    """
+    largest = float(np.max(np.abs(y[1:]), initial=0.0))
+    if not largest:
+        return None
+    exact, y = Exact(P), y if side == BOUND else y / largest
+    system = _System(exact, y, side, _CLEAR * (largest if side == BOUND else 1.0))
+    if not system.is_posed or not system.solve():
+        return None
+    for most in _DENOMINATORS:
+        found = system.multipliers(most)
+        step = None if found is None else exact.step(found)
+        if step is not None:
             return step
     return None
 
 
-def exact_contradiction(program: ProgramInFile, faces: list[Step], y: Array) -> Step | None:
-    """The step that leaves no point, by multipliers near y, if any."""
-    P = program.read()
-    if take_faces(P, faces):
-        return None
-    largest = float(np.max(np.abs(y), initial=0.0))
-    for fractions in _rounded(P, y, largest):
-        step = Exact(P).step(fractions)
-        trial = program.read()
-        try:
-            if step is not None and take_faces(trial, [*faces, step]):
-                return step
-        except NotProvedError:
-            continue
-    return None
+class _System:
+    """The equations of multipliers, and of what the rows add up to."""
 
+    def __init__(self, exact: Exact, y: Array, side: str, clear: float) -> None:
+        P = exact.P
+        self._exact, self._side = exact, side
+        self._near = dict[Unknown, float]()
+        self._columns = dict[Unknown, dict[Hashable, Fraction]]()
+        self._signed, self._of_cones = set[Unknown](), set[Unknown]()
+        self.is_posed = True
+        rows = np.flatnonzero(((P.rel == EQUATION) | P.equation | (np.abs(y) > clear)) & ~P.dropped)
+        total = dict[Any, float]()
+        for i in rows.tolist():
+            if i == 0 and side != BOUND:
+                continue
+            row = exact.row(i)
+            for key, v in row.items():
+                total[key] = total.get(key, 0.0) + y[i] * float(v)
+            column: dict[Hashable, Fraction] = dict(row)
+            if i and side != BOUND and P.b[i]:
+                column["b"] = Fraction(float(P.b[i]))
+            is_signed = P.rel[i] == INEQUALITY and not P.equation[i]
+            unknown = Unknown("row", (i,))
+            self._unknown(unknown, column, float(y[i]), is_signed=bool(is_signed))
+            if P.rel[i] > INEQUALITY:
+                self._of_cones.add(unknown)
+        if side == CONTRADICTION:
+            self._unknown(Unknown("one", ()), {"b": Fraction(1)}, 1.0)
+        for j in np.flatnonzero((P.sign == 1) & ~P.fixed).tolist():
+            if total.get(("z", j), 0.0) > clear:
+                column = {("z", j): Fraction(-1)}
+                self._unknown(Unknown("scalar", (j,)), column, total["z", j], is_signed=True)
+        for k in range(P.K):
+            entries = {key[1:]: v for key, v in total.items() if key[0] == k}
+            self._squares(k, entries, clear)
 
-def _rounded(P: Program, y: Array, largest: float) -> Iterable[Vector]:
-    """Multipliers as fractions, of small denominators first."""
-    if not largest or P.m > _ROWS or np.max(P.n, initial=0) > _ORDER:
-        return
-    for most in _DENOMINATORS:
-        numbers = {
-            i: Fraction(float(y[i])) if most is None else Fraction(float(y[i]) / largest)
-            for i in np.flatnonzero((y != 0.0) & ~P.dropped).tolist()
+    def _unknown(
+        self,
+        unknown: Unknown,
+        column: dict[Hashable, Fraction],
+        near: float,
+        *,
+        is_signed: bool = False,
+    ) -> None:
+        self._columns[unknown], self._near[unknown] = column, near
+        if is_signed:
+            self._signed.add(unknown)
+
+    def _squares(self, k: int, entries: Mapping[tuple[int, int], float], clear: float) -> None:
+        """Pairs of vectors that span what the rows add up to in a block."""
+        at = sorted({i for key in entries for i in key})
+        place = {i: c for c, i in enumerate(at)}
+        S = np.zeros((len(at), len(at)))
+        for (i, j), v in entries.items():
+            S[place[i], place[j]] = S[place[j], place[i]] = v
+        values, Q = np.linalg.eigh(S)
+        bases = integer_bases(Q[:, values > clear]) if at else (np.zeros((0, 0)),)
+        if bases is None:
+            self.is_posed = False
+            return
+        W, inverse = bases[0], np.linalg.pinv(bases[0])
+        weights = inverse @ S @ inverse.T
+        vectors = [
+            {i: Fraction(float(x)) for i, x in zip(at, column, strict=True) if x}
+            for column in W.T.tolist()
+        ]
+        for a in range(len(vectors)):
+            for b in range(a + 1):
+                product = _product(vectors[a], vectors[b])
+                column: dict[Hashable, Fraction] = {(k, i, j): -v for (i, j), v in product.items()}
+                unknown = Unknown("pair", (k, a, b))
+                self._unknown(unknown, column, float(weights[a, b]), is_signed=a == b)
+
+    def solve(self) -> bool:
+        """Gaussian elimination, of what has no sign first; False where it takes too long."""
+        lines: dict[Hashable, dict[Unknown, Fraction]] = {}
+        for unknown, column in self._columns.items():
+            for key, v in column.items():
+                lines.setdefault(key, {})[unknown] = v
+        fixed = {Unknown("row", (0,)), Unknown("one", ())}
+        self._pivots: dict[Unknown, dict[Unknown, Fraction]] = {}
+        users: dict[Unknown, set[Unknown]] = {}
+        budget = _OPERATIONS
+        for line in sorted(lines.values(), key=len):
+            row = dict(line)
+            for pivot in [u for u in row if u in self._pivots]:
+                share = row.pop(pivot)
+                for u, v in self._pivots[pivot].items():
+                    add(row, u, -share * v)
+                budget -= len(self._pivots[pivot]) * _length(share)
+            choice = [u for u in row if u not in fixed]
+            if budget < 0 or (row and not choice):
+                return False
+            if not row:
+                continue
+            pivot = min(
+                choice, key=lambda u: (u in self._signed, u.kind != "row", len(users.get(u, ())), u)
+            )
+            scale = row.pop(pivot)
+            row = {u: v / scale for u, v in row.items()}
+            for other in users.pop(pivot, set()):
+                share = self._pivots[other].pop(pivot, ZERO)
+                for u, v in row.items():
+                    add(self._pivots[other], u, -share * v)
+                    users.setdefault(u, set()).add(other)
+                budget -= len(row) * _length(share)
+            for u in row:
+                users.setdefault(u, set()).add(pivot)
+            self._pivots[pivot] = row
+        return True
+
+    def multipliers(self, most: int) -> Vector | None:
+        """Those of rows, where free unknowns have denominators up to some number."""
+        x = {
+            u: Fraction(near).limit_denominator(most)
+            for u, near in self._near.items()
+            if u not in self._pivots
         }
-        if most is not None:
-            numbers = {i: x.limit_denominator(most) for i, x in numbers.items()}
-        yield {i: x for i, x in numbers.items() if x}
+        for u, row in self._pivots.items():
+            x[u] = -sum((v * x[other] for other, v in row.items()), ZERO)
+        if any(x[u] <= 0 for u in self._signed):
+            return None
+        # Those of a cone say which face of it is left.
+        if any(x[u] * Fraction(self._near[u]) <= 0 for u in self._of_cones):
+            return None
+        y = {u.of[0]: v for u, v in x.items() if u.kind == "row" and v}
+        is_one = self._side != BOUND or y.get(0) == 1
+        return y if is_one and any(y) else None
+
+
+def _product(w: Vector, v: Vector) -> Symmetric:
+    """The matrix w v' + v w', or w w' where both are the same."""
+    found: Symmetric = {}
+    for i, x in w.items():
+        for j, y in v.items():
+            if w is v and i <= j:
+                add(found, (i, j), x * y)
+            elif w is not v:
+                add(found, (min(i, j), max(i, j)), x * y * (2 if i == j else 1))
+    return found
+
+
+def _length(x: Fraction) -> int:
+    """How much longer operations with a fraction take than with a short one."""
+    return 1 + (x.numerator.bit_length() + x.denominator.bit_length()) // 64
+
+
+def exact_bound(P: Program, step: Step) -> float:
+    """The bound that a step with the objective proves, rounded downwards."""
+    y = {int(i): Fraction(v) for i, v in step["y"].items()}
+    number = Fraction(float(P.b[0])) - _right_side(P, y)
+    near = float(number)
+    return near if Fraction(near) <= number else float(np.nextafter(near, -np.inf))
+
+
+def of_direction(P: Program, D: Program, direction: Matrices) -> Array:
+    """A direction of a program as multipliers of the rows of its dual program.
+
+    Parameters
+    ----------
+    P, D : Program
+        D is that of `sdpdr.certify.check_proof.dual`.
+    direction : Matrices
+    """
+    y, at = np.zeros(D.m + 1), 1
+    moved = np.zeros(P.m + 1)
+    for k, X in enumerate(map(as_dense, direction.blocks)):
+        j, i = np.tril_indices(X.shape[0])
+        y[at : at + i.size], at = -X[i, j] * np.where(i == j, 1.0, 2.0), at + i.size
+        here = P.entries[k]
+        off = np.where(P.A_i[here] == P.A_j[here], 1.0, 2.0)
+        np.add.at(moved, P.A_row[here], off * P.A_v[here] * X[P.A_i[here], P.A_j[here]])
+    np.add.at(moved, P.B_row, P.B_v * direction.scalars[P.B_col])
+    some = np.flatnonzero(~P.fixed & (P.q == 0))
+    y[at : at + some.size], at = direction.scalars[some], at + some.size
+    for kind, _, rows in P.cones:
+        r = -moved[rows]
+        y[at : at + r.size] = [-r[1], -r[0] - r[1], r[2]] if kind == EXPONENTIAL else r
+        at += r.size
+    y[at] = moved[0]
+    return y

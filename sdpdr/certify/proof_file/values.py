@@ -12,7 +12,10 @@ import scipy.sparse.linalg as spl
 from sdpdr.base.arrays import Array, Index
 from sdpdr.certify.check_proof import (
     DENSE,
+    EXPONENTIAL,
     INEQUALITY,
+    POWER,
+    SECOND_ORDER,
     NotProvedError,
     Program,
     System,
@@ -29,6 +32,8 @@ _ZERO = 1e-13
 # Slack of an inequality, relative to its right side, that is solved as an equation; the slack that
 # it gets, so that it need not hold exactly.
 _ACTIVE, _ROOM = 1e-5, 1e-10
+# Rows of cones that may be larger.
+_HEADS = {SECOND_ORDER: [0], EXPONENTIAL: [2], POWER: [0, 1]}
 # How often the room that a scaled point is given doubles.
 _DOUBLINGS = 12
 # A value as near to the one aimed at needs no other witness.
@@ -105,6 +110,7 @@ def _found(P: Program, w: Witness, goal: float | None, ray: bool) -> Found | str
         ("moved onto the equations", _solved),
         ("with active inequalities as equations", _active),
         ("with slack of active inequalities", _with_slack),
+        ("moved into its cones", _into_cones),
     ):
         for moved in move(P, w, ray):
             try:
@@ -166,6 +172,22 @@ def _with_slack(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
         yield moved
         # Where too many are active to be equations, there may be room for all of them.
         yield _polished(P, {**moved, "slack": w["slack"]}, ray)
+
+
+def _into_cones(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
+    """The point with more of the rows that second-order and other cones bound from below."""
+    at = System(P, w, ray=ray)
+    more = np.zeros(at.miss.size)
+    for kind, _, rows in P.cones:
+        heads = rows[_HEADS[kind]]
+        more[heads] = _ROOM * np.maximum(np.abs(at.miss[heads]), _ROOM)
+    if np.any(more):
+        rows = at.solved | (more > 0.0)
+        J = at.J[rows]
+        step = _solver(sp.csr_array(J @ J.T))
+        if step is not None:
+            # Slack is minus what is missed.
+            yield _polished(P, _moved(P, w, -(J.T @ step(more[rows])) * at.units), ray)
 
 
 def _polished(P: Program, w: Witness, ray: bool) -> Witness:

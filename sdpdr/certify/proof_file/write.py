@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,19 +15,28 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.base.files import write_file
 from sdpdr.certify.check_proof import (
+    NoProofFileError,
+    NotProvedError,
     Program,
+    System,
+    check,
+    dual,
+    need,
     program_hash,
     take_faces,
     witness_hash,
 )
 from sdpdr.certify.proof_file.bounds import find_bound
-from sdpdr.certify.proof_file.forced import forced_step
-from sdpdr.certify.proof_file.program import FileProgram, ProgramInFile
+from sdpdr.certify.proof_file.exact import Step
+from sdpdr.certify.proof_file.program import FileProgram, ProgramInFile, witness_of
 from sdpdr.certify.proof_file.steps import (
-    Step,
+    BOUND,
+    CONTRADICTION,
+    FACE,
     dependent_rows,
     exact_bound,
-    exact_contradiction,
+    of_direction,
+    step_near,
     steps_of,
 )
 from sdpdr.certify.proof_file.values import Found, Witness, find_value
@@ -37,8 +46,6 @@ from sdpdr.program.sdp import SDP
 
 # What a claim may lose, relatively, before more is tried, and before it is said.
 _LOSS = 1e-7
-# Steps onto faces that a point is looked at for.
-_FACES = 3
 # Numbers of a direction beside the largest that are rounding, and what scalars that vanish become.
 _ROUNDED, _LIFTED = 1e-9, 1e-4
 
@@ -159,8 +166,12 @@ def write_file_of(program: ProgramInFile, known: Proven, path: str | Path) -> Wr
         text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
         with place.open("wb") as file:
             np.savez_compressed(file, **{"json": text, **arrays})
+        check(place)
 
-    write_file(path, write)
+    try:
+        write_file(path, write)
+    except (NoProofFileError, NotProvedError) as why:
+        raise DataError(f"the checker does not accept the file, which is not kept: {why}") from None
     notes = tuple(dict.fromkeys(writer.program.notes))
     return WrittenProof(Path(path), head["program"], writer.claims, writer.missing, notes)
 
@@ -183,47 +194,66 @@ class _Writer:
     def __init__(self, program: ProgramInFile, solution: Proven) -> None:
         self.program, self._solution = program, solution
         self.claims, self.missing = dict[str, float | bool](), dict[str, str]()
-        self._faces, self._exact = list[Step](), dict[str, Step]()
+        self._faces, self._exact, self._dual = list[Step](), dict[str, Step](), list[Step]()
         self._arrays = dict[str, Array]()
 
     def run(self) -> None:
         """All claims of the solution."""
-        solution = self._solution
-        self._faces, troubles = steps_of(self.program, solution.exposures)
-        P = self._reduced()
-        if P is None:
+        solution, ray = self._solution, self._solution.ray
+        steps, self._troubles = steps_of(self.program, solution.exposures)
+        if self._take(steps):
             self.claims["infeasible"] = True
-        elif solution.ray is not None and solution.ray.kind == "infeasible":
-            self._contradiction(P, solution.ray)
-        elif solution.ray is not None:
-            self._unbounded(P, solution.ray)
+        elif ray is not None and ray.kind == "infeasible":
+            self._contradiction(ray)
+        elif ray is not None:
+            self._unbounded(ray)
         else:
-            if solution.bound is not None:
-                self._bound(P, solution.bound)
+            behind = self._taken("value", "bound")
+            # A value may leave out rows, which bounds then do without.
             if solution.attained is not None:
-                self._value(P, solution.attained)
-        if troubles:
+                self._value(solution.attained)
+            if solution.bound is not None:
+                self._bound(solution.bound, behind)
+        if self._troubles:
             for claim, why in self.missing.items():
-                self.missing[claim] = f"{why}; faces: {'; '.join(troubles)}"
+                self.missing[claim] = f"{why}; faces: {'; '.join(self._troubles)}"
 
-    def _reduced(self) -> Program | None:
-        """The program on its faces; None where these leave no point."""
-        P = self.program.read()
-        return None if take_faces(P, self._faces) else P
+    # -- faces ----------------------------------------------------------------------------------
 
-    def _value(self, P: Program, attained: float) -> None:
+    def _take(self, steps: Sequence[Step]) -> bool:
+        """Take steps onto faces; whether they leave no point."""
+        self._faces = [*self._faces, *steps]
+        self._P = self.program.read()
+        return take_faces(self._P, self._faces)
+
+    def _taken(self, *claims: str) -> Array | None:
+        """Take the faces behind which claims were proved; the multipliers that prove the last."""
+        known = [found for claim in claims if (found := self.program.behind(claim)) is not None]
+        for y in max((exposing for exposing, _ in known), key=len, default=[]):
+            step = step_near(self._P, y, FACE)
+            if step is None:
+                self._troubles.append("multipliers that expose a face have no short fractions")
+                return None
+            self._take([step])
+        last = self.program.behind(claims[-1])
+        return None if last is None else last[1]
+
+    def _without_dependent(self) -> bool:
+        """Leave out equations that follow from others; whether there are any."""
+        steps = dependent_rows(self._P)
+        self._take(steps)
+        return bool(steps)
+
+    # -- value and bound ------------------------------------------------------------------------
+
+    def _value(self, attained: float) -> None:
         if not self._solution.values:
             self.missing["value"] = "the point that has it is not kept"
             return
         goal = self.program.report(attained)
-        found = find_value(P, self.program.point(self._solution.values, P), goal)
-        for improve in (self._without_dependent, self._on_forced_faces):
-            if not isinstance(found, str):
-                break
-            fewer = improve(P)
-            if fewer is not None:
-                P, w = fewer, self.program.point(self._solution.values, fewer)
-                found = find_value(P, w, goal)
+        found = self._near_point(goal)
+        if isinstance(found, str) and self._without_dependent():
+            found = self._near_point(goal)
         if isinstance(found, str):
             self.missing["value"] = found
             return
@@ -233,74 +263,79 @@ class _Writer:
         self._keep("point", found.witness)
         self._note_loss("value", claim - goal)
 
-    def _without_dependent(self, P: Program) -> Program | None:
-        """The program without equations that follow from others; None if there are none."""
-        steps = dependent_rows(P)
-        self._faces = [*self._faces, *steps]
-        return self._reduced() if steps else None
+    def _near_point(self, goal: float | None = None) -> Found | str:
+        point = self.program.matrices(self._solution.values)
+        return find_value(self._P, witness_of(point, self._P), goal)
 
     def _note_loss(self, claim: str, loss: float) -> None:
         """Say where a claim is worse than what the solution proves."""
         number = float(self.claims[claim])
         if loss > _LOSS * abs(number):
             self.missing[claim] = f"the file proves {number!r} only, which is worse by {loss:.1e}"
+        else:
+            self.missing.pop(claim, None)
 
-    def _on_forced_faces(self, P: Program) -> Program | None:
-        """The program on the face that the constraints force the point onto; None if on none."""
-        smaller: Program | None = None
-        for _ in range(_FACES):
-            step = forced_step(P, self.program.point(self._solution.values, P))
-            if step is None:
+    def _bound(self, bound: float, behind: Array | None) -> None:
+        """By the multipliers of the solution, or by those behind faces."""
+        goal = self.program.report(bound)
+        given = self.program.multipliers(self._solution.duals, 1.0)
+        if behind is not None:
+            behind[0] = 1.0
+        for y in (given,) if behind is None else (behind, given):
+            if self._is_bound(y, goal):
                 break
-            self._faces = [*self._faces, step]
-            smaller = self._reduced()
-            if smaller is None:
-                break
-            P = smaller
-        return smaller and (self._without_dependent(smaller) or smaller)
 
-    def _bound(self, P: Program, bound: float) -> None:
-        goal, y = self.program.report(bound), self.program.multipliers(self._solution.duals, 1.0)
-        found = find_bound(P, y, goal)
-        if isinstance(found, str) or goal - found.number > _LOSS * abs(goal):
-            step = exact_bound(P, y, goal)
-            if step is not None:
-                self.claims["bound"], self._exact = bound, step
-                return
+    def _is_bound(self, y: Array, goal: float) -> bool:
+        """Claim the bound by multipliers next to y; whether it is as good as the one aimed at."""
+        found = find_bound(self._P, y, goal)
+        number = -math.inf if isinstance(found, str) else found.number
+        if goal - number > _LOSS * abs(goal):
+            step = step_near(self._P, y, BOUND)
+            exact = -math.inf if step is None else exact_bound(self._P, step)
+            if step is not None and exact > number:
+                self.claims["bound"] = self.program.report(min(exact, goal))
+                self._exact = step
+                self._note_loss("bound", goal - exact)
+                return "bound" not in self.missing
         if isinstance(found, str):
             self.missing["bound"] = found
-            return
-        claim = min(_below(found.number), goal)
-        self.claims["bound"] = self.program.report(claim)
-        self._arrays["y"] = found.witness
+            return False
+        claim = min(_below(number), goal)
+        self.claims["bound"], self._exact = self.program.report(claim), {}
+        self._arrays |= found.witness
         self._note_loss("bound", goal - claim)
+        return "bound" not in self.missing
 
-    def _contradiction(self, P: Program, ray: Ray) -> None:
-        if not ray.duals:
+    # -- no point, and no limit -----------------------------------------------------------------
+
+    def _contradiction(self, ray: Ray) -> None:
+        given = self.program.multipliers(ray.duals, 0.0) if ray.duals else None
+        y = self._taken("infeasible") if given is None else given
+        if y is None:
             self.missing["infeasible"] = f"{ray.argument} is no single combination of constraints"
             return
-        y = self.program.multipliers(ray.duals, 0.0)
         y = y / (float(np.max(np.abs(y))) or 1.0)
-        found = find_bound(P, y, 0.0)
+        found = find_bound(self._P, y, 0.0)
         if not isinstance(found, str) and found.number > 0.0:
-            self.claims["infeasible"], self._arrays["y"] = True, found.witness
+            self.claims["infeasible"] = True
+            self._arrays |= found.witness
             return
-        step = exact_contradiction(self.program, self._faces, y)
-        if step is not None:
-            self.claims["infeasible"], self._faces = True, [*self._faces, step]
+        step = step_near(self._P, y, CONTRADICTION)
+        if step is not None and self._take([step]):
+            self.claims["infeasible"] = True
             return
         contradicted = found if isinstance(found, str) else f"by {found.number:.1e} only"
         self.missing["infeasible"] = f"the multipliers contradict nothing: {contradicted}"
 
-    def _unbounded(self, P: Program, ray: Ray) -> None:
+    def _unbounded(self, ray: Ray) -> None:
         if not ray.values:
-            self.missing["unbounded"] = f"{ray.argument} is no single direction"
+            self._unbounded_behind_faces(ray.argument)
             return
-        direction = self.program.point(ray.values, P, ray=True)
-        found = self._improving(P, direction)
-        if isinstance(found, str) and (fewer := self._without_dependent(P)):
-            P, found = fewer, self._improving(fewer, direction)
-        point = find_value(P, self.program.point(self._solution.values, P))
+        direction = witness_of(self.program.matrices(ray.values, ray=True), self._P)
+        found = self._improving(direction)
+        if isinstance(found, str) and self._without_dependent():
+            found = self._improving(direction)
+        point = self._near_point()
         if isinstance(found, str) or isinstance(point, str):
             self.missing["unbounded"] = found if isinstance(found, str) else str(point)
             return
@@ -308,9 +343,33 @@ class _Writer:
         self._keep("point", point.witness)
         self._keep("ray", found.witness)
 
-    def _improving(self, P: Program, direction: Witness) -> Found | str:
+    def _unbounded_behind_faces(self, words: str) -> None:
+        """That the dual program has no point, by exact steps, and a point inside."""
+        point, directions = self._near_point(), self.program.directions()
+        if not directions or isinstance(point, str):
+            self.missing["unbounded"] = point if isinstance(point, str) else words
+            return
+        try:
+            System(self._P, point.witness, ray=False).value(inside=True)
+            D, steps = dual(self._P), list[Step]()
+            for number, direction in enumerate(directions, start=1):
+                is_last = number == len(directions)
+                y = of_direction(self._P, D, direction)
+                step = step_near(D, y, CONTRADICTION if is_last else FACE)
+                need(step is not None, "no short fractions are next to a direction")
+                assert step is not None
+                steps.append(step)
+                is_over = take_faces(D, [step])
+            need(is_over, "the last direction improves nothing")
+        except NotProvedError as why:
+            self.missing["unbounded"] = f"{words}: {why}"
+            return
+        self.claims["unbounded"], self._dual = True, steps
+        self._keep("point", point.witness)
+
+    def _improving(self, direction: Witness) -> Found | str:
         """The direction, with what nearly vanishes as zero, or scalars away from zero."""
-        z, said = direction["z"], "the direction does not improve the objective"
+        P, z, said = self._P, direction["z"], "the direction does not improve the objective"
         largest = float(np.max(np.abs(z), initial=0.0))
         zeroed = np.where(np.abs(z) < _ROUNDED * largest, 0.0, z)
         lifted = np.where(P.sign == 1, np.maximum(zeroed, _LIFTED * largest), zeroed)
@@ -329,9 +388,10 @@ class _Writer:
     def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The text and the arrays of the file."""
         arrays = {**self.program.arrays, **self._arrays}
-        head: dict[str, Any] = {"format": "sdp-proof", "version": 1, "claims": self.claims}
+        head: dict[str, Any] = {"format": "sdp-proof", "version": 2, "claims": self.claims}
         head |= {"faces": self._faces} if self._faces else {}
         head |= {"exact": self._exact} if self._exact else {}
+        head |= {"dual": self._dual} if self._dual else {}
         hashes = {"program": program_hash(arrays), "witness": witness_hash(head, arrays)}
         return {**head, **hashes}, arrays
 
