@@ -8,6 +8,7 @@ of their numbers are integers, the sum is exact in doubles while it stays below 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -28,6 +29,60 @@ _OFF, _CONVERGENTS = 1e-8, 20
 _RATIONAL = 30
 # Integers below which sums of doubles are exact, digits of a double, and more than its exponents.
 _EXACT, _DIGITS, _RANGE = 2.0**53, 53, 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Rows of E y = f that are sums of others, but for rounding.
+
+    Attributes
+    ----------
+    rows : sparse array of shape (m, n + 1)
+        Those of E, and last f, in powers of two.
+    basis, rest : arrays of int
+        Rows that others follow from, and those others.
+    weights : array of shape (rest, basis)
+        Of the rows in powers of two.
+    units : array of shape (m,)
+        The powers.
+    """
+
+    rows: sp.csr_array
+    basis: Index
+    rest: Index
+    weights: Array
+    units: Array
+
+    def are_exact(self) -> NDArray[np.bool_]:
+        """Which rows are shown to be sums of others, right sides as well: without rounding."""
+        return np.asarray(_are_sums(self.rows, self.basis, self.rest, self.weights), dtype=bool)
+
+
+def nearly_dependent(E: sp.csr_array, f: Array, D: Array) -> Sums:
+    """Rows that are sums of others to seven digits (parameters as for `independent_rows`).
+
+    Right sides have no say in it.
+
+    Examples
+    --------
+    >>> E = sp.csr_array([[1.0, 2.0], [3.0, 6.0]])
+    >>> sums = nearly_dependent(E, np.array([1.0, 3.0]), np.ones(2))
+    >>> sums.rest.size, sums.are_exact().tolist()
+    (1, [True])
+    """
+    weighed = sp.csr_array(E @ sp.diags_array(np.sqrt(D)))
+    sizes = np.sqrt(np.asarray(weighed.multiply(weighed).sum(axis=1)).ravel())
+    M = (sp.diags_array(1.0 / sizes) @ weighed).toarray()
+    R, order = sl.qr(M.T, mode="r", pivoting=True, check_finite=False)
+    rank = int(np.sum(np.abs(np.diag(R)) > _DEPENDENT))
+    basis, rest = order[:rank], order[rank:]
+    # Rows in powers of two have sizes between one and two, and weights are those of such rows.
+    near = near_powers(sizes)
+    given = sp.csr_array(sp.hstack([E, sp.csr_array(f[:, None])]))
+    both = sp.csr_array(sp.diags_array(1.0 / near) @ given)
+    weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:], check_finite=False).T
+    weights *= (sizes / near)[rest][:, None] / (sizes / near)[basis]
+    return Sums(both, basis, rest, weights, near)
 
 
 def independent_rows(E: sp.csr_array, f: Array, D: Array, exact: NDArray[np.bool_]) -> Index | None:
@@ -51,23 +106,14 @@ def independent_rows(E: sp.csr_array, f: Array, D: Array, exact: NDArray[np.bool
     >>> independent_rows(E, np.array([1.0, 4.0]), np.ones(2), np.ones(2, dtype=bool)) is None
     True
     """
-    weighed = sp.csr_array(E @ sp.diags_array(np.sqrt(D)))
-    sizes = np.sqrt(np.asarray(weighed.multiply(weighed).sum(axis=1)).ravel())
-    M = (sp.diags_array(1.0 / sizes) @ weighed).toarray()
-    R, order = sl.qr(M.T, mode="r", pivoting=True, check_finite=False)
-    rank = int(np.sum(np.abs(np.diag(R)) > _DEPENDENT))
-    basis, rest = order[:rank], order[rank:]
-    # Rows in powers of two have sizes between one and two, and weights are those of such rows.
-    near = near_powers(sizes)
+    sums = nearly_dependent(E, f, D)
+    both, basis, rest, near = sums.rows, sums.basis, sums.rest, sums.units
     given = sp.csr_array(sp.hstack([E, sp.csr_array(f[:, None])]))
-    both = sp.csr_array(sp.diags_array(1.0 / near) @ given)
     # What underflows is no longer the same.
     exact = exact & (_largest(sp.diags_array(near) @ both - given) == 0.0)
     if not np.all(exact[rest]):
         return None
-    weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:], check_finite=False).T
-    weights *= (sizes / near)[rest][:, None] / (sizes / near)[basis]
-    known = _are_sums(both, basis, rest, np.where(exact[basis], weights, 0.0))
+    known = replace(sums, weights=np.where(exact[basis], sums.weights, 0.0)).are_exact()
     if not np.all(known):
         others = basis[exact[basis]]
         if others.size > _RATIONAL or not _are_eliminated(both[others], both[rest[~known]]):

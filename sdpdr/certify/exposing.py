@@ -53,11 +53,15 @@ def stacked(images: Sequence[Image], n: int) -> Image:
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
-    """What an exposing vector leaves: smaller cones, rows that vanish, and bases of matrices."""
+    """What an exposing vector leaves: smaller cones, rows that vanish, and bases of matrices.
+
+    The vector is one of multipliers on the primal side, and None on the dual one.
+    """
 
     left: list[Piece]
     zero: Image
     bases: list[Array | None]
+    vector: Array | None = None
 
 
 class _Search:
@@ -168,11 +172,12 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
         Why not.
     """
     proposed = _proposed(program, side, solve, ray=False)
-    known, _ = _proved(program, side, solve, proposed, ray=False)
+    known, at = _proved(program, side, solve, proposed, ray=False)
     given = program.pieces()
     zero = [image(face.zero, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
     left = _smaller([face.left for face in known], given)
-    return Exposed(left, stacked(zero, program.c.size), [face.basis for face in known])
+    vector = _multipliers(program, known, at) if side == PRIMAL else None
+    return Exposed(left, stacked(zero, program.c.size), [face.basis for face in known], vector)
 
 
 def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
@@ -200,13 +205,15 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
         size = float(program.centre @ proposed.of_cones)
         proposed = _proposed(program, side, solve, ray=True, within=_LARGER * size)
         known, at = _proved(program, side, solve, proposed, ray=True, clear=_MIDDLE)
-    if side == DUAL:
-        return at
+    return at if side == DUAL else _multipliers(program, known, at)
+
+
+def _multipliers(program: FlatProgram, faces: Sequence[Face], at: Array) -> Array:
+    """Those of all equations and cones, from those on faces."""
     m = program.f.size
     z, begin = np.zeros(m + program.b.size), m
     z[:m] = at[:m]
-    order = _order_of_pieces([face.inside for face in known])
-    for k, T in order:
+    for k, T in _order_of_pieces([face.inside for face in faces]):
         z[m + program.parts[k].rows] += T.T @ at[begin : begin + T.shape[0]]
         begin += T.shape[0]
     return z

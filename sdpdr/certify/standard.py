@@ -195,13 +195,19 @@ def in_given_units(sdp: SDP) -> Standard:
     return _Builder(sdp, units=False).made()
 
 
+@remembered
+def as_stated(sdp: SDP) -> Standard:
+    """The same, where rows K u = 0 are equations like all others."""
+    return _Builder(sdp, units=False, faces=False).made()
+
+
 class _Builder:
     """Gathers rows and cones of a program."""
 
-    def __init__(self, sdp: SDP, *, units: bool) -> None:
+    def __init__(self, sdp: SDP, *, units: bool, faces: bool = True) -> None:
         self.sdp, self._at, self._has_units = sdp, 0, units
         self._arrows = arrow_labels(sdp) if units else frozenset[str]()
-        self._faces = {v.name: _face(sdp, v.name) for v in sdp.psd_variables}
+        self._faces = {v.name: _face(sdp, v.name) if faces else None for v in sdp.psd_variables}
         self._blocks, size = dict[str, _Block](), 0
         for v in sdp.variables:
             order, face = 0, self._faces.get(v.name)

@@ -1,0 +1,147 @@
+"""Constraints that contradict each other, as few as still do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.progress import working
+from sdpdr.certify.knowledge import INFEASIBLE
+from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
+from sdpdr.solving.diagnosis.multipliers import exact_multipliers
+from sdpdr.solving.diagnosis.view import Mask, View, left_out, quoted, significant
+
+# Weights that a sentence has room for.
+_SHOWN = 4
+
+
+def find_conflicts(view: View) -> Iterator[Finding]:
+    """Find one smallest set of constraints that no point satisfies."""
+    named = view.stated
+    every = np.ones(named.owned.size, dtype=bool)
+    multipliers = view.refuted(every)
+    if multipliers is None:
+        if view.known.status == INFEASIBLE:
+            yield _finding(view, every, None, is_complete=False)
+        return
+    working("diagnosing: leaving constraints out of a conflict")
+    owned = named.owned
+
+    def needed(kept: Mask) -> Mask | None:
+        """Which rows a proof needs, if there is one."""
+        found = view.refuted(kept)
+        return None if found is None else kept & (~owned | significant(found))
+
+    kept = every
+    few = every & (~owned | significant(multipliers))
+    if needed(few) is not None:
+        kept = few
+    kept, _ = left_out(list(named.constraints.values()), kept, needed, view.deadline)
+    kept, is_complete = left_out(_entries(view, kept), kept, needed, view.deadline)
+    yield _finding(view, kept, view.refuted(kept), is_complete=is_complete)
+
+
+def _is_irreducible(view: View, kept: Mask) -> bool:
+    """Whether some point is proved to satisfy the constraints once any one of them is left out."""
+    for rows in _entries(view, kept):
+        fewer = kept.copy()
+        fewer[rows] = False
+        if view.deadline.is_over() or not view.is_feasible(fewer):
+            return False
+    return True
+
+
+def _entries(view: View, kept: Mask) -> list[Index]:
+    """Rows that can be left out one by one; cones of several rows only as a whole."""
+    program, owned = view.balanced, view.stated.owned
+    m = program.f.size
+    groups = [np.array([row]) for row in range(m)]
+    for part in program.parts:
+        rows = m + part.rows
+        groups += [rows] if part.kind != "nonnegative" else [np.array([row]) for row in rows]
+    return [rows for rows in groups if (kept & owned)[rows].any()]
+
+
+def _finding(view: View, kept: Mask, ray: Array | None, *, is_complete: bool) -> Finding:
+    named = view.stated
+    rows = named.labels_of(kept)
+    labels, several = tuple(rows), sum(at.size for at in rows.values()) > 1
+    is_alone = len(labels) == 1
+    weights = None if ray is None or np.isnan(ray).any() else ray
+    touched = (
+        abs(named.program.E).T @ kept[: named.program.f.size]
+        + abs(named.program.A).T @ (kept & named.owned)[named.program.f.size :]
+    )
+    which = quoted(labels) if labels else "the cones of the variables"
+    says = f"No point satisfies {which}{'' if is_alone else ' together'}{_of_rows(view, rows)}"
+    data: dict[str, object] = {"rows": rows}
+    if weights is not None:
+        exact = exact_multipliers(view, kept, weights)
+        size = abs(float(_right(view) @ weights))
+        data["multipliers"] = exact or {k: weights[named.constraints[k]] / size for k in labels}
+        says += _sum(view, rows, exact) if exact else ""
+    if not is_complete:
+        says += ", and time was too short to see whether fewer contradict each other"
+    elif several and _is_irreducible(view, kept):
+        says += "; none of them can be left out"
+    elif several:
+        says += "; no proof was found with fewer"
+    return Finding(
+        Kind.CONFLICT,
+        Severity.ERROR,
+        labels,
+        named.names_of(touched > 0.0),
+        f"{says}.",
+        _instead(view, labels),
+        is_proved=True,
+        data=data,
+    )
+
+
+def _right(view: View) -> Array:
+    return np.concatenate([view.stated.program.f, view.stated.program.b])
+
+
+def _of_rows(view: View, rows: Mapping[str, Index]) -> str:
+    """Which rows of constraints with several."""
+    some = [
+        f"row{'s' if at.size > 1 else ''} {', '.join(map(str, at[:_SHOWN]))}"
+        f"{', ...' if at.size > _SHOWN else ''} of {label!r}"
+        for label, at in rows.items()
+        if at.size < view.stated.constraints[label].size
+    ]
+    return f" ({'; '.join(some)})" if some else ""
+
+
+def _sum(view: View, rows: Mapping[str, Index], exact: Mapping[str, list[Fraction]]) -> str:
+    """The contradiction in numbers, where it is short."""
+    weights = [exact[label][k] for label, at in rows.items() for k in at]
+    if len(weights) > _SHOWN or len(weights) < 2:
+        return ""
+    right = sum(
+        (
+            w * Fraction(float(b))
+            for label, at in view.stated.constraints.items()
+            if label in exact
+            for w, b in zip(exact[label], _right(view)[at], strict=True)
+        ),
+        Fraction(0),
+    )
+    shown = ", ".join(str(w) for w in weights)
+    return (
+        f": with weights {shown} their left sides add up to what is never negative, and their "
+        f"right sides to {float(right):.6g}"
+    )
+
+
+def _instead(view: View, labels: tuple[str, ...]) -> str:
+    which = "one of them" if len(labels) > 1 else "it"
+    if view.of_model:
+        return (
+            f"Remove {which}, move a right-hand side, or let it be missed at a cost: "
+            "`soften(block, weight)`, or `statement.priced(weight)` for a comparison."
+        )
+    return f"Remove {which}, or move a right-hand side."
