@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sl
@@ -56,6 +57,18 @@ class Sums:
     def are_exact(self) -> NDArray[np.bool_]:
         """Which rows are shown to be sums of others, right sides as well: without rounding."""
         return np.asarray(_are_sums(self.rows, self.basis, self.rest, self.weights), dtype=bool)
+
+    def remainder(self, row: int) -> dict[int, Fraction] | None:
+        """What rational elimination leaves of a row, places and numbers; None with many rows."""
+        return (
+            None
+            if self.basis.size > _RATIONAL
+            else _eliminated(_terms(self.rows[[row]]), self._pivots)
+        )
+
+    @cached_property
+    def _pivots(self) -> list[tuple[int, dict[int, Fraction]]]:
+        return _pivots_of(self.rows[self.basis])
 
 
 def nearly_dependent(E: sp.csr_array, f: Array, D: Array) -> Sums:
@@ -185,13 +198,19 @@ def _are_eliminated(basis: sp.csr_array, rest: sp.csr_array) -> bool:
 
     The last column is of right sides, in which no row has a pivot.
     """
+    pivots = _pivots_of(basis)
+    return not any(_eliminated(_terms(rest[[k]]), pivots) for k in range(rest.shape[0]))
+
+
+def _pivots_of(basis: sp.csr_array) -> list[tuple[int, dict[int, Fraction]]]:
+    """Rows of a basis, each without the pivots of those before it, and its own pivot."""
     right, pivots = basis.shape[1] - 1, list[tuple[int, dict[int, Fraction]]]()
     for k in range(basis.shape[0]):
         line = _eliminated(_terms(basis[[k]]), pivots)
         places = [place for place in line if place != right]
         if places:
             pivots.append((max(places, key=lambda j: abs(line[j])), line))
-    return not any(_eliminated(_terms(rest[[k]]), pivots) for k in range(rest.shape[0]))
+    return pivots
 
 
 def _eliminated(

@@ -15,6 +15,7 @@ from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataTypeError, ModelError, NotAcceptedError
 from sdpdr.certify.flat import (
     EXPONENTIAL,
+    KINDS,
     NONNEGATIVE,
     POWER,
     SECOND_ORDER,
@@ -24,7 +25,9 @@ from sdpdr.certify.flat import (
     build,
 )
 from sdpdr.certify.products import product
-from sdpdr.model.conic.interface import ConesOnly
+from sdpdr.model.conic.interface import ConesOnly, columns_of
+from sdpdr.model.conic.pieces import AUXILIARY
+from sdpdr.model.conic.problem import final_labels
 
 
 class _FlatInterface(ConesOnly):
@@ -47,10 +50,16 @@ class FlatProblem:
         Its minimisation.
     maximize : bool
         Whether the person maximises the negative of that.
+    constraints : mapping from label to array of int
+        Where rows of the problem's own constraints are among equations, and then cones.
+    variables : mapping from name to array of int
+        Where the problem's own variables are among the unknowns; symmetric ones by triangles.
     """
 
     program: FlatProgram
     maximize: bool
+    constraints: Mapping[str, Index]
+    variables: Mapping[str, Index]
 
 
 def flat_problem(problem: Any) -> FlatProblem:
@@ -77,10 +86,14 @@ def flat_problem(problem: Any) -> FlatProblem:
     if not problem.variables():
         raise NotAcceptedError("the problem has no variables, so there is nothing to prove.")
     try:
-        data, *_ = problem.get_problem_data(_FlatInterface())
+        data, _, inverse = problem.get_problem_data(_FlatInterface())
     except cp.SolverError as error:
         raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
-    return FlatProblem(_program(data), isinstance(problem.objective, cp.Maximize))
+    columns = columns_of(data[names.PARAM_PROB], {v.id: v.name() for v in problem.variables()})
+    variables = {one.name: one.place for one in columns if one.name != AUXILIARY}
+    program, constraints = _program(data, final_labels(problem, inverse))
+    is_maximization = isinstance(problem.objective, cp.Maximize)
+    return FlatProblem(program, is_maximization, constraints, variables)
 
 
 def _require_convex(problem: Any) -> None:
@@ -103,22 +116,38 @@ def _require_convex(problem: Any) -> None:
         )
 
 
-def _program(data: Mapping[str, Any]) -> FlatProgram:
+def _program(
+    data: Mapping[str, Any], labels: Mapping[int, str]
+) -> tuple[FlatProgram, dict[str, Index]]:
+    """The program, and where constraints with labels are among its rows."""
     stuffed, A = data[names.PARAM_PROB], sp.csr_array(data[names.A])
     b, c = np.asarray(data[names.B], dtype=float), np.asarray(data[names.C], dtype=float)
     for found, what in ((A.data, "a constraint"), (b, "a constraint"), (c, "the objective")):
         if not np.all(np.isfinite(found)):
             raise ModelError(f"a coefficient of {what} is not finite; it must be a number.")
     pieces, equations, begin = list[Piece](), [np.arange(0)], 0
+    owners, places = list[int](), dict[int, list[Index]]()
     for constraint in stuffed.constraints:
         rows = np.arange(begin, begin + constraint.size)
         begin += constraint.size
         if isinstance(constraint, cp.constraints.Zero):
+            first = sum(part.size for part in equations)
+            places.setdefault(constraint.id, []).append(first + np.arange(rows.size))
             equations.append(rows)
         else:
-            pieces += _pieces(constraint, rows, A, b)
+            made = _pieces(constraint, rows, A, b)
+            pieces += made
+            owners += [constraint.id] * len(made)
     equal = np.concatenate(equations)
-    return build(c, A[equal], b[equal], pieces, float(data[names.OFFSET]))
+    # As `build` orders them.
+    at = equal.size
+    for k in sorted(range(len(pieces)), key=lambda k: KINDS.index(pieces[k].kind)):
+        places.setdefault(owners[k], []).append(at + np.arange(pieces[k].b.size))
+        at += pieces[k].b.size
+    program = build(c, A[equal], b[equal], pieces, float(data[names.OFFSET]))
+    return program, {
+        labels[one]: np.concatenate(rows) for one, rows in places.items() if one in labels
+    }
 
 
 def _pieces(constraint: Any, rows: Index, A: sp.csr_array, b: Array) -> list[Piece]:

@@ -115,11 +115,9 @@ def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
         data, chain, inverse = problem.get_problem_data(interface)
     except cp.SolverError as error:
         raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
-    final = _final_identities(inverse)
-    labels = {final.get(c.id, c.id): label for c, label in _labels(problem)}
     reading = read_data(
         data,
-        labels=labels,
+        labels=final_labels(problem, inverse),
         variables={v.id: v.name() for v in problem.variables()},
         maximize=isinstance(problem.objective, cp.Maximize),
     )
@@ -127,6 +125,12 @@ def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
     program = CvxpyProgram(**{**parts, "name": name or ""})
     object.__setattr__(program, "_way", _WayBack(problem, chain, inverse, reading))
     return program
+
+
+def final_labels(problem: cp.Problem, inverse: list[Any]) -> dict[int, str]:
+    """Labels of constraints by what they are called after all steps of cvxpy's."""
+    final = _final_identities(inverse)
+    return {final.get(c.id, c.id): label for c, label in labels_of(problem)}
 
 
 def _final_identities(inverse: list[Any]) -> dict[int, int]:
@@ -141,7 +145,7 @@ def _final_identities(inverse: list[Any]) -> dict[int, int]:
     return found
 
 
-def _labels(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
+def labels_of(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
     """A label for each constraint: the one it was given, or how it was written if that is short."""
     seen = {AUXILIARY, SQUARES}
     for k, c in enumerate(problem.constraints, start=1):

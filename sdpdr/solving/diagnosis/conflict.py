@@ -69,18 +69,16 @@ def _finding(view: View, kept: Mask, ray: Array | None, *, is_complete: bool) ->
     named = view.stated
     rows = named.labels_of(kept)
     labels, several = tuple(rows), sum(at.size for at in rows.values()) > 1
-    is_alone = len(labels) == 1
+    some = {k: at for k, at in rows.items() if at.size < named.constraints[k].size}
     weights = None if ray is None or np.isnan(ray).any() else ray
-    touched = (
-        abs(named.program.E).T @ kept[: named.program.f.size]
-        + abs(named.program.A).T @ (kept & named.owned)[named.program.f.size :]
-    )
+    touched = abs(named.rows).T @ (kept & named.owned)
     which = quoted(labels) if labels else "the cones of the variables"
-    says = f"No point satisfies {which}{'' if is_alone else ' together'}{_of_rows(view, rows)}"
+    says = f"No point satisfies {which}{' together' * (len(labels) > 1)}"
+    says += f" ({named.rows_in_words(some)})" if some else ""
     data: dict[str, object] = {"rows": rows}
     if weights is not None:
         exact = exact_multipliers(view, kept, weights)
-        size = abs(float(_right(view) @ weights))
+        size = abs(float(named.right @ weights))
         data["multipliers"] = exact or {k: weights[named.constraints[k]] / size for k in labels}
         says += _sum(view, rows, exact) if exact else ""
     if not is_complete:
@@ -101,21 +99,6 @@ def _finding(view: View, kept: Mask, ray: Array | None, *, is_complete: bool) ->
     )
 
 
-def _right(view: View) -> Array:
-    return np.concatenate([view.stated.program.f, view.stated.program.b])
-
-
-def _of_rows(view: View, rows: Mapping[str, Index]) -> str:
-    """Which rows of constraints with several."""
-    some = [
-        f"row{'s' if at.size > 1 else ''} {', '.join(map(str, at[:_SHOWN]))}"
-        f"{', ...' if at.size > _SHOWN else ''} of {label!r}"
-        for label, at in rows.items()
-        if at.size < view.stated.constraints[label].size
-    ]
-    return f" ({'; '.join(some)})" if some else ""
-
-
 def _sum(view: View, rows: Mapping[str, Index], exact: Mapping[str, list[Fraction]]) -> str:
     """The contradiction in numbers, where it is short."""
     weights = [exact[label][k] for label, at in rows.items() for k in at]
@@ -126,7 +109,7 @@ def _sum(view: View, rows: Mapping[str, Index], exact: Mapping[str, list[Fractio
             w * Fraction(float(b))
             for label, at in view.stated.constraints.items()
             if label in exact
-            for w, b in zip(exact[label], _right(view)[at], strict=True)
+            for w, b in zip(exact[label], view.stated.right[at], strict=True)
         ),
         Fraction(0),
     )

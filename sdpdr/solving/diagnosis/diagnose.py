@@ -1,24 +1,132 @@
-"""Why a program fails, or may fail, in the names of whoever wrote it."""
+"""Why a program fails, in the names of whoever wrote it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import Deadline, in_seconds
+from sdpdr.base.progress import Progress, show_count
+from sdpdr.model import Block, Model
+from sdpdr.program.sdp import SDP
+from sdpdr.solving.diagnosis.coefficients import find_rounding, find_scales
+from sdpdr.solving.diagnosis.components import find_components
 from sdpdr.solving.diagnosis.conflict import find_conflicts
-from sdpdr.solving.diagnosis.finding import Diagnosis, Finding
+from sdpdr.solving.diagnosis.entrywise import find_entrywise
+from sdpdr.solving.diagnosis.finding import Diagnosis, Finding, Kind, Severity
+from sdpdr.solving.diagnosis.interior import find_no_interior
+from sdpdr.solving.diagnosis.penalties import find_penalties
+from sdpdr.solving.diagnosis.repeated import find_repeated
 from sdpdr.solving.diagnosis.sources import view_of
+from sdpdr.solving.diagnosis.unbounded import find_unbounded
 from sdpdr.solving.diagnosis.view import View
 
+if TYPE_CHECKING:
+    import cvxpy as cp
+
 Find = Callable[[View], Iterator[Finding]]
-# What is read off the numbers of a program, and what solvers are asked for.
-_READ: tuple[Find, ...] = ()
-_PROVED: tuple[Find, ...] = (find_conflicts,)
+# What is read off the numbers of a program; and what solvers propose and proofs establish.
+_READ: tuple[Find, ...] = (
+    find_entrywise,
+    find_repeated,
+    find_components,
+    find_rounding,
+    find_scales,
+)
+_PROVED: tuple[tuple[str, Find], ...] = (
+    ("conflicts", find_conflicts),
+    ("unbounded directions", find_unbounded),
+    ("an interior", find_no_interior),
+    ("weights of penalties", find_penalties),
+)
 
 
-def diagnose(program: Any, *, seconds: float = 5.0) -> Diagnosis:
-    """Find out why a program fails."""
+def diagnose(
+    program: Model | Block | SDP | cp.Problem | str | os.PathLike[str],
+    *,
+    seconds: float = 5.0,
+    progress: Progress | bool | None = None,
+) -> Diagnosis:
+    """Find out why a program fails, or why answers to it are hard to trust.
+
+    Ten kinds of findings (`sdpdr.solving.diagnosis.Kind`) name constraints and variables as the
+    user did, and say what to write instead. Conflicts, unbounded directions and missing interiors
+    are proved by the kernel that proves answers (`sdpdr.certify`).
+
+    Parameters
+    ----------
+    program : Model, Block, SDP, cvxpy.Problem, or name of a file in SDPA's sparse format
+        Solved or not.
+    seconds : float, default 5
+        For all of it. Reading the numbers of a program is not interrupted, and takes less.
+    progress : bool or callable, optional
+        Show progress; by default on a terminal only.
+
+    Returns
+    -------
+    Diagnosis
+        The findings, the most severe first. `Diagnosis.unexamined` says what was not looked for.
+
+    Raises
+    ------
+    DataTypeError, DataError, NotAcceptedError, FileFormatError
+        If it is no program, or none that has cones.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> K = sdpdr.psd("K", 3)
+    >>> model = sdpdr.minimize(K[2, 2]) + [
+    ...     (K.trace() <= 1.0).named("size"),
+    ...     (K[0, 1] >= 0.75).named("close"),
+    ...     (K[2, 2] >= 0.1).named("third"),
+    ... ]
+    >>> found = sdpdr.diagnose(model)
+    >>> found[0].kind.value, found[0].constraints
+    ('conflict', ('size', 'close'))
+    >>> found[0].says.partition(":")[0]
+    "No point satisfies 'size' and 'close' together"
+    """
     view = view_of(program, Deadline(seconds))
-    findings = [finding for find in (*_READ, *_PROVED) for finding in find(view)]
-    return Diagnosis(tuple(sorted(findings, key=lambda finding: finding.place)))
+    findings, unexamined = list[Finding](), list[str]()
+    with show_count(progress, "diagnosing", len(_READ) + len(_PROVED)) as count:
+        for find in _READ:
+            findings += find(view)
+            count(1)
+        for what, find in _PROVED:
+            # Without an answer there is nothing to say of the others.
+            if any(f.kind in (Kind.CONFLICT, Kind.UNBOUNDED) for f in findings):
+                break
+            why_not = _why_not(view)
+            if why_not:
+                unexamined.append(f"{what}, {why_not}")
+            else:
+                findings += find(view)
+            count(1)
+    found = [_as_cause(finding, findings) for finding in findings]
+    ordered = sorted(found, key=lambda finding: finding.place)
+    return Diagnosis(tuple(ordered), tuple(unexamined))
+
+
+def _why_not(view: View) -> str:
+    """Why nothing is to be proved; empty where it is."""
+    if not view.is_small:
+        size = view.stated.program.c.size
+        return f"because the program has {size} numbers, which is too many for a quick proof"
+    if view.deadline.is_over():
+        return f"because {in_seconds(view.deadline.seconds)} s were over: pass more `seconds`"
+    return ""
+
+
+def _as_cause(finding: Finding, findings: Sequence[Finding]) -> Finding:
+    """A finding that explains why there is no answer, as severe as that; else the finding."""
+    for other in findings:
+        shares_rows = set(finding.constraints) & set(other.constraints)
+        shares_names = set(finding.variables) & set(other.variables)
+        is_cause = finding.kind is Kind.ENTRYWISE and other.kind is Kind.CONFLICT and shares_rows
+        drifts = finding.data.get("is_centred") and other.kind is Kind.UNBOUNDED and shares_names
+        if is_cause or drifts:
+            return replace(finding, severity=Severity.ERROR)
+    return finding

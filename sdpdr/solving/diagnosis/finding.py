@@ -95,14 +95,11 @@ class Diagnosis:
     Attributes
     ----------
     findings : tuple of Finding
-    name : str
-        Of the program.
     unexamined : tuple of str
         What was not looked for, and why.
     """
 
     findings: tuple[Finding, ...]
-    name: str = ""
     unexamined: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -130,7 +127,9 @@ class Diagnosis:
         >>> [finding.variables for finding in found.of_kind("unbounded direction")]
         [('x',)]
         """
-        wanted = {kind} if isinstance(kind, Kind) else {k for k in Kind if kind in (k.name, k.value)}
+        wanted = (
+            {kind} if isinstance(kind, Kind) else {k for k in Kind if kind in (k.name, k.value)}
+        )
         return tuple(finding for finding in self.findings if finding.kind in wanted)
 
     def to_frame(self) -> pd.DataFrame:
@@ -147,7 +146,15 @@ class Diagnosis:
 
         columns = ("severity", "kind", "constraints", "variables", "says", "instead", "is_proved")
         rows = [
-            (f.severity.name, f.kind.value, f.constraints, f.variables, f.says, f.instead, f.is_proved)
+            (
+                f.severity.name,
+                f.kind.value,
+                f.constraints,
+                f.variables,
+                f.says,
+                f.instead,
+                f.is_proved,
+            )
             for f in self.findings
         ]
         return pd.DataFrame(rows, columns=list(columns))

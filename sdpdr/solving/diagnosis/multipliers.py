@@ -30,9 +30,7 @@ def exact_multipliers(view: View, kept: Mask, ray: Array) -> dict[str, list[Frac
         return None
     unit = sizes[sizes > 1e-6 * sizes.max()].min()
     for most in _DENOMINATORS:
-        found = {
-            int(k): Fraction(float(ray[k] / unit)).limit_denominator(most) for k in rows
-        }
+        found = {int(k): Fraction(float(ray[k] / unit)).limit_denominator(most) for k in rows}
         if _contradicts(view, found):
             return {
                 label: [found.get(int(k), Fraction(0)) for k in at]

@@ -9,18 +9,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from sdpdr.base.arrays import Index
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataTypeError
+from sdpdr.base.errors import CompileError, DataTypeError, NotAcceptedError
 from sdpdr.certify.answer import is_small
+from sdpdr.certify.path import LARGEST
 from sdpdr.certify.standard import Standard, as_stated, standard
+from sdpdr.certify.units import Units
 from sdpdr.model import Block, Model
 from sdpdr.model.language.statements import Statement, is_symmetric
-
 from sdpdr.model.terms import Penalize
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa import read_sdpa
+from sdpdr.program.solution import Solution
+from sdpdr.solving.diagnosis.penalties import slack_of_penalties
 from sdpdr.solving.diagnosis.view import Named, View
+
+# Relative difference of two triangles that products of matrices leave by rounding.
+_ROUNDING = 1e-12
+# Numbers of variables beyond which coefficients are not written out.
+_NUMBERS = 2_000_000
 
 
 def view_of(program: Any, deadline: Deadline) -> View:
@@ -38,7 +48,12 @@ def view_of(program: Any, deadline: Deadline) -> View:
     if isinstance(program, Model):
         return _of_model(program, deadline)
     if isinstance(program, SDP):
-        return _of_sdp(program, deadline)
+        view = _of_sdp(program, deadline)
+        return replace(view, penalized=slack_of_penalties(view.stated))
+    if type(program).__module__.partition(".")[0] == "cvxpy":
+        return _of_cvxpy(program, deadline)
+    if isinstance(program, Solution):
+        raise DataTypeError("a solution does not hold its program: pass the model that was solved.")
     raise DataTypeError(
         f"there is no program in {type(program).__name__!r}: pass a Model, an SDP, a cvxpy.Problem "
         "or the name of a file in SDPA's sparse format."
@@ -46,7 +61,15 @@ def view_of(program: Any, deadline: Deadline) -> View:
 
 
 def _of_sdp(sdp: SDP, deadline: Deadline) -> View:
-    stated, solved = as_stated(sdp), standard(sdp)
+    size = sum(v.size for v in sdp.variables)
+    if size > _NUMBERS:
+        raise NotAcceptedError(
+            f"the program has {size} numbers, and a diagnosis looks at {_NUMBERS} or less: "
+            "diagnose the same model of fewer points."
+        )
+    stated = as_stated(sdp)
+    # Proofs are about the face that rows state, so that these rows alone are no finding.
+    solved = standard(sdp) if is_small(sdp) else stated
     return View(
         _named(stated),
         _named(solved),
@@ -58,21 +81,103 @@ def _of_sdp(sdp: SDP, deadline: Deadline) -> View:
 
 
 def _named(form: Standard) -> Named:
-    return Named(form.flat, form.labels, {block.name: block.places for block in form.blocks})
+    return Named(
+        form.flat,
+        form.labels,
+        {block.name: block.places for block in form.blocks},
+        form.units,
+        {block.name: block.order for block in form.blocks if block.order},
+    )
 
 
 def _of_model(model: Model, deadline: Deadline) -> View:
-    view = _of_sdp(model.to_sdp(), deadline)
+    try:
+        view = _of_sdp(model.to_sdp(), deadline)
+    except CompileError:  # functions of exponential cones, or blocks written in cvxpy
+        return replace(_of_cvxpy(model.to_cvxpy(), deadline), of_model=True)
+    places, slack = view.stated.variables, dict[str, Index]()
+    for label, term in model.labelled_terms():
+        if isinstance(term, Penalize) and term.penalty != "square":
+            sides = (places.get(f"{label}.{side}", np.arange(0)) for side in ("over", "under"))
+            slack[label] = np.concatenate(list(sides))
     return replace(
         view,
+        stated=_spoken(view.stated, set(model.spoken_of)),
+        solved=_spoken(view.solved, set(model.spoken_of)),
         of_model=True,
         entrywise=tuple(_entrywise(model)),
-        penalized={
-            label: tuple(f"{label}.{side}" for side in ("over", "under"))
-            for label, term in model.labelled_terms()
-            if isinstance(term, Penalize) and term.penalty != "square"
+        penalized=slack,
+    )
+
+
+def _spoken(named: Named, variables: set[str], constraints: set[str] | None = None) -> Named:
+    """The same with the names that the user gave, and without those of a modelling language."""
+    return replace(
+        named,
+        variables={name: at for name, at in named.variables.items() if name in variables},
+        constraints={
+            label: at
+            for label, at in named.constraints.items()
+            if constraints is None or label in constraints
         },
     )
+
+
+def _of_cvxpy(problem: Any, deadline: Deadline) -> View:
+    """The view of a problem, of its standard form if it has one, else over all cones of cvxpy."""
+    import cvxpy as cp
+
+    from sdpdr.model.conic.problem import labels_of, needed_cones, read_problem
+
+    if not isinstance(problem, cp.Problem):
+        raise DataTypeError(
+            f"there is no program in {type(problem).__name__!r}: pass the cvxpy.Problem itself."
+        )
+    if problem.is_dcp() and any(needed_cones(problem)):
+        view = _of_cones(problem, deadline)
+    else:
+        view = _of_sdp(read_problem(problem), deadline)
+    labels = {label: c for c, label in labels_of(problem)}
+    names = {v.name() for v in problem.variables()}
+    stated = _spoken(view.stated, names, set(labels))
+    symmetric = [k for k, c in labels.items() if _is_mirrored(stated, k, c.shape)]
+    return replace(
+        view,
+        stated=stated,
+        solved=_spoken(view.solved, names, set(labels)),
+        mirrored=tuple(symmetric),
+        entrywise=tuple(k for k in symmetric if isinstance(labels[k], cp.constraints.Inequality)),
+        penalized=slack_of_penalties(stated),
+    )
+
+
+def _of_cones(problem: Any, deadline: Deadline) -> View:
+    from sdpdr.model.conic.flat import flat_problem
+
+    flat = flat_problem(problem)
+    units = Units.of(flat.program)
+    named = Named(flat.program, flat.constraints, flat.variables, Units.given(flat.program))
+    return View(
+        named,
+        replace(named, program=units.program(flat.program), units=units),
+        lambda x: {name: units.given_point(x)[at] for name, at in flat.variables.items()},
+        flat.maximize,
+        is_small=flat.program.c.size <= LARGEST,
+        deadline=deadline,
+    )
+
+
+def _is_mirrored(named: Named, label: str, shape: tuple[int, ...]) -> bool:
+    """Whether a constraint compares square matrices that are symmetric but for rounding."""
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2 or label not in named.constraints:
+        return False
+    rows = named.constraints[label]
+    if rows.size != shape[0] ** 2:
+        return False
+    mirrored = rows.reshape(shape).T.ravel()
+    both = sp.csr_array(sp.hstack([named.rows, sp.csr_array(named.right[:, None])]))
+    apart = abs(both[rows] - both[mirrored]).max()
+    return bool(apart <= _ROUNDING * abs(both[rows]).max())
 
 
 def _entrywise(model: Model) -> Iterator[str]:

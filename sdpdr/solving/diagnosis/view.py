@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.progress import working
+from sdpdr.base.rows import listed
 from sdpdr.certify.equations import UnprovedError
-from sdpdr.certify.exposing import inside
 from sdpdr.certify.faces import PRIMAL
-from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram, build
-from sdpdr.certify.knowledge import Knowledge
-from sdpdr.certify.proof import Proof
+from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram, Piece, build
+from sdpdr.certify.knowledge import VALUE, Knowledge
 from sdpdr.certify.prove import prove
 from sdpdr.certify.reduced import refuted
 from sdpdr.certify.units import NOTHING, Units
@@ -29,6 +29,8 @@ Mask = NDArray[np.bool_]
 UNPROVED = (UnprovedError, np.linalg.LinAlgError, ArithmeticError)
 # Multipliers beside the largest that count: interior-point methods leave 1e-8 of those that vanish.
 _COUNTS = 1e-6
+# Rows of one constraint that a sentence lists.
+_LISTED = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +44,21 @@ class Named:
         Where its rows are among equations, and then cones.
     variables : mapping from name to array of int
         Where it is among the unknowns.
+    units : Units
+        Those that the program is in.
+    orders : mapping from name to int
+        Orders of those that are matrices.
+
+    Rows and unknowns that a modelling language adds of its own accord have no names.
     """
 
     program: FlatProgram
     constraints: Mapping[str, Index]
     variables: Mapping[str, Index]
+    units: Units
+    orders: Mapping[str, int] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def owned(self) -> Mask:
         """Which rows stand in constraints of the user, and not in cones of variables."""
         found = np.zeros(self.program.f.size + self.program.b.size, dtype=bool)
@@ -56,10 +66,51 @@ class Named:
             found[rows] = True
         return found
 
+    @cached_property
+    def own(self) -> Mask:
+        """Which rows are cones of single unknowns that no constraint states."""
+        alone = (np.diff(self.rows.indptr) == 1) & (self.right == 0.0)
+        alone[: self.program.f.size] = False
+        return ~self.owned & alone
+
+    @cached_property
+    def is_matrix(self) -> Mask:
+        """Which rows are of a cone of several numbers."""
+        found = np.zeros(self.right.size, dtype=bool)
+        for part in self.program.parts:
+            found[self.program.f.size + part.rows] = part.kind != NONNEGATIVE
+        return found
+
+    @cached_property
+    def groups(self) -> Index:
+        """A number for each row, which rows of one cone share; inequalities have their own."""
+        m, found = self.program.f.size, np.arange(self.program.f.size + self.program.b.size)
+        for part in self.program.parts:
+            if part.kind != NONNEGATIVE:
+                found[m + part.rows] = m + part.rows[0]
+        return found
+
+    @cached_property
+    def rows(self) -> sp.csr_array:
+        """Coefficients of all rows, equations first."""
+        return sp.csr_array(sp.vstack([self.program.E, self.program.A]))
+
+    @property
+    def right(self) -> Array:
+        """Right-hand sides of all rows."""
+        return np.concatenate([self.program.f, self.program.b])
+
     def labels_of(self, rows: Mask) -> dict[str, Index]:
         """Which rows of a mask belong to which constraint, numbered within it."""
         found = {label: np.flatnonzero(rows[at]) for label, at in self.constraints.items()}
         return {label: at for label, at in found.items() if at.size}
+
+    def rows_in_words(self, rows: Mapping[str, Index]) -> str:
+        """Which rows of which constraints: ``rows 0, 2 of 'a'; row 0 of 'b'``."""
+        return "; ".join(
+            f"row{'s' if at.size > 1 else ''} {listed(at, _LISTED)} of {label!r}"
+            for label, at in rows.items()
+        )
 
     def names_of(self, unknowns: Mask) -> tuple[str, ...]:
         """Variables of which some unknowns are in a mask."""
@@ -81,8 +132,10 @@ class View:
     maximize : bool
     entrywise : tuple of str
         Constraints that compare symmetric matrices entry by entry.
-    penalized : mapping from label to tuple of str
-        Variables that are the slack of penalties, by constraint.
+    mirrored : tuple of str
+        Constraints that the modelling language states for both triangles of a symmetric matrix.
+    penalized : mapping from label to array of int
+        Unknowns that are the slack of penalties, by constraint.
     of_model : bool
         Whether it was written as a model.
     is_small : bool
@@ -95,7 +148,8 @@ class View:
     values: Callable[[Array], Mapping[str, Value]]
     maximize: bool = False
     entrywise: tuple[str, ...] = ()
-    penalized: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mirrored: tuple[str, ...] = ()
+    penalized: Mapping[str, Index] = field(default_factory=dict)
     of_model: bool = False
     is_small: bool = True
     deadline: Deadline = field(default_factory=Deadline)
@@ -118,31 +172,16 @@ class View:
     def known(self) -> Knowledge:
         """What is proved of the program."""
         working("diagnosing: solving")
-        program = self.solved.program
-        found = Knowledge(nothing=NOTHING)
-        answer = self.solve(program)
+        return self._proved(self.solved.program)
+
+    def _proved(self, program: FlatProgram) -> Knowledge:
+        """What the kernel proves of a program in the time that is left."""
+        found, left = Knowledge(nothing=NOTHING), self.deadline.ahead
         try:
-            prove(program, answer, self.solve, seconds=self.deadline.ahead, known=found)
-        except ArithmeticError as error:  # numbers beyond those that rounding is known of
+            prove(program, self.solve(program), self.solve, seconds=left, known=found)
+        except ArithmeticError as error:  # numbers beyond those whose rounding is accounted for
             found.notes.append(str(error))
         return found
-
-    # -- parts of the program -------------------------------------------------------------------
-
-    def _part(self, kept: Mask) -> FlatProgram:
-        """The program, balanced, with some of its rows."""
-        program, m = self.balanced, self.balanced.f.size
-        pieces = []
-        for piece, part in zip(program.pieces(), program.parts, strict=True):
-            rows = kept[m + part.rows]
-            if piece.kind == NONNEGATIVE:
-                around = None if piece.around is None else piece.around[rows]
-                pieces.append(piece._replace(A=piece.A[rows], b=piece.b[rows], around=around))
-            elif rows.all():
-                pieces.append(piece)
-        E, radii = program.E[kept[:m]], program.around.E
-        around = program.around._replace(E=None if radii is None else radii[kept[:m]], A=None)
-        return build(program.c, E, program.f[kept[:m]], pieces, around=around)
 
     def refuted(self, kept: Mask) -> Array | None:
         """Multipliers, in units of the user, that prove some rows contradictory; or None.
@@ -150,7 +189,7 @@ class View:
         They are nan where the proof takes faces first and has no multipliers.
         """
         try:
-            ray = refuted(self._part(kept), PRIMAL, self.solve)[1]
+            ray = refuted(some_rows(self.balanced, kept), PRIMAL, self.solve)[1]
         except UNPROVED:
             return None
         found = np.zeros(kept.size)
@@ -163,14 +202,23 @@ class View:
 
     def is_feasible(self, kept: Mask) -> bool:
         """Whether some rows are proved to have a common point."""
-        program = self._part(kept)
-        centre = np.concatenate([np.zeros(program.f.size), program.centre])
-        try:
-            y = inside(program, PRIMAL, self.solve)
-            Proof(program, program.b - program.A @ y, centre).value(y)
-        except UNPROVED:
-            return False
-        return True
+        program = some_rows(self.balanced, kept).charged(np.zeros(self.balanced.c.size))
+        return VALUE in self._proved(program).how
+
+
+def some_rows(program: FlatProgram, kept: Mask) -> FlatProgram:
+    """A program with some of its rows; a cone of several stays if all of them do."""
+    m, pieces = program.f.size, list[Piece]()
+    for piece, part in zip(program.pieces(), program.parts, strict=True):
+        rows = kept[m + part.rows]
+        if piece.kind == NONNEGATIVE:
+            around = None if piece.around is None else piece.around[rows]
+            pieces.append(piece._replace(A=piece.A[rows], b=piece.b[rows], around=around))
+        elif rows.all():
+            pieces.append(piece)
+    E, radii = program.E[kept[:m]], program.around.E
+    around = program.around._replace(E=None if radii is None else radii[kept[:m]], A=None)
+    return build(program.c, E, program.f[kept[:m]], pieces, program.offset, around=around)
 
 
 def significant(multipliers: Array) -> Mask:
@@ -216,7 +264,7 @@ def left_out(
                 at += size
                 continue
             kept = needed
-            done = sum(kept[rows].any() for rows in open_[:at])
+            done = sum(bool(kept[rows].any()) for rows in open_[:at])
             open_, at = [rows for rows in open_ if kept[rows].any()], done
         if size == 1:
             return kept, True

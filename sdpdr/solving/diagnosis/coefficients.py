@@ -1,0 +1,122 @@
+"""Coefficients that are rounding, and scales far apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.rows import counted
+from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
+from sdpdr.solving.diagnosis.view import Mask, Named, View, quoted
+
+# What is left where some thousand numbers of size one cancel; data have no more digits.
+_ROUNDING = 2.0**-40
+# Half of the digits of a double: beyond that, what is small is lost beside what is large.
+_APART = 1e8
+
+
+def find_rounding(view: View) -> Iterator[Finding]:
+    """Find coefficients that are negligible beside others of their row and of their variable."""
+    named = view.stated
+    rows, tiny = named.rows, _negligible(named)
+    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    mask = np.zeros(rows.shape[0], dtype=bool)
+    mask[owner[tiny]] = True
+    for label in named.labels_of(mask):
+        chosen = tiny & np.isin(owner, named.constraints[label])
+        unknowns = np.zeros(named.program.c.size, dtype=bool)
+        unknowns[rows.indices[chosen]] = True
+        names, found = named.names_of(unknowns), rows.data[chosen]
+        what = f"{counted(found.size, 'coefficient')} of {quoted(names)} in {label!r}"
+        yield Finding(
+            Kind.ROUNDING,
+            Severity.WARNING,
+            (label,),
+            names,
+            f"Beside others, {what} look like rounding: {np.max(np.abs(found)):.1g} or less.",
+            "Write zero for them, for instance `a[abs(a) < 1e-12] = 0`.",
+            data={"coefficients": found},
+        )
+
+
+def _negligible(named: Named) -> Mask:
+    """Which coefficients are negligible beside the largest of their row and of their unknown."""
+    rows = named.rows
+    sizes, owner = np.abs(rows.data), np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    of_row, of_unknown = np.zeros(rows.shape[0]), np.abs(named.program.c)
+    np.maximum.at(of_row, owner, sizes)
+    np.maximum.at(of_unknown, rows.indices, sizes)
+    least = _ROUNDING * np.minimum(of_row[owner], of_unknown[rows.indices])
+    return np.asarray((sizes > 0.0) & (sizes <= least))
+
+
+def find_scales(view: View) -> Iterator[Finding]:
+    """Find coefficients, right-hand sides and costs of very different size."""
+    named = view.stated
+    rows = named.rows.copy()
+    rows.data[_negligible(named)] = 0.0
+    rows.eliminate_zeros()
+    least, largest = _extremes(rows)
+    told = set[str]()
+    for label, at in named.constraints.items():
+        inside = at[largest[at] >= _APART * least[at]]
+        if inside.size:
+            k = inside[np.argmax(largest[inside] / least[inside])]
+            told.add(label)
+            yield _apart((label,), f"coefficients of {label!r}", least[k], largest[k], _COLUMNS)
+    by_label = {
+        label: float(largest[at].max(initial=0.0))
+        for label, at in named.constraints.items()
+        if label not in told
+    }
+    yield from _between(by_label, "coefficients of", _ROWS)
+    sides = {
+        label: float(np.max(np.abs(named.right[at]), initial=0.0))
+        for label, at in named.constraints.items()
+    }
+    yield from _between(sides, "right-hand sides of", _ROWS + " " + _COLUMNS)
+    costs = np.abs(named.program.c[named.program.c != 0.0])
+    if costs.size and costs.max() >= _APART * costs.min():
+        yield _apart((), "costs of the objective", costs.min(), costs.max(), _COLUMNS)
+
+
+_COLUMNS = "Measure variables in units in which they are of size one."
+_ROWS = "Multiply a constraint by a number that brings its coefficients to size one."
+
+
+def _extremes(rows: sp.csr_array) -> tuple[Array, Array]:
+    """The least and the largest coefficient of each row."""
+    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    least, largest = np.full(rows.shape[0], np.inf), np.zeros(rows.shape[0])
+    np.minimum.at(least, owner, np.abs(rows.data))
+    np.maximum.at(largest, owner, np.abs(rows.data))
+    return least, largest
+
+
+def _between(sizes: dict[str, float], what: str, instead: str) -> Iterator[Finding]:
+    """A finding where the largest numbers of two constraints are far apart."""
+    some = {label: size for label, size in sizes.items() if size > 0.0}
+    if not some:
+        return
+    small, large = min(some, key=some.__getitem__), max(some, key=some.__getitem__)
+    if some[large] >= _APART * some[small]:
+        words = f"{what} {small!r} and {large!r}"
+        yield _apart((small, large), words, some[small], some[large], instead)
+
+
+def _apart(
+    labels: tuple[str, ...], what: str, least: float, largest: float, instead: str
+) -> Finding:
+    return Finding(
+        Kind.SCALES,
+        Severity.WARNING,
+        labels,
+        (),
+        f"The {what} differ by {largest / least:.0e}: from {least:.3g} to {largest:.3g}.",
+        instead,
+        is_proved=True,
+        data={"least": float(least), "largest": float(largest)},
+    )
