@@ -25,6 +25,7 @@ COMMANDS = (
     "transform",
     "export",
     "sdp",
+    "diagnose",
     "check",
     "demo",
 )

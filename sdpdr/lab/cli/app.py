@@ -214,6 +214,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "transform": ("transform", "Place new rows by a map that `sdpdr embed --save` wrote."),
         "export": ("problems", "Write a problem in SDPA sparse format, which most solvers read."),
         "sdp": ("problems", "Solve and grade any program in SDPA sparse format."),
+        "diagnose": ("diagnose", "Find out why a program fails, and what to write instead."),
         "check": ("check", "Check proof files without solving anything."),
         "study": ("study", "Compare solvers on many problems, and report."),
         "demo": ("study", "Unfold real data, compare all solvers, and write a report."),

@@ -80,7 +80,7 @@ def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
     if numbers.size == order:
         says = f"No constraint and no cost has an entry of {name!r} off the diagonal."
     instead = (
-        "Add an edge between them, or solve one program for each component."
+        "Add a constraint that joins them, such as an edge, or solve one program for each component."
         if centring.any()
         else "Write one matrix variable for each component: every answer has such a form."
     )

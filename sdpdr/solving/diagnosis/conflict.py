@@ -9,10 +9,10 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.progress import working
-from sdpdr.certify.knowledge import INFEASIBLE
+from sdpdr.certify.knowledge import INFEASIBLE, VALUE
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.multipliers import exact_multipliers
-from sdpdr.solving.diagnosis.view import Mask, View, left_out, quoted, significant
+from sdpdr.solving.diagnosis.view import Mask, View, left_out, quoted
 
 # Weights that a sentence has room for.
 _SHOWN = 4
@@ -22,23 +22,23 @@ def find_conflicts(view: View) -> Iterator[Finding]:
     """Find one smallest set of constraints that no point satisfies."""
     named = view.stated
     every = np.ones(named.owned.size, dtype=bool)
+    # Where a solver has an answer, it is quicker to prove that some point is feasible.
+    if view.answer.is_solved and VALUE in view.known.how:
+        return
     multipliers = view.refuted(every)
     if multipliers is None:
         if view.known.status == INFEASIBLE:
             yield _finding(view, every, None, is_complete=False)
         return
     working("diagnosing: leaving constraints out of a conflict")
-    owned = named.owned
 
     def needed(kept: Mask) -> Mask | None:
         """Which rows a proof needs, if there is one."""
         found = view.refuted(kept)
-        return None if found is None else kept & (~owned | significant(found))
+        return None if found is None else named.needed(kept, found)
 
-    kept = every
-    few = every & (~owned | significant(multipliers))
-    if needed(few) is not None:
-        kept = few
+    few = needed(named.needed(every, multipliers))
+    kept = every if few is None else few
     kept, _ = left_out(list(named.constraints.values()), kept, needed, view.deadline)
     kept, is_complete = left_out(_entries(view, kept), kept, needed, view.deadline)
     yield _finding(view, kept, view.refuted(kept), is_complete=is_complete)
@@ -56,13 +56,10 @@ def _is_irreducible(view: View, kept: Mask) -> bool:
 
 def _entries(view: View, kept: Mask) -> list[Index]:
     """Rows that can be left out one by one; cones of several rows only as a whole."""
-    program, owned = view.balanced, view.stated.owned
-    m = program.f.size
-    groups = [np.array([row]) for row in range(m)]
-    for part in program.parts:
-        rows = m + part.rows
-        groups += [rows] if part.kind != "nonnegative" else [np.array([row]) for row in rows]
-    return [rows for rows in groups if (kept & owned)[rows].any()]
+    named = view.stated
+    rows = np.flatnonzero(kept & named.owned)
+    rows = rows[np.argsort(named.groups[rows], kind="stable")]
+    return np.split(rows, np.flatnonzero(np.diff(named.groups[rows])) + 1)
 
 
 def _finding(view: View, kept: Mask, ray: Array | None, *, is_complete: bool) -> Finding:

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sdpdr.base.deadline import Deadline, in_seconds
 from sdpdr.base.progress import Progress, show_count
+from sdpdr.certify.path import TooLargeError
 from sdpdr.model import Block, Model
 from sdpdr.program.sdp import SDP
 from sdpdr.solving.diagnosis.coefficients import find_rounding, find_scales
@@ -89,9 +92,14 @@ def diagnose(
     >>> found[0].says.partition(":")[0]
     "No point satisfies 'size' and 'close' together"
     """
-    view = view_of(program, Deadline(seconds))
+    try:
+        view = view_of(program, Deadline(seconds))
+    except TooLargeError as why:
+        return Diagnosis((), (str(why),))
     findings, unexamined = list[Finding](), list[str]()
-    with show_count(progress, "diagnosing", len(_READ) + len(_PROVED)) as count:
+    steps = len(_READ) + len(_PROVED)
+    # What overflows is looked at where it arrives, as in the kernel.
+    with np.errstate(all="ignore"), show_count(progress, "diagnosing", steps) as count:
         for find in _READ:
             findings += find(view)
             count(1)

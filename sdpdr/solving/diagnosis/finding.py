@@ -159,6 +159,11 @@ class Diagnosis:
         ]
         return pd.DataFrame(rows, columns=list(columns))
 
+    def record(self) -> dict[str, Any]:
+        """Return the findings and what was not looked for, ready for JSON."""
+        findings = self.to_frame().to_dict(orient="records")
+        return {"findings": findings, "unexamined": list(self.unexamined)}
+
     def __rich__(self) -> Table:
         """Return the table that a terminal shows."""
         from rich import box

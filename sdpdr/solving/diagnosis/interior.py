@@ -36,7 +36,7 @@ def find_no_interior(view: View) -> Iterator[Finding]:
     def needed(kept: Mask) -> Mask | None:
         """Which rows expose a face, if they do."""
         found = _exposed(view, kept)
-        return None if found is None else kept & (~named.owned | significant(found[1]))
+        return None if found is None else named.needed(kept, found[1])
 
     kept = np.ones(named.owned.size, dtype=bool)
     few = needed(kept)

@@ -13,9 +13,9 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import CompileError, DataTypeError, NotAcceptedError
+from sdpdr.base.errors import CompileError, DataTypeError
 from sdpdr.certify.answer import is_small
-from sdpdr.certify.path import LARGEST
+from sdpdr.certify.path import LARGEST, TooLargeError
 from sdpdr.certify.standard import Standard, as_stated, standard
 from sdpdr.certify.units import Units
 from sdpdr.model import Block, Model
@@ -63,9 +63,9 @@ def view_of(program: Any, deadline: Deadline) -> View:
 def _of_sdp(sdp: SDP, deadline: Deadline) -> View:
     size = sum(v.size for v in sdp.variables)
     if size > _NUMBERS:
-        raise NotAcceptedError(
-            f"the program has {size} numbers, and a diagnosis looks at {_NUMBERS} or less: "
-            "diagnose the same model of fewer points."
+        raise TooLargeError(
+            f"anything, because the program has {size} numbers, and at most {_NUMBERS} are "
+            "written out"
         )
     stated = as_stated(sdp)
     # Proofs are about the face that rows state, so that these rows alone are no finding.

@@ -29,6 +29,8 @@ Mask = NDArray[np.bool_]
 UNPROVED = (UnprovedError, np.linalg.LinAlgError, ArithmeticError)
 # Multipliers beside the largest that count: interior-point methods leave 1e-8 of those that vanish.
 _COUNTS = 1e-6
+# What one proof may take of the time that is left.
+_SHARE = 0.5
 # Rows of one constraint that a sentence lists.
 _LISTED = 4
 
@@ -89,6 +91,11 @@ class Named:
             if part.kind != NONNEGATIVE:
                 found[m + part.rows] = m + part.rows[0]
         return found
+
+    def needed(self, kept: Mask, multipliers: Array) -> Mask:
+        """Rows without which a proof does, left out: cones as a whole, and none of variables."""
+        used = np.bincount(self.groups[significant(multipliers)], minlength=kept.size) > 0
+        return np.asarray(kept & (~self.owned | used[self.groups]))
 
     @cached_property
     def rows(self) -> sp.csr_array:
@@ -169,16 +176,22 @@ class View:
         return self.units.program(self.stated.program)
 
     @cached_property
+    def answer(self) -> Answer:
+        """What a solver says of the program; nothing of it is believed."""
+        working("diagnosing: solving")
+        return self.solve(self.solved.program)
+
+    @cached_property
     def known(self) -> Knowledge:
         """What is proved of the program."""
-        working("diagnosing: solving")
-        return self._proved(self.solved.program)
+        working("diagnosing: proving")
+        return self._proved(self.solved.program, self.answer)
 
-    def _proved(self, program: FlatProgram) -> Knowledge:
-        """What the kernel proves of a program in the time that is left."""
-        found, left = Knowledge(nothing=NOTHING), self.deadline.ahead
+    def _proved(self, program: FlatProgram, answer: Answer) -> Knowledge:
+        """What the kernel proves of a program in half of the time that is left."""
+        found, seconds = Knowledge(nothing=NOTHING), _SHARE * self.deadline.ahead
         try:
-            prove(program, self.solve(program), self.solve, seconds=left, known=found)
+            prove(program, answer, self.solve, seconds=seconds, known=found)
         except ArithmeticError as error:  # numbers beyond those whose rounding is accounted for
             found.notes.append(str(error))
         return found
@@ -203,7 +216,7 @@ class View:
     def is_feasible(self, kept: Mask) -> bool:
         """Whether some rows are proved to have a common point."""
         program = some_rows(self.balanced, kept).charged(np.zeros(self.balanced.c.size))
-        return VALUE in self._proved(program).how
+        return VALUE in self._proved(program, self.solve(program)).how
 
 
 def some_rows(program: FlatProgram, kept: Mask) -> FlatProgram:
