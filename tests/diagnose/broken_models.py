@@ -45,21 +45,23 @@ def broken(kind: Kind, *constraints: str, variables: tuple[str, ...] = ()) -> An
 @broken(Kind.CONFLICT, "demand", "capacity", variables=("x",))
 def capacity_below_demand():
     x = scalar("x", 3)
-    return minimize(x.sum()) + [
+    statements = [
         (x >= 1.0).named("demand"),
         (x[0] + 2.0 * x[1] <= 2.0).named("capacity"),
         (x <= 9.0).named("limit"),
     ]
+    return minimize(x.sum()) + statements
 
 
 @broken(Kind.CONFLICT, "zero", "sum", variables=("K",))
 def weakly_infeasible():
     K = psd("K", 3)
-    return minimize(K[1, 1]) + [
+    statements = [
         (K[0, 0] == 0.0).named("zero"),
         (2.0 * K[0, 1] + K[2, 2] == -1.0).named("sum"),
         (K[1, 1] <= 5.0).named("other"),
     ]
+    return minimize(K[1, 1]) + statements
 
 
 @broken(Kind.CONFLICT, "exp(x[0]) <= 1.0", "0.5 <= x[0]", variables=("x",))
@@ -118,12 +120,13 @@ def doubled_inequality():
 @broken(Kind.REPEATED, "first", "second", "sum", variables=("x",))
 def equation_that_is_a_sum():
     x = scalar("x", 3)
-    return minimize(x.sum()) + [
+    statements = [
         (x >= 0.5).named("low"),
         (x[0] + x[1] == 3.0).named("first"),
         (x[1] + x[2] == 5.0).named("second"),
         (x[0] + 2.0 * x[1] + x[2] == 8.0).named("sum"),
     ]
+    return minimize(x.sum()) + statements
 
 
 @broken(Kind.REPEATED, "loose", "tight", variables=("K",))
@@ -145,21 +148,23 @@ def twice_in_cvxpy():
 @broken(Kind.DISAGREEMENT, "total", "parts", variables=("x",))
 def total_of_rounded_parts():
     x = scalar("x", 2)
-    return minimize(x[0]) + [
+    statements = [
         (x >= 0.0).named("low"),
         (x.sum() == 0.3).named("total"),
         (10.0 * x.sum() == 10.0 * (0.1 + 0.2)).named("parts"),
     ]
+    return minimize(x[0]) + statements
 
 
 @broken(Kind.DISAGREEMENT, "a", "b", "c", variables=("K",))
 def trace_given_thrice():
     K = psd("K", 2)
-    return minimize(K[0, 1]) + [
+    statements = [
         (K[0, 0] == 1.0 / 3.0).named("a"),
         (K[1, 1] == 2.0 / 3.0).named("b"),
         (K.trace() == 1.0 + 1e-12).named("c"),
     ]
+    return minimize(K[0, 1]) + statements
 
 
 @broken(Kind.DISAGREEMENT, "rows", variables=("x",))
@@ -196,11 +201,12 @@ def diagonal_entry_that_vanishes():
 def matrices_that_touch():
     t = scalar("t", 2)
     D = np.diag([1.0, 0.0])
-    return minimize(t[0] + t[1]) + [
+    statements = [
         (t[0] * np.eye(2) >> D).named("upper"),
         (t[0] <= 1.0).named("lower"),
         (t[1] >= 0.0).named("other"),
     ]
+    return minimize(t[0] + t[1]) + statements
 
 
 @broken(Kind.NO_INTERIOR, "X[0, 0] <= 0.0", variables=("X",))
@@ -291,10 +297,11 @@ def metres_and_nanometres():
 @broken(Kind.SCALES, "small", "large")
 def constraints_in_other_units():
     K = psd("K", 2)
-    return minimize(K.trace()) + [
+    statements = [
         (1e-4 * K[0, 1] >= 1e-4).named("small"),
         (1e5 * K[0, 0] + 1e5 * K[0, 1] <= 4e5).named("large"),
     ]
+    return minimize(K.trace()) + statements
 
 
 @broken(Kind.SCALES, "limit", "big")

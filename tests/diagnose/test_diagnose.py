@@ -41,7 +41,7 @@ def test_each_kind_has_four_broken_programs():
 
 # -- laws of planted programs ---------------------------------------------------------------------
 
-SOUND = [kind for kind in KINDS if kind not in ("impossible", "endless")]
+SOUND = [kind for kind in KINDS if kind not in ("impossible", "endless", "chain-to-nothing")]
 
 
 @pytest.mark.parametrize("kind", SOUND)
@@ -55,7 +55,12 @@ def test_programs_with_an_optimum_have_no_error(kind, seed):
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"), [("impossible", Kind.CONFLICT), ("endless", Kind.UNBOUNDED)]
+    ("kind", "expected"),
+    [
+        ("impossible", Kind.CONFLICT),
+        ("chain-to-nothing", Kind.CONFLICT),
+        ("endless", Kind.UNBOUNDED),
+    ],
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_programs_without_an_answer_have_one_reason(kind, expected, seed):
@@ -90,10 +95,11 @@ def test_cards_have_errors_only_where_they_have_no_answer(name):
 def test_multipliers_of_a_conflict_are_exact():
     """They prove it by arithmetic alone: the left side is a square, the right side negative."""
     K = psd("K", 2)
-    model = minimize(K.trace()) + [
+    statements = [
         (K.trace() <= 1.0).named("size"),
         (K[0, 1] >= 0.75).named("corner"),
     ]
+    model = minimize(K.trace()) + statements
     found = diagnose(model)[0].data["multipliers"]
     assert found == {"size": [Fraction(1)], "corner": [Fraction(2)]}
     form = as_stated(model.to_sdp())
@@ -215,16 +221,11 @@ def test_findings_are_rows_of_a_frame_and_lines_of_a_table():
     frame = found.to_frame()
     assert frame["constraints"].tolist() == [finding.constraints for finding in found]
     assert frame["severity"].tolist()[0] == "error"
-    assert str(found).splitlines()[0].split() == [
-        "severity",
-        "kind",
-        "what",
-        "was",
-        "found,",
-        "and",
-        "what",
-    ] + (["to", "write", "instead"])
-    assert str(sdpdr.diagnose(minimize(scalar("x")) + (scalar("x") >= 1.0))) == "Nothing was found."
+    assert str(found).startswith(
+        "severity   kind       what was found, and what to write instead\n"
+    )
+    x = scalar("x")
+    assert str(diagnose(minimize(x) + (x >= 1.0))) == "Nothing was found."
 
 
 def test_all_constraints_of_an_empty_conflict_are_cones():

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.base.rows import counted
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
-from sdpdr.solving.diagnosis.view import Mask, Named, View, quoted
+from sdpdr.solving.diagnosis.subsets import Mask
+from sdpdr.solving.diagnosis.view import Named, View, quoted
 
 # What is left where some thousand numbers of size one cancel; data have no more digits.
 _ROUNDING = 2.0**-40

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
-from sdpdr.solving.diagnosis.view import Mask, Named, View, quoted
+from sdpdr.solving.diagnosis.subsets import Mask
+from sdpdr.solving.diagnosis.view import Named, View, quoted
 
 # Rows of a component that a sentence names, and components.
 _ROWS, _COMPONENTS = 6, 4
@@ -80,7 +81,7 @@ def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
     if numbers.size == order:
         says = f"No constraint and no cost has an entry of {name!r} off the diagonal."
     instead = (
-        "Add a constraint that joins them, such as an edge, or solve one program for each component."
+        "Add a constraint that joins them, such as an edge, or solve each component by itself."
         if centring.any()
         else "Write one matrix variable for each component: every answer has such a form."
     )

@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Index
 from sdpdr.base.progress import working
 from sdpdr.certify.knowledge import INFEASIBLE, VALUE
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.multipliers import exact_multipliers
-from sdpdr.solving.diagnosis.view import Mask, View, left_out, quoted
+from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, split
+from sdpdr.solving.diagnosis.view import View, quoted
 
 # Weights that a sentence has room for.
 _SHOWN = 4
@@ -25,23 +26,17 @@ def find_conflicts(view: View) -> Iterator[Finding]:
     # Where a solver has an answer, it is quicker to prove that some point is feasible.
     if view.answer.is_solved and VALUE in view.known.how:
         return
-    multipliers = view.refuted(every)
-    if multipliers is None:
+    proved = view.refuted(every)
+    if proved is None:
         if view.known.status == INFEASIBLE:
-            yield _finding(view, every, None, is_complete=False)
+            yield _finding(view, Proved.by(every, None), is_complete=False)
         return
     working("diagnosing: leaving constraints out of a conflict")
-
-    def needed(kept: Mask) -> Mask | None:
-        """Which rows a proof needs, if there is one."""
-        found = view.refuted(kept)
-        return None if found is None else named.needed(kept, found)
-
-    few = needed(named.needed(every, multipliers))
-    kept = every if few is None else few
-    kept, _ = left_out(list(named.constraints.values()), kept, needed, view.deadline)
-    kept, is_complete = left_out(_entries(view, kept), kept, needed, view.deadline)
-    yield _finding(view, kept, view.refuted(kept), is_complete=is_complete)
+    labels, cones = list(named.constraints.values()), named.cones
+    proved, _ = fewest(proved, labels, cones, view.refuted, view.deadline)
+    entries = _entries(view, proved.kept)
+    proved, is_complete = fewest(proved, entries, cones, view.refuted, view.deadline)
+    yield _finding(view, proved, is_complete=is_complete)
 
 
 def _is_irreducible(view: View, kept: Mask) -> bool:
@@ -56,27 +51,23 @@ def _is_irreducible(view: View, kept: Mask) -> bool:
 
 def _entries(view: View, kept: Mask) -> list[Index]:
     """Rows that can be left out one by one; cones of several rows only as a whole."""
-    named = view.stated
-    rows = np.flatnonzero(kept & named.owned)
-    rows = rows[np.argsort(named.groups[rows], kind="stable")]
-    return np.split(rows, np.flatnonzero(np.diff(named.groups[rows])) + 1)
+    return split(np.flatnonzero(kept & view.stated.owned), view.stated.cones)
 
 
-def _finding(view: View, kept: Mask, ray: Array | None, *, is_complete: bool) -> Finding:
-    named = view.stated
+def _finding(view: View, proved: Proved, *, is_complete: bool) -> Finding:
+    named, kept = view.stated, proved.kept
     rows = named.labels_of(kept)
     labels, several = tuple(rows), sum(at.size for at in rows.values()) > 1
     some = {k: at for k, at in rows.items() if at.size < named.constraints[k].size}
-    weights = None if ray is None or np.isnan(ray).any() else ray
-    touched = abs(named.rows).T @ (kept & named.owned)
     which = quoted(labels) if labels else "the cones of the variables"
     says = f"No point satisfies {which}{' together' * (len(labels) > 1)}"
     says += f" ({named.rows_in_words(some)})" if some else ""
     data: dict[str, object] = {"rows": rows}
-    if weights is not None:
-        exact = exact_multipliers(view, kept, weights)
-        size = abs(float(named.right @ weights))
-        data["multipliers"] = exact or {k: weights[named.constraints[k]] / size for k in labels}
+    if not np.isnan(proved.multipliers).any():
+        z = view.units.given_multipliers(proved.multipliers)
+        z /= abs(float(named.right @ z))
+        exact = exact_multipliers(view, kept, z)
+        data["multipliers"] = exact or {label: z[named.constraints[label]] for label in labels}
         says += _sum(view, rows, exact) if exact else ""
     if not is_complete:
         says += ", and time was too short to see whether fewer contradict each other"
@@ -88,7 +79,7 @@ def _finding(view: View, kept: Mask, ray: Array | None, *, is_complete: bool) ->
         Kind.CONFLICT,
         Severity.ERROR,
         labels,
-        named.names_of(touched > 0.0),
+        named.names_of(abs(named.rows).T @ (kept & named.owned) > 0.0),
         f"{says}.",
         _instead(view, labels),
         is_proved=True,

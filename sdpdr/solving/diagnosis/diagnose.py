@@ -105,7 +105,7 @@ def diagnose(
             count(1)
         for what, find in _PROVED:
             # Without an answer there is nothing to say of the others.
-            if any(f.kind in (Kind.CONFLICT, Kind.UNBOUNDED) for f in findings):
+            if any(finding.severity is Severity.ERROR for finding in findings):
                 break
             why_not = _why_not(view)
             if why_not:

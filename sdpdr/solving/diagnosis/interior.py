@@ -14,39 +14,29 @@ from sdpdr.certify.flat import NONNEGATIVE
 from sdpdr.certify.knowledge import INFEASIBLE
 from sdpdr.certify.proof import Proof
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
-from sdpdr.solving.diagnosis.view import (
-    UNPROVED,
-    Mask,
-    Named,
-    View,
-    left_out,
-    quoted,
-    significant,
-    some_rows,
-)
+from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, some_rows
+from sdpdr.solving.diagnosis.view import UNPROVED, Named, View, quoted
 
 
 def find_no_interior(view: View) -> Iterator[Finding]:
     """Find a face of the cones that holds every feasible point, and who forces it."""
-    named = view.solved
     if view.known.status == INFEASIBLE or _has_interior(view):
         return
     working("diagnosing: leaving constraints out of a face")
+    named = view.solved
 
-    def needed(kept: Mask) -> Mask | None:
-        """Which rows expose a face, if they do."""
+    def prove(kept: Mask) -> Proved | None:
         found = _exposed(view, kept)
-        return None if found is None else named.needed(kept, found[1])
+        return None if found is None else Proved.by(kept, found.vector)
 
-    kept = np.ones(named.owned.size, dtype=bool)
-    few = needed(kept)
-    if few is None:
+    proved = prove(np.ones(named.owned.size, dtype=bool))
+    if proved is None:
         return
-    kept = kept if needed(few) is None else few
-    kept, is_complete = left_out(list(named.constraints.values()), kept, needed, view.deadline)
-    found = _exposed(view, kept)
+    labels = list(named.constraints.values())
+    proved, is_complete = fewest(proved, labels, named.cones, prove, view.deadline)
+    found = _exposed(view, proved.kept)
     if found is not None:
-        yield _finding(view, kept, *found, is_complete=is_complete)
+        yield _finding(view, proved, found, is_complete=is_complete)
 
 
 def _has_interior(view: View) -> bool:
@@ -61,20 +51,16 @@ def _has_interior(view: View) -> bool:
     return program.all_inside(program.b - program.A @ at)
 
 
-def _exposed(view: View, kept: Mask) -> tuple[Exposed, Array] | None:
-    """The face that some rows expose, and the multipliers of all rows that do."""
+def _exposed(view: View, kept: Mask) -> Exposed | None:
+    """The face that some rows expose."""
     try:
-        found = exposing(some_rows(view.solved.program, kept), PRIMAL, view.solve)
+        return exposing(some_rows(view.solved.program, kept), PRIMAL, view.solve)
     except UNPROVED:
         return None
-    assert found.vector is not None
-    z = np.zeros(kept.size)
-    z[kept] = found.vector[: np.count_nonzero(kept)]
-    return found, z
 
 
-def _finding(view: View, kept: Mask, found: Exposed, z: Array, *, is_complete: bool) -> Finding:
-    named, m = view.solved, view.solved.program.f.size
+def _finding(view: View, proved: Proved, found: Exposed, *, is_complete: bool) -> Finding:
+    named, kept, m = view.solved, proved.kept, view.solved.program.f.size
     labels = tuple(named.labels_of(kept))
     tight, orders = np.zeros(kept.size, dtype=bool), dict[str, tuple[int, int]]()
     # The smaller program has the cones of which rows are kept.
@@ -82,7 +68,7 @@ def _finding(view: View, kept: Mask, found: Exposed, z: Array, *, is_complete: b
     for part, basis in zip(parts, found.bases, strict=False):
         rows = m + part.rows
         if part.kind == NONNEGATIVE:
-            tight[rows] = significant(z)[rows]
+            tight[rows] = proved.counts[rows]
         elif basis is not None and basis.shape[1] < part.size:
             orders[_owner(named, rows)] = (basis.shape[1], int(part.size))
     zero = named.names_of(abs(named.rows).T @ (tight & ~named.owned) > 0.0)
@@ -103,7 +89,7 @@ def _finding(view: View, kept: Mask, found: Exposed, z: Array, *, is_complete: b
         "inequalities"
         f"{', `relax(block, band)`' if view.of_model else ''}.",
         is_proved=True,
-        data={"multipliers": _multipliers(named, z, labels), "orders": orders},
+        data={"multipliers": _multipliers(named, proved.multipliers, labels), "orders": orders},
     )
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE
 from sdpdr.linalg.exact import range_of
-from sdpdr.solving.diagnosis.view import Mask, View
+from sdpdr.solving.diagnosis.subsets import Mask
+from sdpdr.solving.diagnosis.view import View
 
 # Denominators that are tried, and rows and entries that fractions are quick on.
 _DENOMINATORS = (1, 2, 12, 120, 1000)

@@ -41,7 +41,6 @@ def find_penalties(view: View) -> Iterator[Finding]:
             f"Each weight of the penalty {label!r} exceeds all multipliers ({weights.min():.4g} "
             f"against {largest:.4g}), so that what it penalizes is zero, as under a constraint.",
             f"State it as a constraint, or choose weights below {largest:.4g} if it may be missed.",
-            is_proved=True,
             data={"weights": weights, "largest": largest},
         )
 

@@ -13,7 +13,8 @@ from sdpdr.certify.dependent import nearly_dependent
 from sdpdr.certify.flat import NONNEGATIVE
 from sdpdr.reduce.parallel import first_parallel, scales
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
-from sdpdr.solving.diagnosis.view import Mask, View, quoted
+from sdpdr.solving.diagnosis.subsets import Mask, split
+from sdpdr.solving.diagnosis.view import View, quoted
 
 # Numbers of a dense matrix of equations, of which a factorization takes about a second.
 _DENSE = 4_000_000
@@ -61,12 +62,13 @@ class _Follows:
 
     def read_equations(self) -> None:
         """Equations that are sums of others, exactly or but for a rounding."""
-        program = self._view.balanced
-        some = np.flatnonzero(np.diff(program.E.indptr))
-        for row in np.flatnonzero((np.diff(program.E.indptr) == 0) & (program.f == 0.0)):
+        counts, f = np.diff(self._named.program.E.indptr), self._named.program.f
+        some = np.flatnonzero(counts)
+        for row in np.flatnonzero((counts == 0) & (f == 0.0)):
             self._add(int(row), np.arange(0))
-        if some.size < 2 or some.size * program.c.size > _DENSE:
+        if some.size < 2 or some.size * self._named.program.c.size > _DENSE:
             return
+        program = self._view.balanced
         sums = nearly_dependent(program.E[some], program.f[some], np.ones(program.c.size))
         if not sums.rest.size:
             return
@@ -119,24 +121,16 @@ class _Follows:
         unit = scales(matrix, False)
         sides = signs * named.right[at] / unit
         matrix.data /= np.repeat(unit, np.diff(matrix.indptr))
-        first = first_parallel(matrix, full)
         is_bound = np.arange(at.size) >= 2 * m
         for row in np.flatnonzero((np.diff(matrix.indptr) == 0) & is_bound & (sides >= 0.0)):
             self._add(int(at[row]), np.arange(0))
-        for group in _groups(first, full):
+        for group in split(full, first_parallel(matrix, full)):
             # Equations first, then the tightest; what comes later follows where it is no tighter.
             order = group[np.lexsort((group, sides[group], is_bound[group]))]
             head = order[0]
             for k in order[1:]:
                 if is_bound[k] and sides[k] >= sides[head]:
                     self._add(int(at[k]), at[[head]])
-
-
-def _groups(first: Index, some: Index) -> list[Index]:
-    """Rows that are parallel, of at least two."""
-    order = some[np.argsort(first[some], kind="stable")]
-    parts = np.split(order, np.flatnonzero(np.diff(first[order])) + 1)
-    return [part for part in parts if part.size > 1]
 
 
 def _repeated(view: View, label: str, rows: list[int], others: set[str]) -> Finding:

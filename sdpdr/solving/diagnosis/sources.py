@@ -30,7 +30,7 @@ from sdpdr.solving.diagnosis.view import Named, View
 # Relative difference of two triangles that products of matrices leave by rounding.
 _ROUNDING = 1e-12
 # Numbers of variables beyond which coefficients are not written out.
-_NUMBERS = 2_000_000
+_NUMBERS = 600_000
 
 
 def view_of(program: Any, deadline: Deadline) -> View:

@@ -28,16 +28,16 @@ def find_unbounded(view: View) -> Iterator[Finding]:
         names = named.names_of(named.program.c != 0.0)
     grows = "grows" if view.maximize else "falls"
     where = (
-        f"along a direction in which only {quoted(names)} change{'s' * (len(names) == 1)}"
+        f" along a direction in which only {quoted(names)} change{'s' * (len(names) == 1)}"
         if direction
-        else f"though along no single direction; its variables are {quoted(names)}"
+        else f", though along no single direction; its variables are {quoted(names)}"
     )
     yield Finding(
         Kind.UNBOUNDED,
         Severity.ERROR,
         (),
         names,
-        f"The objective {grows} without limit {where}.",
+        f"The objective {grows} without limit{where}.",
         f"Add a constraint that bounds {quoted(names)}, or check the sign of the objective.",
         is_proved=True,
         data={"direction": {name: as_dense(direction[name]) for name in names if direction}},

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
@@ -16,19 +15,17 @@ from sdpdr.base.progress import working
 from sdpdr.base.rows import listed
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import PRIMAL
-from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram, Piece, build
+from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram
 from sdpdr.certify.knowledge import VALUE, Knowledge
 from sdpdr.certify.prove import prove
 from sdpdr.certify.reduced import refuted
 from sdpdr.certify.units import NOTHING, Units
 from sdpdr.program.point import Value
 from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solving.diagnosis.subsets import Mask, Proved, some_rows
 
-Mask = NDArray[np.bool_]
 # What may become of a proof that does not succeed.
 UNPROVED = (UnprovedError, np.linalg.LinAlgError, ArithmeticError)
-# Multipliers beside the largest that count: interior-point methods leave 1e-8 of those that vanish.
-_COUNTS = 1e-6
 # What one proof may take of the time that is left.
 _SHARE = 0.5
 # Rows of one constraint that a sentence lists.
@@ -63,7 +60,7 @@ class Named:
     @cached_property
     def owned(self) -> Mask:
         """Which rows stand in constraints of the user, and not in cones of variables."""
-        found = np.zeros(self.program.f.size + self.program.b.size, dtype=bool)
+        found = np.zeros(self.right.size, dtype=bool)
         for rows in self.constraints.values():
             found[rows] = True
         return found
@@ -86,16 +83,16 @@ class Named:
     @cached_property
     def groups(self) -> Index:
         """A number for each row, which rows of one cone share; inequalities have their own."""
-        m, found = self.program.f.size, np.arange(self.program.f.size + self.program.b.size)
+        m, found = self.program.f.size, np.arange(self.right.size)
         for part in self.program.parts:
             if part.kind != NONNEGATIVE:
                 found[m + part.rows] = m + part.rows[0]
         return found
 
-    def needed(self, kept: Mask, multipliers: Array) -> Mask:
-        """Rows without which a proof does, left out: cones as a whole, and none of variables."""
-        used = np.bincount(self.groups[significant(multipliers)], minlength=kept.size) > 0
-        return np.asarray(kept & (~self.owned | used[self.groups]))
+    @cached_property
+    def cones(self) -> Index:
+        """The same of rows in constraints; negative of those that variables, or nobody, state."""
+        return np.where(self.owned, self.groups, -1)
 
     @cached_property
     def rows(self) -> sp.csr_array:
@@ -196,92 +193,18 @@ class View:
             found.notes.append(str(error))
         return found
 
-    def refuted(self, kept: Mask) -> Array | None:
-        """Multipliers, in units of the user, that prove some rows contradictory; or None.
-
-        They are nan where the proof takes faces first and has no multipliers.
-        """
+    def refuted(self, kept: Mask) -> Proved | None:
+        """Proof that some rows of the balanced program contradict each other, if there is one."""
         try:
             ray = refuted(some_rows(self.balanced, kept), PRIMAL, self.solve)[1]
         except UNPROVED:
             return None
-        found = np.zeros(kept.size)
-        if ray is None:
-            found[kept] = np.nan
-            return found
-        # Where no cone is left, one that says nothing comes last.
-        found[kept] = ray[: np.count_nonzero(kept)]
-        return self.units.given_multipliers(found)
+        return Proved.by(kept, ray)
 
     def is_feasible(self, kept: Mask) -> bool:
         """Whether some rows are proved to have a common point."""
         program = some_rows(self.balanced, kept).charged(np.zeros(self.balanced.c.size))
         return VALUE in self._proved(program, self.solve(program)).how
-
-
-def some_rows(program: FlatProgram, kept: Mask) -> FlatProgram:
-    """A program with some of its rows; a cone of several stays if all of them do."""
-    m, pieces = program.f.size, list[Piece]()
-    for piece, part in zip(program.pieces(), program.parts, strict=True):
-        rows = kept[m + part.rows]
-        if piece.kind == NONNEGATIVE:
-            around = None if piece.around is None else piece.around[rows]
-            pieces.append(piece._replace(A=piece.A[rows], b=piece.b[rows], around=around))
-        elif rows.all():
-            pieces.append(piece)
-    E, radii = program.E[kept[:m]], program.around.E
-    around = program.around._replace(E=None if radii is None else radii[kept[:m]], A=None)
-    return build(program.c, E, program.f[kept[:m]], pieces, program.offset, around=around)
-
-
-def significant(multipliers: Array) -> Mask:
-    """Which multipliers count beside the largest; all of those that are not known."""
-    if np.isnan(multipliers).any():
-        return np.isnan(multipliers)
-    return np.asarray(np.abs(multipliers) > _COUNTS * np.max(np.abs(multipliers), initial=0.0))
-
-
-def left_out(
-    groups: Sequence[Index], kept: Mask, holds: Callable[[Mask], Mask | None], deadline: Deadline
-) -> tuple[Mask, bool]:
-    """Leave out as many groups of rows as can be while something holds of those that are kept.
-
-    Halves are tried first, then their halves, then one by one.
-
-    Parameters
-    ----------
-    groups : sequence of arrays of int
-    kept : array of bool
-    holds : callable
-        Takes rows; returns those it needs where it holds of them, else None.
-    deadline : Deadline
-
-    Returns
-    -------
-    kept : array of bool
-    is_complete : bool
-        Whether each group that is left was tried by itself.
-    """
-    open_ = [rows for rows in groups if kept[rows].any()]
-    size = max(len(open_) // 2, 1)
-    while True:
-        at = 0
-        while at < len(open_):
-            if deadline.is_over():
-                return kept, False
-            fewer = kept.copy()
-            for rows in open_[at : at + size]:
-                fewer[rows] = False
-            needed = holds(fewer) if fewer.any() else None
-            if needed is None:
-                at += size
-                continue
-            kept = needed
-            done = sum(bool(kept[rows].any()) for rows in open_[:at])
-            open_, at = [rows for rows in open_ if kept[rows].any()], done
-        if size == 1:
-            return kept, True
-        size = max(size // 2, 1)
 
 
 def quoted(names: Iterable[str], limit: int = 5) -> str:
