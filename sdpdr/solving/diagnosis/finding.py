@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum, IntEnum
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -82,8 +82,19 @@ class Finding:
         """Where it stands among others: by severity, and causes before consequences."""
         return int(self.severity), _ORDER[self.kind]
 
+    def record(self) -> dict[str, Any]:
+        """Return everything but the data, with plain words for kind and severity."""
+        return {
+            **{name: getattr(self, name) for name in _COLUMNS},
+            "severity": self.severity.name.lower(),
+            "kind": self.kind.value,
+        }
+
     def __str__(self) -> str:
         return f"{self.severity.name.lower()}, {self.kind.value}: {self.says} {self.instead}"
+
+
+_COLUMNS = [one.name for one in fields(Finding) if one.name != "data"]
 
 
 @dataclass(frozen=True)
@@ -127,10 +138,7 @@ class Diagnosis:
         >>> [finding.variables for finding in found.of_kind("unbounded direction")]
         [('x',)]
         """
-        wanted = (
-            {kind} if isinstance(kind, Kind) else {k for k in Kind if kind in (k.name, k.value)}
-        )
-        return tuple(finding for finding in self.findings if finding.kind in wanted)
+        return tuple(f for f in self.findings if kind in (f.kind, f.kind.name, f.kind.value))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each finding, with the columns of `Finding` but for its data.
@@ -144,25 +152,14 @@ class Diagnosis:
         """
         import pandas as pd
 
-        columns = ("severity", "kind", "constraints", "variables", "says", "instead", "is_proved")
-        rows = [
-            (
-                f.severity.name,
-                f.kind.value,
-                f.constraints,
-                f.variables,
-                f.says,
-                f.instead,
-                f.is_proved,
-            )
-            for f in self.findings
-        ]
-        return pd.DataFrame(rows, columns=list(columns))
+        return pd.DataFrame([finding.record() for finding in self.findings], columns=_COLUMNS)
 
     def record(self) -> dict[str, Any]:
         """Return the findings and what was not looked for, ready for JSON."""
-        findings = self.to_frame().to_dict(orient="records")
-        return {"findings": findings, "unexamined": list(self.unexamined)}
+        return {
+            "findings": [finding.record() for finding in self.findings],
+            "unexamined": list(self.unexamined),
+        }
 
     def __rich__(self) -> Table:
         """Return the table that a terminal shows."""

@@ -76,6 +76,7 @@ def _of_sdp(sdp: SDP, deadline: Deadline) -> View:
         solved.values,
         sdp.maximize,
         is_small=is_small(sdp),
+        sdp=sdp,
         deadline=deadline,
     )
 

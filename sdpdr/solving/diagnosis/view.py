@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,9 @@ from sdpdr.certify.prove import prove
 from sdpdr.certify.reduced import refuted
 from sdpdr.certify.units import NOTHING, Units
 from sdpdr.program.point import Value
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
+from sdpdr.reduce.facial import facial_reduction
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, some_rows
 
@@ -144,6 +147,8 @@ class View:
         Whether it was written as a model.
     is_small : bool
         Whether proofs take about a second.
+    sdp : SDP or None
+        The standard form, if it has one.
     deadline : Deadline
     """
 
@@ -156,6 +161,7 @@ class View:
     penalized: Mapping[str, Index] = field(default_factory=dict)
     of_model: bool = False
     is_small: bool = True
+    sdp: SDP | None = None
     deadline: Deadline = field(default_factory=Deadline)
 
     def solve(self, program: FlatProgram, seconds: float = np.inf) -> Answer:
@@ -198,8 +204,25 @@ class View:
         try:
             ray = refuted(some_rows(self.balanced, kept), PRIMAL, self.solve)[1]
         except UNPROVED:
-            return None
+            return self._refuted_by_single_rows(kept)
         return Proved.by(kept, ray)
+
+    def _refuted_by_single_rows(self, kept: Mask) -> Proved | None:
+        """The same over the rationals, which sees faces behind any number of others."""
+        if self.sdp is None:
+            return None
+        places, rows = self.stated.constraints, list[Rows]()
+        for r in self.sdp.rows:
+            here = kept[places[r.label]] if r.label in places else np.ones(r.m, dtype=bool)
+            rows += [r.take(here)] if here.any() else []
+        found = facial_reduction(replace(self.sdp, rows=tuple(rows), lmis=()))
+        if found.infeasible is None:
+            return None
+        z = np.zeros(kept.size)
+        for label, e, _ in (one for step in found.exposures for one in step.multipliers):
+            if label in places:
+                z[places[label][kept[places[label]]][e]] = np.nan
+        return Proved(kept, z)
 
     def is_feasible(self, kept: Mask) -> bool:
         """Whether some rows are proved to have a common point."""
