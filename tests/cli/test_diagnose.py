@@ -28,7 +28,7 @@ def test_findings_about_a_file_are_no_failure(sdpdr, tmp_path):
 
 
 def test_a_card_without_faults(sdpdr):
-    ran = sdpdr("diagnose circle --seconds 60")
+    ran = sdpdr("diagnose path-graph --seconds 60")
     assert (ran.code, ran.out) == (Exit.OK, "Nothing was found.\n")
 
 

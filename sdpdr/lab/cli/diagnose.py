@@ -39,6 +39,6 @@ def diagnose_command(args: SimpleNamespace) -> int:
         echo_json(found.record())
     else:
         echo(found if len(found) else str(found))
-        for words in found.unexamined * bool(len(found)):
-            echo(f"Not looked for: {words}")
+        for words in found.undecided * bool(len(found)):
+            echo(f"Not decided: {words}.")
     return Exit.OK

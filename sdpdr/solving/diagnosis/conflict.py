@@ -9,11 +9,10 @@ import numpy as np
 
 from sdpdr.base.arrays import Index
 from sdpdr.base.progress import working
-from sdpdr.certify.knowledge import INFEASIBLE, VALUE
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.multipliers import exact_multipliers
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, split
-from sdpdr.solving.diagnosis.view import View, quoted
+from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
 
 # Weights that a sentence has room for.
 _SHOWN = 4
@@ -21,15 +20,15 @@ _SHOWN = 4
 
 def find_conflicts(view: View) -> Iterator[Finding]:
     """Find one smallest set of constraints that no point satisfies."""
-    named = view.stated
-    every = np.ones(named.owned.size, dtype=bool)
-    # Where a solver has an answer, it is quicker to prove that some point is feasible.
-    if view.answer.is_solved and VALUE in view.known.how:
+    named, facts = view.stated, view.facts
+    if facts.is_feasible:
         return
-    proved = view.refuted(every)
+    every = np.ones(named.owned.size, dtype=bool)
+    proved = view.refuted(every) if view.is_small else None
+    if proved is None and not facts.is_infeasible:
+        raise UndecidedError("neither a feasible point was proved nor that there is none")
     if proved is None:
-        if view.known.status == INFEASIBLE:
-            yield _finding(view, Proved.by(every, None), is_complete=False)
+        yield _finding(view, Proved(every, np.full(every.size, np.nan)), is_complete=False)
         return
     working("diagnosing: leaving constraints out of a conflict")
     labels, cones = list(named.constraints.values()), named.cones
@@ -70,7 +69,7 @@ def _finding(view: View, proved: Proved, *, is_complete: bool) -> Finding:
         data["multipliers"] = exact or {label: z[named.constraints[label]] for label in labels}
         says += _sum(view, rows, exact) if exact else ""
     if not is_complete:
-        says += ", and time was too short to see whether fewer contradict each other"
+        says += "; whether fewer contradict each other was not found out"
     elif several and _is_irreducible(view, kept):
         says += "; none of them can be left out"
     elif several:

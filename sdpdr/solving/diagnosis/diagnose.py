@@ -24,7 +24,7 @@ from sdpdr.solving.diagnosis.penalties import find_penalties
 from sdpdr.solving.diagnosis.repeated import find_repeated
 from sdpdr.solving.diagnosis.sources import view_of
 from sdpdr.solving.diagnosis.unbounded import find_unbounded
-from sdpdr.solving.diagnosis.view import View
+from sdpdr.solving.diagnosis.view import UndecidedError, View
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -41,8 +41,8 @@ _READ: tuple[Find, ...] = (
 _PROVED: tuple[tuple[str, Find], ...] = (
     ("conflicts", find_conflicts),
     ("unbounded directions", find_unbounded),
-    ("an interior", find_no_interior),
-    ("weights of penalties", find_penalties),
+    ("penalties", find_penalties),
+    ("missing interiors", find_no_interior),
 )
 
 
@@ -70,7 +70,8 @@ def diagnose(
     Returns
     -------
     Diagnosis
-        The findings, the most severe first. `Diagnosis.unexamined` says what was not looked for.
+        The findings, the most severe first. `Diagnosis.undecided` says what was neither found
+        nor excluded.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def diagnose(
         view = view_of(program, Deadline(seconds))
     except TooLargeError as why:
         return Diagnosis((), (str(why),))
-    findings, unexamined = list[Finding](), list[str]()
+    findings, undecided = list[Finding](), list[str]()
     steps = len(_READ) + len(_PROVED)
     # What overflows is looked at where it arrives, as in the kernel.
     with np.errstate(all="ignore"), show_count(progress, "diagnosing", steps) as count:
@@ -107,25 +108,23 @@ def diagnose(
             # Without an answer there is nothing to say of the others.
             if any(finding.severity is Severity.ERROR for finding in findings):
                 break
-            why_not = _why_not(view)
-            if why_not:
-                unexamined.append(f"{what}, {why_not}")
-            else:
+            try:
+                _require_time(view)
                 findings += find(view)
+            except UndecidedError as why:
+                undecided.append(f"{what} ({why})")
             count(1)
     found = [_as_cause(finding, findings) for finding in findings]
     ordered = sorted(found, key=lambda finding: finding.place)
-    return Diagnosis(tuple(ordered), tuple(unexamined))
+    return Diagnosis(tuple(ordered), tuple(undecided))
 
 
-def _why_not(view: View) -> str:
-    """Why nothing is to be proved; empty where it is."""
-    if not view.is_small:
-        size = view.stated.program.c.size
-        return f"because the program has {size} numbers, which is too many for a quick proof"
+def _require_time(view: View) -> None:
+    """Raise an `UndecidedError` when nothing is left of the time."""
     if view.deadline.is_over():
-        return f"because {in_seconds(view.deadline.seconds)} s were over: pass more `seconds`"
-    return ""
+        raise UndecidedError(
+            f"{in_seconds(view.deadline.seconds)} s were over; pass more `seconds`"
+        )
 
 
 def _as_cause(finding: Finding, findings: Sequence[Finding]) -> Finding:

@@ -106,12 +106,12 @@ class Diagnosis:
     Attributes
     ----------
     findings : tuple of Finding
-    unexamined : tuple of str
-        What was not looked for, and why.
+    undecided : tuple of str
+        What was neither found nor excluded, and why.
     """
 
     findings: tuple[Finding, ...]
-    unexamined: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.findings)
@@ -155,10 +155,10 @@ class Diagnosis:
         return pd.DataFrame([finding.record() for finding in self.findings], columns=_COLUMNS)
 
     def record(self) -> dict[str, Any]:
-        """Return the findings and what was not looked for, ready for JSON."""
+        """Return the findings and what is not decided, ready for JSON."""
         return {
             "findings": [finding.record() for finding in self.findings],
-            "unexamined": list(self.unexamined),
+            "undecided": list(self.undecided),
         }
 
     def __rich__(self) -> Table:
@@ -183,4 +183,4 @@ class Diagnosis:
             sheet = StringIO()
             Console(file=sheet, width=_WIDTH, markup=False, highlight=False).print(self.__rich__())
             said = "\n".join(line.rstrip() for line in sheet.getvalue().splitlines())
-        return "\n".join([said, *(f"Not looked for: {words}" for words in self.unexamined)])
+        return "\n".join([said, *(f"Not decided: {words}." for words in self.undecided)])

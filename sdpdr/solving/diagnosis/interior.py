@@ -11,16 +11,17 @@ from sdpdr.base.progress import working
 from sdpdr.certify.exposing import Exposed, exposing, inside
 from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE
-from sdpdr.certify.knowledge import INFEASIBLE
 from sdpdr.certify.proof import Proof
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, some_rows
-from sdpdr.solving.diagnosis.view import UNPROVED, Named, View, quoted
+from sdpdr.solving.diagnosis.view import UNPROVED, Named, UndecidedError, View, quoted
 
 
 def find_no_interior(view: View) -> Iterator[Finding]:
     """Find a face of the cones that holds every feasible point, and who forces it."""
-    if view.known.status == INFEASIBLE or _has_interior(view):
+    if not view.is_small:
+        raise UndecidedError(f"{view.solved.program.c.size} numbers are too many for a quick proof")
+    if _has_interior(view):
         return
     working("diagnosing: leaving constraints out of a face")
     named = view.solved
@@ -31,7 +32,7 @@ def find_no_interior(view: View) -> Iterator[Finding]:
 
     proved = prove(np.ones(named.owned.size, dtype=bool))
     if proved is None:
-        return
+        raise UndecidedError("neither a point in the interior was proved nor a face of all points")
     labels = list(named.constraints.values())
     proved, is_complete = fewest(proved, labels, named.cones, prove, view.deadline)
     found = _exposed(view, proved.kept)

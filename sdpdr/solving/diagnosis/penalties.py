@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from sdpdr.base.arrays import Index
-from sdpdr.certify.knowledge import OPTIMAL
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
-from sdpdr.solving.diagnosis.view import Named, View
+from sdpdr.solving.diagnosis.view import Named, UndecidedError, View
 
 # Share of a weight that has to be left, so that rounding of the multipliers does not matter.
 _LEFT = 1e-3
@@ -17,26 +16,26 @@ _LEFT = 1e-3
 
 def find_penalties(view: View) -> Iterator[Finding]:
     """Find penalties whose weights exceed all multipliers at the optimum."""
-    known, named = view.known, view.solved
-    if not view.penalized or known.status != OPTIMAL or known.z is None:
+    facts, named = view.facts, view.stated
+    if not view.penalized:
         return
-    program, m = named.program, named.program.f.size
+    if not facts.is_optimal or facts.multipliers is None:
+        raise UndecidedError("no optimum was proved")
     # Cones of variables have multipliers that follow: what is left of the costs.
-    z = np.where(named.own, 0.0, known.z)
-    left = program.c + program.E.T @ z[:m] + program.A.T @ z[m:]
+    z = np.where(named.own, 0.0, facts.multipliers)
+    left = named.program.c + named.rows.T @ z
     for label, slack in view.penalized.items():
-        costs = program.c[slack]
-        if not slack.size or costs.min() <= 0.0 or np.any(left[slack] < _LEFT * costs):
+        weights = named.program.c[slack]
+        if not slack.size or weights.min() <= 0.0 or np.any(left[slack] < _LEFT * weights):
             continue
-        weights = view.stated.program.c[slack]
-        largest = float(np.max(weights * (1.0 - left[slack] / costs)))
+        largest = float(np.max(weights - left[slack]))
         rows = np.zeros(named.owned.size, dtype=bool)
-        rows[view.stated.constraints.get(label, np.arange(0))] = True
-        names = view.stated.names_of(abs(view.stated.rows).T @ rows > 0.0)
+        rows[named.constraints.get(label, np.arange(0))] = True
+        names = named.names_of(abs(named.rows).T @ rows > 0.0)
         yield Finding(
             Kind.PENALTY,
             Severity.NOTE,
-            (label,) if label in view.stated.constraints else (),
+            (label,) if label in named.constraints else (),
             names,
             f"Each weight of the penalty {label!r} exceeds all multipliers ({weights.min():.4g} "
             f"against {largest:.4g}), so that what it penalizes is zero, as under a constraint.",

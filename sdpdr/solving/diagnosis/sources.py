@@ -24,6 +24,7 @@ from sdpdr.model.terms import Penalize
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa import read_sdpa
 from sdpdr.program.solution import Solution
+from sdpdr.solving.diagnosis.facts import facts_of, facts_of_cones
 from sdpdr.solving.diagnosis.penalties import slack_of_penalties
 from sdpdr.solving.diagnosis.view import Named, View
 
@@ -64,16 +65,16 @@ def _of_sdp(sdp: SDP, deadline: Deadline) -> View:
     size = sum(v.size for v in sdp.variables)
     if size > _NUMBERS:
         raise TooLargeError(
-            f"anything, because the program has {size} numbers, and at most {_NUMBERS} are "
-            "written out"
+            f"anything (the program has {size} numbers, and at most {_NUMBERS} are written out)"
         )
     stated = as_stated(sdp)
     # Proofs are about the face that rows state, so that these rows alone are no finding.
     solved = standard(sdp) if is_small(sdp) else stated
+    named = _named(stated)
     return View(
-        _named(stated),
+        named,
         _named(solved),
-        solved.values,
+        lambda view: facts_of(sdp, stated.labels, named.right.size, view.deadline),
         sdp.maximize,
         is_small=is_small(sdp),
         sdp=sdp,
@@ -158,10 +159,13 @@ def _of_cones(problem: Any, deadline: Deadline) -> View:
     flat = flat_problem(problem)
     units = Units.of(flat.program)
     named = Named(flat.program, flat.constraints, flat.variables, Units.given(flat.program))
+    solved = replace(named, program=units.program(flat.program), units=units)
     return View(
         named,
-        replace(named, program=units.program(flat.program), units=units),
-        lambda x: {name: units.given_point(x)[at] for name, at in flat.variables.items()},
+        solved,
+        lambda view: facts_of_cones(
+            solved.program, units, flat.variables, view.solve, view.deadline
+        ),
         flat.maximize,
         is_small=flat.program.c.size <= LARGEST,
         deadline=deadline,

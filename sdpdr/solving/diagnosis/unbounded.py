@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sdpdr.certify.knowledge import UNBOUNDED
-from sdpdr.program.point import as_dense
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
-from sdpdr.solving.diagnosis.view import View, quoted
+from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
 
 # Entries of a direction beside the largest that count, as of multipliers.
 _COUNTS = 1e-6
@@ -17,11 +15,13 @@ _COUNTS = 1e-6
 
 def find_unbounded(view: View) -> Iterator[Finding]:
     """Find a direction that improves the objective and breaks no constraint."""
-    known, named = view.known, view.stated
-    if known.status != UNBOUNDED:
+    facts, named = view.facts, view.stated
+    if not facts.is_unbounded and not facts.is_bounded:
+        raise UndecidedError("neither a limit of the objective was proved nor that there is none")
+    if not facts.is_unbounded:
         return
-    direction = {} if known.ray is None else view.values(known.ray)
-    sizes = {name: float(np.max(np.abs(as_dense(d)), initial=0.0)) for name, d in direction.items()}
+    direction = facts.direction
+    sizes = {name: float(np.max(np.abs(d), initial=0.0)) for name, d in direction.items()}
     least = _COUNTS * max(sizes.values(), default=0.0)
     names = tuple(name for name, size in sizes.items() if size > least and name in named.variables)
     if not direction:
@@ -40,5 +40,5 @@ def find_unbounded(view: View) -> Iterator[Finding]:
         f"The objective {grows} without limit{where}.",
         f"Add a constraint that bounds {quoted(names)}, or check the sign of the objective.",
         is_proved=True,
-        data={"direction": {name: as_dense(direction[name]) for name in names if direction}},
+        data={"direction": {name: direction[name] for name in names if direction}},
     )

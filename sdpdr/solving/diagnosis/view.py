@@ -16,21 +16,24 @@ from sdpdr.base.rows import listed
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram
-from sdpdr.certify.knowledge import VALUE, Knowledge
-from sdpdr.certify.prove import prove
+from sdpdr.certify.knowledge import VALUE
 from sdpdr.certify.reduced import refuted
-from sdpdr.certify.units import NOTHING, Units
-from sdpdr.program.point import Value
+from sdpdr.certify.units import Units
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial import facial_reduction
 from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solving.diagnosis.facts import SHARE, Facts, proved
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, some_rows
 
 # What may become of a proof that does not succeed.
 UNPROVED = (UnprovedError, np.linalg.LinAlgError, ArithmeticError)
-# What one proof may take of the time that is left.
-_SHARE = 0.5
+
+
+class UndecidedError(Exception):
+    """Neither a fault was proved nor that there is none."""
+
+
 # Rows of one constraint that a sentence lists.
 _LISTED = 4
 
@@ -134,8 +137,8 @@ class View:
         In units of the user; every row is there.
     solved : Named
         In units of its own, on the faces that rows state.
-    values : callable
-        Takes a point of `solved` to the values of variables.
+    look : callable
+        Finds out what is proved of the program.
     maximize : bool
     entrywise : tuple of str
         Constraints that compare symmetric matrices entry by entry.
@@ -154,7 +157,7 @@ class View:
 
     stated: Named
     solved: Named
-    values: Callable[[Array], Mapping[str, Value]]
+    look: Callable[[View], Facts]
     maximize: bool = False
     entrywise: tuple[str, ...] = ()
     mirrored: tuple[str, ...] = ()
@@ -179,24 +182,14 @@ class View:
         return self.units.program(self.stated.program)
 
     @cached_property
-    def answer(self) -> Answer:
-        """What a solver says of the program; nothing of it is believed."""
-        working("diagnosing: solving")
-        return self.solve(self.solved.program)
-
-    @cached_property
-    def known(self) -> Knowledge:
+    def facts(self) -> Facts:
         """What is proved of the program."""
-        working("diagnosing: proving")
-        return self._proved(self.solved.program, self.answer)
-
-    def _proved(self, program: FlatProgram, answer: Answer) -> Knowledge:
-        """What the kernel proves of a program in half of the time that is left."""
-        found, seconds = Knowledge(nothing=NOTHING), _SHARE * self.deadline.ahead
-        try:
-            prove(program, answer, self.solve, seconds=seconds, known=found)
-        except ArithmeticError as error:  # numbers beyond those whose rounding is accounted for
-            found.notes.append(str(error))
+        working("diagnosing: solving")
+        before = self.deadline.spent
+        found = self.look(self)
+        # The first solve loads solvers, which may take longer than all of the rest.
+        took, share = self.deadline.spent - before, SHARE * self.deadline.seconds
+        self.deadline.excuse(max(took - share, 0.0))
         return found
 
     def refuted(self, kept: Mask) -> Proved | None:
@@ -227,7 +220,7 @@ class View:
     def is_feasible(self, kept: Mask) -> bool:
         """Whether some rows are proved to have a common point."""
         program = some_rows(self.balanced, kept).charged(np.zeros(self.balanced.c.size))
-        return VALUE in self._proved(program, self.solve(program)).how
+        return VALUE in proved(program, self.solve, self.deadline).how
 
 
 def quoted(names: Iterable[str], limit: int = 5) -> str:

@@ -1,0 +1,105 @@
+"""What is proved of a program before anything is left out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import Deadline
+from sdpdr.certify.flat import FlatProgram
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, OPTIMAL, UNBOUNDED, VALUE, Knowledge
+from sdpdr.certify.prove import Oracle, prove
+from sdpdr.certify.units import NOTHING, Units
+from sdpdr.program.point import as_dense
+from sdpdr.program.run import Status
+from sdpdr.program.sdp import SDP
+from sdpdr.solving.solve import solve
+
+# What a solve, or a proof, may take of the time that is left.
+SHARE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What is proved of a program.
+
+    Attributes
+    ----------
+    is_feasible, is_bounded : bool
+        Whether a feasible point exists, and whether the objective has a limit; false where that is
+        not known.
+    is_infeasible, is_unbounded, is_optimal : bool
+        Whether there is no feasible point, no limit, or an optimum that is known.
+    multipliers : array or None
+        Of all rows as they are stated: at the optimum, or those that no point is feasible by.
+    direction : mapping from variable name to array
+        Along which the objective has no limit.
+    """
+
+    is_feasible: bool = False
+    is_bounded: bool = False
+    is_infeasible: bool = False
+    is_unbounded: bool = False
+    is_optimal: bool = False
+    multipliers: Array | None = None
+    direction: Mapping[str, Array] = field(default_factory=dict)
+
+
+def facts_of(sdp: SDP, rows: Mapping[str, Index], size: int, deadline: Deadline) -> Facts:
+    """What is proved of a program in standard form, whose rows have places among some, by label."""
+    limit = SHARE * deadline.ahead
+    found = solve(sdp, time_limit=limit, isolate=False, progress=False)
+    duals = found.duals if found.ray is None else found.ray.duals
+    z = np.zeros(size)
+    for label, y in duals.items():
+        # Of a matrix its triangle, which is enough to tell whether it takes part.
+        z[rows[label]] = y if y.ndim == 1 else y[np.tril_indices(len(y))]
+    return Facts(
+        is_feasible=found.attained is not None,
+        is_bounded=found.bound is not None,
+        is_infeasible=found.status is Status.INFEASIBLE,
+        is_unbounded=found.status is Status.UNBOUNDED,
+        is_optimal=found.status is Status.SOLVED,
+        multipliers=z if duals else None,
+        direction={}
+        if found.ray is None
+        else {name: as_dense(d) for name, d in found.ray.values.items()},
+    )
+
+
+def facts_of_cones(
+    program: FlatProgram,
+    units: Units,
+    variables: Mapping[str, Index],
+    ask: Oracle,
+    deadline: Deadline,
+) -> Facts:
+    """What is proved of a program over cones, in units of its own."""
+    known = proved(program, ask, deadline)
+    z = known.ray if known.status == INFEASIBLE else known.z
+    step = known.ray if known.status == UNBOUNDED else None
+    return Facts(
+        is_feasible=VALUE in known.how,
+        is_bounded=BOUND in known.how,
+        is_infeasible=known.status == INFEASIBLE,
+        is_unbounded=known.status == UNBOUNDED,
+        is_optimal=known.status == OPTIMAL,
+        multipliers=None if z is None else units.given_multipliers(z),
+        direction={}
+        if step is None
+        else {name: units.given_point(step)[at] for name, at in variables.items()},
+    )
+
+
+def proved(program: FlatProgram, ask: Oracle, deadline: Deadline) -> Knowledge:
+    """What the kernel proves of a program in half of the time that is left."""
+    found = Knowledge(nothing=NOTHING)
+    try:
+        answer = ask(program, deadline.ahead)
+        prove(program, answer, ask, seconds=SHARE * deadline.ahead, known=found)
+    except ArithmeticError as error:  # numbers beyond those whose rounding is accounted for
+        found.notes.append(str(error))
+    return found
