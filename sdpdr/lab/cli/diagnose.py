@@ -38,7 +38,5 @@ def diagnose_command(args: SimpleNamespace) -> int:
     if args.json:
         echo_json(found.record())
     else:
-        echo(found if len(found) else str(found))
-        for words in found.undecided * bool(len(found)):
-            echo(f"Not decided: {words}.")
+        echo(found)
     return Exit.OK

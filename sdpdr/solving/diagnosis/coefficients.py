@@ -24,13 +24,9 @@ def find_rounding(view: View) -> Iterator[Finding]:
     named = view.stated
     rows, tiny = named.rows, _negligible(named)
     owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    mask = np.zeros(rows.shape[0], dtype=bool)
-    mask[owner[tiny]] = True
-    for label in named.labels_of(mask):
+    for label in named.labels_of(owner[tiny]):
         chosen = tiny & np.isin(owner, named.constraints[label])
-        unknowns = np.zeros(named.program.c.size, dtype=bool)
-        unknowns[rows.indices[chosen]] = True
-        names, found = named.names_of(unknowns), rows.data[chosen]
+        names, found = named.variables_of(rows.indices[chosen]), rows.data[chosen]
         what = f"{counted(found.size, 'coefficient')} of {quoted(names)} in {label!r}"
         yield Finding(
             Kind.ROUNDING,
@@ -61,24 +57,17 @@ def find_scales(view: View) -> Iterator[Finding]:
     rows.data[_negligible(named)] = 0.0
     rows.eliminate_zeros()
     least, largest = _extremes(rows)
-    told = set[str]()
+    coefficients, sides = dict[str, float](), dict[str, float]()
     for label, at in named.constraints.items():
-        inside = at[largest[at] >= _APART * least[at]]
-        if inside.size:
-            k = inside[np.argmax(largest[inside] / least[inside])]
-            told.add(label)
+        sides[label] = float(np.max(np.abs(named.right[at]), initial=0.0))
+        apart = at[largest[at] >= _APART * least[at]]
+        if apart.size:
+            k = apart[np.argmax(largest[apart] / least[apart])]
             yield _apart((label,), f"coefficients of {label!r}", least[k], largest[k], _COLUMNS)
-    by_label = {
-        label: float(largest[at].max(initial=0.0))
-        for label, at in named.constraints.items()
-        if label not in told
-    }
-    yield from _between(by_label, "coefficients of", _ROWS)
-    sides = {
-        label: float(np.max(np.abs(named.right[at]), initial=0.0))
-        for label, at in named.constraints.items()
-    }
-    yield from _between(sides, "right-hand sides of", _ROWS + " " + _COLUMNS)
+        else:
+            coefficients[label] = float(largest[at].max(initial=0.0))
+    yield from _between(coefficients, "coefficients of", _ROWS)
+    yield from _between(sides, "right-hand sides of", f"{_ROWS} {_COLUMNS}")
     costs = np.abs(named.program.c[named.program.c != 0.0])
     if costs.size and costs.max() >= _APART * costs.min():
         yield _apart((), "costs of the objective", costs.min(), costs.max(), _COLUMNS)

@@ -28,6 +28,8 @@ def _of_program(named: Named) -> Iterator[Finding]:
     """Variables that share no constraint, not even by way of others."""
     rows = named.rows.tocoo()
     n, names = named.program.c.size, list(named.variables)
+    if len(names) < 2:
+        return
     owner = np.concatenate([np.full(named.variables[name].size, k) for k, name in enumerate(names)])
     places = np.concatenate([named.variables[name] for name in names])
     # Nodes: unknowns, then variables, then rows.

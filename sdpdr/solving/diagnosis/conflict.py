@@ -78,7 +78,7 @@ def _finding(view: View, proved: Proved, *, is_complete: bool) -> Finding:
         Kind.CONFLICT,
         Severity.ERROR,
         labels,
-        named.names_of(abs(named.rows).T @ (kept & named.owned) > 0.0),
+        named.variables_in(kept & named.owned),
         f"{says}.",
         _instead(view, labels),
         is_proved=True,

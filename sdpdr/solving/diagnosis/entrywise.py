@@ -19,12 +19,11 @@ def find_entrywise(view: View) -> Iterator[Finding]:
         rows = named.constraints.get(label)
         if rows is None or _bounds_entries(named, rows):
             continue
-        unknowns = np.asarray(abs(named.rows[rows]).sum(axis=0)).ravel() > 0.0
         yield Finding(
             Kind.ENTRYWISE,
             Severity.WARNING,
             (label,),
-            named.names_of(unknowns),
+            named.variables_in(rows),
             f"{label!r} compares symmetric matrices entry by entry, which says nothing of their "
             "eigenvalues.",
             "Write `>>` (or `<<`) for an order of matrices: `A >> B` says that A - B is positive "

@@ -34,7 +34,7 @@ class Facts:
     is_infeasible, is_unbounded, is_optimal : bool
         Whether there is no feasible point, no limit, or an optimum that is known.
     multipliers : array or None
-        Of all rows as they are stated: at the optimum, or those that no point is feasible by.
+        At the optimum, of all rows as they are stated; zero of matrix inequalities.
     direction : mapping from variable name to array
         Along which the objective has no limit.
     """
@@ -52,21 +52,18 @@ def facts_of(sdp: SDP, rows: Mapping[str, Index], size: int, deadline: Deadline)
     """What is proved of a program in standard form, whose rows have places among some, by label."""
     limit = SHARE * deadline.ahead
     found = solve(sdp, time_limit=limit, isolate=False, progress=False)
-    duals = found.duals if found.ray is None else found.ray.duals
-    z = np.zeros(size)
-    for label, y in duals.items():
-        # Of a matrix its triangle, which is enough to tell whether it takes part.
-        z[rows[label]] = y if y.ndim == 1 else y[np.tril_indices(len(y))]
+    z, step = np.zeros(size), {} if found.ray is None else found.ray.values
+    for label, y in found.duals.items():
+        if y.ndim == 1:
+            z[rows[label]] = y
     return Facts(
         is_feasible=found.attained is not None,
         is_bounded=found.bound is not None,
         is_infeasible=found.status is Status.INFEASIBLE,
         is_unbounded=found.status is Status.UNBOUNDED,
         is_optimal=found.status is Status.SOLVED,
-        multipliers=z if duals else None,
-        direction={}
-        if found.ray is None
-        else {name: as_dense(d) for name, d in found.ray.values.items()},
+        multipliers=z if found.duals else None,
+        direction={name: as_dense(d) for name, d in step.items()},
     )
 
 
@@ -79,7 +76,7 @@ def facts_of_cones(
 ) -> Facts:
     """What is proved of a program over cones, in units of its own."""
     known = proved(program, ask, deadline)
-    z = known.ray if known.status == INFEASIBLE else known.z
+    z = known.z
     step = known.ray if known.status == UNBOUNDED else None
     return Facts(
         is_feasible=VALUE in known.how,

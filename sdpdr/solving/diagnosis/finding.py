@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.table import Table
+    from rich.console import Group
 
 # Columns of a table that is printed where there is no terminal.
 _WIDTH = 100
@@ -161,9 +161,10 @@ class Diagnosis:
             "undecided": list(self.undecided),
         }
 
-    def __rich__(self) -> Table:
-        """Return the table that a terminal shows."""
+    def __rich__(self) -> Group:
+        """Return the table that a terminal shows, and what is not decided below it."""
         from rich import box
+        from rich.console import Group
         from rich.table import Table
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -172,15 +173,12 @@ class Diagnosis:
         for finding in self.findings:
             words = f"{finding.says} {finding.instead}"
             table.add_row(finding.severity.name.lower(), finding.kind.value, words)
-        return table
+        below = (f"Not decided: {words}." for words in self.undecided)
+        return Group(table if self.findings else "Nothing was found.", *below)
 
     def __str__(self) -> str:
-        if not self.findings:
-            said = "Nothing was found."
-        else:
-            from rich.console import Console
+        from rich.console import Console
 
-            sheet = StringIO()
-            Console(file=sheet, width=_WIDTH, markup=False, highlight=False).print(self.__rich__())
-            said = "\n".join(line.rstrip() for line in sheet.getvalue().splitlines())
-        return "\n".join([said, *(f"Not decided: {words}." for words in self.undecided)])
+        sheet = StringIO()
+        Console(file=sheet, width=_WIDTH, markup=False, highlight=False).print(self)
+        return "\n".join(line.rstrip() for line in sheet.getvalue().splitlines())

@@ -18,7 +18,7 @@ from sdpdr.solving.diagnosis.view import UNPROVED, Named, UndecidedError, View, 
 
 
 def find_no_interior(view: View) -> Iterator[Finding]:
-    """Find a face of the cones that holds every feasible point, and who forces it."""
+    """Find a face of the cones that holds every feasible point, and what forces it."""
     if not view.is_small:
         raise UndecidedError(f"{view.solved.program.c.size} numbers are too many for a quick proof")
     if _has_interior(view):
@@ -72,17 +72,15 @@ def _finding(view: View, proved: Proved, found: Exposed, *, is_complete: bool) -
             tight[rows] = proved.counts[rows]
         elif basis is not None and basis.shape[1] < part.size:
             orders[_owner(named, rows)] = (basis.shape[1], int(part.size))
-    zero = named.names_of(abs(named.rows).T @ (tight & ~named.owned) > 0.0)
+    zero = named.variables_in(tight & ~named.owned)
     matrices = tuple(name for name in orders if name in named.variables)
-    touched = named.names_of(abs(named.rows).T @ (kept & named.owned) > 0.0)
-    who = f"{quoted(labels)} force" if labels else "the cones force"
-    who += "" if len(labels) > 1 else "s" if labels else ""
+    force = f"{quoted(labels) if labels else 'the cones'} force{'s' * (len(labels) == 1)}"
     return Finding(
         Kind.NO_INTERIOR,
         Severity.WARNING,
         labels,
-        tuple(dict.fromkeys([*matrices, *zero])) or touched,
-        f"No feasible point is in the interior: {who} "
+        tuple(dict.fromkeys([*matrices, *zero])) or named.variables_in(kept & named.owned),
+        f"No feasible point is in the interior: {force} "
         f"{_where(orders, zero, tuple(named.labels_of(tight)))}"
         f"{'' if is_complete else '; fewer constraints may do the same'}.",
         "If that is meant, write `==` for inequalities that hold with equality, and a smaller "

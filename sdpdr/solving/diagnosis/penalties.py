@@ -26,17 +26,16 @@ def find_penalties(view: View) -> Iterator[Finding]:
     left = named.program.c + named.rows.T @ z
     for label, slack in view.penalized.items():
         weights = named.program.c[slack]
-        if not slack.size or weights.min() <= 0.0 or np.any(left[slack] < _LEFT * weights):
+        # Multipliers that are not known are nan.
+        exceeds = slack.size and weights.min() > 0.0 and np.all(left[slack] >= _LEFT * weights)
+        if not exceeds:
             continue
         largest = float(np.max(weights - left[slack]))
-        rows = np.zeros(named.owned.size, dtype=bool)
-        rows[named.constraints.get(label, np.arange(0))] = True
-        names = named.names_of(abs(named.rows).T @ rows > 0.0)
         yield Finding(
             Kind.PENALTY,
             Severity.NOTE,
             (label,) if label in named.constraints else (),
-            names,
+            named.variables_in(named.constraints.get(label, np.arange(0))),
             f"Each weight of the penalty {label!r} exceeds all multipliers ({weights.min():.4g} "
             f"against {largest:.4g}), so that what it penalizes is zero, as under a constraint.",
             f"State it as a constraint, or choose weights below {largest:.4g} if it may be missed.",
@@ -47,13 +46,15 @@ def find_penalties(view: View) -> Iterator[Finding]:
 def slack_of_penalties(named: Named) -> dict[str, Index]:
     """Unknowns that look like the slack of penalties, by constraint.
 
-    Each is nonnegative, costs something, and is in one row, beside unknowns that are not such.
+    Each is nonnegative, costs something, and is in one row of numbers, beside other unknowns.
     """
     rows, cost = named.rows[~named.own], named.program.c
     bounded = np.zeros(cost.size, dtype=bool)
     bounded[named.rows[named.own & ~named.is_matrix].indices] = True
     counts = np.bincount(rows.indices, minlength=cost.size)
-    slack = bounded & (cost > 0.0) & (counts == 1)
+    in_matrices = np.zeros(cost.size, dtype=bool)
+    in_matrices[named.rows[named.is_matrix].indices] = True
+    slack = bounded & (cost > 0.0) & (counts == 1) & ~in_matrices
     owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     has_others = np.bincount(owner[~slack[rows.indices]], minlength=rows.shape[0]) > 0
     places = np.flatnonzero(~named.own)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Index
-from sdpdr.certify.dependent import nearly_dependent
+from sdpdr.base.arrays import Array, Index
+from sdpdr.certify.dependent import Sums, nearly_dependent
 from sdpdr.certify.flat import NONNEGATIVE
 from sdpdr.reduce.parallel import first_parallel, scales
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
@@ -33,7 +33,7 @@ def find_repeated(view: View) -> Iterator[Finding]:
     sources.read_equations()
     sources.read_inequalities()
     for label, (rows, others) in sources.implied.items():
-        yield _repeated(view, label, rows, others)
+        yield _repeated(view, label, rows, others, is_proved=label not in sources.rounded)
     yield from sources.disagreeing
 
 
@@ -46,6 +46,7 @@ class _Follows:
         for label, rows in view.stated.constraints.items():
             self._label.update(dict.fromkeys(map(int, rows), label))
         self.implied: dict[str, tuple[list[int], set[str]]] = defaultdict(lambda: ([], set()))
+        self.rounded = set[str]()
         self.disagreeing = list[Finding]()
 
     def _add(self, row: int, others: Index) -> None:
@@ -70,40 +71,33 @@ class _Follows:
             return
         program = self._view.balanced
         sums = nearly_dependent(program.E[some], program.f[some], np.ones(program.c.size))
-        if not sums.rest.size:
-            return
-        exact = sums.are_exact()
-        weights = sp.csr_array(np.where(np.abs(sums.weights) > _COUNTS, sums.weights, 0.0))
-        left = abs(sums.rows[sums.rest] - weights @ sums.rows[sums.basis]).toarray()
-        size = abs(sums.rows[sums.rest]) + abs(weights) @ abs(sums.rows[sums.basis])
-        off = left[:, -1] / np.maximum(size[:, [-1]].toarray().ravel(), _COUNTS)
-        is_near = (left[:, :-1].max(axis=1) <= _COEFFICIENTS) & (off <= _SIDES)
+        exact, (weights, off, is_near) = sums.are_exact(), _misfits(sums)
         for k, row in enumerate(sums.rest):
             others = some[sums.basis[weights[[k]].indices]]
             rest = {} if exact[k] else sums.remainder(int(row))
             if rest == {}:
                 self._add(int(some[row]), others)
             elif is_near[k] and off[k] > _OWN_ROUNDING * (rest is None):
-                # Only the right-hand side is left, so that it says that zero is something else.
-                is_contradiction = rest is not None and set(rest) == {program.c.size}
-                self._disagree(int(some[row]), others, float(off[k]), is_contradiction)
+                # What is left is a right-hand side alone, which says that zero is another number.
+                is_alone = rest is not None and set(rest) == {program.c.size}
+                is_proved = is_alone and program.around.E is None
+                self._disagree(int(some[row]), others, float(off[k]), is_proved=is_proved)
 
-    def _disagree(self, row: int, others: Index, off: float, is_contradiction: bool) -> None:
-        rows = [*map(int, others), row]
-        labels = tuple(dict.fromkeys(self._label[k] for k in rows if k in self._label))
-        mask = np.zeros(self._named.owned.size, dtype=bool)
-        mask[rows] = True
+    def _disagree(self, row: int, others: Index, off: float, *, is_proved: bool) -> None:
+        """Note that equations are contradictory by a rounding."""
+        rows = np.append(others, row)
+        labels = tuple(dict.fromkeys(self._label[int(k)] for k in rows if int(k) in self._label))
         self.disagreeing.append(
             Finding(
                 Kind.DISAGREEMENT,
-                Severity.ERROR if is_contradiction else Severity.WARNING,
+                Severity.ERROR if is_proved else Severity.WARNING,
                 labels,
-                self._named.names_of(abs(self._named.rows).T @ mask > 0.0),
+                self._named.variables_in(rows),
                 f"Equations of {quoted(labels)} depend on each other, and disagree by "
                 f"{max(off, _OWN_ROUNDING):.0e} of their size, which looks like rounding.",
                 "Remove one of them, or compute its right-hand side from those of the others.",
-                is_proved=is_contradiction,
-                data={"rows": self._named.labels_of(mask), "difference": off},
+                is_proved=is_proved,
+                data={"rows": self._named.labels_of(rows), "difference": off},
             )
         )
 
@@ -131,13 +125,25 @@ class _Follows:
             for k in order[1:]:
                 if is_bound[k] and sides[k] >= sides[head]:
                     self._add(int(at[k]), at[[head]])
+                    # Rows of size one, which quotients are, are compared up to rounding.
+                    self.rounded.add(self._label.get(int(at[k]), ""))
 
 
-def _repeated(view: View, label: str, rows: list[int], others: set[str]) -> Finding:
+def _misfits(sums: Sums) -> tuple[sp.csr_array, Array, Mask]:
+    """Weights of sums, by how much right-hand sides miss them, and which rows miss by little."""
+    weights = sp.csr_array(np.where(np.abs(sums.weights) > _COUNTS, sums.weights, 0.0))
+    left = abs(sums.rows[sums.rest] - weights @ sums.rows[sums.basis]).toarray()
+    size = abs(sums.rows[sums.rest]) + abs(weights) @ abs(sums.rows[sums.basis])
+    off = left[:, -1] / np.maximum(size[:, [-1]].toarray().ravel(), _COUNTS)
+    return weights, off, (left[:, :-1].max(axis=1) <= _COEFFICIENTS) & (off <= _SIDES)
+
+
+def _repeated(
+    view: View, label: str, rows: list[int], others: set[str], *, is_proved: bool
+) -> Finding:
+    """The finding about rows of one constraint."""
     named = view.stated
-    mask: Mask = np.zeros(named.owned.size, dtype=bool)
-    mask[rows] = True
-    sources, at = sorted(others - {label}), named.labels_of(mask)
+    sources, at = sorted(others - {label}), named.labels_of(np.array(rows))
     is_whole = len(rows) == named.constraints[label].size
     which = repr(label) if is_whole else f"R{named.rows_in_words(at)[1:]}"
     s = "s" if is_whole or len(rows) == 1 else ""
@@ -151,9 +157,9 @@ def _repeated(view: View, label: str, rows: list[int], others: set[str]) -> Find
         Kind.REPEATED,
         Severity.NOTE,
         (label, *sources),
-        named.names_of(abs(named.rows).T @ mask > 0.0),
+        named.variables_in(np.array(rows)),
         f"{which} {cause}.",
         f"Remove {'it' if s else 'them'}: no answer changes.",
-        is_proved=True,
+        is_proved=is_proved,
         data={"rows": at},
     )

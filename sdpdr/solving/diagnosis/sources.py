@@ -104,15 +104,15 @@ def _of_model(model: Model, deadline: Deadline) -> View:
             slack[label] = np.concatenate(list(sides))
     return replace(
         view,
-        stated=_spoken(view.stated, set(model.spoken_of)),
-        solved=_spoken(view.solved, set(model.spoken_of)),
+        stated=_with_names(view.stated, set(model.spoken_of)),
+        solved=_with_names(view.solved, set(model.spoken_of)),
         of_model=True,
         entrywise=tuple(_entrywise(model)),
         penalized=slack,
     )
 
 
-def _spoken(named: Named, variables: set[str], constraints: set[str] | None = None) -> Named:
+def _with_names(named: Named, variables: set[str], constraints: set[str] | None = None) -> Named:
     """The same with the names that the user gave, and without those of a modelling language."""
     return replace(
         named,
@@ -141,12 +141,12 @@ def _of_cvxpy(problem: Any, deadline: Deadline) -> View:
         view = _of_sdp(read_problem(problem), deadline)
     labels = {label: c for c, label in labels_of(problem)}
     names = {v.name() for v in problem.variables()}
-    stated = _spoken(view.stated, names, set(labels))
+    stated = _with_names(view.stated, names, set(labels))
     symmetric = [k for k, c in labels.items() if _is_mirrored(stated, k, c.shape)]
     return replace(
         view,
         stated=stated,
-        solved=_spoken(view.solved, names, set(labels)),
+        solved=_with_names(view.solved, names, set(labels)),
         mirrored=tuple(symmetric),
         entrywise=tuple(k for k in symmetric if isinstance(labels[k], cp.constraints.Inequality)),
         penalized=slack_of_penalties(stated),

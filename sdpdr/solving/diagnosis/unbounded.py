@@ -25,7 +25,7 @@ def find_unbounded(view: View) -> Iterator[Finding]:
     least = _COUNTS * max(sizes.values(), default=0.0)
     names = tuple(name for name, size in sizes.items() if size > least and name in named.variables)
     if not direction:
-        names = named.names_of(named.program.c != 0.0)
+        names = named.variables_of(np.flatnonzero(named.program.c))
     grows = "grows" if view.maximize else "falls"
     where = (
         f" along a direction in which only {quoted(names)} change{'s' * (len(names) == 1)}"

@@ -110,9 +110,11 @@ class Named:
         """Right-hand sides of all rows."""
         return np.concatenate([self.program.f, self.program.b])
 
-    def labels_of(self, rows: Mask) -> dict[str, Index]:
-        """Which rows of a mask belong to which constraint, numbered within it."""
-        found = {label: np.flatnonzero(rows[at]) for label, at in self.constraints.items()}
+    def labels_of(self, rows: Index | Mask) -> dict[str, Index]:
+        """Which of some rows belong to which constraint, numbered within it."""
+        chosen = np.zeros(self.right.size, dtype=bool)
+        chosen[rows] = True
+        found = {label: np.flatnonzero(chosen[at]) for label, at in self.constraints.items()}
         return {label: at for label, at in found.items() if at.size}
 
     def rows_in_words(self, rows: Mapping[str, Index]) -> str:
@@ -122,9 +124,15 @@ class Named:
             for label, at in rows.items()
         )
 
-    def names_of(self, unknowns: Mask) -> tuple[str, ...]:
-        """Variables of which some unknowns are in a mask."""
-        return tuple(name for name, at in self.variables.items() if unknowns[at].any())
+    def variables_of(self, unknowns: Index) -> tuple[str, ...]:
+        """Variables that some unknowns belong to."""
+        chosen = np.zeros(self.program.c.size, dtype=bool)
+        chosen[unknowns] = True
+        return tuple(name for name, at in self.variables.items() if chosen[at].any())
+
+    def variables_in(self, rows: Index | Mask) -> tuple[str, ...]:
+        """Variables with a coefficient in some rows."""
+        return self.variables_of(self.rows[rows].indices)
 
 
 @dataclass(frozen=True, eq=False)
