@@ -57,17 +57,14 @@ def find_scales(view: View) -> Iterator[Finding]:
     rows.data[_negligible(named)] = 0.0
     rows.eliminate_zeros()
     least, largest = _extremes(rows)
-    coefficients, sides = dict[str, float](), dict[str, float]()
     for label, at in named.constraints.items():
-        sides[label] = float(np.max(np.abs(named.right[at]), initial=0.0))
         apart = at[largest[at] >= _APART * least[at]]
         if apart.size:
             k = apart[np.argmax(largest[apart] / least[apart])]
             yield _apart((label,), f"coefficients of {label!r}", least[k], largest[k], _COLUMNS)
-        else:
-            coefficients[label] = float(largest[at].max(initial=0.0))
-    yield from _between(coefficients, "coefficients of", _ROWS)
-    yield from _between(sides, "right-hand sides of", f"{_ROWS} {_COLUMNS}")
+            largest[at] = 0.0
+    yield from _between(named, largest, "coefficients of", _ROWS)
+    yield from _between(named, np.abs(named.right), "right-hand sides of", f"{_ROWS} {_COLUMNS}")
     costs = np.abs(named.program.c[named.program.c != 0.0])
     if costs.size and costs.max() >= _APART * costs.min():
         yield _apart((), "costs of the objective", costs.min(), costs.max(), _COLUMNS)
@@ -86,15 +83,16 @@ def _extremes(rows: sp.csr_array) -> tuple[Array, Array]:
     return least, largest
 
 
-def _between(sizes: dict[str, float], what: str, instead: str) -> Iterator[Finding]:
-    """A finding where the largest numbers of two constraints are far apart."""
-    some = {label: size for label, size in sizes.items() if size > 0.0}
-    if not some:
+def _between(named: Named, sizes: Array, what: str, instead: str) -> Iterator[Finding]:
+    """A finding where numbers of two rows in constraints are far apart."""
+    owner = {int(k): label for label, at in named.constraints.items() for k in at}
+    rows = np.array([k for k in owner if sizes[k] > 0.0], dtype=np.intp)
+    if not rows.size:
         return
-    small, large = min(some, key=some.__getitem__), max(some, key=some.__getitem__)
-    if some[large] >= _APART * some[small]:
-        words = f"{what} {small!r} and {large!r}"
-        yield _apart((small, large), words, some[small], some[large], instead)
+    small, large = rows[np.argmin(sizes[rows])], rows[np.argmax(sizes[rows])]
+    if sizes[large] >= _APART * sizes[small]:
+        labels = tuple(dict.fromkeys([owner[int(small)], owner[int(large)]]))
+        yield _apart(labels, f"{what} {quoted(labels)}", sizes[small], sizes[large], instead)
 
 
 def _apart(

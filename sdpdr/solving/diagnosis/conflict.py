@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
 
 # Weights that a sentence has room for.
 _SHOWN = 4
+# Steps of a proof, faces and a ray.
+_STEPS = 4
 
 
 def find_conflicts(view: View) -> Iterator[Finding]:
@@ -23,18 +26,23 @@ def find_conflicts(view: View) -> Iterator[Finding]:
     named, facts = view.stated, view.facts
     if facts.is_feasible:
         return
-    every = np.ones(named.owned.size, dtype=bool)
-    proved = view.refuted(every) if view.is_small else None
+    every, proved = np.ones(named.owned.size, dtype=bool), None
+    if facts.contradicting is not None:
+        proved = view.refuted(facts.contradicting | ~named.owned, _STEPS)
+    if proved is None and view.is_small:
+        proved = view.refuted(every, _STEPS)
     if proved is None and not facts.is_infeasible:
         raise UndecidedError("neither a feasible point was proved nor that there is none")
     if proved is None:
         yield _finding(view, Proved(every, np.full(every.size, np.nan)), is_complete=False)
         return
     working("diagnosing: leaving constraints out of a conflict")
-    labels, cones = list(named.constraints.values()), named.cones
-    proved, _ = fewest(proved, labels, cones, view.refuted, view.deadline)
+    # Where no face is needed at first, none is looked for: that takes several times as long.
+    most = _STEPS if np.isnan(proved.multipliers).any() else 1
+    prove, cones = partial(view.refuted, most=most), named.cones
+    proved, _ = fewest(proved, list(named.constraints.values()), cones, prove, view.deadline)
     entries = _entries(view, proved.kept)
-    proved, is_complete = fewest(proved, entries, cones, view.refuted, view.deadline)
+    proved, is_complete = fewest(proved, entries, cones, prove, view.deadline)
     yield _finding(view, proved, is_complete=is_complete)
 
 

@@ -142,7 +142,7 @@ def _of_cvxpy(problem: Any, deadline: Deadline) -> View:
     labels = {label: c for c, label in labels_of(problem)}
     names = {v.name() for v in problem.variables()}
     stated = _with_names(view.stated, names, set(labels))
-    symmetric = [k for k, c in labels.items() if _is_mirrored(stated, k, c.shape)]
+    symmetric = [label for label, c in labels.items() if _is_symmetric(c)]
     return replace(
         view,
         stated=stated,
@@ -172,17 +172,24 @@ def _of_cones(problem: Any, deadline: Deadline) -> View:
     )
 
 
-def _is_mirrored(named: Named, label: str, shape: tuple[int, ...]) -> bool:
-    """Whether a constraint compares square matrices that are symmetric but for rounding."""
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2 or label not in named.constraints:
+def _is_symmetric(constraint: Any) -> bool:
+    """Whether both sides differ by a symmetric matrix, but for rounding, at a random point."""
+    shape = constraint.shape
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
         return False
-    rows = named.constraints[label]
-    if rows.size != shape[0] ** 2:
+    before = [(v, v.value) for v in constraint.variables()]
+    rng = np.random.default_rng(0)
+    try:
+        for v, _ in before:
+            v.save_value(v.project(rng.standard_normal(v.shape)))
+        found = constraint.expr.value
+    finally:
+        for v, value in before:
+            v.save_value(value)
+    if found is None:
         return False
-    mirrored = rows.reshape(shape).T.ravel()
-    both = sp.csr_array(sp.hstack([named.rows, sp.csr_array(named.right[:, None])]))
-    apart = abs(both[rows] - both[mirrored]).max()
-    return bool(apart <= _ROUNDING * abs(both[rows]).max())
+    found = found.toarray() if sp.issparse(found) else np.asarray(found)
+    return bool(np.max(np.abs(found - found.T)) <= _ROUNDING * np.max(np.abs(found)))
 
 
 def _entrywise(model: Model) -> Iterator[str]:

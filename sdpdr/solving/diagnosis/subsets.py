@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
-from sdpdr.certify.flat import NONNEGATIVE, FlatProgram, Piece, build
+from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Around, FlatProgram, Piece, build
 
 Mask = NDArray[np.bool_]
 # Multipliers beside the largest that count: interior-point methods leave 1e-8 of those that vanish.
-_COUNTS = 1e-6
+COUNTS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,25 +46,49 @@ class Proved:
         """Which rows have multipliers that count beside the largest, or unknown ones."""
         sizes = np.abs(self.multipliers)
         unknown = np.isnan(sizes)
-        return unknown if unknown.any() else sizes > _COUNTS * np.max(sizes, initial=0.0)
+        return unknown if unknown.any() else sizes > COUNTS * np.max(sizes, initial=0.0)
 
 
 Prove = Callable[[Mask], "Proved | None"]
 
 
 def some_rows(program: FlatProgram, kept: Mask) -> FlatProgram:
-    """A program with some of its rows; a cone of several stays if all of them do."""
+    """A program with some of its rows; of a matrix those of all entries between some of its rows.
+
+    Other cones stay if all of their rows do.
+    """
     m, pieces = program.f.size, list[Piece]()
     for piece, part in zip(program.pieces(), program.parts, strict=True):
         rows = kept[m + part.rows]
-        if piece.kind == NONNEGATIVE:
+        some = piece
+        if not rows.all():
             around = None if piece.around is None else piece.around[rows]
-            pieces.append(piece._replace(A=piece.A[rows], b=piece.b[rows], around=around))
-        elif rows.all():
-            pieces.append(piece)
+            some = piece._replace(A=piece.A[rows], b=piece.b[rows], around=around)
+        if piece.kind == SEMIDEFINITE and not rows.all():
+            diagonal = rows[np.cumsum(np.arange(1, int(piece.size) + 1)) - 1]
+            units = None if piece.units is None else piece.units[diagonal]
+            some = some._replace(size=float(np.count_nonzero(diagonal)), units=units)
+        if rows.all() or piece.kind in (NONNEGATIVE, SEMIDEFINITE):
+            pieces.append(some)
     E, radii = program.E[kept[:m]], program.around.E
     around = program.around._replace(E=None if radii is None else radii[kept[:m]], A=None)
     return build(program.c, E, program.f[kept[:m]], pieces, program.offset, around=around)
+
+
+def used_columns(program: FlatProgram) -> FlatProgram:
+    """The question of a feasible point alone: no cost, and no unknown without a coefficient."""
+    used = np.unique(np.concatenate([program.E.indices, program.A.indices]))
+    last = np.append(used, program.c.size)
+    pieces = [
+        piece._replace(
+            A=sp.csr_array(piece.A)[:, used],
+            around=None if piece.around is None else sp.csr_array(piece.around)[:, last],
+        )
+        for piece in program.pieces()
+    ]
+    radii = program.around.E
+    around = Around(E=None if radii is None else radii[:, last])
+    return build(np.zeros(used.size), program.E[:, used], program.f, pieces, around=around)
 
 
 def split(rows: Index, groups: Index) -> list[Index]:

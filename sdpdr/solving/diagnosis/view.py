@@ -15,7 +15,7 @@ from sdpdr.base.progress import working
 from sdpdr.base.rows import listed
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import PRIMAL
-from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram
+from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Answer, FlatProgram
 from sdpdr.certify.knowledge import VALUE
 from sdpdr.certify.reduced import refuted
 from sdpdr.certify.units import Units
@@ -24,7 +24,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial import facial_reduction
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solving.diagnosis.facts import SHARE, Facts, proved
-from sdpdr.solving.diagnosis.subsets import Mask, Proved, some_rows
+from sdpdr.solving.diagnosis.subsets import Mask, Proved, some_rows, used_columns
 
 # What may become of a proof that does not succeed.
 UNPROVED = (UnprovedError, np.linalg.LinAlgError, ArithmeticError)
@@ -109,6 +109,26 @@ class Named:
     def right(self) -> Array:
         """Right-hand sides of all rows."""
         return np.concatenate([self.program.f, self.program.b])
+
+    def busy(self, kept: Mask) -> Mask:
+        """Rows that are kept, less those of variables that no constraint among them is about.
+
+        Of a matrix, entries stay between rows that some constraint is about: others may be zero.
+        """
+        m, found = self.program.f.size, kept.copy()
+        touched = np.zeros(self.program.c.size, dtype=bool)
+        touched[self.rows[kept & ~self.own].indices] = True
+        for part in self.program.parts:
+            rows = m + part.rows
+            if not self.own[rows].all():
+                continue
+            stay = touched[self.rows[rows].indices]
+            if part.kind == SEMIDEFINITE:
+                j, i = np.tril_indices(int(part.size))
+                ends = np.union1d(i[stay], j[stay])
+                stay = np.isin(i, ends) & np.isin(j, ends)
+            found[rows] &= stay
+        return found
 
     def labels_of(self, rows: Index | Mask) -> dict[str, Index]:
         """Which of some rows belong to which constraint, numbered within it."""
@@ -200,13 +220,17 @@ class View:
         self.deadline.excuse(max(took - share, 0.0))
         return found
 
-    def refuted(self, kept: Mask) -> Proved | None:
-        """Proof that some rows of the balanced program contradict each other, if there is one."""
+    def refuted(self, kept: Mask, most: int) -> Proved | None:
+        """Proof that some rows of the balanced program contradict each other, if there is one.
+
+        At most so many steps, faces and a ray, are looked for.
+        """
+        rows = self.stated.busy(kept)
         try:
-            ray = refuted(some_rows(self.balanced, kept), PRIMAL, self.solve)[1]
+            ray = refuted(used_columns(some_rows(self.balanced, rows)), PRIMAL, self.solve, most)[1]
         except UNPROVED:
             return self._refuted_by_single_rows(kept)
-        return Proved.by(kept, ray)
+        return Proved(kept, Proved.by(rows, ray).multipliers)
 
     def _refuted_by_single_rows(self, kept: Mask) -> Proved | None:
         """The same over the rationals, which sees faces behind any number of others."""
@@ -227,7 +251,7 @@ class View:
 
     def is_feasible(self, kept: Mask) -> bool:
         """Whether some rows are proved to have a common point."""
-        program = some_rows(self.balanced, kept).charged(np.zeros(self.balanced.c.size))
+        program = used_columns(some_rows(self.balanced, self.stated.busy(kept)))
         return VALUE in proved(program, self.solve, self.deadline).how
 
 
