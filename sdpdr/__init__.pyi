@@ -90,6 +90,7 @@ from .program import Status as Status
 from .solving.as_cvxpy import CVXPY as CVXPY
 from .solving.derivatives.sensitivities import derivative as derivative
 from .solving.derivatives.sensitivities import sensitivity as sensitivity
+from .solving.diagnosis import diagnose as diagnose
 from .solving.join import join as join
 from .solving.parametric import solve_many as solve_many
 from .solving.plan import Plan as Plan

@@ -17,6 +17,7 @@ brackets vanishes modulo all of them, it vanishes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from math import isqrt
 
@@ -40,6 +41,84 @@ _WORK = 5e9
 _EXACT, _DIGITS, _RANGE = 2.0**53, 53, 4096
 
 
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Rows of E y = f that are sums of others, but for rounding.
+
+    Attributes
+    ----------
+    given, rows : sparse arrays of shape (m, n + 1)
+        Those of E, and last f; and the same in powers of two.
+    basis, rest : arrays of int
+        Rows that others follow from, and those others.
+    weights : array of shape (rest, basis)
+        Of the rows in powers of two.
+    units : array of shape (m,)
+        The powers.
+    """
+
+    given: sp.csr_array
+    rows: sp.csr_array
+    basis: Index
+    rest: Index
+    weights: Array
+    units: Array
+
+    def follow(self, exact: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows are sums of others, right sides as well, and of which that is decided.
+
+        Parameters
+        ----------
+        exact : array of bool, shape (m,)
+            Rows that others may follow from.
+        """
+        weights = np.where(exact[self.basis], self.weights, 0.0)
+        found = _are_sums(self.rows, self.basis, self.rest, weights)
+        decided, left = found.copy(), np.flatnonzero(~found)
+        some = _follow(self.given, self.basis[exact[self.basis]], self.rest[left])
+        if some is not None:
+            found[left], decided[left] = some, True
+        return found, decided
+
+    def coefficients_follow(self) -> NDArray[np.bool_]:
+        """Which rows are shown to be sums of others, but for right sides."""
+        bare = sp.csr_array(self.given @ sp.diags_array(np.append(np.ones(self.n), 0.0)))
+        found = _follow(bare, self.basis, self.rest)
+        return np.zeros(self.rest.size, dtype=bool) if found is None else found
+
+    @property
+    def n(self) -> int:
+        """The number of unknowns."""
+        return self.given.shape[1] - 1
+
+
+def nearly_dependent(E: sp.csr_array, f: Array, D: Array) -> Sums:
+    """Rows that are sums of others to seven digits (parameters as for `independent_rows`).
+
+    Right sides have no say in it.
+
+    Examples
+    --------
+    >>> E = sp.csr_array([[1.0, 2.0], [3.0, 6.0]])
+    >>> sums = nearly_dependent(E, np.array([1.0, 3.0]), np.ones(2))
+    >>> sums.rest.size, sums.follow(np.ones(2, dtype=bool))[0].tolist()
+    (1, [True])
+    """
+    weighed = sp.csr_array(E @ sp.diags_array(np.sqrt(D)))
+    sizes = np.sqrt(np.asarray(weighed.multiply(weighed).sum(axis=1)).ravel())
+    M = (sp.diags_array(1.0 / sizes) @ weighed).toarray()
+    R, order = sl.qr(M.T, mode="r", pivoting=True, check_finite=False)
+    rank = int(np.sum(np.abs(np.diag(R)) > _DEPENDENT))
+    basis, rest = order[:rank], order[rank:]
+    # Rows in powers of two have sizes between one and two, and weights are those of such rows.
+    near = near_powers(sizes)
+    given = sp.csr_array(sp.hstack([E, sp.csr_array(f[:, None])]))
+    both = sp.csr_array(sp.diags_array(1.0 / near) @ given)
+    weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:], check_finite=False).T
+    weights *= (sizes / near)[rest][:, None] / (sizes / near)[basis]
+    return Sums(given, both, basis, rest, weights, near)
+
+
 def independent_rows(E: sp.csr_array, f: Array, D: Array, exact: NDArray[np.bool_]) -> Index | None:
     """Rows of E y = f that all others follow from; None where that is not shown.
 
@@ -61,29 +140,15 @@ def independent_rows(E: sp.csr_array, f: Array, D: Array, exact: NDArray[np.bool
     >>> independent_rows(E, np.array([1.0, 4.0]), np.ones(2), np.ones(2, dtype=bool)) is None
     True
     """
-    weighed = sp.csr_array(E @ sp.diags_array(np.sqrt(D)))
-    sizes = np.sqrt(np.asarray(weighed.multiply(weighed).sum(axis=1)).ravel())
-    M = (sp.diags_array(1.0 / sizes) @ weighed).toarray()
-    R, order = sl.qr(M.T, mode="r", pivoting=True, check_finite=False)
-    rank = int(np.sum(np.abs(np.diag(R)) > _DEPENDENT))
-    basis, rest = order[:rank], order[rank:]
-    # Rows in powers of two have sizes between one and two, and weights are those of such rows.
-    near = near_powers(sizes)
-    given = sp.csr_array(sp.hstack([E, sp.csr_array(f[:, None])]))
-    both = sp.csr_array(sp.diags_array(1.0 / near) @ given)
+    sums = nearly_dependent(E, f, D)
     # What underflows is no longer the same.
-    exact = exact & (_largest(sp.diags_array(near) @ both - given) == 0.0)
-    if not np.all(exact[rest]):
+    exact = exact & (_largest(sp.diags_array(sums.units) @ sums.rows - sums.given) == 0.0)
+    if not np.all(exact[sums.rest]):
         return None
-    weights = sl.solve_triangular(R[:rank, :rank], R[:rank, rank:], check_finite=False).T
-    weights *= (sizes / near)[rest][:, None] / (sizes / near)[basis]
-    known = _are_sums(both, basis, rest, np.where(exact[basis], weights, 0.0))
-    if not np.all(known) and not _follow(given, basis[exact[basis]], rest[~known]):
-        return None
-    return np.sort(basis)
+    return np.sort(sums.basis) if np.all(sums.follow(exact)[0]) else None
 
 
-def _are_sums(both: sp.csr_array, basis: Index, rest: Index, weights: Array) -> Index:
+def _are_sums(both: sp.csr_array, basis: Index, rest: Index, weights: Array) -> NDArray[np.bool_]:
     """Which rows are sums of others with weights of small denominators, as guessed."""
     integers = _in_integers(both)
     places = np.nonzero(np.abs(weights) > 0.5 / _DENOMINATOR)
@@ -97,7 +162,8 @@ def _are_sums(both: sp.csr_array, basis: Index, rest: Index, weights: Array) -> 
     found, given = integers[basis], sp.diags_array(common.astype(float)) @ integers[rest]
     size = abs(sums) @ abs(found) + abs(given)
     is_exact = _largest(size) < _EXACT
-    return np.asarray(is_exact & (_largest(sums @ found - given) == 0.0) & (common > 0))
+    is_sum = is_exact & (_largest(sums @ found - given) == 0.0) & (common > 0)
+    return np.asarray(is_sum, dtype=bool)
 
 
 def _small_fractions(numbers: Array) -> tuple[Array, Array]:
@@ -139,38 +205,45 @@ def _largest(matrix: sp.csr_array) -> Array:
     return found
 
 
-def _follow(given: sp.csr_array, basis: Index, rest: Index) -> bool:
-    """Whether rows are sums of those of a basis: modulo primes, as at the top of the file."""
+def _follow(given: sp.csr_array, basis: Index, rest: Index) -> NDArray[np.bool_] | None:
+    """Which rows are sums of those of a basis: modulo primes, as at the top of the file.
+
+    None where that takes too long, or numbers are too large.
+    """
     r = basis.size
     # Rows lose the powers of two that they have in common.
     whole = _in_integers(_in_integers(given[np.append(basis, rest)]).T).T.toarray()
     lengths = np.linalg.norm(whole, axis=1)
-    if not r or not np.all(np.isfinite(lengths)):
-        return False
-    bits = 1.001 * float(np.sum(np.log2(lengths[:r])) + np.log2(np.max(lengths[r:]))) + 2.0
+    if not r or not rest.size or not np.all(np.isfinite(lengths)):
+        return None
+    logs = np.log2(np.maximum(lengths, 1.0))
+    bits = 1.001 * float(np.sum(logs[:r]) + np.max(logs[r:])) + 2.0
     # Sums of r products are exact in doubles.
     largest = int(np.sqrt(_EXACT / r))
     most = 2 * int(bits / np.log2(largest)) + 2
     if most * r**2 * (r + rest.size) > _WORK:
-        return False
+        return None
     # No column of right sides has a pivot.
     columns = sl.qr(whole[:r, :-1], mode="r", pivoting=True, check_finite=False)[1]
     J, others = columns[:r], np.append(columns[r:], whole.shape[1] - 1)
     # Leading blocks are regular then.
     order = sl.lu(whole[:r, J], p_indices=True, check_finite=False)[0]
     whole[:r] = whole[np.argsort(order)]
+    found = np.ones(rest.size, dtype=bool)
     for p in islice(_primes_below(largest), most):
         if bits < 0.0:
-            return True
+            return found
         M = np.mod(whole, p)
         inverse = _inverse(M[np.ix_(range(r), J)], p)
         if inverse is None:
             continue
         weights = np.mod(M[r:, J] @ inverse, p)
-        if np.any(np.mod(M[r:, others] - weights @ M[:r, others], p)):
-            return False
+        # A determinant that is no multiple of a prime is not zero.
+        found &= ~np.any(np.mod(M[r:, others] - weights @ M[:r, others], p), axis=1)
+        if not np.any(found):
+            return found
         bits -= float(np.log2(p)) * (1.0 - 1e-9)
-    return False
+    return None
 
 
 def _primes_below(largest: int) -> Iterator[int]:

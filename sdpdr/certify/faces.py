@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Part
+from sdpdr.certify.other_cones import Exponential, Power
 
 PRIMAL, DUAL = "primal", "dual"
 # Denominators of a basis that is rounded, and by how much it may be off.
@@ -139,7 +140,17 @@ def face_of(part: Part, v: Array, side: str, least: float) -> Face | None:
         return _face_of_matrices(part, v, side, least)
     if part.kind == SECOND_ORDER:
         return _face_of_second_order(part.size, v, side, least)
-    return _face_of_exponential(v, side, least) if part.kind == EXPONENTIAL else None
+    flat = _face_of_exponential(v, side, least) if part.kind == EXPONENTIAL else None
+    return _whole(part, v, side) if flat is None else flat
+
+
+def _whole(part: Part, v: Array, side: str) -> Face | None:
+    """All of an exponential or power cone, where v is inside; nothing but zero is left."""
+    cone = Exponential(1) if part.kind == EXPONENTIAL else Power(np.array([part.size]))
+    if not (cone.is_dual_inside(v[None]) if side == PRIMAL else cone.is_inside(v[None])):
+        return None
+    eye = sp.csr_array(sp.eye_array(v.size))
+    return Face([(part.kind, part.size, eye)], eye[:0], [], eye)
 
 
 def _face_of_matrices(part: Part, v: Array, side: str, least: float) -> Face | None:

@@ -60,7 +60,7 @@ def advice(solution: Solution) -> str:
     -------
     str
     """
-    words = _ADVICE[solution.status](solution)
+    words = f"{_ADVICE[solution.status](solution)} {_cause(solution)}".rstrip()
     if not solution.unfinished or solution.certified():
         return words
     return f"{_unfinished(solution)} {words}".rstrip()
@@ -293,6 +293,13 @@ def _rounded_up(number: float) -> str:
     """
     unit = 10.0 ** floor(log10(number))
     return f"{(floor(number / unit) + 1) * unit:.0e}"
+
+
+def _cause(solution: Solution) -> str:
+    """Where the cause of a failure is found; empty where nothing failed."""
+    if solution.status in (Status.SOLVED, Status.INTERRUPTED):
+        return ""
+    return "`sdpdr.diagnose(model)` looks for the cause."
 
 
 def _always(words: str) -> Callable[[Solution], str]:

@@ -168,6 +168,28 @@ def test_where_the_solver_leaves_little_nothing_false_is_said():
     assert found.bound is None
 
 
+def exponential_above_its_value(x):
+    return [cp.exp(x[0]) <= 1, x[0] >= 0.5]
+
+
+def power_above_its_value(x):
+    return [cp.power(x[0], -1.5) <= 1, x[0] <= 0.5, x >= 0]
+
+
+def mean_above_its_limit(x):
+    return [cp.geo_mean(x, [0.3, 0.7]) >= 1, x[0] <= 0.5, x <= 1]
+
+
+@pytest.mark.parametrize(
+    "limits", [exponential_above_its_value, power_above_its_value, mean_above_its_limit]
+)
+def test_multipliers_inside_of_curved_cones_prove_infeasibility(limits):
+    """The cone of a function is its own face where a multiplier is inside of its dual."""
+    x = cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), limits(x))
+    assert sdpdr.verify(problem, seconds=60.0).status is Status.INFEASIBLE
+
+
 # -- whatever a solver says ---------------------------------------------------------------------
 
 

@@ -26,6 +26,7 @@ COMMANDS = (
     "export",
     "sdp",
     "verify",
+    "diagnose",
     "check",
     "demo",
 )

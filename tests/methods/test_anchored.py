@@ -89,7 +89,7 @@ def test_an_arc_held_at_its_ends(share, value, trust, solver):
 
 @pytest.mark.nightly
 @pytest.mark.integration
-@pytest.mark.xfail(strict=True, reason="the multipliers that refute it have roots of lengths in them")
+@pytest.mark.xfail(strict=True, reason="multipliers that refute it have roots of lengths")
 def test_ends_further_apart_than_the_arc_is_long_are_refuted_to_the_last_digit():
     path = graphs.path(STEPS)
     reach, length = LENGTH[-1] - LENGTH[0], sum(Decimal(x).sqrt() for x in path.sqdist.tolist())

@@ -247,6 +247,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "export": ("problems", "Write a problem in SDPA sparse format, which most solvers read."),
         "sdp": ("problems", "Solve and grade any program in SDPA sparse format."),
         "verify": ("verify", "Prove a solution that another program wrote, without solving."),
+        "diagnose": ("diagnose", "Find out why a program fails, and what to write instead."),
         "check": ("check", "Check proof files without solving anything."),
         "study": ("study", "Compare solvers on many problems, and report."),
         "demo": ("study", "Unfold real data, compare all solvers, and write a report."),

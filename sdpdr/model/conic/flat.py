@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import cvxpy as cp
@@ -25,7 +26,9 @@ from sdpdr.certify.flat import (
     build,
 )
 from sdpdr.certify.products import product
-from sdpdr.model.conic.interface import ConesOnly
+from sdpdr.model.conic.interface import ConesOnly, columns_of
+from sdpdr.model.conic.labels import final_labels
+from sdpdr.model.conic.pieces import AUXILIARY
 
 
 class _FlatInterface(ConesOnly):
@@ -63,6 +66,26 @@ class FlatProblem:
     stuffed: Any
     steps: list[tuple[Any, Any]]
     rows: sp.csr_array
+
+    @cached_property
+    def constraints(self) -> dict[str, Index]:
+        """Labels of the problem's own constraints, with their equations, and then rows of cones."""
+        labels = final_labels(self.problem, [data for _, data in self.steps])
+        columns, places, end = sp.csc_array(self.rows), dict[str, Index](), 0
+        for constraint in self.stuffed.constraints:
+            begin, end = end, end + constraint.size
+            if constraint.id in labels:
+                found = np.unique(columns[:, begin:end].indices).astype(np.intp)
+                known = places.get(labels[constraint.id], found[:0])
+                places[labels[constraint.id]] = np.union1d(known, found)
+        return places
+
+    @cached_property
+    def variables(self) -> dict[str, Index]:
+        """Names of the problem's own variables, with their columns; of symmetric ones triangles."""
+        own = {v.id: v.name() for v in self.problem.variables()}
+        columns = columns_of(self.stuffed, own)
+        return {one.name: one.place for one in columns if one.name != AUXILIARY}
 
 
 def flat_problem(problem: Any) -> FlatProblem:

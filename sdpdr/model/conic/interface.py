@@ -255,7 +255,7 @@ def conic_program(
         matrix=matrix,
         rhs=np.asarray(data[names.B], dtype=float),
         cones=cones,
-        columns=_columns(stuffed, variables or {}),
+        columns=columns_of(stuffed, variables or {}),
         maximize=maximize,
         root=_root(data.get(names.P)),
         arguments=arguments,
@@ -336,7 +336,7 @@ def _grouped(stuffed: Any) -> list[ConeRows]:
     ]
 
 
-def _columns(stuffed: Any, variables: Mapping[int, str]) -> list[Columns]:
+def columns_of(stuffed: Any, variables: Mapping[int, str]) -> list[Columns]:
     """Columns by variable; what cvxpy has added is one group at the end."""
     named, added = [], [np.arange(0)]
     seen = {AUXILIARY}

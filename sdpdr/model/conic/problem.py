@@ -14,17 +14,14 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
-from sdpdr.model.block import relabel
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.kept import kept_dual_values, kept_point, kept_value
-from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
+from sdpdr.model.conic.labels import LONGEST_LABEL, final_labels, labels_of
 from sdpdr.model.conic.read import Reading
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 
-# Names of rows longer than this are no help to a reader.
-_LONGEST_LABEL = 40
 # Beside the largest number, rounding of symmetric parts, and of duals of matrices by solvers.
 _ROUNDING = 1e-9
 _CONES = {"ExpCone": "exponential", "PowCone3D": "power", "PowConeND": "power"}
@@ -165,7 +162,7 @@ class CvxpyProgram(SDP):
         shapes: dict[str, tuple[int, ...]] = {r.label: (r.m,) for r in self.rows}
         shapes |= {lmi.label: (lmi.order, lmi.order) for lmi in self.lmis}
         found = {}
-        for constraint, label in _labels(way.problem):
+        for constraint, label in labels_of(way.problem):
             duals = constraint.dual_variables
             value = duals[0].value if len(duals) == 1 else None
             shape = shapes.get(label)
@@ -190,11 +187,9 @@ def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
         data, chain, inverse = problem.get_problem_data(interface)
     except cp.SolverError as error:
         raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
-    final = _final_identities(inverse)
-    labels = {final.get(c.id, c.id): label for c, label in _labels(problem)}
     reading = read_data(
         data,
-        labels=labels,
+        labels=final_labels(problem, inverse),
         variables={v.id: v.name() for v in problem.variables()},
         maximize=isinstance(problem.objective, cp.Maximize),
     )
@@ -204,36 +199,6 @@ def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
         program, "_way", _WayBack(problem, chain, inverse, reading, data[names.PARAM_PROB])
     )
     return program
-
-
-def _final_identities(inverse: list[Any]) -> dict[int, int]:
-    """What constraints are called after all steps of cvxpy's."""
-    found: dict[int, int] = {}
-    for step in inverse:
-        # One of the steps keeps a tuple, of which this is the last part.
-        ids = step[-1] if isinstance(step, tuple) and step else getattr(step, "cons_id_map", {})
-        found = {first: ids.get(last, last) for first, last in found.items()} | {
-            first: last for first, last in ids.items() if first not in found
-        }
-    return found
-
-
-def _labels(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
-    """A label for each constraint: the one it was given, or how it was written if that is short."""
-    seen = {AUXILIARY, SQUARES}
-    for k, c in enumerate(problem.constraints, start=1):
-        given = getattr(c, "label", None)
-        label = relabel(given or _written(c) or f"constraint {k}", seen)
-        seen.add(label)
-        yield c, label
-
-
-def _written(constraint: Any) -> str | None:
-    """How a constraint was written, without numbers of cvxpy's own making; None if it is long."""
-    if any(constant.size > 1 for constant in constraint.constants()):
-        return None
-    written = str(constraint)
-    return written if len(written) <= _LONGEST_LABEL and "\n" not in written else None
 
 
 def refuse(problem: cp.Problem) -> None:
@@ -293,4 +258,4 @@ def needed_cones(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
 
 def _shown(thing: object) -> str:
     text = " ".join(str(thing).split())
-    return text if len(text) <= 2 * _LONGEST_LABEL else f"{text[: 2 * _LONGEST_LABEL]}…"
+    return text if len(text) <= 2 * LONGEST_LABEL else f"{text[: 2 * LONGEST_LABEL]}…"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -11,9 +11,8 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.program.point import Factor, Value, as_dense
-from sdpdr.program.run import GIVEN, Claim, Verdict
+from sdpdr.program.run import GIVEN, Claim, Status, Verdict
 from sdpdr.program.solution import Solution
-from sdpdr.solving.answers import claimed
 from sdpdr.solving.proofs import AT_LEAST, OF_SOLVER
 
 # CPU seconds of proofs where the seconds of the solver are not known.
@@ -89,8 +88,21 @@ def as_claimed(
     """
     number = None if value is None or not np.isfinite(value) else float(value)
     claim = Claim(status, number, message=message, verdict=verdict.value)
-    solution = claimed("", claim, solver=who, form=GIVEN, tol=settings.tol, maximize=maximize)
-    return replace(solution, gap_scale=gap_scale)
+    return Solution(
+        status=Status.UNVERIFIED,
+        value=float("nan") if number is None else number,
+        bound=None,
+        argument="",
+        values={},
+        duals={},
+        claimed=claim,
+        timings={},
+        solver=who,
+        form=GIVEN,
+        tol=settings.tol,
+        maximize=maximize,
+        gap_scale=gap_scale,
+    )
 
 
 def distance(given: Mapping[str, Value], found: Mapping[str, Value]) -> float:

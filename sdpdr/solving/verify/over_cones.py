@@ -49,6 +49,7 @@ class _Proving:
     def __init__(self, kept: KeptAnswer) -> None:
         self._kept, self._flat, self._notes = kept, kept.flat, list[str]()
         self._units = Units.of(kept.flat.program)
+        self._own = self._units.program(kept.flat.program)
         self._known = Knowledge(scale=kept.scale / self._units.cost)
         self._spent, self._budget = 0.0, kept.budget
 
@@ -86,7 +87,7 @@ class _Proving:
         """Multipliers of one solve, with its point unless one is known."""
         units = self._units
         begin = time.process_time()
-        found = ask_clarabel(units.program(self._flat.program))
+        found = ask_clarabel(self._own)
         own = self._kept.settings.budget(time.process_time() - begin)
         self._budget = max(self._budget, own)
         what = "multipliers" if x is not None else "values and multipliers"
@@ -99,7 +100,7 @@ class _Proving:
     def _prove(self, x: Array, z: Array) -> None:
         """Both sides, in units that suit the program."""
         units, settings = self._units, self._kept.settings
-        program = units.program(self._flat.program)
+        program = self._own
         u = units.point(x)
         answer = Answer(u, program.b - program.A @ u, units.multipliers(z), True)
         try:
@@ -124,7 +125,7 @@ class _Proving:
         at = x if known.x is None else units.given_point(known.x)
         multipliers = z if known.z is None else units.given_multipliers(known.z)
         sides = sides_of(known, units, maximize=flat.maximize)
-        file = FlatFileProgram(flat.program, maximize=flat.maximize)
+        file = FlatFileProgram(flat.program, self._own, units, maximize=flat.maximize)
         value = float(flat.program.c @ at) + flat.program.offset
         values = values_of(flat, at) if np.all(np.isfinite(at)) else {}
         given = self._kept.values

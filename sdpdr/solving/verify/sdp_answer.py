@@ -20,7 +20,6 @@ from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.run import GIVEN, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.reduce import facial_reduction
 from sdpdr.solving.grade import go_on, with_point, with_proofs, with_status
 from sdpdr.solving.plan import plan
 from sdpdr.solving.presolve import presolve, refuted_solution
@@ -83,11 +82,10 @@ def verify_point(
 
 def _on_face(sdp: SDP, given: Point, claimed: Solution, settings: Settings) -> Solution:
     """Proofs of the program on its faces and in units that suit it, for the program itself."""
-    faced = facial_reduction(sdp) or None
-    if faced is not None and faced.infeasible is not None:
-        refuted = refuted_solution(faced, {}, settings.tol)
+    ready = presolve(sdp, sdp, plain=False)
+    if ready.faced is not None and ready.faced.infeasible is not None:
+        refuted = refuted_solution(ready.faced, {}, settings.tol)
         return replace(refuted, solver=claimed.solver, form=claimed.form, claimed=claimed.claimed)
-    ready = presolve(sdp, sdp, faced, units=True)
     assert ready.sdp is not None
     seconds = settings.budget()
     scale = claimed.gap_scale

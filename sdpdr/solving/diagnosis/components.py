@@ -1,0 +1,118 @@
+"""Programs that fall apart, and matrices whose rows no constraint joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Index
+from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
+from sdpdr.solving.diagnosis.subsets import Mask
+from sdpdr.solving.diagnosis.view import Named, View, quoted
+
+# Rows of a component that a sentence names, and components.
+_ROWS, _COMPONENTS = 6, 4
+
+
+def find_components(view: View) -> Iterator[Finding]:
+    """Find parts that nothing joins: of the program, and of each matrix."""
+    yield from _of_program(view.stated)
+    for name, order in view.stated.orders.items():
+        if name in view.stated.variables:
+            yield from _of_matrix(view.stated, name, order)
+
+
+def _of_program(named: Named) -> Iterator[Finding]:
+    """Variables that share no constraint, not even by way of others."""
+    rows = named.rows.tocoo()
+    n, names = named.program.c.size, list(named.variables)
+    if len(names) < 2:
+        return
+    owner = np.concatenate([np.full(named.variables[name].size, k) for k, name in enumerate(names)])
+    places = np.concatenate([named.variables[name] for name in names])
+    # Nodes: unknowns, then variables, then rows.
+    count = n + len(names) + named.groups.size
+    left = np.concatenate([rows.coords[1], places])
+    right = np.concatenate([n + len(names) + named.groups[rows.coords[0]], n + owner])
+    part = _components(left, right, count)[n : n + len(names)]
+    numbers = np.unique(part)
+    if numbers.size < 2:
+        return
+    parts = [tuple(name for k, name in enumerate(names) if part[k] == p) for p in numbers]
+    shown = "; ".join(quoted(one) for one in parts[:_COMPONENTS])
+    more = "; ..." if len(parts) > _COMPONENTS else ""
+    yield Finding(
+        Kind.DISCONNECTED,
+        Severity.NOTE,
+        (),
+        tuple(names),
+        f"No constraint joins {len(parts)} groups of variables: {shown}{more}.",
+        "Solve one program for each group, or add the constraint that joins them.",
+        is_proved=True,
+        data={"components": parts},
+    )
+
+
+def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
+    """Rows of a matrix of which no entry that joins them is in any constraint or cost."""
+    places = named.variables[name]
+    if order < 2 or places.size != order * (order + 1) // 2:
+        return
+    j, i = np.tril_indices(order)
+    at = np.full(named.program.c.size, -1)
+    at[places] = np.arange(places.size)
+    stated = np.flatnonzero(~named.own)
+    rows = named.rows[stated]
+    entries = at[rows.indices]
+    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[entries >= 0]
+    entries = entries[entries >= 0]
+    centring = _touch_all(owner, entries, rows.shape[0], order)
+    # Equations K u = 0 of all points move no two of them together.
+    centring &= (stated < named.program.f.size) & (named.right[stated] == 0.0)
+    used = np.concatenate([entries[~centring[owner]], np.flatnonzero(named.program.c[places])])
+    part = _components(i[used], j[used], order)
+    numbers = np.unique(part)
+    if numbers.size < 2:
+        return
+    parts = [np.flatnonzero(part == p) for p in numbers]
+    shown = "; ".join(_listed(one) for one in parts[:_COMPONENTS])
+    more = "; ..." if len(parts) > _COMPONENTS else ""
+    says = f"No constraint and no cost joins {len(parts)} components of {name!r}: {shown}{more}."
+    if numbers.size == order:
+        says = f"No constraint and no cost has an entry of {name!r} off the diagonal."
+    instead = (
+        "Add a constraint that joins them, such as an edge, or solve each component by itself."
+        if centring.any()
+        else "Write one matrix variable for each component: every answer has such a form."
+    )
+    yield Finding(
+        Kind.DISCONNECTED,
+        Severity.NOTE,
+        (),
+        (name,),
+        says,
+        instead,
+        is_proved=True,
+        data={"components": parts, "is_centred": bool(centring.any())},
+    )
+
+
+def _touch_all(owner: Index, entries: Index, m: int, order: int) -> Mask:
+    """Which of m rows have entries in all rows of a matrix."""
+    j, i = np.tril_indices(order)
+    ends = np.concatenate([i[entries], j[entries]])
+    touched = sp.coo_array((np.ones(ends.size), (np.tile(owner, 2), ends)), (m, order)).tocsr()
+    return np.asarray(np.diff(touched.indptr) == order)
+
+
+def _components(left: Index, right: Index, count: int) -> Index:
+    """A number for the component of each node."""
+    graph = sp.coo_array((np.ones(left.size), (left, right)), (count, count))
+    return np.asarray(sp.csgraph.connected_components(graph, directed=False)[1])
+
+
+def _listed(rows: Index) -> str:
+    shown = ", ".join(map(str, rows[:_ROWS]))
+    return f"rows {shown}{', ...' if rows.size > _ROWS else ''}"

@@ -1,0 +1,125 @@
+"""Constraints that contradict each other, as few as still do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from sdpdr.base.arrays import Index
+from sdpdr.base.progress import working
+from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
+from sdpdr.solving.diagnosis.multipliers import exact_multipliers
+from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, split
+from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
+
+# Weights that a sentence has room for.
+_SHOWN = 4
+# Steps of a proof, faces and a ray.
+_STEPS = 4
+
+
+def find_conflicts(view: View) -> Iterator[Finding]:
+    """Find one smallest set of constraints that no point satisfies."""
+    named, facts = view.stated, view.facts
+    if facts.is_feasible:
+        return
+    every, proved = np.ones(named.owned.size, dtype=bool), None
+    if facts.contradicting is not None:
+        proved = view.refuted(facts.contradicting | ~named.owned, _STEPS)
+    if proved is None and view.is_small:
+        proved = view.refuted(every, _STEPS)
+    if proved is None and not facts.is_infeasible:
+        raise UndecidedError("neither a feasible point was proved nor that there is none")
+    if proved is None:
+        yield _finding(view, Proved(every, np.full(every.size, np.nan)), is_complete=False)
+        return
+    working("diagnosing: leaving constraints out of a conflict")
+    # Where no face is needed at first, none is looked for: that takes several times as long.
+    most = _STEPS if np.isnan(proved.multipliers).any() else 1
+    prove, cones = partial(view.refuted, most=most), named.cones
+    proved, _ = fewest(proved, list(named.constraints.values()), cones, prove, view.deadline)
+    entries = _entries(view, proved.kept)
+    proved, is_complete = fewest(proved, entries, cones, prove, view.deadline)
+    yield _finding(view, proved, is_complete=is_complete)
+
+
+def _is_irreducible(view: View, kept: Mask) -> bool:
+    """Whether some point is proved to satisfy the constraints once any one of them is left out."""
+    for rows in _entries(view, kept):
+        fewer = kept.copy()
+        fewer[rows] = False
+        if view.deadline.is_over() or not view.is_feasible(fewer):
+            return False
+    return True
+
+
+def _entries(view: View, kept: Mask) -> list[Index]:
+    """Rows that can be left out one by one; cones of several rows only as a whole."""
+    return split(np.flatnonzero(kept & view.stated.owned), view.stated.cones)
+
+
+def _finding(view: View, proved: Proved, *, is_complete: bool) -> Finding:
+    named, kept = view.stated, proved.kept
+    rows = named.labels_of(kept)
+    labels, several = tuple(rows), sum(at.size for at in rows.values()) > 1
+    some = {k: at for k, at in rows.items() if at.size < named.constraints[k].size}
+    which = quoted(labels) if labels else "the cones of the variables"
+    says = f"No point satisfies {which}{' together' * (len(labels) > 1)}"
+    says += f" ({named.rows_in_words(some)})" if some else ""
+    data: dict[str, object] = {"rows": rows}
+    if not np.isnan(proved.multipliers).any():
+        z = view.units.given_multipliers(proved.multipliers)
+        z /= abs(float(named.right @ z))
+        exact = exact_multipliers(view, kept, z)
+        data["multipliers"] = exact or {label: z[named.constraints[label]] for label in labels}
+        says += _sum(view, rows, exact) if exact else ""
+    if not is_complete:
+        says += "; whether fewer contradict each other was not found out"
+    elif several and _is_irreducible(view, kept):
+        says += "; none of them can be left out"
+    elif several:
+        says += "; no proof was found with fewer"
+    return Finding(
+        Kind.CONFLICT,
+        Severity.ERROR,
+        labels,
+        named.variables_in(kept & named.owned),
+        f"{says}.",
+        _instead(view, labels),
+        is_proved=True,
+        data=data,
+    )
+
+
+def _sum(view: View, rows: Mapping[str, Index], exact: Mapping[str, list[Fraction]]) -> str:
+    """The contradiction in numbers, where it is short."""
+    weights = [exact[label][k] for label, at in rows.items() for k in at]
+    if len(weights) > _SHOWN or len(weights) < 2:
+        return ""
+    right = sum(
+        (
+            w * Fraction(float(b))
+            for label, at in view.stated.constraints.items()
+            if label in exact
+            for w, b in zip(exact[label], view.stated.right[at], strict=True)
+        ),
+        Fraction(0),
+    )
+    shown = ", ".join(str(w) for w in weights)
+    return (
+        f": with weights {shown} their left sides add up to what is never negative, and their "
+        f"right sides to {float(right):.6g}"
+    )
+
+
+def _instead(view: View, labels: tuple[str, ...]) -> str:
+    which = "one of them" if len(labels) > 1 else "it"
+    if view.of_model:
+        return (
+            f"Remove {which}, move a right-hand side, or let it be missed at a cost: "
+            "`soften(block, weight)`, or `statement.priced(weight)` for a comparison."
+        )
+    return f"Remove {which}, or move a right-hand side."

@@ -1,0 +1,44 @@
+"""A direction along which the objective improves without limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
+from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
+
+# Entries of a direction beside the largest that count, as of multipliers.
+_COUNTS = 1e-6
+
+
+def find_unbounded(view: View) -> Iterator[Finding]:
+    """Find a direction that improves the objective and breaks no constraint."""
+    facts, named = view.facts, view.stated
+    if not facts.is_unbounded and not facts.is_bounded:
+        raise UndecidedError("neither a limit of the objective was proved nor that there is none")
+    if not facts.is_unbounded:
+        return
+    direction = facts.direction
+    sizes = {name: float(np.max(np.abs(d), initial=0.0)) for name, d in direction.items()}
+    least = _COUNTS * max(sizes.values(), default=0.0)
+    names = tuple(name for name, size in sizes.items() if size > least and name in named.variables)
+    if not direction:
+        names = named.variables_of(np.flatnonzero(named.program.c))
+    grows = "grows" if view.maximize else "falls"
+    where = (
+        f" along a direction in which only {quoted(names)} change{'s' * (len(names) == 1)}"
+        if direction
+        else f", though along no single direction; its variables are {quoted(names)}"
+    )
+    yield Finding(
+        Kind.UNBOUNDED,
+        Severity.ERROR,
+        (),
+        names,
+        f"The objective {grows} without limit{where}.",
+        f"Add a constraint that bounds {quoted(names)}, or check the sign of the objective.",
+        is_proved=True,
+        data={"direction": {name: direction[name] for name in names if direction}},
+    )

@@ -1,0 +1,264 @@
+"""A program whose rows and unknowns have names: what every finding is read off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.progress import working
+from sdpdr.base.rows import listed
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.faces import PRIMAL
+from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Answer, FlatProgram
+from sdpdr.certify.knowledge import VALUE
+from sdpdr.certify.reduced import refuted
+from sdpdr.certify.units import Units
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
+from sdpdr.reduce.facial import facial_reduction
+from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solving.diagnosis.facts import SHARE, Facts, proved
+from sdpdr.solving.diagnosis.subsets import Mask, Proved, some_rows, used_columns
+
+# What may become of a proof that does not succeed.
+UNPROVED = (UnprovedError, np.linalg.LinAlgError, ArithmeticError)
+
+
+class UndecidedError(Exception):
+    """Neither a fault was proved nor that there is none."""
+
+
+# Rows of one constraint that a sentence lists.
+_LISTED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """A flat program with names.
+
+    Attributes
+    ----------
+    program : FlatProgram
+    constraints : mapping from label to array of int
+        Where its rows are among equations, and then cones.
+    variables : mapping from name to array of int
+        Where it is among the unknowns.
+    units : Units
+        Those that the program is in.
+    orders : mapping from name to int
+        Orders of those that are matrices.
+
+    Rows and unknowns that a modelling language adds of its own accord have no names.
+    """
+
+    program: FlatProgram
+    constraints: Mapping[str, Index]
+    variables: Mapping[str, Index]
+    units: Units
+    orders: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def owned(self) -> Mask:
+        """Which rows stand in constraints of the user, and not in cones of variables."""
+        found = np.zeros(self.right.size, dtype=bool)
+        for rows in self.constraints.values():
+            found[rows] = True
+        return found
+
+    @cached_property
+    def own(self) -> Mask:
+        """Which rows are cones of single unknowns that no constraint states."""
+        alone = (np.diff(self.rows.indptr) == 1) & (self.right == 0.0)
+        alone[: self.program.f.size] = False
+        return ~self.owned & alone
+
+    @cached_property
+    def is_matrix(self) -> Mask:
+        """Which rows are of a cone of several numbers."""
+        found = np.zeros(self.right.size, dtype=bool)
+        for part in self.program.parts:
+            found[self.program.f.size + part.rows] = part.kind != NONNEGATIVE
+        return found
+
+    @cached_property
+    def groups(self) -> Index:
+        """A number for each row, which rows of one cone share; inequalities have their own."""
+        m, found = self.program.f.size, np.arange(self.right.size)
+        for part in self.program.parts:
+            if part.kind != NONNEGATIVE:
+                found[m + part.rows] = m + part.rows[0]
+        return found
+
+    @cached_property
+    def cones(self) -> Index:
+        """The same of rows in constraints; negative of those that variables, or nobody, state."""
+        return np.where(self.owned, self.groups, -1)
+
+    @cached_property
+    def rows(self) -> sp.csr_array:
+        """Coefficients of all rows, equations first."""
+        return sp.csr_array(sp.vstack([self.program.E, self.program.A]))
+
+    @property
+    def right(self) -> Array:
+        """Right-hand sides of all rows."""
+        return np.concatenate([self.program.f, self.program.b])
+
+    def busy(self, kept: Mask) -> Mask:
+        """Rows that are kept, less those of variables that no constraint among them is about.
+
+        Of a matrix, entries stay between rows that some constraint is about: others may be zero.
+        """
+        m, found = self.program.f.size, kept.copy()
+        touched = np.zeros(self.program.c.size, dtype=bool)
+        touched[self.rows[kept & ~self.own].indices] = True
+        for part in self.program.parts:
+            rows = m + part.rows
+            if not self.own[rows].all():
+                continue
+            stay = touched[self.rows[rows].indices]
+            if part.kind == SEMIDEFINITE:
+                j, i = np.tril_indices(int(part.size))
+                ends = np.union1d(i[stay], j[stay])
+                stay = np.isin(i, ends) & np.isin(j, ends)
+            found[rows] &= stay
+        return found
+
+    def labels_of(self, rows: Index | Mask) -> dict[str, Index]:
+        """Which of some rows belong to which constraint, numbered within it."""
+        chosen = np.zeros(self.right.size, dtype=bool)
+        chosen[rows] = True
+        found = {label: np.flatnonzero(chosen[at]) for label, at in self.constraints.items()}
+        return {label: at for label, at in found.items() if at.size}
+
+    def rows_in_words(self, rows: Mapping[str, Index]) -> str:
+        """Which rows of which constraints: ``rows 0, 2 of 'a'; row 0 of 'b'``."""
+        return "; ".join(
+            f"row{'s' if at.size > 1 else ''} {listed(at, _LISTED)} of {label!r}"
+            for label, at in rows.items()
+        )
+
+    def variables_of(self, unknowns: Index) -> tuple[str, ...]:
+        """Variables that some unknowns belong to."""
+        chosen = np.zeros(self.program.c.size, dtype=bool)
+        chosen[unknowns] = True
+        return tuple(name for name, at in self.variables.items() if chosen[at].any())
+
+    def variables_in(self, rows: Index | Mask) -> tuple[str, ...]:
+        """Variables with a coefficient in some rows."""
+        return self.variables_of(self.rows[rows].indices)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A program as it was written, and as it is solved.
+
+    Attributes
+    ----------
+    stated : Named
+        In units of the user; every row is there.
+    solved : Named
+        In units of its own, on the faces that rows state.
+    look : callable
+        Finds out what is proved of the program.
+    maximize : bool
+    entrywise : tuple of str
+        Constraints that compare symmetric matrices entry by entry.
+    mirrored : tuple of str
+        Constraints that the modelling language states for both triangles of a symmetric matrix.
+    penalized : mapping from label to array of int
+        Unknowns that are the slack of penalties, by constraint.
+    of_model : bool
+        Whether it was written as a model.
+    is_small : bool
+        Whether proofs take about a second.
+    sdp : SDP or None
+        The standard form, if it has one.
+    deadline : Deadline
+    """
+
+    stated: Named
+    solved: Named
+    look: Callable[[View], Facts]
+    maximize: bool = False
+    entrywise: tuple[str, ...] = ()
+    mirrored: tuple[str, ...] = ()
+    penalized: Mapping[str, Index] = field(default_factory=dict)
+    of_model: bool = False
+    is_small: bool = True
+    sdp: SDP | None = None
+    deadline: Deadline = field(default_factory=Deadline)
+
+    def solve(self, program: FlatProgram, seconds: float = np.inf) -> Answer:
+        """What a solver proposes; proofs believe none of it."""
+        return ask_clarabel(program, min(seconds, self.deadline.ahead))
+
+    @cached_property
+    def units(self) -> Units:
+        """Units that suit the program as it was written."""
+        return Units.of(self.stated.program)
+
+    @cached_property
+    def balanced(self) -> FlatProgram:
+        """The program as it was written, in those units."""
+        return self.units.program(self.stated.program)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is proved of the program."""
+        working("diagnosing: solving")
+        before = self.deadline.spent
+        found = self.look(self)
+        # The first solve loads solvers, which may take longer than all of the rest.
+        took, share = self.deadline.spent - before, SHARE * self.deadline.seconds
+        self.deadline.excuse(max(took - share, 0.0))
+        return found
+
+    def refuted(self, kept: Mask, most: int) -> Proved | None:
+        """Proof that some rows of the balanced program contradict each other, if there is one.
+
+        At most so many steps, faces and a ray, are looked for.
+        """
+        rows = self.stated.busy(kept)
+        try:
+            ray = refuted(used_columns(some_rows(self.balanced, rows)), PRIMAL, self.solve, most)[1]
+        except UNPROVED:
+            return self._refuted_by_single_rows(kept)
+        return Proved(kept, Proved.by(rows, ray).multipliers)
+
+    def _refuted_by_single_rows(self, kept: Mask) -> Proved | None:
+        """The same over the rationals, which sees faces behind any number of others."""
+        if self.sdp is None:
+            return None
+        places, rows = self.stated.constraints, list[Rows]()
+        for r in self.sdp.rows:
+            here = kept[places[r.label]] if r.label in places else np.ones(r.m, dtype=bool)
+            rows += [r.take(here)] if here.any() else []
+        found = facial_reduction(replace(self.sdp, rows=tuple(rows), lmis=()))
+        if found.infeasible is None:
+            return None
+        z = np.zeros(kept.size)
+        for label, e, _ in (one for step in found.exposures for one in step.multipliers):
+            if label in places:
+                z[places[label][kept[places[label]]][e]] = np.nan
+        return Proved(kept, z)
+
+    def is_feasible(self, kept: Mask) -> bool:
+        """Whether some rows are proved to have a common point."""
+        program = used_columns(some_rows(self.balanced, self.stated.busy(kept)))
+        return VALUE in proved(program, self.solve, self.deadline).how
+
+
+def quoted(names: Iterable[str], limit: int = 5) -> str:
+    """Names as people list them."""
+    shown = [repr(name) for name in names]
+    if len(shown) > limit:
+        shown = [*shown[: limit - 1], f"{len(shown) - limit + 1} more"]
+    *others, last = shown
+    return f"{', '.join(others)} and {last}" if others else last

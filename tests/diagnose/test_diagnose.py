@@ -1,0 +1,257 @@
+"""Diagnoses of broken programs name the cause, and well-posed programs have none."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import errors, library, maximize, minimize, psd, scalar
+from sdpdr.certify.standard import as_written
+from sdpdr.program import Status
+from sdpdr.solving.diagnosis import Kind, Severity
+from sdpdr.testing import KINDS, planted
+
+from .broken_models import BROKEN, C
+
+pytestmark = pytest.mark.integration
+
+# Proofs on a machine that is busy with other tests take longer than by default.
+SECONDS = 60.0
+
+
+def diagnose(program):
+    return sdpdr.diagnose(program, seconds=SECONDS)
+
+
+@pytest.mark.parametrize("broken", [pytest.param(one, id=one.name) for one in BROKEN])
+def test_the_cause_of_a_broken_program_is_the_first_finding(broken):
+    first = diagnose(broken.make())[0]
+    assert first.kind is broken.kind
+    assert set(first.constraints) == set(broken.constraints)
+    assert set(broken.variables) <= set(first.variables)
+    assert first.says.endswith(".")
+    assert first.instead.endswith(".")
+
+
+def test_each_kind_has_four_broken_programs():
+    assert [sum(one.kind is kind for one in BROKEN) for kind in Kind] == [4] * len(Kind)
+
+
+# -- laws of planted programs ---------------------------------------------------------------------
+
+SOUND = [kind for kind in KINDS if kind not in ("impossible", "endless", "chain-to-nothing")]
+
+
+@pytest.mark.parametrize("kind", SOUND)
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
+def test_programs_with_an_optimum_have_no_error(kind, seed):
+    program = planted(kind, seed)
+    found = diagnose(program.sdp)
+    assert all(finding.severity > Severity.ERROR for finding in found), str(found)
+    if program.interior:
+        assert not found.of_kind(Kind.NO_INTERIOR)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("impossible", Kind.CONFLICT),
+        ("chain-to-nothing", Kind.CONFLICT),
+        ("endless", Kind.UNBOUNDED),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_programs_without_an_answer_have_one_reason(kind, expected, seed):
+    first = diagnose(planted(kind, seed).sdp)[0]
+    assert (first.kind, first.severity) == (expected, Severity.ERROR)
+    assert first.is_proved
+
+
+def test_a_face_that_rows_force_is_found():
+    found = diagnose(planted("face", 0).sdp).of_kind(Kind.NO_INTERIOR)
+    assert found
+    assert found[0].is_proved
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "name", [name for name, card in library.library().items() if not card.run.slow]
+)
+def test_cards_have_errors_only_where_they_have_no_answer(name):
+    card = library.find_card(name)
+    if card.expect.error:
+        pytest.skip("the model of this card cannot be built, as expected")
+    found = sdpdr.diagnose(card.build())
+    errors_found = [finding for finding in found if finding.severity is Severity.ERROR]
+    expected = {"INFEASIBLE": Kind.CONFLICT, "UNBOUNDED": Kind.UNBOUNDED}.get(card.expect.status)
+    assert all(finding.kind is expected for finding in errors_found), str(found)
+
+
+# -- conflicts ------------------------------------------------------------------------------------
+
+
+def test_multipliers_of_a_conflict_are_exact():
+    """They prove it by arithmetic alone: the left side is a square, the right side negative."""
+    K = psd("K", 2)
+    statements = [
+        (K.trace() <= 1.0).named("size"),
+        (K[0, 1] >= 0.75).named("corner"),
+    ]
+    model = minimize(K.trace()) + statements
+    found = diagnose(model)[0].data["multipliers"]
+    assert found == {"size": [Fraction(1)], "corner": [Fraction(2)]}
+    form = as_written(model.to_sdp())
+    rows, z = form.flat.A.toarray(), np.zeros(form.flat.b.size)
+    for label, weights in found.items():
+        z[form.labels[label]] = [float(w) for w in weights]
+    assert (z @ rows).tolist() == [1.0, -2.0, 1.0]  # (x_0 - x_1)^2
+    assert z @ form.flat.b == -0.5
+
+
+def test_only_the_rows_that_contradict_each_other_are_kept():
+    rng = np.random.default_rng(0)
+    A, x0 = rng.integers(-9, 10, (40, 50)).astype(float), rng.integers(-9, 10, 50)
+    x = scalar("x", 50)
+    b = A @ x0 + 1.0
+    limits = (A @ x <= b).named("limits")
+    weights = np.zeros(40)
+    weights[[3, 17]] = 1.0, 2.0
+    model = minimize(x.sum()) + limits + ((weights @ A) @ x >= weights @ b + 0.5).named("beyond")
+    first = diagnose(model)[0]
+    assert first.constraints == ("limits", "beyond")
+    assert first.data["rows"]["limits"].tolist() == [3, 17]
+    assert "none of them can be left out" in first.says
+
+
+def test_without_any_of_the_constraints_named_the_conflict_is_gone():
+    K = psd("K", 3)
+    named = {
+        "a": K[0, 0] <= 1.0,
+        "b": K[1, 1] <= 1.0,
+        "c": K[0, 1] >= 0.9,
+        "d": K[1, 2] >= 0.9,
+        "e": K[0, 2] <= 0.2,
+        "f": K[2, 2] <= 1.0,
+    }
+    first = diagnose(minimize(K.sum()) + [c.named(label) for label, c in named.items()])[0]
+    assert set(first.constraints) == set(named)
+    for left_out in named:
+        kept = [c.named(label) for label, c in named.items() if label != left_out]
+        assert not diagnose(minimize(K.sum()) + kept).of_kind(Kind.CONFLICT)
+
+
+def test_what_time_does_not_permit_is_said():
+    found = sdpdr.diagnose(BROKEN[0].make(), seconds=0.0)
+    assert not found.of_kind(Kind.CONFLICT)
+    assert "conflicts (0 s were over; pass more `seconds`)" in found.undecided
+    assert "Not decided: conflicts" in str(found)
+
+
+def test_what_size_does_not_permit_is_said():
+    """Large programs are solved, and read, but no face is looked for."""
+    K = psd("K", 200)
+    found = sdpdr.diagnose(minimize(K.trace()) + (K[0, 1] >= 1.0))
+    assert "missing interiors (20100 numbers are too many for a quick proof)" in found.undecided
+
+
+# -- following the advice -------------------------------------------------------------------------
+
+
+def test_a_constraint_that_is_softened_leaves_no_conflict():
+    x = scalar("x")
+    high, low = (x >= 2.0).named("high"), (x <= 1.0).named("low")
+    assert diagnose(minimize(x) + high + low)[0].constraints == ("high", "low")
+    solution = sdpdr.solve(minimize(x) + high.priced(10.0) + low)
+    assert solution.status is Status.SOLVED
+
+
+def test_a_bound_on_the_direction_leaves_an_optimum():
+    x = scalar("x", 2)
+    model = minimize(x.sum()) + (x[0] >= 0.0) + (x[1] <= 1.0)
+    direction = diagnose(model)[0].data["direction"]["x"]
+    assert direction[1] < 0.0
+    assert abs(direction[0]) <= 1e-6 * abs(direction[1])
+    assert sdpdr.solve(model + (x[1] >= -5.0)).status is Status.SOLVED
+
+
+def test_an_order_of_matrices_is_feasible_where_entries_are_not():
+    t = scalar("t")
+    found = diagnose(minimize(t) + (t * np.eye(2) >= C).named("above"))
+    assert [finding.kind for finding in found][:2] == [Kind.ENTRYWISE, Kind.CONFLICT]
+    assert found[0].severity is Severity.ERROR
+    assert sdpdr.solve(minimize(t) + (t * np.eye(2) >> C)).value == pytest.approx(1.5)
+
+
+def test_bounds_on_entries_of_a_psd_matrix_are_what_they_say():
+    K = psd("K", 3)
+    assert not diagnose(minimize(K.trace()) + (K >= 0.1)).of_kind(Kind.ENTRYWISE)
+    X = cp.Variable((2, 2), PSD=True)
+    assert not diagnose(cp.Problem(cp.Minimize(cp.trace(X)), [X >= C])).of_kind(Kind.ENTRYWISE)
+
+
+def test_a_repeated_constraint_changes_no_answer():
+    x = scalar("x", 2)
+    once, again = (x >= 1.0).named("once"), (3.0 * x >= 3.0).named("again")
+    (found,) = diagnose(minimize(x.sum()) + once + again)
+    assert set(found.constraints) == {"once", "again"}
+    assert not len(diagnose(minimize(x.sum()) + once))
+
+
+def test_both_triangles_of_an_equation_in_cvxpy_repeat_nothing():
+    X = cp.Variable((2, 2), symmetric=True)
+    problem = cp.Problem(cp.Minimize(cp.trace(X) + cp.norm(X)), [X == C])
+    assert not diagnose(problem).of_kind(Kind.REPEATED)
+
+
+def test_a_weight_below_the_multiplier_lets_a_constraint_be_missed():
+    x = scalar("x")
+    soft = (x >= 3.0).named("soft")
+    (found,) = diagnose(minimize(2.0 * x) + (x >= 1.0).named("low") + soft.priced(50.0))
+    assert found.data["largest"] == pytest.approx(2.0)
+    assert sdpdr.solve(minimize(2.0 * x) + (x >= 1.0) + soft.priced(1.5))["x"] < 2.0
+    assert not len(diagnose(minimize(2.0 * x) + (x >= 1.0) + soft.priced(1.5)))
+
+
+# -- how it is told -------------------------------------------------------------------------------
+
+
+def test_findings_are_rows_of_a_frame_and_lines_of_a_table():
+    found = diagnose(BROKEN[0].make())
+    frame = found.to_frame()
+    assert frame["constraints"].tolist() == [finding.constraints for finding in found]
+    assert frame["severity"].tolist()[0] == "error"
+    assert str(found).startswith(
+        "severity   kind       what was found, and what to write instead\n"
+    )
+    x = scalar("x")
+    assert str(diagnose(minimize(x) + (x >= 1.0))) == "Nothing was found."
+
+
+def test_all_constraints_of_an_empty_conflict_are_cones():
+    """A row without unknowns contradicts itself."""
+    x = scalar("x", 2)
+    first = diagnose(minimize(x.sum()) + (0.0 * x[0] >= 1.0).named("never") + (x >= 0.0))[0]
+    assert (first.kind, first.constraints) == (Kind.CONFLICT, ("never",))
+
+
+def test_every_failed_answer_leads_to_the_diagnosis():
+    solution = sdpdr.solve(BROKEN[0].make())
+    assert "sdpdr.diagnose(model)" in solution.report()
+    failed = [one for one in Status if one not in (Status.SOLVED, Status.INTERRUPTED)]
+    assert all("sdpdr.diagnose" in status.advice for status in failed)
+
+
+@pytest.mark.parametrize("wrong", [3.0, np.eye(2), cp.Variable()])
+def test_what_is_no_program_is_refused(wrong):
+    with pytest.raises(errors.DataTypeError, match="pass"):
+        sdpdr.diagnose(wrong)
+
+
+def test_a_solution_is_refused_with_what_to_pass():
+    x = scalar("x")
+    with pytest.raises(errors.DataTypeError, match="pass the model that was solved"):
+        sdpdr.diagnose(sdpdr.solve(maximize(x) + (x <= 1.0)))
