@@ -85,7 +85,8 @@ def as_arrays(
         **dict(zip(("U_blk", "U_col", "U_i"), U, strict=False)),
     }
     return {
-        **{name: np.asarray(x, dtype=np.float64) for name, x in doubles.items()},
+        # Without negative zeros: programs that are equal have the same hash.
+        **{name: np.asarray(x, dtype=np.float64) + 0.0 for name, x in doubles.items()},
         "U_v": np.asarray(U[3], dtype=np.float64),
         **{name: np.asarray(x).astype(np.int8) for name, x in small.items()},
         **{name: np.asarray(x).astype(np.int32) for name, x in large.items()},
