@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import enter_phase
 from sdpdr.certify.flat import Answer
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.proof_file.flat import FlatFileProgram, Sides, sides_of
@@ -40,6 +41,7 @@ def prove_over_cones(kept: KeptAnswer) -> Solution:
     ----------
     kept : KeptAnswer
     """
+    enter_phase("proving: the answer that cvxpy keeps")
     return _Proving(kept).run()
 
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, UnknownNameError
+from sdpdr.base.progress import enter_phase
 from sdpdr.certify.answer import Proved
 from sdpdr.certify.attained import made_psd
 from sdpdr.certify.proof_file import write_proof
@@ -65,6 +66,7 @@ def verify_point(
         gap_scale=scale,
     )
     clock = Deadline()
+    enter_phase(f"proving: what {who} found")
     solution = _on_face(sdp, point, claimed, settings)
     if not settings.repair and solution.status not in (Status.INFEASIBLE, Status.UNBOUNDED):
         solution = _standing(sdp, solution, given)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.base.progress import show_progress
 from sdpdr.model import Block, Model
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
@@ -113,6 +114,12 @@ def verify(
     (Status.SOLVED, 4.6667, True)
     """
     settings = Settings(tol, gap_scale, seconds, repair)
+    with show_progress(None, "what an answer lacks"):
+        return _verified(problem, answer, multipliers, settings)
+
+
+def _verified(problem: Any, answer: Any, multipliers: Any, settings: Settings) -> Solution:
+    """What is proved, by the kind of problem."""
     if isinstance(problem, (str, os.PathLike)):
         return _files(problem, answer, multipliers, settings)
     if isinstance(problem, Block):
