@@ -137,7 +137,7 @@ def solver_options(limit: str = "none") -> Callable[[Any], Any]:
     seconds = f"Seconds of solving; the best point so far is graded (default: {limit})."
     return apply_all(
         option("--solver NAME", "See `sdpdr doctor` (default: auto)."),
-        option("--form FORM", "auto, gram, lmi, ... or landmark."),
+        option("--form FORM", "auto, factor, gram, lmi, chordal, chordal-lmi, cvxpy or landmark."),
         option("--landmarks M", more, type=WHOLE),
         option("--tol T", "Relative gap to reach (default: 1e-6).", type=POSITIVE),
         option("--time-limit S", seconds, type=POSITIVE),

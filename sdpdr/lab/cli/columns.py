@@ -70,10 +70,12 @@ def reading_options() -> Callable[[Any], Any]:
                "totals: 1-3,42.", type=_LINES, default=()),
         option("--missing", "Rows with missing or infinite coordinates, or without a label that "
                "is needed.", show_default=True, **missing),
-        option("--columns A,B,...", "Only these columns are coordinates.", **names),
-        option("--drop A,B,...", "All columns but these.", **names),
-        option("--id A,B,...", "Written beside the embedding; not coordinates.", **names),
-        option("--color COLUMN", "The same, and colours the figure."),
+        option("--columns A,B,...", "These columns, and no others, are coordinates.", **names),
+        option("--drop A,B,...", "These columns are left out.", **names),
+        option("--id A,B,...", "Names of rows: no coordinates, and written beside the embedding.",
+               **names),
+        option("--color COLUMN", "No coordinate either: colours the figure, and is written beside "
+               "the embedding."),
     )  # fmt: skip
 
 

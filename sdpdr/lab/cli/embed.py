@@ -65,8 +65,8 @@ def _neighbors(text: str) -> int | str:
 
 _DATA = app.apply_all(
     option("--metric", "cosine: of directions; precomputed: the table holds distances, as a "
-           "square or two points and their distance in each line (default: "
-           "euclidean).", type=click.Choice(("euclidean", "cosine", "precomputed"))),
+           "square, a sparse graph, or two points and their distance in each line "
+           "(default: euclidean).", type=click.Choice(("euclidean", "cosine", "precomputed"))),
     option("--scale", "Units of columns: standard (mean and deviation; so is --scale alone) or "
            "robust (median and quartiles); (default: none, and a warning if spreads are far "
            "apart).", type=click.Choice(columns.SCALES), is_flag=False, flag_value="standard"),
@@ -81,8 +81,9 @@ _DATA = app.apply_all(
 _METHOD = app.apply_all(
     option("--method NAME", ", ".join(METHODS), default="mvu", show_default=True),
     option("--n-components D", "Dimensions (default: 2).", type=WHOLE),
-    option("--n-neighbors K", "A number, or auto: see `sdpdr.graphs.choose_k` (default: 6, of a "
-           "sample auto).", type=Parsed("K", _neighbors, "a whole number from 1 on, or auto")),
+    option("--n-neighbors K", "A number, or auto, which chooses one that suits the data (default: "
+           "6, of a sample auto).",
+           type=Parsed("K", _neighbors, "a whole number from 1 on, or auto")),
     option("--isometry HOW", f"{', '.join(RELATIONS)} (default: inequality).",
            type=Parsed("HOW", parse_relation)),
     option("--connect", "A disconnected graph is joined by several edges (the default) or by its "

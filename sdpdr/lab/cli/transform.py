@@ -29,7 +29,7 @@ _STRANGE = 0.05
     click.argument("model", metavar="MODEL", type=PATH),
     click.argument("file", metavar="FILE", type=PATH),
     columns.reading_options(),
-    output_options("places and trust"),
+    output_options("Places and trust"),
     AS_JSON,
 )
 def transform_command(args: SimpleNamespace) -> int:
