@@ -67,6 +67,7 @@ class Deadline:
 
     Examples
     --------
+    >>> from sdpdr.base.deadline import Deadline
     >>> Deadline(None).left(), Deadline(0.0).is_over()
     (None, True)
     >>> Deadline(0.0).later(60.0).is_over(), Deadline(60.0).sooner(0.0).is_over()

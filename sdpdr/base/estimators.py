@@ -197,10 +197,6 @@ def is_numeric(column: Any) -> bool:
         return False
 
 
-def _is_of_missing(words: str) -> bool:
-    return "NaN" in words or "infinity" in words
-
-
 def as_precise(values: Any, X: Any) -> Array:
     """Values in single precision if all of X is, as scikit-learn's manifold methods return them."""
     kinds = [X.dtype] if hasattr(X, "dtype") else list(getattr(X, "dtypes", ()))

@@ -142,6 +142,8 @@ def laplacian_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.graphs import laplacian_basis
     >>> from sdpdr import graphs
     >>> basis = laplacian_basis(graphs.path([1.0, 1.0]), 1)
     >>> bool(np.allclose(np.abs(basis.ravel()), [0.5**0.5, 0.0, 0.5**0.5]))

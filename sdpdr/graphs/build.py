@@ -131,6 +131,7 @@ def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
 
     Examples
     --------
+    >>> from sdpdr.graphs import from_edges
     >>> graph = from_edges(3, [[2, 1], [0, 1], [1, 2]], [4.0, 1.0, 4.0])
     >>> graph.edges, graph.sqdist
     (array([[0, 1], [1, 2]]), array([1., 4.]))
@@ -164,6 +165,7 @@ def complete(X: ArrayLike, *, metric: str = "euclidean") -> NeighborGraph:
 
     Examples
     --------
+    >>> from sdpdr.graphs import complete
     >>> complete([[0.0], [1.0], [3.0]]).sqdist
     array([1., 9., 4.])
     """
@@ -179,6 +181,7 @@ def path(lengths: ArrayLike) -> NeighborGraph:
 
     Examples
     --------
+    >>> from sdpdr.graphs import path
     >>> path([1, 2]).sqdist
     array([1., 4.])
     """
@@ -193,6 +196,7 @@ def cycle(n: int) -> NeighborGraph:
 
     Examples
     --------
+    >>> from sdpdr.graphs import cycle
     >>> cycle(3).edges
     array([[0, 1],
            [0, 2],
@@ -209,6 +213,7 @@ def grid(rows: int, columns: int, spacing: float = 1.0) -> NeighborGraph:
 
     Examples
     --------
+    >>> from sdpdr.graphs import grid
     >>> grid(3, 3).m
     12
     """

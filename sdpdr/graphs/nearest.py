@@ -97,6 +97,7 @@ def knn(
 
     Examples
     --------
+    >>> from sdpdr.graphs import knn
     >>> from sdpdr import datasets
     >>> X, _ = datasets.swiss_roll(100, seed=0)
     >>> knn(X, n_neighbors=4).m
@@ -172,6 +173,7 @@ def radius(
 
     Examples
     --------
+    >>> from sdpdr.graphs import radius
     >>> radius([[0.0], [1.0], [2.5]], 1.5).edges
     array([[0, 1],
            [1, 2]])
@@ -246,6 +248,7 @@ def furthest_pairs(
 
     Examples
     --------
+    >>> from sdpdr.graphs import furthest_pairs
     >>> pairs = furthest_pairs([[0.0], [1.0], [5.0]])
     >>> pairs.edges, pairs.multiplicity
     (array([[0, 2], [1, 2]]), array([2, 1]))

@@ -89,6 +89,7 @@ class NeighborGraph:
 
     Examples
     --------
+    >>> from sdpdr.graphs import NeighborGraph
     >>> graph = NeighborGraph(3, [[0, 1], [1, 2]], [1.0, 4.0])
     >>> graph
     NeighborGraph(n=3, m=2, made by edges())

@@ -123,6 +123,7 @@ def choose_k(
 
     Examples
     --------
+    >>> from sdpdr.graphs import choose_k
     >>> from sdpdr import datasets
     >>> X, _ = datasets.swiss_roll(200, seed=0)
     >>> choice = choose_k(X, k_max=6)

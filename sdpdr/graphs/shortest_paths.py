@@ -37,6 +37,7 @@ def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
 
     Examples
     --------
+    >>> from sdpdr.graphs import geodesics
     >>> from sdpdr import graphs
     >>> geodesics(graphs.path([1, 2, 4]), [0])
     array([[0., 1., 3., 7.]])
@@ -120,6 +121,7 @@ def landmarks(graph: NeighborGraph, count: int, seed: int = 0) -> Index:
 
     Examples
     --------
+    >>> from sdpdr.graphs import landmarks
     >>> from sdpdr import graphs
     >>> landmarks(graphs.path([1, 1, 1, 1]), 3)
     array([4, 0, 2])

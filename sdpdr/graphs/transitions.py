@@ -175,6 +175,7 @@ def transitions(
 
     Examples
     --------
+    >>> from sdpdr.graphs.transitions import transitions
     >>> from sdpdr import graphs
     >>> steps = transitions(graphs.path([1.0, 1.0, 1.0]), "RRR")
     >>> before, after = steps.pairs()
@@ -322,6 +323,7 @@ def sequences(
 
     Examples
     --------
+    >>> from sdpdr.graphs import sequences
     >>> X = [[0.0], [1.0], [5.0], [6.0], [0.1]]
     >>> sequences(X, n_neighbors=1).edges.tolist()
     [[0, 1], [0, 4], [1, 2], [1, 4], [2, 3], [3, 4]]
@@ -385,6 +387,7 @@ def motions(steps: Transitions, Y: ArrayLike) -> dict[Hashable, Motion]:
 
     Examples
     --------
+    >>> from sdpdr.graphs import motions
     >>> from sdpdr import graphs
     >>> steps = graphs.transitions(graphs.path([1.0, 1.0]), "RR")
     >>> motions(steps, [[0.0], [1.0], [2.0]])["R"].shift
@@ -415,6 +418,7 @@ def action_error(steps: Transitions, Y: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from sdpdr.graphs import action_error
     >>> from sdpdr import graphs
     >>> steps = graphs.transitions(graphs.path([1.0, 1.0]), "RR")
     >>> action_error(steps, [[0.0], [1.0], [2.0]]), action_error(steps, [[0.0], [1.0], [4.0]])
@@ -441,6 +445,7 @@ def step_variation(steps: Transitions, Y: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from sdpdr.graphs import step_variation
     >>> from sdpdr import graphs
     >>> steps = graphs.transitions(graphs.path([1.0, 1.0]), "RR")
     >>> step_variation(steps, [[0.0], [1.0], [2.0]]), step_variation(steps, [[0.0], [1.0], [4.0]])

@@ -64,6 +64,7 @@ def edge_weights(
 
     Examples
     --------
+    >>> from sdpdr.graphs import edge_weights
     >>> from sdpdr import graphs
     >>> graph = graphs.knn([[1.0, 0.0], [1.0, 1.0], [0.0, 3.0]], 1)
     >>> edge_weights(graph, "heat", bandwidth=1.0).round(3)

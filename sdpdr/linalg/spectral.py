@@ -114,6 +114,7 @@ def intrinsic_dimension(eigenvalues: ArrayLike, share: float = 0.90, *, rule: st
 
     Examples
     --------
+    >>> from sdpdr.linalg import intrinsic_dimension
     >>> eigenvalues = [60.0, 26.0, 10.0, 4.0, 1e-9]
     >>> intrinsic_dimension(eigenvalues), intrinsic_dimension(eigenvalues, share=0.95)
     (3, 3)

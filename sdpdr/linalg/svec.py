@@ -49,6 +49,7 @@ def svec(matrix: Matrix) -> Array:
 
     Examples
     --------
+    >>> from sdpdr.linalg.svec import svec
     >>> import numpy as np
     >>> svec(np.array([[1.0, 2.0], [2.0, 3.0]])).round(3)
     array([1.   , 2.828, 3.   ])
@@ -65,6 +66,7 @@ def smat(vector: ArrayLike) -> Array:
 
     Examples
     --------
+    >>> from sdpdr.linalg import smat
     >>> smat([1.0, 0.0, 3.0])
     array([[1., 0.],
            [0., 3.]])

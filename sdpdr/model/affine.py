@@ -75,6 +75,7 @@ class Affine(Operators):
 
     Examples
     --------
+    >>> from sdpdr.model import Var
     >>> from sdpdr.linalg import Trace
     >>> (Trace(3) @ Var("K") + 1.0).constant
     array([1.])
@@ -166,6 +167,8 @@ class Affine(Operators):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from sdpdr.model import Affine
         >>> Affine.of([1.0, 2.0, 3.0]).picked(np.array([[2, 0]])).constant
         array([3., 1.])
         """

@@ -48,6 +48,7 @@ def check_block(block: Block, *, seed: int = 0, tol: float = 1e-8) -> str:
 
     Examples
     --------
+    >>> from sdpdr import check_block
     >>> from sdpdr import blocks
     >>> print(check_block(blocks.Centered(4)))
     centered: 1 term, variables K

@@ -78,6 +78,7 @@ def from_cvxpy(build: Any, name: str | None = None) -> Block | CvxpyProgram:
 
     Examples
     --------
+    >>> from sdpdr import from_cvxpy
     >>> import cvxpy as cp
     >>> import sdpdr
     >>> X = cp.Variable((3, 3), PSD=True, name="X")

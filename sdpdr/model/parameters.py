@@ -95,6 +95,7 @@ class Parameter(Operators):
 
         Examples
         --------
+        >>> from sdpdr.model.parameters import Parameter
         >>> p = Parameter("p", (2,), [1.0, 4.0])
         >>> p.at_each_entry(lambda step: (p.value.tolist(), float(step))), p.value.tolist()
         ([([2.0, 4.0], 1.0), ([1.0, 8.0], 4.0)], [1.0, 4.0])

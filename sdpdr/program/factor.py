@@ -36,6 +36,7 @@ class Factor(NDArrayOperatorsMixin):
 
     Examples
     --------
+    >>> from sdpdr.program import Factor
     >>> import numpy as np
     >>> K = Factor(np.array([[1.0], [2.0], [3.0]]))
     >>> K
@@ -68,6 +69,8 @@ class Factor(NDArrayOperatorsMixin):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from sdpdr.program import Factor
         >>> Factor.of(np.diag([4.0, 0.0])).factor
         array([[2.],
                [0.]])
@@ -128,6 +131,8 @@ class Factor(NDArrayOperatorsMixin):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from sdpdr.program import Factor
         >>> K = Factor(np.array([[1.0], [2.0]]))
         >>> float(K.sum()), K.sum(axis=0)
         (9.0, array([3., 6.]))

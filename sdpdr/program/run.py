@@ -26,6 +26,7 @@ class Verdict(Enum):
 
         Examples
         --------
+        >>> from sdpdr.solvers import Verdict
         >>> Verdict.INFEASIBLE.mirrored, Verdict.SOLVED.mirrored
         (<Verdict.UNBOUNDED: 'unbounded'>, <Verdict.SOLVED: 'solved'>)
         """

@@ -255,6 +255,8 @@ class SDP(Remembering):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from sdpdr.program import PsdVariable, SDP
         >>> from sdpdr.linalg import Trace
         >>> program = SDP((PsdVariable("X", 2),), {"X": Trace(2)})
         >>> narrow = lambda side: {name: a.congruence(np.ones((2, 1))) for name, a in side.items()}

@@ -58,6 +58,7 @@ def to_equality_form(sdp: SDP, *, keep_free: bool = False) -> SDP:
 
     Examples
     --------
+    >>> from sdpdr.program import to_equality_form
     >>> from sdpdr import graphs, methods
     >>> to_equality_form(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
     SDP(mvu; matrices [K: 3x3], 2 scalars, 5 rows, 0 matrix inequalities)

@@ -46,6 +46,8 @@ class Balance(Reduction):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.reduce import Balance
     >>> from sdpdr.linalg import Diagonal, InnerProduct
     >>> from sdpdr.program import SDP, PsdVariable, Rows
     >>> d = np.array([2.0**20, 1.0])

@@ -48,6 +48,7 @@ class Dedupe(Reduction):
 
     Examples
     --------
+    >>> from sdpdr.reduce import Dedupe
     >>> import numpy as np
     >>> from sdpdr.linalg import Entries
     >>> from sdpdr.program import SDP, PsdVariable, Rows

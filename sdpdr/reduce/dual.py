@@ -32,6 +32,7 @@ class Dual(Reduction):
 
     Examples
     --------
+    >>> from sdpdr.reduce import Dual
     >>> from sdpdr import graphs, methods
     >>> Dual().apply(methods.mvu(graphs.path([1.0, 2.0])).to_sdp()).sdp
     SDP(mvu; matrices [], 5 scalars, 0 rows, 1 matrix inequalities)

@@ -44,6 +44,7 @@ class Elastic(Reduction):
 
     Examples
     --------
+    >>> from sdpdr.reduce import Elastic
     >>> from sdpdr import graphs, methods
     >>> sdp = methods.mvu(graphs.path([1.0, 1.0]), "equality").to_sdp()
     >>> Elastic(10.0).apply(sdp).sdp

@@ -65,6 +65,7 @@ class Landmark(Reduction):
 
     Examples
     --------
+    >>> from sdpdr.reduce import Landmark
     >>> import numpy as np
     >>> from sdpdr import graphs, methods
     >>> sdp = methods.mvu(graphs.path([1.0, 1.0, 1.0])).to_sdp()

@@ -38,6 +38,7 @@ class Scale(Reduction):
 
     Examples
     --------
+    >>> from sdpdr.reduce import Scale
     >>> from sdpdr import graphs, methods
     >>> reduced = Scale().apply(methods.mvu(graphs.path([1e-3, 2e-3])).to_sdp())
     >>> [rows.rhs.tolist() for rows in reduced.sdp.rows if rows.label == "isometry"]

@@ -73,6 +73,7 @@ class Rule:
 
     Examples
     --------
+    >>> from sdpdr.solvers import Rule
     >>> rule = Rule(("gaptol",), 10.0, (1e-6,), floor=1e-8)
     >>> rule.told(1e-6), rule.told(1e-9)
     ({'gaptol': 1e-07}, {'gaptol': 1e-08})

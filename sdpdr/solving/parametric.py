@@ -99,6 +99,7 @@ def solve_many(
 
     Examples
     --------
+    >>> from sdpdr import solve_many
     >>> from sdpdr import maximize, parameter, psd
     >>> K = psd("K", 2)
     >>> width = parameter("width", value=1.0)

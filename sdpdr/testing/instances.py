@@ -37,6 +37,7 @@ def hard_instances() -> Mapping[str, HardInstance]:
 
     Examples
     --------
+    >>> from sdpdr.testing import hard_instances
     >>> instance = hard_instances()["hidden-face-1e5"]
     >>> instance.sdp().n_rows, instance.truth.value
     (4, Fraction(2, 1))
@@ -55,6 +56,7 @@ def find_hard_instance(name: str) -> HardInstance:
 
     Examples
     --------
+    >>> from sdpdr.testing import find_hard_instance
     >>> find_hard_instance("weakly").truth.verdict
     'infeasible'
     """

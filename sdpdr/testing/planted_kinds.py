@@ -124,6 +124,7 @@ def planted(kind: str, seed: int) -> Planted:
 
     Examples
     --------
+    >>> from sdpdr.testing import planted
     >>> program = planted("several", 3)
     >>> program.truth.value.denominator, program.interior
     (1, True)

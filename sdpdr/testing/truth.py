@@ -93,6 +93,8 @@ class GroundTruth:
 
     Examples
     --------
+    >>> from fractions import Fraction
+    >>> from sdpdr.testing import GroundTruth
     >>> GroundTruth.exactly(Fraction(1, 10)).value
     Fraction(1, 10)
     >>> GroundTruth.infeasible(maximize=True).verdict

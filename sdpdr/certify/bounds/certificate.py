@@ -74,6 +74,7 @@ def certify(
 
     Examples
     --------
+    >>> from sdpdr.certify import certify
     >>> import numpy as np
     >>> from sdpdr import graphs, methods
     >>> path = methods.mvu(graphs.path([1.0, 1.0])).to_sdp()

@@ -124,6 +124,7 @@ def write_proof(sdp: SDP, solution: Proven, path: str | Path) -> WrittenProof:
 
     Examples
     --------
+    >>> from sdpdr.certify.proof_file import write_proof
     >>> import tempfile
     >>> import sdpdr
     >>> from sdpdr import graphs, methods
@@ -181,6 +182,7 @@ def hash_of(sdp: SDP) -> str:
 
     Examples
     --------
+    >>> from sdpdr.certify.proof_file import hash_of
     >>> from sdpdr import graphs, methods
     >>> hash_of(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())[:8]
     '627faec4'

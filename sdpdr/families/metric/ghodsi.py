@@ -84,6 +84,7 @@ def ghodsi(
 
     Examples
     --------
+    >>> from sdpdr.methods import ghodsi
     >>> model = ghodsi([[0.0, 1.0], [1.0, 5.0], [3.0, 2.0]], ["a", "a", "b"], cap=0.6)
     >>> print(model.describe())
     minimise    ⟨C, A⟩
@@ -122,6 +123,9 @@ def contrast(pairs: Pairs, normalize: bool = True) -> Array:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.methods import contrast
+    >>> from sdpdr.metric import Pairs
     >>> pairs = Pairs(np.array([[0.0], [1.0], [3.0]]), [[0, 1]], [[0, 2], [1, 2]])
     >>> contrast(pairs)
     array([[-5.5]])
@@ -168,6 +172,8 @@ def closed_form(scatter: Array, *, cap: float = 1.0, ridge: float = 0.0) -> Metr
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.metric import closed_form
     >>> C = np.diag([-2.0, 1.0, 3.0])
     >>> closed_form(C).value
     -2.0

@@ -38,6 +38,8 @@ class Pairs:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.metric import Pairs
     >>> pairs = Pairs(np.array([[0.0], [1.0], [3.0]]), [[0, 1]], [[0, 2], [1, 2]])
     >>> pairs.scatter("similar"), pairs.scatter("dissimilar")
     (array([[1.]]), array([[13.]]))
@@ -188,6 +190,8 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.metric import pairs_from_labels
     >>> pairs = pairs_from_labels(np.array([[0.0], [1.0], [5.0]]), ["a", "a", "b"])
     >>> pairs.similar.tolist(), pairs.dissimilar.tolist()
     ([[0, 1]], [[0, 2], [1, 2]])

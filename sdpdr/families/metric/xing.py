@@ -111,6 +111,7 @@ def xing(
 
     Examples
     --------
+    >>> from sdpdr.methods import xing
     >>> model = xing([[0.0], [1.0], [3.0]], ["a", "a", "b"])
     >>> print(model.describe())
     maximise    ⟨C, Z⟩
@@ -167,6 +168,8 @@ def solve_xing(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.metric import Pairs, solve_xing
     >>> pairs = Pairs(np.array([[0.0], [1.0], [3.0]]), [[0, 1]], [[0, 2], [1, 2]])
     >>> round(solve_xing(pairs).value, 6)  # 1 / (3 + 2)**2
     0.04
@@ -281,6 +284,8 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.metric import Pairs, whiten
     >>> pairs = Pairs(np.array([[0.0], [2.0], [6.0]]), [[0, 1]], [[1, 2]])
     >>> whiten(pairs).differences
     array([[-2.]])

@@ -183,6 +183,8 @@ def labelled_graph(S: Any, y: ArrayLike) -> LabelledGraph:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.propagation import labelled_graph
     >>> S = [[0.0, 1.0, -0.5], [1.0, 0.0, 0.0], [-0.5, 0.0, 0.0]]
     >>> graph = labelled_graph(S, [1.0, np.nan, -1.0])
     >>> graph.energies([1.0, 0.0, -1.0]), graph.ratio([1.0, 0.0, -1.0])
@@ -244,6 +246,7 @@ def near_and_far(
 
     Examples
     --------
+    >>> from sdpdr.propagation import near_and_far
     >>> near_and_far([[0.0], [1.0], [3.0], [9.0]], n_neighbors=1).toarray()
     array([[ 0.,  1.,  0., -1.],
            [ 1.,  0.,  1., -1.],
@@ -299,6 +302,7 @@ def pearson(R: ArrayLike) -> Array:
 
     Examples
     --------
+    >>> from sdpdr.propagation import pearson
     >>> nan = float("nan")
     >>> pearson([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [nan, 1.0, 2.0]]).round(3).tolist()
     [[1.0, -1.0, 0.707], [-1.0, 1.0, -0.707], [0.707, -0.707, 1.0]]

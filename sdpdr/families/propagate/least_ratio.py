@@ -65,6 +65,8 @@ def eigen(graph: LabelledGraph) -> Propagation:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.propagation import eigen
     >>> from sdpdr.propagation import labelled_graph
     >>> S = np.zeros((4, 4))
     >>> S[[0, 2, 3], [2, 3, 1]], S[0, 3] = 1.0, -1.0

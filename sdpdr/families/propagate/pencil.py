@@ -207,6 +207,8 @@ def harmonic(graph: LabelledGraph) -> Propagation:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.propagation import harmonic
     >>> from sdpdr.propagation import labelled_graph
     >>> path = np.diag([1.0, 1.0, 1.0], 1)
     >>> harmonic(labelled_graph(path + path.T, [1.0, np.nan, np.nan, -1.0])).y.round(6).tolist()
@@ -246,6 +248,8 @@ def fixed_lam(graph: LabelledGraph, *, share: float = 0.5) -> Propagation:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.propagation import fixed_lam
     >>> from sdpdr.propagation import labelled_graph
     >>> S = np.diag([1.0, 1.0, 1.0], 1)
     >>> S[0, 2] = -1.0

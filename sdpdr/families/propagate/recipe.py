@@ -59,6 +59,7 @@ def mixed_label_propagation(X: Any, y: ArrayLike) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import mixed_label_propagation
     >>> nan = float("nan")
     >>> S = [[0, 1, -1], [1, 0, 1], [-1, 1, 0]]
     >>> print(mixed_label_propagation(S, [1, nan, -1]).describe())

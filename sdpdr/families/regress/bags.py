@@ -73,6 +73,8 @@ def mixture_weights(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import mixture_weights
     >>> found = mixture_weights(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
     >>> found.weights.round(4), found.bound - found.value < 1e-5
     (array([0.5, 0.5]), True)
@@ -145,6 +147,8 @@ class BagIndex:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import BagIndex
     >>> rng = np.random.default_rng(0)
     >>> bags = [rng.standard_normal((30, 2)) + 6.0 * k for k in range(5)]
     >>> index = BagIndex(50, seed=0).fit(bags)

@@ -76,6 +76,8 @@ class KernelEigenmaps(Transformer):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import KernelEigenmaps
     >>> from sdpdr import datasets
     >>> X, _ = datasets.s_curve(80)
     >>> maps = KernelEigenmaps().fit(X)

@@ -75,6 +75,8 @@ def graph_embedding(pencil: Pencil, n_components: int) -> GraphEmbedding:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import Pencil, graph_embedding
     >>> from sdpdr import graphs
     >>> path = graphs.path([1.0] * 4)
     >>> found = graph_embedding(Pencil(path.adjacency(), path.degree.astype(float)), 1)
@@ -299,6 +301,8 @@ def trace_ratio(A: Array, B: Array, n_components: int = 2, tol: float = 1e-12) -
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import trace_ratio
     >>> found = trace_ratio(np.diag([4.0, 3.0, 0.0]), np.diag([2.0, 1.0, 1.0]), 2)
     >>> round(found.value, 6), found.bound >= found.value
     (2.333333, True)

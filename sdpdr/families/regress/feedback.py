@@ -43,6 +43,7 @@ def precision_at(ranking: ArrayLike, relevant: ArrayLike, scope: int) -> float:
 
     Examples
     --------
+    >>> from sdpdr.extend import precision_at
     >>> precision_at([2, 0, 1], [True, False, True], 2)
     1.0
     """
@@ -105,6 +106,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     Examples
     --------
+    >>> from sdpdr.extend import RelevanceFeedback, precision_at
     >>> from sklearn.datasets import load_digits
     >>> X, digit = load_digits(return_X_y=True)
     >>> search = RelevanceFeedback().fit(X[1:]).ask(X[0])

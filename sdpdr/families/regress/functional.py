@@ -57,6 +57,9 @@ def basis_misfit(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import basis_misfit
+    >>> from sdpdr.families.regress.functional import gaussian_basis
     >>> z = np.linspace(0.0, 1.0, 5)
     >>> one = gaussian_basis(z, np.array([0.4]), np.array([0.5])).T
     >>> value, by_center, by_width = basis_misfit(one, z, np.array([0.4]), np.array([0.5]), 1e-12)
@@ -123,6 +126,8 @@ class BasisExpansion(Reconstructing):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import BasisExpansion
     >>> z = np.linspace(0.0, 1.0, 50)
     >>> waves = np.sin(np.outer([1.0, 2.0, 3.0], z))
     >>> expansion = BasisExpansion(8, grid=z).fit(waves)

@@ -95,6 +95,8 @@ def fit_kernel(kernel: Array, Y: Array, delta: float = 1e-2) -> KernelMapping:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import fit_kernel
     >>> fitted = fit_kernel(np.eye(2), np.array([[1.0], [-1.0]]), delta=0.0)
     >>> fitted(np.eye(2))
     array([[ 1.],

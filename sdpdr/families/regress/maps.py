@@ -211,6 +211,8 @@ def fit_extension(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import fit_extension
     >>> t = np.linspace(0.0, 3.0, 40)[:, None]
     >>> arc = fit_extension(np.hstack([np.cos(t), np.sin(t)]), t)
     >>> new = np.array([[np.cos(1.234), np.sin(1.234)], [5.0, 5.0]])

@@ -66,6 +66,8 @@ def sparse_path(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import sparse_path
     >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     >>> path = sparse_path(X, X @ [3.0, 1.0])
     >>> path.betas, path.at(4.0)
@@ -109,6 +111,8 @@ def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0)
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import grid_laplacian
     >>> bool(np.allclose(grid_laplacian((2, 3)) @ np.ones(6), 0.0))
     True
     """

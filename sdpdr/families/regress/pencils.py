@@ -60,6 +60,8 @@ class Pencil:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import Pencil
     >>> Pencil(np.array([[0.0, 1.0], [1.0, 0.0]])).has_trivial
     True
     """

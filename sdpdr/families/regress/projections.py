@@ -383,6 +383,7 @@ class LPP(GraphProjection):
 
     Examples
     --------
+    >>> from sdpdr import LPP
     >>> from sklearn.datasets import load_iris
     >>> LPP(n_components=2).fit_transform(load_iris().data).shape
     (150, 2)
@@ -413,6 +414,7 @@ class NPE(GraphProjection):
 
     Examples
     --------
+    >>> from sdpdr import NPE
     >>> from sklearn.datasets import load_wine
     >>> NPE(n_components=2).fit_transform(load_wine().data).shape
     (178, 2)
@@ -447,6 +449,7 @@ class IsoProjection(GraphProjection):
 
     Examples
     --------
+    >>> from sdpdr import IsoProjection
     >>> import sdpdr
     >>> X, _ = sdpdr.datasets.s_curve(100, seed=0)
     >>> IsoProjection(n_components=2).fit_transform(X).shape
@@ -484,6 +487,7 @@ class LSDA(GraphProjection):
 
     Examples
     --------
+    >>> from sdpdr import LSDA
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> LSDA(n_components=2, n_neighbors=8).fit(X, y).transform(X).shape
@@ -581,6 +585,7 @@ class LDA(Discriminant):
 
     Examples
     --------
+    >>> from sdpdr import LDA
     >>> from sklearn.datasets import load_iris
     >>> LDA().fit_transform(*load_iris(return_X_y=True)).shape
     (150, 2)
@@ -615,6 +620,7 @@ class SDA(Discriminant):
 
     Examples
     --------
+    >>> from sdpdr import SDA
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> y[::2] = -1

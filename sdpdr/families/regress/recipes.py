@@ -42,6 +42,7 @@ def fantope(X: ArrayLike, n_components: int = 2) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import fantope
     >>> import sdpdr
     >>> model = fantope([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]], 2)
     >>> round(sdpdr.solve(model).value, 5), round(2.0 + 2.0**0.5 + 2.0, 5)
@@ -82,6 +83,7 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
 
     Examples
     --------
+    >>> from sdpdr.methods import sparse_direction
     >>> import sdpdr
     >>> round(sdpdr.solve(sparse_direction([[3.0, 1.0], [1.0, 1.0]])).value, 5)
     3.41421
@@ -143,6 +145,7 @@ def regression(
 
     Examples
     --------
+    >>> from sdpdr.methods import regression
     >>> import sdpdr
     >>> model = regression([[0.0], [1.0], [2.0]], [0.0, 2.0, 4.0], ridge=2.0)
     >>> sdpdr.solve(model)["a"].round(4)

@@ -204,6 +204,8 @@ def ridge(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import ridge
     >>> X = np.array([[0.0], [1.0], [2.0]])
     >>> fitted = ridge(X, 2.0 * X + 1.0, alpha=0.0)
     >>> fitted.coef.round(6), fitted.intercept.round(6)

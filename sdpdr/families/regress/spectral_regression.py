@@ -126,6 +126,7 @@ class SpectralRegression(OfGraphs):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> import sdpdr
     >>> X, y = load_iris(return_X_y=True)

@@ -48,6 +48,8 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import transduce
     >>> from sdpdr import graphs
     >>> form = graphs.path([1.0, 1.0, 1.0]).laplacian()
     >>> transduce(form, [0.0, np.nan, np.nan, 3.0]).ravel()
@@ -116,6 +118,8 @@ def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike) -> Array:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import semisupervised_lle
     >>> from sdpdr import graphs
     >>> t = np.linspace(0.0, 3.0, 31)
     >>> arc = np.column_stack([np.cos(t), np.sin(t)])
@@ -149,6 +153,8 @@ def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int 
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.extend import semisupervised_isomap
     >>> from sdpdr import graphs
     >>> t = np.linspace(0.0, 3.0, 31)
     >>> arc = np.column_stack([np.cos(t), np.sin(t)])

@@ -122,6 +122,8 @@ def alternating(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.bilinear import alternating
     >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
     >>> round(alternating(X).value, 4)
     15.1542
@@ -162,6 +164,8 @@ def ascent(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.bilinear import ascent
     >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
     >>> round(ascent(X).value, 4)
     15.2837
@@ -223,6 +227,8 @@ def glram(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.bilinear import glram
     >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
     >>> round(glram(X, n_starts=10, max_iter=1000).value, 4)
     36.3212
@@ -264,6 +270,8 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Bases:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.bilinear import two_d_svd
     >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
     >>> two_d_svd(X).rows.shape
     (5, 2)

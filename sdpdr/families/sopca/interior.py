@@ -148,6 +148,8 @@ def interior_point(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.bilinear import interior_point
     >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
     >>> found = interior_point(X)
     >>> round(2 * found.value, 4), round(2 * found.bound, 4), found.gap <= 1e-6

@@ -57,6 +57,7 @@ def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import sopca
     >>> import sdpdr
     >>> model = sopca([[[3.0, 0.0], [0.0, 1.0]]], n_components=1)
     >>> round(sdpdr.solve(model, "clarabel").value, 5)
@@ -103,6 +104,7 @@ def sopca_dual(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import sopca_dual
     >>> import sdpdr
     >>> model = sopca_dual([[[3.0, 0.0], [0.0, 1.0]]], n_components=1)
     >>> round(sdpdr.solve(model, "clarabel").value, 5)

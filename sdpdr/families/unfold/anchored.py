@@ -103,6 +103,7 @@ def anchored_mvu(
 
     Examples
     --------
+    >>> from sdpdr.methods import anchored_mvu, place
     >>> import sdpdr
     >>> from sdpdr import graphs
     >>> path = graphs.path([2.0, 2.5])

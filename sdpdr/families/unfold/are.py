@@ -77,6 +77,7 @@ def are(
 
     Examples
     --------
+    >>> from sdpdr.methods import are
     >>> from sdpdr import graphs
     >>> are(graphs.path([1.0, 2.0, 1.5]), "RRR")
     Gram + Centered + Lengths + Actions + Variance

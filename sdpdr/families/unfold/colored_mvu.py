@@ -62,6 +62,7 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
 
     Examples
     --------
+    >>> from sdpdr.methods import colored_mvu
     >>> from sdpdr import graphs
     >>> colored_mvu(graphs.path([1.0, 2.0]), ["red", "blue", "red"])
     Gram + Centered + Lengths + Dependence
@@ -142,6 +143,7 @@ def side_information(
 
     Examples
     --------
+    >>> from sdpdr.methods import side_information
     >>> side_information(["red", "blue", "red"])
     array([[0., 1.],
            [1., 0.],

@@ -95,6 +95,7 @@ def distance_completion(
 
     Examples
     --------
+    >>> from sdpdr.methods import distance_completion
     >>> import sdpdr
     >>> from sdpdr import graphs
     >>> square = graphs.from_edges(4, [[0, 1], [1, 2], [2, 3], [0, 3], [0, 2]], [1, 1, 1, 1, 2.0])
@@ -162,6 +163,7 @@ def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = 
 
     Examples
     --------
+    >>> from sdpdr.methods import refine
     >>> from sdpdr import graphs
     >>> refine(graphs.path([1.0, 1.0]), [[0.0], [0.7], [2.0]], anchors=[0, 2]).ravel().round(6)
     array([0., 1., 2.])

@@ -49,6 +49,8 @@ class Ellipsoid:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.density import Ellipsoid
     >>> unit = Ellipsoid(np.zeros(2), np.eye(2))
     >>> round(unit.volume, 4), unit.contains([[1.0, 0.0], [1.0, 1.0]])
     (3.1416, array([ True, False]))
@@ -106,6 +108,7 @@ def minimum_ellipsoid(X: ArrayLike, *, tol: float = 1e-7, max_iter: int = 100_00
 
     Examples
     --------
+    >>> from sdpdr.density import minimum_ellipsoid
     >>> triangle = minimum_ellipsoid([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> triangle.shape.round(4).tolist(), round(triangle.volume, 6)
     ([[3.0, 1.5], [1.5, 3.0]], 1.2092)

@@ -83,6 +83,7 @@ def density_map(
 
     Examples
     --------
+    >>> from sdpdr.methods import density_map
     >>> from sdpdr import graphs
     >>> density_map(graphs.cycle(5), bandwidth=1.0)
     Gram + UnitDiagonal + RowSums + NonNegative + Dispersion
@@ -177,6 +178,7 @@ def mvee(X: ArrayLike) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import mvee
     >>> mvee([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     Gram + Enclosing + TraceAtMost + RootDeterminant + GeometricMean
     """

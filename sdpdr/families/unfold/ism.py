@@ -91,6 +91,7 @@ def ism(
 
     Examples
     --------
+    >>> from sdpdr.methods import ism
     >>> from sdpdr import graphs
     >>> line = graphs.path([1.0, 1.0, 1.0])
     >>> ism(line, ["a", None, None, "b"], margin=0.5, furthest="all")
@@ -154,6 +155,7 @@ def separation_margin(
     --------
     Two points at the squared distance 4 can be at +-1 on a line:
 
+    >>> from sdpdr.methods import separation_margin
     >>> import sdpdr
     >>> pair = sdpdr.graphs.path([2.0])
     >>> round(sdpdr.solve(separation_margin(pair, [0, 1])).value, 5)

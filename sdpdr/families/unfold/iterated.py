@@ -83,6 +83,7 @@ def minimum_volume(
     --------
     A ring of six equal steps unfolds into a regular hexagon, whose variance is 6.
 
+    >>> from sdpdr.iterate import minimum_volume
     >>> from sdpdr import graphs
     >>> state = minimum_volume(graphs.cycle(6), rank=2)
     >>> state.status, round(state.objective, 3), round(state.bound, 3)
@@ -219,6 +220,8 @@ def rank_constrained(
     --------
     A path of equal steps on a line: of its foldings, the flat one has a variance of 10.
 
+    >>> import numpy as np
+    >>> from sdpdr.iterate import rank_constrained
     >>> from sdpdr import graphs
     >>> found = rank_constrained(graphs.path([1.0] * 4), rank=1, share=0.95)
     >>> found.status, round(float(np.sum(found.embedding_**2)), 6)

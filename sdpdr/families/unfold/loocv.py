@@ -85,6 +85,7 @@ def loocv(
 
     Examples
     --------
+    >>> from sdpdr.methods import loocv
     >>> from sdpdr import graphs
     >>> loocv(graphs.path([1.0, 1.0]), trace=3.0)
     Gram + NonNegative + Lengths + TraceAtMost + GeometricMean
@@ -143,6 +144,7 @@ def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import fold
     >>> import sdpdr
     >>> from sdpdr import graphs
     >>> round(sdpdr.solve(fold(graphs.cycle(4))).value, 4)

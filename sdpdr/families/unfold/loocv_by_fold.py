@@ -73,6 +73,7 @@ def solve_loocv(
 
     Examples
     --------
+    >>> from sdpdr.iterate import solve_loocv
     >>> from sdpdr import graphs
     >>> found = solve_loocv(graphs.cycle(6), trace=60.0, tol=1e-5)
     >>> found.status, round(found.value, 3)

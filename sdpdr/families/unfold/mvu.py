@@ -64,6 +64,7 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import mvu
     >>> from sdpdr import graphs
     >>> mvu(graphs.path([1.0, 2.0]))
     Gram + Centered + Lengths + Variance
@@ -123,6 +124,7 @@ def isometric(
 
     Examples
     --------
+    >>> from sdpdr.methods import isometric
     >>> from sdpdr import graphs
     >>> isometric(graphs.path([1.0, 2.0]), variance=4.0)
     Gram + Centered + Lengths + VarianceFloor
@@ -186,6 +188,7 @@ def mfnu(
 
     Examples
     --------
+    >>> from sdpdr.methods import mfnu
     >>> import sdpdr
     >>> from sdpdr import graphs
     >>> X, _ = sdpdr.datasets.swiss_roll(30, seed=0)
@@ -239,6 +242,7 @@ def mvu_apart(
 
     Examples
     --------
+    >>> from sdpdr.methods import mvu, mvu_apart
     >>> import sdpdr
     >>> from sdpdr import graphs
     >>> graph = graphs.knn(sdpdr.datasets.swiss_roll(20, seed=0)[0], n_neighbors=3)

@@ -162,6 +162,7 @@ def quality(
 
     Examples
     --------
+    >>> from sdpdr import quality
     >>> import sdpdr
     >>> X, _ = sdpdr.datasets.swiss_roll(100, seed=0)
     >>> unfolding = sdpdr.MVU(n_neighbors=4).fit(X)
@@ -226,6 +227,7 @@ def edge_changes(graph: NeighborGraph, Y: ArrayLike) -> Array:
 
     Examples
     --------
+    >>> from sdpdr.families.unfold.quality import edge_changes
     >>> from sdpdr import graphs
     >>> edge_changes(graphs.path([1.0, 2.0]), [[0.0], [1.0], [2.0]])
     array([ 0. , -0.5])
@@ -265,6 +267,7 @@ def align(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True) -> Array:
 
     Examples
     --------
+    >>> from sdpdr.families.unfold.quality import align
     >>> corner = [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]
     >>> align(corner, [[5.0, 5.0], [5.0, 9.0], [3.0, 5.0]]).round(9) + 0.0
     array([[0., 0.],
@@ -293,6 +296,7 @@ def procrustes(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True) -> float
 
     Examples
     --------
+    >>> from sdpdr.families.unfold.quality import procrustes
     >>> square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
     >>> larger = [[0.0, 0.0], [3.0, 0.0], [3.0, 3.0], [0.0, 3.0]]
     >>> round(procrustes(square, larger), 9), round(procrustes(square, larger, scaling=False), 9)

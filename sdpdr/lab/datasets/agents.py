@@ -31,6 +31,7 @@ def digits(n: int | None = None) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import digits
     >>> digits(100)[0].shape
     (100, 64)
     """
@@ -95,6 +96,7 @@ def window_agent(
 
     Examples
     --------
+    >>> from sdpdr.datasets import window_agent
     >>> X, position = window_agent("RRDL")
     >>> X.shape, position.tolist()
     ((5, 576), [[0.0, 0.0], [2.0, 0.0], [4.0, 0.0], [4.0, 2.0], [2.0, 2.0]])
@@ -135,6 +137,7 @@ def random_walk(n: int = 36, side: int = 5, seed: int = 0) -> str:
 
     Examples
     --------
+    >>> from sdpdr.datasets import random_walk
     >>> random_walk(8)
     'DURRRRD'
     """
@@ -169,6 +172,7 @@ def window_walk(n: int = 36, seed: int = 0) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import window_walk
     >>> window_walk(8)[0].shape
     (8, 256)
     """

@@ -26,6 +26,7 @@ def matrix(rows: ArrayLike) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import matrix
     >>> matrix([[1, 2], [3, 4]])[0]
     array([[1., 2.],
            [3., 4.]])
@@ -64,6 +65,8 @@ def random_nonnegative(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.datasets import random_nonnegative
     >>> X, W = random_nonnegative(4, 3, rank=2)
     >>> X.shape, W.shape, int(np.linalg.matrix_rank(X))
     ((4, 3), (4, 2), 2)
@@ -97,6 +100,7 @@ def random_matrices(n: int = 4, p: int = 5, q: int = 4, seed: int = 0) -> Sample
 
     Examples
     --------
+    >>> from sdpdr.datasets import random_matrices
     >>> random_matrices(2, 3, 4)[0].shape
     (2, 3, 4)
     """
@@ -136,6 +140,7 @@ def partial_signs(
 
     Examples
     --------
+    >>> from sdpdr.datasets import partial_signs
     >>> X, users = partial_signs(4, 3, share=0.5, seed=1)
     >>> X
     array([[ 0.,  1., -1.],
@@ -179,6 +184,7 @@ def signed_graph(n: int = 10, n_labelled: int = 4, density: float = 1.0, seed: i
 
     Examples
     --------
+    >>> from sdpdr.datasets import signed_graph
     >>> S, y = signed_graph(4, 2)
     >>> S.shape, y.tolist()
     ((4, 4), [1.0, -1.0, nan, nan])

@@ -37,6 +37,8 @@ def swiss_roll(n: int = 1000, seed: int = 0, height: float = 21.0) -> Sample:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.datasets import swiss_roll
     >>> X, t = swiss_roll(100, seed=0)
     >>> bool(np.allclose(np.hypot(X[:, 0], X[:, 2]), t))
     True
@@ -67,6 +69,7 @@ def s_curve(n: int = 1000, seed: int = 0) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import s_curve
     >>> s_curve(50)[0].shape
     (50, 3)
     """
@@ -98,6 +101,7 @@ def trefoil_knot(n: int = 200) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import trefoil_knot
     >>> trefoil_knot(60)[0].shape
     (60, 3)
     """
@@ -123,6 +127,7 @@ def circle(n: int = 100, radius: float = 1.0) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import circle
     >>> circle(4)[0].round(9) + 0.0
     array([[ 1.,  0.],
            [ 0.,  1.],
@@ -151,6 +156,7 @@ def spiral(n: int = 100) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import spiral
     >>> spiral(20)[0][0].round(3) + 0.0
     array([-3.142,  0.   ])
     """
@@ -174,6 +180,7 @@ def path(gaps: ArrayLike = (1.0, 2.0, 0.5, 1.5, 1.0, 3.0, 0.7)) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import path
     >>> path([1, 2])[1]
     array([0., 1., 3.])
     """
@@ -205,6 +212,7 @@ def grid_with_hole(rows: int = 12, columns: int = 12, hole: int = 4) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import grid_with_hole
     >>> grid_with_hole(5, 5, hole=1)[0].shape
     (24, 2)
     """
@@ -238,6 +246,7 @@ def gaussian(n: int = 100, dim: int = 3, seed: int = 0) -> Sample:
 
     Examples
     --------
+    >>> from sdpdr.datasets import gaussian
     >>> gaussian(10, 3)[0].shape
     (10, 3)
     """
@@ -266,6 +275,8 @@ def two_clusters(n: int = 60, dim: int = 2, gap: float = 20.0, seed: int = 0) ->
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.datasets import two_clusters
     >>> np.bincount(two_clusters(5)[1])
     array([2, 3])
     """

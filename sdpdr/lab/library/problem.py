@@ -135,6 +135,7 @@ class Family:
 
     Examples
     --------
+    >>> from sdpdr.lab.library.problem import find_family
     >>> family = find_family("swiss-roll")
     >>> family.varies, family.sizes[:3]
     (('data.n',), (50, 100, 200))
@@ -232,6 +233,7 @@ def families() -> Mapping[str, Family]:
 
     Examples
     --------
+    >>> from sdpdr.lab.library.problem import families
     >>> "swiss-roll" in families()
     True
     """
@@ -255,6 +257,7 @@ def find_family(name: str) -> Family:
 
     Examples
     --------
+    >>> from sdpdr.lab.library.problem import find_family
     >>> find_family("signs").varies
     ('data.n', 'data.m')
     """
@@ -300,6 +303,7 @@ def library() -> Mapping[str, Card]:
 
     Examples
     --------
+    >>> from sdpdr.lab.library.problem import library
     >>> "swiss-roll-100" in library()
     True
     """
@@ -324,6 +328,7 @@ def find_card(name: str) -> Card:
 
     Examples
     --------
+    >>> from sdpdr.lab.library.problem import find_card
     >>> find_card("swiss-roll-100").size
     Size(n=100, edges=249)
     >>> find_card("swiss-roll@400").size

@@ -56,6 +56,7 @@ def spectrum(eigenvalues: ArrayLike) -> Figure:
 
     Examples
     --------
+    >>> from sdpdr.plot import spectrum
     >>> figure = spectrum([5.0, 1.0, 1e-9])
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['share of variance', 'cumulative share']
@@ -121,6 +122,7 @@ def choice_of_k(choice: ChoiceOfK) -> Figure:
 
     Examples
     --------
+    >>> from sdpdr.plot import choice_of_k
     >>> from sdpdr import datasets, graphs
     >>> figure = choice_of_k(graphs.choose_k(datasets.swiss_roll(60)[0]))
     >>> [axes.get_ylabel() for axes in figure.axes]
@@ -183,6 +185,7 @@ def rounds(
 
     Examples
     --------
+    >>> from sdpdr.plot import rounds
     >>> figure = rounds([
     ...     {"iteration": 0, "start": 0, "objective": 3.0, "share": 0.2, "status": "SOLVED"},
     ...     {"iteration": 1, "start": 0, "objective": 2.0, "share": 1e-9, "status": "INACCURATE"},
@@ -237,6 +240,7 @@ def convergence(history: Sequence[Mapping[str, Any]]) -> Figure:
 
     Examples
     --------
+    >>> from sdpdr.plot import convergence
     >>> figure = convergence([
     ...     {"iteration": 0, "value": 3.0, "infeasibility": 1.0},
     ...     {"iteration": 1, "value": 4.9, "infeasibility": 0.1, "bound": 5.0},
@@ -306,6 +310,8 @@ def bases(rows: ArrayLike, columns: ArrayLike) -> Figure:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.plot import bases
     >>> figure = bases(np.eye(4)[:, :2], np.eye(3)[:, :2])
     >>> len(figure.axes)
     4

@@ -50,6 +50,7 @@ def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: s
 
     Examples
     --------
+    >>> from sdpdr.plot import edge_changes
     >>> figure = edge_changes([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0, 1], [1, 2]], [-0.2, 0.1])
     """
     plane = plane_of(Y)
@@ -107,6 +108,7 @@ def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: s
 
     Examples
     --------
+    >>> from sdpdr.plot import dual_weights
     >>> figure = dual_weights([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0, 1], [1, 2]], [1.0, 0.0])
     """
     plane = plane_of(Y)

@@ -68,6 +68,7 @@ def trajectory(
 
     Examples
     --------
+    >>> from sdpdr.plot import trajectory
     >>> figure = trajectory([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], "RU", title="two steps")
     >>> figure.axes[0].get_title("left")
     'two steps'
@@ -138,6 +139,7 @@ def embedding(
 
     Examples
     --------
+    >>> from sdpdr.plot import embedding
     >>> figure = embedding([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]], ["a", "b", "a"])
     >>> len(figure.axes)
     1
@@ -299,6 +301,7 @@ def embeddings(
 
     Examples
     --------
+    >>> from sdpdr.plot import embeddings
     >>> corner = [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]
     >>> figure = embeddings({"corner": corner, "line": [[0.0], [1.0], [2.0]]}, ["a", "b", "a"])
     >>> [axes.get_title("left") for axes in figure.axes]

@@ -77,6 +77,7 @@ def performance_profile(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Fi
 
     Examples
     --------
+    >>> from sdpdr.plot import performance_profile
     >>> figure = performance_profile({"a": ([1, 2], [0.5, 1.0]), "b": ([1, 4], [0.5, 0.8])})
     """
     figure, axes = _new(len(curves))
@@ -213,6 +214,7 @@ def runs(
 
     Examples
     --------
+    >>> from sdpdr.plot import runs
     >>> figure = runs(["fast", "slow"], [1e-9, float("nan")], [0.1, 8.0], 1e-6)
     """
     gap, spent = np.abs(np.asarray(gaps, dtype=float)), np.asarray(seconds, dtype=float)

@@ -88,6 +88,7 @@ def compare(
 
     Examples
     --------
+    >>> from sdpdr.lab.study.compare import compare
     >>> from sdpdr import graphs, methods
     >>> model = methods.mvu(graphs.path([1.0, 2.0]))
     >>> runs = compare(model, ["lowrank", "clarabel"], ["factor", "lmi"])

@@ -70,6 +70,7 @@ def runs_by_median(frame: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
+    >>> from sdpdr.lab.study.measures import runs_by_median
     >>> from sdpdr.lab.study.schema import frame_of
     >>> one = {"problem": "path", "solver": "scs", "form": "gram", "tol": 1e-6, "solved": True}
     >>> records = frame_of(one | {"repeat": i, "solve": t} for i, t in enumerate([1.0, 9.0, 2.0]))
@@ -147,6 +148,7 @@ def means(runs: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
+    >>> from sdpdr.lab.study.measures import means, runs_by_median
     >>> from sdpdr.lab.study.schema import frame_of
     >>> records = frame_of(
     ...     {"problem": problem, "solver": solver, "form": "gram", "tol": 1e-6, "solve": seconds,
@@ -240,6 +242,7 @@ def performance_profile(runs: pd.DataFrame, tol: float) -> Profile:
 
     Examples
     --------
+    >>> from sdpdr.lab.study.measures import performance_profile, runs_by_median
     >>> from sdpdr.lab.study.schema import frame_of
     >>> records = frame_of(
     ...     {"problem": problem, "solver": solver, "form": "gram", "tol": 1e-6, "solve": seconds,
@@ -317,6 +320,7 @@ def disagreements(frame: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
+    >>> from sdpdr.lab.study.measures import disagreements
     >>> from sdpdr.lab.study.schema import frame_of
     >>> one = {"problem": "a", "form": "gram", "tol": 1e-6, "solved": True, "outcome": "SOLVED"}
     >>> records = frame_of([one | {"solver": "p", "value": 1.0, "certified": True},

@@ -105,6 +105,7 @@ def frame_of(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
     Examples
     --------
+    >>> from sdpdr.lab.study.schema import frame_of
     >>> records = frame_of([{"problem": "path", "solver": "scs", "solve": 0.5, "n": 7}])
     >>> records[["problem", "variant", "solve", "tol", "n", "order", "solved"]]
       problem variant  solve  tol  n  order  solved

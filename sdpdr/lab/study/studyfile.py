@@ -57,6 +57,7 @@ class Study:
 
     Examples
     --------
+    >>> from sdpdr.lab.study.studyfile import Study
     >>> study = Study.read('''
     ... [about]
     ... title = "Two solvers on a path"

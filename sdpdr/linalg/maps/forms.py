@@ -118,6 +118,7 @@ class QuadraticForms(BilinearForms):
 
     Examples
     --------
+    >>> from sdpdr.linalg import QuadraticForms
     >>> import numpy as np
     >>> QuadraticForms([[1.0, 1.0]]).apply(np.eye(2))
     array([2.])
@@ -192,6 +193,7 @@ class SquaredEdgeLengths(_AtPlaces, QuadraticForms):
 
     Examples
     --------
+    >>> from sdpdr.linalg import SquaredEdgeLengths
     >>> import numpy as np
     >>> lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
     >>> lengths.apply_factor(np.array([[0.0], [1.0], [3.0]]))
@@ -229,6 +231,7 @@ def lengths_of(linear_map: LinearMap | VectorMap | None) -> tuple[Index, Array] 
 
     Examples
     --------
+    >>> from sdpdr.linalg import SquaredEdgeLengths, lengths_of
     >>> edges, factors = lengths_of(2.0 * SquaredEdgeLengths(3, [[0, 1], [1, 2]]))
     >>> edges.tolist(), factors.tolist()
     ([[0, 1], [1, 2]], [2.0, 2.0])
@@ -255,6 +258,7 @@ def lengths_in(linear_map: LinearMap | VectorMap | None) -> tuple[Index, sp.csr_
 
     Examples
     --------
+    >>> from sdpdr.linalg import SquaredEdgeLengths, lengths_in
     >>> one, other = SquaredEdgeLengths(3, [[0, 1]]), SquaredEdgeLengths(3, [[1, 2]])
     >>> edges, weights = lengths_in(one - other)
     >>> edges.tolist(), weights.toarray().tolist()
@@ -303,6 +307,7 @@ class Entries(_AtPlaces):
 
     Examples
     --------
+    >>> from sdpdr.linalg import Entries
     >>> import numpy as np
     >>> Entries(2, [[0, 1]]).apply(np.array([[1.0, 5.0], [5.0, 2.0]]))
     array([5.])

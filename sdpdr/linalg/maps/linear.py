@@ -202,6 +202,7 @@ def check_map(linear_map: LinearMap, *, seed: int = 0, tol: float = 1e-10) -> No
 
     Examples
     --------
+    >>> from sdpdr.linalg import check_map
     >>> from sdpdr.linalg.maps.products import Trace
     >>> check_map(Trace(4))
     """

@@ -40,6 +40,8 @@ class Splittings(Block):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import Splittings
     >>> splittings = Splittings(np.ones((4, 3, 2)))
     >>> [v.name for v in splittings.variables()], splittings.rows.m, splittings.columns.m
     (['W0', 'W1', 'W2', 'W3'], 6, 3)
@@ -109,6 +111,8 @@ class KeptNorms(Block):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import KeptNorms
     >>> kept = KeptNorms(np.ones((4, 3, 2)))
     >>> [term.lhs.m for term in kept.terms()]
     [15, 15, 15, 15, 1]

@@ -28,6 +28,7 @@ class Stated(Block):
 
     Examples
     --------
+    >>> from sdpdr.blocks import Stated
     >>> from sdpdr.linalg import Trace
     >>> from sdpdr.model import Equal, Var
     >>> from sdpdr.model.blocks import Gram

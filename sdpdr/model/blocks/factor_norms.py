@@ -55,6 +55,7 @@ class ProductLift(Declaration):
 
     Examples
     --------
+    >>> from sdpdr.blocks import ProductLift
     >>> lift = ProductLift((2, 3))
     >>> lift.order, lift.entries([(1, 2)]).m
     (5, 1)
@@ -152,6 +153,8 @@ class TraceNorm(_FactorNorm):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import ProductLift, TraceNorm
     >>> lift = ProductLift((2, 2))
     >>> model = lift + TraceNorm("Z", (2, 2))
     >>> model.objective({"Z": np.ones((4, 4))})
@@ -196,6 +199,8 @@ class MaxNorm(Topped, _FactorNorm):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import MaxNorm, ProductLift
     >>> model = ProductLift((2, 2)) + MaxNorm("Z", (2, 2))
     >>> model.violations({"Z": np.ones((4, 4)), "t": np.array([0.75])})["max_norm.diagonal"]
     0.25

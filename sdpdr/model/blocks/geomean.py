@@ -54,6 +54,8 @@ class GeometricMean(Block):
 
     Examples
     --------
+    >>> from sdpdr.blocks import GeometricMean
+    >>> from sdpdr.model import InCone, Var
     >>> from sdpdr.linalg import Diagonal
     >>> mean = GeometricMean(Diagonal(12) @ Var("K"))
     >>> sum(isinstance(term, InCone) for term in mean.terms())
@@ -111,6 +113,9 @@ class GeometricMean(Block):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from sdpdr.blocks import GeometricMean
+        >>> from sdpdr.model import Var
         >>> from sdpdr.linalg import Diagonal
         >>> GeometricMean(Diagonal(3) @ Var("K")).scalars(np.array([1.0, 8.0, 27.0])).round(6)
         array([ 6.      ,  2.828427, 12.727922])
@@ -142,6 +147,9 @@ class GeometricMean(Block):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from sdpdr.blocks import GeometricMean
+        >>> from sdpdr.model import Var
         >>> from sdpdr.linalg import Diagonal
         >>> GeometricMean(Diagonal(2) @ Var("K")).prices(np.array([1.0, 4.0]))[0]
         array([[ 1.  , -0.5 ],

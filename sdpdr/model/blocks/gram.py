@@ -117,6 +117,8 @@ class VarianceFloor(Block):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import VarianceFloor
     >>> from sdpdr.blocks import Gram
     >>> (Gram(3) + VarianceFloor(3, 2.0)).violations({"K": np.eye(3)})["variance_floor"]
     0.0

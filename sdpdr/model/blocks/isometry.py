@@ -133,6 +133,7 @@ def Isometry(graph: NeighborGraph, relation: Relation = "inequality", gram: str 
 
     Examples
     --------
+    >>> from sdpdr.blocks import Band, Isometry
     >>> from sdpdr import graphs
     >>> Isometry(graphs.path([1.0, 1.0]), Band(0.1)).label
     'isometry'
@@ -193,6 +194,7 @@ class Actions(Block):
 
     Examples
     --------
+    >>> from sdpdr.blocks import Actions
     >>> Actions(4, [[0, 1], [1, 2]], [[1, 2], [2, 3]]).label
     'actions'
     """
@@ -224,6 +226,7 @@ class Coinciding(Block):
 
     Examples
     --------
+    >>> from sdpdr.blocks import Coinciding
     >>> Coinciding(3, [[0, 2]]).label
     'coinciding'
     """

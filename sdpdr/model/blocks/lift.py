@@ -46,6 +46,7 @@ class FactorLift(Block):
 
     Examples
     --------
+    >>> from sdpdr.blocks import FactorLift
     >>> lift = FactorLift(1, 2, 1)
     >>> lift.order, lift.left().tolist(), lift.product().tolist()
     (4, [[0, 1], [0, 2]], [[1, 3], [2, 3]])

@@ -127,6 +127,7 @@ class MomentMatrix(Block):
 
     Examples
     --------
+    >>> from sdpdr.blocks import MomentMatrix
     >>> block = MomentMatrix.up_to(4, 2)
     >>> block.order, len(block.places)
     (15, 70)

@@ -79,6 +79,8 @@ class Layers(FactorProducts):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import Layers
     >>> layers = Layers(3, 2, np.array([[0, 0], [2, 1]]))
     >>> dict(layers.ranks)
     {'Z': 1, 't_0_0': 1, 't_2_1': 1}

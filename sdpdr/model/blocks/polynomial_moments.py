@@ -45,6 +45,8 @@ class Moments(FactorProducts):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import Moments
     >>> every = np.argwhere(np.ones((2, 2)))
     >>> Moments(2, 2, every).matrix.order, Moments(2, 2, every, misfit=True).matrix.order
     (15, 18)

@@ -40,6 +40,9 @@ def dilation(of: Affine | str, shape: Shape) -> Affine:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import dilation
+    >>> from sdpdr.model import Affine
     >>> from sdpdr.linalg import smat
     >>> smat(dilation(Affine({}, np.array([3.0])), (1, 1)).constant)
     array([[0., 3.],
@@ -87,6 +90,9 @@ class SpectralNorm(Topped):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import SpectralNorm
+    >>> from sdpdr.model import Var
     >>> x = np.eye(4) @ Var("x")
     >>> ball = SpectralNorm(x, (2, 2), limit=1.0)
     >>> [(term.cone, term.lhs.m) for term in ball.terms()]
@@ -133,6 +139,9 @@ class DualMaxNorm(Sized):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import DualMaxNorm
+    >>> from sdpdr.model import Affine
     >>> import sdpdr
     >>> from sdpdr.model.model import Model
     >>> P = Affine({}, np.array([1.0, 1.0, 1.0, -1.0]))
@@ -199,6 +208,10 @@ class KyFan(Sized):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.blocks import KyFan
+    >>> from sdpdr.linalg.svec import svec
+    >>> from sdpdr.model import Affine
     >>> S = Affine({}, svec(np.diag([3.0, 2.0, -1.0])))
     >>> import sdpdr
     >>> round(sdpdr.solve(KyFan(S, 2) + KyFan(S, 1, excess="R", level="r"), "clarabel").value, 5)
@@ -280,6 +293,7 @@ class Fantope(Block):
 
     Examples
     --------
+    >>> from sdpdr.blocks import Fantope
     >>> from sdpdr.model.model import Model
     >>> print(Model((Fantope(3, 2),)).describe())
     minimise    0

@@ -128,6 +128,7 @@ def minimize(function: Any) -> Goal:
 
     Examples
     --------
+    >>> from sdpdr import minimize
     >>> import sdpdr
     >>> from sdpdr.model.language import psd
     >>> K = psd("K", 2)
@@ -143,6 +144,7 @@ def maximize(function: Any) -> Goal:
 
     Examples
     --------
+    >>> from sdpdr import maximize
     >>> import sdpdr
     >>> from sdpdr.model.language import psd
     >>> K = psd("K", 2)

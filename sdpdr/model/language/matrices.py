@@ -194,6 +194,7 @@ class PsdProduct(Operators):
 
     Examples
     --------
+    >>> import scipy.sparse as sp
     >>> from sdpdr import psd
     >>> K, L = psd("K", 50_000), sp.eye_array(50_000, format="csr")
     >>> (L @ K).trace().maps["K"].n_entries

@@ -41,6 +41,7 @@ def psd(names: str, n: int) -> Any:
 
     Examples
     --------
+    >>> from sdpdr import psd
     >>> K = psd("K", 4)
     >>> K[[0, 1], [2, 3]].shape, K.distance2([(0, 1)]).shape, K.sum(axis=1).shape
     ((2,), (1,), (4,))
@@ -60,6 +61,7 @@ def symmetric(names: str, n: int) -> Any:
 
     Examples
     --------
+    >>> from sdpdr import symmetric
     >>> symmetric("S", 3)[0, 1].maps["S"].matrix().toarray()
     array([[0., 1., 0., 0., 0., 0.]])
     """
@@ -88,6 +90,7 @@ def scalar(names: str, size: int | None = None, *, nonnegative: bool = False) ->
 
     Examples
     --------
+    >>> from sdpdr import scalar
     >>> s, t = scalar("s t")
     >>> w = scalar("w", 5, nonnegative=True)
     >>> s.shape, w.shape, (w.sum() - t).shape
@@ -117,6 +120,8 @@ def matrix(names: str, shape: tuple[int, int], *, nonnegative: bool = False) -> 
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr import matrix
     >>> (np.ones((2, 3)) @ matrix("X", (3, 4))).shape
     (2, 4)
     """

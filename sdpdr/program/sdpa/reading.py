@@ -84,6 +84,7 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
 
     Examples
     --------
+    >>> from sdpdr.program import read_sdpa
     >>> import pathlib, tempfile
     >>> text = "2\n2\n2 -1\n1.0 0.0\n0 1 1 2 0.5\n1 1 1 1 1.0\n1 1 2 2 1.0\n2 2 1 1 1.0\n"
     >>> with tempfile.TemporaryDirectory() as folder:

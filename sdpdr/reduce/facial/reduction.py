@@ -109,6 +109,7 @@ def facial_reduction(sdp: SDP) -> FacialReduction:
     --------
     The rows X_11 = 0 and 2 X_12 + X_33 = 1 leave X_33 = 1, though solvers report values near 0:
 
+    >>> from sdpdr.reduce import facial_reduction
     >>> import numpy as np
     >>> from sdpdr.linalg import Entries, InnerProduct
     >>> from sdpdr.program import SDP, PsdVariable, Rows

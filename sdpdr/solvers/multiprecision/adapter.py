@@ -76,6 +76,7 @@ class Multiprecision(Solver):
 
     Examples
     --------
+    >>> from sdpdr.solvers import Multiprecision
     >>> import sdpdr
     >>> from sdpdr import graphs, methods
     >>> if Multiprecision.availability().usable:
@@ -232,6 +233,7 @@ def reference(
 
     Examples
     --------
+    >>> from sdpdr.solvers import Multiprecision, reference
     >>> from sdpdr import graphs, methods
     >>> if Multiprecision.availability().usable:
     ...     found = reference(methods.mvu(graphs.path([1.0, 2.0])).to_sdp(), digits=20)

@@ -83,6 +83,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
 
     Examples
     --------
+    >>> from sdpdr import sensitivity
     >>> from sdpdr import maximize, parameter, psd
     >>> K = psd("K", 2)
     >>> width = parameter("width", value=1.0)

@@ -125,6 +125,7 @@ class ConvexIteration:
     --------
     A star with four leaves has unfoldings of equal variance in one, two and three dimensions.
 
+    >>> from sdpdr.iterate import ConvexIteration
     >>> from sdpdr import graphs, methods
     >>> star = graphs.from_edges(5, [[0, 1], [0, 2], [0, 3], [0, 4]], [1.0] * 4)
     >>> model = methods.isometric(star, "equality", variance=3.999)

@@ -152,6 +152,7 @@ class Trailing(_OfSpectrum):
 
     Examples
     --------
+    >>> from sdpdr.iterate import Trailing
     >>> import numpy as np
     >>> trailing, X = Trailing(rank=1), np.diag([3.0, 2.0, 1.0])
     >>> round(trailing.excess(X), 12)

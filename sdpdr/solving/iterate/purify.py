@@ -99,6 +99,8 @@ def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.iterate import polish
     >>> import sdpdr
     >>> from sdpdr import graphs, methods
     >>> program = methods.isometric(graphs.path([1.0, 2.0])).to_sdp()

@@ -100,6 +100,7 @@ class CompletelyPositive(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import sdpdr
     >>> A = [[2.0, 2.0, 0.0], [2.0, 3.0, 1.0], [0.0, 1.0, 2.0]]
     >>> found = sdpdr.CompletelyPositive().fit(A)

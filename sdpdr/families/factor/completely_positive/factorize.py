@@ -171,6 +171,8 @@ def completely_positive(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.factorize import completely_positive
     >>> B = np.array([[1.0, 0.0, 2.0], [2.0, 1.0, 0.0], [0.0, 3.0, 1.0], [1.0, 1.0, 0.0]])
     >>> found = completely_positive(B @ B.T, 3)
     >>> found.status, found.factor.shape, found.residual < 1e-12
@@ -411,6 +413,8 @@ def symmetric_nmf(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.nonnegative import symmetric_nmf
     >>> A = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.0], [0.1, 0.0, 1.0]])
     >>> symmetric_nmf(A, 2)
     SymmetricNMF(k=2: residual 0.04398, at least 0.04385)

@@ -64,6 +64,7 @@ def cp_lift(X: ArrayLike, n_components: int) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import cp_lift
     >>> import sdpdr
     >>> model = cp_lift([[2.0, 1.0], [1.0, 2.0]], 2)
     >>> model
@@ -133,6 +134,8 @@ def copositive_cut(X: ArrayLike, level: int = 1) -> Model:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.methods import copositive_cut
     >>> import sdpdr
     >>> cycle = np.roll(np.eye(5), 1, axis=0)
     >>> solution = sdpdr.solve(copositive_cut(1.8 * np.eye(5) + cycle + cycle.T))

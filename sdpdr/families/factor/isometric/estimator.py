@@ -94,6 +94,7 @@ class IsoNMF(FactorTransformer):
 
     Examples
     --------
+    >>> from sdpdr import IsoNMF
     >>> import sdpdr
     >>> X, _ = sdpdr.datasets.random_nonnegative(20, 6, rank=3)
     >>> iso = IsoNMF(n_components=3)

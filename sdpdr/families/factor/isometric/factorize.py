@@ -184,6 +184,8 @@ def isometric_factors(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.nonnegative import isometric_factors
     >>> from sdpdr import graphs
     >>> t = np.linspace(0, 1, 30)
     >>> W = np.column_stack([1 + np.cos(3 * t), 1 + np.sin(3 * t), t])

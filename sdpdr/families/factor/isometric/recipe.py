@@ -83,6 +83,7 @@ def isometric_nmf(
 
     Examples
     --------
+    >>> from sdpdr.methods import isometric_nmf
     >>> import sdpdr
     >>> from sdpdr import graphs
     >>> model = isometric_nmf(graphs.path([1.0, 1.0]), [[1.0], [2.0], [3.0]], n_components=1)
@@ -162,6 +163,8 @@ def isometric_nmf_lift(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.methods import isometric_nmf_lift
     >>> import sdpdr
     >>> from sdpdr import graphs, iterate
     >>> W = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])

@@ -76,6 +76,7 @@ def mmmf(
 
     Examples
     --------
+    >>> from sdpdr.factorize import mmmf
     >>> found = mmmf([[1, -1, 0, 1], [1, 0, -1, 1], [-1, 1, 1, 0]], c=0.5)
     >>> round(found.value, 5), found.gap <= 1e-6
     (3.4641, True)
@@ -131,6 +132,8 @@ def margin_bound(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.factorize import margin_bound
     >>> X = [[1, -1, 0, 1], [1, 0, -1, 1], [-1, 1, 1, 0]]
     >>> round(margin_bound(X, np.ones(9), c=0.5), 6)  # the optimum is 2 sqrt(3) = 3.464102
     3.40168

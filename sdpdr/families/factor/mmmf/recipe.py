@@ -88,6 +88,7 @@ def mmmf(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import mmmf
     >>> print(mmmf([[1, 0], [-1, 1]], c=0.5).describe())
     minimise    Σ_i c_i Z_ii + Σ_e 0.5 max(b_e Z_ij + 1, 0)
     over        Z ∈ S^4, Z ⪰ 0
@@ -142,6 +143,7 @@ def mmmf_dual(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import mmmf_dual
     >>> print(mmmf_dual([[1, 0], [-1, 1]], c=0.5).describe())
     maximise    1ᵀ Q
     over        Q ∈ R^3, Q ≥ 0

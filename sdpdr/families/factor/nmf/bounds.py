@@ -186,6 +186,8 @@ def nmf_bound(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr import nmf_bound
     >>> from sklearn.decomposition import NMF
     >>> X = np.array([[0.9, 0.6, 0.0], [1.0, 0.0, 0.4], [0.0, 0.0, 0.7]])
     >>> nmf = NMF(2, init="nndsvda", tol=1e-10, max_iter=10_000)
@@ -453,6 +455,7 @@ def nonnegative_rank_bound(X: ArrayLike, *, solver: str | Solver = "auto") -> Ra
     --------
     The slack matrix of a square has rank three, and needs four components.
 
+    >>> from sdpdr.factorize import nonnegative_rank_bound
     >>> nonnegative_rank_bound([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
     RankBound(at least 4, at most 4: rank 3, program 4)
     """

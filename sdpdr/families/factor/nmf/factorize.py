@@ -158,6 +158,7 @@ def nmf(
 
     Examples
     --------
+    >>> from sdpdr.factorize import nmf
     >>> from sdpdr.datasets import random_nonnegative
     >>> X, _ = random_nonnegative(5, 4, rank=2)
     >>> found = nmf(X, 2)

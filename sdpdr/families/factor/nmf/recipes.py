@@ -83,6 +83,8 @@ def nmf_lift(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.methods import nmf_lift
     >>> import sdpdr
     >>> X = [[1.0, 2.0], [3.0, 4.0]]
     >>> model = nmf_lift(X, 1)
@@ -177,6 +179,7 @@ def nmf_products(
 
     Examples
     --------
+    >>> from sdpdr.methods import nmf_products
     >>> import sdpdr
     >>> model = nmf_products([[1.0, 2.0], [3.0, 4.0]], 1)
     >>> model
@@ -267,6 +270,7 @@ def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import nmf_dnn
     >>> nmf_dnn([[1.0, 0.0], [1.0, 2.0]])
     Gram + Known + NonNegative + LeastTrace
     """
@@ -315,6 +319,7 @@ def nmf_shor(X: ArrayLike, k: int) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import nmf_shor
     >>> nmf_shor([[1.0, 0.0], [1.0, 2.0]], k=2).size()["matrices"]
     {'Z': 8}
     """
@@ -369,6 +374,7 @@ def nmf_cones(X: ArrayLike) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import nmf_cones
     >>> nmf_cones([[1.0, 0.0], [1.0, 2.0]]).size()["scalars"]
     4
     """
@@ -432,6 +438,7 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
 
     Examples
     --------
+    >>> from sdpdr.methods import nmf_overlap
     >>> nmf_overlap([[1.0, 0.0], [1.0, 2.0]], k=1).size()["matrices"]
     {'P': 4, 'Q': 4}
     """

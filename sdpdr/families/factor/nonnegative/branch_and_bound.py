@@ -145,6 +145,7 @@ def cone_search(
 
     Examples
     --------
+    >>> from sdpdr.nonnegative import cone_search
     >>> found = cone_search([[0.9, 0.6, 0.0], [1.0, 0.0, 0.4], [0.0, 0.0, 0.7]], 2, tol=0.02)
     >>> found.status, found.gap <= 0.02, round(found.upper / found.norm, 5)
     (SearchStatus.CLOSED, True, 0.25095)
@@ -202,6 +203,7 @@ def box_search(
 
     Examples
     --------
+    >>> from sdpdr.nonnegative import box_search
     >>> found = box_search([[1.0, 2.0], [3.0, 4.0]], 1, 1.0, 4.0, tol=0.05)
     >>> found.status, found.lower < 0.365966 < found.upper
     (SearchStatus.CLOSED, True)

@@ -87,6 +87,8 @@ def copositivity(M: ArrayLike) -> Copositivity:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.nonnegative import copositivity, horn_matrix
     >>> bool(copositivity(horn_matrix())), bool(copositivity(-np.eye(2)))
     (True, False)
     >>> copositivity([[1.0, -2.0], [-2.0, 1.0]]).witness
@@ -138,6 +140,7 @@ def horn_matrix() -> Array:
 
     Examples
     --------
+    >>> from sdpdr.nonnegative import horn_matrix
     >>> horn_matrix()[0]
     array([ 1., -1.,  1.,  1., -1.])
     """

@@ -88,6 +88,7 @@ def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
 
     Examples
     --------
+    >>> from sdpdr.nonnegative import hoyer
     >>> hoyer([[0.0, 1.0], [3.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
     array([1., 0.])
     """

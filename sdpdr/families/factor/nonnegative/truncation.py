@@ -66,6 +66,7 @@ def clipped_svd(X: ArrayLike, k: int) -> tuple[Array, Array]:
 
     Examples
     --------
+    >>> from sdpdr.nonnegative import clipped_svd
     >>> W, H = clipped_svd([[1.0, 2.0], [2.0, 4.0]], 1)
     >>> (W @ H).round(12).tolist()
     [[1.0, 2.0], [2.0, 4.0]]

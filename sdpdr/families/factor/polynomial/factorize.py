@@ -164,6 +164,8 @@ def polynomial(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.factorize import polynomial
     >>> t = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
     >>> found = polynomial(t + t**2 / 2, [1.0, 0.5])
     >>> found.status, found.error < 1e-12, found.H.round(6).ravel().tolist()

@@ -111,6 +111,7 @@ def polynomial_factorization(
 
     Examples
     --------
+    >>> from sdpdr.methods import polynomial_factorization
     >>> polynomial_factorization([[0.945, 1.92], [0.41125, 0.78]], (1.0, 0.5), lift="moments")
     MomentMatrix + NonNegative + Fits
     """

@@ -102,6 +102,8 @@ class GPLVM(Embedding):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.baselines import GPLVM
     >>> t = np.linspace(0.0, 3.0, 25)
     >>> X = np.column_stack([np.cos(t), np.sin(t), t**2])
     >>> model = GPLVM(1).fit(X)

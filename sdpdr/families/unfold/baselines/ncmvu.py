@@ -135,6 +135,7 @@ def ncmvu(
 
     Examples
     --------
+    >>> from sdpdr.baselines import ncmvu
     >>> import sdpdr
     >>> from sdpdr import graphs
     >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
@@ -288,6 +289,7 @@ class NCMVU(Embedding):
 
     Examples
     --------
+    >>> from sdpdr.baselines import NCMVU
     >>> import sdpdr
     >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
     >>> NCMVU(n_neighbors=4).fit_transform(X).shape

@@ -44,6 +44,7 @@ def classical_mds(X: Any, n_components: int = 2, *, metric: str = "euclidean") -
 
     Examples
     --------
+    >>> from sdpdr.baselines import classical_mds
     >>> classical_mds([[0.0], [1.0], [5.0]], 1).round(6)
     array([[-2.],
            [-1.],
@@ -73,6 +74,8 @@ def isomap(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.baselines import isomap
     >>> from sdpdr import datasets
     >>> X, angle = datasets.spiral(80)
     >>> along = isomap(X, 1, n_neighbors=2)[:, 0]
@@ -99,6 +102,7 @@ def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int 
 
     Examples
     --------
+    >>> from sdpdr.baselines import lle
     >>> from sdpdr import datasets
     >>> Y = lle(datasets.s_curve(200)[0], n_neighbors=8)
     >>> (Y.T @ Y).round(6) + 0.0
@@ -135,6 +139,7 @@ def laplacian_eigenmaps(
 
     Examples
     --------
+    >>> from sdpdr.baselines import laplacian_eigenmaps
     >>> from sdpdr import datasets
     >>> laplacian_eigenmaps(datasets.s_curve(100)[0]).shape
     (100, 2)
@@ -173,6 +178,8 @@ def kernel_pca(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.baselines import classical_mds, kernel_pca
     >>> from sdpdr import datasets
     >>> X, _ = datasets.gaussian(50, 3)
     >>> bool(np.allclose(kernel_pca(X, kernel="linear"), classical_mds(X)))
@@ -249,6 +256,7 @@ def names() -> tuple[str, ...]:
 
     Examples
     --------
+    >>> from sdpdr.baselines import names
     >>> "isomap" in names()
     True
     """
@@ -279,6 +287,7 @@ def embed(
 
     Examples
     --------
+    >>> from sdpdr.baselines import embed
     >>> from sdpdr import datasets
     >>> X, _ = datasets.s_curve(60)
     >>> {name: embed(name, X).shape for name in ("isomap", "lle")}

@@ -39,6 +39,7 @@ def stress(distances: ArrayLike, embedding: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from sdpdr.baselines import stress
     >>> stress([[0.0, 2.0], [2.0, 0.0]], [[0.0], [1.0]])
     1.0
     """
@@ -65,6 +66,8 @@ def kruskal_stress(distances: ArrayLike, embedding: ArrayLike) -> float:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.baselines import kruskal_stress
     >>> D = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]])
     >>> kruskal_stress(D, [[0.0], [1.0], [3.0]])
     0.0
@@ -96,6 +99,7 @@ def spe_stress(distances: ArrayLike, embedding: ArrayLike, cutoff: float = np.in
 
     Examples
     --------
+    >>> from sdpdr.baselines import spe_stress
     >>> spe_stress([[0.0, 2.0], [2.0, 0.0]], [[0.0], [1.0]])
     0.25
     """
@@ -144,6 +148,8 @@ def metric_mds(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.baselines import metric_mds, stress
     >>> X = np.random.default_rng(0).random((12, 2))
     >>> D = np.linalg.norm(X[:, None] - X[None], axis=2)
     >>> stress(D, metric_mds(X)) < 1e-12
@@ -172,6 +178,8 @@ def nonmetric_mds(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.baselines import kruskal_stress, nonmetric_mds
     >>> X = np.random.default_rng(0).random((12, 2))
     >>> D = np.linalg.norm(X[:, None] - X[None], axis=2)
     >>> Y = nonmetric_mds(D**1.5, metric="precomputed")
@@ -290,6 +298,7 @@ class Sammon(OfDistances):
 
     Examples
     --------
+    >>> from sdpdr.baselines import Sammon
     >>> from sdpdr import datasets
     >>> fitted = Sammon().fit(datasets.s_curve(60)[0])
     >>> fitted.embedding_.shape, fitted.converged_, 0.0 < fitted.stress_ < 0.1
@@ -365,6 +374,8 @@ class SPE(OfDistances):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sdpdr.baselines import SPE
     >>> X = np.random.default_rng(0).uniform(size=(10, 2))
     >>> SPE(cycles=10).fit_transform(X).shape
     (10, 2)

@@ -162,6 +162,7 @@ def solve_edge_program(
     --------
     A path unfolds to a straight line:
 
+    >>> from sdpdr.solvers.lowrank import EdgeProgram, solve_edge_program
     >>> path = EdgeProgram(edges=[[0, 1], [1, 2], [2, 3]], n=4, sqdist=1.0)
     >>> result = solve_edge_program(path)
     >>> result.status, round(result.value, 6), result.weights.round(4).tolist()

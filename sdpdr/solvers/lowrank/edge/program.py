@@ -156,6 +156,7 @@ class EdgeProgram(Remembering):
 
     Examples
     --------
+    >>> from sdpdr.solvers.lowrank import EdgeProgram
     >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=[1.0, 1.0])
     >>> path.upper
     array([1., 1.])
@@ -235,6 +236,8 @@ class EdgeProgram(Remembering):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from sdpdr.solvers.lowrank import EdgeProgram
         >>> EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0).lengths(np.array([[0.0], [3.0]]))
         array([9.])
         """
@@ -246,6 +249,8 @@ class EdgeProgram(Remembering):
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from sdpdr.solvers.lowrank import EdgeProgram
         >>> pair = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, mass=[2.0, 1.0])
         >>> pair.centred(np.array([[0.0], [3.0]])).ravel()
         array([-1.,  2.])

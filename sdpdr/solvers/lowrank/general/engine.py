@@ -98,6 +98,9 @@ def solve_factored(
     --------
     The bound of Goemans and Williamson for the largest cut of a triangle:
 
+    >>> import numpy as np
+    >>> from sdpdr.program import SDP
+    >>> from sdpdr.solvers.lowrank import solve_factored
     >>> from sdpdr.linalg import Diagonal, InnerProduct
     >>> from sdpdr.program import PsdVariable, Rows
     >>> quarter = (3.0 * np.eye(3) - np.ones((3, 3))) / 4.0
