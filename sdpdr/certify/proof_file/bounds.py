@@ -94,20 +94,22 @@ class _Search:
 
 
 def null_multipliers(P: Program, y: Array) -> Array:
-    """Those of null vectors for which the dual slack S has nothing in their direction.
+    """Those of null vectors for which the dual slack S maps their complement to itself.
 
-    That is S projected onto their complement, up to rounding. They are zero where S is so already.
+    They are zero where it does so already, or is too large for dense matrices.
     """
     found = [np.zeros(0)]
     for k, U in enumerate(P.U):
         n, p = U.shape
         a = np.zeros((p, n))
         if p and n <= DENSE:
-            S, null = P.slack(k, y, a).toarray(), U.toarray()
-            S = S + np.triu(S, 1).T
-            if np.max(np.abs(S @ null)) > _AWAY * np.max(np.abs(S)) * np.max(np.abs(null)):
-                a = np.linalg.lstsq(null, -S, rcond=None)[0]
-                a += 0.5 * np.linalg.lstsq(null, -a.T, rcond=None)[0].T @ null.T
+            S, null = P.slack(k, y, a), U.toarray()
+            moved = S @ null + sp.triu(S, 1).T @ null
+            across = moved - null @ np.linalg.lstsq(null, moved, rcond=None)[0]
+            if np.max(np.abs(across)) > _AWAY * np.max(np.abs(S.data), initial=0.0):
+                # With G the inverse of U' U: S - U G U' S - S U G U' + U G U' S U G U'.
+                G = np.linalg.pinv(null.T @ null)
+                a = 0.5 * G @ (null.T @ moved) @ G @ null.T - G @ moved.T
         found.append(a.ravel())
     return cleaned(np.concatenate(found))
 

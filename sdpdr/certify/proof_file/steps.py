@@ -32,6 +32,8 @@ from sdpdr.program.point import as_dense
 _NUMBERS = 20_000_000
 # Beside the largest, what is new in a row that depends on others; denominators of its weights.
 _DEPENDENT, _DENOMINATOR = 1e-9, 1000
+# Entries of a program, and the order of a matrix, up to which multipliers become fractions.
+_ENTRIES, _ORDER = 100_000, 150
 # Operations on fractions that one system of equations may take.
 _OPERATIONS = 3_000_000
 # Beside the largest: what an interior-point method finds of numbers that are zero.
@@ -85,6 +87,8 @@ def dependent_rows(P: Program) -> list[Step]:
     """
     equations = np.flatnonzero(P.equation & ~P.dropped)
     others = np.flatnonzero((P.rel == INEQUALITY) & ~P.equation & ~P.dropped)
+    if (equations.size + others.size) * min(P.A_v.size + P.B_v.size, _ENTRIES) > _NUMBERS:
+        return []
     exact = Exact(P)
     rows = {e: exact.row(e) for e in [*equations.tolist(), *others.tolist()]}
     keys = {
@@ -150,7 +154,8 @@ def step_near(P: Program, y: Array, side: str) -> Step | None:
         What right sides add up to; the last for bounds, with a multiplier of one of row 0.
     """
     largest = float(np.max(np.abs(y[1:]), initial=0.0))
-    if not largest:
+    is_small = P.A_v.size + P.B_v.size <= _ENTRIES and np.max(P.n, initial=0) <= _ORDER
+    if not largest or not is_small:
         return None
     exact, y = Exact(P), y if side == BOUND else y / largest
     system = _System(exact, y, side, _CLEAR * (largest if side == BOUND else 1.0))
