@@ -388,14 +388,21 @@ def is_semidefinite(S: Any, radius: Callable[[Any], float], U: Any) -> bool:
         return True
     rows = U.tocsr()
     U = rows[kept][:, np.diff(rows[~kept].tocsc().indptr) == 0].tocsc()
-    d, diagonal = 1.0 * kept, S.diagonal()[kept]
-    if np.all(diagonal > 0):  # D S D is as definite as S
-        d[kept] = power_of_two(1.0 / np.sqrt(diagonal))
-    D = sp.diags_array(d[kept])
-    S, U = sp.csr_array(D @ S[kept][:, kept] @ D), sp.csc_array(D @ U)
+    S, d = sp.csr_array(S[kept][:, kept]), 1.0 * kept
+    # D S D is as definite as S, and next to one on the diagonal; but it may move by more.
+    scaled = d.copy()
+    scaled[kept] = power_of_two(1.0 / np.sqrt(np.maximum(S.diagonal(), 1e-200)))
+    choices = [d] if np.any(S.diagonal() <= 0) else [scaled, d] if radius(d) else [scaled]
+    return any(_exceeds(S, U, d[kept], radius(d)) for d in choices)
+
+
+def _exceeds(S: Any, U: Any, d: Any, radius: float) -> bool:
+    """Whether D S D is definite on the complement of U by more than its rounding and a radius."""
+    D = sp.diags_array(d)
+    S, U = sp.csr_array(D @ S @ D), sp.csc_array(D @ U)
     lengths = np.sqrt(np.asarray(U.power(2).sum(axis=0)).ravel())
     U = sp.csc_array(U @ sp.diags_array(1.0 / power_of_two(lengths)))
-    error = UP * (UNIT * float(abs(S).sum(axis=1).max()) + radius(d)) + TINY
+    error = UP * (UNIT * float(abs(S).sum(axis=1).max()) + radius) + TINY
     # If S - t I is semidefinite up to a loss that is below t less the error, so is all near S.
     loss = _loss(S, U, 0.0)
     if loss is None:

@@ -18,7 +18,7 @@ from sdpdr.certify.proof_file.values import Found
 _NEAR = 1e-9
 # Multipliers move by a share of their size: the first that is tried, how much more if it does not
 # verify, and at most. Then the least share is looked for, from rounding on, up to a factor.
-_SHARE, _GROWTH, _MOST, _FIRST, _WITHIN = 1e-8, 1e2, 1.0, 1e-15, 5.0
+_SHARE, _GROWTH, _MOST, _FIRST, _WITHIN = 1e-10, 1e2, 1.0, 1e-15, 5.0
 # Heights of the multiple of the identity, in units of the costs, that slack is moved towards.
 _HEIGHTS = (1.0, 0.1, 10.0)
 # Beside the largest, what of a slack is in the direction of null vectors by rounding alone.
@@ -66,12 +66,16 @@ class _Search:
             failed, share = share, share * _GROWTH
             if share > _MOST or not moves:
                 break
-        while moves and _WITHIN * failed < share <= _MOST:
+        while moves and _WITHIN * failed < share <= _MOST and not self._is_near():
             middle = float(np.sqrt(failed * share))
             if self._tried(move(middle), words) is None:
                 failed = middle
             else:
                 share = middle
+        return self._is_near()
+
+    def _is_near(self) -> bool:
+        """Whether the best bound is good enough."""
         best, goal = self._best, self._goal
         return best is not None and (goal is None or goal - best.number <= _NEAR * abs(goal))
 

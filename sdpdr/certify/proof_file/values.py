@@ -27,6 +27,8 @@ from sdpdr.certify.proof_file.program import cleaned
 Witness = dict[str, Array]
 # Steps of Newton's method, whose last one begins at rounding.
 _STEPS = 12
+# Rows of J J' from which it is factorized as a sparse matrix, if as few of its entries are set.
+_FEW, _SPARSE = 500, 0.1
 # Eigenvalues of J J' beside the largest that count as zero.
 _ZERO = 1e-13
 # Slack of an inequality, relative to its right side, that is solved as an equation; the slack that
@@ -219,7 +221,8 @@ def _polished(P: Program, w: Witness, ray: bool) -> Witness:
 
 def _solver(M: sp.csr_array) -> Callable[[Array], Array] | None:
     """What solves with a semidefinite matrix in the range where it is not singular."""
-    if M.shape[0] > DENSE:
+    m = M.shape[0]
+    if m > DENSE or (m > _FEW and M.nnz <= _SPARSE * m * m):
         try:
             return spl.splu(sp.csc_array(M), permc_spec="MMD_AT_PLUS_A").solve
         except RuntimeError:
