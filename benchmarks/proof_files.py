@@ -1,6 +1,15 @@
 """Sizes of proof files, and seconds to write and check them: ``python benchmarks/proof_files.py``.
 
-Unfoldings of a Swiss roll, and max-cut of a random graph. Seconds are those of one processor.
+Unfoldings of a Swiss roll, and max-cut of a random graph. Seconds are those of one processor,
+here of a busy machine (x86-64, NumPy 2.4.6, SciPy 1.17.1):
+
+    | program | gap | solved, s | written, s | checked, s | size, kB |
+    |---|---|---|---|---|---|
+    | roll-1000 | 1.7e-08 | 1.01 | 0.23 | 0.10 | 118 |
+    | roll-10000 | 1.7e-08 | 3.17 | 3.34 | 0.65 | 1058 |
+    | max-cut-2000 | 1.8e-08 | 7.13 | 6.63 | 2.32 | 303 |
+
+Every file is checked once as it is written, which the seconds of writing include.
 """
 
 from __future__ import annotations

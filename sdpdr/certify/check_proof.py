@@ -55,7 +55,7 @@ INSIDE = 1e-45
 # sum of the orders of matrices; exact steps, bits of the common denominator of the numbers of one,
 # products in their squares; and entries of matrices of which a dual program is written.
 BYTES, TEXT, ORDERS = 2**30, 2**24, 10_000_000
-STEPS, BITS, PRODUCTS, MOST = 10_000, 10_000, 100_000_000, 200_000
+STEPS, BITS, PRODUCTS, MOST = 10_000, 10_000, 10_000_000, 200_000
 
 
 class NoProofFileError(Exception):
@@ -187,8 +187,8 @@ def program_hash(arrays: Mapping[str, Any]) -> str:
 
 def witness_hash(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
     """The hash of all that is no program."""
-    told = {name: head.get(name) for name in ("claims", "dual", "exact", "faces")}
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    known = {name: head.get(name) for name in ("claims", "dual", "exact", "faces")}
+    text = json.dumps(known, sort_keys=True, separators=(",", ":"))
     return digest(arrays, sorted(set(arrays) - set(PROGRAM)), text)
 
 
@@ -789,13 +789,20 @@ def upper(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
 # -- faces, in fractions --------------------------------------------------------------------------
 
 
-def _vector(text: Mapping[str, str], n: int) -> dict[int, Fraction]:
+def _fraction(text: str) -> Fraction:
     # A power of ten in few characters may have no end.
-    need(not any("e" in str(x).lower() for x in text.values()), "a fraction has an exponent")
-    found = {int(i): Fraction(x) for i, x in text.items()}
+    need("e" not in str(text).lower(), "a fraction has an exponent")
+    found = Fraction(text)
+    long = max(abs(found.numerator), found.denominator)
+    need(long.bit_length() <= BITS, "a fraction is too long")
+    return found
+
+
+def _vector(text: Mapping[str, str], n: int) -> dict[int, Fraction]:
+    found = {int(i): _fraction(x) for i, x in text.items()}
     need(all(0 <= i < n for i in found), "a vector has an entry out of range")
-    bits = math.lcm(*(x.denominator for x in found.values())).bit_length()
-    need(bits <= BITS, "the fractions of a step are too long")
+    common = math.lcm(*(x.denominator for x in found.values()))
+    need(common.bit_length() <= BITS, "the fractions of a step are too long")
     return found
 
 
@@ -832,14 +839,15 @@ def combine(
         is_right = P.fixed[j] or x == 0 or (x > 0 and P.sign[j] == 1)
         need(is_right, f"a step leaves the coefficient {x} of scalar {j}")
     squares: dict[int, list[dict[int, Fraction]]] = {}
-    for k, weight, text in step["squares"]:
-        need(0 <= k < P.K and Fraction(weight) > 0, "a square has no block, or no positive weight")
+    for k, given, text in step["squares"]:
+        weight = _fraction(given)
+        need(0 <= k < P.K and weight > 0, "a square has no block, or no positive weight")
         w = _vector(text, int(P.n[k]))
         squares.setdefault(k, []).append(w)
         for i in w:
             for j in w:
                 if i <= j:
-                    change = Fraction(weight) * w[i] * w[j]
+                    change = weight * w[i] * w[j]
                     W[k, i, j] = W.get((k, i, j), Fraction(0)) - change
     for k, column, text in step["known"]:
         need(0 <= k < P.K and 0 <= column < P.U[k].shape[1], "a step names an unknown null vector")

@@ -137,6 +137,30 @@ def test_no_limit_without_a_direction_is_proved_behind_a_face():
         assert "behind a face" in found.ray.argument
 
 
+def test_multipliers_behind_a_face_are_remembered_as_those_of_the_whole_program():
+    """X_00 = 0 and X_01 = 1: a face, and behind it a ray."""
+    sdp = entries([[0, 0], [0, 1]], [0.0, 1.0], 2)
+    assert "face" in proved(sdp).ray.argument
+    flat = standard(sdp).flat
+    (exposing,), ray = flat.behind["infeasible"]
+    right = np.concatenate([flat.f, flat.b])
+    for z, side in ((exposing, 0.0), (ray, -1.0)):
+        w, cones = z[: flat.f.size], z[flat.f.size :]
+        assert np.abs(flat.E.T @ w + flat.A.T @ cones).max() < 1e-12
+        assert right @ z == pytest.approx(side, abs=1e-9)
+
+
+def test_directions_behind_a_face_are_remembered():
+    rows = Rows("corner", "<=", {"X": Entries(2, [[0, 0]])}, np.ones(1))
+    sdp = SDP((X2,), {"X": Entries(2, [[0, 1]])}, (rows,))
+    assert proved(sdp).ray.kind == "unbounded"
+    flat = standard(sdp).flat
+    (exposing,), ray = flat.behind["unbounded"]
+    assert flat.c @ exposing == pytest.approx(0.0, abs=1e-9)
+    assert flat.c @ ray == pytest.approx(-1.0)
+    assert flat.all_inside(-flat.A @ exposing + 1e-9 * flat.centre)
+
+
 def test_a_finite_optimum_that_multipliers_do_not_attain_is_not_without_limit():
     """min X_01 with X_00 = 0 is zero, and no multipliers have that value; nothing lies inside."""
     rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.zeros(1))

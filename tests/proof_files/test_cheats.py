@@ -327,6 +327,8 @@ def test_programs_that_are_none_are_named():
         {"A_blk": np.array([0, 0, 1])},
         {"sense": np.array([2])},
         {"b": np.zeros(2)},
+        {"n": np.array([2**30])},
+        {"n": np.array([-1])},
         {"sign": np.array([3])},
     ):
         with pytest.raises(NoProofFileError):

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from sdpdr.certify import check_proof
 from sdpdr.certify.check_proof import PROGRAM, NoProofFileError, NotProvedError, check
 
 from .files import (
@@ -195,3 +196,35 @@ def test_what_is_no_file_is_named(make, written, tmp_path):
     del file.arrays["b"]
     with pytest.raises(NoProofFileError, match="missing"):
         check(file.write(tmp_path / "none.proof", hashes=False))
+
+
+@pytest.mark.parametrize("limit", ["BYTES", "TEXT"])
+def test_files_that_are_too_large_are_refused_before_they_are_read(
+    limit, written, tmp_path, monkeypatch
+):
+    path = written(hidden_face).write(tmp_path / "large.proof")
+    monkeypatch.setattr(check_proof, limit, 100)
+    with pytest.raises(NoProofFileError, match=r"too (large|long)"):
+        check(path)
+
+
+def test_numbers_and_steps_without_end_are_refused_at_once(written, tmp_path):
+    def steps(*given):
+        file = written(hidden_face)
+        file.head["faces"] = list(given)
+        return file.write(tmp_path / "long.proof")
+
+    def step(y, squares=()):
+        return {"y": {"1": y}, "squares": list(squares), "known": []}
+
+    square = [0, "1", {str(i): "1" for i in range(4000)}]
+    for path in (
+        steps(step("1e100000000")),
+        steps(step("1", [[0, "1e100000000", {"0": "1"}]])),
+        steps(step(f"1/{2**check_proof.BITS}")),
+        steps(step("9" * 5000)),
+        steps(*[step("1")] * (check_proof.STEPS + 1)),
+        steps(step("1", [square])),
+    ):
+        with pytest.raises(REFUSED):
+            check(path)
