@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,11 +71,11 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     for name in sys.argv[1:] or PROGRAMS:
         model = PROGRAMS[name]()
-        solution, solving = timed(lambda model=model: sdpdr.solve(model, progress=False))
+        solution, solving = timed(partial(sdpdr.solve, model, progress=False))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "answer.proof"
-            written, writing = timed(lambda s=solution, path=path: s.write_proof(path))
-            _, checking = timed(lambda path=path: check(path))
+            written, writing = timed(partial(solution.write_proof, path))
+            _, checking = timed(partial(check, path))
             size = path.stat().st_size / 1000.0
         for claim, why in written.missing.items():
             print(f"{name}: {claim}: {why}", file=sys.stderr)

@@ -36,8 +36,6 @@ _ZERO = 1e-13
 _ACTIVE, _ROOM = 1e-5, 1e-10
 # Rows of cones that may be larger.
 _HEADS = {SECOND_ORDER: [0], EXPONENTIAL: [2], POWER: [0, 1]}
-# How often the room that a scaled point is given doubles.
-_DOUBLINGS = 12
 # A value as near to the one aimed at needs no other witness.
 _NEAR = 1e-12
 
@@ -108,7 +106,6 @@ def _found(P: Program, w: Witness, goal: float | None, ray: bool) -> Found | str
     troubles = []
     for words, move in (
         ("as it is", _as_it_is),
-        ("scaled", _scaled),
         ("moved onto the equations", _solved),
         ("with active inequalities as equations", _active),
         ("with slack of active inequalities", _with_slack),
@@ -131,19 +128,6 @@ def _found(P: Program, w: Witness, goal: float | None, ray: bool) -> Found | str
 def _as_it_is(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
     del P, ray
     yield w
-
-
-def _scaled(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
-    """The point made smaller until inequalities hold; where there is nothing else."""
-    rows = np.flatnonzero(P.rel == INEQUALITY)
-    if ray or P.p or not rows.size or np.any(P.equation) or P.cones or np.any(P.b[rows] <= 0):
-        return
-    for turn in range(_DOUBLINGS):
-        at = System(P, w, ray=False)
-        room = np.sqrt(P.b[rows]) * np.spacing(np.abs(w["R"]).max()) * 2.0**turn
-        over = np.maximum(at.miss[rows], 0.0) + 2.0 * at.error[rows] + room
-        w = {**w, "R": cleaned(w["R"] / np.sqrt(1.0 + float(np.max(over / P.b[rows]))))}
-        yield w
 
 
 def _solved(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
