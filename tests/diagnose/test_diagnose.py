@@ -91,6 +91,23 @@ def test_cards_have_errors_only_where_they_have_no_answer(name):
     assert all(finding.kind is expected for finding in errors_found), str(found)
 
 
+# -- equations ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equations_disagree_where_a_last_digit_is_off_and_nowhere_else(seed):
+    rng = np.random.default_rng(seed)
+    A, x0 = rng.integers(-9, 10, (9, 5)).astype(float), rng.integers(-9, 10, 5)
+    x = scalar("x", 5)
+    for f, kind, other in (
+        (A @ x0, Kind.REPEATED, Kind.DISAGREEMENT),
+        (np.nextafter(A @ x0, np.inf), Kind.DISAGREEMENT, Kind.REPEATED),
+    ):
+        found = diagnose(minimize(x.sum()) + (A @ x == f).named("equations"))
+        assert found.of_kind(kind)
+        assert not found.of_kind(other)
+
+
 # -- conflicts ------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Why a program fails, in the names of whoever wrote it."""
+"""Why a program fails, in the user's own names."""
 
 from __future__ import annotations
 

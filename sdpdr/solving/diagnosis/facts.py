@@ -31,16 +31,15 @@ class Facts:
     Attributes
     ----------
     is_feasible, is_bounded : bool
-        Whether a feasible point exists, and whether the objective has a limit; false where that is
-        not known.
+        Whether a feasible point and a bound on the objective are proved.
     is_infeasible, is_unbounded, is_optimal : bool
-        Whether there is no feasible point, no limit, or an optimum that is known.
+        Whether it is proved that there is no feasible point, no bound, or an optimum.
     multipliers : array or None
         At the optimum, of all rows as they are stated; zero of matrix inequalities.
     contradicting : array of bool or None
         Rows that a proof of infeasibility combines.
     direction : mapping from variable name to array
-        Along which the objective has no limit.
+        Along which the objective is unbounded.
     """
 
     is_feasible: bool = False

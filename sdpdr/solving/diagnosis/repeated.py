@@ -63,7 +63,8 @@ class _Follows:
 
     def read_equations(self) -> None:
         """Equations that are sums of others, exactly or but for a rounding."""
-        counts, f = np.diff(self._named.program.E.indptr), self._named.program.f
+        f = self._named.program.f
+        counts = np.diff(self._named.rows.indptr)[: f.size]
         some = np.flatnonzero(counts)
         for row in np.flatnonzero((counts == 0) & (f == 0.0)):
             self._add(int(row), np.arange(0))
@@ -72,15 +73,17 @@ class _Follows:
         program = self._view.balanced
         sums = nearly_dependent(program.E[some], program.f[some], np.ones(program.c.size))
         is_sum, decided = sums.follow(np.ones(some.size, dtype=bool))
-        is_alone, (weights, off, is_near) = sums.coefficients_follow(), _misfits(sums)
+        is_shown = decided & ~is_sum & sums.coefficients_follow()
+        weights, off, is_near = _misfits(sums)
         for k, row in enumerate(sums.rest):
             others = some[sums.basis[weights[[k]].indices]]
             if is_sum[k]:
                 self._add(int(some[row]), others)
-            elif is_near[k] and off[k] > (0.0 if decided[k] else _OWN_ROUNDING):
-                # A sum of equations says that zero is another number.
-                is_proved = bool(decided[k] and is_alone[k]) and program.around.E is None
-                self._disagree(int(some[row]), others, float(off[k]), is_proved=is_proved)
+            elif is_near[k]:
+                # Where left sides are equal, and right-hand sides are not.
+                is_proved = bool(is_shown[k]) and program.around.E is None
+                if is_proved or off[k] > _OWN_ROUNDING:
+                    self._disagree(int(some[row]), others, float(off[k]), is_proved=is_proved)
 
     def _disagree(self, row: int, others: Index, off: float, *, is_proved: bool) -> None:
         """Note that equations are contradictory by a rounding."""

@@ -26,7 +26,7 @@ class Proved:
     ----------
     kept : array of bool
     multipliers : array
-        Of all rows, zero of those that are not kept; nan where a proof took faces first.
+        Zero for rows that are not kept; nan where a proof took faces first.
     """
 
     kept: Mask

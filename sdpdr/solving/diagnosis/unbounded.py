@@ -17,15 +17,15 @@ def find_unbounded(view: View) -> Iterator[Finding]:
     """Find a direction that improves the objective and breaks no constraint."""
     facts, named = view.facts, view.stated
     if not facts.is_unbounded and not facts.is_bounded:
-        raise UndecidedError("neither a limit of the objective was proved nor that there is none")
+        raise UndecidedError("neither a bound on the objective was proved nor that there is none")
     if not facts.is_unbounded:
         return
     direction = facts.direction
     sizes = {name: float(np.max(np.abs(d), initial=0.0)) for name, d in direction.items()}
     least = _COUNTS * max(sizes.values(), default=0.0)
-    names = tuple(name for name, size in sizes.items() if size > least and name in named.variables)
+    names = tuple(name for name in named.variables if sizes.get(name, 0.0) > least)
     if not direction:
-        names = named.variables_of(np.flatnonzero(named.program.c))
+        names = named.variables_of(np.flatnonzero(named.program.c)) or tuple(named.variables)
     grows = "grows" if view.maximize else "falls"
     where = (
         f" along a direction in which only {quoted(names)} change{'s' * (len(names) == 1)}"

@@ -73,10 +73,20 @@ class Named:
 
     @cached_property
     def own(self) -> Mask:
-        """Which rows are cones of single unknowns that no constraint states."""
-        alone = (np.diff(self.rows.indptr) == 1) & (self.right == 0.0)
-        alone[: self.program.f.size] = False
-        return ~self.owned & alone
+        """Which rows say x >= 0 or X >> 0 of unknowns, once each, and are in no constraint.
+
+        They hold where the unknowns are zero.
+        """
+        found = ~self.owned & (np.diff(self.rows.indptr) == 1) & (self.right == 0.0)
+        found[: self.program.f.size] = False
+        found[found] = self.rows[found].data < 0.0
+        unknowns = self.rows[found].indices
+        found[found] = np.bincount(unknowns, minlength=1)[unknowns] == 1
+        for part in self.program.parts:
+            rows = self.program.f.size + part.rows
+            if part.kind != NONNEGATIVE:
+                found[rows] = part.kind == SEMIDEFINITE and found[rows].all()
+        return np.asarray(found)
 
     @cached_property
     def is_matrix(self) -> Mask:
@@ -103,7 +113,9 @@ class Named:
     @cached_property
     def rows(self) -> sp.csr_array:
         """Coefficients of all rows, equations first."""
-        return sp.csr_array(sp.vstack([self.program.E, self.program.A]))
+        found = sp.csr_array(sp.vstack([self.program.E, self.program.A]))
+        found.eliminate_zeros()
+        return found
 
     @property
     def right(self) -> Array:
@@ -113,17 +125,15 @@ class Named:
     def busy(self, kept: Mask) -> Mask:
         """Rows that are kept, less those of variables that no constraint among them is about.
 
-        Of a matrix, entries stay between rows that some constraint is about: others may be zero.
+        Entries of a matrix stay if constraints are about both of their rows; others may be zero.
         """
         m, found = self.program.f.size, kept.copy()
         touched = np.zeros(self.program.c.size, dtype=bool)
         touched[self.rows[kept & ~self.own].indices] = True
         for part in self.program.parts:
-            rows = m + part.rows
-            if not self.own[rows].all():
-                continue
+            rows = m + part.rows[self.own[m + part.rows]]
             stay = touched[self.rows[rows].indices]
-            if part.kind == SEMIDEFINITE:
+            if part.kind == SEMIDEFINITE and rows.size:
                 j, i = np.tril_indices(int(part.size))
                 ends = np.union1d(i[stay], j[stay])
                 stay = np.isin(i, ends) & np.isin(j, ends)
