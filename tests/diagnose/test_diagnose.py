@@ -233,6 +233,14 @@ def test_a_weight_below_the_multiplier_lets_a_constraint_be_missed():
     assert not len(diagnose(minimize(2.0 * x) + (x >= 1.0) + soft.priced(1.5)))
 
 
+def test_entries_of_one_variable_that_nothing_joins_are_named():
+    x = scalar("x", 5)
+    pairs = (x[0] + x[1] == 1.0).named("first") + (x[2] + x[3] == 1.0).named("second")
+    (found,) = diagnose(minimize(x.sum()) + (x >= 0.0).named("low") + pairs)
+    assert "entries 0, 1 of 'x'; entries 2, 3 of 'x'" in found.says
+    assert not len(diagnose(minimize(x.sum()) + (x >= 0.0) + (x[0] + x[1] == 1.0)))
+
+
 # -- how it is told -------------------------------------------------------------------------------
 
 
@@ -272,3 +280,9 @@ def test_a_solution_is_refused_with_what_to_pass():
     x = scalar("x")
     with pytest.raises(errors.DataTypeError, match="pass the model that was solved"):
         sdpdr.diagnose(sdpdr.solve(maximize(x) + (x <= 1.0)))
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), "a"])
+def test_seconds_that_are_none_are_refused(seconds):
+    with pytest.raises(errors.DataError, match="zero or more, or None"):
+        sdpdr.diagnose(BROKEN[0].make(), seconds=seconds)

@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
+from sdpdr.base.rows import listed
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.subsets import Mask
-from sdpdr.solving.diagnosis.view import Named, View, quoted
+from sdpdr.solving.diagnosis.view import Named, View
 
 # Rows of a component that a sentence names, and components.
 _ROWS, _COMPONENTS = 6, 4
@@ -25,34 +26,42 @@ def find_components(view: View) -> Iterator[Finding]:
 
 
 def _of_program(named: Named) -> Iterator[Finding]:
-    """Variables that share no constraint, not even by way of others."""
-    rows = named.rows.tocoo()
-    n, names = named.program.c.size, list(named.variables)
-    if len(names) < 2:
-        return
-    owner = np.concatenate([np.full(named.variables[name].size, k) for k, name in enumerate(names)])
-    places = np.concatenate([named.variables[name] for name in names])
-    # Nodes: unknowns, then variables, then rows.
-    count = n + len(names) + named.groups.size
-    left = np.concatenate([rows.coords[1], places])
-    right = np.concatenate([n + len(names) + named.groups[rows.coords[0]], n + owner])
-    part = _components(left, right, count)[n : n + len(names)]
-    numbers = np.unique(part)
+    """Unknowns that share no constraint, not even by way of others."""
+    rows, n = named.rows.tocoo(), named.program.c.size
+    right = n + named.groups[rows.coords[0]]
+    part = _components(rows.coords[1], right, n + named.groups.size)[:n]
+    # A variable of which no entry is joined to any other is one group; single entries are none.
+    alone = np.bincount(part)[part] == 1
+    for at in (places for places in named.variables.values() if places.size):
+        part[at[alone[at]]] = part[at[0]] if alone[at].all() else -1
+    known = np.concatenate([np.arange(0), *named.variables.values()])
+    numbers = np.unique(part[known[part[known] >= 0]])
     if numbers.size < 2:
         return
-    parts = [tuple(name for k, name in enumerate(names) if part[k] == p) for p in numbers]
-    shown = "; ".join(quoted(one) for one in parts[:_COMPONENTS])
-    more = "; ..." if len(parts) > _COMPONENTS else ""
+    parts = [_entries_of(named, part == number) for number in numbers[:_COMPONENTS]]
+    shown = "; ".join(parts) + "; ..." * (numbers.size > _COMPONENTS)
     yield Finding(
         Kind.DISCONNECTED,
         Severity.NOTE,
         (),
-        tuple(names),
-        f"No constraint joins {len(parts)} groups of variables: {shown}{more}.",
+        tuple(named.variables),
+        f"No constraint joins {numbers.size} groups of variables: {shown}.",
         "Solve one program for each group, or add the constraint that joins them.",
         is_proved=True,
-        data={"components": parts},
+        data={"components": [named.variables_of(np.flatnonzero(part == k)) for k in numbers]},
     )
+
+
+def _entries_of(named: Named, chosen: Mask) -> str:
+    """Variables of which all or some entries are chosen."""
+    said = []
+    for name, at in named.variables.items():
+        entries = np.flatnonzero(chosen[at])
+        if entries.size == at.size:
+            said.append(repr(name))
+        elif entries.size:
+            said.append(f"entries {listed(entries, _ROWS)} of {name!r}")
+    return " and ".join(said)
 
 
 def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
@@ -77,7 +86,7 @@ def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
     if numbers.size < 2:
         return
     parts = [np.flatnonzero(part == p) for p in numbers]
-    shown = "; ".join(_listed(one) for one in parts[:_COMPONENTS])
+    shown = "; ".join(f"rows {listed(one, _ROWS)}" for one in parts[:_COMPONENTS])
     more = "; ..." if len(parts) > _COMPONENTS else ""
     says = f"No constraint and no cost joins {len(parts)} components of {name!r}: {shown}{more}."
     if numbers.size == order:
@@ -111,8 +120,3 @@ def _components(left: Index, right: Index, count: int) -> Index:
     """A number for the component of each node."""
     graph = sp.coo_array((np.ones(left.size), (left, right)), (count, count))
     return np.asarray(sp.csgraph.connected_components(graph, directed=False)[1])
-
-
-def _listed(rows: Index) -> str:
-    shown = ", ".join(map(str, rows[:_ROWS]))
-    return f"rows {shown}{', ...' if rows.size > _ROWS else ''}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdpdr.base.deadline import Deadline, in_seconds
+from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.certify.path import TooLargeError
 from sdpdr.model import Block, Model
@@ -49,7 +50,7 @@ _PROVED: tuple[tuple[str, Find], ...] = (
 def diagnose(
     program: Model | Block | SDP | cp.Problem | str | os.PathLike[str],
     *,
-    seconds: float = 5.0,
+    seconds: float | None = 5.0,
     progress: Progress | bool | None = None,
 ) -> Diagnosis:
     """Find out why a program fails, or why answers to it are hard to trust.
@@ -63,7 +64,8 @@ def diagnose(
     program : Model, Block, SDP, cvxpy.Problem, or name of a file in SDPA's sparse format
         Solved or not.
     seconds : float, default 5
-        For all of it. Reading the numbers of a program is not interrupted, and takes less.
+        For a solve and proofs; None for no limit. Reading the numbers of a program, and loading
+        solvers, are not interrupted.
     progress : bool or callable, optional
         Show progress; by default on a terminal only.
 
@@ -93,6 +95,8 @@ def diagnose(
     >>> found[0].says.partition(":")[0]
     "No point satisfies 'size' and 'close' together"
     """
+    if seconds is not None and not (isinstance(seconds, (int, float)) and seconds >= 0.0):
+        raise DataError(f"seconds must be a number, zero or more, or None; it is {seconds!r}.")
     try:
         view = view_of(program, Deadline(seconds))
     except TooLargeError as why:

@@ -30,8 +30,8 @@ from sdpdr.solving.diagnosis.view import Named, View
 
 # Relative difference of two triangles that products of matrices leave by rounding.
 _ROUNDING = 1e-12
-# Numbers of variables beyond which coefficients are not written out.
-_NUMBERS = 600_000
+# Numbers of variables beyond which their coefficients take longer than a second to write out.
+_NUMBERS = 200_000
 
 
 def view_of(program: Any, deadline: Deadline) -> View:
