@@ -1,7 +1,7 @@
 """Which solvers are candidates for a program, and in which forms: one rule.
 
-What is tiny, and no unfolding, is solved by Clarabel in the form in which it will be proved. For
-all else there are two kinds of interior-point methods: Clarabel factors a dense block for every
+Clarabel solves tiny programs other than unfoldings in the form in which they will be proved. For
+all others there are two kinds of interior-point methods: Clarabel factors a dense block for every
 matrix of the program, others one matrix for all unknowns of the program or of its dual. Those whose
 steps take little come first, that of the shorter step before the other. Where there are none, and
 for programs of edges, `lowrank` comes first, and then those whose steps take longer. SCS is a
@@ -198,7 +198,7 @@ class Choice:
             yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
             yield from self._others()
             return
-        # Of many unfoldings that are optimal, `lowrank` finds one in few dimensions.
+        # Optimal unfoldings are seldom unique, and `lowrank` finds one in few dimensions.
         of_edges = edge_form.why_not(sdp) is None
         if is_tiny(sdp) and not of_edges:
             yield "clarabel", ("gram",), _TINY
@@ -262,7 +262,7 @@ class Choice:
             return Candidate(requested.via, solver, form, why)
         is_clarabel = kind.name == "clarabel"
         ends = is_clarabel and sizes(sdp).block_work <= _LIGHT
-        # What is tiny is solved as it will be proved, on its face and in its units.
+        # Clarabel solves a tiny program as it will be proved, on its face and in its units.
         is_free = self.wanted is None and requested.form == "auto"
         as_proved = is_free and is_clarabel and form == "gram" and is_tiny(sdp)
         steps = (Dedupe(),) if as_proved else reductions_for(form, sdp)

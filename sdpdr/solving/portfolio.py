@@ -114,7 +114,7 @@ class _Turns:
         waiting, number, limited = iter(candidates), 1, self.request.deadline.seconds < inf
         one = next(waiting, None)
         while one is not None:
-            # Whoever ends soon by itself takes nobody's time, so that nobody is looked for.
+            # A candidate that ends soon by itself needs no share, so no other one is looked up.
             is_free = one.ends_by_itself and not limited
             after = None if is_free else next(waiting, None)
             share = shares(1 if after is None else 2, self.request.deadline.ahead)[0]
