@@ -13,7 +13,7 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.base.errors import DataError
 from sdpdr.certify.check_proof import check, main
-from sdpdr.certify.proof_file import hash_of
+from sdpdr.certify.proof_file import hash_of, program
 
 from .files import ALL, DECEIVING, Contents, inequality, optimum, pentagon, triangle, write
 
@@ -114,3 +114,12 @@ def test_a_solution_without_a_program_or_a_proof_writes_none(tmp_path):
     with pytest.raises(DataError, match="no side is proved"):
         replace(solution, attained=None, bound=None).write_proof(tmp_path / "answer.proof")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.integration
+def test_a_program_of_too_many_products_is_refused_before_it_is_written(tmp_path, monkeypatch):
+    card = sdpdr.library.find_card("colored-swiss-roll-60")
+    solution = card.solve("auto", "auto", progress=False)
+    monkeypatch.setattr(program, "_EXACT", 100)
+    with pytest.raises(DataError, match="on a sample"):
+        solution.write_proof(tmp_path / "answer.proof")

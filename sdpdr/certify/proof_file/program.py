@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError
 from sdpdr.certify.answer import is_small
 from sdpdr.certify.check_proof import (
     EQUATION,
@@ -37,6 +38,8 @@ from sdpdr.program.sdp import SDP
 
 # Doubles whose sum a coefficient may be; products of two numbers take two of them.
 _DOUBLES = 4
+# Coefficients that are written as such sums: a hundred thousand take seconds.
+_EXACT = 300_000
 # Eigenvalues beside the largest that are left out of a factor: those of rounding.
 _ROUNDED = 1e-15
 # Singular values beside the largest, squared, without which the products of a factor stay.
@@ -260,6 +263,13 @@ class FileProgram:
         self, rows: sp.csr_array, odd: Index, first: int, name: str, linear_map: Any
     ) -> sp.csr_array:
         """Write some rows exactly, as sums of doubles; the other rows."""
+        count = int(np.diff(rows.indptr)[odd].sum())
+        if count > _EXACT:
+            raise DataError(
+                f"{count} coefficients of {name!r} are products or sums of numbers that you gave, "
+                f"and a proof file writes up to {_EXACT} of these, each exactly. Prove a smaller "
+                "program, on a sample."
+            )
         total: dict[tuple[int, int], Fraction] = {}
         irrational = set[int]()
         for e, i, j, (whole, root) in exact_terms(linear_map, odd.tolist()):
