@@ -9,19 +9,25 @@ import pytest
 import scipy.sparse as sp
 
 from sdpdr.certify.check_proof import (
+    EQUATION,
     EXPONENTIAL,
+    INEQUALITY,
     POWER,
     SECOND_ORDER,
     NotProvedError,
     Program,
     box_in_cone,
+    dual,
     is_semidefinite,
     least_singular,
     lower,
     sums,
+    take_faces,
     two_product,
     upper,
 )
+
+from .files import Contents, curved, distance, entropy, inequality, pentagon, unfolding, write
 
 ZERO = [Fraction(0)] * 3
 
@@ -188,3 +194,34 @@ def test_an_equation_that_the_point_misses_by_far_is_not_solved():
     for R in ([9.0, 0.0], [0.0, 0.0], [0.1, 0.0]):
         with pytest.raises(NotProvedError):
             upper(P, {**w, "R": np.array(R)})
+
+
+@pytest.mark.parametrize("make", [pentagon, unfolding, curved, inequality, distance, entropy])
+def test_multipliers_that_prove_a_bound_are_a_point_of_the_dual_program(make, tmp_path):
+    file = Contents.of(write(make, tmp_path / "answer.proof").path)
+    P = Program(as_read(file.arrays))
+    take_faces(P, file.head.get("faces", []))
+    D, y = dual(P), file.arrays["y"]
+    a = file.arrays.get("a", np.zeros(0))
+    v, at, begin = np.r_[y, a], np.zeros(D.m + 1), 0
+    assert v.size == D.p
+    for k, U in enumerate(P.U):
+        n, p = U.shape
+        S = P.slack(k, y, a[begin : begin + n * p].reshape(p, n)).toarray()
+        begin += n * p
+        here = D.entries[k]
+        twice = np.where(D.A_i[here] == D.A_j[here], 1.0, 2.0)
+        np.add.at(at, D.A_row[here], twice * D.A_v[here] * S[D.A_i[here], D.A_j[here]])
+    np.add.at(at, D.B_row, D.B_v * v[D.B_col])
+    slack = D.b - at
+    assert np.abs(slack[D.rel == EQUATION][1:]).max() < 1e-9
+    assert slack[D.rel == INEQUALITY].min(initial=0.0) > -1e-9
+    for kind, exponent, rows in D.cones:
+        nothing = [Fraction(0)] * rows.size
+        assert box_in_cone(kind, exponent, fractions(*slack[rows]), nothing, dual=False)
+    assert np.all(v[D.sign == 1] >= 0.0)
+
+
+def as_read(arrays):
+    """The arrays of a program, as the checker reads them."""
+    return {k: x if x.dtype.kind == "f" else x.astype(np.int64) for k, x in arrays.items()}
