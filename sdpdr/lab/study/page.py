@@ -65,7 +65,7 @@ class Table:
         known = [value for value in values if value is not None and value != ""]
         return bool(known) and not any(isinstance(value, (str, bool)) for value in known)
 
-    @property
+    @cached_property
     def has_words(self) -> bool:
         """Whether some cell holds a sentence, which a narrow screen shows below the other cells."""
         return any(len(text) > LONG for line in self.lines for text, _ in line)
