@@ -299,7 +299,9 @@ def _cause(solution: Solution) -> str:
     """Where the cause of a failure is found; empty where nothing failed."""
     if solution.status in (Status.SOLVED, Status.INTERRUPTED):
         return ""
-    return "`sdpdr.diagnose(model)` looks for the cause."
+    # No command diagnoses the program of a table.
+    command = "" if solution.of_model else "`sdpdr diagnose` looks for the cause."
+    return either("`sdpdr.diagnose(model)` looks for the cause.", command)
 
 
 def _always(words: str) -> Callable[[Solution], str]:
