@@ -36,8 +36,8 @@ LAST_WORDS = 5.0
 # Seconds beyond the limit until a worker is asked to end, and from there until it is ended: most
 # solvers keep the limit themselves, late by a step.
 PATIENCE, GRACE = 0.3, 0.4
-# Seconds after which a wait begins anew: a signal that the system hands to another thread is answered
-# by the main one, but does not wake it.
+# Seconds after which a wait begins anew: a signal that the system hands to another thread is
+# answered by the main one, but does not wake it.
 _WAKES = 1.0
 # Bytes of what a worker prints that are kept; the end is what explains a crash.
 _ENOUGH = 100_000
