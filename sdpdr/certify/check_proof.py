@@ -743,8 +743,9 @@ class System:
                 is_right = self._is_semidefinite(k, slack, moved, inside=inside)
             elif inside:
                 is_full = X.shape[1] == X.shape[0] - P.U[k].shape[1]
-                moves = UP * far * float(c.max(initial=0.0))
-                is_right = is_full and least_singular(sp.csr_array(X.T)) > moves
+                # Rows in units of their own: to be of full rank does not depend on units.
+                own = np.where(c > 0, 1.0 / np.where(c > 0, c, 1.0), 0.0)
+                is_right = is_full and least_singular(sp.csr_array(X.T * own)) > UP * far
             need(is_right, f"block {k} is not proved positive {'' if inside else 'semi'}definite")
         # Along a direction such scalars are zero.
         squares = [

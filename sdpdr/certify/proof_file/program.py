@@ -7,6 +7,7 @@ is written as the sum of several doubles, since entries that are given several t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
@@ -29,6 +30,7 @@ from sdpdr.certify.knowledge import UNBOUNDED
 from sdpdr.certify.standard import standard
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import exact_terms
+from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import smat, svec_index, svec_pairs, svec_size
 from sdpdr.program.arrows import arrow_labels, head_and_neck, of_arrow
 from sdpdr.program.face import exposing_rows, is_face_known, stated_labels
@@ -42,6 +44,8 @@ _DOUBLES = 4
 _EXACT = 300_000
 # Eigenvalues beside the largest that are left out of a factor: those of rounding.
 _ROUNDED = 1e-15
+# Pivots of a matrix in units of its diagonal that are far from rounding.
+_REGULAR = 1e-3
 # Singular values beside the largest, squared, without which the products of a factor stay.
 _NARROWED = 1e-18
 
@@ -417,6 +421,12 @@ def factor_of(X: Array) -> Array:
     >>> R.shape, bool(np.allclose(R @ R.T, 1.0))
     ((2, 1), True)
     """
+    # In units of its own, a matrix may be far from singular, and in others of rank one to rounding.
+    units = near_powers(np.sqrt(np.maximum(X.diagonal(), SMALLEST)))
+    with suppress(np.linalg.LinAlgError):
+        L = np.linalg.cholesky((X + X.T) / (2.0 * units[:, None] * units))
+        if np.all(L.diagonal() > _REGULAR):
+            return np.asarray(units[:, None] * L)
     values, Q = np.linalg.eigh((X + X.T) / 2.0)
     keep = values > _ROUNDED * max(float(values.max(initial=0.0)), SMALLEST)
     return np.asarray(Q[:, keep] * np.sqrt(values[keep]))
