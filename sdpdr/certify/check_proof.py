@@ -475,6 +475,22 @@ def _sparse_factors(N: Any, U: Any, w: float) -> tuple[Any, Any, Any, Any]:
 # -- solutions near a point -----------------------------------------------------------------------
 
 
+def rank(U: Any) -> int:
+    """The number of columns that are independent, exactly."""
+    found: list[tuple[int, dict[int, Fraction]]] = []
+    for start, end in pairwise(sp.csc_array(U).indptr):
+        entries = zip(U.indices[start:end].tolist(), U.data[start:end].tolist(), strict=True)
+        left = {i: Fraction(v) for i, v in entries if v}
+        for i, other in found:
+            share = left.get(i, Fraction(0)) / other[i]
+            for at, v in other.items() if share else ():
+                left[at] = left.get(at, Fraction(0)) - share * v
+        left = {i: v for i, v in left.items() if v}
+        if left:
+            found.append((next(iter(left)), left))
+    return len(found)
+
+
 def least_singular(J: Any) -> float:
     """A lower bound on the smallest singular value of the rows of J; zero without one."""
     m = J.shape[0]
@@ -742,7 +758,7 @@ class System:
             if k in self.as_slack:
                 is_right = self._is_semidefinite(k, slack, moved, inside=inside)
             elif inside:
-                is_full = X.shape[1] == X.shape[0] - P.U[k].shape[1]
+                is_full = X.shape[1] == X.shape[0] - rank(P.U[k])
                 # Rows in units of their own: to be of full rank does not depend on units.
                 own = np.where(c > 0, 1.0 / np.where(c > 0, c, 1.0), 0.0)
                 is_right = is_full and least_singular(sp.csr_array(X.T * own)) > UP * far

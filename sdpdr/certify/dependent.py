@@ -80,6 +80,26 @@ class Sums:
             found[left], decided[left] = some, True
         return found, decided
 
+    def follows_from(self, k: int, some: Index, *, sides: bool = True) -> bool:
+        """Whether it is shown that one of ``rest`` is a sum of some of the basis alone.
+
+        Parameters
+        ----------
+        k : int
+            Its place in ``rest``.
+        some : array of int
+            Places in ``basis``.
+        sides : bool, default True
+            Whether right sides are to be the same sum.
+        """
+        kept = sp.diags_array(np.append(np.ones(self.n), float(sides)))
+        given, rows = sp.csr_array(self.given @ kept), sp.csr_array(self.rows @ kept)
+        basis, rest = self.basis[some], self.rest[[k]]
+        if np.all(_are_sums(rows, basis, rest, self.weights[[k]][:, some])):
+            return True
+        found = _follow(given, basis, rest)
+        return found is not None and bool(found[0])
+
     def coefficients_follow(self) -> NDArray[np.bool_]:
         """Which rows are shown to be sums of others, but for right sides."""
         bare = sp.csr_array(self.given @ sp.diags_array(np.append(np.ones(self.n), 0.0)))

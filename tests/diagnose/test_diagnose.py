@@ -286,3 +286,35 @@ def test_a_solution_is_refused_with_what_to_pass():
 def test_seconds_that_are_none_are_refused(seconds):
     with pytest.raises(errors.DataError, match="zero or more, or None"):
         sdpdr.diagnose(BROKEN[0].make(), seconds=seconds)
+
+
+def test_constraints_of_cvxpy_that_look_like_cones_of_variables_are_named():
+    B, x = cp.Variable((3, 3), symmetric=True), cp.Variable(2)
+    above, corner = (B >> np.eye(3)).set_label("above"), (B[0, 0] == 0.5).set_label("corner")
+    found = sdpdr.diagnose(cp.Problem(cp.Minimize(cp.trace(B)), [above, corner]))
+    assert set(found[0].constraints) == {"above", "corner"}
+    sign, total = (x >= 0).set_label("sign"), (cp.sum(x) == -1).set_label("total")
+    found = sdpdr.diagnose(cp.Problem(cp.Minimize(x[0]), [sign, total]))
+    assert set(found[0].constraints) == {"sign", "total"}
+
+
+def test_only_equations_of_all_points_are_no_edges():
+    X = sdpdr.psd("X", 4)
+    tie = (X[0, 1] + X[2, 3] == X[0, 0]).named("tie")
+    found = sdpdr.diagnose(sdpdr.minimize(X.trace()) + tie + (X[0, 0] == 1))
+    assert not any("off the diagonal" in finding.says for finding in found)
+
+
+def test_a_small_step_of_another_unit_is_part_of_a_direction():
+    x, y = cp.Variable(name="x"), cp.Variable(name="y")
+    found = sdpdr.diagnose(cp.Problem(cp.Minimize(x), [x + 1e9 * y == 0]))
+    assert found[0].variables == ("x", "y")
+
+
+def test_rows_with_tiny_weights_are_not_passed_over_in_a_proof():
+    e, (x, y) = 2.0**-44, sdpdr.scalar("x, y")
+    rows = [(x + y == 2).named("one"), (x - y == 0).named("two")]
+    found = sdpdr.diagnose(
+        sdpdr.minimize(x) + rows + ((1 + e) * x + (1 - e) * y == 2).named("three")
+    )
+    assert not any(finding.is_proved for finding in found)

@@ -115,7 +115,7 @@ def test_what_only_an_extension_gives_says_so():
 @pytest.mark.parametrize("name", LEARNERS)
 def test_arguments_are_those_of_the_class_that_was_called(name):
     learner = getattr(sdpdr, name)
-    with pytest.raises(TypeError, match=rf"^{name}\.__init__\(\) got an unexpected .* 'neighbor'"):
+    with pytest.raises(TypeError, match=rf"^unknown argument of {name}\(\) 'neighbor'"):
         learner(**dict.fromkeys(_required(learner), 1), neighbor=5)
 
 

@@ -74,7 +74,7 @@ def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatc
     X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
     with (
         pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"),
-        pytest.warns(LostLengthsWarning, match="isometry=Band"),
+        pytest.warns(LostLengthsWarning, match="isometry=sdpdr.blocks.Band"),
     ):
         learned = sdpdr.MVU(sample=None).fit(X)
     assert learned.solution_.status is Status.TIME_LIMIT

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -14,8 +16,10 @@ from sdpdr.certify.check_proof import (
     Program,
     check,
     lower,
+    program_hash,
     take_faces,
     upper,
+    witness_hash,
 )
 
 from .files import Contents
@@ -333,3 +337,31 @@ def test_programs_that_are_none_are_named():
     ):
         with pytest.raises(NoProofFileError):
             Program({**vars_of(face), **wrong})
+
+
+def test_a_null_vector_that_is_given_twice_is_one(tmp_path):
+    """The optimum is zero: E11 is on the boundary of the face, and no point is below zero."""
+    arrays = {
+        "sense": [1], "n": [3], "A_row": [0, 1, 2], "A_blk": [0, 0, 0], "A_i": [0, 0, 2],
+        "A_j": [1, 0, 2], "A_v": [0.5, 1.0, 1.0], "B_row": [], "B_col": [], "B_v": [],
+        "b": [0.0] * 3, "rel": [0] * 3, "cone": [-1] * 3, "exponent": [], "sign": [], "q": [],
+        "U_blk": [], "U_col": [], "U_i": [], "U_v": [],
+        "point_rank": [1], "point_R": [0.0, 1.0, 0.0], "point_z": [], "point_slack": [-1.0] * 3,
+    }  # fmt: skip
+    doubles = {"A_v", "B_v", "b", "exponent", "q", "U_v", "point_R", "point_z", "point_slack"}
+    data = {k: np.array(v, dtype=float if k in doubles else np.int64) for k, v in arrays.items()}
+    square = [0, "1/2", {"2": "1"}]
+    head = {
+        "format": "sdp-proof", "version": 2, "claims": {"unbounded": True},
+        "faces": [{"y": {"2": "1"}, "squares": [square, square], "known": []}],
+        "dual": [
+            {"y": {"3": "-1"}, "squares": [[0, "1", {"1": "1"}]], "known": []},
+            {"y": {"2": "2", "7": "-1"}, "squares": [], "known": [[0, 0, {"0": "-1"}]]},
+        ],
+    }  # fmt: skip
+    head["program"] = program_hash(data)
+    head["witness"] = witness_hash(head, data)
+    text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+    np.savez(tmp_path / "false.npz", json=text, **data)
+    with pytest.raises(NotProvedError, match="positive definite"):
+        check(tmp_path / "false.npz")

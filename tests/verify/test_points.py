@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import Status, graphs, methods
+from sdpdr import Status, graphs, methods, minimize, psd
 from sdpdr.errors import DataError, DataTypeError, ShapeError, UnknownNameError
 from sdpdr.program import Factor, Point
 from sdpdr.testing import planted
@@ -123,3 +123,18 @@ def test_what_is_no_answer_is_refused_with_advice():
         sdpdr.verify(program, Factor(np.array([[1.0], [np.nan], [1.0]])))
     with pytest.raises(DataTypeError, match=r"cvxpy\.Problem"):
         sdpdr.verify(None)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([[1.0, 1.0 + 5.0j], [1.0 - 5.0j, 1.0]]),
+        np.array([[1, 2**53 + 1], [2**53 + 1, 1]]),
+        np.ma.masked_all((2, 2)),
+        np.array([["1", "0"], ["0", "1"]]),
+    ],
+)
+def test_numbers_that_are_no_doubles_are_refused(given):
+    X = psd("X", 2)
+    with pytest.raises((DataError, DataTypeError)):
+        sdpdr.verify((minimize(X.trace()) + (X[0, 1] == 1.0)).to_sdp(), {"X": given}, repair=False)

@@ -32,6 +32,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:nan|inf
 _SDPLR, _SDPA = ["dual", "variable"], "xVec ="
 # Orders of blocks that a message lists.
 _LISTED = 8
+# Beside the largest entry, what the digits that are printed may leave of a symmetric matrix.
+_DIGITS = 1e-6
 
 
 class Layout(Protocol):
@@ -175,7 +177,9 @@ def read_sdpa_result(text: str, program: Layout) -> Answer:
     counts = [int(np.prod(shape)) for shape in program.shapes]
     flat = _numbers(_NUMBER.findall(body), sum(counts), "the entries of Y")
     parts = np.split(flat, np.cumsum(counts)[:-1])
-    blocks = (part.reshape(shape) for part, shape in zip(parts, program.shapes, strict=True))
+    blocks = [part.reshape(shape) for part, shape in zip(parts, program.shapes, strict=True)]
+    if any(np.any(np.abs(y - y.T) > _DIGITS * np.max(np.abs(y))) for y in blocks):
+        raise FileFormatError("a block of Y is not symmetric")
     return Answer(x, tuple((y + y.T) / 2.0 for y in blocks))
 
 

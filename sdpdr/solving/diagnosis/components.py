@@ -77,9 +77,14 @@ def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
     entries = at[rows.indices]
     owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[entries >= 0]
     entries = entries[entries >= 0]
-    centring = _touch_all(owner, entries, rows.shape[0], order)
     # Equations K u = 0 of all points move no two of them together.
-    centring &= (stated < named.program.f.size) & (named.right[stated] == 0.0)
+    centring = np.zeros(rows.shape[0], dtype=bool)
+    for places_of_one in named.constraints.values():
+        some = np.flatnonzero(np.isin(stated, places_of_one))
+        is_homogeneous = np.all(stated[some] < named.program.f.size) and not np.any(
+            named.right[stated[some]]
+        )
+        centring[some] = is_homogeneous and _is_null_vector(rows[some], at, order)
     used = np.concatenate([entries[~centring[owner]], np.flatnonzero(named.program.c[places])])
     part = _components(i[used], j[used], order)
     numbers = np.unique(part)
@@ -108,12 +113,26 @@ def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
     )
 
 
-def _touch_all(owner: Index, entries: Index, m: int, order: int) -> Mask:
-    """Which of m rows have entries in all rows of a matrix."""
+def _is_null_vector(rows: sp.csr_array, at: Index, order: int) -> bool:
+    """Whether some rows are K u = 0, one for each row of a matrix K, with a u without zeros."""
+    if rows.shape[0] != order or np.any(np.diff(rows.indptr) != order):
+        return False
+    entries = at[rows.indices]
+    if np.any(entries < 0):
+        return False
     j, i = np.tril_indices(order)
-    ends = np.concatenate([i[entries], j[entries]])
-    touched = sp.coo_array((np.ones(ends.size), (np.tile(owner, 2), ends)), (m, order)).tocsr()
-    return np.asarray(np.diff(touched.indptr) == order)
+    ends = np.stack([i[entries], j[entries]]).reshape(2, order, order)
+    u, seen = np.zeros((order, order)), set[int]()
+    for e in range(order):
+        common = set(ends[:, e, 0].tolist())
+        for one in range(1, order):
+            common &= set(ends[:, e, one].tolist())
+        if len(common) != 1:
+            return False
+        own = common.pop()
+        seen.add(own)
+        u[e, ends[0, e] + ends[1, e] - own] = rows.data[rows.indptr[e] : rows.indptr[e + 1]]
+    return len(seen) == order and bool(np.all(u == u[0]) and np.all(u[0]))
 
 
 def _components(left: Index, right: Index, count: int) -> Index:

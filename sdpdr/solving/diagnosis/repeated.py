@@ -79,9 +79,14 @@ class _Follows:
             others = some[sums.basis[weights[[k]].indices]]
             if is_sum[k]:
                 self._add(int(some[row]), others)
+                if not sums.follows_from(k, weights[[k]].indices):
+                    # Others with tiny weights have a part in it, which no sentence names.
+                    self.rounded.add(self._label.get(int(some[row]), ""))
             elif is_near[k]:
                 # Where left sides are equal, and right-hand sides are not.
-                is_proved = bool(is_shown[k]) and program.around.E is None
+                named = weights[[k]].indices
+                is_proved = bool(is_shown[k]) and sums.follows_from(k, named, sides=False)
+                is_proved = is_proved and program.around.E is None
                 if is_proved or off[k] > _OWN_ROUNDING:
                     self._disagree(int(some[row]), others, float(off[k]), is_proved=is_proved)
 

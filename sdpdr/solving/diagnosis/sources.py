@@ -126,20 +126,19 @@ def _with_names(named: Named, variables: set[str], constraints: set[str] | None 
 
 
 def _of_cvxpy(problem: Any, deadline: Deadline) -> View:
-    """The view of a problem, of its standard form if it has one, else over all cones of cvxpy."""
+    """The view of a problem over all cones of cvxpy, where constraints are those that were written.
+
+    In the standard form some of them become the cones of variables, which no constraint owns.
+    """
     import cvxpy as cp
 
     from sdpdr.model.conic.labels import labels_of
-    from sdpdr.model.conic.problem import needed_cones, read_problem
 
     if not isinstance(problem, cp.Problem):
         raise DataTypeError(
             f"there is no program in {type(problem).__name__!r}: pass the cvxpy.Problem itself."
         )
-    if problem.is_dcp() and any(needed_cones(problem)):
-        view = _of_cones(problem, deadline)
-    else:
-        view = _of_sdp(read_problem(problem), deadline)
+    view = _of_cones(problem, deadline)
     labels = {label: c for c, label in labels_of(problem)}
     names = {v.name() for v in problem.variables()}
     stated = _with_names(view.stated, names, set(labels))

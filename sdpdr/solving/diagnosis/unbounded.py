@@ -9,9 +9,6 @@ import numpy as np
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
 
-# Entries of a direction beside the largest that count, as of multipliers.
-_COUNTS = 1e-6
-
 
 def find_unbounded(view: View) -> Iterator[Finding]:
     """Find a direction that improves the objective and breaks no constraint."""
@@ -21,9 +18,7 @@ def find_unbounded(view: View) -> Iterator[Finding]:
     if not facts.is_unbounded:
         return
     direction = facts.direction
-    sizes = {name: float(np.max(np.abs(d), initial=0.0)) for name, d in direction.items()}
-    least = _COUNTS * max(sizes.values(), default=0.0)
-    names = tuple(name for name in named.variables if sizes.get(name, 0.0) > least)
+    names = tuple(name for name in named.variables if np.any(direction.get(name, 0.0)))
     if not direction:
         names = named.variables_of(np.flatnonzero(named.program.c)) or tuple(named.variables)
     grows = "grows" if view.maximize else "falls"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, UnknownNameError
 from sdpdr.base.progress import enter_phase
@@ -172,7 +174,7 @@ def _value(name: str, value: Value, shape: tuple[int, ...]) -> Value:
     if sp.issparse(value):
         raise DataTypeError(f"{name!r} is sparse: pass an array, or a Factor.")
     if not isinstance(value, Factor):
-        value = np.asarray(value, dtype=float)
+        value = _in_doubles(name, value)
         value = value.reshape(shape) if value.size == 1 and np.prod(shape) == 1 else value
     if value.shape != shape:
         hint = ""
@@ -187,3 +189,21 @@ def _value(name: str, value: Value, shape: tuple[int, ...]) -> Value:
             "did not find."
         )
     return value
+
+
+def _in_doubles(name: str, value: Any) -> Array:
+    """The numbers of a point as doubles, where they are such: a proof is about these."""
+    given = np.ma.filled(value, np.nan) if np.ma.isMaskedArray(value) else np.asarray(value)
+    if given.dtype.kind not in "biufc":
+        raise DataTypeError(f"{name!r} has entries of type {given.dtype}: pass an array of floats.")
+    found = np.asarray(given.real, dtype=float)
+    # Whole numbers are compared as such, and not as the doubles next to them.
+    again = found if given.dtype.kind in "fc" else found.astype(given.dtype)
+    same = (again == given) | np.isnan(found)
+    if not np.all(same):
+        place = tuple(int(k) for k in np.argwhere(~same)[0])
+        raise DataError(
+            f"{name!r} has {given[place]} at {place}, which is no double: round it to one, and "
+            "what is proved is proved of that."
+        )
+    return found
