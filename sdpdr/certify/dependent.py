@@ -52,7 +52,7 @@ class Sums:
     basis, rest : arrays of int
         Rows that others follow from, and those others.
     weights : array of shape (rest, basis)
-        Of the rows in powers of two.
+        Weights of the rows in powers of two.
     units : array of shape (m,)
         The powers.
     """

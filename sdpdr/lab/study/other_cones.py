@@ -17,9 +17,10 @@ from sdpdr.base.errors import NotAcceptedError
 from sdpdr.model.conic.problem import needed_cones
 from sdpdr.program import Status
 from sdpdr.program.run import Claim, Verdict
+from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.cvxpy_solver import CvxpySolver, Rendered
-from sdpdr.solving.verified import Verified, verify
+from sdpdr.solving.verify.verify import verify
 
 # The form in which such problems are solved.
 FORM = "cvxpy"
@@ -34,7 +35,7 @@ class CheckedAnswer:
     claim : Claim
     verdict : Verdict
         The solver's own.
-    proved : Verified
+    proved : Solution
     value : float
         At the point returned; ``nan`` if there is none.
     violation : float
@@ -45,7 +46,7 @@ class CheckedAnswer:
 
     claim: Claim
     verdict: Verdict
-    proved: Verified
+    proved: Solution
     value: float
     violation: float
     timings: dict[str, float]
@@ -53,8 +54,10 @@ class CheckedAnswer:
     @property
     def error(self) -> float:
         """Violation, or distance of the value from the proved one, relatively, if that is more."""
-        size = max(abs(self.proved.value), 1.0)
-        distance = abs(self.value - self.proved.value) / size
+        attained = self.proved.attained
+        if attained is None:
+            return np.inf
+        distance = abs(self.value - attained) / max(abs(attained), 1.0)
         return max(distance, self.violation) if isfinite(distance) else np.inf
 
     @property

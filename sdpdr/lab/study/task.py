@@ -257,7 +257,10 @@ def _checked(task: Task, answer: CheckedAnswer) -> dict[str, Any]:
     claim, proved, known = answer.claim, answer.proved, task.problem.known(None)
     seconds = _seconds_by_phase(answer.timings)
     outcome = _late_or(answer.status.name, seconds["solve"], task.limits.time_limit)
-    found = isfinite(answer.value)
+    found, bound = isfinite(answer.value), proved.bound
+    gap = None
+    if found and bound is not None:
+        gap = abs(answer.value - bound) / max(abs(bound), 1.0)
     return {
         "outcome": outcome,
         "solved": _is_as_known(outcome, None, known, task.tol),
@@ -270,8 +273,8 @@ def _checked(task: Task, answer: CheckedAnswer) -> dict[str, Any]:
         "message": claim.message or ("" if outcome in VERIFIED else proved.argument),
         "used": f"{task.contestant.name}, {task.contestant.form}",
         "value": answer.value if found else None,
-        "bound": proved.bound,
-        "gap": abs(answer.value - proved.bound) / max(abs(proved.bound), 1.0) if found else None,
+        "bound": bound,
+        "gap": gap,
         "worst": answer.violation,
         "iterations": claim.iterations,
         **seconds,
