@@ -27,6 +27,7 @@ def diagnose(program):
     return sdpdr.diagnose(program, seconds=SECONDS)
 
 
+@pytest.mark.daily(14)
 @pytest.mark.parametrize("broken", [pytest.param(one, id=one.name) for one in BROKEN])
 def test_the_cause_of_a_broken_program_is_the_first_finding(broken):
     first = diagnose(broken.make())[0]
@@ -46,8 +47,9 @@ def test_each_kind_has_four_broken_programs():
 SOUND = [kind for kind in KINDS if kind not in ("impossible", "endless", "chain-to-nothing")]
 
 
+@pytest.mark.daily(6)
 @pytest.mark.parametrize("kind", SOUND)
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("seed", range(2))
 def test_programs_with_an_optimum_have_no_error(kind, seed):
     program = planted(kind, seed)
     found = diagnose(program.sdp)
@@ -56,6 +58,7 @@ def test_programs_with_an_optimum_have_no_error(kind, seed):
         assert not found.of_kind(Kind.NO_INTERIOR)
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
