@@ -125,10 +125,19 @@ def _of_row(key: Key, old: Row, new: Row | None) -> Iterator[Change]:
         if old["status"] != new["status"]:
             yield Change("new", *key, f"was skipped, now {new['status']}")
         return
+    new = _in_the_sense_of(old, new)
     if words := contradiction(old, new):
         yield Change("wrong", *key, words)
         return
     yield from (Change(kind, *key, text, loose) for kind, text in _milder(old, new))
+
+
+def _in_the_sense_of(old: Row, new: Row) -> Row:
+    """Return a row with the signs of the old one: max f is recorded as -min -f as well."""
+    if new.get("sense") == old.get("sense"):
+        return new
+    sides = {side: new[side] for side in ("value", "attained", "bound") if new.get(side) is not None}
+    return new | {"sense": old.get("sense")} | {side: -x for side, x in sides.items()}
 
 
 def _milder(old: Row, new: Row) -> Iterator[tuple[str, str]]:
