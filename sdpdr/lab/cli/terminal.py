@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 import io
 import json
 import os
 import sys
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,31 +23,9 @@ WIDTH = 160
 written: list[Path] = []
 """Files that the command at hand has written."""
 
-# Symbols of formulas in ASCII, for terminals that have no others.
-_ASCII = {
-    "−": "-", "–": "-", "≤": "<=", "≥": ">=", "≠": "!=", "⪰": ">>", "⪯": "<<", "∈": "in",
-    "⟨": "<", "⟩": ">", "ᵀ": "^T", "²": "^2", "·": "*", "×": "x", "‖": "||", "→": "->",
-    "∞": "inf", "√": "sqrt", "…": "...", "∑": "sum", "Σ": "sum",
-}  # fmt: skip
-
-
-def _in_ascii(failed: UnicodeError) -> tuple[str, int]:
-    """What is printed in place of symbols that an encoding lacks: ASCII, or their names."""
-    if not isinstance(failed, UnicodeEncodeError):
-        raise failed
-    words = []
-    for letter in failed.object[failed.start : failed.end]:
-        plain = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
-        name = unicodedata.name(letter, "?").lower().split()[-1]
-        words.append(_ASCII.get(letter) or plain or name)
-    return "".join(words), failed.end
-
-
-codecs.register_error("sdpdr.ascii", _in_ascii)
-
 
 def ensure_streams() -> None:
-    """Let the output take all symbols, and a process without one, such as a daemon, go on."""
+    """Print symbols that an encoding lacks by their Unicode names, and replace missing streams."""
     occupy_standard()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -57,7 +33,7 @@ def ensure_streams() -> None:
             null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
             setattr(sys, name, null)
         elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="sdpdr.ascii")
+            stream.reconfigure(errors="namereplace")
 
 
 def echo(content: object = "") -> None:
