@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sdpdr.errors import CardError, FileFormatError, StudyError, UnknownNameError
-from sdpdr.lab.library.problem import Problem, read_optimal_values
+from sdpdr.lab.study.problem import Problem, read_optimal_values
 from sdpdr.lab.study.run import shuffled
 from sdpdr.lab.study.studyfile import Study, find_study, shipped
 from sdpdr.lab.study.task import Contestant, RunLimits, Task

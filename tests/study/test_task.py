@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sdpdr.lab.library.problem import Problem
+from sdpdr.lab.study.problem import Problem
 from sdpdr.lab.study.schema import COLUMNS, FINDINGS, digest, environment, fitted
 from sdpdr.lab.study.task import Contestant, RunLimits, Task, run_task
 from sdpdr.library import find_card

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.errors import CardError, CompileError, SdpdrError, StudyError
-from sdpdr.lab.library.problem import Problem
+from sdpdr.lab.study.problem import Problem
 from sdpdr.model import Model, from_cvxpy
 from sdpdr.model.conic.flat import flat_problem
 from sdpdr.program import SDP

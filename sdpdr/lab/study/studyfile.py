@@ -15,16 +15,15 @@ from typing import Any
 from sdpdr.base.errors import FileFormatError, SdpdrError
 from sdpdr.base.files import has_ending
 from sdpdr.lab.library.problem import (
-    Problem,
     families,
     find_card,
     find_family,
     library,
     on_shelf,
-    read_optimal_values,
     shelf,
 )
 from sdpdr.lab.library.vocabulary import TomlTable, parsed_toml, read_toml
+from sdpdr.lab.study.problem import Problem, read_optimal_values
 from sdpdr.lab.study.python_problems import python_problems
 from sdpdr.lab.study.task import AUTO, Contestant, RunLimits, Task
 

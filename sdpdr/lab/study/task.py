@@ -25,8 +25,8 @@ from sdpdr.base.errors import (
 )
 from sdpdr.families import methods
 from sdpdr.lab.library.card import Expectation
-from sdpdr.lab.library.problem import Problem
 from sdpdr.lab.study.other_cones import CheckedAnswer, solve_as_written
+from sdpdr.lab.study.problem import Problem
 from sdpdr.lab.study.schema import VERIFIED
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
