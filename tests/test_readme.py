@@ -26,6 +26,7 @@ def test_the_programs_run(page):
     assert failures == 0
 
 
+@pytest.mark.nightly
 def test_the_commands_run_in_order(tmp_path, monkeypatch, capsys):
     """In this process, which has imported all once; tests/cli/test_process.py starts others."""
     monkeypatch.chdir(tmp_path)

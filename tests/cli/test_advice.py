@@ -50,8 +50,6 @@ def files(tmp_path, roll):
         ("kinds.csv --columns x,y,z --solver nearest", "--solver auto finds one"),
         ("kinds.csv --columns x,y,z --method ism --labels kind --set margin=1e9",
          "--set margin=1e+09 is more than"),
-        ("kinds.csv --columns x,y,z --isometry equality --solver scs --time-limit 0.01",
-         "a larger --time-limit"),
     ],
 )  # fmt: skip
 def test_advice_names_options(sdpdr, line, words):

@@ -162,6 +162,7 @@ def test_at_the_time_limit_the_best_point_is_graded_and_written(sdpdr, tmp_path)
     ran = sdpdr("embed roll.npy --time-limit 0.001 --out y.npy --record r.json")
     assert ran.code == Exit.UNCERTIFIED
     assert "warning: TIME_LIMIT" in ran.err
+    assert "a larger --time-limit" in ran.err
     assert json.loads((tmp_path / "r.json").read_text())["status"] == "TIME_LIMIT"
     assert np.isfinite(np.load(tmp_path / "y.npy")).all()
 

@@ -7,6 +7,7 @@ import pytest
 from sdpdr.lab.cli import main
 from sdpdr.lab.cli.app import Exit
 from sdpdr.lab.study.results import read_results
+from sdpdr.lab.study.sandbox import RunOutcome
 
 TINY = """
 [about]
@@ -36,10 +37,17 @@ def here(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
 
+def run_here(task, limits, stop=None):
+    """Run in this process: tests/study/test_sandbox.py starts others, which takes seconds."""
+    return RunOutcome("answered", task())
+
+
 @pytest.fixture(scope="module")
 def results(folder):
     path = folder / "tiny.jsonl"
-    assert main(["study", "run", str(folder / "tiny.toml"), "--out", str(path)]) == Exit.OK
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sdpdr.lab.study.executors.run_in_sandbox", run_here)
+        assert main(["study", "run", str(folder / "tiny.toml"), "--out", str(path)]) == Exit.OK
     return path
 
 
