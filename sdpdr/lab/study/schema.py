@@ -26,7 +26,7 @@ from sdpdr.solvers.screen import printable
 
 @dataclass(frozen=True)
 class ResultColumn:
-    """A column, or a word that stands in one."""
+    """A column with its pandas type, or a word that occurs in one, and what it means."""
 
     name: str
     kind: str
@@ -70,12 +70,11 @@ CLAIMS: Mapping[str, str] = {word.name: word.holds for word in _part("claims")}
 
 # Order in which the records of a study are shown.
 _ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat", "key")
-_TYPES = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
 _FIT: Mapping[str, Callable[[Any], Any]] = {
-    "VARCHAR": lambda value: "" if value is None else printable(str(value)),
-    "DOUBLE": lambda value: float(value) if value is not None and isfinite(value) else None,
-    "BIGINT": lambda value: int(value) if value is not None and abs(value) < 2**63 else None,
-    "BOOLEAN": bool,
+    "object": lambda value: "" if value is None else printable(str(value)),
+    "float64": lambda value: float(value) if value is not None and isfinite(value) else None,
+    "Int64": lambda value: int(value) if value is not None and abs(value) < 2**63 else None,
+    "bool": bool,
 }
 
 
@@ -123,11 +122,11 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
     """Convert the columns of a frame to the types that the schema promises."""
     for column in COLUMNS:
         values = frame[column.name]
-        if column.kind == "VARCHAR":
+        if column.kind == "object":
             values = values.astype(object).where(values.notna(), "")
-        elif column.kind == "BOOLEAN":
+        elif column.kind == "bool":
             values = values.astype("boolean").fillna(False)
-        frame[column.name] = values.astype(_TYPES[column.kind])
+        frame[column.name] = values.astype(column.kind)
     return frame
 
 
