@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -23,18 +23,15 @@ _REACH = 1e3
 class Scale(Reduction):
     r"""Bring coefficients, right-hand sides and costs to sizes of about one.
 
-    With x = sigma T x', T one factor a variable, row factors D and cost factor gamma, the reduced
-    program is ``min f(sigma T x') / (sigma gamma)`` s.t. ``D A T x' = D b / sigma``; its
-    multipliers lift as ``y = gamma D y'`` and ``Z = gamma Z'``. Each variable needs its own factor
-    if, for instance, a Gram matrix meets slack that is relative to the length of edges. Rows get
-    size one, except for inequalities that are far from active at a point of typical size: their
-    right-hand side becomes a thousand typical ones, and their coefficients are small beside it.
-
-    Parameters
-    ----------
-    matrices : bool, default True
-        Whether matrix variables have factors of their own. Clique blocks must not: their entries
-        agree on overlaps, and the rows that say so are well scaled as they are.
+    With x = sigma T x', row factors D and cost factor gamma, the reduced program is
+    ``min f(sigma T x') / (sigma gamma)`` s.t. ``D A T x' = D b / sigma``; its multipliers lift as
+    ``y = gamma D y'`` and ``Z = gamma Z'``. Each group of scalars has a factor of its own in T, and
+    all matrices have one together, because a Gram matrix may meet slack that is relative to the
+    length of edges. With a factor for each of many small matrices the central path becomes crooked:
+    an interior-point method takes 38 steps for truss2 of SDPLIB, and 20 with one for all. Blocks of
+    cliques could not agree on their overlaps. Rows get size one, except for inequalities that are
+    far from active at a point of typical size: their right-hand side becomes a thousand typical
+    ones, and their coefficients are small beside it.
 
     Examples
     --------
@@ -46,12 +43,11 @@ class Scale(Reduction):
     """
 
     name: ClassVar[str] = "scale"
-    matrices: bool = True
 
     def _reduce(self, sdp: SDP) -> Reduced:
-        own = sdp.variables if self.matrices else sdp.vector_variables
-        units = {v.name: 1.0 for v in sdp.variables}
-        units |= {v.name: 1.0 / _coefficient(sdp, v.name) for v in own}
+        matrices = [v.name for v in sdp.psd_variables]
+        units = dict.fromkeys(matrices, 1.0 / _coefficient(sdp, matrices))
+        units |= {v.name: 1.0 / _coefficient(sdp, [v.name]) for v in sdp.vector_variables}
         sdp = _in_units(sdp, units)
         factors = {r.label: 1.0 / row_sizes(r) for r in sdp.rows}
         sigma = _typical_side(sdp, factors)
@@ -80,13 +76,13 @@ class Scale(Reduction):
         return Reduced(reduced, lift, lambda value: sigma * gamma * value, push)
 
 
-def _coefficient(sdp: SDP, name: str) -> float:
-    """Median size of a variable's coefficients in the rows and matrix inequalities.
+def _coefficient(sdp: SDP, names: Sequence[str]) -> float:
+    """Median size of the coefficients of some variables in the rows and matrix inequalities.
 
     If the largest became one, many small coefficients would vanish beside it.
     """
     parts: tuple[Rows | Lmi, ...] = (*sdp.rows, *sdp.lmis)
-    maps = [part.lhs[name] for part in parts if name in part.lhs]
+    maps = [part.lhs[name] for part in parts for name in names if name in part.lhs]
     sizes = np.abs(np.concatenate([np.zeros(0), *(a.matrix().data for a in maps)]))
     return float(np.median(sizes[sizes > 0.0])) if np.any(sizes) else 1.0
 

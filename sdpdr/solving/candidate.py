@@ -50,7 +50,7 @@ def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
     # Only the basis along a spanning tree leaves cliques to find.
     face = Face("sparse" if chordal else "auto")
     steps += [] if face.accepts(sdp) else [face]
-    steps += [Chordal(), Scale(matrices=False)] if chordal else [Scale()]
+    steps += [Chordal(), Scale()] if chordal else [Scale()]
     return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
 
 

@@ -189,7 +189,7 @@ CHAINS = {
     "alone": (Chordal(COARSE),),
     "dual": (Chordal(COARSE), Dual()),
     "of the dual": (Dual(), Chordal(COARSE)),
-    "scaled": (Dedupe(), Chordal(COARSE), Scale(matrices=False), Dual()),
+    "scaled": (Dedupe(), Chordal(COARSE), Scale(), Dual()),
 }
 
 
