@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from math import inf
 
@@ -91,6 +91,20 @@ def is_nothing(sdp: SDP, *values: float | None) -> bool:
     """
     unit = standard(sdp).units.cost if is_small(sdp) else natural_scale(sdp)
     return all(value is not None and abs(value) <= NOTHING * unit for value in values)
+
+
+def faceless(sdp: SDP) -> Set[str]:
+    """The side, "value" or "bound", of which the kernel has found no interior and no exact face.
+
+    It is proved by no answer of another solver either.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> faceless(methods.mvu(graphs.path([1.0, 1.0])).to_sdp())
+    set()
+    """
+    return standard(sdp).flat.faceless if is_small(sdp) else set()
 
 
 def prove_answer(

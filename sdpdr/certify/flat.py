@@ -160,6 +160,14 @@ class FlatProgram:
         """What was proved of the program behind faces: "bound", "infeasible" or "unbounded"."""
         return {}
 
+    @cached_property
+    def faceless(self) -> set[str]:
+        """Sides, "value" or "bound", without an interior and without a face that integers describe.
+
+        Both were looked for in vain, and no answer of another solver would change that.
+        """
+        return set()
+
     @property
     def degree(self) -> int:
         """Parameter of the barrier of all cones."""

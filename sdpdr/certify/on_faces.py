@@ -28,7 +28,17 @@ class OnFaces:
         self._kernel, self._known = kernel, kernel.known
 
     def run(self) -> None:
-        """All in turn."""
+        """All in turn, once: what no face is found for stays `FlatProgram.faceless`."""
+        known, faceless = self._known, self._kernel.program.faceless
+        if faceless:
+            return
+        self._search()
+        if known.status == UNPROVED and not self._kernel.is_late():
+            missing = VALUE if VALUE not in known.how else BOUND
+            faceless |= {missing} - known.how.keys()
+
+    def _search(self) -> None:
+        """Faces and rays of points, and then of multipliers."""
         known = self._known
         if VALUE not in known.how and not self._is_inside(PRIMAL):
             if self._is_refuted(PRIMAL, INFEASIBLE, most=1):

@@ -196,7 +196,7 @@ class Kernel:
         if self._lacks_a_side() and has_faces and not self.is_late():
             OnFaces(self).run()
         is_open = self.known.status == UNPROVED and not self.is_done
-        if is_open and self._path is not None and not self.is_late():
+        if is_open and self._path is not None and not self.program.faceless and not self.is_late():
             self._along_path(range(_FEW, _LEVELS), _UPWARDS)
         is_open = self.known.status == UNPROVED and not self.is_done
         if is_open and self._path is not None and not self.stays and not self.is_late():
@@ -374,7 +374,11 @@ class Kernel:
         """A side that is missing, on the path of a program that shares it and has interior."""
         program, (x, s, z, _) = self.program, self.answer
         e, m = program.centre, program.f.size
+        # Where one side is never proved, the other is of use, however far from the optimum.
+        spared = program.faceless and {*program.faceless, *self.known.how}
         for side, other in ((VALUE, s), (BOUND, z[m:])):
+            if side in spared:
+                continue
             for share in _RELAXED:
                 if self.is_done or self.is_late():
                     return

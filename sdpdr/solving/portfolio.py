@@ -10,7 +10,7 @@ import numpy as np
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, SdpdrError, SdpdrWarning, warn
-from sdpdr.certify.answer import is_nothing
+from sdpdr.certify.answer import faceless, is_nothing
 from sdpdr.program.run import Run, Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -55,8 +55,9 @@ def take_turns(
 
     Each ends by its share of the time (`sdpdr.solving.candidate.shares`), and what it has found by
     then is kept. The rest are spared when two find the program optimal only for data nearby, or one
-    proves that its optimum is zero, beside which no gap is small, or where the budget of the proof
-    is spent and nobody gave more time. If all fell short and some were
+    proves that its optimum is zero, beside which no gap is small, where one side has neither an
+    interior nor an exact face, so that nothing proves it, or where the budget of the proof is spent
+    and nobody gave more time. If all fell short and some were
     stopped, the one that came nearest goes on from its point in the time that is left, or begins
     again if it cannot and there is more time than it had.
 
@@ -178,6 +179,8 @@ class _Turns:
         last = found[-1]
         if last.unfinished and last.values and deadline.seconds == inf:
             return True  # The point may be as good as any, and its proof is what takes long.
+        if last.values and faceless(sdp):
+            return True
         is_zero = last.gap_scale == 0.0 and is_nothing(sdp, last.bound, last.attained)
         return is_zero or statuses.count(Status.OPTIMAL_NEARBY) >= _OPINIONS
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.certify.answer import ProofInterruptedError, Proved, is_small, prove_answer
+from sdpdr.certify.answer import ProofInterruptedError, Proved, faceless, is_small, prove_answer
 from sdpdr.certify.attained import attained
 from sdpdr.certify.bounds import certify
 from sdpdr.program.backward import dual_backward_error
@@ -179,7 +179,9 @@ class Prover:
                 certificate = certify(sdp, given.duals, goal=goal, deadline=self.deadline)
                 bound, how["bound"] = certificate.bound, certificate.argument
                 duals = complete_multipliers(sdp, {**given.duals, **certificate.duals})
-            if given.values and value:
+            # Where a point has no factors of its own, the kernel has looked for more than these.
+            is_hopeless = self._suits_the_kernel(given) and "value" in faceless(sdp)
+            if given.values and value and not is_hopeless:
                 how["value"] = "no point was proved feasible"
                 tol, deadline = self.tol, self.deadline
                 point = attained(sdp, given.values, goal=bound, tol=tol, deadline=deadline)
