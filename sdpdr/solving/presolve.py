@@ -236,9 +236,4 @@ def _refutation(faced: FacialReduction) -> str:
 
 
 def _words(faced: FacialReduction) -> str:
-    before = sum(v.n for v in faced.original.psd_variables)
-    after = sum(v.n for v in faced.sdp.psd_variables)
-    return (
-        f"on the face that {len(faced.exposures)} exposing steps prove (matrices of order "
-        f"{before} became {after})"
-    )
+    return f"on the face that {len(faced.exposures)} exposing steps prove"

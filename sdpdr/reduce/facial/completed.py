@@ -17,6 +17,7 @@ statement.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 import numpy as np
 import scipy.linalg as sl
@@ -24,9 +25,9 @@ import scipy.linalg as sl
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.program.face import null_vectors
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
+from sdpdr.reduce.facial.exposure import Exposure
+from sdpdr.reduce.facial.faces import Faces, Multiplier
 
-Steps = Sequence[tuple[Multiplier, Consequences]]
 # Multiples that are tried, of the slack's size over that of what is added: beyond the last,
 # multipliers would have lost a third of their digits.
 _SIZES = tuple(2.0**k for k in range(18))
@@ -35,7 +36,7 @@ _NEGATIVE = 1e-7
 
 
 def completed(
-    sdp: SDP, rounds: Sequence[tuple[Narrowed, Steps]], duals: Mapping[str, Array]
+    sdp: SDP, exposures: Sequence[Exposure], duals: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Multipliers whose slack is in the cone, where multiples of the exposing rows make it so.
 
@@ -43,8 +44,7 @@ def completed(
     ----------
     sdp : SDP
         The original program.
-    rounds : sequence of (Narrowed, steps)
-        The face before a round, and the multiplier and consequences of each of its steps.
+    exposures : sequence of Exposure
     duals : mapping from label to array
         Multipliers of all rows that serve on the last face.
 
@@ -55,41 +55,44 @@ def completed(
     """
     full = {label: np.array(y, dtype=float) for label, y in duals.items()}
     lost = list[Multiplier]()
-    for now, steps in reversed(rounds):
+    rounds = [list(steps) for _, steps in groupby(exposures, lambda step: len(step.after))]
+    for steps in reversed(rounds):
         added = dict(sdp.zero_point().duals)
-        for (label, e, y), _ in steps:
-            added[label][e] += float(y)
-        multiples = dict(_multiples(now, steps, full, added))
-        for multiplier, proved in steps:
-            t = [multiples[name] for name in proved.owners]
-            label, e, y = multiplier
-            if None in t:
-                lost.append(multiplier)
-            else:
-                full[label][e] += max(filter(None, t), default=0.0) * float(y)
+        for step in steps:
+            for label, e, y in step.multipliers:
+                added[label][e] += float(y)
+        faces = Faces(sdp, (one.proved for one in steps[0].after))
+        multiples = dict(_multiples(faces, steps, full, added))
+        for step in steps:
+            t = [multiples[name] for name in step.proved.owners]
+            for label, e, y in step.multipliers:
+                if None in t:
+                    lost.append((label, e, y))
+                else:
+                    full[label][e] += max(filter(None, t), default=0.0) * float(y)
     for label, e, _ in lost:
         full[label][e] = np.nan
     return full
 
 
 def _multiples(
-    now: Narrowed, steps: Steps, duals: dict[str, Array], added: dict[str, Array]
+    faces: Faces, steps: Sequence[Exposure], duals: dict[str, Array], added: dict[str, Array]
 ) -> Iterator[tuple[str, float | None]]:
     """The multiple that each matrix asks for."""
-    sdp = now.original
-    for name in dict.fromkeys(name for _, proved in steps for name in proved.owners):
-        V = _within(now, name)
+    sdp = faces.sdp
+    for name in dict.fromkeys(name for step in steps for name in step.proved.owners):
+        V = _within(faces, name)
         slack = _restricted(sdp.dual_slack(name, duals), V)
         yield name, _multiple(slack, _restricted(sdp.weighted(name, added), V))
 
 
-def _within(now: Narrowed, name: str) -> Array:
+def _within(faces: Faces, name: str) -> Array:
     """Columns that span the face known before, and that rows K u = 0 state.
 
     Multipliers of those rows are no steps; they are completed elsewhere.
     """
-    V = now.bases[name]
-    stated = V.T @ null_vectors(now.original, name).toarray()
+    V = faces.basis(name)
+    stated = V.T @ null_vectors(faces.sdp, name).toarray()
     return V @ sl.null_space(stated.T) if np.any(stated) else V.toarray()
 
 

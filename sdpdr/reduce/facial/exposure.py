@@ -8,9 +8,8 @@ from fractions import Fraction
 
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
+from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
 from sdpdr.reduce.facial.rows import single_row
-from sdpdr.reduce.facial.writing import narrower
 
 
 @dataclass(frozen=True)
@@ -89,27 +88,25 @@ def verify(sdp: SDP, exposures: Sequence[Exposure]) -> bool:
     sdp : SDP
     exposures : sequence of Exposure
     """
-    now, known = Narrowed.of(sdp), tuple[Exposure, ...]()
+    faces, known = Faces(sdp), tuple[Exposure, ...]()
     for count, step in enumerate(exposures):
         if len(step.after) != len(known):
             if not len(known) < len(step.after) <= count:
                 return False
-            now = narrower(now, [one.proved for one in exposures[len(known) : len(step.after)]])
+            for one in exposures[len(known) : len(step.after)]:
+                faces.add(one.proved)
             known = step.after
-        if not step.proved or _proves(now, step.multipliers) != step.proved:
+        if not step.proved or _proves(faces, step.multipliers) != step.proved:
             return False
     return True
 
 
-def _proves(now: Narrowed, multipliers: Sequence[Multiplier]) -> Consequences:
+def _proves(faces: Faces, multipliers: Sequence[Multiplier]) -> Consequences:
     """What the multiplier of a step proves on a face."""
     if len(multipliers) != 1 or abs(multipliers[0][2]) != 1:
         return Consequences()
     ((label, e, y),) = multipliers
-    place = now.place(label, e)
-    return (
-        Consequences() if place is None else single_row(now, rows_of(now.sdp, label), place, int(y))
-    )
+    return single_row(faces, rows_of(faces.sdp, label), e, int(y))
 
 
 def rows_of(sdp: SDP, label: str) -> Rows:
@@ -118,21 +115,23 @@ def rows_of(sdp: SDP, label: str) -> Rows:
 
 
 def step_of(
-    now: Narrowed, multiplier: Multiplier, proved: Consequences, after: tuple[Exposure, ...]
+    sdp: SDP, multiplier: Multiplier, proved: Consequences, after: tuple[Exposure, ...]
 ) -> Exposure:
-    """The step that one row takes on a face, in words as well."""
-    kind, words = _words(now, multiplier, proved)
+    """The step that one row takes on the face of those before it, in words as well."""
+    kind, words = _words(sdp, multiplier, proved, is_on_face=bool(after))
     owner = (*proved.owners, multiplier[0])[0]
     return Exposure(owner, kind, words, (multiplier,), proved, after)
 
 
-def _words(now: Narrowed, multiplier: Multiplier, proved: Consequences) -> tuple[str, str]:
+def _words(
+    sdp: SDP, multiplier: Multiplier, proved: Consequences, *, is_on_face: bool
+) -> tuple[str, str]:
     """What kind of step it is, and why it holds."""
     label, e, y = multiplier
     row = f"row {e} of {label!r}"
     if proved.contradiction:
-        where = " on the face that other rows leave" if now.sdp is not now.original else ""
-        side = rows_of(now.original, label).rhs[e]
+        where = " on the face that other rows leave" if is_on_face else ""
+        side = rows_of(sdp, label).rhs[e]
         what = "at most" if y < 0 else "at least"
         return "contradiction", (
             f"the left side of {row} is {what} zero{where}, but is to be {side:.6g}: nothing is "

@@ -5,8 +5,10 @@ perturbation of the data, and no margin is left for a proof of feasibility. Borw
 remove the cause. Where no strictly feasible point exists, some combination of the rows is an
 exposing matrix W, positive semidefinite with <W, X> = 0 for every feasible X; so W X = 0, and X
 may be restricted to the face :math:`X = V M V^T`. Here single rows are looked at, which costs next
-to nothing, again and again until nothing new is found. Combinations of rows, scalars that vanish,
-and faces of matrix inequalities are left to the proof after the solve (`sdpdr.certify.exposing`).
+to nothing, again and again until nothing new is found. Null vectors with several entries become
+rows X u = 0, for which `sdpdr.reduce.Face` and the kernel choose a basis of the face. Combinations
+of rows, scalars that vanish, and faces of matrix inequalities are left to the proof after the solve
+(`sdpdr.certify.exposing`).
 
 References
 ----------
@@ -18,20 +20,17 @@ problems via self-dual embedding and facial reduction", SIAM J. Optim. 27(3), 20
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
 
 import numpy as np
 
-from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.completed import completed
 from sdpdr.reduce.facial.exposure import Exposure, rows_of, step_of, verify
-from sdpdr.reduce.facial.narrowed import Consequences, Narrowed
-from sdpdr.reduce.facial.rows import candidates, single_rows
-from sdpdr.reduce.facial.writing import narrower, without_unread
+from sdpdr.reduce.facial.faces import Faces
+from sdpdr.reduce.facial.on_faces import OnFaces, on_faces
+from sdpdr.reduce.facial.rows import is_silent, single_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,7 @@ class FacialReduction:
     exposures: tuple[Exposure, ...] = ()
     infeasible: str | None = None
     violation: float = 0.0
-    _faces: tuple[Narrowed, ...] = field(default=(), repr=False)
+    _narrow: OnFaces | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
         return bool(self.exposures)
@@ -74,21 +73,17 @@ class FacialReduction:
         original program, and nan where none are found.
         """
         lifted = self.embed(point)
-        if not self._faces or not self.original.is_dual_point(lifted.duals):
+        if self._narrow is None or not self.original.is_dual_point(lifted.duals):
             return lifted
-        rounds = [
-            (self._faces[k], [(step.multipliers[0], step.proved) for step in steps])
-            for k, (_, steps) in enumerate(groupby(self.exposures, lambda step: len(step.after)))
-        ]
-        return Point(lifted.values, completed(self.original, rounds, lifted.duals))
+        return Point(lifted.values, completed(self.original, self.exposures, lifted.duals))
 
     def embed(self, point: Point) -> Point:
         """A direction of the reduced program as one of the original: zeros for what is gone."""
-        return self._faces[-1].lift(point) if self._faces else point
+        return point if self._narrow is None else self._narrow.lift(point)
 
     def push(self, point: Point) -> Point:
         """A point of the original program as one of the reduced, for a start."""
-        return self._faces[-1].push(point) if self._faces else point
+        return point if self._narrow is None else self._narrow.push(point)
 
 
 def facial_reduction(sdp: SDP) -> FacialReduction:
@@ -121,30 +116,29 @@ def facial_reduction(sdp: SDP) -> FacialReduction:
     >>> sdp = SDP((PsdVariable("X", 3),), {"X": Entries(3, [[2, 2]])}, rows)
     >>> found = facial_reduction(sdp)
     >>> found.sdp
-    SDP(unnamed; matrices [X: 1x1], 0 scalars, 1 rows, 0 matrix inequalities)
+    SDP(unnamed; matrices [X: 2x2], 0 scalars, 1 rows, 0 matrix inequalities)
     >>> found.check(), found.exposures[0].words
     (True, "row 0 of 'corner' makes the diagonal entry 0 of 'X' vanish, with its row and column")
     """
-    if next(candidates(sdp), None) is None:
-        return FacialReduction(sdp, sdp)
-    now = Narrowed.of(sdp)
-    faces, steps = [now], list[Exposure]()
-    known = {v.name: Echelon() for v in sdp.psd_variables}
+    faces, known, steps = Faces(sdp), Faces(sdp), list[Exposure]()
+    seen = set[tuple[str, int]]()
     while True:
         after = tuple(steps)
-        for multiplier, proved in single_rows(now):
-            if proved.contradiction or _is_new(proved, known):
-                steps.append(step_of(now, multiplier, proved, after))
+        for multiplier, proved in single_rows(faces):
+            seen.add(multiplier[:2])
+            if proved.contradiction or known.add(proved):
+                steps.append(step_of(sdp, multiplier, proved, after))
             if proved.contradiction:
                 return _refuted(sdp, tuple(steps))
         if len(steps) == len(after):
             break
-        now = narrower(now, [step.proved for step in steps[len(after) :]])
-        faces.append(now)
+        for step in steps[len(after) :]:
+            faces.add(step.proved)
     if not steps:
         return FacialReduction(sdp, sdp)
-    faces[-1] = without_unread(now)
-    return FacialReduction(sdp, faces[-1].sdp, tuple(steps), _faces=tuple(faces))
+    silent = {(label, e) for label, e in seen if is_silent(faces, rows_of(sdp, label), e)}
+    narrow = on_faces(faces, silent)
+    return FacialReduction(sdp, narrow.sdp, tuple(steps), _narrow=narrow)
 
 
 def _refuted(sdp: SDP, steps: tuple[Exposure, ...]) -> FacialReduction:
@@ -153,9 +147,3 @@ def _refuted(sdp: SDP, steps: tuple[Exposure, ...]) -> FacialReduction:
     size = max(float(np.max(np.abs(r.rhs), initial=0.0)) for r in sdp.rows)
     violation = abs(float(rows_of(sdp, label).rhs[e])) / size
     return FacialReduction(sdp, sdp, steps, steps[-1].words, violation)
-
-
-def _is_new(proved: Consequences, known: Mapping[str, Echelon]) -> bool:
-    """Whether a step says more than others: faces that rows state are exposed again and again."""
-    news = [known[name].insert(dict(vector)) for name, vector in proved.vectors]
-    return any(news)

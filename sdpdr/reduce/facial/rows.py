@@ -14,30 +14,29 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.exact import SMALL, Mask, Vector, matrix_row, range_of, vector_row
+from sdpdr.linalg.exact import SMALL, Mask, Vector, range_of, vector_row
 from sdpdr.linalg.maps.combine import by_rows
-from sdpdr.linalg.svec import svec_pairs
+from sdpdr.linalg.svec import selection, svec_pairs
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.rows import Expression, Rows
-from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.narrowed import Consequences, Multiplier, Narrowed
+from sdpdr.program.rows import Rows
+from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
 
 # Columns of `_signs`.
 _POSITIVE, _NEGATIVE, _ANY = range(3)
 
 
 def single_rows(
-    now: Narrowed, entries: int = 1_000_000
+    faces: Faces, entries: int = 1_000_000
 ) -> Iterator[tuple[Multiplier, Consequences]]:
     """The rows that confine something by themselves, and what they prove.
 
     Parameters
     ----------
-    now : Narrowed
+    faces : Faces
     entries : int, default 1,000,000
         How many entries of rows are read as fractions, which takes some seconds.
     """
-    for rows, e in candidates(now.sdp):
+    for rows, e in candidates(faces):
         # Counted beforehand, on average; no structured map is multiplied out.
         sizes = (
             (a.matrix().nnz if isinstance(a, VectorMap) else a.n_entries, a.m)
@@ -47,13 +46,13 @@ def single_rows(
         if entries < 0:
             return
         for y in (1, -1):
-            proved, origin = single_row(now, rows, e, y), now.origin(rows.label, e)
-            if proved and origin is not None:
-                yield (rows.label, origin, Fraction(y)), proved
+            proved = single_row(faces, rows, e, y)
+            if proved:
+                yield (rows.label, e, Fraction(y)), proved
                 break
 
 
-def single_row(now: Narrowed, rows: Rows, e: int, y: int) -> Consequences:
+def single_row(faces: Faces, rows: Rows, e: int, y: int) -> Consequences:
     """What one row, times 1 or -1, proves; nothing (false) if it does not."""
     side = Fraction(float(rows.rhs[e]))
     if (y < 0 and rows.relation != "==") or y * side > 0:
@@ -62,21 +61,29 @@ def single_row(now: Narrowed, rows: Rows, e: int, y: int) -> Consequences:
     for name, a in rows.lhs.items():
         if isinstance(a, VectorMap):
             row = vector_row(a, e)
-            if any(not now.sdp.variable(name).is_signed or y * x < 0 for x in row.values()):
+            if any(not faces.sdp.variable(name).is_signed or y * x < 0 for x in row.values()):
                 return Consequences()
             continue
-        matrix = matrix_row(a, e, np.ones(a.n, dtype=bool))
+        matrix = faces.matrix(name, a, e)
         columns = None if matrix is None else range_of({at: y * x for at, x in matrix.items()})
         if columns is None:
             return Consequences()
         vectors += [(name, column) for column in columns]
     if side:
         return Consequences(contradiction=True)
-    return Consequences(tuple((name, now.outwards(name, vector)) for name, vector in vectors))
+    return Consequences(tuple((name, tuple(sorted(vector.items()))) for name, vector in vectors))
 
 
-def candidates(sdp: SDP) -> Iterator[tuple[Rows, int]]:
+def is_silent(faces: Faces, rows: Rows, e: int) -> bool:
+    """Whether nothing is left of a row on the faces."""
+    return all(
+        isinstance(a, LinearMap) and faces.matrix(name, a, e) == {} for name, a in rows.lhs.items()
+    )
+
+
+def candidates(faces: Faces) -> Iterator[tuple[Rows, int]]:
     """Rows whose signs do not rule out that they confine something."""
+    sdp = faces.sdp
     stated = {
         r.label
         for v in sdp.psd_variables
@@ -88,7 +95,7 @@ def candidates(sdp: SDP) -> Iterator[tuple[Rows, int]]:
         # Upper limits above zero leave room for more than a face.
         may_confine = r.relation == "==" or np.any(r.rhs <= 0.0)
         if may_confine and r.label not in stated and r.m:
-            up, down = _semidefinite(sdp, r.lhs, r.m)
+            up, down = _semidefinite(faces, r)
             chosen = up & (r.rhs <= 0.0)
             if r.relation == "==":
                 chosen |= down & (r.rhs >= 0.0)
@@ -101,18 +108,28 @@ def _null(rows: Rows, name: str) -> sp.csr_array:
     return a.null_vectors(rows.rhs)
 
 
-def _semidefinite(sdp: SDP, side: Expression, m: int) -> tuple[Mask, Mask]:
+def _semidefinite(faces: Faces, rows: Rows) -> tuple[Mask, Mask]:
     """Whether rows may be positive, and negative, semidefinite; without multiplying maps out."""
-    up, down = np.ones(m, dtype=bool), np.ones(m, dtype=bool)
-    for name, a in side.items():
-        signs = _signs(a)
-        if not sdp.variable(name).is_signed:
+    up, down = np.ones(rows.m, dtype=bool), np.ones(rows.m, dtype=bool)
+    for name, a in rows.lhs.items():
+        if isinstance(a, LinearMap) and faces.null[name].mixed:
+            # Signs in the basis of the face are others.
+            continue
+        signs = _signs(_without_zeros(faces, name, a))
+        if not faces.sdp.variable(name).is_signed:
             signs[:, [_POSITIVE, _NEGATIVE]] = signs[:, [_ANY]]
         # A matrix with entries and no diagonal is neither.
         hollow = signs[:, _ANY] & ~signs[:, _POSITIVE] & ~signs[:, _NEGATIVE]
         up &= ~signs[:, _NEGATIVE] & ~hollow
         down &= ~signs[:, _POSITIVE] & ~hollow
     return up, down
+
+
+def _without_zeros(faces: Faces, name: str, a: LinearMap | VectorMap) -> LinearMap | VectorMap:
+    """A map without rows and columns of a matrix that are zero."""
+    if isinstance(a, VectorMap) or not faces.null[name].units:
+        return a
+    return a.congruence(sp.csr_array(selection(faces.kept(name), a.n).T))
 
 
 def _signs(a: LinearMap | VectorMap) -> Mask:

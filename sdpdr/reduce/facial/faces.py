@@ -1,0 +1,108 @@
+"""The faces that are proved of the matrices of a program, and single rows on them, in fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Index, from_places
+from sdpdr.linalg import LinearMap
+from sdpdr.linalg.exact import LARGEST, Symmetric, add, matrix_row
+from sdpdr.program.echelon import Echelon
+from sdpdr.program.sdp import SDP
+
+# Label of a group, number of the row, multiplier.
+Multiplier: TypeAlias = "tuple[str, int, Fraction]"
+
+
+@dataclass(frozen=True)
+class Consequences:
+    """What is proved of every feasible point.
+
+    Attributes
+    ----------
+    vectors : tuple of (variable, null vector), the vector as pairs of index and entry
+    contradiction : bool
+        There is no feasible point.
+    """
+
+    vectors: tuple[tuple[str, tuple[tuple[int, Fraction], ...]], ...] = ()
+    contradiction: bool = False
+
+    def __bool__(self) -> bool:
+        return self.contradiction or bool(self.vectors)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Names of the matrices that are confined."""
+        return tuple(dict.fromkeys(name for name, _ in self.vectors))
+
+    def record(self) -> dict[str, object]:
+        """The same ready for JSON, without what is empty."""
+        vectors = [[name, [[k, str(x)] for k, x in vector]] for name, vector in self.vectors]
+        found = {"vectors": vectors, "contradiction": self.contradiction}
+        return {key: value for key, value in found.items() if value}
+
+
+class Faces:
+    """The null vectors that are proved of every matrix: X = V M V^T with V orthogonal to them.
+
+    V is the unit matrix on places without a pivot (`sdpdr.program.echelon.Echelon`), so that null
+    vectors of M are those of X.
+
+    Parameters
+    ----------
+    sdp : SDP
+    proved : iterable of Consequences, optional
+    """
+
+    def __init__(self, sdp: SDP, proved: Iterable[Consequences] = ()) -> None:
+        self.sdp = sdp
+        self.null = {v.name: Echelon() for v in sdp.psd_variables}
+        for one in proved:
+            self.add(one)
+
+    def add(self, proved: Consequences) -> bool:
+        """Take in what is proved; whether it is new."""
+        news = [self.null[name].insert(dict(vector)) for name, vector in proved.vectors]
+        return any(news)
+
+    def kept(self, name: str) -> Index:
+        """The places of a matrix whose rows and columns do not vanish as a whole."""
+        n = self.sdp.variable(name).extents[0]
+        return np.setdiff1d(np.arange(n), list(self.null[name].units))
+
+    def basis(self, name: str) -> sp.csr_array:
+        """V, rounded."""
+        n, echelon = self.sdp.variable(name).extents[0], self.null[name]
+        own = [i for i in range(n) if i not in echelon.vectors]
+        column = {i: k for k, i in enumerate(own)}
+        entries = [(i, column[j], a) for i in range(n) for j, a in echelon.row(i).items()]
+        return from_places(entries, (n, len(own)))
+
+    def matrix(self, name: str, a: LinearMap, e: int) -> Symmetric | None:
+        """V^T A V of a row, exactly; None where that would take long.
+
+        Places are those of X.
+        """
+        keep = np.zeros(a.n, dtype=bool)
+        keep[self.kept(name)] = True
+        matrix, echelon = matrix_row(a, e, keep), self.null[name]
+        if matrix is None or not echelon.mixed:
+            return matrix
+        total: Symmetric = {}
+        for (i, j), value in matrix.items():
+            for p, f in echelon.row(i).items():
+                for q, g in echelon.row(j).items():
+                    if i != j or p <= q:
+                        # An entry beside the diagonal of A stands for its mirror image, too.
+                        term = value * f * g * (2 if i != j and p == q else 1)
+                        add(total, {(min(p, q), max(p, q)): term})
+            if len(total) > LARGEST:
+                return None
+        return total

@@ -1,0 +1,180 @@
+"""The program on faces that were proved, without rounding, and the way to it and back.
+
+Zero rows and columns of a matrix are left out. Other null vectors u are stated as rows X u = 0, on
+which `sdpdr.reduce.Face` and the kernel choose a basis of the face.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Index
+from sdpdr.linalg import Products, SvecMap
+from sdpdr.linalg.exact import Mask, whole
+from sdpdr.linalg.svec import selection
+from sdpdr.program.face import complete_multipliers
+from sdpdr.program.point import Factor, Point, PsdVariable, Value, congruent
+from sdpdr.program.rows import Expression, Rows
+from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import row_norms
+from sdpdr.program.standard import fresh_name
+from sdpdr.reduce.bases import in_bases
+from sdpdr.reduce.facial.faces import Faces
+
+
+@dataclass(frozen=True, eq=False)
+class OnFaces:
+    """A program on faces, and the way back.
+
+    Attributes
+    ----------
+    original, sdp : SDP
+    kept : mapping from variable to array of int
+        The places of matrices whose zero rows and columns are left out.
+    sources : mapping from label to array of int
+        The numbers that rows have in the original program.
+    """
+
+    original: SDP
+    sdp: SDP
+    kept: Mapping[str, Index]
+    sources: Mapping[str, Index]
+
+    def lift(self, point: Point) -> Point:
+        """A point of the original program: matrices embedded, zeros for what is left out."""
+        values: dict[str, Value] = {}
+        for v in self.original.variables if point.values else ():
+            value = point.values.get(v.name)
+            if value is None:
+                values[v.name] = np.zeros(v.extents)
+            elif v.name in self.kept:
+                values[v.name] = congruent(value, _embedding(self.kept[v.name], v.extents[0]))
+            else:
+                values[v.name] = value
+        # No multipliers are all that there are of a program without constraints.
+        if not point.duals and self.sdp.labels:
+            return Point(values, {})
+        full = {label: np.array(y) for label, y in self.original.zero_point().duals.items()}
+        for label, at in self.sources.items():
+            if label in point.duals:
+                full[label][at] = point.duals[label]
+        limits = {k.label for k in self.original.lmis} & point.duals.keys()
+        return Point(values, full | {label: point.duals[label] for label in limits})
+
+    def push(self, point: Point) -> Point:
+        """A point of the original program as one of this, without what is off the face."""
+        values: dict[str, Value] = {}
+        for v in self.sdp.variables:
+            if v.name in point.values:
+                value, at = point.values[v.name], self.kept.get(v.name)
+                if at is not None and isinstance(value, Factor):
+                    value = Factor(value.factor[at])
+                elif at is not None:
+                    value = value[np.ix_(at, at)]
+                values[v.name] = value
+        given = {label: np.nan_to_num(y) for label, y in point.duals.items()}
+        duals = {label: given[label][at] for label, at in self.sources.items() if label in given}
+        duals |= {k.label: given[k.label] for k in self.sdp.lmis if k.label in given}
+        stated = {r.label: np.zeros(r.m) for r in self.sdp.rows if r.label not in self.sources}
+        return Point(values, complete_multipliers(self.sdp, duals | stated) if duals else {})
+
+
+def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> OnFaces:
+    """The program on faces.
+
+    Parameters
+    ----------
+    faces : Faces
+    silent : set of (label, number)
+        Rows that say nothing there.
+    """
+    sdp = faces.sdp
+    kept = {name: faces.kept(name) for name, null in faces.null.items() if null.units}
+    bases = {name: _embedding(at, sdp.variable(name).extents[0]) for name, at in kept.items()}
+    gone = {name for name, at in kept.items() if not at.size}
+    variables = [
+        replace(v, n=kept[v.name].size) if isinstance(v, PsdVariable) and v.name in kept else v
+        for v in sdp.variables
+        if v.name not in gone
+    ]
+
+    def narrower(side: Expression) -> Expression:
+        return in_bases({name: a for name, a in side.items() if name not in gone}, bases)
+
+    rows, sources = list[Rows](), dict[str, Index]()
+    for r in sdp.rows:
+        name = next(iter(r.lhs), "")
+        if _states_face(r) and name in kept:
+            vector = r.lhs[name].vector[kept[name]]  # type: ignore[union-attr]
+            at = kept[name] if np.any(vector) else kept[name][:0]
+            narrow = Rows(r.label, "==", {name: Products(vector.size, vector)}, np.zeros(at.size))
+        else:
+            at = np.flatnonzero(_is_left(r, narrower(r.lhs), silent))
+            narrow = replace(r, lhs=narrower(r.lhs)).take(at)
+        if at.size or not r.m:
+            sources[r.label] = at
+            rows.append(narrow)
+    taken = {*sdp.labels, *(v.name for v in sdp.variables)}
+    rows += _stated(faces, kept, taken)
+    if not variables:
+        # Solvers take no program without variables; this one does not matter.
+        name = fresh_name("nothing", taken)
+        variables = [PsdVariable(name, 1)]
+        rows.append(Rows(name, "==", {name: SvecMap(1, np.ones((1, 1)))}, np.ones(1)))
+    reduced = replace(
+        sdp,
+        variables=tuple(variables),
+        objective=narrower(sdp.objective),
+        rows=tuple(rows),
+        lmis=tuple(replace(lmi, lhs=narrower(lmi.lhs)) for lmi in sdp.lmis),
+    )
+    return OnFaces(sdp, reduced, kept, sources)
+
+
+def _embedding(kept: Index, n: int) -> sp.csr_array:
+    """Columns of the unit matrix."""
+    return sp.csr_array(selection(kept, n).T)
+
+
+def _states_face(r: Rows) -> bool:
+    """Whether a group says K u = 0."""
+    single = len(r.lhs) == 1 and r.relation == "==" and not np.any(r.rhs)
+    return single and all(isinstance(a, Products) for a in r.lhs.values())
+
+
+def _is_left(r: Rows, lhs: Expression, silent: Set[tuple[str, int]]) -> Mask:
+    """Which rows of a group say something; what is left of them is ``lhs``."""
+    broken = r.rhs != 0.0 if r.relation == "==" else r.rhs < 0.0
+    speaks = sum((row_norms(a) for a in lhs.values()), np.zeros(r.m)) > 0.0
+    heard = np.array([(r.label, e) not in silent for e in range(r.m)], dtype=bool)
+    return broken | (speaks & heard)
+
+
+def _stated(faces: Faces, kept: Mapping[str, Index], taken: set[str]) -> Iterator[Rows]:
+    """Rows X u = 0 for null vectors with several entries, if doubles hold a multiple of u."""
+    for name, null in faces.null.items():
+        for pivot in sorted(null.mixed):
+            scale = whole(null.vectors[pivot].values())
+            entries = {i: a * scale for i, a in null.vectors[pivot].items()}
+            if not _are_doubles(entries.values()):
+                continue
+            u = np.zeros(faces.sdp.variable(name).extents[0])
+            u[list(entries)] = [float(a) for a in entries.values()]
+            u = np.ldexp(u, -int(np.frexp(np.abs(u).max())[1]))
+            u = u[kept[name]] if name in kept else u
+            label = fresh_name(f"{name}.face", taken)
+            taken.add(label)
+            yield Rows(label, "==", {name: Products(u.size, u)}, np.zeros(u.size))
+
+
+def _are_doubles(values: Iterable[Fraction]) -> bool:
+    """Whether all fractions are doubles."""
+    try:
+        return all(Fraction(float(value)) == value for value in values)
+    except OverflowError:
+        return False
