@@ -28,7 +28,6 @@ from tables import write_table
 
 import sdpdr
 from sdpdr import Model, graphs, log_det, maximize, methods, minimize, psd, scalar, square
-from sdpdr.model.tangent import is_smooth
 
 KEPT = Path(__file__).with_suffix(".json")
 TOL, LIMIT = 1e-6, 60.0
@@ -412,7 +411,7 @@ def solve(prototype: Prototype) -> dict[str, Any]:
     model = prototype.build(prototype.size)
     size = model.size()
     # What is smooth, but not semidefinite, has no rows in the standard form.
-    sdp = None if is_smooth(model) else model.to_sdp()
+    sdp = None if model.is_smooth else model.to_sdp()
     lmis = [] if sdp is None else [lmi.order for lmi in sdp.lmis]
     orders = [*size["matrices"].values(), *lmis]
     before = processor_seconds()

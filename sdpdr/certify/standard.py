@@ -187,24 +187,22 @@ def standard(sdp: SDP) -> Standard:
 
 
 @remembered
-def in_given_units(sdp: SDP) -> Standard:
-    """The same in the units of the person, which do not change as numbers of the program do.
-
-    Arrows are matrices there.
-    """
-    return _Builder(sdp, units=False).made()
-
-
-@remembered
 def as_written(sdp: SDP) -> Standard:
     """The same with the entries of all matrices as unknowns, on whatever faces they lie."""
     return _Builder(sdp, units=False, faces=False).made()
 
 
+def with_squares(sdp: SDP, unit: float) -> Standard:
+    """The same with a power of two as the unit r of squares, which does not follow right sides."""
+    return _Builder(sdp, units=False, faces=False, unit=unit).made()
+
+
 class _Builder:
     """Gathers rows and cones of a program."""
 
-    def __init__(self, sdp: SDP, *, units: bool, faces: bool = True) -> None:
+    def __init__(
+        self, sdp: SDP, *, units: bool, faces: bool = True, unit: float | None = None
+    ) -> None:
         self.sdp, self._at, self._has_units = sdp, 0, units
         self._arrows = arrow_labels(sdp) if units else frozenset[str]()
         self._faces = {v.name: _face(sdp, v.name) for v in sdp.psd_variables if faces}
@@ -218,10 +216,9 @@ class _Builder:
             basis = None if face is None else face.basis
             self._blocks[v.name] = _Block(v.name, order, places, basis=basis)
         self._known = size
-        sides = [r.rhs for r in sdp.rows] + [lmi.constant for lmi in sdp.lmis]
+        sides = [r.rhs for r in sdp.rows] + [lmi.constant for lmi in sdp.lmis] if units else []
         largest = float(np.max(np.abs(np.concatenate([np.zeros(1), *sides])))) or 1.0
-        largest = largest if units else 1.0
-        self._unit = float(near_powers(np.array([largest]))[0])
+        self._unit = unit or float(near_powers(np.array([largest]))[0])
         self._curved = [v for v in sdp.vector_variables if v.curvature is not None]
         self._n = size + sum(v.size for v in self._curved)
         stated = {

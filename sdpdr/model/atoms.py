@@ -10,7 +10,7 @@ cvxpy is imported when it is first needed, not with this module.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
@@ -21,7 +21,6 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.spectral import form_root
 from sdpdr.linalg.svec import smat, svec_pairs, svec_size
 from sdpdr.model.affine import Affine
 from sdpdr.model.terms import AtMost, Equal, InCone, Term
@@ -32,11 +31,8 @@ Maps: TypeAlias = "Mapping[str, LinearMap | VectorMap]"
 Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
 # The names of the placeholder in a program, and of the scalar that alone is minimized.
 _ARGUMENT, _TOP = "argument", "top"
-# A step of differences of gradients, relative to each value: at the cube root of the rounding unit
-# the errors of rounding and of the difference are of one size.
-_STEP = float(np.finfo(float).eps) ** (1.0 / 3.0)
-# What rounding may leave of zero, relatively: in differences of gradients, and in eigenvalues of
-# matrices of small whole numbers, which cvxpy writes.
+# Share of the largest entry that rounding may leave of an eigenvalue that is zero, of matrices of
+# small whole numbers, which cvxpy writes.
 _ROUNDED = 1e-5
 
 
@@ -142,42 +138,13 @@ class Atom:
         >>> atom("log_sum_exp", ((2,),)).gradient(np.zeros(2))
         array([0.5, 0.5])
         """
-        return self._gradients([values])[0]
-
-    def _gradients(self, points: Iterable[Array]) -> list[Array]:
-        """Gradients at several points."""
         import cvxpy as cp
 
-        variable = cp.Variable(sum(self.sizes))
-        expression = self.express(variable)[0]
-        found = []
-        for point in points:
-            variable.value = point
-            slope = expression.grad[variable]
-            if slope is None:
-                raise DataError(f"{self.word} has no gradient at the point of the solution.")
-            found.append(np.asarray(slope.toarray()).ravel())
-        return found
-
-    def curvature_root(self, values: Array) -> Array:
-        """A matrix R with R^T R the second derivatives of the convex one of f and -f.
-
-        They are differences of gradients.
-
-        Examples
-        --------
-        >>> R = atom("log", ((2,),), sign=-1.0, is_conic=False).curvature_root(np.array([1.0, 2.0]))
-        >>> (R.T @ R).round(6)
-        array([[1.  , 0.  ],
-               [0.  , 0.25]])
-        """
-        steps = np.diag(_STEP * np.maximum(np.abs(values), _STEP))
-        ahead, behind = (self._gradients(values + way * steps) for way in (1.0, -1.0))
-        slopes = (np.array(ahead) - np.array(behind)) / (2.0 * np.diag(steps)[:, None])
-        root, least = form_root(self.sign * (slopes + slopes.T) / 2.0)
-        if least < -_ROUNDED:
-            raise DataError(f"{self.word} has no second derivatives at the point of the solution.")
-        return np.asarray(root)
+        variable = cp.Variable(sum(self.sizes), value=values)
+        slope = self.express(variable)[0].grad[variable]
+        if slope is None:
+            raise DataError(f"{self.word} has no gradient at {values.tolist()}.")
+        return np.asarray(slope.toarray()).ravel()
 
     @cached_property
     def cones(self) -> ConeForm:

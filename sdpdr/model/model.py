@@ -16,7 +16,17 @@ from sdpdr.model.arithmetic import Operators, is_curved
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.describe import describe, legend
 from sdpdr.model.operands import NothingButAdded
-from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
+from sdpdr.model.terms import (
+    AtMost,
+    Equal,
+    InCone,
+    Maximize,
+    Minimize,
+    Penalize,
+    Raw,
+    Smooth,
+    Term,
+)
 from sdpdr.model.to_sdp import to_sdp
 from sdpdr.program.point import PsdVariable, ShapedVariable, Value, Variable
 from sdpdr.program.sdp import SDP
@@ -168,6 +178,12 @@ class Model(NothingButAdded):
             return self.maximize
         goals = [t for _, t in self.labelled_terms() if isinstance(t, (Minimize, Maximize))]
         return bool(goals) and all(isinstance(t, Maximize) for t in goals)
+
+    @cached_property
+    def is_smooth(self) -> bool:
+        """Whether smooth costs are all that it has beside what semidefinite programs have."""
+        kinds = [type(term) for _, term in self.labelled_terms()]
+        return Smooth in kinds and Raw not in kinds
 
     # -- evaluating without a solver --------------------------------------------------------
 

@@ -13,7 +13,6 @@ from sdpdr.base.deadline import ENDLESS, Deadline, TimeUpError
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
 from sdpdr.base.progress import Progress, show_progress
 from sdpdr.model import Model
-from sdpdr.model.tangent import is_smooth
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.model.to_sdp import standard_point
 from sdpdr.program.point import Factor, Point
@@ -219,7 +218,7 @@ def _solve_written(model: Model, chosen: Candidate, sdp: SDP | None, request: Re
         point = standard_point(model, sdp, outcome.point)
         outcome = screen(sdp, replace(outcome, point=point))
         return grade(sdp, replace(outcome, history=()), chosen, request)
-    if is_smooth(model):
+    if model.is_smooth:
         return grade_smooth(model, outcome, chosen, request)
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)
     if outcome.verdict is Verdict.SOLVED:

@@ -1,0 +1,361 @@
+r"""The optimum as the end of the central path, and how it moves with the data.
+
+Along the path u and y are functions of :math:`\mu`, whose derivative says what vanishes at the
+optimum, whether multipliers have a limit, and where the path ends. All data are affine in every
+parameter, so that derivatives of the conditions of optimality by it are differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, NotSmoothError
+from sdpdr.certify.flat import Answer, FlatProgram
+from sdpdr.certify.standard import with_squares
+from sdpdr.certify.units import Units
+from sdpdr.linalg.rounding import near_powers
+from sdpdr.model import Model
+from sdpdr.model.conic.flat import FlatProblem, flat_problem
+from sdpdr.model.parameters import Parameter
+from sdpdr.model.to_cvxpy import render_model
+from sdpdr.program.face import null_vectors
+from sdpdr.program.point import Point, Value, arranged
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution
+from sdpdr.reduce import facial_reduction
+from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solving.derivatives.equations import Equations
+from sdpdr.solving.derivatives.kkt import Place, System
+
+# Gaps on the way, relative to the sizes of what the objective adds up.
+_GAPS = tuple(10.0**-k for k in range(5, 9))
+# Newton steps for each, the length after which one more is the last, and the shortest share.
+_STEPS, _NEAR, _SHARE = 50, 1e-3, 1e-6
+# Powers of mu are 0 or 1 in the limit, and a half where a number vanishes with its multiplier.
+_BETWEEN = 0.22
+# Multipliers that double as the gap becomes a tenth have no limit, since they grow at least like
+# the inverse of its root. Where no point is inside, they grow with every step of Newton's method.
+_GROWTH, _UNLIMITED = 2.0, 1e4
+# Share of a change that dependent equations may contradict, by rounding.
+_CONTRADICTED = 1e-6
+# Squares of the number of equations times unknowns up to which a step takes about a second.
+_LARGEST = 1e10
+NO_INTERIOR = (
+    "the program has no interior at these values of the parameters, and its multipliers, which "
+    "would be the derivative, have no limit: the optimal value may change on one side only, or not "
+    "at a rate. Take differences of two solutions, or another value, for which rows leave room (a "
+    "limit that is positive rather than zero)."
+)
+_IMPRECISE = (
+    "no precise optimum was found from this solution, or the program is too large for one: solve "
+    "with a smaller tol, or take differences of two solutions instead."
+)
+_TOUCHING = (
+    "the solution has no derivative here, since a slack, or an eigenvalue, vanishes together with "
+    "its multiplier, as far as can be told: move the parameter a little."
+)
+_SEVERAL = (
+    "the solution has no derivative here, since its point is not unique: add a price that chooses "
+    "one, for instance on squares."
+)
+
+
+class Change(NamedTuple):
+    """Derivatives of the optimal value of the minimisation and of both residuals."""
+
+    value: float
+    slack: Array
+    missed: Array
+
+
+class Written(NamedTuple):
+    """A model at present values of its parameters, flat; `written` makes it.
+
+    Attributes
+    ----------
+    flat : FlatProgram
+        The minimisation.
+    faces : list
+        What exposes the faces that the program was restricted to.
+    answer : callable
+        From a solution of the model to one of the flat program; None if something is missing.
+    values : callable
+        From unknowns, or their derivatives, to those of the model's variables.
+    places : mapping from name to array of int
+        The unknowns that a variable is made of.
+    null : mapping from int to array
+        See `Equations.of`.
+    """
+
+    flat: FlatProgram
+    faces: list[Any]
+    answer: Callable[[Solution], Answer | None]
+    values: Callable[[Array], Mapping[str, Value]]
+    places: Mapping[str, Index]
+    null: Mapping[int, Array]
+
+
+def written(model: Model, values: Mapping[str, Value]) -> Written:
+    """The model in standard form on the faces that its rows state, or over cvxpy's cones.
+
+    Values of variables next to the optimum tell the unit of quadratic costs.
+    """
+    if model.is_smooth:
+        return _over_cones(flat_problem(render_model(model).problem))
+    sdp = model.to_sdp()
+    squares = [values.get(v.name, 0.0) for v in sdp.vector_variables if v.curvature is not None]
+    largest = max((float(np.max(np.abs(v), initial=0.0)) for v in squares), default=0.0)
+    return _in_standard_form(sdp, float(near_powers(np.array([largest or 1.0]))[0]))
+
+
+def _over_cones(flat: FlatProblem) -> Written:
+    """A model with smooth costs: cvxpy keeps no values of what it adds, nor multipliers of it."""
+    shapes = {v.name(): v.shape for v in flat.problem.variables()}
+
+    def values(x: Array) -> dict[str, Value]:
+        return {name: _unfolded(x[at], shapes[name]) for name, at in flat.variables.items()}
+
+    def answer(solution: Solution) -> Answer | None:
+        return ask_clarabel(flat.program) if solution.values else None
+
+    return Written(flat.program, [], answer, values, flat.variables, {})
+
+
+def _unfolded(numbers: Array, shape: tuple[int, ...]) -> Array:
+    """The values of a variable of cvxpy, of symmetric ones from the rows of their triangle."""
+    if numbers.size == np.prod(shape, dtype=int):
+        return numbers.reshape(shape, order="F")
+    found = np.zeros(shape)
+    found[np.triu_indices(shape[0])] = numbers
+    return np.asarray(found + np.triu(found, 1).T)
+
+
+def _in_standard_form(sdp: SDP, unit: float) -> Written:
+    faced = facial_reduction(sdp)
+    if faced.infeasible:
+        raise NotSmoothError(NO_INTERIOR)
+    found = with_squares(faced.sdp, unit)
+
+    def answer(solution: Solution) -> Answer | None:
+        # A face that only a solver's hints have found is not found again for other numbers.
+        if len(faced.exposures) < len(solution.exposures):
+            raise NotSmoothError(NO_INTERIOR)
+        duals = {label: np.nan_to_num(y) if faced else y for label, y in solution.duals.items()}
+        point = Point(solution.values, duals)
+        if faced and faced.original.is_point(solution.values):
+            point = faced.push(point)
+        if not faced.sdp.is_point(point.values) or not faced.sdp.is_dual_point(point.duals):
+            return None
+        given = found.answer(point)
+        return given if all(np.isfinite(part).all() for part in given[:3]) else None
+
+    def values(x: Array) -> Mapping[str, Value]:
+        return faced.embed(Point(found.values(x), {})).values
+
+    exposing = [step.multipliers for step in faced.exposures]
+    places = {block.name: block.places for block in found.blocks}
+    stated = {v.name: null_vectors(faced.sdp, v.name).toarray() for v in faced.sdp.psd_variables}
+    null = {int(places[name][0]): u for name, u in stated.items() if u.size}
+    return Written(found.flat, exposing, answer, values, places, null)
+
+
+class Near:
+    """A point and multipliers of a model near its optimum, and how its data move them.
+
+    Raises
+    ------
+    NotSmoothError
+        If there is no feasible point, or a face was found that no row states.
+    DataError
+        If the solution has no point or no multipliers.
+    """
+
+    def __init__(self, model: Model, solution: Solution) -> None:
+        self.model, self._values = model, solution.values
+        self.written = written(model, self._values)
+        answer = self.written.answer(solution)
+        if answer is None and self.written.faces:
+            # Multipliers of the whole program, that might do instead, need not exist.
+            raise NotSmoothError(NO_INTERIOR)
+        if answer is None:
+            raise DataError(
+                f"a derivative needs a point and all multipliers; this solution "
+                f"({solution.status.name} by {solution.solver}) lacks some."
+            )
+        self.units = Units.of(self.written.flat)
+        self.of = Equations.of(self.units.program(self.written.flat), self._null())
+        x, z = self.units.point(answer.x), self.units.multipliers(answer.z)
+        flat = self.of.flat
+        self.answer = Answer(x, flat.b - flat.A @ x, z, True)
+        self.u, self.y = self.of.written(self.answer)
+
+    def _null(self) -> dict[int, Array]:
+        """Null vectors of matrices in the units of the program."""
+        found = {}
+        for first, u in self.written.null.items():
+            k = np.arange(len(u))
+            units = np.sqrt(self.units.unknowns[first + k * (k + 3) // 2])
+            found[first] = u * units[:, None]
+        return found
+
+    def given(self, u: Array) -> Mapping[str, Value]:
+        """Values of the model's variables, linear in u."""
+        return self.written.values(self.units.given_point(self.of.unknowns(u)))
+
+    def changes(self, parameter: Parameter) -> list[Change]:
+        """What every entry of a parameter changes, which all data are affine in."""
+        of, u, y = self.of, self.u, self.y
+
+        def change(step: float) -> Change:
+            other = self._moved(parameter)
+            cost, B = other.c - of.c, other.B - of.B
+            missed = (other.g - of.g) - B @ u
+            value = other.flat.offset - of.flat.offset + cost @ u + y @ missed
+            slack = cost - B.T @ y
+            return Change(self.units.cost * float(value) / step, slack / step, missed / step)
+
+        return parameter.at_each_entry(change)
+
+    def _moved(self, parameter: Parameter) -> Equations:
+        """The program at other values of a parameter, with u and y as they are here."""
+        now = written(self.model, self._values)
+        if now.faces != self.written.faces:
+            raise NotSmoothError(NO_INTERIOR)
+        flat = self.of.flat
+        if now.flat.A.shape == flat.A.shape and now.flat.E.shape == flat.E.shape:
+            other = Equations.of(self.units.program(now.flat), self._null())
+            if other.is_like(self.of):
+                return other
+        raise NotSmoothError(
+            f"the rows of the program, or the face that they state, change with "
+            f"{parameter.name!r}: take differences of two solutions instead."
+        )
+
+
+class Optimum(Near):
+    """An answer to a model as precise as doubles allow, and its derivatives.
+
+    Raises
+    ------
+    NotSmoothError
+        If multipliers are unlimited or there are none, even on the face that the constraints state.
+    DataError
+        If the program is too large, or the answer too far from the optimum.
+    """
+
+    def __init__(self, model: Model, solution: Solution) -> None:
+        super().__init__(model, solution)
+        failure = NotSmoothError(NO_INTERIOR) if self.written.faces else DataError(_IMPRECISE)
+        if self.of.g.size**2 * self.of.c.size > _LARGEST:
+            raise failure
+        with np.errstate(all="ignore"):
+            try:
+                before, self._place = _last_of_path(self.of, self.answer)
+                du, dy = System(self._place).solve(self._place.gradient, np.zeros(self.y.size))
+            except np.linalg.LinAlgError:
+                raise failure from None
+        self._exponents = self._place.exponents(before)
+        self.u, self.y = self._place.u - self._place.mu * du, self._place.y - self._place.mu * dy
+
+    @property
+    def value(self) -> float:
+        """The optimal value."""
+        value = float(self.of.c @ self.u) + self.of.flat.offset
+        return self.units.cost * (-value if self.model.is_maximization else value)
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The optimal point."""
+        return dict(self.given(self.u))
+
+    @cached_property
+    def _system(self) -> System:
+        """The system at the optimum."""
+        return System(self._place, self._place.limit(self._exponents, self.u, self.y))
+
+    def agree(self, changes: Sequence[Change]) -> bool:
+        """Whether constraints that depend on each other still do after changes."""
+        shares = (self._system.contradiction(one.slack, one.missed) for one in changes)
+        return all(share <= _CONTRADICTED for share in shares)
+
+    def derivative(self, parameter: Parameter) -> dict[str, Array]:
+        """Derivatives of the user's variables, or a `NotSmoothError` if there are none."""
+        names, shapes, changes = self._names(), self.model.shapes, self.changes(parameter)
+        powers = np.abs(self._exponents - np.round(self._exponents))
+        if np.max(powers, initial=0.0) > _BETWEEN:
+            raise NotSmoothError(_TOUCHING)
+        if not self._system.determines(self._are_among(names)):
+            raise NotSmoothError(_SEVERAL)
+        if not self.agree(changes):
+            raise NotSmoothError(
+                f"the solution has no derivative by {parameter.name!r} here, since rows that depend"
+                " on each other come apart as it changes: leave one of them out."
+            )
+        slopes: dict[str, list[Array]] = {name: [] for name in names}
+        for change in changes:
+            moved = self.given(self._system.least(change.slack, change.missed)[0])
+            for name in names:
+                seen = arranged(moved[name], shapes[name]) if name in shapes else moved[name]
+                slopes[name].append(np.asarray(seen))
+        return {
+            name: np.reshape(each, (*parameter.shape, *each[0].shape))
+            for name, each in slopes.items()
+        }
+
+    def _are_among(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Which entries of u variables are made of."""
+        found = np.zeros(self.of.c.size, dtype=bool)
+        for name in names:
+            found[self.written.places[name]] = True
+        return found
+
+    def _names(self) -> tuple[str, ...]:
+        """Names of the variables that were written, not those that functions added."""
+        added = tuple(f"{block.label}." for block in self.model.blocks)
+        return tuple(v.name for v in self.model.variables() if not v.name.startswith(added))
+
+
+def _last_of_path(of: Equations, answer: Answer) -> list[Place]:
+    """The last two points of the path on the way to the optimum."""
+    cost = float(np.abs(of.flat.c) @ np.abs(answer.x)) or 1.0
+    levels = [gap * cost / of.flat.degree for gap in _GAPS]
+    u, y = of.start(answer, levels[0])
+    found = list[Place]()
+    for mu, after in zip(levels, [*levels[1:], levels[-1]], strict=True):
+        found.append(place := _centred(of, u, y, mu))
+        du, dy = System(place).solve(place.gradient, np.zeros(y.size))
+        further = after - mu
+        while not of.are_inside(place.u + further * du):
+            further *= 0.5
+        u, y = place.u + further * du, place.y + further * dy
+    sizes = [float(np.linalg.norm(place.y)) for place in found]
+    if sizes[-1] > _GROWTH * sizes[-2]:
+        raise NotSmoothError(NO_INTERIOR)
+    return found[-2:]
+
+
+def _centred(of: Equations, u: Array, y: Array, mu: float) -> Place:
+    """The point of the path next to another one; a `LinAlgError` if Newton's method finds none."""
+    is_near, first = False, y
+    for _ in range(_STEPS):
+        place = Place(of, u, y, mu)
+        if is_near:
+            return place
+        du, dy = System(place).solve(*place.missed)
+        length = float(np.sqrt(place.quotients @ place.turned(du) ** 2 / mu))
+        if not np.isfinite(length):
+            break
+        share = 1.0
+        while share > _SHARE and not of.are_inside(u + share / 0.95 * du):
+            share *= 0.7
+        u, y = u + share * du, y + share * dy
+        is_near = length < _NEAR
+    if np.linalg.norm(y) > _UNLIMITED * (np.linalg.norm(first) + np.linalg.norm(of.c)):
+        raise NotSmoothError(NO_INTERIOR)
+    raise np.linalg.LinAlgError("Newton's method finds no point of the central path")
