@@ -260,19 +260,3 @@ def test_a_start_after_the_model_alone_is_a_descent_of_its_own():
     starts = [record.start for record in state.history]
     assert starts[0] == 0
     assert set(starts[1:]) == {1}
-
-
-def test_the_solver_is_chosen_once_and_once_more_for_the_direction(monkeypatch):
-    from sdpdr.solving.iterate import programs
-
-    chosen = []
-
-    def counted(program, asked):
-        chosen.append(choose(program, asked))
-        return chosen[-1]
-
-    choose = programs.choose
-    monkeypatch.setattr(programs, "choose", counted)
-    state = ConvexIteration(methods.mvu(STAR), 2, weight=2.0, max_iter=4, tol=1e-12).run()
-    assert len(state.history) > 2
-    assert len(chosen) == 2

@@ -134,7 +134,7 @@ def derivative(
     >>> K = sdpdr.psd("K", 2)
     >>> width = sdpdr.parameter("width", value=4.0)
     >>> model = sdpdr.maximize(K.sum()) + (K[0, 0] <= width) + (K[1, 1] <= 1.0)
-    >>> (sdpdr.derivative(model, model.solve(), width)["K"] + 0.0).round(4)
+    >>> sdpdr.derivative(model, model.solve(), width)["K"].round(4) + 0.0
     array([[1.  , 0.25],
            [0.25, 0.  ]])
     """

@@ -64,8 +64,7 @@ class ConvexIteration:
     is a local method. Restarts draw another direction at random and keep the best answer.
 
     The program is compiled once. Where the solver can begin from a given point, it begins from the
-    last one. With ``solver="auto"`` the solver and form are chosen for the first program under a
-    direction, and serve for all others.
+    last one. With ``solver="auto"`` the solver and form are chosen for each program.
 
     Parameters
     ----------
@@ -186,12 +185,17 @@ class ConvexIteration:
         """The size of matrices beside which one counts as zero."""
         return self.programs.unit(self.ways)
 
+    @cached_property
+    def _openings(self) -> tuple[Costs | None, ...]:
+        """What the first starts begin with, None for the model alone; others begin at random."""
+        given = () if self.start is None else (self._given(),)
+        if self.weight is not None:
+            return (None, *given)
+        return given or (self._drawn(0, first=True),)
+
     def init(self) -> State:
         """The state before the first program."""
-        costs: Costs | None = None
-        if self.weight is None:
-            costs = self._drawn(0, first=True) if self.start is None else self._given()
-        return State(IterationStatus.RUNNING, (), costs, self.programs.names[0])
+        return State(IterationStatus.RUNNING, (), self._openings[0], self.programs.names[0])
 
     def done(self, state: State) -> bool:
         """Whether there is nothing left to do."""
@@ -258,7 +262,7 @@ class ConvexIteration:
         if len(state.descent) >= self.max_iter:
             return replace(state, status=IterationStatus.ITERATION_LIMIT)
         watch = Deadline()
-        solution = self._solve(state, deadline)
+        solution = self.programs.solve(state.directions, state.last, deadline)
         record = self._record(state, solution, watch.spent)
         state = replace(state, history=(*state.history, record))
         if solution.values:
@@ -285,30 +289,25 @@ class ConvexIteration:
     def _judged(self, state: State) -> State:
         """The state with the next program, or ended."""
         verdict = self._verdict(state.descent)
-        if verdict is IterationStatus.RUNNING:
-            if len(state.descent) >= self.max_iter:
-                verdict = IterationStatus.ITERATION_LIMIT
-            # The model alone is a descent of its own where another start is planned.
-            alone = state.directions is None
-            start = state.start + (self._planned_starts if alone else 0)
-            state = replace(state, directions=self._next(state), start=start)
-        if verdict in (IterationStatus.RUNNING, IterationStatus.RANK_REACHED):
+        if verdict is IterationStatus.RUNNING and len(state.descent) >= self.max_iter:
+            verdict = IterationStatus.ITERATION_LIMIT
+        if verdict is IterationStatus.RANK_REACHED:
             return replace(state, status=verdict)
-        return self._another_start(state, verdict)
+        if state.start + 1 < len(self._openings):
+            # The model alone has been solved, for its bound, and the start that is given follows.
+            verdict = IterationStatus.STALLED
+        if verdict in (IterationStatus.RUNNING, IterationStatus.ITERATION_LIMIT):
+            state = replace(state, directions=self._next(state))
+        return state if verdict is IterationStatus.RUNNING else self._another_start(state, verdict)
 
     def _another_start(self, state: State, verdict: IterationStatus) -> State:
-        """The state with random costs, or ended if there may be no more starts."""
-        if state.start >= self.restarts + self._planned_starts:
-            return replace(state, status=verdict)
+        """The state with the costs of another start, or ended if there may be no more."""
         number = state.start + 1
-        costs = self._drawn(number)
+        if number >= len(self._openings) + self.restarts:
+            return replace(state, status=verdict)
+        known = number < len(self._openings)
+        costs = self._openings[number] if known else self._drawn(number)
         return replace(state, status=IterationStatus.RUNNING, directions=costs, start=number)
-
-    def _solve(self, state: State, deadline: Deadline) -> Solution:
-        """The answer to the program of a state, sought from the last one."""
-        # The direction costs a program the structure that may have served the model alone.
-        changed = len(state.solved) == 1 and self.weight is not None
-        return self.programs.solve(state.directions, state.last, deadline, choose_anew=changed)
 
     def _finished(self, state: State, deadline: Deadline) -> State:
         """With a value that is proved attainable near the best answer, which stays as it is."""
@@ -367,15 +366,8 @@ class ConvexIteration:
             return IterationStatus.STALLED
         return IterationStatus.RUNNING
 
-    @property
-    def _planned_starts(self) -> int:
-        """How many starts follow the first without being restarts."""
-        return int(self.weight is not None and self.start is not None)
-
     def _next(self, state: State) -> Costs:
         """The costs that the last answer suggests."""
-        if state.directions is None and self.start is not None:
-            return self._given()
         assert state.last is not None
         seed = [self.seed, state.start, len(state.history)]
         return self._made(state.last.values, len(state.descent) - 1, seed)

@@ -23,16 +23,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UnknownNameError
 from sdpdr.linalg import InnerProduct, LinearMap, QuadraticForms, Trace
-from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.program import Factor, as_dense
-from sdpdr.program.point import Value, weighed
+from sdpdr.program.point import Value, spectrum_of, weighed
 
 # Eigenvalues below this share of the largest belong to no direction of their own.
 _NEGLIGIBLE = 1e-12
@@ -109,30 +107,8 @@ class Direction(ABC):
         return Trace(n)
 
 
-class _OfSpectrum(Direction):
-    """A direction made of the spectrum, with weights on the points or without."""
-
-    weights: Array | None
-
-    def excess(self, value: Value) -> float:
-        """Sum of the trailing eigenvalues."""
-        values, _ = self._spectrum(value)
-        return float(np.sum(np.maximum(values[self.rank :], 0.0)))
-
-    def size(self, value: Value) -> float:
-        """The weighted trace."""
-        return float(np.sum(self._spectrum(value)[0]))
-
-    def measure(self, n: int) -> LinearMap:
-        """The weighted trace."""
-        return Trace(n, self.weights)
-
-    def _spectrum(self, value: Value) -> tuple[Array, Array]:
-        return _spectrum(value, self.weights)
-
-
 @dataclass(frozen=True, eq=False)
-class Trailing(_OfSpectrum):
+class Trailing(Direction):
     r"""The projector on the trailing eigenvectors; the excess is the sum of their eigenvalues.
 
     :math:`W = I - H H^T` with the r leading eigenvectors H, so
@@ -145,10 +121,6 @@ class Trailing(_OfSpectrum):
     weights : array of shape (n,), optional
         How many points each row stands for. The eigenvalues are then those of the matrix in which
         every point has a row of its own, hence of :math:`D^{1/2} X D^{1/2}`.
-    centred : bool, default False
-        Whether the eigenvalues are those about the mean of the points, wherever the origin is. With
-        q the unit vector along :math:`D^{1/2}\mathbf 1`, X is then seen through
-        :math:`(I - q q^T) D^{1/2}`, and W has q among the vectors that it leaves out.
 
     Examples
     --------
@@ -166,11 +138,6 @@ class Trailing(_OfSpectrum):
 
     name: ClassVar[str] = "trailing"
     weights: Array | None = None
-    centred: bool = False
-
-    def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
-        """The weighted trace, about the mean if ``centred``."""
-        return self._all_but(np.zeros((n, 0))) if self.centred else self.measure(n)
 
     def random(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
         """All but r directions drawn at random."""
@@ -178,35 +145,32 @@ class Trailing(_OfSpectrum):
 
     def cost(self, value: Value, null: Array, step: int, rng: np.random.Generator) -> LinearMap:
         """All but the r leading eigenvectors."""
-        head = _leading(*self._spectrum(value), self.rank, rng)
+        head = _leading(*spectrum_of(weighed(value, self.weights)), self.rank, rng)
         return self._all_but(_completed(head, self._null(null), self.rank, rng))
 
-    def _spectrum(self, value: Value) -> tuple[Array, Array]:
-        return _spectrum(value, self.weights, self._mean(value.shape[0]))
+    def excess(self, value: Value) -> float:
+        """Sum of the trailing eigenvalues."""
+        return _trailing(weighed(value, self.weights), self.rank)
 
-    def _mean(self, n: int) -> Array:
-        """Q as a column, or no column."""
-        if not self.centred:
-            return np.zeros((n, 0))
-        root = np.ones((n, 1)) if self.weights is None else _root(self.weights)
-        return np.asarray(root / np.linalg.norm(root))
+    def size(self, value: Value) -> float:
+        """The weighted trace."""
+        return float(weighed(value, self.weights).trace())
+
+    def measure(self, n: int) -> LinearMap:
+        """The weighted trace."""
+        return Trace(n, self.weights)
 
     def _null(self, null: Array) -> Array:
-        if self.weights is not None:
-            null = np.linalg.qr(null / _root(self.weights))[0]
-        # Where the constraints centre the points, q is among the null vectors already.
-        return sl.orth(np.hstack([self._mean(len(null)), null])) if self.centred else null
+        """Null vectors of the matrix with a row for every point."""
+        return null if self.weights is None else np.linalg.qr(null / _root(self.weights))[0]
 
     def _all_but(self, head: Array) -> LinearMap:
-        n = head.shape[0]
-        head = np.hstack([self._mean(n), head])
-        scaled = head if self.weights is None else _root(self.weights) * head
-        forms = QuadraticForms(scaled.T)
-        return Trace(n, self.weights) - np.ones((1, forms.m)) @ forms
+        forms = QuadraticForms((head if self.weights is None else _root(self.weights) * head).T)
+        return Trace(len(head), self.weights) - np.ones((1, forms.m)) @ forms
 
 
 @dataclass(frozen=True, eq=False)
-class LogDet(_OfSpectrum):
+class LogDet(Direction):
     r"""Reweighting: the gradient of :math:`\log\det(X + \delta I)` with falling :math:`\delta`.
 
     :math:`W = \delta (X + \delta I)^{-1}`, where :math:`\delta` is a share of the mean eigenvalue.
@@ -222,8 +186,6 @@ class LogDet(_OfSpectrum):
         Factor on it from one cost to the next.
     least : float, default 1e-6
         Last share.
-    weights : array of shape (n,), optional
-        As for `Trailing`.
 
     References
     ----------
@@ -234,7 +196,6 @@ class LogDet(_OfSpectrum):
     delta: float = 1.0
     shrink: float = 0.5
     least: float = 1e-6
-    weights: Array | None = None
 
     def __post_init__(self) -> None:
         if not (self.delta > 0.0 and self.least > 0.0 and 0.0 < self.shrink <= 1.0):
@@ -250,14 +211,15 @@ class LogDet(_OfSpectrum):
 
     def cost(self, value: Value, null: Array, step: int, rng: np.random.Generator) -> LinearMap:
         """The reweighted trace."""
-        gram = as_dense(value)
-        values, vectors = _spectrum(gram, self.weights)
+        values, vectors = spectrum_of(as_dense(value))
         share = max(self.least, self.delta * self.shrink**step)
         delta = share * max(float(np.mean(values)), np.finfo(float).tiny)
         pressed = delta / (np.maximum(values, 0.0) + delta)
-        if self.weights is not None:
-            vectors = _root(self.weights) * vectors
         return InnerProduct((vectors * pressed) @ vectors.T)
+
+    def excess(self, value: Value) -> float:
+        """Sum of the trailing eigenvalues."""
+        return _trailing(value, self.rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,19 +330,9 @@ def directions_of(
     }
 
 
-def _spectrum(
-    value: Value, weights: Array | None, mean: Array | None = None
-) -> tuple[Array, Array]:
-    """Of the points, each as often as it counts, off the columns of ``mean``."""
-    value = weighed(value, weights)
-    if isinstance(value, Factor):
-        factor = value.factor
-        return factor_spectrum(factor if mean is None else factor - mean @ (mean.T @ factor))
-    gram = np.asarray(value, dtype=float)
-    if mean is not None and mean.size:
-        off = np.eye(len(gram)) - mean @ mean.T
-        gram = off @ gram @ off
-    return gram_spectrum(gram)
+def _trailing(value: Value, rank: int) -> float:
+    """Sum of the eigenvalues after the first ones."""
+    return float(np.sum(np.maximum(spectrum_of(value)[0][rank:], 0.0)))
 
 
 def _root(weights: Array) -> Array:

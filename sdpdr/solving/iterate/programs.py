@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import ModelError, NotAcceptedError, ShapeError
+from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg import LinearMap
 from sdpdr.program import SDP, Factor, Solution
 from sdpdr.program.face import null_vectors
@@ -99,56 +99,31 @@ class Programs:
         return program
 
     def solve(
-        self,
-        directions: Mapping[str, LinearMap] | None,
-        last: Solution | None,
-        deadline: Deadline,
-        *,
-        choose_anew: bool = False,
+        self, directions: Mapping[str, LinearMap] | None, last: Solution | None, deadline: Deadline
     ) -> Solution:
-        """Solve the program under some directions, from the last answer where that is possible.
-
-        With ``"auto"``, the solver and form that gave the last answer serve again, unless they do
-        not accept this program or ``choose_anew`` is set.
-        """
-        program = self.under(directions)
-        if self.solver != "auto":
-            return self._ask(program, self.solver, self.form, deadline, last)
-        if last is not None and not choose_anew:
-            try:
-                return self._ask(program, last.solver, last.form, deadline, last)
-            except NotAcceptedError:
-                pass
-        options = {"tol": self.accuracy}
-        requested = PlanOptions("auto", self.form, skip=_TOO_COARSE, options=options)
-        chosen = choose(program, requested).first
-        return self._ask(program, chosen.solver, chosen.form, deadline, None)
-
-    def tolerates(self, error: float) -> bool:
-        """Whether an answer is good enough, beside the accuracy requested."""
-        return error <= TOLERATED * self.accuracy
-
-    def _ask(
-        self,
-        program: SDP,
-        solver: str | Solver,
-        form: str,
-        deadline: Deadline,
-        last: Solution | None,
-    ) -> Solution:
-        """Solve, from the last answer where the solver can begin from a given point."""
+        """Solve the program under some directions, from the last answer where that is possible."""
+        program, solver, form = self.under(directions), self.solver, self.form
+        if solver == "auto":
+            options = {"tol": self.accuracy}
+            requested = PlanOptions("auto", form, skip=_TOO_COARSE, options=options)
+            chosen = choose(program, requested).first
+            solver, form = chosen.solver, chosen.form
         takes_start = (find(solver) if isinstance(solver, str) else solver).takes_start
         return solve_step(
             program,
             solver,
             form,
-            tol=unless_configured(solver, self.accuracy),
+            tol=unless_configured(self.solver, self.accuracy),
             time_limit=deadline.left(),
-            seed=unless_configured(solver, self.seed),
+            seed=unless_configured(self.solver, self.seed),
             # The optimum of a program that looks for a rank is zero once it is found.
             gap_scale=gap_scale(program),
             start=last if takes_start else None,
         )
+
+    def tolerates(self, error: float) -> bool:
+        """Whether an answer is good enough, beside the accuracy requested."""
+        return error <= TOLERATED * self.accuracy
 
     def matrix(self, start: Start, name: str) -> Value:
         """The matrix that a start stands for; points are moved to where the constraints want them.
