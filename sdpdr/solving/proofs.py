@@ -1,7 +1,7 @@
 """Proofs of both sides of an answer: at any size by what suits the program, or by the kernel.
 
 Points of large programs are made feasible in closed form, or next to a factor, and multipliers are
-checked as they are or with limits on traces. Whatever that leaves open of a program that dense
+moved inwards until their slack is verified. Whatever that leaves open of a program that dense
 linear algebra can take, the kernel proves (`sdpdr.certify`): values, bounds, and that there is no
 point, or no limit.
 """

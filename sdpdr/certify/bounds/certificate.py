@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.certify.bounds.checker import DualBoundChecker
 from sdpdr.certify.bounds.dual_form import DualForm
-from sdpdr.certify.bounds.lifting import Lifted, lifted
-from sdpdr.certify.bounds.limits import VariableLimits
-from sdpdr.certify.bounds.scaling import scaled
+from sdpdr.certify.bounds.inwards import Way, shares, ways
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.program.sdp import SDP
 
 Duals = Mapping[str, Array]
-# A loss, relative to the dual value of the multipliers, that is not worth another argument: a tenth
-# of the tolerance that solves have by default.
+# A loss, relative to the dual value of the multipliers, that is not worth another way: a tenth of
+# the tolerance that solves have by default.
 _GOOD = 1e-7
 _RIGOROUS = "proved with all rounding accounted for"
 
@@ -38,7 +35,7 @@ class Certificate:
         A sentence that says how it is proved, or why not.
     duals : mapping from label to array
         The multipliers that prove it, of all constraints that do not merely state a face; empty
-        without a bound. Limits on variables pay for what they lack, where the argument says so.
+        without a bound.
     """
 
     bound: float | None
@@ -58,8 +55,8 @@ def certify(
         Multipliers of every group of rows, shape (m,), and of every matrix inequality, shape
         (order, order), as in `sdpdr.program.Point`.
     goal : float, optional
-        A bound that is good enough, in the sense of the objective as it was written. Where an
-        argument proves as much, no other is tried.
+        A bound that is good enough, in the sense of the objective as it was written. Once as much
+        is proved, no other multipliers are tried.
     deadline : Deadline, optional
         After it the multipliers are tried once more as they are, and nothing else.
 
@@ -86,84 +83,73 @@ def certify(
         return Certificate(None, "the solver returned no multipliers")
     if not all(np.isfinite(y).all() for y in duals.values()):
         return Certificate(None, "the multipliers are not finite")
-    form = sdp.remembered(DualForm)
-    checker = DualBoundChecker(form, sdp.remembered(VariableLimits))
-    search = _Search(form, checker, form.stack(duals))
+    search = _Search(sdp.remembered(DualForm), duals, deadline)
     with np.errstate(all="ignore"):
-        search.run(goal, deadline)
+        search.run(goal)
     return search.certificate()
 
 
 class _Search:
-    """The best bound so far, and why arguments proved none."""
+    """The best bound so far, and why other multipliers proved none."""
 
-    def __init__(self, form: DualForm, checker: DualBoundChecker, y: Array) -> None:
-        self._form, self._checker, self._y = form, checker, y
+    def __init__(self, form: DualForm, duals: Duals, deadline: Deadline) -> None:
+        self._form, self._deadline = form, deadline
+        self._y = np.clip(form.stack(duals), *form.box)
         self._best: tuple[float, str, Array] | None = None
         self._troubles: list[str] = []
-        self._is_scaled = False
 
-    def run(self, goal: float | None, deadline: Deadline) -> None:
-        """All arguments, until one is good enough or the time is up."""
+    def run(self, goal: float | None) -> None:
+        """Multipliers in turn, until some are good enough or the time is up."""
         form, y = self._form, self._y
         claimed = form.sdp.dual_value(form.named(y))
         enough = claimed - _GOOD * abs(claimed)
         if goal is not None:
             enough = min(enough, form.sdp.report(goal))
-        # Without an objective every feasible point is optimal.
-        arguments = [self._scaled, self._lifted] if form.has_objective else []
-        for argument in (*arguments, self._objective):
-            is_late = deadline.is_over()
-            try:
-                self._as_given() if is_late else argument()
-            except (UnprovedError, ArithmeticError, np.linalg.LinAlgError) as reason:
-                self._troubles.append(str(reason))
-            if is_late or (self._best is not None and self._best[0] >= enough):
+        if self._deadline.is_over():
+            self._take(y, "multipliers as they are")
+            return
+        if not form.has_objective:
+            # Every feasible point is optimal, unless there is none.
+            self._take(np.zeros(y.size), "there is no objective")
+        for way in ways(form, y):
+            self._move(way)
+            if self._is_over(enough):
                 return
-            if self._is_scaled and goal is None:
-                return
-
-    def _as_given(self) -> None:
-        self._take([Lifted(self._y, 0.0, {})], "multipliers as they are")
-
-    def _scaled(self) -> None:
-        found = scaled(self._form, self._y)
-        if found is not None:
-            self._take((Lifted(y, 0.0, {}) for y in found.candidates), found.words)
-            self._is_scaled = found.are_multiples and self._best is not None
-
-    def _lifted(self) -> None:
-        self._take(lifted(self._form, self._y), "multipliers as they are")
-
-    def _objective(self) -> None:
-        """The bound that the objective has by itself, as a sum of squares has."""
+        self._take(y, "multipliers as they are")
         if self._best is None:
-            nothing = Lifted(np.zeros(self._y.size), 0.0, {})
-            self._take([nothing], "the objective has this bound by itself")
+            self._take(np.zeros(y.size), "the objective has this bound by itself")
 
-    def _take(self, candidates: Iterable[Lifted], words: str) -> None:
-        """Keep the first of some multipliers that prove a bound, if it is better."""
-        trouble = words
-        for y, radius, lifts in candidates:
-            value = self._checker.value(y, radius, lifts)
-            if value is not None:
-                if self._best is None or value > self._best[0]:
-                    self._best = value, words + self._limits(lifts), y
+    def _move(self, way: Way) -> None:
+        """Keep multipliers that are moved by the least share that verifies."""
+        try:
+            found = shares(self._form, self._y, way)
+        except (UnprovedError, ArithmeticError, np.linalg.LinAlgError) as reason:
+            self._troubles.append(f"{way.words}: {reason}")
+            return
+        for share in found:
+            if self._take(np.clip(way.at(self._y, share), *self._form.box), way.words):
                 return
-            trouble = self._checker.trouble
-        self._troubles.append(trouble)
 
-    def _limits(self, lifts: Mapping[str, float]) -> str:
-        """Words for the limits that pay for what slack lacks."""
-        limits = [f"tr {k} <= {self._checker.limits.trace(k):.6g}" for k, t in lifts.items() if t]
-        shown = [*limits[:2], f"{len(limits) - 2} more"] if len(limits) > 3 else limits
-        return f", lifted and paid for by limits ({', '.join(shown)})" if shown else ""
+    def _is_over(self, enough: float) -> bool:
+        """Whether the best bound is good enough, or the time is up."""
+        return self._deadline.is_over() or (self._best is not None and self._best[0] >= enough)
+
+    def _take(self, y: Array, words: str) -> bool:
+        """Keep multipliers that prove a better bound; whether they prove any."""
+        try:
+            y, radius = self._form.onto_equations(y)
+            value = self._form.bound(y, radius)
+        except (UnprovedError, ArithmeticError, np.linalg.LinAlgError) as reason:
+            self._troubles.append(f"{words}: {reason}")
+            return False
+        if self._best is None or value > self._best[0]:
+            self._best = value, words, y
+        return True
 
     def certificate(self) -> Certificate:
         """What is proved."""
         form = self._form
         if self._best is None:
-            reasons = dict.fromkeys(reason for reason in self._troubles if reason)
-            return Certificate(None, "; ".join(reasons) or "no argument applies")
+            return Certificate(None, "; ".join(dict.fromkeys(self._troubles)))
         value, words, y = self._best
         return Certificate(form.sdp.report(value), f"{words}; {_RIGOROUS}", form.duals(y))

@@ -15,14 +15,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix, largest, placed
-from sdpdr.certify.equations import Equations
+from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.rounding import UP, residual
 from sdpdr.linalg import Combined, InnerProduct, LinearMap, QuadraticForms, VectorMap
 from sdpdr.linalg.magnitudes import OPERATIONS, adjoint_magnitude, adjoint_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import exact_sum, gamma, two_product
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.program.face import visible_rows
+from sdpdr.linalg.verified import is_verified_positive
+from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import side_by_side
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import of_equations, of_program, with_equations
@@ -31,8 +32,6 @@ from sdpdr.program.standard import of_equations, of_program, with_equations
 _NOISE = 1e-100
 # The least size, beside the largest multiplier, by which one may move onto the equations.
 _LEAST = 1e-9
-# Entries up to which rows are read one by one, however many they are for sparse ones.
-FEW = 1_000_000
 
 
 class DualForm:
@@ -53,15 +52,10 @@ class DualForm:
         Right sides, and costs of scalars.
     free, nonnegative : arrays of bool
         Which scalars are so; all others have a quadratic cost.
-    slack_of_lmis : dict from label to name
-        The matrix variables that stand for matrix inequalities; their dual slack is Z.
     """
 
     def __init__(self, sdp: SDP) -> None:
         self.given, self.sdp = sdp, with_equations(sdp)
-        # The variables that take the place of matrix inequalities are the last ones among matrices.
-        added = self.sdp.psd_variables[len(sdp.psd_variables) :]
-        self.slack_of_lmis = {a.label: v.name for a, v in zip(sdp.lmis, added, strict=True)}
         self.rows = visible_rows(self.sdp)
         self.b = np.concatenate([np.zeros(0), *(r.rhs for r in self.rows)])
         vectors = self.sdp.vector_variables
@@ -123,12 +117,6 @@ class DualForm:
         np.maximum.at(lower, row[a > 0.0], limit[a > 0.0])
         np.minimum.at(upper, row[a < 0.0], limit[a < 0.0])
         return lower, np.maximum(lower, upper)
-
-    @cached_property
-    def is_boxed(self) -> bool:
-        """Whether scalars say no more than `box` does."""
-        alone = np.diff(self.columns.indptr) == 1
-        return not bool(np.any(self.free | (self.nonnegative & ~alone)))
 
     # -- slack and value, with all rounding -------------------------------------------------------
 
@@ -193,6 +181,38 @@ class DualForm:
             paid *= 1.0 + float(gamma(curved.size + 8))
             found = np.nextafter(found - paid, -np.inf)
         return float(found)
+
+    def bound(self, y: Array, radius: Array | float = 0.0) -> float:
+        """A number that the minimum is proved not to be below.
+
+        Parameters
+        ----------
+        y : array
+            Multipliers of all equations but those that merely state a face.
+        radius : array or float, default 0
+            Within it lie multipliers for which the slack of free scalars is exactly zero.
+
+        Raises
+        ------
+        UnprovedError
+            If slack may be negative, or the number is not finite.
+        """
+        low, high = self.scalar_slack(y, radius)
+        missed = self.free & ((low != 0.0) | (high != 0.0)) & (not np.any(radius))
+        if np.any(missed | (self.nonnegative & (low < 0.0))):
+            raise UnprovedError("the dual slack of a scalar has the wrong sign")
+        for v in self.sdp.psd_variables:
+            slack, around = self.matrix_slack(v.name, y, radius)
+            # No factorization confirms a slack of zero.
+            is_zero = not has_entries(slack) and not has_entries(around)
+            if not is_zero and not is_verified_positive(
+                slack, around, null_vectors(self.sdp, v.name)
+            ):
+                raise UnprovedError(f"the dual slack of {v.name!r} is not positive semidefinite")
+        value = self.value(y, radius)
+        if not np.isfinite(value):
+            raise UnprovedError("the dual value is not finite")
+        return value
 
     # -- equations of free scalars ----------------------------------------------------------------
 
