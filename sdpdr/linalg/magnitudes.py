@@ -141,18 +141,6 @@ def adjoint_terms(linear_map: LinearMap | VectorMap) -> int:
     return OPERATIONS + _longest_column(linear_map.matrix())
 
 
-def row_terms(linear_map: LinearMap) -> int:
-    """Largest number of rounded operations behind one entry of ``matrix()``."""
-    if isinstance(linear_map, Combined):
-        longest = int(np.max(np.diff(linear_map.weights.indptr), initial=0))
-        return longest + row_terms(linear_map.inner)
-    if isinstance(linear_map, Stacked):
-        return max(map(row_terms, linear_map.maps), default=OPERATIONS)
-    if isinstance(linear_map, Summed):
-        return len(linear_map.maps) + sum(map(row_terms, linear_map.maps))
-    return OPERATIONS
-
-
 def _longest_column(matrix: sp.csr_array) -> int:
     """Most entries stored in a column, counted without a vector as long as the matrix is wide."""
     if matrix.nnz == 0:
