@@ -78,8 +78,15 @@ enter_phase = working
 
 
 @contextmanager
-def _display(progress: bool | None, words: str) -> Iterator[Callable[[str], None] | None]:
-    """Yield what shows or notes words about the work at hand; None where nothing does."""
+def show_phase(
+    progress: Progress | bool | None, words: str
+) -> Iterator[Callable[[str], None] | None]:
+    """Yield what shows or notes words about the work at hand; None where nothing does.
+
+    A callable follows iterations, and no words; True and False force the display; by default it
+    shows on a terminal only, and the log notes it.
+    """
+    progress = False if callable(progress) else progress
     log = None if progress is False else _LOG.get()
     shown = has_terminal() if progress is None else progress
     if shown and log is None:
@@ -107,14 +114,9 @@ def _display(progress: bool | None, words: str) -> Iterator[Callable[[str], None
 def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progress | None]:
     """Yield a function to report iterations to, or None.
 
-    A callable is passed on; True and False force the display; by default it shows on a terminal
-    only, and the log notes it.
+    A callable is passed on; for all else see `show_phase`.
     """
-    if callable(progress):
-        with _display(False, ""):
-            yield progress
-        return
-    with _display(progress, f"solving: {what}") as show:
+    with show_phase(progress, f"solving: {what}") as show:
         proved = ""
 
         def report(record: Mapping[str, Any]) -> None:
@@ -129,7 +131,7 @@ def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progr
                 f"value {record['value']:.6g}{proved}, {record['seconds']:.1f} s"
             )
 
-        yield None if show is None else report
+        yield progress if callable(progress) else report if show is not None else None
 
 
 @contextmanager
@@ -147,7 +149,7 @@ def show_count(progress: Progress | bool | None, what: str, total: int) -> Itera
     5 of 5
     """
     begin, done = monotonic(), 0
-    with nullcontext() if callable(progress) else _display(progress, what) as show:
+    with show_phase(progress, what) as show:
 
         def count(more: int) -> None:
             nonlocal done

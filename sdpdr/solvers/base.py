@@ -50,6 +50,8 @@ class Outcome:
     seconds : mapping
         ``compile`` and ``solve``.
     history : tuple of mappings
+    cpu : float, optional
+        CPU seconds of the run, wherever it ran; None where nobody measured them.
     """
 
     point: Point
@@ -57,6 +59,7 @@ class Outcome:
     claim: Claim
     seconds: Mapping[str, float] = field(default_factory=dict)
     history: tuple[Mapping[str, Any], ...] = ()
+    cpu: float | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -67,7 +68,7 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
     Returns
     -------
     Outcome
-        Never an exception for a solver's failure.
+        With its wall-clock and CPU seconds; never an exception for a solver's failure.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
         That which the solver raised; `NotAcceptedError` if it cannot be sent to a worker.
     """
     watch = Deadline()
-    apart = runs_apart(solver, isolate)
+    apart, task = runs_apart(solver, isolate), partial(_with_cpu, task)
     try:
         if apart:
             try:
@@ -89,7 +90,9 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
             found = task()
         outcome = admit(found, solver.name)
         elapsed = watch.spent
-        return replace(outcome, seconds=_checked(outcome, elapsed, isolated=apart))
+        # A worker that was ended has not said what it took: one processor, as far as anybody knows.
+        cpu = elapsed if outcome.cpu is None else outcome.cpu
+        return replace(outcome, seconds=_checked(outcome, elapsed, isolated=apart), cpu=cpu)
     except SdpdrError:
         raise
     except BaseException as error:  # Solvers are other people's code, and may raise anything.
@@ -97,6 +100,14 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
             raise
         seconds = {"solve": watch.spent}
         return replace(failure(solver.name, error), seconds=seconds)
+
+
+def _with_cpu(task: Task) -> Outcome:
+    """What a task returns, with the CPU seconds of this process and of those that it waited for."""
+    before = sum(os.times()[:4])
+    found = task()
+    spent = sum(os.times()[:4]) - before
+    return replace(found, cpu=spent) if isinstance(found, Outcome) else found
 
 
 def _checked(outcome: Outcome, elapsed: float, *, isolated: bool = False) -> dict[str, float]:

@@ -52,7 +52,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
     values = made_psd(sdp, outcome.point.values)
     given = Point(values, complete_multipliers(sdp, outcome.point.duals))
     solution = unproved("", replace(outcome.claim, verdict=verdict.value), chosen, request)
-    seconds = budget(sum(outcome.seconds.values()), request)
+    seconds = budget(outcome.cpu, request)
     tol, stays = chosen.solver.tol, chosen.is_narrower
     prover = Prover(sdp, tol, request.gap_scale, seconds, request.proofs, stays=stays)
     with request.clock("certify"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, SdpdrError, SdpdrWarning, warn
+from sdpdr.base.progress import enter_phase
 from sdpdr.certify.answer import faceless, is_nothing
 from sdpdr.program.run import Run, Status
 from sdpdr.program.sdp import SDP
@@ -191,6 +192,8 @@ class _Turns:
         """
         deadline = self.request.deadline
         ended = interrupted or any(one.status is Status.INTERRUPTED for one in self.found)
+        if len(self.found) > 1:
+            enter_phase("proving: what the solvers found together")
         # After an interrupt no further proofs are run.
         joined = join(self.found, self.sdp, Deadline(0.0) if ended else of_proofs(deadline))
         solution = replace(joined, runs=(*joined.runs, *self.failed))

@@ -29,7 +29,7 @@ from sdpdr.program.sdp import SDP, without_objective
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solving.options import FULL, Request
 
-# Seconds of a processor that proofs may take by default, and those for each second of the solver.
+# CPU seconds that proofs may take by default, and those for each CPU second of the solver.
 AT_LEAST, OF_SOLVER = 2.0, 5.0
 # How far from the value, relatively, a bound may be to say anything beside multipliers that hold
 # for data nearby.
@@ -39,21 +39,21 @@ _TINY = 500
 _CLAIMS = {Verdict.INFEASIBLE: "infeasible", Verdict.UNBOUNDED: "unbounded"}
 
 
-def budget(solving: float, request: Request) -> float:
-    """Seconds that proofs may take: a few of their own, or all that are left of a time limit.
+def budget(solving: float | None, request: Request) -> float:
+    """CPU seconds that proofs may take: a few of their own, or all that are left of a time limit.
 
     They may not take all that is left while other candidates wait.
 
     Parameters
     ----------
-    solving : float
-        Seconds that the solver took.
+    solving : float or None
+        CPU seconds that the solver took, as far as they are known.
     request : Request
     """
     left = request.proofs.ahead
     if request.proof == FULL or (request.is_last and request.deadline.seconds < inf):
         return left
-    return min(left, max(AT_LEAST, OF_SOLVER * solving))
+    return min(left, max(AT_LEAST, OF_SOLVER * (solving or 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Prover:
     gap_scale : float, default 0
         A size of the objective below which the two sides are compared absolutely.
     seconds : float, optional
-        Of a processor, for the kernel.
+        CPU seconds for the kernel.
     deadline : Deadline, optional
         No proof begins after it.
     stays : bool, default False

@@ -47,7 +47,7 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
     solution = unproved("", claim, chosen, request, point=outcome.point)
     if values:
         solution = replace(solution, value=model.objective(values))
-    seconds = budget(sum(outcome.seconds.values()), request)
+    seconds = budget(outcome.cpu, request)
     known = Knowledge(scale=request.gap_scale)
     stopped = False
     with request.clock("certify"):

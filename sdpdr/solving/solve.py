@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.base.progress import Progress
+from sdpdr.base.progress import Progress, show_phase
 from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
@@ -93,9 +93,10 @@ def solve(
         A size of objective below which the gap is absolute, for programs whose optimum is zero: a
         gap relative to zero is infinite.
     proof : {"budget", "full"}, default "budget"
-        How long proofs may take: five times the seconds of the solver, and two at least, of one
-        processor; or what they need. Under a time limit, proofs of the last candidate may use all
-        that is left of it. What is not proved by then is said, and `Solution.prove` goes on.
+        How long proofs may take: five times the CPU seconds of the solver, and two at least; or
+        what they need. CPU seconds are counted, so that a busy machine changes no answer. Under a
+        time limit, proofs of the last candidate may use all that is left of it. What is not proved
+        by then is said, and `Solution.prove` goes on.
     start : Solution or Point, optional
         Where to begin: the answer to a nearby program, values and multipliers. Matters to
         solvers that can use it (``lowrank``); the others refuse it.
@@ -127,20 +128,21 @@ def solve(
     require_flags(verbose=verbose)
     watch = Deadline()
     request = Request(model, isolate, rigorous, gap_scale, start, progress, proof=proof)
-    chosen = plan(
-        model,
-        solver,
-        form,
-        via=via,
-        landmarks=landmarks,
-        basis=basis,
-        tol=tol,
-        time_limit=time_limit,
-        max_iter=max_iter,
-        seed=seed,
-        verbose=verbose,
-    )
-    return chosen.in_time(request, watch)
+    with show_phase(progress, "planning"):
+        chosen = plan(
+            model,
+            solver,
+            form,
+            via=via,
+            landmarks=landmarks,
+            basis=basis,
+            tol=tol,
+            time_limit=time_limit,
+            max_iter=max_iter,
+            seed=seed,
+            verbose=verbose,
+        )
+        return chosen.in_time(request, watch)
 
 
 def solve_step(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -152,11 +153,25 @@ def test_the_display_shows_value_bound_and_gap(roll, monkeypatch):
     shown = []
     monkeypatch.setattr("rich.status.Status.update", lambda self, words: shown.append(words))
     sdpdr.solve(methods.mvu(roll), "lowrank", progress=True)
-    *solving, proving = shown
+    first, *solving, proving, after = shown
+    assert first == "solving: lowrank, factor form"
     assert all("value" in words for words in solving)
     assert "bound" in solving[-1]
     assert "gap" in solving[-1]
     assert proving == "proving: what lowrank found, factor form"
+    assert after == "planning"
+
+
+def test_a_terminal_reads_what_is_done_before_any_solver_runs(roll, monkeypatch):
+    shown = []
+    monkeypatch.setattr("sdpdr.base.progress.has_terminal", lambda: True)
+    monkeypatch.setattr(
+        "rich.console.Console.status", lambda self, words: nullcontext(shown.append(words))
+    )
+    monkeypatch.setattr("sdpdr.solving.solve.plan", lambda *given, **options: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        sdpdr.solve(methods.mvu(roll))
+    assert shown == ["planning"]
 
 
 # -- unbounded --------------------------------------------------------------------------------

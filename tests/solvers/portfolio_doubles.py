@@ -127,3 +127,11 @@ class Interrupted(Honest):
 
 ALL = (Honest, Finder, Prover, Failing, Raising, Boaster, Hanging, Crashing, Interrupted)
 BY_NAME = {double.name: double for double in ALL}
+
+
+def works() -> Outcome:
+    """A task that computes for a quarter of a second."""
+    begin = time.process_time()
+    while time.process_time() < begin + 0.25:
+        pass
+    return Outcome(Point(), Verdict.SOLVED, Claim("optimal"))

@@ -6,6 +6,7 @@ import importlib
 import itertools
 import os
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,10 +20,11 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.program import Claim, Point
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import Run
+from sdpdr.program.run import Run, Verdict
 from sdpdr.program.solution import Solution
-from sdpdr.solvers import LowRank
+from sdpdr.solvers import LowRank, Outcome
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solvers.running import run_solver
 from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.join import join
 from sdpdr.solving.options import Request
@@ -361,3 +363,19 @@ def test_proofs_do_not_take_the_time_of_candidates_that_wait(is_last, expected, 
     limits = {"deadline": Deadline(400.0), "proofs": Deadline(500.0)}
     request = Request(TINY, is_last=is_last, **limits)
     assert budget(1.0, request) == pytest.approx(expected, abs=1.0)
+
+
+def test_what_a_solver_waits_for_adds_nothing_to_the_budget_of_proofs():
+    def waits():
+        time.sleep(0.5)
+        return Outcome(Point(), Verdict.SOLVED, Claim("optimal"))
+
+    outcome = run_solver(LowRank(), waits, None)
+    assert outcome.seconds["solve"] >= 0.5
+    assert outcome.cpu < 0.25
+
+
+def test_the_work_of_a_solver_counts_where_a_worker_does_it(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    works = importlib.import_module("portfolio_doubles").works
+    assert run_solver(LowRank(), works, isolate=True).cpu >= 0.2
