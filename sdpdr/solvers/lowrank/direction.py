@@ -258,13 +258,11 @@ class Linearization:
 
     def _shorten(self, primal: float, curve: Array) -> float:
         """Halve a step while the curvature of the rows makes it too infeasible."""
-        while self._exceeds(primal, curve):
+        while True:
+            left = abs((1 - primal) * self._residual + primal**2 * curve)
+            if not left.max(initial=0.0) > self._allowed:
+                return primal
             primal *= 0.5
-        return primal
-
-    def _exceeds(self, primal: float, curve: Array) -> bool:
-        left = abs((1 - primal) * self._residual + primal**2 * curve)
-        return bool(left.max(initial=0.0) > self._allowed)
 
 
 def _towards(product: Array, mu: float) -> Array:

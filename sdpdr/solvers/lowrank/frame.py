@@ -158,11 +158,6 @@ class Journal:
         self._gap: float | None = None
 
     @property
-    def seconds(self) -> float:
-        """Time since the start of the run."""
-        return self.deadline.spent
-
-    @property
     def exhausted(self) -> str | None:
         """The limit that has been reached, or None."""
         if len(self.records) >= self._options.max_iter:
@@ -188,7 +183,7 @@ class Journal:
             value=value * self._unit,
             bound=self._bound,
             gap=self._gap,
-            seconds=self.seconds,
+            seconds=self.deadline.spent,
             mu=None if mu is None else mu * self._unit,
             products=self.products,
             **measured,

@@ -22,7 +22,7 @@ from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.lowrank.edge import form as edges
-from sdpdr.solvers.lowrank.edge.effort import effort, expected_rank
+from sdpdr.solvers.lowrank.edge.effort import expected_rank, why_not_factored
 from sdpdr.solvers.lowrank.edge.engine import solve_edge_program
 from sdpdr.solvers.lowrank.edge.form import EdgeForm
 from sdpdr.solvers.lowrank.edge.start import SHRINK, isomap_start
@@ -151,8 +151,8 @@ class LowRank(Solver):
             return None, False, _ASKED if asked else f"It is not an edge program: {refusal}"
         if engine != "auto":
             return form, engine == "edges", _ASKED
-        found = effort(form.program)
-        return form, found.factored, found.reason
+        reason = why_not_factored(form.program)
+        return form, not reason, reason
 
     def _run_edges(
         self,
@@ -172,7 +172,8 @@ class LowRank(Solver):
             tol = translate("lowrank without lower limits", self.tol)["tol"]
             options = replace(options, tol=tol)
         try:
-            factor, weights = _first_factor(sdp, start), edges.weights_of(form, start)
+            factor = None if start is None else _first_factor(sdp, start)
+            weights = None if start is None else edges.weights_of(form, start)
             result = solve_edge_program(form.program, options, factor, weights)
         except (DisconnectedGraphError, ModelError) as error:
             # The engine sees before its first iteration that nothing holds the points together.
@@ -241,9 +242,9 @@ def _post(sdp: SDP, form: EdgeForm, R: Array, weights: Array) -> None:
     post(partial(edges.to_point, sdp, form, R, weights))
 
 
-def _first_factor(sdp: SDP, start: Point | None) -> Array | None:
+def _first_factor(sdp: SDP, start: Point) -> Array | None:
     """The factor in a start, if there is one that is not zero."""
-    value = None if start is None else start.values.get(sdp.psd_variables[0].name)
+    value = start.values.get(sdp.psd_variables[0].name)
     if value is None:
         return None
     factor = Factor.of(value, share=1e-9).factor

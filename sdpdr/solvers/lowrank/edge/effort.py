@@ -8,8 +8,6 @@ below zero, and what is not well above the size of the lowest of these is noise 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from sdpdr.linalg.cliques import clique_tree
@@ -41,37 +39,32 @@ NOISY, NOISY_WORK = 8, 5e7
 EDGE_COLUMN, EDGE_WORK, _TYPICAL_RANK = 2000, 5e9, 6
 
 
-@dataclass(frozen=True)
-class EdgeEffort:
-    """What the two engines for an edge program have before them.
-
-    Attributes
-    ----------
-    rank : int
-        Of the answer, as far as the graph tells.
-    factored : bool
-        Whether factorizations are the faster way.
-    reason : str
-        Why not, where they are not.
-    """
-
-    rank: int
-    factored: bool
-    reason: str
-
-
-def effort(program: EdgeProgram) -> EdgeEffort:
-    """What a program will take; found once for each program.
+def why_not_factored(program: EdgeProgram) -> str:
+    """Why conjugate gradients are the faster way; empty where factorizations are.
 
     Examples
     --------
-    >>> chain = EdgeProgram(edges=[[0, 1], [1, 2], [2, 3]], n=4, sqdist=1.0)
-    >>> found = effort(chain)
-    >>> found.rank, found.factored
-    (1, True)
+    >>> why_not_factored(EdgeProgram(edges=[[0, 1], [1, 2], [2, 3]], n=4, sqdist=1.0))
+    ''
     """
-    # Planning asks, and the solver after it.
-    return program.remembered(_effort)
+    n, most = program.n, max(1, min(pataki(program.m), program.n - 1))
+    # Some answer has no higher rank (Pataki), and no factor more entries than a full triangle.
+    if (n * most) ** 3 / 4 <= NOISY_WORK:
+        return ""
+    rank, typical = expected_rank(program), min(_TYPICAL_RANK, n - 1)
+    if rank >= NOISY and program.objective.is_variance and _work(program, rank)[0] > NOISY_WORK:
+        return (
+            f"The graph looks {rank}-dimensional; at ranks of {NOISY} and more conjugate gradients "
+            "are faster than factorizations."
+        )
+    multiplications, fill = _work(program, typical)
+    column = fill / (typical * n)
+    if column > EDGE_COLUMN and multiplications > EDGE_WORK:
+        return (
+            f"The edge engine's Newton factor would hold {column:.0f} nonzeros in a column at "
+            f"rank {typical}; beyond {EDGE_COLUMN} conjugate gradients are faster."
+        )
+    return ""
 
 
 def expected_rank(program: EdgeProgram) -> int:
@@ -83,26 +76,6 @@ def expected_rank(program: EdgeProgram) -> int:
     1
     """
     return program.remembered(_rank)
-
-
-def _effort(program: EdgeProgram) -> EdgeEffort:
-    n, rank = program.n, program.remembered(_rank)
-    typical = min(_TYPICAL_RANK, n - 1)
-    reason = ""
-    if rank >= NOISY and program.objective.is_variance and _work(program, rank)[0] > NOISY_WORK:
-        reason = (
-            f"The graph looks {rank}-dimensional; at ranks of {NOISY} and more conjugate gradients "
-            "are faster than factorizations."
-        )
-    else:
-        multiplications, fill = _work(program, typical)
-        column = fill / (typical * n)
-        if column > EDGE_COLUMN and multiplications > EDGE_WORK:
-            reason = (
-                f"The edge engine's Newton factor would hold {column:.0f} nonzeros in a column at "
-                f"rank {typical}; beyond {EDGE_COLUMN} conjugate gradients are faster."
-            )
-    return EdgeEffort(rank, factored=not reason, reason=reason)
 
 
 def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:

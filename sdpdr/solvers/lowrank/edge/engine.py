@@ -173,7 +173,7 @@ def solve_edge_program(
     units = _Units.of(program)
     scaled = units.scale(program)
     journal = Journal(options, units.value)
-    search = EdgeSearch(scaled, options, journal)
+    search = EdgeSearch(scaled, options, journal, program)
     if options.keep is not None:
         keep = options.keep
         search.keep = lambda one: keep(one.R * units.length, one.weights * units.weight)
@@ -185,14 +185,20 @@ def solve_edge_program(
     broken_off = ""
     try:
         if search.fits(R.shape[1]):
-            _solve(search, R, None if weights is None else np.asarray(weights) / units.weight)
+            if stiff_edges(scaled).any():
+                solve_by_multipliers(search, R)
+                search.restore()
+            else:
+                own = None if weights is None else np.asarray(weights) / units.weight
+                search.solve_goal(R, own)
     except KeyboardInterrupt:
         broken_off = "interrupted"
         search.judge_current()
     except MemoryError:
         broken_off = "out_of_memory"
     best = search.best or judge(search.pencil, R, np.zeros(program.m), options.tol)
-    status = broken_off or _status(best, options, journal)
+    reached = "converged" if best.error <= options.tol else journal.exhausted or "stalled"
+    status = broken_off or reached
     if status == "converged":
         point = proof = best
     else:
@@ -209,14 +215,6 @@ def solve_edge_program(
         message=_message(best, status, options, search.message),
         **journal.told(),
     )
-
-
-def _solve(search: EdgeSearch, R: Matrix, weights: Vector | None) -> None:
-    if stiff_edges(search.goal).any():
-        solve_by_multipliers(search, R)
-        search.restore()
-    else:
-        search.solve_goal(R, weights)
 
 
 def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) -> Matrix:
@@ -237,12 +235,6 @@ def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) 
     missing = max(0, min(rank or 0, program.n - 1) - start.shape[1])
     noise = np.random.default_rng(options.seed).standard_normal((program.n, missing))
     return np.hstack([start, program.centred(_NOISE * start.std() * noise)])
-
-
-def _status(best: EdgeVerdict, options: Options, journal: Journal) -> str:
-    if best.error <= options.tol:
-        return "converged"
-    return journal.exhausted or "stalled"
 
 
 def _message(best: EdgeVerdict, status: str, options: Options, reason: str) -> str:

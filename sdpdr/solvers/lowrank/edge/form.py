@@ -122,12 +122,12 @@ def to_point(sdp: SDP, form: EdgeForm, factor: Array, weights: Array) -> Point:
     return Point(found, complete_multipliers(sdp, duals))
 
 
-def weights_of(form: EdgeForm, point: Point | None) -> Array | None:
+def weights_of(form: EdgeForm, point: Point) -> Array | None:
     """Edge weights from the multipliers of a point; None if it lacks those of some row.
 
     Where several rows limit one edge, its weight is the sum over them.
     """
-    if point is None or not all(label in point.duals for label in form.edge_of):
+    if not all(label in point.duals for label in form.edge_of):
         return None
     weights = np.zeros(form.program.m)
     for label, edge in form.edge_of.items():

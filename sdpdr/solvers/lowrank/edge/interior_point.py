@@ -276,17 +276,16 @@ class InteriorPoint:
         return np.asarray(self._away(point.y, delta) + point.slack_low - point.slack_high)
 
     def _gradient(self, R: Matrix, delta: Matrix, weights: Vector) -> Matrix:
-        return np.asarray(self._adjoint @ (weights[:, None] * delta)) - self._pull(R)
-
-    def _pull(self, R: Matrix) -> Matrix:
-        return self.program.objective.times(R)
+        pull = self.program.objective.times(R)
+        return np.asarray(self._adjoint @ (weights[:, None] * delta)) - pull
 
     def _measure(self, point: Iterate, delta: Matrix, residual: Vector) -> Errors:
         gradient = self._gradient(point.x, delta, self.rows.weights(point.y))
+        pull = self.program.objective.times(point.x)
         return Errors(
             gap=self.rows.mean_product(point) * len(point.y) / self._value(point.x),
             residual=float(abs(residual).max()),
-            stationarity=float(np.linalg.norm(gradient) / np.linalg.norm(self._pull(point.x))),
+            stationarity=float(np.linalg.norm(gradient) / np.linalg.norm(pull)),
         )
 
     def _note(self, point: Iterate, measure: Errors) -> None:

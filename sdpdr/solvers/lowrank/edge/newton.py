@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,6 +174,8 @@ class FixedForm:
 def graph_fill(program: EdgeProgram) -> int:
     """Nonzeros below the diagonal in the factor of the graph's own Laplacian.
 
+    Graphs without small separators are factored by whatever works in blocks.
+
     Examples
     --------
     >>> graph_fill(EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0))
@@ -186,7 +186,10 @@ def graph_fill(program: EdgeProgram) -> int:
     matrix, _ = _pattern(fixed.edges, n, 1)
     row = np.repeat(np.arange(n), np.diff(matrix.indptr))
     matrix.data = np.where(matrix.indices == row, float(n), -1.0)
-    return _graph_fill(_Graph.of(matrix))
+    upper = csr_array(matrix)
+    factor = symmetric_factor(upper, "auto" if breadth(upper + upper.T) > BROAD else "qdldl")
+    factor.factorize(upper.data)
+    return factor.nnz
 
 
 def newton_fill(graph: int, n: int, rank: int) -> int:
@@ -198,29 +201,6 @@ def newton_fill(graph: int, n: int, rank: int) -> int:
     11
     """
     return graph * rank**2 + n * rank * (rank - 1) // 2
-
-
-@dataclass(frozen=True)
-class _Graph:
-    """A matrix that is the same as another with the same entries at the same places."""
-
-    digest: bytes
-    matrix: csr_matrix = field(compare=False)
-
-    @classmethod
-    def of(cls, matrix: csr_matrix) -> _Graph:
-        parts = (matrix.indptr, matrix.indices, matrix.data)
-        return cls(blake2b(b"".join(part.tobytes() for part in parts)).digest(), matrix)
-
-
-# A plan asks for the same graph as the solver after it, and the engine after that.
-@lru_cache(maxsize=2)
-def _graph_fill(graph: _Graph) -> int:
-    """Nonzeros of the factor; of a graph without small separators by whatever works in blocks."""
-    matrix = csr_array(graph.matrix)
-    factor = symmetric_factor(matrix, "auto" if breadth(matrix + matrix.T) > BROAD else "qdldl")
-    factor.factorize(matrix.data)
-    return factor.nnz
 
 
 def _pattern(edges: Edges, n: int, rank: int) -> tuple[csr_matrix, Index]:

@@ -45,6 +45,8 @@ class EdgeSearch:
         Program that verdicts speak of, scaled so that lengths and masses are near 1.
     options : Options
     journal : Journal
+    source : EdgeProgram
+        The goal before it was scaled, which remembers what is known of its graph.
 
     Attributes
     ----------
@@ -63,7 +65,9 @@ class EdgeSearch:
     Burer and Monteiro (2005); Boumal, Voroninski and Bandeira (2016).
     """
 
-    def __init__(self, goal: EdgeProgram, options: Options, journal: Journal) -> None:
+    def __init__(
+        self, goal: EdgeProgram, options: Options, journal: Journal, source: EdgeProgram
+    ) -> None:
         self.goal, self.options, self.journal = goal, options, journal
         self.pencil = EdgePencil(goal)
         self.best: EdgeVerdict | None = None
@@ -73,7 +77,7 @@ class EdgeSearch:
         self.keep: Callable[[EdgeVerdict], object] | None = None
         self.message = ""
         self._max_rank = min(options.max_rank or pataki(goal.m) + 1, goal.n - 1)
-        self._graph_fill = graph_fill(goal)
+        self._source = source
         self._watched = options.callback is not None or options.time_limit is not None
         self._at: InteriorPoint | None = None
         # Then values are those of points shrunk into their limits, see `primal_value`.
@@ -105,7 +109,8 @@ class EdgeSearch:
             looks = _WATCHED if self._watched else (_EARLY,)
             early = tuple(accuracy for accuracy in looks if accuracy > tol)
             first = at.begin(R)
-            self._look(at, first)
+            if self._watched:  # Somebody waits for a bound, and an early point is often worse.
+                self._judge(at, first)
             point, verdict = self._settle(at, first, (*early, *sharp))
         else:
             warm = self._warm(at, R, weights)
@@ -139,7 +144,8 @@ class EdgeSearch:
         else:
             at = self._open(program, start.shape[1])
             point = at.begin(start)
-            self._look(at, point)
+            if self._watched:
+                self._judge(at, point)
         finest = _POLISH * self.options.tol / 4
         patience, error, gap = _PATIENCE, np.inf, np.inf
         while True:
@@ -196,11 +202,14 @@ class EdgeSearch:
 
     def fits(self, rank: int) -> bool:
         """Whether factors at this rank stay within ``max_fill``; if not, say so."""
-        fill = newton_fill(self._graph_fill, self.goal.n, rank)
-        given = self.options.max_fill
+        n, given = self.goal.n, self.options.max_fill
         most = MAX_FILL if given is None else given
+        # A triangle without a zero is the most that there can be.
+        if (n * rank) ** 2 / 2 <= most:
+            return True
+        fill = newton_fill(self._source.remembered(graph_fill), n, rank)
         if fill <= most:
-            return self._fits_in_time(rank)
+            return True
         self.message = (
             f"At rank {rank} the Newton factor would hold about {fill:.1e} nonzeros, more than "
             f"max_fill = {most:.1e}: the graph is too well connected for a "
@@ -210,9 +219,8 @@ class EdgeSearch:
 
     def _fits_in_time(self, rank: int) -> bool:
         """Whether a step at this rank ends in the time left, by those so far; if not, say so."""
-        if self._at is None or not self.journal.factorizations:
-            return True
-        each = self.journal.seconds / self.journal.factorizations
+        assert self._at is not None
+        each = self.journal.deadline.spent / self.journal.factorizations
         needed, left = each * (rank / self._at.rank) ** 3, self.journal.deadline.ahead
         if needed <= left:
             return True
@@ -233,15 +241,10 @@ class EdgeSearch:
         away = max(verdict.error, self.options.tol) if np.isfinite(verdict.error) else 1.0
         return at.near(R, weights, min(_WARMEST, _WARM_SHARE * away) * self._share(R))
 
-    def _look(self, at: InteriorPoint, first: Iterate) -> None:
-        """Take a verdict on the first point where somebody waits: early ones are often worse."""
-        if self._watched:
-            self._judge(at, first)
-
     def judge_current(self) -> None:
         """Take a verdict on the point reached so far, for instance after an interruption."""
         if self._at is not None and self._at.point is not None:
-            self._take(self._verdict(self._at, self._at.point))
+            self._judge(self._at, self._at.point)
 
     def _settle(
         self, at: InteriorPoint, point: Iterate, accuracies: tuple[float, ...]
@@ -263,7 +266,7 @@ class EdgeSearch:
         rank = point.x.shape[1]
         directions = verdict.connectivity.escape[:, : max(0, self._max_rank - rank)]
         wider = rank + directions.shape[1]
-        if wider == rank or not self.fits(wider):
+        if wider == rank or not (self.fits(wider) and self._fits_in_time(wider)):
             return None
         i, j = program.edges.T
         lengths = (directions[i] - directions[j]) ** 2 / program.sqdist[:, None]
@@ -273,12 +276,9 @@ class EdgeSearch:
         return at, at.resume(point, product, columns)
 
     def _judge(self, at: InteriorPoint, point: Iterate) -> EdgeVerdict:
-        return self._take(self._verdict(at, point))
-
-    def _verdict(self, at: InteriorPoint, point: Iterate) -> EdgeVerdict:
-        weights = at.rows.weights(point.y)
-        options = self.options
-        return judge(self.pencil, point.x, weights, options.tol, options.seed, self.journal.late)
+        """Take a verdict on a point."""
+        weights, options, late = at.rows.weights(point.y), self.options, self.journal.late
+        return self._take(judge(self.pencil, point.x, weights, options.tol, options.seed, late))
 
     def _take(self, verdict: EdgeVerdict) -> EdgeVerdict:
         self.latest = verdict
@@ -290,7 +290,9 @@ class EdgeSearch:
                 self.keep(verdict)
         if self.proved is None or verdict.bound < self.proved.bound:
             self.proved = verdict
-        self._tell(self.feasible or self.best, self.proved)
+        point, bound = self.feasible or self.best, self.proved.bound
+        if np.isfinite(bound) and point.value:
+            self.journal.certify(bound, abs(bound - point.value) / abs(point.value))
         return verdict
 
     def _is_better(self, verdict: EdgeVerdict) -> bool:
@@ -303,12 +305,6 @@ class EdgeSearch:
         if verdict.infeasibility > self.options.tol:
             return False
         return self.feasible is None or verdict.infeasibility < self.feasible.infeasibility
-
-    def _tell(self, point: EdgeVerdict, proof: EdgeVerdict) -> None:
-        """Enter the best bound and its distance from the best value in the journal."""
-        if np.isfinite(proof.bound) and point.value:
-            gap = abs(proof.bound - point.value) / abs(point.value)
-            self.journal.certify(proof.bound, gap)
 
     def _open(self, program: EdgeProgram, rank: int) -> InteriorPoint:
         self._at = InteriorPoint(program, rank, self.journal)
