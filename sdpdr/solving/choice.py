@@ -200,7 +200,9 @@ class Choice:
             return
         # Optimal unfoldings are seldom unique, and `lowrank` finds one in few dimensions.
         of_edges = edge_form.why_not(sdp) is None
-        if is_tiny(sdp) and not of_edges:
+        if of_edges:
+            yield "lowrank", ("factor",), _EDGES
+        elif is_tiny(sdp):
             yield "clarabel", ("gram",), _TINY
         has_squares = any(v.curvature is not None for v in sdp.vector_variables)
         if has_squares and Nearest().accepts(sdp) is None:
@@ -214,7 +216,7 @@ class Choice:
             yield from kind(seen)
         # What those leave open it does not prove either, and it may search for long.
         if not seen:
-            yield "lowrank", ("factor",), _EDGES if of_edges else _LARGE
+            yield "lowrank", ("factor",), _LARGE
         for work, kind in kinds:
             if work <= _HEAVY and kind not in light:
                 yield from kind(seen)
@@ -260,11 +262,12 @@ class Choice:
         solver = self.wanted or configure(kind.name, requested.options)
         if sdp is None or kind.as_stored:
             return Candidate(requested.via, solver, form, why)
-        is_clarabel = kind.name == "clarabel"
-        ends = is_clarabel and sizes(sdp).block_work <= _LIGHT
+        is_small, is_clarabel = is_tiny(sdp), kind.name == "clarabel"
+        is_light = is_clarabel and sizes(sdp).block_work <= _LIGHT
+        ends = is_light or (is_small and kind.name == "lowrank")
         # Clarabel solves a tiny program as it will be proved, on its face and in its units.
         is_free = self.wanted is None and requested.form == "auto"
-        as_proved = is_free and is_clarabel and form == "gram" and is_tiny(sdp)
+        as_proved = is_free and is_clarabel and form == "gram" and is_small
         steps = (Dedupe(),) if as_proved else reductions_for(form, sdp)
         return Candidate((*requested.via, *steps), solver, form, why, ends)
 

@@ -32,7 +32,6 @@ from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
-from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.attempt import attempt, check_start
 from sdpdr.solving.candidate import Candidate, configure, shares, standard_form
 from sdpdr.solving.choice import POSSIBLE, Choice, choose
@@ -425,7 +424,6 @@ def plan(
     options = {name: value for name, value in uniform.items() if value is not None}
     requested = PlanOptions(solver, form, as_reductions(via), skip, landmarks, basis, options)
     refuse_idle(requested)
-    check_options(options)
     clock = Clock()
     with clock("build"):
         if form == "landmark":

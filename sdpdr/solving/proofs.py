@@ -8,7 +8,7 @@ point, or no limit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -37,6 +37,8 @@ _WORTH = 1e-2
 # Numbers of a point up to which the kernel takes milliseconds.
 _TINY = 500
 _CLAIMS = {Verdict.INFEASIBLE: "infeasible", Verdict.UNBOUNDED: "unbounded"}
+# Proves what it can, beside what is proved already.
+Argument = Callable[..., Proved]
 
 
 def budget(solving: float | None, request: Request) -> float:
@@ -97,19 +99,8 @@ class Prover:
         ------
         ProofInterruptedError
         """
-        claim = _CLAIMS.get(verdict, "")
-        # Who brings no point gets none of another solver's.
-        is_there = bool(given.values or claim)
-        by_kernel = is_there and self.seconds > 0.0 and is_small(self.sdp)
-        steps = [partial(self._at_any_size, given, value=value)]
-        if by_kernel:
-            kernel = partial(self._by_kernel, given, claim)
-            steps = [kernel] if claim else [*steps, kernel]
-            steps = steps[::-1] if self._suits_the_kernel(given) else steps
-        elif claim == "infeasible":
-            steps = [*steps, partial(self._contradicted, given)]
         found: Proved | None = None
-        for step in steps:
+        for step in self._arguments(given, _CLAIMS.get(verdict, ""), value=value):
             try:
                 more = step(beside=found)
             except KeyboardInterrupt as error:
@@ -117,26 +108,44 @@ class Prover:
                 known = more if found is None else self._better(found, more)
                 raise ProofInterruptedError(known) from None
             found = more if found is None else self._better(found, more)
-            if (
-                self._is_tight(found, given, value=value)
-                or found.ray is not None
-                or self.deadline.is_over()
-            ):
+            is_tight = self._is_tight(found, given, value=value)
+            if is_tight or found.ray is not None or self.deadline.is_over():
                 break
         assert found is not None
         if not value:
             how = {**found.how, "value": "no proof was asked for"}
             found = replace(found, value=None, values={}, how=how)
-        return self._unless_poor(found, given)
+        return found if is_tight else self._unless_poor(found, given)
+
+    def _arguments(self, given: Point, claim: str, *, value: bool) -> Iterator[Argument]:
+        """Ways to prove something, in turn; the one that takes less time comes first."""
+        plain = partial(self._at_any_size, given, value=value)
+        kernel = partial(self._by_kernel, given, claim)
+        if claim and self._has_kernel(given, claim):
+            yield kernel
+        elif claim:
+            yield plain
+            if claim == "infeasible":
+                yield partial(self._contradicted, given)
+        elif self._suits_the_kernel(given) and self._has_kernel(given):
+            yield from (kernel, plain)
+        else:
+            yield plain
+            if self._has_kernel(given):
+                yield kernel
+
+    def _has_kernel(self, given: Point, claim: str = "") -> bool:
+        """Whether the kernel can take the program; a point is given, or none is needed."""
+        return bool(given.values or claim) and self.seconds > 0.0 and is_small(self.sdp)
 
     def _suits_the_kernel(self, given: Point) -> bool:
         """Whether the kernel takes less time than arguments that suit one large matrix.
 
         Factors have arguments of their own, which keep their rank.
         """
-        sdp = self.sdp
         if any(isinstance(value, Factor) for value in given.values.values()):
             return False
+        sdp = self.sdp
         matrices = len(sdp.psd_variables) + len(sdp.lmis)
         return matrices > 1 or sum(v.size for v in sdp.variables) <= _TINY
 
