@@ -123,6 +123,25 @@ def test_a_solution_is_where_it_is_said_to_be_and_costs_no_more(seed, steps, mon
     assert value <= Fraction(found.value()) <= value + Fraction(1, 10**9 if steps else 1)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_points_lie_on_their_face_within_the_radius(seed):
+    rng = np.random.default_rng(seed)
+    u, R = rng.uniform(0.1, 10.0, size=6), rng.normal(size=(6, 2)) * 10.0 ** rng.uniform(-3, 3)
+    R = R - 0.999999 * np.outer(u, u @ R) / (u @ u)
+    centred = Rows("centred", "==", {"K": Products(6, u)}, np.zeros(6))
+    sdp = SDP((PsdVariable("K", 6),), {}, (centred,))
+    nothing = np.zeros(0)
+    found = solved_near(layout(sdp), {"K": R}, nothing, nothing.astype(bool), Effort())
+    near, exact, weights = found.points["K"], fractions(R), fractions(u)
+    square = sum(weight**2 for weight in weights)
+    moved = Fraction(0)
+    for column in exact.T:
+        off = sum(weight * x for weight, x in zip(weights, column, strict=True)) / square
+        steps = zip(weights, fractions(near.units), strict=True)
+        moved += sum((off * weight / unit) ** 2 for weight, unit in steps)
+    assert moved <= Fraction(near.far) ** 2 <= 2 * 1.03 * moved
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_what_is_missed_and_slopes_are_known_to_rounding(seed):
     sdp, (matrices, B, b, null, _, _), R, z = planted(seed)
