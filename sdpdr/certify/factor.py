@@ -265,7 +265,8 @@ class _System:
             if null.nnz:
                 near, u, unit = self.points[name], null.data, float(np.max(np.abs(null.data)))
                 seen, u = near.factor[null.indices], u / unit
-                along = np.max(np.abs([dot_enclosure(null.data, one) for one in seen.T]))
+                ends = [dot_enclosure(null.data, one) for one in seen.T]
+                along = np.max(np.abs(ends), initial=0.0)
                 size = float(np.linalg.norm(u / near.units[null.indices]) / (u @ u))
                 apart += np.sqrt(seen.shape[1]) * (float(along) + TINY) / unit * size
         return 1.01 * apart
