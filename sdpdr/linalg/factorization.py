@@ -8,6 +8,7 @@ with 100,000 nodes; it is taken wherever it is installed.
 
 from __future__ import annotations
 
+import weakref
 from abc import ABC, abstractmethod
 from functools import cache
 from importlib.metadata import version
@@ -21,6 +22,8 @@ from sdpdr.base.errors import ModelError, PackageMissingError, UnknownNameError
 from sdpdr.linalg import mkl
 
 BACKENDS = ("auto", "mkl", "qdldl")
+# PARDISO replaces pivots below 10^-this of the matrix; interior-point matrices span 20 decades.
+_PERTURBATION = 20
 
 
 class SymmetricFactor(ABC):
@@ -89,26 +92,76 @@ class _Qdldl(SymmetricFactor):
         return int(_ready(self._solver).factors()[0].nnz)
 
 
-class _Mkl(SymmetricFactor):
+class _Pardiso(SymmetricFactor):
     backend = "mkl"
 
     def __init__(self, upper: sp.csc_array | sp.csr_array, pairs: bool = True) -> None:
         rows, self._order = _compressed(upper, "csr")
-        self._pardiso = mkl.Pardiso(rows.indptr, rows.indices, pairs)
-        self._factored = False
+        self._pattern = (rows.indptr.astype(np.int32), rows.indices.astype(np.int32))
+        self._data = np.zeros(rows.nnz)
+        self._parameters = p = np.zeros(64, dtype=np.int32)
+        p[0] = 1  # the values below, not the defaults
+        p[1] = 2  # nested dissection
+        p[9] = _PERTURBATION
+        p[20] = int(pairs)
+        p[34] = 1  # indices from zero
+        self._begin()
+
+    def _begin(self) -> None:
+        """A handle without factors."""
+        self._generation = mkl.Forked.generation
+        self._handle = np.zeros(64, dtype=np.int64)
+        self._parameters[17] = -1  # count the entries of the factor
+        self._analysed = self._factored = False
+        self._finalizer = weakref.finalize(
+            self, mkl.release, self._handle, self._parameters, *self._pattern
+        )
+
+    def _take_over(self) -> bool:
+        """Begin again in a forked process; whether there were factors, made for other threads."""
+        if self._generation == mkl.Forked.generation:
+            return False
+        had_factors = self._factored
+        self._finalizer.detach()
+        self._begin()
+        return had_factors
 
     def factorize(self, data: Array) -> int:
-        self._factored = True
-        return self._pardiso.factorize(data if self._order is None else data[self._order])
+        self._take_over()
+        ordered = data if self._order is None else data[self._order]
+        self._data = np.ascontiguousarray(ordered, dtype=float)
+        if not self._analysed:
+            self._call(mkl.ANALYSE)
+            self._analysed = True
+        failed = self._call(mkl.FACTORIZE)
+        self._factored = not failed
+        return -1 if failed or self._parameters[13] else int(self._parameters[22])
 
     def solve(self, right: Array) -> Array:
-        _ready(self._factored or None)
-        return self._pardiso.solve(right)
+        if self._take_over():
+            self._call(mkl.ANALYSE)
+            self._analysed = True
+            self._factored = not self._call(mkl.FACTORIZE)
+        _ready(self._analysed or None)
+        right = np.ascontiguousarray(right, dtype=float)
+        solution = np.empty_like(right)
+        self._call(mkl.SOLVE, right, solution)
+        return solution
 
     @property
     def nnz(self) -> int:
-        _ready(self._factored or None)
-        return self._pardiso.nnz
+        _ready(self._analysed or None)
+        return int(self._parameters[17])
+
+    def _call(self, phase: int, right: Array | None = None, solution: Array | None = None) -> bool:
+        """Run a phase; whether it failed for numerical reasons."""
+        matrix = (self._data, *self._pattern)
+        error = mkl.pardiso(self._handle, phase, self._parameters, matrix, right, solution)
+        if error == mkl.OUT_OF_MEMORY:
+            raise MemoryError("the sparse factor does not fit into memory.")
+        if error and phase == mkl.ANALYSE:
+            raise ValueError(f"PARDISO refuses the pattern (error {error}).")
+        return error != 0
 
 
 def symmetric_factor(
@@ -119,7 +172,7 @@ def symmetric_factor(
         raise UnknownNameError("factorization backend", backend, BACKENDS)
     if backend == "mkl" and not mkl.available():
         raise PackageMissingError("package 'mkl' is missing: pip install \"sdpdr[mkl]\"")
-    kind = _Qdldl if backend == "qdldl" or not mkl.available() else _Mkl
+    kind = _Qdldl if backend == "qdldl" or not mkl.available() else _Pardiso
     return kind(upper, pairs)
 
 

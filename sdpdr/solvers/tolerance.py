@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sdpdr.base.deadline import seconds_of
-from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.base.errors import DataError
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -108,29 +108,3 @@ def read_rules() -> Mapping[str, Rule]:
 
 
 TOLERANCES: Mapping[str, Rule] = MappingProxyType(read_rules())
-
-
-def translate(name: str, tol: float) -> dict[str, float]:
-    """What a solver is told of a tolerance, by its own names.
-
-    Parameters
-    ----------
-    name : str
-        Of the solver, or of a special case in the table.
-    tol : float
-        Relative gap and residuals that our grading is to find.
-
-    Raises
-    ------
-    UnknownNameError
-
-    Examples
-    --------
-    >>> translate("scs", 1e-6)
-    {'eps_abs': 1e-07, 'eps_rel': 1e-07}
-    >>> translate("sdpa", 1e-7) == translate("sdpa", 1e-6)  # the floor
-    True
-    """
-    if name not in TOLERANCES:
-        raise UnknownNameError("rule of tolerances", name, TOLERANCES)
-    return TOLERANCES[name].told(tol)

@@ -227,8 +227,9 @@ def pataki(m: int) -> int:
 
 def ending(status: str, options: Options) -> str:
     """Why a run ended, as the second half of a sentence; empty where it converged."""
+    if status == "converged":
+        return ""
     return {
-        "converged": "",
         "stalled": f"; no further progress towards tol = {options.tol:.0e} was possible",
         "infeasible": "; the rows contradict each other",
         "unbounded": "; the objective improves for ever along a ray",

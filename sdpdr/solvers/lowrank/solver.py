@@ -30,7 +30,7 @@ from sdpdr.solvers.lowrank.frame import Options, Result
 from sdpdr.solvers.lowrank.general.compile import why_not
 from sdpdr.solvers.lowrank.general.engine import solve_factored
 from sdpdr.solvers.processes.ends import is_worker, post
-from sdpdr.solvers.tolerance import translate
+from sdpdr.solvers.tolerance import TOLERANCES
 
 _VERDICTS = {
     "converged": Verdict.SOLVED,
@@ -76,14 +76,11 @@ class LowRank(Solver):
 
     def accepts(self, sdp: SDP) -> str | None:
         """Programs that either engine takes."""
-        if self._engine() == "edges":
+        engine = self._engine()
+        if engine == "edges":
             return edges.why_not(sdp)
-        refusal = why_not(sdp)
-        return (
-            refusal
-            if refusal is None or self._engine() in ("interior", "descent", "general")
-            else edges.why_not(sdp) and refusal
-        )
+        is_of_edges = engine == "auto" and edges.why_not(sdp) is None
+        return None if is_of_edges else why_not(sdp)
 
     def run(
         self, sdp: SDP, progress: Progress | None = None, *, start: Point | None = None
@@ -169,8 +166,8 @@ class LowRank(Solver):
         told = self.defaults or "tol" in self.options
         if not told and not form.program.has_lower_limits:
             # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
-            tol = translate("lowrank without lower limits", self.tol)["tol"]
-            options = replace(options, tol=tol)
+            rule = TOLERANCES["lowrank without lower limits"]
+            options = replace(options, tol=rule.told(self.tol)["tol"])
         try:
             factor = None if start is None else _first_factor(sdp, start)
             weights = None if start is None else edges.weights_of(form, start)
