@@ -13,6 +13,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
 from sdpdr.solvers.base import Solver
+from sdpdr.solvers.lowrank.edge import form as edge_form
 from sdpdr.solvers.registry import find
 from sdpdr.solving.possible import CHORDAL
 
@@ -44,7 +45,8 @@ def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
     if form == "cvxpy":
         return ()
     if form == "factor":
-        return (Dedupe(),)
+        # No row of an edge program repeats another.
+        return () if edge_form.why_not(sdp) is None else (Dedupe(),)
     chordal = form in CHORDAL
     steps: list[Reduction] = [Dedupe()]
     # Only the basis along a spanning tree leaves cliques to find.

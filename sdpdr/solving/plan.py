@@ -101,7 +101,7 @@ class Plan(Candidate):
     >>> model = methods.mvu(graphs.path([1.0, 2.0]))
     >>> chosen = sdpdr.plan(model)
     >>> chosen.solver.name, [step.name for step in chosen.reductions]
-    ('lowrank', ['dedupe'])
+    ('lowrank', [])
     >>> round(chosen.run().value, 4)
     4.6667
     >>> round(chosen.but(solver="clarabel", form="lmi").run().value, 4)

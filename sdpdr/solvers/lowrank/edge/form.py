@@ -23,6 +23,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.edge.objective import read_objective
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 
+_MERGES = "reduction 'dedupe' merges"
+
 
 @dataclass(frozen=True, eq=False)
 class EdgeForm:
@@ -77,6 +79,8 @@ def _read(sdp: SDP) -> EdgeForm:
     if any(np.any(column.cost < 0.0) for column in columns):
         raise NotAcceptedError("a scalar is maximised")
     hidden = exposing_rows(sdp, name)
+    if len(hidden) > 1:
+        raise NotAcceptedError(f"rows {hidden[1].label!r} centre the points again ({_MERGES})")
     mass, objective = read_objective(sdp, name)
     rows = [r for r in sdp.rows if r not in hidden]
     lengths = {r.label: _edge_rows(r, name) for r in rows}
@@ -144,9 +148,6 @@ def _edge_rows(rows: Rows, name: str) -> tuple[Index, Array]:
         raise NotAcceptedError(f"rows {rows.label!r} are not multiples of squared edge lengths")
     edges, factor = found
     edges = np.sort(edges, axis=1)
-    ordered = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
-    if np.any((ordered[1:] == ordered[:-1]).all(axis=1)):
-        raise NotAcceptedError(f"rows {rows.label!r} repeat an edge (reduction 'dedupe' merges)")
     if np.any(factor == 0) or np.any(edges[:, 0] == edges[:, 1]):
         raise NotAcceptedError(f"rows {rows.label!r} contain an empty row")
     return edges, factor
@@ -161,6 +162,8 @@ class _Limits:
     price: Array
     stiffness: Array
     taken: Array
+    # How often a relation limits an edge from above, and from below.
+    stated: dict[tuple[str, bool], Index] = field(default_factory=dict)
 
     @classmethod
     def of(cls, m: int) -> _Limits:
@@ -171,6 +174,12 @@ class _Limits:
         side = rows.rhs / factor
         above = (factor > 0) | (rows.relation == "==")
         below = (factor < 0) | (rows.relation == "==")
+        for is_upper, chosen in ((True, above), (False, below)):
+            count = self.stated.get((rows.relation, is_upper), 0)
+            count = count + np.bincount(edge[chosen], minlength=self.upper.size)
+            if np.any(count > 1):
+                raise NotAcceptedError(f"rows {rows.label!r} repeat an edge ({_MERGES})")
+            self.stated[rows.relation, is_upper] = count
         self.upper[edge[above]] = np.minimum(self.upper[edge[above]], side[above])
         self.lower[edge[below]] = np.maximum(self.lower[edge[below]], side[below])
         if np.any(self.lower > self.upper):
@@ -179,7 +188,7 @@ class _Limits:
             raise NotAcceptedError(
                 f"rows {rows.label!r} force two points together; merge them in the graph"
             )
-        self.taken[edge] += 1
+        np.add.at(self.taken, edge, 1)
 
     def price_of(self, column: SlackColumn, edge: Index, factor: Array) -> None:
         edge, per_unit = edge[column.row], np.abs(factor[column.row] / column.coefficient)
