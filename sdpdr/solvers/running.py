@@ -75,55 +75,43 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
     SdpdrError
         That which the solver raised; `NotAcceptedError` if it cannot be sent to a worker.
     """
-    watch = Deadline()
-    apart, task = runs_apart(solver, isolate), partial(_with_cpu, task)
+    watch, timed = Deadline(), partial(_timed, task, solver.name)
     try:
-        if apart:
+        if runs_apart(solver, isolate):
             try:
-                found = run_isolated(task, solver.name, solver.time_limit, show=solver.verbose)
+                found = run_isolated(timed, solver.name, solver.time_limit, show=solver.verbose)
             except NotAcceptedError:
                 if isolate or not solver.obeys_time_limit or solver.is_dangerous:
                     raise
-                apart, watch = False, Deadline()
-                found = task()
+                found = timed()
         else:
-            found = task()
-        outcome = admit(found, solver.name)
-        elapsed = watch.spent
-        # A worker that was ended has not said what it took: one processor, as far as anybody knows.
-        cpu = elapsed if outcome.cpu is None else outcome.cpu
-        return replace(outcome, seconds=_checked(outcome, elapsed, isolated=apart), cpu=cpu)
+            found = timed()
     except SdpdrError:
         raise
     except BaseException as error:  # Solvers are other people's code, and may raise anything.
         if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
             raise
-        seconds = {"solve": watch.spent}
-        return replace(failure(solver.name, error), seconds=seconds)
+        found = failure(solver.name, error)
+    if found.cpu is None:
+        # Nobody has measured a run that was ended: one processor, as far as anybody knows.
+        spent = {"compile": 0.0, "solve": watch.spent}
+        found = replace(admit(found, solver.name), seconds=spent, cpu=watch.spent)
+    return found
 
 
-def _with_cpu(task: Task) -> Outcome:
-    """What a task returns, with the CPU seconds of this process and of those that it waited for."""
-    before = sum(os.times()[:4])
-    found = task()
-    spent = sum(os.times()[:4]) - before
-    return replace(found, cpu=spent) if isinstance(found, Outcome) else found
+def _timed(task: Task, name: str) -> Outcome:
+    """What a task returns, with the seconds that it took where it ran, by our own clocks.
 
-
-def _checked(outcome: Outcome, elapsed: float, *, isolated: bool = False) -> dict[str, float]:
-    """Seconds by our own clock; a solver only says which of them went into compiling.
-
-    The start of a worker is not the solver's: there it is believed what it says of its own time,
-    as long as that fits in.
+    CPU seconds are those of this process and of others that it waited for. A solver only says which
+    of the seconds went into compiling.
     """
+    watch, before = Deadline(), sum(os.times()[:4])
+    outcome = admit(task(), name)
+    elapsed, cpu = watch.spent, sum(os.times()[:4]) - before
     compiling = float(outcome.seconds.get("compile", 0.0))
     if not 0.0 <= compiling <= elapsed:  # which refuses nan as well
         compiling = 0.0
-    solving = elapsed - compiling
-    told = float(outcome.seconds.get("solve", solving))
-    if isolated and 0.0 <= told <= solving:
-        solving = told
-    return {"compile": compiling, "solve": solving}
+    return replace(outcome, seconds={"compile": compiling, "solve": elapsed - compiling}, cpu=cpu)
 
 
 def point_found(solver: Solver, sdp: SDP, steps: Sequence[Reduction] = ()) -> Point:
