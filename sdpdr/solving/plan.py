@@ -29,6 +29,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, Reduction
 from sdpdr.reduce.squared import Squared, squared
 from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.lowrank.edge import form as edge_form
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
@@ -430,12 +431,23 @@ def plan(
             one, program = landmark_candidate(model, requested)
             return _made(model, one, program, requested, clock)
         sdp, refusal = standard_form(model)
-    length = squared(sdp) if sdp is not None and form == "auto" and not via else None
+    length = None
+    if sdp is not None and form == "auto" and not via and not _is_of_edges(sdp):
+        length = squared(sdp)
     if length is None or not _is_easier_squared(length, solver):
         return _planned(model, sdp, requested, clock, refusal)
     inner = _planned(length.sdp, length.sdp, requested, clock)
     planned = (model, *inner.planned[1:])
     return replace(inner, model=model, sdp=sdp, planned=planned, squares=(length, inner))
+
+
+def _is_of_edges(sdp: SDP | None) -> bool:
+    """Whether a program limits lengths of edges.
+
+    No other row confines its points to a face, its units are those of the lengths, and its cost is
+    linear: nothing is looked for before it is planned.
+    """
+    return sdp is not None and edge_form.why_not(sdp) is None
 
 
 def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
@@ -456,7 +468,7 @@ def _planned(
         ).require()
     with clock("reduce"):
         # Reductions of ``via`` know the program as it was written.
-        plain = requested.form == "cvxpy" or bool(requested.via)
+        plain = requested.form == "cvxpy" or bool(requested.via) or _is_of_edges(sdp)
         ready = presolve(model, sdp, plain=plain)
     if ready.faced is not None and ready.faced.infeasible is not None:
         # No solver will run; the plan says why.

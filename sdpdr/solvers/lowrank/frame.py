@@ -154,6 +154,7 @@ class Journal:
         self.products = self.factorizations = 0
         self._options, self._unit = options, unit
         self.deadline = Deadline(options.time_limit)
+        self.late = self.deadline.is_over
         self._bound: float | None = None
         self._gap: float | None = None
 
@@ -163,10 +164,6 @@ class Journal:
         if len(self.records) >= self._options.max_iter:
             return "max_iter"
         return "time_limit" if self.late() else None
-
-    def late(self) -> bool:
-        """Whether time is up."""
-        return self.deadline.is_over()
 
     def note(self, value: float, *, mu: float | None = None, **measured: Any) -> None:
         """Keep a record of one step, with the last bound, and pass it to the caller.
