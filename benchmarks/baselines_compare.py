@@ -136,8 +136,8 @@ def _in_the_sense_of(old: Row, new: Row) -> Row:
     """Return a row with the signs of the old one: max f is recorded as -min -f as well."""
     if new.get("sense") == old.get("sense"):
         return new
-    sides = {side: new[side] for side in ("value", "attained", "bound") if new.get(side) is not None}
-    return new | {"sense": old.get("sense")} | {side: -x for side, x in sides.items()}
+    sides = [side for side in ("value", "attained", "bound") if new.get(side) is not None]
+    return new | {"sense": old.get("sense")} | {side: -new[side] for side in sides}
 
 
 def _milder(old: Row, new: Row) -> Iterator[tuple[str, str]]:
