@@ -123,6 +123,7 @@ def test_numbers_that_hold_exactly_are_proved_as_they_stand(program):
         (CSDP.replace("2 2 2 2 1.0\n", ""), "the diagonals are not all there"),
         (CSDP.replace("2 1 1 2 1.9999999", "2 1 1 2"), "line 8: expected lines of five numbers"),
         (CSDP.replace("2 1 2 2 4.0", "2 1 3 3 4.0"), "line 9: an entry lies outside"),
+        (CSDP + "2 2 1 2 9.0\n", "line 12: an entry off the diagonal of a diagonal block"),
         (
             CSDP.replace("2 1 1 2 1.9", "2 1 1.5 2 1.9"),
             "line 8: matrix, block and place are no whole",

@@ -148,6 +148,12 @@ def read_csdp_solution(path: Path, program: Layout) -> Answer:
     inside &= (np.minimum(i, j) >= 1) & (np.maximum(i, j) <= order)
     if not inside.all():
         raise FileFormatError(f"line {filled[~inside][0]}: an entry lies outside of the matrices")
+    is_diagonal = np.array([len(shape) == 1 for shape in program.shapes])
+    apart = filled[is_diagonal[block - 1] & (i != j)]
+    if apart.size:
+        raise FileFormatError(
+            f"line {apart[0]}: an entry lies off the diagonal of a diagonal block"
+        )
     for side in (1, 2):
         if np.count_nonzero((matrix == side) & (i == j)) != sum(sizes):
             raise FileFormatError("the diagonals are not all there")
