@@ -134,11 +134,18 @@ class Cone(ABC):
         """Point and multipliers with ``z = -mu F'(s)``, and ``s - t z`` as given.
 
         By Newton's method on a function that is self-concordant, from a far level down.
+
+        Raises
+        ------
+        LinAlgError
+            If there is no such level, as squares of the numbers overflow.
         """
         t = ratio(s, z)
         w, aim = s - t * z, mu * t
         size = np.maximum(np.linalg.norm(w, axis=1, keepdims=True), np.sqrt(aim)) + LEAST
         x, level = self.centre() * size, size**2
+        if not np.all(np.isfinite(level) & np.isfinite(aim)):
+            raise np.linalg.LinAlgError("squares of numbers in a cone overflow")
         while True:
             for _ in range(6):
                 slope = x - w + level * self.gradient(x)

@@ -162,7 +162,11 @@ class Path:
         """
         program, m = self.program, self.program.f.size
         w, x = z[:m].copy(), x.copy()
-        s = program.each(lambda cone, a, b: cone.pair(a, b, mu)[0], s, z[m:])
+        try:
+            s = program.each(lambda cone, a, b: cone.pair(a, b, mu)[0], s, z[m:])
+        except np.linalg.LinAlgError as error:
+            self.why = str(error)
+            return None
         lengths = list[float]()
         for _ in range(_STEPS):
             if self._is_late():
