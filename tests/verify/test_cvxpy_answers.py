@@ -115,6 +115,26 @@ def test_values_of_every_attribute_are_placed_and_read_back(attribute, value):
     assert flat.program.c @ x == pytest.approx(np.sum(np.arange(9.0).reshape(3, 3) * number))
 
 
+@pytest.mark.parametrize(
+    ("attribute", "words"),
+    [
+        ({"PSD": True}, "symmetric"),
+        ({"symmetric": True}, "symmetric"),
+        ({"diag": True}, "diagonal"),
+    ],
+)
+def test_values_against_an_attribute_are_no_point_as_they_stand(attribute, words):
+    """Programs read one triangle, or the diagonal, and say nothing of the other entries."""
+    X = cp.Variable((2, 2), name="X", **attribute)
+    problem = cp.Problem(cp.Minimize(cp.trace(X)), [X[0, 0] >= 1, X[1, 1] >= 1])
+    X.save_value(np.array([[1.0, 0.0], [9.0, 1.0]]))
+    found = sdpdr.verify(problem, repair=False)
+    assert found.attained is None
+    assert words in found.attained_by
+    X.value = np.eye(2)
+    assert sdpdr.verify(problem, repair=False).attained == 2.0
+
+
 def test_attributes_and_atoms_are_completed_without_solving(monkeypatch):
     """Multipliers of nonneg=True and PSD=True, and of the cones of entropies."""
     x, X = cp.Variable(3, nonneg=True), cp.Variable((2, 2), PSD=True)
@@ -240,3 +260,15 @@ def test_what_is_no_answer_is_refused():
     for wrong in ({"tol": -1.0}, {"seconds": 0.0}, {"gap_scale": -1.0}, {"repair": "no"}):
         with pytest.raises(DataError, match="must be"):
             sdpdr.verify(problem, **wrong)
+
+
+def test_numbers_whose_squares_overflow_end_in_time():
+    """The pair on the central path begins at the square of the size of a point."""
+    c, x = 1e-200, cp.Variable(3)
+    cone = cp.PowCone3D(c * x[0], c * x[1], x[2], 0.5)
+    problem = cp.Problem(cp.Minimize(cp.sum(x[:2])), [cone, x[2] == 1])
+    x.value = np.array([1.0 / c, 1.0 / c, 1.0])
+    found = sdpdr.verify(problem, seconds=2.0)
+    optimum = 2.0 / c
+    assert found.bound is None or found.bound <= optimum * (1.0 + 1e-9)
+    assert found.attained is None or found.attained >= optimum * (1.0 - 1e-9)

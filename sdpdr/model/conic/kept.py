@@ -48,6 +48,32 @@ def kept_value(variable: Any) -> Array | None:
     return None if value is None else np.asarray(_dense(value))
 
 
+def missed_attribute(variable: Any) -> str:
+    """What a variable is to be by its attributes and its value is not; empty where all is well.
+
+    Programs read one triangle of a symmetric matrix, and the diagonal of a diagonal one.
+
+    Parameters
+    ----------
+    variable : cvxpy.Variable
+
+    Examples
+    --------
+    >>> X = cp.Variable((2, 2), PSD=True)
+    >>> X.save_value(np.array([[1.0, 0.0], [9.0, 1.0]]))
+    >>> missed_attribute(X)
+    'symmetric'
+    """
+    value, attributes = kept_value(variable), variable.attributes
+    if value is None or value.ndim < 2:
+        return ""
+    if attributes["diag"]:
+        return "" if np.array_equal(value, np.diag(np.diag(value))) else "diagonal"
+    is_symmetric = any(attributes[name] for name in ("symmetric", "PSD", "NSD"))
+    is_odd = is_symmetric and not np.array_equal(value, np.swapaxes(value, -2, -1))
+    return "symmetric" if is_odd else ""
+
+
 class KeptPoint(NamedTuple):
     """The point that cvxpy keeps.
 

@@ -13,7 +13,7 @@ from sdpdr.certify.flat import Piece, build
 from sdpdr.certify.knowledge import VALUE, Knowledge
 from sdpdr.certify.prove import prove
 from sdpdr.model.conic.flat import FlatProblem
-from sdpdr.model.conic.kept import KeptPoint, constraint_of_rows
+from sdpdr.model.conic.kept import KeptPoint, constraint_of_rows, missed_attribute
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.solving.verify.completing import Restricted, restricted
 from sdpdr.solving.verify.standing import EXACTLY, words_of
@@ -22,6 +22,7 @@ _NO_POINT = (
     "not all variables of the problem have finite, real values: solve it before, set those that "
     "are missing, and write complex ones as their real and imaginary parts"
 )
+_ODD = "the value of {!r} is not {}, as its attributes say: set {}.value to one that is"
 _ADDED = f"{EXACTLY}, beside values of the variables that cvxpy adds, which exist next to it"
 _UNKNOWN = (
     "the point as it stands satisfies all constraints on its own variables, and not provably those "
@@ -43,6 +44,10 @@ def standing_value(
     """
     if not kept.is_whole:
         return None, _NO_POINT
+    for variable in flat.problem.variables():
+        lacks, name = missed_attribute(variable), variable.name()
+        if lacks:
+            return None, _ODD.format(name, lacks, name)
     x = kept.x
     program = flat.program
     rest = restricted(program, x)
