@@ -151,9 +151,7 @@ def read_csdp_solution(path: Path, program: Layout) -> Answer:
     is_diagonal = np.array([len(shape) == 1 for shape in program.shapes])
     apart = filled[is_diagonal[block - 1] & (i != j)]
     if apart.size:
-        raise FileFormatError(
-            f"line {apart[0]}: an entry lies off the diagonal of a diagonal block"
-        )
+        raise FileFormatError(f"line {apart[0]}: an entry off the diagonal of a diagonal block")
     for side in (1, 2):
         if np.count_nonzero((matrix == side) & (i == j)) != sum(sizes):
             raise FileFormatError("the diagonals are not all there")
