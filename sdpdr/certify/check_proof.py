@@ -1,8 +1,8 @@
 """Check proof files of semidefinite programs: ``python check_proof.py FILE...``.
 
 The page "Proof files" (``docs/guide/proof_files.rst``) says what a file holds and why its parts
-prove what it claims; the words here are those of that page. Exit codes: 0 where every claim of
-every file is proved, 1 where one is not, 2 where one is no proof file.
+prove what it claims; the words and the order here are those of that page. Exit codes: 0 where
+every claim of every file is proved, 1 where one is not, 2 where one is no proof file.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -38,10 +39,10 @@ PROGRAM = {
     **dict.fromkeys(("U_blk", "U_col", "U_i"), INTEGERS),
     "U_v": DOUBLES,
 }
-POINT = {"rank": INTEGERS, "R": DOUBLES, "z": DOUBLES, "slack": DOUBLES}
+POINT = {"rank": INTEGERS, **dict.fromkeys(("R", "z", "unit", "slack"), DOUBLES)}
 WITNESS = {
-    **dict.fromkeys(("y", "a"), DOUBLES),
     **{f"{whose}_{name}": kind for whose in ("point", "ray") for name, kind in POINT.items()},
+    **dict.fromkeys(("dual_z", "dual_unit", "dual_a"), DOUBLES),
 }
 CLAIMS = ("value", "bound", "infeasible", "unbounded")
 # Half a unit in the last place of one. UP and TINY pay for the rounding of a bound on rounding.
@@ -53,7 +54,7 @@ DENSE = 3000
 INSIDE = 1e-45
 # What is refused, so that no file takes for ever: bytes of a file, unpacked, and of its text; the
 # sum of the orders of matrices; exact steps, bits of the common denominator of the numbers of one,
-# products in their squares; and entries of matrices of which a dual program is written.
+# products in their squares; and entries of matrices of which a whole dual program is written.
 BYTES, TEXT, ORDERS = 2**30, 2**24, 10_000_000
 STEPS, BITS, PRODUCTS, MOST = 10_000, 10_000, 10_000_000, 200_000
 
@@ -78,72 +79,24 @@ def require(holds: Any, why: str) -> None:
         raise NoProofFileError(why)
 
 
-# -- numbers --------------------------------------------------------------------------------------
-
-
-def rounding(terms: Any) -> Any:
-    """Relative error of a floating-point sum of so many products, at most."""
-    return UP * (terms + 2) * UNIT
-
-
-def two_product(a: Any, b: Any) -> tuple[Any, Any]:
-    """The rounded product of doubles, and the rest, exactly (Dekker, Veltkamp)."""
-    p, s, t = a * b, a * 134217729.0, b * 134217729.0
-    a_high, b_high = s - (s - a), t - (t - b)
-    a_low, b_low = a - a_high, b - b_high
-    return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
-
-
-def sums(place: Any, terms: Any, size: int) -> Any:
-    """Sums of the terms at each place, each rounded once."""
-    order = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[order], np.arange(size + 1)).tolist()
-    listed = terms[order].tolist()
-    return np.array([math.fsum(listed[a:b]) for a, b in pairwise(ends)], dtype=float)
-
-
-def products(place: Any, a: Any, b: Any, size: int) -> Any:
-    """Sums of products of doubles at each place, each rounded once."""
-    return sums(np.concatenate([place, place]), np.concatenate(two_product(a, b)), size)
-
-
-def norm(x: Any) -> float:
-    """An upper bound on the Euclidean norm."""
-    size = float(np.max(np.abs(x), initial=0.0))
-    if not size:
-        return 0.0
-    unit = float(power_of_two(size))
-    return float(np.sqrt(np.sum(np.square(np.asarray(x) / unit)))) * unit * UP + TINY
-
-
-def power_of_two(x: Any) -> Any:
-    """The power of two next to a positive number: a factor that rounds nothing."""
-    return np.exp2(np.round(np.log2(np.maximum(x, 1e-250))))
-
-
-# -- reading --------------------------------------------------------------------------------------
+# -- the archive ----------------------------------------------------------------------------------
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The text and the arrays of a file, each of the type that the page says."""
     try:
-        require(zipfile.is_zipfile(path), "it is no archive, or there is none")
         with zipfile.ZipFile(path) as archive:
             require(sum(x.file_size for x in archive.infolist()) <= BYTES, "it is too large")
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: np.asarray(file[name]) for name in file.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise NoProofFileError(f"it cannot be read: {error}") from None
-    except (NotImplementedError, RuntimeError, MemoryError) as error:
-        raise NoProofFileError(f"it cannot be read: {type(error).__name__} {error}") from None
-    require("json" in arrays, "it has no member 'json'")
-    require(arrays["json"].nbytes <= TEXT, "its text is too long")
-    try:
+        require(arrays["json"].nbytes <= TEXT, "its text is too long")
         head = json.loads(arrays.pop("json").tobytes())
-        known = head["format"] == "sdp-proof" and head["version"] == 2
+        known = head["format"] == "sdp-proof" and head["version"] == 3
         hashes, claims = (head["program"], head["witness"]), head["claims"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise NoProofFileError(f"its text cannot be read: {type(error).__name__} {error}") from None
+    except (OSError, ValueError, EOFError, LookupError, TypeError, RuntimeError) as error:
+        raise NoProofFileError(f"it cannot be read: {type(error).__name__} {error}") from None
+    except (zipfile.BadZipFile, zlib.error, MemoryError) as error:
+        raise NoProofFileError(f"it is no archive: {error}") from None
     require(known, "it is of another format, or of another version of it")
     missing = [name for name in PROGRAM if name not in arrays]
     require(not missing, f"the arrays {missing} are missing")
@@ -160,13 +113,12 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         is_number = isinstance(number, float) and math.isfinite(number)
         is_right = is_number if claim in ("value", "bound") else number is True
         require(is_right, f"the claim {claim!r} cannot be {number!r}")
-    for name, kind in {**PROGRAM, **WITNESS}.items():
-        if name in arrays and kind == DOUBLES:
-            x = np.abs(arrays[name])
-            usual = (x == 0.0) | ((x > SMALLEST) & (x < LARGEST))
+    for name, x in arrays.items():
+        if x.dtype.kind == DOUBLES:
+            usual = (x == 0.0) | ((abs(x) > SMALLEST) & (abs(x) < LARGEST))
             require(np.all(usual), f"{name} has numbers beyond 1e-50 and 1e50")
-        elif name in arrays:
-            arrays[name] = arrays[name].astype(np.int64)
+        else:
+            arrays[name] = x.astype(np.int64)
     return head, arrays
 
 
@@ -192,8 +144,11 @@ def witness_hash(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
     return digest(arrays, sorted(set(arrays) - set(PROGRAM)), text)
 
 
+# -- the program ----------------------------------------------------------------------------------
+
+
 class Program:
-    """The program of a file, and what its faces add to it.
+    """The program of a file, and what its faces add to it; or the dual program of one.
 
     Attributes
     ----------
@@ -207,31 +162,28 @@ class Program:
         Null vectors of blocks, as columns.
     rays : dict from cone to list of Fraction
         Second-order cones whose points are multiples of this vector.
+    own : dict from block to array of int
+        Blocks whose entries are those of these rows and zero elsewhere, in a dual program.
+    of : Program, optional
+        The program that a dual program is of; its cones are the duals of those of the other.
     """
 
-    def __init__(self, d: Mapping[str, Any]) -> None:
+    def __init__(self, d: Mapping[str, Any], of: Program | None = None) -> None:
         self.sense, self.n = d["sense"], d["n"]
         self.A_row, self.A_blk, self.A_i, self.A_j = d["A_row"], d["A_blk"], d["A_i"], d["A_j"]
         self.B_row, self.B_col = d["B_row"], d["B_col"]
         self.A_v, self.B_v, self.b, self.q = d["A_v"], d["B_v"], d["b"], d["q"]
         self.rel, self.sign = d["rel"], d["sign"]
         self.K, self.m, self.p = len(self.n), len(self.b) - 1, len(self.sign)
+        rows, sizes = self.m + 1, {"A": len(self.A_v), "B": len(self.B_v), "U": len(d["U_v"])}
         require(self.sense.tolist() in ([1], [-1]), "sense is 1 or -1")
-        require(self.m >= 0 and len(self.rel) == len(d["cone"]) == self.m + 1, "b, rel, cone")
+        require(rows > 0 and len(self.rel) == len(d["cone"]) == rows, "b, rel, cone")
         require(len(self.q) == self.p, "sign and q have different lengths")
-        for name, of, top in (
-            ("A_row", "A_v", self.m + 1),
-            ("A_blk", "A_v", self.K),
-            ("A_i", "A_v", None),
-            ("A_j", "A_v", None),
-            ("B_row", "B_v", self.m + 1),
-            ("B_col", "B_v", self.p),
-            ("U_blk", "U_v", self.K),
-            ("U_col", "U_v", None),
-            ("U_i", "U_v", None),
-        ):
+        tops = {"A_row": rows, "A_blk": self.K, "A_i": None, "A_j": None, "B_row": rows}
+        tops |= {"B_col": self.p, "U_blk": self.K, "U_col": None, "U_i": None}
+        for name, top in tops.items():
             x = d[name]
-            require(len(x) == len(d[of]), f"{name} and {of} have different lengths")
+            require(len(x) == sizes[name[0]], f"{name} and {name[0]}_v have different lengths")
             require(np.all(x >= 0) and (top is None or np.all(x < top)), f"{name} is out of range")
         require(np.all((self.n >= 0) & (self.n <= ORDERS)), "n is out of range")
         require(np.sum(self.n) <= ORDERS, "the orders of its matrices add up to too much")
@@ -242,9 +194,11 @@ class Program:
         require(np.all(self.q >= 0) and np.all((self.q == 0) | (self.sign == 0)), "q")
         self.cones = _cones(self.rel, d["cone"], d["exponent"])
         self.rays: dict[int, list[Fraction]] = {}
+        self.own: dict[int, Any] = {}
+        self.of = of
         self.equation = self.rel == EQUATION
         self.equation[0] = False
-        self.fixed, self.dropped = np.zeros(self.p, bool), np.zeros(self.m + 1, bool)
+        self.fixed, self.dropped = np.zeros(self.p, bool), np.zeros(rows, bool)
         order = np.argsort(self.A_blk, kind="stable")
         begins = np.searchsorted(self.A_blk[order], np.arange(self.K + 1))
         self.entries = [order[a:b] for a, b in pairwise(begins)]
@@ -257,32 +211,6 @@ class Program:
             require(U.nnz == np.sum(at), "a null vector has an entry twice")
             require(np.all(U.data != 0), "a null vector has an entry of zero")
             self.U.append(U)
-
-    def slack(self, k: int, y: Any, a: Any) -> Any:
-        """The upper triangle of the sum of y_i A_ik and of u a' + a u', each entry rounded once.
-
-        The array ``a`` has a row for each null vector u.
-        """
-        n, at = int(self.n[k]), self.entries[k]
-        at = at[y[self.A_row[at]] != 0]
-        parts = [(self.A_i[at], self.A_j[at], self.A_v[at], y[self.A_row[at]])]
-        for c in np.flatnonzero(np.any(a, axis=1)).tolist():
-            u, other = self.U[k][:, [c]].tocoo(), np.flatnonzero(a[c])
-            i, j = (x.ravel() for x in np.meshgrid(u.row, other, indexing="ij"))
-            v = np.repeat(u.data, other.size) * np.where(i == j, 2.0, 1.0)
-            parts.append((np.minimum(i, j), np.maximum(i, j), v, a[c, j]))
-        i, j, v, weight = (np.concatenate(x) for x in zip(*parts, strict=True))
-        place, inverse = np.unique(i.astype(np.int64) * n + j, return_inverse=True)
-        S = products(inverse, v, weight, place.size)
-        return sp.csr_array((S, (place // max(n, 1), place % max(n, 1))), shape=(n, n))
-
-    def squares(self, k: int, size: Any) -> Any:
-        """Bounds on the squared Frobenius norms of all A_ik, their entries times a size."""
-        at, n = self.entries[k], int(self.n[k])
-        v = np.abs(self.A_v[at]) * size * np.where(self.A_i[at] == self.A_j[at], 1.0, 1.5)
-        place, shape = self.A_i[at] * n + self.A_j[at], (self.m + 1, n * n)
-        # What is given several times adds.
-        return sp.csr_array((v, (self.A_row[at], place)), shape=shape).power(2).sum(axis=1)
 
 
 def _cones(rel: Any, cone: Any, exponent: Any) -> list[tuple[int, float, Any]]:
@@ -304,7 +232,22 @@ def _cones(rel: Any, cone: Any, exponent: Any) -> list[tuple[int, float, Any]]:
     return found
 
 
-# -- small cones, in fractions and decimals -------------------------------------------------------
+# -- second-order, exponential and power cones, in fractions and decimals -------------------------
+
+
+def in_cone(P: Program, c: int, at: Any, radius: Any, *, dual: bool) -> bool:
+    """Whether all numbers of the rows of a cone within a radius lie in it; or multipliers, dual.
+
+    Where a face has left the multiples of a vector, multipliers lie in a half-space.
+    """
+    kind, exponent, _ = P.cones[c]
+    at, radius = ([Fraction(x) for x in v] for v in (at, radius))
+    of_face = {} if P.of is None else P.of.rays
+    need(not (dual and c in of_face), "the dual of a face of a second-order cone is not written")
+    ray = (P.rays if dual else of_face).get(c)
+    if ray is not None:
+        return sum(a * x - abs(a) * r for a, x, r in zip(ray, at, radius, strict=True)) >= 0
+    return box_in_cone(kind, exponent, at, radius, dual=dual != (P.of is not None))
 
 
 def box_in_cone(
@@ -331,15 +274,6 @@ def box_in_cone(
     return _is_positive([(a, x), (1 - a, y), (Fraction(-1), z)])
 
 
-def box_in_dual(P: Program, cone: int, at: Sequence[Fraction], radius: Sequence[Fraction]) -> bool:
-    """Whether multipliers within a radius lie in the dual of a cone, or of its face."""
-    kind, exponent, _ = P.cones[cone]
-    if cone not in P.rays:
-        return box_in_cone(kind, exponent, at, radius, dual=True)
-    ray = P.rays[cone]
-    return sum(a * x - abs(a) * r for a, x, r in zip(ray, at, radius, strict=True)) >= 0
-
-
 def _in_exponential(x: Fraction, low: Fraction, high: Fraction, z: Fraction) -> bool:
     """Whether z >= y exp(x / y) for all y in an interval, which is convex in y."""
     if low == high == 0:
@@ -360,6 +294,44 @@ def _is_positive(terms: Sequence[tuple[Fraction, Fraction]], more: Fraction = Fr
 
 def _decimal(x: Fraction) -> Decimal:
     return Decimal(x.numerator) / Decimal(x.denominator)
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def rounding(terms: Any) -> Any:
+    """Relative error of a floating-point sum of so many products, at most."""
+    return UP * (terms + 2) * UNIT
+
+
+def two_product(a: Any, b: Any) -> tuple[Any, Any]:
+    """The rounded product of doubles, and the rest, exactly (Dekker, Veltkamp)."""
+    p, s, t = a * b, a * 134217729.0, b * 134217729.0
+    a_high, b_high = s - (s - a), t - (t - b)
+    a_low, b_low = a - a_high, b - b_high
+    return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+def sums(place: Any, terms: Any, size: int) -> Any:
+    """Sums of the terms at each place, each rounded once."""
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(size + 1)).tolist()
+    listed = terms[order].tolist()
+    return np.array([math.fsum(listed[a:b]) for a, b in pairwise(ends)], dtype=float)
+
+
+def norm(x: Any) -> float:
+    """An upper bound on the Euclidean norm."""
+    size = float(np.max(np.abs(x), initial=0.0))
+    if not size:
+        return 0.0
+    unit = float(power_of_two(size))
+    return float(np.sqrt(np.sum(np.square(np.asarray(x) / unit)))) * unit * UP + TINY
+
+
+def power_of_two(x: Any) -> Any:
+    """The power of two next to a positive number: a factor that rounds nothing."""
+    return np.exp2(np.round(np.log2(np.maximum(x, 1e-250))))
 
 
 # -- positive semidefinite on the complement of null vectors --------------------------------------
@@ -472,23 +444,7 @@ def _sparse_factors(N: Any, U: Any, w: float) -> tuple[Any, Any, Any, Any]:
     return M, sp.csr_array(lu.L), lu.U.diagonal(), order >= n
 
 
-# -- solutions near a point -----------------------------------------------------------------------
-
-
-def rank(U: Any) -> int:
-    """The number of columns that are independent, exactly."""
-    found: list[tuple[int, dict[int, Fraction]]] = []
-    for start, end in pairwise(sp.csc_array(U).indptr):
-        entries = zip(U.indices[start:end].tolist(), U.data[start:end].tolist(), strict=True)
-        left = {i: Fraction(v) for i, v in entries if v}
-        for i, other in found:
-            share = left.get(i, Fraction(0)) / other[i]
-            for at, v in other.items() if share else ():
-                left[at] = left.get(at, Fraction(0)) - share * v
-        left = {i: v for i, v in left.items() if v}
-        if left:
-            found.append((next(iter(left)), left))
-    return len(found)
+# -- values: a solution near a point --------------------------------------------------------------
 
 
 def least_singular(J: Any) -> float:
@@ -521,8 +477,6 @@ def distance(J: Any, size: Any, terms: Any, missed: Any, bend: Any) -> float:
     missed, bend : arrays
         Bounds on what equations miss, and on the Frobenius norms of their quadratic parts.
     """
-    if not np.any(missed):
-        return 0.0
     # What nothing moves, and holds exactly, is left out.
     at = (size.sum(axis=1) > 0) | (missed > 0)
     J, size, missed, bend = J[at], size[at], missed[at], bend[at]
@@ -542,168 +496,74 @@ def _lengths(J: Any) -> Any:
     return np.sqrt(J.power(2).sum(axis=1)) * UP
 
 
-# -- bounds ---------------------------------------------------------------------------------------
-
-
-def lower(P: Program, y: Any, a: Any = None) -> float:
-    """A number that y_0 times the objective does not fall below at any feasible point.
-
-    Parameters
-    ----------
-    P : Program
-    y, a : arrays
-        Multipliers of rows, and of null vectors, one after the other; zero by default.
-    """
-    need(len(y) == P.m + 1, "the multipliers are not one for each row")
-    need(y[0] >= 0, "the objective has a negative multiplier")
-    signed = (P.rel == INEQUALITY) & ~P.equation
-    need(np.all(y[signed] >= 0), "a multiplier of an inequality is negative")
-    total = products(np.zeros(P.m + 1, int), np.r_[y[0], -y[1:]], P.b, 1)[0]
-    parts = [total, -UNIT * UP * abs(total)]
-    s = products(P.B_col, P.B_v, y[P.B_row], P.p)
-    step, unit = _step_to_zero(P, y, s)
-    parts.append(-step * norm(P.b * unit))
-    for c, (_, _, rows) in enumerate(P.cones):
-        box = ([Fraction(x) for x in v] for v in (y[rows], UP * step * unit[rows]))
-        inside = box_in_dual(P, c, *box)
-        need(inside, f"multipliers of the cone of rows {rows.tolist()[:9]} are not in its dual")
-    ends = np.r_[0, np.cumsum([U.shape[0] * U.shape[1] for U in P.U], dtype=int)]
-    a = np.zeros(ends[-1]) if a is None else a
-    need(len(a) == ends[-1], "the multipliers of null vectors are not one for each entry")
-    for k, U in enumerate(P.U):
-        at, row = P.entries[k], unit[P.A_row[P.entries[k]]]
-        S = P.slack(k, y, a[ends[k] : ends[k + 1]].reshape(U.shape[1], U.shape[0]))
-
-        def radius(d: Any, k: int = k, at: Any = at, row: Any = row) -> float:
-            size = P.squares(k, row * d[P.A_i[at]] * d[P.A_j[at]]).sum() if step else 0.0
-            return step * UP * math.sqrt(float(size))
-
-        is_psd = is_semidefinite(S, radius, U)
-        need(is_psd, f"the dual slack of block {k} is not proved positive semidefinite")
-    moved = np.bincount(P.B_col, abs(P.B_v) * unit[P.B_row], P.p) * (step * UP)
-    error = UP * (UNIT * abs(s) + moved)
-    below = (P.sign == 1) & ~P.fixed & (s - error < 0)
-    need(not np.any(below), f"the dual slack of the scalars {np.flatnonzero(below)} is negative")
-    for j in np.flatnonzero(P.q):
-        far = (abs(s[j]) + error[j]) * UP
-        need(y[0] > 0 or far == 0, f"scalar {j} has a dual slack, and the objective no multiplier")
-        parts.append(-(far**2) / (2.0 * P.q[j] * y[0]) * UP if far else 0.0)
-    total = math.fsum(parts)
-    return total - 2.0 * UNIT * abs(total)
-
-
-def _step_to_zero(P: Program, y: Any, s: Any) -> tuple[float, Any]:
-    """How far multipliers move for the slack s of free scalars to vanish: a step, times units."""
-    unit = np.zeros(P.m + 1)
-    free = (P.sign == 0) & (P.q == 0) & ~P.fixed
-    if not np.any(s[free]):
-        return 0.0, unit
-    unit[P.equation] = float(power_of_two(max(1.0, float(abs(y).max()))))
-    positive = (P.rel == INEQUALITY) & ~P.equation & (y > 0)
-    unit[positive] = 0.5 * power_of_two(y[positive])  # which keeps their sign for steps up to one
-    for _, _, rows in P.cones:
-        if np.any(y[rows]):
-            unit[rows] = power_of_two(float(abs(y[rows]).max()))
-    at = free[P.B_col] & (unit[P.B_row] > 0)
-    v, place = P.B_v[at] * unit[P.B_row[at]], (P.B_col[at], P.B_row[at])
-    J, size = (sp.csr_array((x, place), shape=(P.p, P.m + 1)) for x in (v, abs(v)))
-    terms = int(np.bincount(P.B_col[at], minlength=1).max())
-    missed = np.where(free, abs(s) * (1.0 + 2.0 * UNIT), 0.0)
-    step = distance(J, size, terms, missed, np.zeros(P.p))
-    need(step <= 1.0, "the dual slack of free scalars is too large")
-    return step, unit
-
-
-# -- values ---------------------------------------------------------------------------------------
-
-
 class System:
     """The rows at a point, and their slopes in the point's own units.
 
-    Unknown are factors R of blocks, X = R R', so that these are semidefinite, the scalars, and the
-    slack of inequalities that are solved as equations. Rows: 0 the objective, 1 to m those of
-    the program, then U' R = 0.
+    Unknown are factors R of blocks, X = R R', so that these are semidefinite, and scalars. Rows: 0
+    the objective, 1 to m those of the program, then U' R = 0.
 
     Attributes
     ----------
     miss, error : arrays
         Left minus right sides, and how far rounding may have moved them.
     units : array
-        Units of factors, scalars and slack: powers of two, or zero for what stays.
-    J, size : sparse arrays
-        Slopes in these units, and the sums of the sizes of their terms.
+        Units of factors and scalars; zero for what stays.
     bend : array
         Frobenius norms of the quadratic parts of rows, in these units.
     solved : array of bool
         The rows that are to hold as equations.
-    as_slack : dict from block to array of int
+    own : dict from block to array of int
         Blocks that are no unknowns, but slack of these rows.
     """
 
-    def __init__(self, P: Program, w: Mapping[str, Any], *, ray: bool) -> None:
-        self.P, self.z, m = P, w["z"], P.m
+    def __init__(self, P: Program, w: Mapping[str, Any], *, ray: bool = False) -> None:
+        self.P, self.z, rows = P, w["z"], P.m + 1
         R, rank, slack = w["R"], w["rank"], w["slack"]
         need(len(rank) == P.K and np.all((rank >= -1) & (rank < 2**31)), "the ranks of the factors")
-        self.as_slack = {k: slack_rows(P, k) for k in np.flatnonzero(rank == -1).tolist()}
-        rank = np.maximum(rank, 0)
-        need(len(R) == int(rank @ P.n) and len(self.z) == P.p, "the sizes of factors and scalars")
-        need(len(slack) == m + 1 and slack[0] == -1.0, "the slack is not one for each row")
+        is_right = len(R) == int(np.maximum(rank, 0) @ P.n) and len(w["unit"]) == P.p
+        need(is_right and len(self.z) == P.p, "the sizes of factors and scalars")
+        need(len(slack) == rows, "the slack is not one for each row")
+        need(np.all(P.rel[slack >= 0] == INEQUALITY) and slack[0] < 0, "only inequalities have one")
         need(np.all(self.z[P.sign == 1] >= 0), "a non-negative scalar is negative")
         need(np.all(self.z[P.fixed] == 0), "a scalar that vanishes does not")
         need(not ray or np.all(self.z[P.q > 0] == 0), "a direction has a scalar with curvature")
-        as_equation = slack >= 0
-        need(np.all(P.rel[as_equation] == INEQUALITY), "only inequalities have a slack")
-        self.solved = (P.equation | as_equation) & ~P.dropped
-        for k, rows in self.as_slack.items():
-            need(np.all(self.solved[rows]), f"block {k} is not the slack of equations of its own")
-            self.solved[rows] = False
+        need(np.all(w["unit"] >= 0), "a unit is negative")
+        self.solved = (P.equation | (slack >= 0)) & ~P.dropped
+        self.own = {k: own_rows(P, k) for k in np.flatnonzero(rank == -1).tolist()}
+        for k, own in self.own.items():
+            need(np.all(self.solved[own]), f"block {k} is not the slack of equations of its own")
+            self.solved[own] = False
         slack = np.where(self.solved & ~P.equation, slack, 0.0)
-        self._terms: list[tuple[Any, Any]] = []
-        self._slopes: list[tuple[Any, Any, Any]] = []
-        self._low, self._total, squares = np.zeros(m + 1), m + 1, np.zeros(m + 1)
-        self._linear(len(R), slack, ray=ray)
-        starts = np.r_[0, np.cumsum(rank * P.n)]
-        units, self.factors = [], list[tuple[Any, Any]]()
-        for k in range(P.K):
-            X = R[starts[k] : starts[k + 1]].reshape(int(P.n[k]), int(rank[k]))
-            lengths = np.sqrt(np.sum(X * X, axis=1))
-            longest = float(lengths.max(initial=0.0))
-            c = np.where(lengths > 0, power_of_two(np.maximum(lengths, 1e-3 * longest)), 0.0)
-            squares += P.squares(k, c[P.A_i[P.entries[k]]] * c[P.A_j[P.entries[k]]])
-            units.append(np.repeat(c, X.shape[1]))
-            self.factors.append((X, c))
-            self._block(k, X, int(starts[k]))
-        self.z_unit, slack_unit = self._units_of_scalars(ray=ray), 0.5 * power_of_two(slack)
-        self.units = np.concatenate([*units, self.z_unit, np.where(slack > 0, slack_unit, 0.0)])
-        more = self._total - m - 1
-        self.bend = np.r_[np.sqrt(squares) * UP, np.zeros(more)]
-        self.solved = np.r_[self.solved, np.ones(more, bool)]
-        self._gather()
-
-    def _units_of_scalars(self, *, ray: bool) -> Any:
-        """Units of scalars: half of their size where that keeps a sign, zero where they stay."""
-        P, size = self.P, abs(self.z)
-        largest = float(size.max(initial=0.0)) or 1.0
-        free = power_of_two(np.maximum(size, 1e-3 * largest))
-        signed = np.where(self.z > 0, 0.5 * power_of_two(size), 0.0)
-        stays = P.fixed | ((P.q > 0) & ray)
-        return np.where(stays, 0.0, np.where(P.sign == 1, signed, free))
-
-    def _linear(self, first: int, slack: Any, *, ray: bool) -> None:
-        """Right sides, slack and scalars."""
-        P, every = self.P, np.arange(self.P.m + 1)
-        b = np.zeros(P.m + 1) if ray else np.r_[P.b[:1], -P.b[1:]]
-        self._terms += [(every, b), (every, slack)]
+        self.unit = np.where(P.fixed | ((P.q > 0) & ray), 0.0, w["unit"])
+        self._low, self.bend = np.zeros(rows), np.zeros(rows)
+        b = np.zeros(rows) if ray else np.r_[P.b[:1], -P.b[1:]]
+        self._terms = [(np.arange(rows), b), (np.arange(rows), slack)]
         self._terms += [(P.B_row, x) for x in two_product(P.B_v, self.z[P.B_col])]
-        self._slopes.append((P.B_row, first + P.B_col, P.B_v))
-        at = every[slack > 0]
-        self._slopes.append((at, first + P.p + at, np.ones(at.size)))
+        self._slopes = [(P.B_row, len(R) + P.B_col, P.B_v)]
+        units, self.factors, start = [np.zeros(0)], dict[int, tuple[Any, Any]](), 0
+        for k in sorted(set(range(P.K)) - set(self.own)):
+            X = R[start : start + int(rank[k] * P.n[k])].reshape(int(P.n[k]), int(rank[k]))
+            c = np.sqrt(np.sum(X * X, axis=1))
+            c = np.where(c > 0, power_of_two(np.maximum(c, 1e-3 * c.max(initial=0.0))), 0.0)
+            self.factors[k] = X, c
+            units.append(np.repeat(c, X.shape[1]))
+            self._block(k, X, c, start)
+            start += X.size
+        self.units = np.concatenate([*units, self.unit])
+        more = len(self.solved) - rows
+        self.bend = np.r_[np.sqrt(self.bend) * UP, np.zeros(more)]
+        place, terms = (np.concatenate(x) for x in zip(*self._terms, strict=True))
+        self.miss = sums(place, terms, len(self.solved))
+        self.error = UP * (np.r_[self._low, np.zeros(more)] + UNIT * abs(self.miss))
 
-    def _block(self, k: int, X: Any, start: int) -> None:
+    def _block(self, k: int, X: Any, c: Any, start: int) -> None:
         """The terms and slopes of a matrix X X', and those of U' X."""
-        P, at, r = self.P, self.P.entries[k], X.shape[1]
+        P, at, (n, r) = self.P, self.P.entries[k], X.shape
         i, j, row = P.A_i[at], P.A_j[at], P.A_row[at]
-        # An entry off the diagonal stands for two.
+        # What is given several times adds; an entry off the diagonal stands for two.
+        size = np.abs(P.A_v[at]) * c[i] * c[j] * np.where(i == j, 1.0, 1.5)
+        bend = sp.csr_array((size, (row, i * n + j)), shape=(P.m + 1, n * n))
+        self.bend += bend.power(2).sum(axis=1)
         v = P.A_v[at] * np.where(i == j, 1.0, 2.0)
         U = P.U[k].tocoo()
         for x in range(r):
@@ -712,79 +572,85 @@ class System:
             self._low += np.bincount(row, 2.0 * UNIT * abs(v * rest), P.m + 1)
             self._slopes += [(row, start + i * r + x, v * X[j, x])]
             self._slopes += [(row, start + j * r + x, v * X[i, x])]
-            null = self._total + U.col
+            null = len(self.solved) + U.col
             self._terms += [(null, part) for part in two_product(U.data, X[U.row, x])]
             self._slopes.append((null, start + U.row * r + x, U.data))
-            self._total += U.shape[1]
+            self.solved = np.r_[self.solved, np.ones(U.shape[1], bool)]
 
-    def _gather(self) -> None:
-        place, terms = (np.concatenate(x) for x in zip(*self._terms, strict=True))
-        self.miss = sums(place, terms, self._total)
-        low = np.r_[self._low, np.zeros(self._total - len(self._low))]
-        self.error = UP * (low + UNIT * abs(self.miss))
+    @cached_property
+    def slopes(self) -> tuple[Any, Any, int]:
+        """Slopes in the point's units, the sums of the sizes of their terms, and their count."""
         row, column, value = (np.concatenate(x) for x in zip(*self._slopes, strict=True))
-        self.terms = int(np.bincount(row, minlength=1).max())
-        D, shape = sp.diags_array(self.units), (self._total, len(self.units))
-        self.J, self.size = (
+        D, shape = sp.diags_array(self.units), (len(self.solved), len(self.units))
+        J, size = (
             sp.csr_array(sp.csr_array((x, (row, column)), shape=shape) @ D)
             for x in (value, abs(value))
         )
+        return J, size, int(np.bincount(row, minlength=1).max())
+
+    def _move(self) -> tuple[float, Any]:
+        """How far the exact solution is, and how much rows change on the way there."""
+        at, missed = self.solved, abs(self.miss) + self.error
+        if not np.any(missed[at]):
+            return 0.0, np.zeros(len(at))
+        J, size, terms = self.slopes
+        far = distance(J[at], size[at], terms, missed[at], self.bend[at])
+        length = _lengths(J) + rounding(terms) * _lengths(size)
+        return far, UP * (length * far + self.bend * far * far)
 
     def value(self, *, inside: bool = False) -> float:
         """A number that the objective does not exceed at the exact solution nearby.
 
         ``inside`` asks for a solution that lies inside of all matrices and other cones.
         """
-        P, at = self.P, self.solved
-        missed = abs(self.miss[at]) + self.error[at]
-        far = distance(self.J[at], self.size[at], self.terms, missed, self.bend[at])
-        keeps_signs = far <= 1.0 or not (np.any(self.units[-P.m - 1 :]) or np.any(P.sign))
-        need(keeps_signs, "a scalar or a slack may change its sign")
-        length = _lengths(self.J) + rounding(self.terms) * _lengths(self.size)
-        moved = UP * (length * far + self.bend * far * far)
+        P, rows = self.P, self.P.m + 1
+        far, moved = self._move()
+        keeps_signs = np.all((UP * far * self.unit <= self.z)[P.sign == 1])
+        need(keeps_signs, "a scalar may change its sign")
         change = UP * (self.error + moved)
         # Slack of rows that are no equations, with its radius.
-        slack, radius = -self.miss[: P.m + 1], change[: P.m + 1]
-        rest = (P.rel == INEQUALITY) & ~self.solved[: P.m + 1] & ~P.dropped
+        slack, radius = -self.miss[:rows], change[:rows]
+        rest = (P.rel == INEQUALITY) & ~self.solved[:rows] & ~P.dropped
         lacks = np.flatnonzero(rest & (slack - radius < 0))
-        need(not lacks.size, f"the inequalities {lacks[:9]} may fail by {_most(-slack[lacks])}")
-        for kind, exponent, rows in P.cones:
-            around = np.maximum(radius[rows], INSIDE if inside else 0.0)
-            box = ([Fraction(x) for x in v] for v in (slack[rows], around))
-            within = box_in_cone(kind, exponent, *box, dual=False)
-            need(within, f"the rows {rows.tolist()[:9]} may leave their cone")
-        for k, (X, c) in enumerate(self.factors):
-            is_right = True
-            if k in self.as_slack:
-                is_right = self._is_semidefinite(k, slack, moved, inside=inside)
-            elif inside:
-                is_full = X.shape[1] == X.shape[0] - rank(P.U[k])
-                # Rows in units of their own: to be of full rank does not depend on units.
-                own = np.where(c > 0, 1.0 / np.where(c > 0, c, 1.0), 0.0)
-                is_right = is_full and least_singular(sp.csr_array(X.T * own)) > UP * far
+        most = float(np.max(-slack[lacks], initial=0.0))
+        need(not lacks.size, f"the inequalities {lacks[:9]} may fail by {most:.1e}")
+        for c, (_, _, at) in enumerate(P.cones):
+            around = np.maximum(radius[at], INSIDE if inside else 0.0)
+            within = in_cone(P, c, slack[at], around, dual=False)
+            need(within, f"the rows {at.tolist()[:9]} may leave their cone")
+        for k, at in self.own.items():
+            is_right = self._is_semidefinite(k, at, slack, moved, inside=inside)
             need(is_right, f"block {k} is not proved positive {'' if inside else 'semi'}definite")
-        # Along a direction such scalars are zero.
+        for k, (X, c) in self.factors.items() if inside else ():
+            (n, r), U = X.shape, P.U[k]
+            is_full = r == n - U.shape[1] and least_singular(sp.csr_array(U.T)) > 0
+            # Rows in units of their own: to be of full rank does not depend on units.
+            own = np.where(c > 0, 1.0 / np.where(c > 0, c, 1.0), 0.0)
+            is_definite = is_full and least_singular(sp.csr_array(X.T * own)) > UP * far
+            need(is_definite, f"block {k} is not proved positive definite")
         squares = [
-            P.q[j] / 2.0 * ((abs(self.z[j]) + far * self.z_unit[j]) * UP) ** 2 * UP
+            P.q[j] / 2.0 * ((abs(self.z[j]) + far * self.unit[j]) * UP) ** 2 * UP
             for j in np.flatnonzero(P.q)
         ]
         total = math.fsum([self.miss[0], change[0], *squares])
         return total + 2.0 * UNIT * abs(total)
 
-    def _is_semidefinite(self, k: int, slack: Any, moved: Any, *, inside: bool) -> bool:
+    def _is_semidefinite(self, k: int, at: Any, slack: Any, moved: Any, *, inside: bool) -> bool:
         """Whether a block that is slack of its own rows is so, wherever these move."""
-        P, rows, at, n = self.P, self.as_slack[k], self.P.entries[k], int(self.P.n[k])
-        i, j = P.A_i[at], P.A_j[at]
-        T = sp.csr_array((slack[rows] * np.sign(P.A_v[at]), (i, j)), shape=(n, n))
-        change = moved[rows] + UP * self._low[rows]
+        P, entry, n = self.P, self.P.entries[k], int(self.P.n[k])
+        i, j = P.A_i[entry], P.A_j[entry]
+        T = sp.csr_array((slack[at] * np.sign(P.A_v[entry]), (i, j)), shape=(n, n))
+        change = moved[at] + UP * self._low[at]
         # What is proved semidefinite with its rounding is definite, but for rows of zeros.
         is_definite = bool(np.all(T.diagonal() > 0))
         is_near = is_semidefinite(T, lambda d: 1.5 * norm(change * d[i] * d[j]), P.U[k])
         return is_near and (is_definite or not inside)
 
 
-def slack_rows(P: Program, k: int) -> Any:
+def own_rows(P: Program, k: int) -> Any:
     """The rows that define the entries of a block, one for each entry of its triangle."""
+    if k in P.own:
+        return P.own[k]
     at, n = P.entries[k], int(P.n[k])
     rows, place = P.A_row[at], P.A_i[at] * n + P.A_j[at]
     is_triangle = len(at) == n * (n + 1) // 2 == len(np.unique(place)) == len(np.unique(rows))
@@ -794,16 +660,104 @@ def slack_rows(P: Program, k: int) -> Any:
     return rows
 
 
-def _most(x: Any) -> str:
-    return f"{float(np.max(x, initial=0.0)):.1e}"
-
-
 def upper(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
     """A number that the objective does not exceed at some feasible point, or along a direction."""
     return System(P, w, ray=ray).value()
 
 
-# -- faces, in fractions --------------------------------------------------------------------------
+# -- bounds: values of the dual program -----------------------------------------------------------
+
+
+def dual(P: Program, a: Any = None) -> Program:
+    """The program whose points are multipliers that prove a bound of P, which is minus its value.
+
+    Parameters
+    ----------
+    P : Program
+    a : array, optional
+        Multipliers of null vectors, one after the other. Those of zero are left out, and so are
+        entries of the blocks S that nothing adds to, as S has to be semidefinite on the complement
+        of null vectors only. Without a, all multipliers and all entries are unknown.
+    """
+    whole = a is None
+    need(not whole or np.sum(P.n * (P.n + 1)) <= MOST, "the dual program has too many rows")
+    size = sum(U.shape[0] * U.shape[1] for U in P.U)
+    a = np.ones(size) if whole else a
+    need(len(a) == size, "the multipliers of null vectors are not one for each entry")
+    curved = np.flatnonzero(P.q)
+    column_of = P.m + len(curved) + np.cumsum(a != 0)
+    A, B = [(np.zeros(0, int),) * 4], [(np.zeros(0, int), np.zeros(0, int), np.zeros(0))]
+    rows, begin, own = 1, 0, dict[int, Any]()
+    for k, (at, U) in enumerate(zip(P.entries, P.U, strict=True)):
+        n = int(P.n[k])
+        parts = [(P.A_i[at] * n + P.A_j[at], P.A_row[at], P.A_v[at])]
+        for start, end in pairwise(U.indptr):
+            other = np.flatnonzero(a[begin : begin + n])
+            i, j = (x.ravel() for x in np.meshgrid(U.indices[start:end], other, indexing="ij"))
+            v = np.repeat(U.data[start:end], other.size) * np.where(i == j, 2.0, 1.0)
+            parts.append((np.minimum(i, j) * n + np.maximum(i, j), column_of[begin + j], v))
+            begin += n
+        place, column, v = (np.concatenate(x) for x in zip(*parts, strict=True))
+        j, i = np.tril_indices(n) if whole else (place[:0], place[:0])
+        kept, row = np.unique(np.r_[i * n + j, place], return_inverse=True)
+        own[k] = rows + np.arange(kept.size)
+        A.append((own[k], np.full(kept.size, k), kept // max(n, 1), kept % max(n, 1)))
+        B.append((rows + row[i.size :], column, v))
+        rows += kept.size
+    kept, row_of = np.flatnonzero(~P.fixed), np.full(P.p, -1)
+    row_of[kept] = rows + np.arange(kept.size)
+    at = row_of[P.B_col] >= 0
+    B.append((row_of[P.B_col[at]], P.B_row[at], -P.B_v[at]))
+    at = ~P.fixed[curved]
+    B.append((row_of[curved[at]], P.m + 1 + np.flatnonzero(at), P.q[curved[at]]))
+    rel = [np.zeros(rows, int), np.where(P.sign[kept] == 1, INEQUALITY, EQUATION)]
+    rows += kept.size
+    cone = [np.full(rows, -1)]
+    for c, (kind, _, at) in enumerate(P.cones):
+        B.append((rows + np.arange(at.size), at, np.full(at.size, -1.0)))
+        rel.append(np.full(at.size, kind))
+        cone.append(np.full(at.size, c))
+        rows += at.size
+    B.append((np.array([rows]), np.array([0]), np.ones(1)))
+    B.append((np.zeros(P.m + 1, int), np.arange(P.m + 1), np.r_[-P.b[0], P.b[1:]]))
+    columns, none = P.m + 1 + len(curved) + int(np.sum(a != 0)), np.zeros(0, int)
+    sign, q = np.zeros(columns, int), np.zeros(columns)
+    sign[: P.m + 1] = (P.rel == INEQUALITY) & ~P.equation
+    q[P.m + 1 : P.m + 1 + len(curved)] = P.q[curved]
+    A_row, A_blk, A_i, A_j = (np.concatenate(x) for x in zip(*A, strict=True))
+    names = {"A_row": A_row, "A_blk": A_blk, "A_i": A_i, "A_j": A_j}
+    names["A_v"] = np.where(A_i == A_j, -1.0, -0.5)
+    B_row, B_col, B_v = (np.concatenate(x) for x in zip(*B, strict=True))
+    names |= {"B_row": B_row, "B_col": B_col, "B_v": B_v, "b": np.r_[np.zeros(rows), 1.0]}
+    names |= {"rel": np.concatenate([*rel, [EQUATION]]), "cone": np.concatenate([*cone, [-1]])}
+    names |= {"exponent": np.array([exponent for _, exponent, _ in P.cones], float)}
+    names |= {"n": P.n, "sign": sign, "q": q, "sense": np.array([1])}
+    names |= dict.fromkeys(("U_blk", "U_col", "U_i"), none) | {"U_v": np.zeros(0)}
+    D = Program(names, of=P)
+    D.own, D.U = own, D.U if whole else P.U
+    return D
+
+
+def lower(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
+    """A number that the objective does not fall below at any feasible point.
+
+    Along a direction of multipliers a number above zero says that there is no feasible point.
+
+    Parameters
+    ----------
+    P : Program
+    w : dict
+        ``z``, multipliers of rows, and of scalars with curvature; their ``unit``; and ``a``.
+    ray : bool, default False
+    """
+    a = w["a"]
+    D, more = dual(P, a), a[a != 0]
+    point = {"rank": np.full(P.K, -1), "R": np.zeros(0), "slack": np.full(D.m + 1, -1.0)}
+    point |= {"z": np.r_[w["z"], more], "unit": np.r_[w["unit"], 0.0 * more]}
+    return -upper(D, point, ray=ray)
+
+
+# -- faces and other exact steps, in fractions ----------------------------------------------------
 
 
 def _fraction(text: str) -> Fraction:
@@ -841,9 +795,9 @@ def combine(
     need(not any(P.dropped[i] for i in y), "a step has a multiplier of a row that is left out")
     inequalities = [i for i in y if P.rel[i] == INEQUALITY and not P.equation[i]]
     need(all(y[i] >= 0 for i in inequalities), "a step has a negative multiplier of an inequality")
-    for c in range(len(P.cones)):
-        at = [y.get(int(i), Fraction(0)) for i in P.cones[c][2]]
-        inside = box_in_dual(P, c, at, [Fraction(0)] * len(at))
+    for c, (_, _, rows) in enumerate(P.cones):
+        at = [y.get(int(i), Fraction(0)) for i in rows]
+        inside = not any(at) or in_cone(P, c, at, [0] * len(at), dual=True)
         need(inside, "a step has multipliers of a cone that are not in its dual")
     W: dict[tuple[int, int, int], Fraction] = {}
     s = [Fraction(0)] * P.p
@@ -928,60 +882,6 @@ def _whole(vectors: Sequence[Mapping[int, Fraction]], n: int) -> Any:
     return sp.csc_array(columns)
 
 
-# -- without limit, behind faces ----------------------------------------------------------------
-
-
-def dual(P: Program) -> Program:
-    """The program whose points are all multipliers that prove a bound of P.
-
-    Blocks are the dual slacks S of those of P; scalars are the multipliers of rows 0 to m, and
-    vectors a for null vectors u. Rows are the entries of all S in turn, column by column, each
-    equal to what multipliers and u a' + a u' add up to; the dual slacks of scalars; the
-    multipliers of cones; and, last, that of the objective, which is one.
-    """
-    need(np.sum(P.n * (P.n + 1)) <= MOST, "the dual program has too many rows")
-    starts = 1 + np.r_[0, np.cumsum(P.n * (P.n + 1) // 2)]
-    j, i = (np.concatenate([P.n[:0], *(np.tril_indices(int(n))[c] for n in P.n)]) for c in (0, 1))
-    k = np.repeat(np.arange(P.K), P.n * (P.n + 1) // 2)
-    rel, A = [EQUATION] * int(starts[-1]), (k, i, j, np.where(i == j, -1.0, -0.5))
-    B = [(starts[P.A_blk] + P.A_j * (P.A_j + 1) // 2 + P.A_i, P.A_row, P.A_v)]
-    columns, cone, exponent = P.m + 1, [-1] * len(rel), list[float]()
-    for block, U in enumerate(U.tocoo() for U in P.U):
-        for column, at, u in zip(U.col.tolist(), U.row.tolist(), U.data.tolist(), strict=True):
-            other = np.arange(int(P.n[block]))
-            low, high = np.minimum(at, other), np.maximum(at, other)
-            a = columns + column * other.size + other
-            u_twice = np.where(other == at, 2.0 * u, u)
-            B.append((starts[block] + high * (high + 1) // 2 + low, a, u_twice))
-        columns += U.shape[0] * U.shape[1]
-    some, of_scalar = np.flatnonzero(~P.fixed & (P.q == 0)), np.full(P.p, -1)
-    of_scalar[some] = len(rel) + np.arange(some.size)
-    kept = of_scalar[P.B_col] >= 0
-    B.append((of_scalar[P.B_col[kept]], P.B_row[kept], -P.B_v[kept]))
-    rel += np.where(P.sign[some] == 1, INEQUALITY, EQUATION).tolist()
-    cone += [-1] * some.size
-    need(not P.rays, "the dual program of a second-order cone on a face is not written")
-    for kind, _, rows in P.cones:
-        need(kind != POWER, "the dual program of a power cone is not written")
-        at = len(rel) + np.arange(rows.size)
-        B.append((at, rows, np.full(rows.size, -1.0)))
-        if kind == EXPONENTIAL:
-            B[-1] = (at[[0, 0, 1, 2]], rows[[0, 1, 0, 2]], np.array([-1.0, 1.0, 1.0, -1.0]))
-        rel, cone = rel + [kind] * rows.size, cone + [len(exponent)] * rows.size
-        exponent.append(0.0)
-    B.append((np.array([len(rel)]), np.array([0]), np.ones(1)))
-    rows, scalars, values = (np.concatenate(part) for part in zip(*B, strict=True))
-    sign, m = np.zeros(columns, int), len(rel)
-    sign[: P.m + 1] = (P.rel == INEQUALITY) & ~P.equation
-    none = np.zeros(0, int)
-    names = {"A_blk": A[0], "A_i": A[1], "A_j": A[2], "A_v": A[3], "A_row": 1 + np.arange(k.size)}
-    names |= {"B_row": rows, "B_col": scalars, "B_v": values, "b": np.r_[np.zeros(m), 1.0]}
-    names |= {"rel": np.array([*rel, EQUATION]), "cone": np.array([*cone, -1]), "n": P.n}
-    names |= {"exponent": np.array(exponent), "sign": sign, "q": np.zeros(columns)}
-    names |= dict.fromkeys(("U_blk", "U_col", "U_i"), none) | {"U_v": np.zeros(0)}
-    return Program({"sense": np.array([1]), **names})
-
-
 # -- claims ---------------------------------------------------------------------------------------
 
 
@@ -1026,43 +926,44 @@ def _claims(P: Program, head: Mapping[str, Any], d: Mapping[str, Any]) -> Iterat
     empty = take_faces(P, head.get("faces") or [])
     need(not empty or set(claims) == {"infeasible"}, "the faces leave no point")
     for claim, number in claims.items():
-        if claim == "bound" and head.get("exact"):
-            y = combine(P, head["exact"], objective=True)[0]
-            need(y.pop(0, 0) == 1, "the multiplier of the objective is not one")
-            exact = Fraction(P.b[0]) - sum(v * Fraction(P.b[i]) for i, v in y.items())
-            holds = exact >= sense * Fraction(number)
-            yield None if holds else f"the bound proved is {sense * float(exact)!r}, not {number!r}"
-        elif claim == "bound":
-            need(_given(d, "y")[0] == 1.0, "the multiplier of the objective is not one")
-            found = lower(P, d["y"], d.get("a"))
-            holds = found >= sense * number
-            yield None if holds else f"the bound proved is {sense * found!r}, not {number!r}"
-        elif claim == "value":
-            found = upper(P, _point(d, "point"))
+        if claim == "value":
+            found = upper(P, _given(d, "point", POINT))
             holds = found <= sense * number
             yield None if holds else f"the value proved is {sense * found!r}, not {number!r}"
+        elif claim == "bound":
+            exact = head.get("exact")
+            found = _exactly(P, exact) if exact else lower(P, _multipliers(P, d))
+            holds = found >= sense * Fraction(number)
+            yield None if holds else f"the bound proved is {sense * float(found)!r}, not {number!r}"
         elif claim == "infeasible" and not empty:
-            need(_given(d, "y")[0] == 0.0, "the multiplier of the objective is not zero")
-            yield None if lower(P, d["y"], d.get("a")) > 0 else "the multipliers contradict nothing"
+            holds = lower(P, _multipliers(P, d), ray=True) > 0
+            yield None if holds else "the multipliers contradict nothing"
         elif claim == "unbounded" and head.get("dual"):
-            System(P, _point(d, "point"), ray=False).value(inside=True)
+            System(P, _given(d, "point", POINT)).value(inside=True)
             is_empty = take_faces(dual(P), head["dual"])
             yield None if is_empty else "the dual program is not proved to have no point"
         elif claim == "unbounded":
-            upper(P, _point(d, "point"))
-            gain = upper(P, _point(d, "ray"), ray=True)
+            upper(P, _given(d, "point", POINT))
+            gain = upper(P, _given(d, "ray", POINT), ray=True)
             yield None if gain < 0 else "the direction does not improve the objective"
 
 
-def _given(d: Mapping[str, Any], name: str) -> Any:
-    need(name in d and len(d[name]), f"there is no {name}")
-    return d[name]
+def _exactly(P: Program, step: Mapping[str, Any]) -> Any:
+    """The bound of an exact step, as a fraction."""
+    y = combine(P, step, objective=True)[0]
+    need(y.pop(0, 0) == 1, "the multiplier of the objective is not one")
+    return Fraction(P.b[0]) - sum(v * Fraction(P.b[i]) for i, v in y.items())
 
 
-def _point(d: Mapping[str, Any], whose: str) -> dict[str, Any]:
-    missing = [f"{whose}_{name}" for name in POINT if f"{whose}_{name}" not in d]
+def _given(d: Mapping[str, Any], whose: str, names: Iterable[str]) -> dict[str, Any]:
+    missing = [f"{whose}_{name}" for name in names if f"{whose}_{name}" not in d]
     need(not missing, f"the arrays {missing} are missing")
-    return {name: d[f"{whose}_{name}"] for name in POINT}
+    return {name: d[f"{whose}_{name}"] for name in names}
+
+
+def _multipliers(P: Program, d: Mapping[str, Any]) -> dict[str, Any]:
+    nothing = np.zeros(sum(U.shape[0] * U.shape[1] for U in P.U))
+    return {**_given(d, "dual", ("z", "unit")), "a": d.get("dual_a", nothing)}
 
 
 def describe(proved: Mapping[str, Any]) -> str:

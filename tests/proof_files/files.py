@@ -178,6 +178,21 @@ ALL = {**MODELS, **PROBLEMS}
 DECEIVING = (no_face, endless, parabola, no_centre)
 
 
+def multipliers(P, y, *, unit=None, a=None):
+    """Multipliers of rows as a point of the dual program, with units in which they may move."""
+    y = np.array(y, dtype=float)
+    s, curved = np.bincount(P.B_col, P.B_v * y[P.B_row], P.p), np.flatnonzero(P.q)
+    if unit is None:
+        is_free = np.resize(P.equation, y.size)
+        unit = np.where(is_free, max(1.0, np.abs(y).max()), 0.5 * np.abs(y))
+        unit[0] = 0.0
+    return {
+        "z": np.r_[y, s[curved] / P.q[curved]],
+        "unit": np.r_[unit, np.ones(curved.size)],
+        "a": np.zeros(sum(U.shape[0] * U.shape[1] for U in P.U)) if a is None else a,
+    }
+
+
 def write(make, path):
     """Solve a program and write its proof."""
     found = sdpdr.solve(make()) if make in MODELS else sdpdr.verify(make())

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from sdpdr.certify import check_proof
 from sdpdr.certify.check_proof import (
     EXPONENTIAL,
     INEQUALITY,
@@ -15,14 +16,13 @@ from sdpdr.certify.check_proof import (
     NotProvedError,
     Program,
     check,
-    lower,
     program_hash,
     take_faces,
     upper,
     witness_hash,
 )
 
-from .files import Contents
+from .files import Contents, multipliers
 
 
 def program(b, rel, scalars=(), matrices=(), *, orders=(), sign=(), q=None, cones=(), null=()):
@@ -60,8 +60,13 @@ def point(P, z=(), R=(), rank=None, slack=None):
         "z": np.array(z, dtype=float),
         "R": np.array(R, dtype=float),
         "rank": np.array([len(R) // max(int(P.n.sum()), 1)] * P.K if rank is None else rank, int),
+        "unit": np.where(P.sign == 1, 0.5 * np.abs(z), np.maximum(np.abs(z), 1e-3)),
         "slack": np.r_[-1.0, np.full(P.m, -1.0) if slack is None else slack],
     }
+
+
+def lower(P, y, **more):
+    return check_proof.lower(P, multipliers(P, y, **more))
 
 
 # min z, z >= 1: the optimum is one.
@@ -119,6 +124,8 @@ beside = program(
     [(0, 1, 1.0), (1, 0, 1.0), (2, 0, 1.0)],
     sign=[0, 0],
 )
+# min -z, z >= 1: there is no limit, and the multiplier of the inequality would have to be -1.
+flat = program([0.0, -1.0], [0, INEQUALITY], [(0, 0, -1.0), (1, 0, -1.0)], sign=[0])
 # min z, z = 1.
 single = program([0.0, 1.0], [0, 0], [(0, 0, 1.0), (1, 0, 1.0)], sign=[0])
 
@@ -131,6 +138,8 @@ def test_multipliers_that_move_cost_what_they_move():
 def test_honest_witnesses_are_accepted():
     assert lower(above, np.array([1.0, 1.0])) == pytest.approx(1.0)
     assert upper(above, point(above, [1.0])) == pytest.approx(1.0)
+    # Nine above the inequality, a point is proved there, and not where it was.
+    assert 10.0 <= upper(above, point(above, [0.5], slack=[9.0])) < 12.0
     assert lower(signed, np.array([1.0, 1.0])) == pytest.approx(-1.0)
     assert upper(signed, point(signed, [0.0, 1.0])) == pytest.approx(-1.0)
     assert upper(corner, point(corner, [0.0], [1.0, 0.0, 1.0, 3.0])) < 1e-9
@@ -150,6 +159,11 @@ CHEATS = {
     "a value that moves out of an inequality": lambda: upper(nothing, point(nothing, [0.999])),
     "a value by slack of a cone": lambda: upper(cone, point(cone, [0.0], slack=[0.0, 3.0, 4.0])),
     "a bound by a negative multiplier": lambda: lower(above, np.array([1.0, -9.0])),
+    "a bound by a negative unit": lambda: lower(single, np.array([1.0, -0.9]), unit=[0.0, -1.0]),
+    "a bound by an objective that moves": lambda: lower(above, np.array([0.5, 1.0])),
+    "a bound by a multiplier that loses its sign": lambda: lower(
+        flat, np.array([1.0, 1e-9]), unit=np.array([0.0, 1.0])
+    ),
     "a bound without the cost": lambda: lower(above, np.array([1.0, 9.0])),
     "a bound by a free scalar that costs": lambda: lower(curved, np.array([-1.0])),
     "a bound against a signed scalar": lambda: lower(signed, np.array([1.0, -2.0])),
@@ -161,7 +175,6 @@ CHEATS = {
     "a bound by too many multipliers": lambda: lower(above, np.array([1.0, 1.0, 1.0])),
     "a value below an inequality": lambda: upper(above, point(above, [0.5])),
     "a value by a negative slack": lambda: upper(above, point(above, [0.5], slack=[-0.5])),
-    "a value by a slack that is not there": lambda: upper(above, point(above, [0.5], slack=[9.0])),
     "a value by a scalar with the wrong sign": lambda: upper(signed, point(signed, [-1.0, 2.0])),
     "a value by an equation with a slack": lambda: upper(
         signed, point(signed, [0, 9.0], slack=[8.0])
@@ -302,21 +315,21 @@ def test_steps_account_for_scalars_and_cones():
 @pytest.mark.parametrize(
     ("P", "claims", "more"),
     [
-        (above, {"bound": 1.9}, {"y": np.array([2.0, 2.0])}),
+        (above, {"bound": 1.9}, {"y": [2.0, 2.0]}),
         (above, {"bound": 2.0}, {"exact": {"0": "2", "1": "2"}}),
-        (above, {"infeasible": True}, {"y": np.array([1.0, 1.0])}),
+        (above, {"infeasible": True}, {"y": [1.0, 1.0]}),
         (single, {"unbounded": True}, {"z": [1.0], "ray": [0.0]}),
         (nothing, {"unbounded": True}, {"z": [1.0], "ray": [0.0]}),
         (beside, {"unbounded": True}, {"z": [1.0, 0.0], "ray": [0.0, -1.0]}),
     ],
 )
 def test_no_claim_is_proved_by_what_proves_another(P, claims, more, tmp_path):
-    head = {"format": "sdp-proof", "version": 2, "claims": claims}
+    head = {"format": "sdp-proof", "version": 3, "claims": claims}
     arrays = vars_of(P)
     if "exact" in more:
         head["exact"] = {"y": more["exact"], "squares": [], "known": []}
     elif "y" in more:
-        arrays["y"] = more["y"]
+        arrays |= {f"dual_{name}": x for name, x in multipliers(P, more["y"]).items()}
     else:
         for whose, z in (("point", more["z"]), ("ray", more["ray"])):
             arrays |= {f"{whose}_{name}": x for name, x in point(P, z, rank=[]).items()}
@@ -346,13 +359,15 @@ def test_a_null_vector_that_is_given_twice_is_one(tmp_path):
         "A_j": [1, 0, 2], "A_v": [0.5, 1.0, 1.0], "B_row": [], "B_col": [], "B_v": [],
         "b": [0.0] * 3, "rel": [0] * 3, "cone": [-1] * 3, "exponent": [], "sign": [], "q": [],
         "U_blk": [], "U_col": [], "U_i": [], "U_v": [],
-        "point_rank": [1], "point_R": [0.0, 1.0, 0.0], "point_z": [], "point_slack": [-1.0] * 3,
+        "point_rank": [1], "point_R": [0.0, 1.0, 0.0], "point_z": [], "point_unit": [],
+        "point_slack": [-1.0] * 3,
     }  # fmt: skip
-    doubles = {"A_v", "B_v", "b", "exponent", "q", "U_v", "point_R", "point_z", "point_slack"}
+    doubles = {"A_v", "B_v", "b", "exponent", "q", "U_v", "point_R", "point_z"}
+    doubles |= {"point_unit", "point_slack"}
     data = {k: np.array(v, dtype=float if k in doubles else np.int64) for k, v in arrays.items()}
     square = [0, "1/2", {"2": "1"}]
     head = {
-        "format": "sdp-proof", "version": 2, "claims": {"unbounded": True},
+        "format": "sdp-proof", "version": 3, "claims": {"unbounded": True},
         "faces": [{"y": {"2": "1"}, "squares": [square, square], "known": []}],
         "dual": [
             {"y": {"3": "-1"}, "squares": [[0, "1", {"1": "1"}]], "known": []},

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.certify.check_proof import (
@@ -16,8 +17,10 @@ from sdpdr.certify.check_proof import (
     SECOND_ORDER,
     NotProvedError,
     Program,
+    System,
     box_in_cone,
     dual,
+    in_cone,
     is_semidefinite,
     least_singular,
     lower,
@@ -27,7 +30,17 @@ from sdpdr.certify.check_proof import (
     upper,
 )
 
-from .files import Contents, curved, distance, entropy, inequality, pentagon, unfolding, write
+from .files import (
+    Contents,
+    curved,
+    distance,
+    entropy,
+    inequality,
+    multipliers,
+    pentagon,
+    unfolding,
+    write,
+)
 
 ZERO = [Fraction(0)] * 3
 
@@ -175,13 +188,19 @@ def test_value_and_bound_enclose_what_fractions_say():
             return t <= min(a, c) and (a - t) * (c - t) >= b * b
 
         for away in (1e-13, 1e-9, 0.1):
-            bound = lower(P, np.array([1.0, -(values[0] - away * size)]))
+            bound = lower(P, multipliers(P, [1.0, -(values[0] - away * size)]))
             assert below(bound)
             assert values[0] - bound <= 1.01 * away * size
         for wrong in (1e-14, 1e-6, 1.0):
             with pytest.raises(NotProvedError):
-                lower(P, np.array([1.0, -(values[0] + wrong * size)]))
-        w = {"rank": np.array([1]), "R": Q[:, 0], "z": np.zeros(0), "slack": np.array([-1.0, -1.0])}
+                lower(P, multipliers(P, [1.0, -(values[0] + wrong * size)]))
+        w = {
+            "rank": np.array([1]),
+            "R": Q[:, 0],
+            "z": np.zeros(0),
+            "unit": np.zeros(0),
+            "slack": -np.ones(2),
+        }
         value = upper(P, w)
         assert not below(value + 1e-15 * size)
         assert value - values[0] <= 1e-13 * size
@@ -189,7 +208,7 @@ def test_value_and_bound_enclose_what_fractions_say():
 
 def test_an_equation_that_the_point_misses_by_far_is_not_solved():
     P = program(np.diag([1.0, 2.0]))
-    w = {"rank": np.array([1]), "z": np.zeros(0), "slack": np.array([-1.0, -1.0])}
+    w = {"rank": np.array([1]), "z": np.zeros(0), "unit": np.zeros(0), "slack": -np.ones(2)}
     assert upper(P, {**w, "R": np.array([1.01, 0.0])}) < 1.2
     for R in ([9.0, 0.0], [0.0, 0.0], [0.1, 0.0]):
         with pytest.raises(NotProvedError):
@@ -198,28 +217,33 @@ def test_an_equation_that_the_point_misses_by_far_is_not_solved():
 
 @pytest.mark.parametrize("make", [pentagon, unfolding, curved, inequality, distance, entropy])
 def test_multipliers_that_prove_a_bound_are_a_point_of_the_dual_program(make, tmp_path):
+    """All entries of the slack, and all multipliers of null vectors, are unknowns of it."""
     file = Contents.of(write(make, tmp_path / "answer.proof").path)
     P = Program(as_read(file.arrays))
     take_faces(P, file.head.get("faces", []))
-    D, y = dual(P), file.arrays["y"]
-    a = file.arrays.get("a", np.zeros(0))
-    v, at, begin = np.r_[y, a], np.zeros(D.m + 1), 0
+    z, D = file.arrays["dual_z"], dual(P)
+    size = sum(U.shape[0] * U.shape[1] for U in P.U)
+    v = np.r_[z, file.arrays.get("dual_a", np.zeros(size))]
     assert v.size == D.p
-    for k, U in enumerate(P.U):
-        n, p = U.shape
-        S = P.slack(k, y, a[begin : begin + n * p].reshape(p, n)).toarray()
-        begin += n * p
-        here = D.entries[k]
-        twice = np.where(D.A_i[here] == D.A_j[here], 1.0, 2.0)
-        np.add.at(at, D.A_row[here], twice * D.A_v[here] * S[D.A_i[here], D.A_j[here]])
-    np.add.at(at, D.B_row, D.B_v * v[D.B_col])
-    slack = D.b - at
-    assert np.abs(slack[D.rel == EQUATION][1:]).max() < 1e-9
-    assert slack[D.rel == INEQUALITY].min(initial=0.0) > -1e-9
-    for kind, exponent, rows in D.cones:
-        nothing = [Fraction(0)] * rows.size
-        assert box_in_cone(kind, exponent, fractions(*slack[rows]), nothing, dual=False)
+    point = {"rank": np.full(D.K, -1), "R": np.zeros(0), "z": v, "unit": 0.0 * v}
+    miss = System(D, {**point, "slack": np.full(D.m + 1, -1.0)}).miss
+    alone = np.setdiff1d(np.arange(1, D.m + 1), np.concatenate(list(D.own.values())))
+    assert np.abs(miss[alone][D.rel[alone] == EQUATION]).max() < 1e-9
+    assert miss[D.rel == INEQUALITY].max(initial=0.0) < 1e-9
+    for c, (_, _, rows) in enumerate(D.cones):
+        assert in_cone(D, c, -miss[rows], ZERO[:1] * rows.size, dual=False)
     assert np.all(v[D.sign == 1] >= 0.0)
+    for k, rows in D.own.items():
+        n, here = int(D.n[k]), D.entries[k]
+        S = np.zeros((n, n))
+        S[D.A_i[here], D.A_j[here]] = S[D.A_j[here], D.A_i[here]] = -miss[rows] * np.sign(
+            D.A_v[here]
+        )
+        Q = sl.null_space(P.U[k].toarray().T) if P.U[k].shape[1] else np.eye(n)
+        assert np.linalg.eigvalsh(Q.T @ S @ Q)[0] > -1e-9
+    curvature = 0.5 * float(D.q @ v**2)
+    bound = file.head["claims"]["bound"] * int(file.arrays["sense"][0])
+    assert miss[0] + curvature == pytest.approx(-bound, rel=1e-6)
 
 
 def as_read(arrays):

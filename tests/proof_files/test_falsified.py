@@ -181,7 +181,7 @@ def test_what_is_no_file_is_named(make, written, tmp_path):
         lambda f: f.arrays.update(b=f.arrays["b"] * 1e99 + 1e99),
         lambda f: f.arrays.update(more=np.zeros(1)),
         lambda f: f.arrays.update(rel=f.arrays["rel"][None]),
-        lambda f: f.head.update(version=1),
+        lambda f: f.head.update(version=2),
         lambda f: f.head.update(claims={}),
         lambda f: f.head.update(claims={"value": True}),
         lambda f: f.head.update(claims={"optimal": True}),

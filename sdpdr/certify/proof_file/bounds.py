@@ -10,7 +10,15 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.check_proof import DENSE, INEQUALITY, NotProvedError, Program, lower
+from sdpdr.certify.check_proof import (
+    DENSE,
+    INEQUALITY,
+    SMALLEST,
+    NotProvedError,
+    Program,
+    lower,
+    power_of_two,
+)
 from sdpdr.certify.proof_file.program import cleaned
 from sdpdr.certify.proof_file.values import Found
 
@@ -27,7 +35,9 @@ _AWAY = 1e-13
 _DENSE = 50_000
 
 
-def find_bound(P: Program, y: Array, goal: float | None = None) -> Found | str:
+def find_bound(
+    P: Program, y: Array, goal: float | None = None, *, ray: bool = False
+) -> Found | str:
     """The best bound that is proved by multipliers next to y, or why there is none.
 
     Parameters
@@ -37,8 +47,10 @@ def find_bound(P: Program, y: Array, goal: float | None = None) -> Found | str:
         Multipliers of the objective, one or zero, and of rows.
     goal : float, optional
         A bound of the minimisation that is good enough.
+    ray : bool, default False
+        Whether the multipliers are to show that no point is feasible.
     """
-    search = _Search(P, goal)
+    search = _Search(P, goal, ray=ray)
     signed = (P.rel == INEQUALITY) & ~P.equation
     y = np.where(signed, np.maximum(y, 0.0), y)
     if search.is_over(lambda share: y, "as they are", moves=False):
@@ -54,8 +66,8 @@ def find_bound(P: Program, y: Array, goal: float | None = None) -> Found | str:
 class _Search:
     """The best bound so far, and why others were not proved."""
 
-    def __init__(self, P: Program, goal: float | None) -> None:
-        self._P, self._goal = P, goal
+    def __init__(self, P: Program, goal: float | None, *, ray: bool) -> None:
+        self._P, self._goal, self._ray = P, goal, ray
         self._best: Found | None = None
         self._troubles = list[str]()
 
@@ -81,20 +93,46 @@ class _Search:
 
     def _tried(self, y: Array, words: str) -> float | None:
         """The bound of multipliers; None if they prove none."""
-        y = cleaned(y)
-        a = null_multipliers(self._P, y)
+        w = witness_of_multipliers(self._P, y, ray=self._ray)
         try:
-            number = lower(self._P, y, a)
+            number = lower(self._P, w, ray=self._ray)
         except NotProvedError as why:
             self._troubles.append(f"multipliers {words}: {why}")
             return None
         if self._best is None or number > self._best.number:
-            self._best = Found(number, {"y": y, "a": a}, number)
+            kept = {name: x for name, x in w.items() if name != "a" or np.any(x)}
+            self._best = Found(number, {f"dual_{name}": x for name, x in kept.items()}, number)
         return number
 
     def found(self) -> Found | str:
         """The best, or why there is none."""
         return self._best or "; ".join(dict.fromkeys(self._troubles))
+
+
+def witness_of_multipliers(P: Program, y: Array, *, ray: bool = False) -> dict[str, Array]:
+    """Multipliers of rows as a point of the dual program, with units in which they move."""
+    y = cleaned(y)
+    s = np.bincount(P.B_col, P.B_v * y[P.B_row], P.p)
+    curved = np.flatnonzero(P.q)
+    t = np.zeros(curved.size) if ray else cleaned(s[curved] / P.q[curved])
+    unit = np.zeros(P.m + 1)
+    if np.any(s[(P.sign == 0) & (P.q == 0) & ~P.fixed]):
+        unit[P.equation] = power_of_two(max(1.0, float(np.abs(y).max())))
+        # Steps up to one keep a sign.
+        positive = (P.rel == INEQUALITY) & ~P.equation & (y > 2.0 * SMALLEST)
+        unit[positive] = 0.5 * power_of_two(y[positive])
+        for _, _, rows in P.cones:
+            if np.any(y[rows]):
+                unit[rows] = power_of_two(float(np.abs(y[rows]).max()))
+    largest = max(float(np.abs(t).max(initial=0.0)), 1e3 * SMALLEST)
+    unit_t = power_of_two(np.maximum(np.abs(t), 1e-3 * largest))
+    return {"z": np.r_[y, t], "unit": np.r_[unit, unit_t], "a": null_multipliers(P, y)}
+
+
+def _slack(P: Program, k: int, y: Array) -> sp.csr_array:
+    """The upper triangle of the sum of y_i A_ik."""
+    at, n = P.entries[k], int(P.n[k])
+    return sp.csr_array((P.A_v[at] * y[P.A_row[at]], (P.A_i[at], P.A_j[at])), shape=(n, n))
 
 
 def null_multipliers(P: Program, y: Array) -> Array:
@@ -107,7 +145,7 @@ def null_multipliers(P: Program, y: Array) -> Array:
         n, p = U.shape
         a = np.zeros((p, n))
         if p and n <= DENSE:
-            S, null = P.slack(k, y, a), U.toarray()
+            S, null = _slack(P, k, y), U.toarray()
             moved = S @ null + sp.triu(S, 1).T @ null
             across = moved - null @ np.linalg.lstsq(null, moved, rcond=None)[0]
             if np.max(np.abs(across)) > _AWAY * np.max(np.abs(S.data), initial=0.0):

@@ -24,6 +24,7 @@ from sdpdr.certify.check_proof import (
     SECOND_ORDER,
     SMALLEST,
     Program,
+    power_of_two,
 )
 from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
 from sdpdr.certify.knowledge import UNBOUNDED
@@ -42,6 +43,8 @@ from sdpdr.program.sdp import SDP
 _DOUBLES = 4
 # Coefficients that are written as such sums: a hundred thousand take seconds.
 _EXACT = 300_000
+# Units of free scalars that are next to zero, beside the largest.
+_SMALL_UNIT = 1e-3
 # Eigenvalues beside the largest that are left out of a factor: those of rounding.
 _ROUNDED = 1e-15
 # Pivots of a matrix in units of its diagonal that are far from rounding.
@@ -403,8 +406,18 @@ def witness_of(point: Matrices, P: Program) -> dict[str, Array]:
         "rank": np.array([R.shape[1] for R in moved], dtype=np.int32),
         "R": cleaned(np.concatenate([np.zeros(0), *(R.ravel() for R in moved)])),
         "z": cleaned(z),
+        "unit": units_of(P, z),
         "slack": np.full(P.m + 1, -1.0),
     }
+
+
+def units_of(P: Program, z: Array) -> Array:
+    """Units in which scalars move: next to their sizes, or half of that where they have a sign."""
+    size = np.abs(z)
+    largest = float(size.max(initial=0.0)) or 1.0
+    signed = np.where(z > 2.0 * SMALLEST, 0.5 * power_of_two(size), 0.0)
+    free = power_of_two(np.maximum(size, _SMALL_UNIT * largest))
+    return np.where(P.fixed, 0.0, np.where(P.sign == 1, signed, free))
 
 
 def cleaned(x: Array) -> Array:

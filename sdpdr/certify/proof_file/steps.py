@@ -17,7 +17,6 @@ import scipy.linalg as sl
 from sdpdr.base.arrays import Array
 from sdpdr.certify.check_proof import (
     EQUATION,
-    EXPONENTIAL,
     INEQUALITY,
     NotProvedError,
     Program,
@@ -336,17 +335,15 @@ def of_direction(P: Program, D: Program, direction: Matrices) -> Array:
     y, at = np.zeros(D.m + 1), 1
     moved = np.zeros(P.m + 1)
     for k, X in enumerate(map(as_dense, direction.blocks)):
-        j, i = np.tril_indices(X.shape[0])
+        i, j = np.triu_indices(X.shape[0])
         y[at : at + i.size], at = -X[i, j] * np.where(i == j, 1.0, 2.0), at + i.size
         here = P.entries[k]
         off = np.where(P.A_i[here] == P.A_j[here], 1.0, 2.0)
         np.add.at(moved, P.A_row[here], off * P.A_v[here] * X[P.A_i[here], P.A_j[here]])
     np.add.at(moved, P.B_row, P.B_v * direction.scalars[P.B_col])
-    some = np.flatnonzero(~P.fixed & (P.q == 0))
+    some = np.flatnonzero(~P.fixed)
     y[at : at + some.size], at = direction.scalars[some], at + some.size
-    for kind, _, rows in P.cones:
-        r = -moved[rows]
-        y[at : at + r.size] = [-r[1], -r[0] - r[1], r[2]] if kind == EXPONENTIAL else r
-        at += r.size
+    for _, _, rows in P.cones:
+        y[at : at + rows.size], at = -moved[rows], at + rows.size
     y[at] = moved[0]
     return y

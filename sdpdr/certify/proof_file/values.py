@@ -19,10 +19,10 @@ from sdpdr.certify.check_proof import (
     NotProvedError,
     Program,
     System,
+    own_rows,
     power_of_two,
-    slack_rows,
 )
-from sdpdr.certify.proof_file.program import cleaned
+from sdpdr.certify.proof_file.program import cleaned, units_of
 
 Witness = dict[str, Array]
 # Steps of Newton's method, whose last one begins at rounding.
@@ -90,7 +90,7 @@ def _with_slack_blocks(P: Program, w: Witness) -> Witness | None:
 def _own_rows(P: Program, k: int) -> Index | None:
     """The equations that define a block, if it can be their slack."""
     try:
-        rows: Index = slack_rows(P, k)
+        rows: Index = own_rows(P, k)
     except NotProvedError:
         return None
     return rows
@@ -169,7 +169,7 @@ def _into_cones(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
         more[heads] = _ROOM * np.maximum(np.abs(at.miss[heads]), _ROOM)
     if np.any(more):
         rows = at.solved | (more > 0.0)
-        J = at.J[rows]
+        J = at.slopes[0][rows]
         step = _solver(sp.csr_array(J @ J.T))
         if step is not None:
             # Slack is minus what is missed.
@@ -186,9 +186,10 @@ def _polished(P: Program, w: Witness, ray: bool) -> Witness:
             break
         if not np.any(at.solved):
             return w
-        lengths = np.sqrt(at.J.power(2).sum(axis=1))
+        J = at.slopes[0]
+        lengths = np.sqrt(J.power(2).sum(axis=1))
         rows = at.solved & (lengths > 0.0)
-        J, miss, h = at.J[rows], at.miss[rows], 1.0 / power_of_two(lengths[rows])
+        J, miss, h = J[rows], at.miss[rows], 1.0 / power_of_two(lengths[rows])
         J, miss = sp.csr_array(sp.diags_array(h) @ J), h * miss
         size = float(np.linalg.norm(miss))
         if best is not None and not size < 0.5 * best[0]:
@@ -218,12 +219,7 @@ def _solver(M: sp.csr_array) -> Callable[[Array], Array] | None:
 
 def _moved(P: Program, w: Witness, step: Array) -> Witness:
     """The point after a step; signs stay."""
-    size, slack = len(w["R"]), w["slack"]
-    z = w["z"] + step[size : size + P.p]
-    moved = np.maximum(slack + step[size + P.p :], 0.0)
-    return {
-        **w,
-        "R": cleaned(w["R"] + step[:size]),
-        "z": cleaned(np.where(P.sign == 1, np.maximum(z, 0.0), z)),
-        "slack": np.where(slack >= 0.0, cleaned(moved), -1.0),
-    }
+    size = len(w["R"])
+    z = w["z"] + step[size:]
+    z = cleaned(np.where(P.sign == 1, np.maximum(z, 0.0), z))
+    return {**w, "R": cleaned(w["R"] + step[:size]), "z": z, "unit": units_of(P, z)}

@@ -28,7 +28,7 @@ from sdpdr.certify.check_proof import (
 )
 from sdpdr.certify.proof_file.bounds import find_bound
 from sdpdr.certify.proof_file.exact import Step
-from sdpdr.certify.proof_file.program import FileProgram, ProgramInFile, witness_of
+from sdpdr.certify.proof_file.program import FileProgram, ProgramInFile, units_of, witness_of
 from sdpdr.certify.proof_file.steps import (
     BOUND,
     CONTRADICTION,
@@ -317,7 +317,7 @@ class _Writer:
             self.missing["infeasible"] = f"{ray.argument} is no single combination of constraints"
             return
         y = y / (float(np.max(np.abs(y))) or 1.0)
-        found = find_bound(self._P, y, 0.0)
+        found = find_bound(self._P, y, 0.0, ray=True)
         if not isinstance(found, str) and found.number > 0.0:
             self.claims["infeasible"] = True
             self._arrays |= found.witness
@@ -378,7 +378,8 @@ class _Writer:
         plain, sparse = direction["R"], _without_small_rows(P, direction)
         whole = _whole(sparse, zeroed)
         for R, scalars in ((sparse, zeroed), (plain, zeroed), (plain, lifted), whole):
-            found = find_value(P, {**direction, "R": R, "z": scalars}, ray=True)
+            moved = {**direction, "R": R, "z": scalars, "unit": units_of(P, scalars)}
+            found = find_value(P, moved, ray=True)
             if not isinstance(found, str) and found.number < 0.0:
                 return found
             said = found if isinstance(found, str) else said
@@ -390,7 +391,7 @@ class _Writer:
     def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The text and the arrays of the file."""
         arrays = {**self.program.arrays, **self._arrays}
-        head: dict[str, Any] = {"format": "sdp-proof", "version": 2, "claims": self.claims}
+        head: dict[str, Any] = {"format": "sdp-proof", "version": 3, "claims": self.claims}
         head |= {"faces": self._faces} if self._faces else {}
         head |= {"exact": self._exact} if self._exact else {}
         head |= {"dual": self._dual} if self._dual else {}
