@@ -227,7 +227,7 @@ def test_multipliers_that_prove_a_bound_are_a_point_of_the_dual_program(make, tm
     assert v.size == D.p
     point = {"rank": np.full(D.K, -1), "R": np.zeros(0), "z": v, "unit": 0.0 * v}
     miss = System(D, {**point, "slack": np.full(D.m + 1, -1.0)}).miss
-    alone = np.setdiff1d(np.arange(1, D.m + 1), np.concatenate(list(D.own.values())))
+    alone = np.setdiff1d(np.arange(1, D.m + 1), np.concatenate([np.zeros(0, int), *D.own.values()]))
     assert np.abs(miss[alone][D.rel[alone] == EQUATION]).max() < 1e-9
     assert miss[D.rel == INEQUALITY].max(initial=0.0) < 1e-9
     for c, (_, _, rows) in enumerate(D.cones):
