@@ -814,6 +814,8 @@ def combine(
         weight = _fraction(given)
         need(0 <= k < P.K and weight > 0, "a square has no block, or no positive weight")
         w = _vector(text, int(P.n[k]))
+        are_whole = any(w.values()) and all(x == int(x) and abs(x) < 2**53 for x in w.values())
+        need(are_whole, "a square is not of whole numbers that doubles hold")
         squares.setdefault(k, []).append(w)
         for i in w:
             for j in w:
@@ -850,7 +852,11 @@ def take_faces(P: Program, steps: Sequence[Mapping[str, Any]]) -> bool:
             need(all(P.equation[i] for i in y), "a row is left out that follows from cones")
             P.dropped[row] = True
         for k, vectors in squares.items():
-            P.U[k] = sp.csc_array(sp.hstack([P.U[k], _whole(vectors, int(P.n[k]))]))
+            columns = sp.lil_array((int(P.n[k]), len(vectors)))
+            for c, w in enumerate(vectors):
+                columns[list(w), c] = [float(x) for x in w.values()]
+            P.U[k] = sp.csc_array(sp.hstack([P.U[k], columns]))
+            P.U[k].eliminate_zeros()
         for c, (kind, _, rows) in enumerate(P.cones):
             at = [y.get(int(i), Fraction(0)) for i in rows]
             if kind == SECOND_ORDER and any(at):
@@ -865,21 +871,6 @@ def _opposite(at: Sequence[Fraction], ray: Sequence[Fraction] | None) -> list[Fr
         return [a * is_left for a in ray]
     is_left = at[0] ** 2 == sum(x**2 for x in at[1:])
     return [at[0] * is_left, *(-x * is_left for x in at[1:])]
-
-
-def _whole(vectors: Sequence[Mapping[int, Fraction]], n: int) -> Any:
-    """Vectors as columns of whole numbers without a common factor, which doubles hold."""
-    columns = sp.lil_array((n, len(vectors)))
-    for c, w in enumerate(vectors):
-        need(any(w.values()), "a square is of a vector of zeros")
-        scale = math.lcm(*(x.denominator for x in w.values()))
-        common = math.gcd(*(int(x * scale) for x in w.values()))
-        for i, x in w.items():
-            whole = int(x * scale) // common
-            need(abs(whole) < 2**53, "a null vector has too many digits")
-            if whole:
-                columns[i, c] = float(whole)
-    return sp.csc_array(columns)
 
 
 # -- claims ---------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -67,7 +68,7 @@ class Exact:
             if terms is None:
                 return None
             known += [[k, c, _text(vector)] for c, vector in along.items()]
-            squares += [[k, str(weight), _text(vector)] for weight, vector in terms]
+            squares += [[k, str(weight), _text(vector)] for weight, vector in map(_whole, terms)]
         found = {"y": _text(y), "squares": squares, "known": known}
         return found if drop is None else {**found, "drop": drop}
 
@@ -79,6 +80,15 @@ def add(total: dict[Any, Fraction], key: Any, value: Fraction) -> None:
         total[key] = value
     else:
         total.pop(key, None)
+
+
+def _whole(square: tuple[Fraction, Vector]) -> tuple[Fraction, Vector]:
+    """A weight and a vector of whole numbers without a common factor, with the same product."""
+    weight, vector = square
+    scale = math.lcm(*(x.denominator for x in vector.values()))
+    common = math.gcd(*(int(x * scale) for x in vector.values()))
+    unit = Fraction(common, scale)
+    return weight * unit**2, {i: x / unit for i, x in vector.items()}
 
 
 def _text(vector: Mapping[int, Fraction]) -> dict[str, str]:
