@@ -608,6 +608,7 @@ class System:
         keeps_signs = np.all((UP * far * self.unit <= self.z)[P.sign == 1])
         need(keeps_signs, "a scalar may change its sign")
         change = UP * (self.error + moved)
+        need(np.all(np.isfinite(change)), "numbers overflow")
         # Slack of rows that are no equations, with its radius.
         slack, radius = -self.miss[:rows], change[:rows]
         rest = (P.rel == INEQUALITY) & ~self.solved[:rows] & ~P.dropped
@@ -679,62 +680,64 @@ def dual(P: Program, a: Any = None) -> Program:
         entries of the blocks S that nothing adds to, as S has to be semidefinite on the complement
         of null vectors only. Without a, all multipliers and all entries are unknown.
     """
-    whole = a is None
+    whole, size = a is None, sum(U.shape[0] * U.shape[1] for U in P.U)
     need(not whole or np.sum(P.n * (P.n + 1)) <= MOST, "the dual program has too many rows")
-    size = sum(U.shape[0] * U.shape[1] for U in P.U)
     a = np.ones(size) if whole else a
     need(len(a) == size, "the multipliers of null vectors are not one for each entry")
-    curved = np.flatnonzero(P.q)
-    column_of = P.m + len(curved) + np.cumsum(a != 0)
-    A, B = [(np.zeros(0, int),) * 4], [(np.zeros(0, int), np.zeros(0, int), np.zeros(0))]
-    rows, begin, own = 1, 0, dict[int, Any]()
-    for k, (at, U) in enumerate(zip(P.entries, P.U, strict=True)):
+    curved, begin = np.flatnonzero(P.q), 0
+    column_of = P.m + curved.size + np.cumsum(a != 0)
+    # Rows of the entries (i, j) of all S: coefficients of y, then those of vectors a.
+    first = np.r_[0, np.cumsum(P.n * P.n)]
+    entries = [(first[P.A_blk] + P.A_i * P.n[P.A_blk] + P.A_j, P.A_row, P.A_v)]
+    for k, U in enumerate(P.U):
         n = int(P.n[k])
-        parts = [(P.A_i[at] * n + P.A_j[at], P.A_row[at], P.A_v[at])]
         for start, end in pairwise(U.indptr):
             other = np.flatnonzero(a[begin : begin + n])
             i, j = (x.ravel() for x in np.meshgrid(U.indices[start:end], other, indexing="ij"))
             v = np.repeat(U.data[start:end], other.size) * np.where(i == j, 2.0, 1.0)
-            parts.append((np.minimum(i, j) * n + np.maximum(i, j), column_of[begin + j], v))
+            place = first[k] + np.minimum(i, j) * n + np.maximum(i, j)
+            entries.append((place, column_of[begin + j], v))
             begin += n
-        place, column, v = (np.concatenate(x) for x in zip(*parts, strict=True))
-        j, i = np.tril_indices(n) if whole else (place[:0], place[:0])
-        kept, row = np.unique(np.r_[i * n + j, place], return_inverse=True)
-        own[k] = rows + np.arange(kept.size)
-        A.append((own[k], np.full(kept.size, k), kept // max(n, 1), kept % max(n, 1)))
-        B.append((rows + row[i.size :], column, v))
-        rows += kept.size
+        if whole:
+            i, j = np.triu_indices(n)
+            entries.append((first[k] + i * n + j, 0 * i, 0.0 * i))
+    place, column, v = (np.concatenate(x) for x in zip(*entries, strict=True))
+    place, row = np.unique(place, return_inverse=True)
+    blk = np.searchsorted(first, place, side="right") - 1
+    i, j = divmod(place - first[blk], P.n[blk])
+    rows, B = 1 + place.size, [(1 + row, column, v)]
+    # Rows of scalars.
     kept, row_of = np.flatnonzero(~P.fixed), np.full(P.p, -1)
     row_of[kept] = rows + np.arange(kept.size)
-    at = row_of[P.B_col] >= 0
-    B.append((row_of[P.B_col[at]], P.B_row[at], -P.B_v[at]))
-    at = ~P.fixed[curved]
-    B.append((row_of[curved[at]], P.m + 1 + np.flatnonzero(at), P.q[curved[at]]))
+    B.append((row_of[P.B_col], P.B_row, -P.B_v))
+    B.append((row_of[curved], P.m + 1 + np.arange(curved.size), P.q[curved]))
     rel = [np.zeros(rows, int), np.where(P.sign[kept] == 1, INEQUALITY, EQUATION)]
     rows += kept.size
+    # Rows of cones, and the last, of the multiplier of the objective.
     cone = [np.full(rows, -1)]
     for c, (kind, _, at) in enumerate(P.cones):
         B.append((rows + np.arange(at.size), at, np.full(at.size, -1.0)))
         rel.append(np.full(at.size, kind))
         cone.append(np.full(at.size, c))
         rows += at.size
-    B.append((np.array([rows]), np.array([0]), np.ones(1)))
+    B.append((np.full(1, rows), np.zeros(1, int), np.ones(1)))
     B.append((np.zeros(P.m + 1, int), np.arange(P.m + 1), np.r_[-P.b[0], P.b[1:]]))
-    columns, none = P.m + 1 + len(curved) + int(np.sum(a != 0)), np.zeros(0, int)
+    columns, none = P.m + 1 + curved.size + int(np.sum(a != 0)), np.zeros(0, int)
     sign, q = np.zeros(columns, int), np.zeros(columns)
     sign[: P.m + 1] = (P.rel == INEQUALITY) & ~P.equation
-    q[P.m + 1 : P.m + 1 + len(curved)] = P.q[curved]
-    A_row, A_blk, A_i, A_j = (np.concatenate(x) for x in zip(*A, strict=True))
-    names = {"A_row": A_row, "A_blk": A_blk, "A_i": A_i, "A_j": A_j}
-    names["A_v"] = np.where(A_i == A_j, -1.0, -0.5)
+    q[P.m + 1 : P.m + 1 + curved.size] = P.q[curved]
     B_row, B_col, B_v = (np.concatenate(x) for x in zip(*B, strict=True))
-    names |= {"B_row": B_row, "B_col": B_col, "B_v": B_v, "b": np.r_[np.zeros(rows), 1.0]}
-    names |= {"rel": np.concatenate([*rel, [EQUATION]]), "cone": np.concatenate([*cone, [-1]])}
+    at = (B_row >= 0) & (B_v != 0)
+    names = {"A_row": 1 + np.arange(place.size), "A_blk": blk, "A_i": i, "A_j": j}
+    names |= {"A_v": np.where(i == j, -1.0, -0.5), "n": P.n, "sense": np.ones(1, int)}
+    names |= {"B_row": B_row[at], "B_col": B_col[at], "B_v": B_v[at], "sign": sign, "q": q}
+    names |= {"b": np.r_[np.zeros(rows), 1.0], "rel": np.concatenate([*rel, [EQUATION]])}
+    names |= {"cone": np.concatenate([*cone, [-1]])}
     names |= {"exponent": np.array([exponent for _, exponent, _ in P.cones], float)}
-    names |= {"n": P.n, "sign": sign, "q": q, "sense": np.array([1])}
     names |= dict.fromkeys(("U_blk", "U_col", "U_i"), none) | {"U_v": np.zeros(0)}
     D = Program(names, of=P)
-    D.own, D.U = own, D.U if whole else P.U
+    D.own = {k: D.A_row[at] for k, at in enumerate(D.entries)}
+    D.U = D.U if whole else P.U
     return D
 
 
