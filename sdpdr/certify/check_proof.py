@@ -39,7 +39,7 @@ PROGRAM = {
     **dict.fromkeys(("U_blk", "U_col", "U_i"), INTEGERS),
     "U_v": DOUBLES,
 }
-POINT = {"rank": INTEGERS, **dict.fromkeys(("R", "z", "unit", "slack"), DOUBLES)}
+POINT = {"rank": INTEGERS, **dict.fromkeys(("R", "z", "unit"), DOUBLES)}
 WITNESS = {
     **{f"{whose}_{name}": kind for whose in ("point", "ray") for name, kind in POINT.items()},
     **dict.fromkeys(("dual_z", "dual_unit", "dual_a"), DOUBLES),
@@ -518,26 +518,23 @@ class System:
 
     def __init__(self, P: Program, w: Mapping[str, Any], *, ray: bool = False) -> None:
         self.P, self.z, rows = P, w["z"], P.m + 1
-        R, rank, slack = w["R"], w["rank"], w["slack"]
+        R, rank = w["R"], w["rank"]
         need(len(rank) == P.K and np.all((rank >= -1) & (rank < 2**31)), "the ranks of the factors")
         is_right = len(R) == int(np.maximum(rank, 0) @ P.n) and len(w["unit"]) == P.p
         need(is_right and len(self.z) == P.p, "the sizes of factors and scalars")
-        need(len(slack) == rows, "the slack is not one for each row")
-        need(np.all(P.rel[slack >= 0] == INEQUALITY) and slack[0] < 0, "only inequalities have one")
         need(np.all(self.z[P.sign == 1] >= 0), "a non-negative scalar is negative")
         need(np.all(self.z[P.fixed] == 0), "a scalar that vanishes does not")
         need(not ray or np.all(self.z[P.q > 0] == 0), "a direction has a scalar with curvature")
         need(np.all(w["unit"] >= 0), "a unit is negative")
-        self.solved = (P.equation | (slack >= 0)) & ~P.dropped
+        self.solved = P.equation & ~P.dropped
         self.own = {k: own_rows(P, k) for k in np.flatnonzero(rank == -1).tolist()}
         for k, own in self.own.items():
             need(np.all(self.solved[own]), f"block {k} is not the slack of equations of its own")
             self.solved[own] = False
-        slack = np.where(self.solved & ~P.equation, slack, 0.0)
         self.unit = np.where(P.fixed | ((P.q > 0) & ray), 0.0, w["unit"])
         self._low, self.bend = np.zeros(rows), np.zeros(rows)
         b = np.zeros(rows) if ray else np.r_[P.b[:1], -P.b[1:]]
-        self._terms = [(np.arange(rows), b), (np.arange(rows), slack)]
+        self._terms = [(np.arange(rows), b)]
         self._terms += [(P.B_row, x) for x in two_product(P.B_v, self.z[P.B_col])]
         self._slopes = [(P.B_row, len(R) + P.B_col, P.B_v)]
         units, self.factors, start = [np.zeros(0)], dict[int, tuple[Any, Any]](), 0
@@ -755,7 +752,7 @@ def lower(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
     """
     a = w["a"]
     D, more = dual(P, a), a[a != 0]
-    point = {"rank": np.full(P.K, -1), "R": np.zeros(0), "slack": np.full(D.m + 1, -1.0)}
+    point = {"rank": np.full(P.K, -1), "R": np.zeros(0)}
     point |= {"z": np.r_[w["z"], more], "unit": np.r_[w["unit"], 0.0 * more]}
     return -upper(D, point, ray=ray)
 

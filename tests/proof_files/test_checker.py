@@ -199,7 +199,6 @@ def test_value_and_bound_enclose_what_fractions_say():
             "R": Q[:, 0],
             "z": np.zeros(0),
             "unit": np.zeros(0),
-            "slack": -np.ones(2),
         }
         value = upper(P, w)
         assert not below(value + 1e-15 * size)
@@ -208,7 +207,7 @@ def test_value_and_bound_enclose_what_fractions_say():
 
 def test_an_equation_that_the_point_misses_by_far_is_not_solved():
     P = program(np.diag([1.0, 2.0]))
-    w = {"rank": np.array([1]), "z": np.zeros(0), "unit": np.zeros(0), "slack": -np.ones(2)}
+    w = {"rank": np.array([1]), "z": np.zeros(0), "unit": np.zeros(0)}
     assert upper(P, {**w, "R": np.array([1.01, 0.0])}) < 1.2
     for R in ([9.0, 0.0], [0.0, 0.0], [0.1, 0.0]):
         with pytest.raises(NotProvedError):
@@ -226,7 +225,7 @@ def test_multipliers_that_prove_a_bound_are_a_point_of_the_dual_program(make, tm
     v = np.r_[z, file.arrays.get("dual_a", np.zeros(size))]
     assert v.size == D.p
     point = {"rank": np.full(D.K, -1), "R": np.zeros(0), "z": v, "unit": 0.0 * v}
-    miss = System(D, {**point, "slack": np.full(D.m + 1, -1.0)}).miss
+    miss = System(D, point).miss
     alone = np.setdiff1d(np.arange(1, D.m + 1), np.concatenate([np.zeros(0, int), *D.own.values()]))
     assert np.abs(miss[alone][D.rel[alone] == EQUATION]).max() < 1e-9
     assert miss[D.rel == INEQUALITY].max(initial=0.0) < 1e-9

@@ -116,7 +116,7 @@ def witness_of_multipliers(P: Program, y: Array, *, ray: bool = False) -> dict[s
     curved = np.flatnonzero(P.q)
     t = np.zeros(curved.size) if ray else cleaned(s[curved] / P.q[curved])
     unit = np.zeros(P.m + 1)
-    if np.any(s[(P.sign == 0) & (P.q == 0) & ~P.fixed]):
+    if np.any((P.sign == 0) & (P.q == 0) & ~P.fixed):
         unit[P.equation] = power_of_two(max(1.0, float(np.abs(y).max())))
         # Steps up to one keep a sign.
         positive = (P.rel == INEQUALITY) & ~P.equation & (y > 2.0 * SMALLEST)

@@ -407,7 +407,6 @@ def witness_of(point: Matrices, P: Program) -> dict[str, Array]:
         "R": cleaned(np.concatenate([np.zeros(0), *(R.ravel() for R in moved)])),
         "z": cleaned(z),
         "unit": units_of(P, z),
-        "slack": np.full(P.m + 1, -1.0),
     }
 
 

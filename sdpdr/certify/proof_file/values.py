@@ -31,9 +31,9 @@ _STEPS = 12
 _FEW, _SPARSE = 500, 0.1
 # Eigenvalues of J J' beside the largest that count as zero.
 _ZERO = 1e-13
-# Slack of an inequality, relative to its right side, that is solved as an equation; the slack that
-# it gets, so that it need not hold exactly.
-_ACTIVE, _ROOM = 1e-5, 1e-10
+# Room that inequalities and cones get, so that they need not hold exactly, in units of their right
+# sides; right sides beside the largest that are as good as zero.
+_ROOMS, _SMALL = (1e-12, 1e-10, 1e-8), 1e-3
 # Rows of cones that may be larger.
 _HEADS = {SECOND_ORDER: [0], EXPONENTIAL: [2], POWER: [0, 1]}
 # A value as near to the one aimed at needs no other witness.
@@ -104,73 +104,43 @@ def _found(P: Program, w: Witness, goal: float | None, ray: bool) -> Found | str
         return str(why)
     best: Found | None = None
     troubles = []
-    for words, move in (
-        ("as it is", _as_it_is),
-        ("moved onto the equations", _solved),
-        ("with active inequalities as equations", _active),
-        ("with slack of active inequalities", _with_slack),
-        ("moved into its cones", _into_cones),
-    ):
-        for moved in move(P, w, ray):
-            try:
-                at = System(P, moved, ray=ray)
-                value = at.value()
-            except NotProvedError as why:
-                troubles.append(f"{words}: {why}")
-                continue
-            if best is None or value < best.number:
-                best = Found(value, moved, float(at.miss[0] + 0.5 * P.q @ np.square(moved["z"])))
-        if best and (goal is None or best.number - goal <= _NEAR * abs(goal)):
+    for words, moved in _moves(P, w, ray):
+        try:
+            at = System(P, moved, ray=ray)
+            value = at.value()
+        except NotProvedError as why:
+            troubles.append(f"{words}: {why}")
+            continue
+        if best is None or value < best.number:
+            best = Found(value, moved, float(at.miss[0] + 0.5 * P.q @ np.square(moved["z"])))
+        if goal is None or best.number - goal <= _NEAR * abs(goal):
             break
     return best or "; ".join(troubles)
 
 
-def _as_it_is(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
-    del P, ray
-    yield w
+def _moves(P: Program, w: Witness, ray: bool) -> Iterator[tuple[str, Witness]]:
+    """The point, and others next to it, with words for each."""
+    yield "as it is", w
+    yield "moved onto the equations", _polished(P, w, ray)
+    for moved in _inside(P, w, ray):
+        yield "moved inside", moved
 
 
-def _solved(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
-    yield _polished(P, w, ray)
-
-
-def _near_rows(P: Program, w: Witness, ray: bool) -> tuple[Array, Array]:
-    """Inequalities that are active or missed, and the slack of all rows."""
-    slack = -System(P, w, ray=ray).miss[: P.m + 1]
-    rows = (P.rel == INEQUALITY) & ~P.equation & ~P.dropped
-    size = np.maximum(np.abs(P.b), 1e-3 * float(np.max(np.abs(P.b), initial=0.0)))
-    return rows & (slack < _ACTIVE * size), slack
-
-
-def _active(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
-    near, slack = _near_rows(P, w, ray)
-    if np.any(near):
-        slack = np.where(near, cleaned(np.maximum(slack, 0.0)), -1.0)
-        yield _polished(P, {**w, "slack": slack}, ray)
-
-
-def _with_slack(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
-    near, slack = _near_rows(P, w, ray)
-    if np.any(near):
-        size = np.maximum(np.abs(P.b), 1e-3 * float(np.max(np.abs(P.b), initial=0.0)) or 1e-3)
-        slack = np.where(near, np.maximum(slack, _ROOM * size), -1.0)
-        moved = _polished(P, {**w, "slack": slack}, ray)
-        yield moved
-        # Where too many are active to be equations, there may be room for all of them.
-        yield _polished(P, {**moved, "slack": w["slack"]}, ray)
-
-
-def _into_cones(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
-    """The point with more of the rows that second-order and other cones bound from below."""
+def _inside(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
+    """The point with room in the inequalities and cones that it is next to leaving."""
     at = System(P, w, ray=ray)
-    more = np.zeros(at.miss.size)
-    for kind, _, rows in P.cones:
-        heads = rows[_HEADS[kind]]
-        more[heads] = _ROOM * np.maximum(np.abs(at.miss[heads]), _ROOM)
-    if np.any(more):
+    miss, b = at.miss[: P.m + 1], np.zeros(P.m + 1) if ray else P.b
+    size = np.maximum(np.abs(b), _SMALL * (float(np.max(np.abs(b), initial=0.0)) or 1.0))
+    is_open = (P.rel == INEQUALITY) & ~P.equation & ~P.dropped
+    for room in _ROOMS:
+        more = np.zeros(at.miss.size)
+        more[: P.m + 1] = np.where(is_open, np.maximum(room * size + miss, 0.0), 0.0)
+        for kind, _, rows in P.cones:
+            heads = rows[_HEADS[kind]]
+            more[heads] = room * np.maximum(np.abs(at.miss[heads]), room)
         rows = at.solved | (more > 0.0)
         J = at.slopes[0][rows]
-        step = _solver(sp.csr_array(J @ J.T))
+        step = _solver(sp.csr_array(J @ J.T)) if np.any(more) else None
         if step is not None:
             # Slack is minus what is missed.
             yield _polished(P, _moved(P, w, -(J.T @ step(more[rows])) * at.units), ray)

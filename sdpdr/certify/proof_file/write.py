@@ -17,7 +17,6 @@ from sdpdr.base.files import write_file
 from sdpdr.certify.check_proof import (
     NoProofFileError,
     NotProvedError,
-    Program,
     System,
     check,
     dual,
@@ -46,8 +45,8 @@ from sdpdr.program.sdp import SDP
 
 # What a claim may lose, relatively, before more is tried, and before it is said.
 _LOSS = 1e-7
-# Numbers of a direction beside the largest that are rounding, and what scalars that vanish become.
-_ROUNDED, _LIFTED = 1e-9, 1e-4
+# Numbers of a direction beside the largest that are rounding.
+_ROUNDED = 1e-9
 
 
 class Proven(Protocol):
@@ -370,14 +369,10 @@ class _Writer:
         self._keep("point", point.witness)
 
     def _improving(self, direction: Witness) -> Found | str:
-        """The direction, with what nearly vanishes as zero, or scalars away from zero."""
+        """The direction, with scalars that are rounding as zero, or of small whole numbers."""
         P, z, said = self._P, direction["z"], "the direction does not improve the objective"
-        largest = float(np.max(np.abs(z), initial=0.0))
-        zeroed = np.where(np.abs(z) < _ROUNDED * largest, 0.0, z)
-        lifted = np.where(P.sign == 1, np.maximum(zeroed, _LIFTED * largest), zeroed)
-        plain, sparse = direction["R"], _without_small_rows(P, direction)
-        whole = _whole(sparse, zeroed)
-        for R, scalars in ((sparse, zeroed), (plain, zeroed), (plain, lifted), whole):
+        zeroed = np.where(np.abs(z) < _ROUNDED * np.max(np.abs(z), initial=0.0), 0.0, z)
+        for R, scalars in ((direction["R"], zeroed), _whole(direction["R"], zeroed)):
             moved = {**direction, "R": R, "z": scalars, "unit": units_of(P, scalars)}
             found = find_value(P, moved, ray=True)
             if not isinstance(found, str) and found.number < 0.0:
@@ -397,17 +392,6 @@ class _Writer:
         head |= {"dual": self._dual} if self._dual else {}
         hashes = {"program": program_hash(arrays), "witness": witness_hash(head, arrays)}
         return {**head, **hashes}, arrays
-
-
-def _without_small_rows(P: Program, w: Witness) -> Array:
-    """The factors, with rows that are rounding as zero, which they then stay."""
-    found, begin = w["R"].copy(), 0
-    for n, rank in zip(P.n.tolist(), w["rank"].tolist(), strict=True):
-        R = found[begin : begin + n * rank].reshape(n, rank)
-        lengths = np.linalg.norm(R, axis=1)
-        R[lengths <= np.sqrt(_ROUNDED) * lengths.max(initial=0.0)] = 0.0
-        begin += n * rank
-    return found
 
 
 def _whole(R: Array, z: Array) -> tuple[Array, Array]:
