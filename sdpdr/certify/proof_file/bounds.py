@@ -16,6 +16,7 @@ from sdpdr.certify.check_proof import (
     SMALLEST,
     NotProvedError,
     Program,
+    dual,
     lower,
     power_of_two,
 )
@@ -194,47 +195,33 @@ class _Slack:
     """Entries of dual slack as a linear map of multipliers, with those of null vectors."""
 
     def __init__(self, P: Program) -> None:
-        starts = np.r_[0, np.cumsum(P.n * (P.n + 1) // 2)]
-        faces = [k for k in range(P.K) if P.U[k].shape[1]]
-        triangles = sum(int(P.n[k] * (P.n[k] + 1) // 2) * P.U[k].shape[1] for k in faces)
-        self.is_too_large = triangles > _DENSE
+        on_faces = [int(n * (n + 1) // 2) * U.shape[1] for n, U in zip(P.n, P.U, strict=True)]
+        self.is_too_large = sum(on_faces) > _DENSE
         if self.is_too_large:
             return
-        weight = np.where(P.A_i == P.A_j, 1.0, np.sqrt(2.0))
-        entry = starts[P.A_blk] + P.A_j * (P.A_j + 1) // 2 + P.A_i
-        parts = [(P.A_row, entry, weight * P.A_v), (P.B_row, starts[-1] + P.B_col, P.B_v)]
-        last, target = P.m + 1, []
-        for k in range(P.K):
-            E, n = np.eye(int(P.n[k])) if k in faces else None, int(P.n[k])
-            i = np.arange(n)
-            if E is None:
-                target.append((starts[k] + i * (i + 1) // 2 + i, np.ones(n)))
-                continue
-            q = np.linalg.qr(P.U[k].toarray())[0]
-            E = E - q @ q.T
-            j, i = np.tril_indices(n)
-            target.append(
-                (starts[k] + np.arange(i.size), E[i, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
-            )
-            for u in P.U[k].toarray().T:  # u a' + a u' for every unit vector a
-                a, b = np.meshgrid(np.arange(n), np.flatnonzero(u), indexing="ij")
-                low, high = np.minimum(a, b), np.maximum(a, b)
-                value = u[b] * np.where(a == b, 2.0, np.sqrt(2.0))
-                entry = starts[k] + high * (high + 1) // 2 + low
-                parts.append((last + a.ravel(), entry.ravel(), value.ravel()))
-                last += n
-        target.append((starts[-1] + np.flatnonzero(P.sign == 1), np.ones(int(np.sum(P.sign)))))
-        where, what = (np.concatenate(x) for x in zip(*target, strict=True))
-        row, column, value = (np.concatenate(x) for x in zip(*parts, strict=True))
-        seen, place = np.unique(np.r_[column, where], return_inverse=True)
-        M = sp.csr_array((value, (row, place[: row.size])), shape=(last, seen.size))
-        self.identity = np.zeros(seen.size)
-        self.identity[place[row.size :]] = what
-        self.cost = M[[0]].toarray().ravel()
+        a = np.concatenate([np.zeros(0), *(np.ones(U.shape[0] * U.shape[1]) for U in P.U)])
+        D = dual(P, a)
+        off = D.A_i != D.A_j
+        weight, target = np.ones(D.m + 1), np.zeros(D.m + 1)
+        weight[D.A_row] = np.where(off, np.sqrt(2.0), 1.0)
+        target[D.A_row] = ~off
+        for k in np.flatnonzero(on_faces).tolist():
+            # The identity on the complement of null vectors.
+            q, at = np.linalg.qr(P.U[k].toarray())[0], D.entries[k]
+            E = np.eye(int(P.n[k])) - q @ q.T
+            target[D.A_row[at]] = E[D.A_i[at], D.A_j[at]] * np.where(off[at], np.sqrt(2.0), 1.0)
+        first = 1 + D.A_row.size
+        scalars = slice(first, first + int(np.sum(~P.fixed)))
+        weight[scalars], target[scalars] = -1.0, D.rel[scalars] == INEQUALITY
+        rows = np.r_[D.A_row, np.arange(D.m + 1)[scalars]]
+        M = sp.csr_array((D.B_v, (D.B_row, D.B_col)), shape=(D.m + 1, D.p))
+        M = sp.csc_array((sp.diags_array(weight) @ M)[rows])
+        self.identity, self._m = target[rows], P.m
+        self.cost = M[:, [0]].toarray().ravel()
         self.cost_size = float(np.max(np.abs(self.cost), initial=0.0)) or 1.0
-        self._map, self._m = sp.csr_array(M[1:]), P.m
+        self._map = sp.csr_array(M[:, np.flatnonzero(D.q == 0)[1:]])
 
     def nearest(self, target: Array) -> Array:
         """Multipliers whose slack, without the cost, is nearest to a target; zero of the cost."""
-        found = spl.lsqr(self._map.T.tocsr(), target, atol=1e-14, btol=1e-14, iter_lim=2000)[0]
+        found = spl.lsqr(self._map, target, atol=1e-14, btol=1e-14, iter_lim=2000)[0]
         return np.concatenate([np.zeros(1), found[: self._m]])

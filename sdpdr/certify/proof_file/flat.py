@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
@@ -129,13 +128,6 @@ class FlatFileProgram:
         """Multipliers as those of the file; zero where none are known, as of bounds on faces."""
         nothing = np.zeros(self._m + self._flat.b.size)
         return cleaned(np.concatenate([[objective], duals.get(_Z, nothing)]))
-
-    def exact_multipliers(
-        self, given: Sequence[tuple[str, int, Fraction]]
-    ) -> dict[int, Fraction] | None:
-        """None: nothing reduces a flat program before it is solved."""
-        del given
-        return None
 
     def behind(self, claim: str) -> tuple[list[Array], Array] | None:
         """Multipliers that expose faces in turn, and those that prove a claim behind them."""

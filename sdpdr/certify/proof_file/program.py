@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,8 +49,6 @@ _SMALL_UNIT = 1e-3
 _ROUNDED = 1e-15
 # Pivots of a matrix in units of its diagonal that are far from rounding.
 _REGULAR = 1e-3
-# Singular values beside the largest, squared, without which the products of a factor stay.
-_NARROWED = 1e-18
 
 
 @dataclass
@@ -113,36 +111,6 @@ class Matrices(NamedTuple):
 
     blocks: list[Value]
     scalars: Array
-
-
-class ProgramInFile(Protocol):
-    """A program, as it is written."""
-
-    arrays: dict[str, Array]
-    notes: list[str]
-
-    def read(self) -> Program:
-        """The program as the checker reads it."""
-
-    def report(self, value: float) -> float:
-        """A value of the minimisation in the sense of the user."""
-
-    def multipliers(self, duals: Mapping[str, Array], objective: float) -> Array:
-        """Multipliers as those of the file, with that of the objective."""
-
-    def exact_multipliers(
-        self, given: Sequence[tuple[str, int, Fraction]]
-    ) -> dict[int, Fraction] | None:
-        """Multipliers of a step of facial reduction; None where it uses rows that are not there."""
-
-    def matrices(self, values: Mapping[str, Value], *, ray: bool = False) -> Matrices:
-        """A point, or a direction, as matrices and scalars of the file."""
-
-    def behind(self, claim: str) -> tuple[list[Array], Array] | None:
-        """Multipliers that expose faces in turn, and those that prove a claim behind them."""
-
-    def directions(self) -> list[Matrices]:
-        """Directions that expose faces of the dual program, and the last, that improves."""
 
 
 class FileProgram:
@@ -445,11 +413,7 @@ def factor_of(X: Array) -> Array:
 
 
 def _onto_face(R: Array, U: Any) -> Array:
-    """A factor of few columns, orthogonal to null vectors."""
-    if R.shape[1] > 1:
-        values, Q = np.linalg.eigh(R.T @ R)
-        keep = values > _NARROWED * max(float(values.max()), SMALLEST)
-        R = R if np.all(keep) else R @ Q[:, keep]
+    """A factor that is orthogonal to null vectors."""
     if U.shape[1]:
         q = np.linalg.qr(U.toarray())[0]
         for _ in range(2):

@@ -24,7 +24,7 @@ from sdpdr.certify.check_proof import (
 )
 from sdpdr.certify.faces import integer_bases
 from sdpdr.certify.proof_file.exact import ZERO, Exact, Step, Symmetric, Vector, add
-from sdpdr.certify.proof_file.program import Matrices, ProgramInFile
+from sdpdr.certify.proof_file.program import FileProgram, Matrices
 from sdpdr.program.point import as_dense
 
 # Numbers of a matrix of rows in which those that depend on others are looked for.
@@ -43,12 +43,12 @@ _DENOMINATORS = (1, 2, 4, 60, 10**4, 10**8, 10**15)
 FACE, CONTRADICTION, BOUND = "zero", "minus one", "any number"
 
 
-def steps_of(program: ProgramInFile, exposures: Iterable[Any]) -> tuple[list[Step], list[str]]:
+def steps_of(program: FileProgram, exposures: Iterable[Any]) -> tuple[list[Step], list[str]]:
     """The steps of facial reduction as those of a file, and why some are none.
 
     Parameters
     ----------
-    program : ProgramInFile
+    program : FileProgram
     exposures : iterable of Exposure
     """
     P, done, troubles = program.read(), list[Step](), list[str]()

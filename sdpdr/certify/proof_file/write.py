@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from sdpdr.certify.check_proof import (
 )
 from sdpdr.certify.proof_file.bounds import find_bound
 from sdpdr.certify.proof_file.exact import Step
-from sdpdr.certify.proof_file.program import FileProgram, ProgramInFile, units_of, witness_of
+from sdpdr.certify.proof_file.program import FileProgram, units_of, witness_of
 from sdpdr.certify.proof_file.steps import (
     BOUND,
     CONTRADICTION,
@@ -39,42 +39,20 @@ from sdpdr.certify.proof_file.steps import (
     steps_of,
 )
 from sdpdr.certify.proof_file.values import Found, Witness, find_value
-from sdpdr.program.point import Value
 from sdpdr.program.ray import Ray
 from sdpdr.program.sdp import SDP
 
+if TYPE_CHECKING:
+    from sdpdr.certify.proof_file.flat import FlatFileProgram, Sides
+    from sdpdr.program.solution import Solution
+
+# A program in the arrays of a file, and what is known of it.
+ProgramInFile: TypeAlias = "FileProgram | FlatFileProgram"
+Proven: TypeAlias = "Solution | Sides"
 # What a claim may lose, relatively, before more is tried, and before it is said.
 _LOSS = 1e-7
 # Numbers of a direction beside the largest that are rounding.
 _ROUNDED = 1e-9
-
-
-class Proven(Protocol):
-    """What is read of a solution."""
-
-    @property
-    def attained(self) -> float | None:
-        """A value that is proved."""
-
-    @property
-    def bound(self) -> float | None:
-        """A bound that is proved."""
-
-    @property
-    def values(self) -> Mapping[str, Value]:
-        """The point."""
-
-    @property
-    def duals(self) -> Mapping[str, Array]:
-        """The multipliers."""
-
-    @property
-    def ray(self) -> Ray | None:
-        """What proves that there is no point, or no limit."""
-
-    @property
-    def exposures(self) -> tuple[Any, ...]:
-        """Steps of facial reduction."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +179,10 @@ class _Writer:
     def run(self) -> None:
         """All claims of the solution."""
         solution, ray = self._solution, self._solution.ray
-        steps, self._troubles = steps_of(self.program, solution.exposures)
+        steps, self._troubles = list[Step](), list[str]()
+        if solution.exposures:
+            assert isinstance(self.program, FileProgram)
+            steps, self._troubles = steps_of(self.program, solution.exposures)
         if self._take(steps):
             self.claims["infeasible"] = True
         elif ray is not None and ray.kind == "infeasible":
