@@ -49,6 +49,9 @@ _SMALL_UNIT = 1e-3
 _ROUNDED = 1e-15
 # Pivots of a matrix in units of its diagonal that are far from rounding.
 _REGULAR = 1e-3
+# Singular values beside the largest, squared, without which the products of a factor stay; the
+# file of an unfolding of 10,000 points is larger by 7 % with them.
+_NARROWED = 1e-18
 
 
 @dataclass
@@ -413,7 +416,11 @@ def factor_of(X: Array) -> Array:
 
 
 def _onto_face(R: Array, U: Any) -> Array:
-    """A factor that is orthogonal to null vectors."""
+    """A factor of few columns, orthogonal to null vectors."""
+    if R.shape[1] > 1:
+        values, Q = np.linalg.eigh(R.T @ R)
+        keep = values > _NARROWED * max(float(values.max()), SMALLEST)
+        R = R if np.all(keep) else R @ Q[:, keep]
     if U.shape[1]:
         q = np.linalg.qr(U.toarray())[0]
         for _ in range(2):
