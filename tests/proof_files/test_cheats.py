@@ -215,6 +215,11 @@ CORNER = {"y": {"1": "1"}, "squares": [[0, "1", {"0": "1"}]], "known": []}
 STEPS = {
     "a negative weight": {**CORNER, "squares": [[0, "-1", {"0": "1"}]], "y": {"1": "-1"}},
     "another square": {**CORNER, "squares": [[0, "1", {"1": "1"}]]},
+    "a square of thirds": {**CORNER, "squares": [[0, "9", {"0": "1/3"}]]},
+    "a square beyond doubles": {
+        **CORNER,
+        "squares": [[0, f"1/{(2**53 + 1) ** 2}", {"0": str(2**53 + 1)}]],
+    },
     "half a square": {**CORNER, "squares": [[0, "1/2", {"0": "1"}]]},
     "a null vector that is unknown": {**CORNER, "known": [[0, 0, {"0": "1/2"}]], "squares": []},
     "a positive right side": {"y": {"2": "1"}, "squares": [], "known": []},
@@ -278,6 +283,7 @@ def test_steps_leave_what_they_prove():
     P = program([0.0, 0.0], [0, INEQUALITY], [(0, 0, -1.0), (1, 0, 2.0)], sign=[1])
     assert not take_faces(P, [{"y": {"1": "1/2"}, "squares": [], "known": [], "drop": 1}])
     assert upper(P, point(P, [0.0])) == 0.0
+    assert lower(P, np.array([1.0, 0.0])) == 0.0
     with pytest.raises(NotProvedError, match="vanishes"):
         upper(P, point(P, [1.0]))
     P = program([0.0, 0.0], [0, INEQUALITY], [(1, 0, 2.0)], sign=[1])
