@@ -17,12 +17,14 @@ the entries of their matrix there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
+from sdpdr.certify.rounding import ELEMENTARY, UP
 
 # Lengths that are divided by are no less than this.
 LEAST = 1e-150
@@ -80,8 +82,9 @@ class Cone(ABC):
         Numbers in a point of one.
     """
 
-    # Parameter of the barrier of one copy.
+    # Parameter of the barrier of one copy, and whether products with `dual_map` are rounded.
     nu: int
+    is_rounded = False
 
     def __init__(self, count: int, dim: int) -> None:
         self.count, self.dim = count, dim
@@ -108,19 +111,44 @@ class Cone(ABC):
         """That of the barrier."""
 
     @abstractmethod
+    def scaling(self, s: Array) -> Scaling:
+        """R with R^T R the Hessian of the barrier at s."""
+
+    @abstractmethod
+    def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
+        """Point and multipliers with ``z = -mu F'(s)``, and ``s - t z`` as given."""
+
+    @cached_property
+    def dual_map(self) -> sp.csr_array:
+        """T of all copies: T z is in the cone for z in its dual, and for no others."""
+        return sp.csr_array(sp.eye_array(self.count * self.dim))
+
+    def dual_images(self, z: Array) -> Array:
+        """T z of multipliers."""
+        return np.asarray((self.dual_map @ z.ravel()).reshape(z.shape))
+
+    def is_dual_inside(self, z: Array) -> bool:
+        """Whether multipliers are inside of the dual cone, as far as floating point tells."""
+        return self.is_inside(self.dual_images(z))
+
+    def dual_contains(self, z: Array, radius: Array) -> bool:
+        """Whether all multipliers within a radius of z lie in the dual cone: a theorem."""
+        size = abs(self.dual_map)
+        around = np.asarray(size @ radius.ravel())
+        if self.is_rounded:
+            # Quotients of T, and products with them.
+            around = UP * around + ELEMENTARY * (size @ np.abs(z.ravel()))
+        return self.contains(self.dual_images(z), around.reshape(z.shape))
+
+
+class SmoothCone(Cone):
+    """Cones of which nothing but gradient and Hessian of the barrier is known."""
+
+    @abstractmethod
     def hessian(self, s: Array) -> Array:
         """That of the barrier, of shape (count, dim, dim)."""
 
-    @abstractmethod
-    def is_dual_inside(self, z: Array) -> bool:
-        """Whether multipliers are inside of the dual cone, as far as floating point tells."""
-
-    @abstractmethod
-    def dual_contains(self, z: Array, radius: Array) -> bool:
-        """Whether all multipliers within a radius of z lie in the dual cone: a theorem."""
-
     def scaling(self, s: Array) -> Scaling:
-        """R with R^T R the Hessian at s."""
         H = self.hessian(s)
         d = np.sqrt(np.maximum(np.einsum("kii->ki", H), 1e-300))
         values, Q = np.linalg.eigh(H / (d[:, :, None] * d[:, None, :]))

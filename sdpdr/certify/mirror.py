@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.flat import EXPONENTIAL, POWER, SEMIDEFINITE, Part, Piece, build
+from sdpdr.certify.flat import FlatProgram, Piece, build
 from sdpdr.certify.path import Path
 
 
@@ -49,7 +49,8 @@ class Mirror:
             affine = sp.hstack([sp.csr_array((k, m)), sp.eye_array(k)])
             E, f = sp.csr_array(sp.vstack([program.E, program.A]).T), -program.c
         self._affine = sp.csr_array(affine)
-        self._T, self._back = _dual_maps(program.parts)
+        self._T = _dual_map(program)
+        self._back = spl.splu(sp.csc_array(self._T.T)).solve
         A, b = -(self._T @ self._affine), self._T @ self._constant
         pieces = [Piece(part.kind, part.size, A[part.rows], b[part.rows]) for part in program.parts]
         cost = self._affine.T @ program.b
@@ -60,32 +61,18 @@ class Mirror:
         """Multipliers near those of mu on the path, as `Path.centre` is given a point."""
         m = self._program.f.size
         u = np.concatenate([z[:m], z[m:][self._others]]) if self._is_reduced else z
-        own = np.concatenate([x[:0] if self._is_reduced else -x, self._back @ s])
+        own = np.concatenate([x[:0] if self._is_reduced else -x, self._back(s)])
         found = self._path.centre(u, self._T @ z[m:], own, mu)
         if found is None:
             return None
         return np.concatenate([found[0][:m], self._affine @ found[0] + self._constant])
 
 
-def _dual_maps(parts: tuple[Part, ...]) -> tuple[sp.csr_array, sp.csr_array]:
-    """T with T z in the cones for multipliers z, and its transposed inverse, over all rows."""
-    maps, back = list[Any](), list[Any]()
-    for kind, size, rows, *_ in parts:
-        if kind == SEMIDEFINITE:
-            j, i = np.tril_indices(int(size))
-            weight = np.where(i == j, 1.0, 2.0)
-            maps.append(sp.diags_array(1.0 / weight))
-            back.append(sp.diags_array(weight))
-            continue
-        T = np.eye(3)
-        if kind == EXPONENTIAL:
-            T = np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-        elif kind == POWER:
-            T = np.diag([1.0 / size, 1.0 / (1.0 - size), 1.0])
-        else:
-            maps.append(sp.eye_array(rows.size))
-            back.append(sp.eye_array(rows.size))
-            continue
-        maps.append(T)
-        back.append(np.linalg.inv(T).T)
-    return sp.csr_array(sp.block_diag(maps)), sp.csr_array(sp.block_diag(back))
+def _dual_map(program: FlatProgram) -> sp.csr_array:
+    """T with T z in the cones for multipliers z, over all rows."""
+    maps = [sp.coo_array(cone.dual_map) for cone, _ in program.cones]
+    places = [rows for _, rows in program.cones]
+    row = np.concatenate([p[T.coords[0]] for p, T in zip(places, maps, strict=True)])
+    column = np.concatenate([p[T.coords[1]] for p, T in zip(places, maps, strict=True)])
+    data = np.concatenate([T.data for T in maps])
+    return sp.csr_array((data, (row, column)), shape=(program.b.size,) * 2)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.certify.cones import Cone, are_zero
-from sdpdr.certify.rounding import ELEMENTARY, TINY, UP
-from sdpdr.linalg.rounding import gamma
+from sdpdr.certify.cones import SmoothCone, are_zero
+from sdpdr.certify.rounding import ELEMENTARY, TINY
 
 
-class Exponential(Cone):
+class Exponential(SmoothCone):
     """Closure of the points (x, y, z) with ``z >= y exp(x / y)`` and y > 0.
 
     Parameters
@@ -18,10 +20,15 @@ class Exponential(Cone):
     count : int
     """
 
-    nu = 3
+    nu, is_rounded = 3, True
 
     def __init__(self, count: int) -> None:
         super().__init__(count, 3)
+
+    @cached_property
+    def dual_map(self) -> sp.csr_array:
+        T = np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+        return sp.csr_array(sp.kron(sp.eye_array(self.count), T))
 
     def centre(self) -> Array:
         return np.repeat([[-1.051383, 1.258967, 1.256409]], self.count, 0)
@@ -49,19 +56,6 @@ class Exponential(Cone):
                     return False
         return True
 
-    def dual_map(self) -> Array:
-        """T of one copy, with T z in the cone for every z in its dual."""
-        return np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-
-    def is_dual_inside(self, z: Array) -> bool:
-        return self.is_inside(z @ self.dual_map().T)
-
-    def dual_contains(self, z: Array, radius: Array) -> bool:
-        T = self.dual_map()
-        size = np.abs(T)
-        rounded = gamma(self.dim + 2) * (np.abs(z) @ size.T)
-        return self.contains(z @ T.T, UP * (radius @ size.T + rounded))
-
     @staticmethod
     def _parts(s: Array) -> tuple[Array, Array, Array, Array, Array]:
         """x, y, z, psi = y log(z / y) - x, and its gradient."""
@@ -83,7 +77,7 @@ class Exponential(Cone):
         return np.asarray(H)
 
 
-class Power(Cone):
+class Power(SmoothCone):
     """Points (x, y, z) with ``x^a y^(1-a) >= |z|`` and x, y >= 0.
 
     Parameters
@@ -92,11 +86,16 @@ class Power(Cone):
         a of each copy, between 0 and 1.
     """
 
-    nu = 3
+    nu, is_rounded = 3, True
 
     def __init__(self, exponents: Array) -> None:
         super().__init__(len(exponents), 3)
         self.a = np.asarray(exponents, dtype=float)
+
+    @cached_property
+    def dual_map(self) -> sp.csr_array:
+        quotients = np.stack([1.0 / self.a, 1.0 / (1.0 - self.a), np.ones(self.count)], axis=1)
+        return sp.csr_array(sp.diags_array(quotients.ravel()))
 
     def centre(self) -> Array:
         return np.stack([np.sqrt(1.0 + self.a), np.sqrt(2.0 - self.a), 0.0 * self.a], axis=1)
@@ -120,17 +119,6 @@ class Power(Cone):
             error = 4.0 * ELEMENTARY * (2.0 + np.abs(np.log(x)) + np.abs(np.log(y)))
             inside = self._mean(x, y) * (1.0 - error) > top
         return bool(np.all(inside | zero))
-
-    def dual_images(self, z: Array) -> Array:
-        """T z of each copy."""
-        return np.stack([z[:, 0] / self.a, z[:, 1] / (1.0 - self.a), z[:, 2]], axis=1)
-
-    def is_dual_inside(self, z: Array) -> bool:
-        return self.is_inside(self.dual_images(z))
-
-    def dual_contains(self, z: Array, radius: Array) -> bool:
-        moved, around = self.dual_images(z), self.dual_images(radius)
-        return self.contains(moved, UP * around + ELEMENTARY * np.abs(moved))
 
     def _parts(self, s: Array) -> tuple[Array, Array, Array, Array, Array]:
         """x, y, z, the squared mean, and by how much it exceeds z^2."""

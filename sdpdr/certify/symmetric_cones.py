@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,17 +58,7 @@ class Congruence(Scaling):
         return self._mapped(v, 1.0 / self._square, self._L.transpose(0, 2, 1), self._root)
 
 
-class _SelfDual(Cone):
-    """Cones that are their own duals."""
-
-    def is_dual_inside(self, z: Array) -> bool:
-        return self.is_inside(z)
-
-    def dual_contains(self, z: Array, radius: Array) -> bool:
-        return self.contains(z, radius)
-
-
-class Nonnegative(_SelfDual):
+class Nonnegative(Cone):
     """Numbers that are 0 or more: one copy holds all of them."""
 
     nu = 1
@@ -89,9 +80,6 @@ class Nonnegative(_SelfDual):
     def gradient(self, s: Array) -> Array:
         return -1.0 / s
 
-    def hessian(self, s: Array) -> Array:
-        return np.asarray((1.0 / s**2)[..., None] * np.eye(self.dim))
-
     def scaling(self, s: Array) -> Scaling:
         flat = s.ravel()
         return Blocks(sp.csr_array(sp.diags_array(1.0 / flat)), sp.csr_array(sp.diags_array(flat)))
@@ -102,7 +90,7 @@ class Nonnegative(_SelfDual):
         return x, other / t
 
 
-class SecondOrder(_SelfDual):
+class SecondOrder(Cone):
     """Points with ``s[0] >= |s[1:]|``."""
 
     nu = 2
@@ -137,20 +125,20 @@ class SecondOrder(_SelfDual):
         turned, det = self._form(s)
         return np.asarray(-2.0 * turned / det)
 
-    def hessian(self, s: Array) -> Array:
-        turned, det = self._form(s)
-        J = np.diag(np.r_[1.0, -np.ones(self.dim - 1)])
-        outer = turned[:, :, None] * turned[:, None, :]
-        return np.asarray(4.0 * outer / det[..., None] ** 2 - 2.0 * J / det[..., None])
-
     def scaling(self, s: Array) -> Scaling:
-        return _Reflection(s[0]) if self.count == 1 else super().scaling(s)
+        if self.count == 1:
+            return _Reflection(s[0])
+        (low, high), unit = self._ends(s), _directions(s)
+        root = 2.0**0.25
+        R = _reflections(root / np.sqrt(low), root / np.sqrt(high), unit)
+        inverse = _reflections(np.sqrt(low) / root, np.sqrt(high) / root, unit)
+        both = (sp.block_diag(list(one), format="csr") for one in (R, inverse))
+        return Blocks(*(sp.csr_array(one) for one in both))
 
     def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
         t = ratio(s, z)
         w = s - t * z
-        length = np.linalg.norm(w[:, 1:], axis=1)
-        unit = w[:, 1:] / np.maximum(length, 1e-300)[:, None]
+        unit = _directions(w)
         # In both ends the barrier is -log; -mu F' has the end 2 mu / end.
         ends, others = split(np.stack(self._ends(w)), 2.0 * mu * t[:, 0])
         others = others / t[:, 0]
@@ -162,6 +150,18 @@ def _is_in_the_cone(s: Array) -> bool:
     with suppress(ArithmeticError):  # of numbers whose squares are no doubles
         return bool(s[0] >= 0.0 and dot_enclosure(np.r_[s[:1], -s[1:]], s)[0] >= 0.0)
     return False
+
+
+def _directions(s: Array) -> Array:
+    """Tails of points, of length one."""
+    length = np.linalg.norm(s[:, 1:], axis=1)
+    return np.asarray(s[:, 1:] / np.maximum(length, 1e-300)[:, None])
+
+
+def _reflections(low: Array, high: Array, unit: Array) -> Array:
+    """P(v) of each copy, as `_Reflection` has it, for v of given ends."""
+    v, J = _of_ends(low, high, unit), np.diag(np.r_[1.0, -np.ones(unit.shape[1])])
+    return 2.0 * v[:, :, None] * v[:, None, :] - (low * high)[:, None, None] * J
 
 
 def _of_ends(low: Array, high: Array, unit: Array) -> Array:
@@ -217,6 +217,10 @@ class Semidefinite(Cone):
         self.j, self.i = np.tril_indices(order)
         self.weight = np.where(self.i == self.j, 1.0, 2.0)
 
+    @cached_property
+    def dual_map(self) -> sp.csr_array:
+        return sp.csr_array(sp.diags_array(np.tile(1.0 / self.weight, self.count)))
+
     def matrices(self, s: Array) -> Array:
         """The matrices of points."""
         found = np.empty((self.count, self.order, self.order))
@@ -233,23 +237,12 @@ class Semidefinite(Cone):
             return False
         return True
 
-    def is_dual_inside(self, z: Array) -> bool:
-        return self.is_inside(z / self.weight)
-
     def contains(self, s: Array, radius: Array) -> bool:
         rest = ~are_zero(s, radius)
         return are_positive_definite(self.matrices(s)[rest], self.matrices(radius)[rest])
 
-    def dual_contains(self, z: Array, radius: Array) -> bool:
-        return self.contains(z / self.weight, radius / self.weight)
-
     def gradient(self, s: Array) -> Array:
         return np.asarray(-self.weight * np.linalg.inv(self.matrices(s))[:, self.i, self.j])
-
-    def hessian(self, s: Array) -> Array:
-        one, eye = Semidefinite(1, self.order), np.eye(self.dim)
-        scalings = [one.scaling(v[None]) for v in s]
-        return np.array([scaling.transposed(scaling.times(eye)) for scaling in scalings])
 
     def scaling(self, s: Array) -> Scaling:
         return Congruence(self, s)
