@@ -27,7 +27,6 @@ _COLD_REG = 1.0
 _LARGEST_REG = 1e10
 _ROUNDING = 1e-15
 _OPENED = 10.0  # slack that a resumed row gets, over complementarity per mean multiplier
-_PACE = 0.1  # complementarity kept, as a share of the worse of the other two measures
 _FLOOR = 0.2  # complementarity aimed at, as a share of the tolerance
 _SADDLE_REG = 0.1  # shift that a point which is optimal but for its inertia does not get rid of
 _SADDLE_PATIENCE = 4
@@ -209,7 +208,7 @@ class InteriorPoint:
         ahead = linear.best(partial(self._direction, point, delta, weights))
         new = self._fitted(ahead.followed(point, reg))
         aim = share_to_keep(ahead.length, self._early(new)) * self.rows.mean_product(new)
-        return replace(new, mu=max(aim, min(point.mu, self._pace(new))))
+        return replace(new, mu=aim)
 
     def _direction(
         self, point: Iterate, delta: Matrix, weights: Vector, linear: Linearization
@@ -222,20 +221,6 @@ class InteriorPoint:
         change = self._difference @ dR
         dh = rows.take(2 * np.einsum("ij,ij->i", delta, change) / rows.scale)
         return linear.direction(dR, dh, rows.lengths(change))
-
-    def _pace(self, point: Iterate) -> float:
-        """Complementarity below which it must not run ahead of the other conditions.
-
-        Multipliers of both signs cancel in the Newton matrix. When slacks close before the
-        multipliers have settled, the cancellation fails, the matrix is far from that of a
-        minimum, and the iteration cycles between large shifts and lost progress.
-        """
-        if not self._signed:
-            return 0.0
-        delta = self._difference @ point.x
-        measure = self._measure(point, delta, self._residual(point, delta))
-        ahead = min(1.0, max(measure.stationarity, measure.residual))
-        return _PACE * ahead * self._value(point.x) / len(point.y)
 
     def _early(self, point: Iterate) -> bool:
         """Whether the shape is still being found, where lengths have limits from below.
