@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import cvxpy as cp
+import lazy_loader  # type: ignore[import-untyped]
 
 from sdpdr.linalg.svec import full_from_svec, order_of
 from sdpdr.model.affine import Affine
@@ -13,7 +13,12 @@ from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penaliz
 from sdpdr.solvers.cvxpy_solver import Rendered, apply, declare
 
 if TYPE_CHECKING:
+    import cvxpy as cp
+
     from sdpdr.model.model import Model
+else:
+    # To import it takes longer than most solves.
+    cp = lazy_loader.load("cvxpy")
 
 
 def to_cvxpy(model: Model) -> cp.Problem:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import cvxpy as cp
+import lazy_loader  # type: ignore[import-untyped]
 import numpy as np
-from cvxpy.lin_ops.lin_utils import ID_COUNTER
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
@@ -23,17 +22,23 @@ from sdpdr.solvers.processes.native import native_code_runs
 from sdpdr.solvers.processes.silence import quiet, undisturbed
 from sdpdr.solvers.screen import failure
 
-_VERDICTS = {
-    cp.OPTIMAL: Verdict.SOLVED,
-    cp.OPTIMAL_INACCURATE: Verdict.INACCURATE,
-    cp.INFEASIBLE: Verdict.INFEASIBLE,
-    cp.INFEASIBLE_INACCURATE: Verdict.INFEASIBLE,
-    cp.UNBOUNDED: Verdict.UNBOUNDED,
-    cp.UNBOUNDED_INACCURATE: Verdict.UNBOUNDED,
-}
+if TYPE_CHECKING:
+    import cvxpy as cp
+else:
+    # To import it takes longer than most solves.
+    cp = lazy_loader.load("cvxpy")
 
-# What native codes raise through cvxpy when they give up: their failure, not the caller's.
-GIVING_UP = (cp.SolverError, ArithmeticError, ValueError, RuntimeError)
+# By cvxpy's own words.
+_VERDICTS = {
+    "optimal": Verdict.SOLVED,
+    "optimal_inaccurate": Verdict.INACCURATE,
+    "infeasible": Verdict.INFEASIBLE,
+    "infeasible_inaccurate": Verdict.INFEASIBLE,
+    "unbounded": Verdict.UNBOUNDED,
+    "unbounded_inaccurate": Verdict.UNBOUNDED,
+}
+# What native codes raise when they give up: their failure, not the caller's.
+_GIVING_UP = (ArithmeticError, ValueError, RuntimeError)
 
 
 def declare(variable: Variable) -> cp.Variable:
@@ -113,6 +118,8 @@ def _count_from_above(problem: cp.Problem) -> None:
     It numbers variables and constraints within a process; a problem that was made in another one
     and solved in a worker brings numbers that the worker has still to give.
     """
+    from cvxpy.lin_ops.lin_utils import ID_COUNTER
+
     named = [*problem.variables(), *problem.parameters(), *problem.constraints]
     for constraint in problem.constraints:
         named.extend(constraint.dual_variables)
@@ -125,8 +132,6 @@ class CvxpySolver(Solver):
     """A solver that cvxpy knows (options as in `Solver`)."""
 
     backend: ClassVar[str]
-    # Our class for it, in place of cvxpy's, that keeps the last point even of a run that gave up.
-    keeping: ClassVar[type | None] = None
     is_native: ClassVar[bool] = True
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi", "cvxpy")
 
@@ -153,7 +158,7 @@ class CvxpySolver(Solver):
             # Our own grading replaces warnings that a solution may be inaccurate.
             with quiet(), undisturbed(self.verbose):
                 self._solve(problem, options)
-        except GIVING_UP as error:
+        except (cp.SolverError, *_GIVING_UP) as error:
             seconds = {"compile": rendering, "solve": watch.spent}
             failed = replace(failure(self.name, error), seconds=seconds)
             # What cvxpy does not accept from a solver that was interrupted at its limit.
@@ -174,7 +179,7 @@ class CvxpySolver(Solver):
         try:
             with undisturbed(self.verbose):
                 outcome = solve(deadline)
-        except GIVING_UP as error:
+        except _GIVING_UP as error:
             seconds = {"compile": 0.0, "solve": deadline.spent}
             return replace(failure(self.name, error), seconds=seconds)
         compiling = deadline.spent - outcome.seconds["solve"]
@@ -187,13 +192,16 @@ class CvxpySolver(Solver):
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
         """Have cvxpy solve a problem."""
-        solver = self.backend if self.keeping is None else self.keeping()
-        problem.solve(solver=solver, verbose=self.verbose, **options)
+        problem.solve(solver=self._interface(), verbose=self.verbose, **options)
+
+    def _interface(self) -> Any:
+        """What cvxpy calls it by, or our class for it."""
+        return self.backend
 
     def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
-        if status in (cp.USER_LIMIT, cp.OPTIMAL_INACCURATE) and self._is_late(seconds):
+        if status in ("user_limit", "optimal_inaccurate") and self._is_late(seconds):
             return Verdict.TIME_LIMIT
-        if status == cp.USER_LIMIT:
+        if status == "user_limit":
             return Verdict.ITERATION_LIMIT
         return _VERDICTS.get(status, Verdict.FAILED)
 

@@ -1,9 +1,4 @@
-"""The solvers that cvxpy knows: each is a table of names, and what it alone needs.
-
-cvxpy drops the last point of a solver that gave up, since it may be far from optimal. Here it is
-kept, as it is often all but optimal: Clarabel and CVXOPT give up where rounding keeps them from
-the last digits.
-"""
+"""The solvers that cvxpy knows: each is a table of names, and what it alone needs."""
 
 from __future__ import annotations
 
@@ -13,12 +8,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import cvxpy as cp
+import lazy_loader  # type: ignore[import-untyped]
 import numpy as np
-from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
-from cvxpy.reductions.solvers.conic_solvers.cvxopt_conif import CVXOPT
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.program.run import Verdict
@@ -31,30 +24,11 @@ from sdpdr.solvers.processes.ends import is_worker
 from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.splitting import split
 
-
-class ClarabelKeeping(CLARABEL):  # type: ignore[misc]  # cvxpy's classes have no types
-    """Clarabel's, with points for all but the programs that it never began to solve."""
-
-    STATUS_MAP: ClassVar[dict[str, str]] = CLARABEL.STATUS_MAP | {
-        # Clarabel's own words; cvxpy 1.7 has no names for them.
-        "NumericalError": cp.OPTIMAL_INACCURATE,
-        "InsufficientProgress": cp.OPTIMAL_INACCURATE,
-    }
-
-    def name(self) -> str:
-        """A name that no solver of cvxpy has, as cvxpy demands."""
-        return "CLARABEL_KEEPING"
-
-
-class CvxoptKeeping(CVXOPT):  # type: ignore[misc]  # likewise
-    """CVXOPT's, with points for what it calls unknown."""
-
-    STATUS_MAP: ClassVar[dict[str, str]] = CVXOPT.STATUS_MAP | {"unknown": cp.OPTIMAL_INACCURATE}
-
-    def name(self) -> str:
-        """A name that no solver of cvxpy has, as cvxpy demands."""
-        return "CVXOPT_KEEPING"
-
+if TYPE_CHECKING:
+    import cvxpy as cp
+else:
+    # To import it takes longer than most solves.
+    cp = lazy_loader.load("cvxpy")
 
 # SCS's own words for a run cut short before it could tell, and for an inaccurate solution.
 _INDETERMINATE, _INACCURATE = -3, 2
@@ -71,8 +45,13 @@ class Clarabel(CvxpySolver):
     module: ClassVar[str] = "clarabel"
     licence: ClassVar[str] = "Apache-2.0"
     limits: ClassVar[Mapping[str, str]] = {"max_iter": "max_iter", "time_limit": "time_limit"}
-    backend: ClassVar[str] = cp.CLARABEL
-    keeping: ClassVar[type | None] = ClarabelKeeping
+    backend: ClassVar[str] = "CLARABEL"
+
+    def _interface(self) -> Any:
+        """Our class, which keeps the last point even of a run that gave up."""
+        from sdpdr.solvers.cvxpy_interfaces import ClarabelKeeping
+
+        return ClarabelKeeping()
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands."""
@@ -96,7 +75,7 @@ class Scs(CvxpySolver):
     module: ClassVar[str] = "scs"
     licence: ClassVar[str] = "MIT"
     limits: ClassVar[Mapping[str, str]] = {"max_iters": "max_iter", "time_limit_secs": "time_limit"}
-    backend: ClassVar[str] = cp.SCS
+    backend: ClassVar[str] = "SCS"
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands."""
@@ -149,8 +128,13 @@ class Cvxopt(CvxpySolver):
     licence: ClassVar[str] = "GPL-3.0"
     obeys_time_limit: ClassVar[bool] = False
     limits: ClassVar[Mapping[str, str]] = {"max_iters": "max_iter"}
-    backend: ClassVar[str] = cp.CVXOPT
-    keeping: ClassVar[type | None] = CvxoptKeeping
+    backend: ClassVar[str] = "CVXOPT"
+
+    def _interface(self) -> Any:
+        """Our class, which keeps the last point even of a run that gave up."""
+        from sdpdr.solvers.cvxpy_interfaces import CvxoptKeeping
+
+        return CvxoptKeeping()
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
         """Have cvxpy solve a problem, unless CVXOPT breaks down."""
@@ -217,7 +201,7 @@ class Sdpa(CvxpySolver):
     warms_up: ClassVar[bool] = False
     is_dangerous: ClassVar[bool] = True
     limits: ClassVar[Mapping[str, str]] = {"maxIteration": "max_iter"}
-    backend: ClassVar[str] = cp.SDPA
+    backend: ClassVar[str] = "SDPA"
 
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem in a worker, unless this process is one."""
@@ -228,12 +212,12 @@ class Sdpa(CvxpySolver):
 
     def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
         # cvxpy says "infeasible" where SDPA says only that one of the two programs, or both, is.
-        if status == cp.INFEASIBLE:
+        if status == "infeasible":
             return Verdict.FAILED
         return super()._verdict(status, seconds)
 
     def _remark(self, status: str) -> str:
-        if status == cp.INFEASIBLE:
+        if status == "infeasible":
             return "SDPA found the program infeasible or unbounded, and cannot tell which"
         return super()._remark(status)
 
@@ -251,7 +235,7 @@ class Mosek(CvxpySolver):
         "MSK_DPAR_OPTIMIZER_MAX_TIME": "time_limit",
         "MSK_IPAR_INTPNT_MAX_ITERATIONS": "max_iter",
     }
-    backend: ClassVar[str] = cp.MOSEK
+    backend: ClassVar[str] = "MOSEK"
 
     @classmethod
     def licence_problem(cls) -> str | None:
