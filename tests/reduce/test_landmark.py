@@ -29,7 +29,7 @@ from sdpdr.reduce.subspace import on_face
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.lowrank.edge.form import edge_form
 from sdpdr.solving.landmark.geometry import geometry
-from sdpdr.solving.landmark.lazy import settle, solve_lazily
+from sdpdr.solving.landmark.rounds import settle, solve_in_rounds
 
 SMALL = graphs.knn(datasets.swiss_roll(24, 0)[0], n_neighbors=4)
 ROLL = graphs.knn(datasets.swiss_roll(150, 0)[0], n_neighbors=5)
@@ -190,21 +190,20 @@ def test_rows_added_lazily_and_all_rows_at_once_have_one_optimum():
     sdp = methods.mvu(ROLL).to_sdp()
     basis = on_face(sdp, reconstruction_basis(ROLL, graphs.landmarks(ROLL, 8)))
     whole = solve_small(Landmark(basis).apply(sdp).sdp)
-    found = solve_lazily(
+    found = solve_in_rounds(
         sdp,
         basis,
-        geometry(sdp, sdp).cells(sdp, np.arange(0, 150, 10)),
+        geometry(sdp, sdp).cells(np.arange(0, 150, 10)),
         solve_small,
         tol=1e-6,
-        spared={},
         make_feasible=lambda values, close: repair(sdp, values),
         proceed=lambda entry: True,
     )
     assert found.complete
-    assert found.rounds[0]["rows"] < found.rounds[-1]["rows"] < ROLL.m
+    assert found.history[0]["rows"] < found.history[-1]["rows"] < ROLL.m
     assert -found.value == pytest.approx(np.trace(whole.values["K"]), rel=1e-5)
-    assert [e["relaxed"] for e in found.rounds] == sorted(
-        (e["relaxed"] for e in found.rounds), reverse=True
+    assert [e["relaxed"] for e in found.history] == sorted(
+        (e["relaxed"] for e in found.history), reverse=True
     )
 
 

@@ -37,7 +37,7 @@ class Geometry:
     form: EdgeForm | None
     refusal: str = ""
 
-    def cells(self, sdp: SDP, centres: Index) -> dict[str, Index]:
+    def cells(self, centres: Index) -> dict[str, Index]:
         """For every group of rows on edges, the centre nearest to each row's first node."""
         if self.form is None:
             return {}

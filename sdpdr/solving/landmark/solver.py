@@ -34,13 +34,12 @@ from sdpdr.solvers.running import point_found
 from sdpdr.solving.candidate import Candidate, standard_form
 from sdpdr.solving.choice import choose
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
-from sdpdr.solving.landmark.lazy import (
-    Lazy,
+from sdpdr.solving.landmark.rounds import (
+    Rounds,
     Values,
-    is_settleable,
+    are_limits_alone,
     settle,
-    short_edges,
-    solve_lazily,
+    solve_in_rounds,
 )
 from sdpdr.solving.options import Clock, PlanOptions
 
@@ -95,36 +94,24 @@ class LandmarkSolver(Solver):
             sources = graphs.landmarks(graph, min(self.sources, graph.n), self.seed)
             duals = routed_multipliers(sdp, self.geometry, sources)
         with clock("solve"):
-            lazy, point = self._rounds(sdp, basis, duals, deadline, progress)
+            elastic = self._elastic(sdp, duals)
+            target = elastic.sdp if elastic else sdp
+            n, m = basis.shape
+            centres = np.random.default_rng(self.seed).permutation(n)[: 4 * m]
+            rounds = solve_in_rounds(
+                target,
+                basis,
+                self.geometry.cells(centres),
+                lambda small: self._solve_small(small, self._left(deadline)),
+                tol=self.tol,
+                make_feasible=lambda values, close: self._feasible(target, values, close),
+                proceed=lambda entry: self._proceed(entry, deadline, progress),
+            )
+        point = elastic.lift(rounds.point) if elastic else rounds.point
         late = deadline.is_over()
-        verdict = Verdict.TIME_LIMIT if late and not lazy.complete else _verdict(lazy)
-        return Outcome(point, verdict, _claim(lazy), clock.seconds, lazy.rounds)
-
-    def _rounds(
-        self,
-        sdp: SDP,
-        basis: Array,
-        duals: Mapping[str, Array],
-        deadline: Deadline,
-        progress: Progress | None,
-    ) -> tuple[Lazy, Point]:
-        """What the rounds come to, and a point of the whole program."""
-        graph = self.geometry.graph
-        elastic = self._elastic(sdp, duals)
-        centres = np.random.default_rng(self.seed).permutation(graph.n)[: 4 * basis.shape[1]]
-        target, form = elastic.sdp if elastic else sdp, self.geometry.form
-        lazy = solve_lazily(
-            target,
-            basis,
-            self.geometry.cells(sdp, centres),
-            lambda small: self._solve_small(small, self._left(deadline)),
-            tol=self.tol,
-            spared=short_edges(form) if form and is_settleable(form) else {},
-            make_feasible=lambda values, close: self._feasible(target, values, close),
-            proceed=lambda entry: self._proceed(entry, deadline, progress),
-        )
-        point = elastic.lift(lazy.point) if elastic else lazy.point
-        return lazy, Point(point.values, duals or point.duals)
+        verdict = Verdict.TIME_LIMIT if late and not rounds.complete else _verdict(rounds)
+        point = Point(point.values, duals or point.duals)
+        return Outcome(point, verdict, _claim(rounds), clock.seconds, rounds.history)
 
     def _basis(self) -> Array:
         graph = self.geometry.graph
@@ -155,7 +142,7 @@ class LandmarkSolver(Solver):
         shrunk = repair(sdp, values)
         form, name = self.geometry.form, sdp.psd_variables[0].name
         value = values[name]
-        if not close or form is None or not is_settleable(form) or not isinstance(value, Factor):
+        if not close or form is None or not are_limits_alone(form) or not isinstance(value, Factor):
             return shrunk
         settled = repair(sdp, {**values, name: Factor(settle(form, value.factor))})
         return min(shrunk, settled, key=sdp.primal_value)
@@ -251,14 +238,14 @@ def _checked_count(landmarks: int | None, n: int, basis: str | ArrayLike) -> int
     return count
 
 
-def _verdict(lazy: Lazy) -> Verdict:
-    if not lazy.rounds:
+def _verdict(rounds: Rounds) -> Verdict:
+    if not rounds.history:
         return Verdict.FAILED
-    return Verdict.SOLVED if lazy.complete else Verdict.INACCURATE
+    return Verdict.SOLVED if rounds.complete else Verdict.INACCURATE
 
 
-def _claim(lazy: Lazy) -> Claim:
-    if not lazy.rounds:
+def _claim(rounds: Rounds) -> Claim:
+    if not rounds.history:
         return Claim("failed", message="The small program was not solved.")
-    words = "all rows hold" if lazy.complete else "rounds ended before all rows held"
-    return Claim("landmark optimum", lazy.value, len(lazy.rounds), f"{words}.")
+    words = "all rows hold" if rounds.complete else "rounds ended before all rows held"
+    return Claim("landmark optimum", rounds.value, len(rounds.history), f"{words}.")
