@@ -104,6 +104,15 @@ def test_lengths_that_all_scale_scale_the_point_on_its_face():
     np.testing.assert_allclose(sdpdr.derivative(model, solution, p)["K"], hexagon, atol=1e-7)
 
 
+def test_exact_lengths_that_leave_no_interior_scale_the_point():
+    """Equations keep the matrix on a face that no single one of them states."""
+    points = np.random.default_rng(2).standard_normal((8, 2))
+    g, K, p = graphs.knn(points, 3, connect="mst"), psd("K", 8), parameter("p", value=1.0)
+    model = maximize(K.trace()) + (K.sum(axis=1) == 0) + (K.distance2(g.edges) == p * g.sqdist)
+    optimum = Optimum(model, sdpdr.solve(model))
+    np.testing.assert_allclose(optimum.derivative(p)["K"], optimum.values["K"], atol=1e-6)
+
+
 def test_a_slack_matrix_that_vanishes_altogether_is_no_obstacle():
     """The optimum is p diag(0, ..., 8), where the matrix inequality holds with zero slack."""
     p = parameter("p", value=1.3)

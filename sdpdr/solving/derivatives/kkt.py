@@ -32,6 +32,8 @@ from sdpdr.solving.derivatives.equations import Equations
 
 # Entries of D below which an entry of u stays an unknown: dividing by D loses digits of others.
 _UNKNOWN = 1e-2
+# Powers of mu are 0 or 1 in the limit, and a half where a number vanishes with its multiplier.
+_BETWEEN = 0.28
 # Eigenvalues, relative to the largest, of equations that depend on others.
 _DEPENDENT = 1e-9
 # Share of a right side that a factorization may leave.
@@ -165,6 +167,14 @@ class Place:
         """The power of mu like which numbers and eigenvalues of u vanish after another place."""
         here, there = self._sizes, before._sizes
         return np.asarray(np.log(here / there) / np.log(self.mu / before.mu))
+
+    def touches(self, exponents: Array) -> bool:
+        """Whether a number or eigenvalue vanishes together with its multiplier, both like a root.
+
+        What rows alone keep at zero has a multiplier that does not vanish, whatever its power.
+        """
+        both = np.maximum(self._sizes, self.mu / self._sizes) < self.mu**0.25
+        return bool(np.any(both & (np.abs(exponents - 0.5) < _BETWEEN)))
 
     @property
     def _sizes(self) -> Array:

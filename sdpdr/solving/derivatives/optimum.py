@@ -37,8 +37,6 @@ from sdpdr.solving.derivatives.kkt import Place, System
 _GAPS = tuple(10.0**-k for k in range(5, 9))
 # Newton steps for each, the length after which one more is the last, and the shortest share.
 _STEPS, _NEAR, _SHARE = 50, 1e-3, 1e-6
-# Powers of mu are 0 or 1 in the limit, and a half where a number vanishes with its multiplier.
-_BETWEEN = 0.22
 # Multipliers that double as the gap becomes a tenth have no limit, since they grow at least like
 # the inverse of its root. Where no point is inside, they grow with every step of Newton's method.
 _GROWTH, _UNLIMITED = 2.0, 1e4
@@ -287,8 +285,7 @@ class Optimum(Near):
     def derivative(self, parameter: Parameter) -> dict[str, Array]:
         """Derivatives of the user's variables, or a `NotSmoothError` if there are none."""
         names, shapes, changes = self._names(), self.model.shapes, self.changes(parameter)
-        powers = np.abs(self._exponents - np.round(self._exponents))
-        if np.max(powers, initial=0.0) > _BETWEEN:
+        if self._place.touches(self._exponents):
             raise NotSmoothError(_TOUCHING)
         if not self._system.determines(self._are_among(names)):
             raise NotSmoothError(_SEVERAL)
