@@ -25,7 +25,7 @@ _LAST: WeakKeyDictionary[Model, Solution] = WeakKeyDictionary()
 def solve_again(model: Model, **options: Any) -> Solution:
     """Solve a model, from the last answer where its solver can begin there (see `Model.solve`).
 
-    Whatever that does not prove, `sdpdr.solve` is asked.
+    If that proves nothing, `sdpdr.solve` solves the model.
 
     Parameters
     ----------

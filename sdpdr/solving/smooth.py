@@ -33,7 +33,7 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
     ----------
     model : Model
     outcome : Outcome
-        Of the model as cvxpy was given it.
+        The solver's answer to the model as cvxpy writes it.
     chosen : Candidate
     request : Request
 

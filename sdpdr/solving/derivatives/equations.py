@@ -97,10 +97,10 @@ class Equations:
         made = cls(flat, B, g, c * scale, tuple(cones), turns, scale, slack)
         if not bases:
             return made
-        turned = sp.csr_array(made.turned(B.toarray()))
-        return replace(made, B=turned, c=made.turned(made.c))
+        rotated = sp.csr_array(made.rotated(B.toarray()))
+        return replace(made, B=rotated, c=made.rotated(made.c))
 
-    def turned(self, v: Array, *, back: bool = False) -> Array:
+    def rotated(self, v: Array, *, back: bool = False) -> Array:
         """Numbers of u, or rows of them, in the bases of faces, or from there."""
         found = v.copy()
         for at, Q in self.bases:
@@ -108,19 +108,19 @@ class Equations:
             found[..., at] = svec(Q.T @ smat(v[..., at]) @ Q)
         return found
 
-    def written(self, answer: Answer) -> tuple[Array, Array]:
+    def from_answer(self, answer: Answer) -> tuple[Array, Array]:
         """A point of the flat program as u, and its multipliers."""
         m = self.flat.f.size
         u = np.append(answer.x, answer.s[self.slack]) / self.scale
-        return self.turned(u), -np.concatenate([answer.z[:m], answer.z[m:][self.slack]])
+        return self.rotated(u), -np.concatenate([answer.z[:m], answer.z[m:][self.slack]])
 
     def unknowns(self, u: Array) -> Array:
         """Unknowns of the flat program."""
-        return (self.turned(u, back=True) * self.scale)[: self.flat.c.size]
+        return (self.rotated(u, back=True) * self.scale)[: self.flat.c.size]
 
     def start(self, answer: Answer, mu: float) -> tuple[Array, Array]:
         """The same with the pairs on the central path that belong to mu (`sdpdr.certify.cones`)."""
-        u, y = self.written(answer)
+        u, y = self.from_answer(answer)
         v = self.c - self.B.T @ y
         for cone, at in self.cones:
             root = np.sqrt(cone.weight) if isinstance(cone, Semidefinite) else 1.0

@@ -68,7 +68,7 @@ class _Frame(NamedTuple):
         """Whether entries are those of a matrix."""
         return len(self.vectors) < self.at.size or self.at.size == 1
 
-    def turned(self, v: Array, *, back: bool) -> Array:
+    def rotated(self, v: Array, *, back: bool) -> Array:
         """Numbers in the basis, or from there."""
         Q = self.vectors.T if back else self.vectors
         return svec(Q.T @ smat(v) @ Q) if self.is_matrix else np.asarray(Q.T @ v)
@@ -122,7 +122,7 @@ class Place:
                     self.quotients[frame.at] = mu / (frame.sizes[i] * frame.sizes[j])
                     slope = np.zeros(frame.at.size)
                     slope[frame.diagonal] = -1.0 / frame.sizes
-                    self.gradient[frame.at] = frame.turned(slope, back=True)
+                    self.gradient[frame.at] = frame.rotated(slope, back=True)
                     self.frames.append(frame)
             else:
                 self.gradient[at] = cone.gradient(u[at])
@@ -132,11 +132,11 @@ class Place:
                     self.quotients[one] = mu * np.maximum(values, 0.0)
                     self.frames.append(_Frame(one, Q, np.zeros(0), (none, none), none))
 
-    def turned(self, v: Array, *, back: bool = False) -> Array:
+    def rotated(self, v: Array, *, back: bool = False) -> Array:
         """A vector in the bases, or from there."""
         found = v.copy()
         for frame in self.frames:
-            found[frame.at] = frame.turned(v[frame.at], back=back)
+            found[frame.at] = frame.rotated(v[frame.at], back=back)
         return found
 
     @cached_property
@@ -152,8 +152,8 @@ class Place:
             n, (i, j) = len(Q), frame.pairs
             seen = np.flatnonzero(np.diff(part.indptr))
             full = sp.csr_array(part[seen] @ full_from_svec(n).T).reshape((seen.size * n, n))
-            turned = Q.T @ (full.tocsr() @ Q).reshape(seen.size, n, n)
-            entries = turned[:, i, j] * np.where(i == j, 1.0, SQRT2)
+            rotated = Q.T @ (full.tocsr() @ Q).reshape(seen.size, n, n)
+            entries = rotated[:, i, j] * np.where(i == j, 1.0, SQRT2)
             rows[np.ix_(frame.at, seen)] = entries.T
         return np.asarray(rows)
 
@@ -184,8 +184,8 @@ class Place:
     def limit(self, exponents: Array, u: Array, y: Array) -> Array:
         """D at the optimum, where the path ends in u and y."""
         vanish, found = exponents > 0.5, self.quotients.copy()
-        at, v = self.scalars.size, self.turned(self.of.c - self.of.B.T @ y)
-        u = self.turned(u)
+        at, v = self.scalars.size, self.rotated(self.of.c - self.of.B.T @ y)
+        u = self.rotated(u)
         found[self.scalars] = np.where(vanish[:at], np.inf, 0.0)
         for frame in self.frames:
             D = self.quotients[frame.at]
@@ -229,11 +229,11 @@ class System:
         self._scaled = self._matrix * self._units * self._units[:, None]
 
     def solve(self, r: Array, p: Array) -> tuple[Array, Array]:
-        """Du and dy by a factorization; `least` where equations depend on others."""
+        """Du and dy by a factorization; `least_solution` where equations depend on others."""
         found = self._solved(self._right(r, p))
-        return self.least(r, p) if found is None else self._moved(found, r)
+        return self.least_solution(r, p) if found is None else self._moved(found, r)
 
-    def least(self, r: Array, p: Array) -> tuple[Array, Array]:
+    def least_solution(self, r: Array, p: Array) -> tuple[Array, Array]:
         """The least du and dy, as far as equations that depend on others do not contradict."""
         values, vectors = self._spectrum
         part = vectors[:, self._known]
@@ -256,9 +256,9 @@ class System:
         return True
 
     def _right(self, r: Array, p: Array) -> Array:
-        turned = self.place.turned(r)
-        seen = turned[self._gone] / self._D[self._gone]
-        return np.concatenate([turned[self._stays], p + self._rows.T @ seen])
+        rotated = self.place.rotated(r)
+        seen = rotated[self._gone] / self._D[self._gone]
+        return np.concatenate([rotated[self._stays], p + self._rows.T @ seen])
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array]:
@@ -288,6 +288,6 @@ class System:
         """Du and dy of a solution."""
         size = int(np.count_nonzero(self._stays))
         dy, D = found[size:], np.where(self._stays, 1.0, self._D)
-        du = self.place.turned(self.place.of.B.T @ dy - r) / D
+        du = self.place.rotated(self.place.of.B.T @ dy - r) / D
         du[self._stays] = found[:size]
-        return self.place.turned(du, back=True), dy
+        return self.place.rotated(du, back=True), dy

@@ -47,8 +47,8 @@ _LARGEST = 1e10
 NO_INTERIOR = (
     "the program has no interior at these values of the parameters, and its multipliers, which "
     "would be the derivative, have no limit: the optimal value may change on one side only, or not "
-    "at a rate. Take differences of two solutions, or another value, for which rows leave room (a "
-    "limit that is positive rather than zero)."
+    "at a rate. Take differences of two solutions, or another value, for which the constraints "
+    "leave room (a bound that is positive rather than zero)."
 )
 _IMPRECISE = (
     "no precise optimum was found from this solution, or the program is too large for one: solve "
@@ -59,8 +59,8 @@ _TOUCHING = (
     "its multiplier, as far as can be told: move the parameter a little."
 )
 _SEVERAL = (
-    "the solution has no derivative here, since its point is not unique: add a price that chooses "
-    "one, for instance on squares."
+    "the solution has no derivative here, since its point is not unique: add a penalty that "
+    "selects one, for instance on squares."
 )
 
 
@@ -72,8 +72,8 @@ class Change(NamedTuple):
     missed: Array
 
 
-class Written(NamedTuple):
-    """A model at present values of its parameters, flat; `written` makes it.
+class FlatModel(NamedTuple):
+    """A model at present values of its parameters as a flat program; `flat_model` makes it.
 
     Attributes
     ----------
@@ -99,10 +99,10 @@ class Written(NamedTuple):
     null: Mapping[int, Array]
 
 
-def written(model: Model, values: Mapping[str, Value]) -> Written:
+def flat_model(model: Model, values: Mapping[str, Value]) -> FlatModel:
     """The model in standard form on the faces that its rows state, or over cvxpy's cones.
 
-    Values of variables next to the optimum tell the unit of quadratic costs.
+    Quadratic costs take their unit from values of the variables next to the optimum.
     """
     if model.is_smooth:
         return _over_cones(flat_problem(render_model(model).problem))
@@ -112,7 +112,7 @@ def written(model: Model, values: Mapping[str, Value]) -> Written:
     return _in_standard_form(sdp, float(near_powers(np.array([largest or 1.0]))[0]))
 
 
-def _over_cones(flat: FlatProblem) -> Written:
+def _over_cones(flat: FlatProblem) -> FlatModel:
     """A model with smooth costs: cvxpy keeps no values of what it adds, nor multipliers of it."""
     shapes = {v.name(): v.shape for v in flat.problem.variables()}
 
@@ -122,7 +122,7 @@ def _over_cones(flat: FlatProblem) -> Written:
     def answer(solution: Solution) -> Answer | None:
         return ask_clarabel(flat.program) if solution.values else None
 
-    return Written(flat.program, [], answer, values, flat.variables, {})
+    return FlatModel(flat.program, [], answer, values, flat.variables, {})
 
 
 def _unfolded(numbers: Array, shape: tuple[int, ...]) -> Array:
@@ -134,7 +134,7 @@ def _unfolded(numbers: Array, shape: tuple[int, ...]) -> Array:
     return np.asarray(found + np.triu(found, 1).T)
 
 
-def _in_standard_form(sdp: SDP, unit: float) -> Written:
+def _in_standard_form(sdp: SDP, unit: float) -> FlatModel:
     faced = facial_reduction(sdp)
     if faced.infeasible:
         raise NotSmoothError(NO_INTERIOR)
@@ -160,7 +160,7 @@ def _in_standard_form(sdp: SDP, unit: float) -> Written:
     places = {block.name: block.places for block in found.blocks}
     stated = {v.name: null_vectors(faced.sdp, v.name).toarray() for v in faced.sdp.psd_variables}
     null = {int(places[name][0]): u for name, u in stated.items() if u.size}
-    return Written(found.flat, exposing, answer, values, places, null)
+    return FlatModel(found.flat, exposing, answer, values, places, null)
 
 
 class Near:
@@ -176,9 +176,9 @@ class Near:
 
     def __init__(self, model: Model, solution: Solution) -> None:
         self.model, self._values = model, solution.values
-        self.written = written(model, self._values)
-        answer = self.written.answer(solution)
-        if answer is None and self.written.faces:
+        self.flat_model = flat_model(model, self._values)
+        answer = self.flat_model.answer(solution)
+        if answer is None and self.flat_model.faces:
             # Multipliers of the whole program, that might do instead, need not exist.
             raise NotSmoothError(NO_INTERIOR)
         if answer is None:
@@ -186,25 +186,25 @@ class Near:
                 f"a derivative needs a point and all multipliers; this solution "
                 f"({solution.status.name} by {solution.solver}) lacks some."
             )
-        self.units = Units.of(self.written.flat)
-        self.of = Equations.of(self.units.program(self.written.flat), self._null())
+        self.units = Units.of(self.flat_model.flat)
+        self.of = Equations.of(self.units.program(self.flat_model.flat), self._null())
         x, z = self.units.point(answer.x), self.units.multipliers(answer.z)
         flat = self.of.flat
         self.answer = Answer(x, flat.b - flat.A @ x, z, True)
-        self.u, self.y = self.of.written(self.answer)
+        self.u, self.y = self.of.from_answer(self.answer)
 
     def _null(self) -> dict[int, Array]:
         """Null vectors of matrices in the units of the program."""
         found = {}
-        for first, u in self.written.null.items():
+        for first, u in self.flat_model.null.items():
             k = np.arange(len(u))
             units = np.sqrt(self.units.unknowns[first + k * (k + 3) // 2])
             found[first] = u * units[:, None]
         return found
 
-    def given(self, u: Array) -> Mapping[str, Value]:
+    def values_of(self, u: Array) -> Mapping[str, Value]:
         """Values of the model's variables, linear in u."""
-        return self.written.values(self.units.given_point(self.of.unknowns(u)))
+        return self.flat_model.values(self.units.given_point(self.of.unknowns(u)))
 
     def changes(self, parameter: Parameter) -> list[Change]:
         """What every entry of a parameter changes, which all data are affine in."""
@@ -222,8 +222,8 @@ class Near:
 
     def _moved(self, parameter: Parameter) -> Equations:
         """The program at other values of a parameter, with u and y as they are here."""
-        now = written(self.model, self._values)
-        if now.faces != self.written.faces:
+        now = flat_model(self.model, self._values)
+        if now.faces != self.flat_model.faces:
             raise NotSmoothError(NO_INTERIOR)
         flat = self.of.flat
         if now.flat.A.shape == flat.A.shape and now.flat.E.shape == flat.E.shape:
@@ -231,7 +231,7 @@ class Near:
             if other.is_like(self.of):
                 return other
         raise NotSmoothError(
-            f"the rows of the program, or the face that they state, change with "
+            f"the constraints of the program, or the face that they state, change with "
             f"{parameter.name!r}: take differences of two solutions instead."
         )
 
@@ -249,7 +249,7 @@ class Optimum(Near):
 
     def __init__(self, model: Model, solution: Solution) -> None:
         super().__init__(model, solution)
-        failure = NotSmoothError(NO_INTERIOR) if self.written.faces else DataError(_IMPRECISE)
+        failure = NotSmoothError(NO_INTERIOR) if self.flat_model.faces else DataError(_IMPRECISE)
         if self.of.g.size**2 * self.of.c.size > _LARGEST:
             raise failure
         with np.errstate(all="ignore"):
@@ -270,7 +270,7 @@ class Optimum(Near):
     @property
     def values(self) -> dict[str, Value]:
         """The optimal point."""
-        return dict(self.given(self.u))
+        return dict(self.values_of(self.u))
 
     @cached_property
     def _system(self) -> System:
@@ -291,12 +291,12 @@ class Optimum(Near):
             raise NotSmoothError(_SEVERAL)
         if not self.agree(changes):
             raise NotSmoothError(
-                f"the solution has no derivative by {parameter.name!r} here, since rows that depend"
-                " on each other come apart as it changes: leave one of them out."
+                f"the solution has no derivative by {parameter.name!r} here, since constraints "
+                "that depend on each other come apart as it changes: leave one of them out."
             )
         slopes: dict[str, list[Array]] = {name: [] for name in names}
         for change in changes:
-            moved = self.given(self._system.least(change.slack, change.missed)[0])
+            moved = self.values_of(self._system.least_solution(change.slack, change.missed)[0])
             for name in names:
                 seen = arranged(moved[name], shapes[name]) if name in shapes else moved[name]
                 slopes[name].append(np.asarray(seen))
@@ -309,7 +309,7 @@ class Optimum(Near):
         """Which entries of u variables are made of."""
         found = np.zeros(self.of.c.size, dtype=bool)
         for name in names:
-            found[self.written.places[name]] = True
+            found[self.flat_model.places[name]] = True
         return found
 
     def _names(self) -> tuple[str, ...]:
@@ -345,7 +345,7 @@ def _centred(of: Equations, u: Array, y: Array, mu: float) -> Place:
         if is_near:
             return place
         du, dy = System(place).solve(*place.missed)
-        length = float(np.sqrt(place.quotients @ place.turned(du) ** 2 / mu))
+        length = float(np.sqrt(place.quotients @ place.rotated(du) ** 2 / mu))
         if not np.isfinite(length):
             break
         share = 1.0

@@ -53,7 +53,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
         If a block is written in cvxpy directly, so that the model has no standard form.
     NotSmoothError
         If the program has no interior at the present values because of this parameter, as where a
-        limit is zero: the value may change on one side only, or not at a rate. A face that does not
+        bound is zero: the value may change on one side only, or not at a rate. A face that does not
         depend on the parameter does no harm.
     DataError
         If the solution has no point or no multipliers, or was found at other values of parameters
@@ -108,8 +108,8 @@ def derivative(
     Returns
     -------
     dict from the name of a variable to array
-        Of the parameter's shape and then the variable's: entry ``[k, i, j]`` is the derivative of
-        ``K[i, j]`` by entry k of the parameter.
+        Arrays of the parameter's shape followed by the variable's: entry ``[k, i, j]`` is the
+        derivative of ``K[i, j]`` by entry k of the parameter.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def derivative(
         If a block is written in cvxpy directly, so that the model has no standard form.
     NotSmoothError
         Where there is no derivative: the point is not unique, a slack and its multiplier are both
-        zero, rows that depend on each other come apart, or the program has no interior.
+        zero, constraints that depend on each other come apart, or the program has no interior.
     DataError
         If the program is too large, or the solution far from the optimum.
 

@@ -95,7 +95,7 @@ class ConvexIteration:
         A start is given up when ``patience`` iterations lowered the excess by less than the share
         ``stall``.
     seed : int, default 0
-        Of everything random.
+        Seed of all random draws.
     solver, form : see `sdpdr.solve`
     accuracy : float, default 1e-7
         Relative gap requested of each solve, unless the solver is a configured object, which keeps

@@ -72,16 +72,16 @@ class Record:
     share : float
         The excess relative to the trace.
     trace : float
-        Of the matrix, or of all of them; of merged points, each counted.
+        Trace of the matrix, or of all of them; every merged point counts.
     infeasibility : float
         Primal error of the answer, as in `Solution.residuals`.
     value, gap : float
-        Of the linear program solved, with the relative distance to our bound of it, as measured
+        Value of the linear program solved, and its relative distance to our bound, as measured
         (`Solution.apparent_gap`). They grade the solve; they are no bound on what any matrix of
         that rank can do.
     status : str
-        Of the solve, by our grading; at best ``OPTIMAL_NEARBY``, since only the answer that an
-        iteration ends with is proved to be near a feasible point.
+        Status of the solve, by our grading; at best ``OPTIMAL_NEARBY``, since only the last answer
+        of an iteration is proved to be near a feasible point.
     seconds : float
     note : str
         What happened besides, in words.

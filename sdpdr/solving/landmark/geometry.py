@@ -1,4 +1,4 @@
-"""What a program knows of the points, and multipliers of the whole program from few rows."""
+"""The graph of a program, and multipliers of the whole program from shortest paths."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class Geometry:
 def geometry(model: Model | SDP, sdp: SDP) -> Geometry:
     """Find the graph that a model was made from, or read one off the rows of its program.
 
-    A graph in a block of the model may know the points; one read off rows knows lengths only.
+    A graph in a block of the model may hold the points; one read off rows has lengths only.
 
     Raises
     ------
     NotAcceptedError
-        There is no matrix variable, or neither block nor rows tell of a graph.
+        There is no matrix variable, or neither a block nor the rows hold a graph.
     """
     if len(sdp.psd_variables) != 1:
         raise NotAcceptedError(

@@ -37,9 +37,9 @@ class Rounds:
     Attributes
     ----------
     point : Point
-        Of the whole program, made feasible.
+        A feasible point of the whole program.
     value : float
-        Of the minimisation at ``point``.
+        Objective of the minimisation at ``point``.
     history : tuple of mappings
         ``iteration``, ``rows`` in force, their optimum ``relaxed``, the ``value`` of the feasible
         point and the largest ``violation`` of a row in each round, in the user's sense.
@@ -167,7 +167,7 @@ def settle(form: EdgeForm, factor: Array) -> Array:
 
     Where few edges are too long, shrinking the whole for the worst of them wastes what all
     others gained. Each sweep projects every edge that is too long on its limit, along itself,
-    and every point takes the mean of the moves that its edges ask for.
+    and every point takes the mean of the moves of its edges.
 
     Parameters
     ----------
@@ -204,6 +204,6 @@ def settle(form: EdgeForm, factor: Array) -> Array:
             break
         share = np.sqrt((1.0 - _MARGIN) * program.upper / np.maximum(lengths, 1e-300))
         wanted = np.where(long, 0.5 * (1.0 - share), 0.0)
-        asked = np.maximum(touching @ long.astype(float), 1.0)
-        moved -= (_RELAXATION / asked)[:, None] * (to_nodes @ (wanted[:, None] * steps))
+        count = np.maximum(touching @ long.astype(float), 1.0)
+        moved -= (_RELAXATION / count)[:, None] * (to_nodes @ (wanted[:, None] * steps))
     return np.asarray(moved - program.mass @ moved / program.mass.sum())

@@ -68,7 +68,7 @@ class LandmarkSolver(Solver):
         Number of landmarks, or of eigenvectors.
     basis : {"reconstruction", "laplacian"} or array of shape (n, m)
     inner : str or Solver, default "auto"
-        Of the small program.
+        Solver of the small program.
     sources : int, default 64
         Number of nodes whose shortest paths make the multipliers.
     """
