@@ -20,6 +20,10 @@ from sdpdr.program.ray import Ray
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import gap_scale as natural_scale
 
+_FACELESS = {
+    VALUE: "no point was proved feasible: the program has no interior, and no exact face was found",
+    BOUND: "no multipliers were proved: they have no interior, and no exact face was found",
+}
 # Numbers of a point up to which the kernel is asked: congruences of dense matrices take a second.
 _NUMBERS = 12_000
 
@@ -176,7 +180,7 @@ def _of_knowledge(form: Standard, known: Knowledge) -> Proved:
     sides = {VALUE: known.value, BOUND: known.bound}
     unit = form.units.cost
     numbers = {s: sdp.report(unit * x) if s in known.how else None for s, x in sides.items()}
-    how = {side: known.how.get(side, _why_not(known, side)) for side in sides}
+    how = {side: known.how.get(side, _why_not(form, known, side)) for side in sides}
     return Proved(
         numbers[VALUE],
         numbers[BOUND],
@@ -188,8 +192,10 @@ def _of_knowledge(form: Standard, known: Knowledge) -> Proved:
     )
 
 
-def _why_not(known: Knowledge, side: str) -> str:
-    """That the budget was spent, or the last that did not succeed."""
+def _why_not(form: Standard, known: Knowledge, side: str) -> str:
+    """What rules a proof out, that the budget was spent, or the last that did not succeed."""
+    if side in form.flat.faceless:
+        return _FACELESS[side]
     if known.is_late:
         spent = f"not proved within {known.seconds:.2g} seconds of a processor"
         return f"{spent}; `solution.prove()` goes on"

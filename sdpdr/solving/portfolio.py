@@ -30,7 +30,8 @@ _MISTAKE = (
 # Runs a candidate for a program: `sdpdr.solving.attempt.attempt`.
 Attempt = Callable[[Candidate, "SDP | None", Request, str], Solution]
 
-# Candidates that may find a program optimal for data nearby before the others are spared.
+# Candidates that may find a program optimal for data nearby, or one that nothing proves, before the
+# others are spared.
 _OPINIONS = 2
 # Seconds for the candidate that was nearest, if all fell short and nobody sets a time limit.
 _LONGEST = 600.0
@@ -56,11 +57,11 @@ def take_turns(
 
     Each ends by its share of the time (`sdpdr.solving.candidate.shares`), and what it has found by
     then is kept. The rest are spared when two find the program optimal only for data nearby, or one
-    proves that its optimum is zero, beside which no gap is small, where one side has neither an
-    interior nor an exact face, so that nothing proves it, or where the budget of the proof is spent
-    and nobody gave more time. If all fell short and some were
-    stopped, the one that came nearest goes on from its point in the time that is left, or begins
-    again if it cannot and there is more time than it had.
+    proves that its optimum is zero, beside which no gap is small, or where the budget of the proof
+    is spent and nobody gave more time. Where one side has neither an interior nor an exact face, no
+    answer is proved, and one that is optimal for data nearby is enough, or any two. If all fell
+    short and some were stopped, the one that came nearest goes on from its point in the time that
+    is left, or begins again if it cannot and there is more time than it had.
 
     Parameters
     ----------
@@ -180,10 +181,11 @@ class _Turns:
         last = found[-1]
         if last.unfinished and last.values and deadline.seconds == inf:
             return True  # The point may be as good as any, and its proof is what takes long.
-        if last.values and faceless(sdp):
+        nearby = statuses.count(Status.OPTIMAL_NEARBY)
+        if faceless(sdp) and (nearby or len(found) >= _OPINIONS):
             return True
         is_zero = last.gap_scale == 0.0 and is_nothing(sdp, last.bound, last.attained)
-        return is_zero or statuses.count(Status.OPTIMAL_NEARBY) >= _OPINIONS
+        return is_zero or nearby >= _OPINIONS
 
     def graded(self, *, interrupted: bool = False) -> Solution:
         """What was found, joined, with the runs that failed.
