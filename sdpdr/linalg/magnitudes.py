@@ -25,8 +25,6 @@ from sdpdr.linalg.maps.combine import by_rows
 
 # Operations on one term: two products, a half, a root of two in and out of `svec`, both halves.
 OPERATIONS = 8
-# Whole numbers up to which sums of products of three are not rounded.
-_WHOLE = 2.0**12
 
 
 def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> Matrix:
@@ -78,54 +76,6 @@ def of_sizes(linear_map: LinearMap) -> LinearMap:
     if isinstance(linear_map, BilinearForms):
         return BilinearForms(abs(linear_map.left), abs(linear_map.right))
     return SvecMap(linear_map.n, abs(linear_map.matrix()))
-
-
-def least_share(linear_map: LinearMap) -> float:
-    """Smallest ratio of an entry to the sum of the sizes of its terms; 1 without cancellation."""
-    sizes = row_magnitudes(linear_map)
-    left = abs(sp.csr_array(linear_map.matrix()))
-    shares = np.ones(sizes.nnz)
-    entries = sizes.tocoo()
-    known = entries.data > 0.0
-    found = np.asarray(left[entries.row[known], entries.col[known]]).ravel()
-    shares[known] = found / entries.data[known]
-    return float(np.min(shares, initial=1.0))
-
-
-def is_written_exactly(linear_map: LinearMap | VectorMap) -> bool:
-    """Whether ``matrix()`` adds up and multiplies nothing that may be rounded."""
-    if isinstance(linear_map, Stacked):
-        return all(map(is_written_exactly, linear_map.maps))
-    if isinstance(linear_map, Summed):
-        return all(map(is_whole, linear_map.maps))
-    if isinstance(linear_map, Combined):
-        single = bool(np.all(np.diff(linear_map.weights.indptr) <= 1))
-        powers = bool(np.all(np.abs(np.frexp(linear_map.weights.data)[0]) == 0.5))
-        if single and powers:
-            return is_written_exactly(linear_map.inner)
-        return is_whole(linear_map)
-    if isinstance(linear_map, BilinearForms):
-        return is_whole(linear_map)
-    return True
-
-
-def is_whole(linear_map: LinearMap | VectorMap) -> bool:
-    """Whether all numbers of a map are whole and so small that their sums are not rounded."""
-    if isinstance(linear_map, (Stacked, Summed)):
-        return all(map(is_whole, linear_map.maps))
-    if isinstance(linear_map, Combined):
-        return _are_whole(linear_map.weights.data) and is_whole(linear_map.inner)
-    if isinstance(linear_map, BilinearForms):
-        return _are_whole(linear_map.left.data) and _are_whole(linear_map.right.data)
-    if isinstance(linear_map, Products):
-        return _are_whole(linear_map.vector)
-    if isinstance(linear_map, InnerProduct):
-        return _are_whole(sp.csr_array(linear_map.coefficients).data)
-    return False
-
-
-def _are_whole(numbers: Array) -> bool:
-    return bool(np.all(numbers == np.round(numbers)) and np.all(np.abs(numbers) <= _WHOLE))
 
 
 def adjoint_terms(linear_map: LinearMap | VectorMap) -> int:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, largest
 from sdpdr.program.point import Value
-from sdpdr.program.rescale import rescale
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP, remembered
 
@@ -79,8 +78,7 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     """The nearest point that is exactly feasible, where a closed form knows one.
 
     Slack takes the cheapest values that satisfy its rows. Where all that is left are upper
-    limits on one matrix, homogeneous otherwise, the matrix is shrunk until they hold. Matrices
-    with a fixed diagonal, or one fixed number, are scaled (`sdpdr.program.rescale`). In any
+    limits on one matrix, homogeneous otherwise, the matrix is shrunk until they hold. In any
     other case the point is returned as it is, and its residuals tell. Rows are never missed by
     more than before, and the value of a point at which all hold never gets worse.
 
@@ -94,7 +92,6 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     """
     if not sdp.is_point(values):
         return values
-    values = rescale(sdp, values)
     columns = slack_columns(sdp)
     if columns is None:
         return values

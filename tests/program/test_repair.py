@@ -10,6 +10,7 @@ from sdpdr import datasets, graphs, methods
 from sdpdr.blocks import Slack
 from sdpdr.linalg import Products
 from sdpdr.program import Factor
+from sdpdr.program.backward import backward_error
 from sdpdr.program.boxes import repair
 
 
@@ -64,3 +65,15 @@ def test_unfolding_is_certified_without_the_dense_matrix_of_its_centring(monkeyp
     model = methods.mvu(graphs.knn(datasets.swiss_roll(300, seed=0)[0], n_neighbors=6))
     monkeypatch.setattr(Products, "matrix", refuse)
     assert sdpdr.solve(model, "lowrank").certified()
+
+
+def test_the_backward_error_of_an_unfolding_is_that_of_its_lengths():
+    graph = graphs.cycle(6)
+    sdp = methods.mvu(graph, "equality").to_sdp()
+    angles = np.pi * np.arange(6) / 3
+    hexagon = np.column_stack([np.cos(angles), np.sin(angles)])
+    assert backward_error(sdp, {"K": Factor(hexagon)}) < 1e-14
+    assert backward_error(sdp, {"K": Factor(1.1 * hexagon)}) == pytest.approx(0.21)
+    inequality = methods.mvu(graph).to_sdp()
+    assert backward_error(inequality, {"K": Factor(0.9 * hexagon)}) < 1e-14
+    assert backward_error(inequality, {"K": Factor(1.1 * hexagon)}) == pytest.approx(0.21)
