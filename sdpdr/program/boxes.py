@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, largest
 from sdpdr.program.point import Value
@@ -19,7 +18,7 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class SlackColumn:
-    """The part of a vector variable that is slack of a group of rows; several may share a row.
+    """The part of a vector variable that is slack of a group of rows.
 
     Attributes
     ----------
@@ -44,7 +43,11 @@ class SlackColumn:
 
 @remembered
 def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
-    """All scalars of a program as slack of single rows; None if one is anything else."""
+    """All scalars of a program as slack of single rows; None if one is anything else.
+
+    A row may have two that are opposite to each other. Where more could take what is missing, none
+    is slack: that is a choice, which is left to solvers and proofs.
+    """
     found: list[SlackColumn] = []
     scalars = sdp.vector_variables
     if any(v.is_free or any(v.name in lmi.lhs for lmi in sdp.lmis) for v in scalars):
@@ -71,7 +74,18 @@ def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
             )
         if np.any(seen != 1):
             return None
-    return found
+    groups = ([c for c in found if c.label == rows.label] for rows in sdp.rows)
+    return None if any(_is_shared(group) for group in groups if group) else found
+
+
+def _is_shared(group: list[SlackColumn]) -> bool:
+    """Whether several scalars could take what a row misses."""
+    row = np.concatenate([c.row for c in group])
+    curved = np.concatenate([np.full(c.row.size, c.curvature is not None) for c in group])
+    rising = np.concatenate([c.coefficient > 0.0 for c in group])
+    m = int(np.max(row, initial=-1)) + 1
+    up, down, bent = (np.bincount(row[k], minlength=m) for k in (rising, ~rising, curved))
+    return bool(np.any((up > 1) | (down > 1) | ((bent > 0) & (up + down > 1))))
 
 
 def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
@@ -85,10 +99,10 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     Examples
     --------
     >>> from sdpdr import minimize, scalar
-    >>> w = scalar("w", 3, nonnegative=True)
-    >>> simplex = minimize(w @ [1.0, 2.0, 3.0]) + (w.sum() == 1)
-    >>> repair(simplex.to_sdp(), {"w": np.array([0.5, 0.25, 0.5])})["w"].tolist()
-    [0.4, 0.2, 0.4]
+    >>> w = scalar("w", 2, nonnegative=True)
+    >>> above = minimize(w.sum()) + (w >= [1.0, 2.0])
+    >>> repair(above.to_sdp(), {"w": np.array([0.5, 2.5])})["w"].tolist()
+    [1.0, 2.0]
     """
     if not sdp.is_point(values):
         return values
@@ -163,24 +177,14 @@ def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[
 def fill_slack(
     sdp: SDP, values: Mapping[str, Value], columns: list[SlackColumn]
 ) -> dict[str, Value]:
-    """The cheapest slack that satisfies the rows; where several share a row, near the values."""
+    """The cheapest slack that satisfies the rows."""
     filled: dict[str, Array] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
     alone = {**values, **{name: np.zeros_like(z) for name, z in filled.items()}}
-    by_label: dict[str, list[SlackColumn]] = {}
-    for column in columns:
-        by_label.setdefault(column.label, []).append(column)
     for rows in sdp.rows:
-        group = by_label.get(rows.label, [])
+        group = [c for c in columns if c.label == rows.label]
         missing = sdp.slack(rows, alone) if group else np.zeros(rows.m)
         for column in group:
             filled[column.variable][column.scalar] = _cheapest(rows, missing, column)
-        shared = _shared(group, rows.m)
-        if shared.any():
-            scalars = _Scalars.of(group, values)
-            amounts = scalars.near(missing, shared, is_limit=rows.relation == "<=")
-            for column, part in zip(group, scalars.split(amounts), strict=True):
-                among = shared[column.row]
-                filled[column.variable][column.scalar[among]] = part[among]
     return dict(filled)
 
 
@@ -192,88 +196,3 @@ def _cheapest(rows: Rows, missing: Array, column: SlackColumn) -> Array:
         # A scalar with a reward takes all that its row leaves, one with a price what it lacks.
         wanted = np.where((missing < 0.0) | (column.cost < 0.0), wanted, 0.0)
     return np.maximum(wanted, 0.0) if column.curvature is None else wanted
-
-
-def _shared(group: list[SlackColumn], m: int) -> NDArray[np.bool_]:
-    """The rows of a group in which several scalars could take what is missing."""
-    raising, lowering, curved = np.zeros(m, dtype=int), np.zeros(m, dtype=int), np.zeros(m, int)
-    for column in group:
-        if column.curvature is not None:
-            np.add.at(curved, column.row, 1)
-            continue
-        np.add.at(raising, column.row, column.coefficient > 0.0)
-        np.add.at(lowering, column.row, column.coefficient < 0.0)
-    alone = curved + raising + lowering <= 1
-    return ~alone & ((curved > 0) | (raising > 1) | (lowering > 1))
-
-
-@dataclass(frozen=True, eq=False)
-class _Scalars:
-    """All slack of a group of rows, one column after the other.
-
-    Attributes
-    ----------
-    row : array of int
-    coefficient, price : arrays
-        The price is that of a unit of the row.
-    value : array
-        In units of the scalar, with what must not be negative taken as zero where it is.
-    curved : array of bool
-    ends : array of int
-        Where columns end.
-    """
-
-    row: Index
-    coefficient: Array
-    price: Array
-    value: Array
-    curved: NDArray[np.bool_]
-    ends: Index
-
-    @staticmethod
-    def of(group: list[SlackColumn], values: Mapping[str, Value]) -> _Scalars:
-        """Those of columns, with their values."""
-        coefficient = np.concatenate([c.coefficient for c in group])
-        curved = np.concatenate([np.full(c.row.size, c.curvature is not None) for c in group])
-        given = np.concatenate([np.asarray(values[c.variable])[c.scalar] for c in group])
-        return _Scalars(
-            row=np.concatenate([c.row for c in group]),
-            coefficient=coefficient,
-            price=np.concatenate([c.cost for c in group]) / np.abs(coefficient),
-            value=np.where(curved, given, np.maximum(given, 0.0)),
-            curved=curved,
-            ends=np.cumsum([c.row.size for c in group])[:-1],
-        )
-
-    def split(self, amounts: Array) -> list[Array]:
-        """One number a scalar, by columns."""
-        return np.split(amounts, self.ends)
-
-    def near(self, missing: Array, shared: NDArray[np.bool_], *, is_limit: bool) -> Array:
-        """Values with which rows hold: those of one sign are scaled, up where there are such.
-
-        Where all of these vanish, the cheapest of them takes everything. One with a quadratic
-        price, whose sign is free, takes it in any case.
-        """
-        m, taken = missing.size, self.coefficient * self.value
-        lack = np.where(shared, missing - np.bincount(self.row, taken, m), 0.0)
-        if is_limit:
-            lack = np.minimum(lack, 0.0)
-        bent = np.bincount(self.row, self.curved, m) > 0.0
-        helpful = self.coefficient * lack[self.row] > 0.0
-        helped = np.bincount(self.row, helpful, m) > 0.0
-        movable = np.where(helped[self.row], helpful, ~helpful) & ~bent[self.row]
-        total = np.bincount(self.row, taken * movable, m)
-        scale = np.ones(m)
-        np.divide(total + lack, total, out=scale, where=total != 0.0)
-        amounts = np.where(movable, self.value * np.maximum(scale, 0.0)[self.row], self.value)
-        idle = helped & (total == 0.0)
-        takers = self._first(np.where(bent[self.row], self.curved, helpful & idle[self.row]))
-        amounts[takers] += lack[self.row[takers]] / self.coefficient[takers]
-        return amounts
-
-    def _first(self, among: NDArray[np.bool_]) -> Index:
-        """The cheapest one of each row among those chosen."""
-        order = np.lexsort((self.price, self.row))
-        order = order[among[order]]
-        return order[np.unique(self.row[order], return_index=True)[1]]
