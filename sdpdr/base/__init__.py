@@ -1,1 +1,1 @@
-"""What everything else stands on: errors, arrays and checks of data, files, progress."""
+"""Errors, arrays and checks of data, deadlines, files and progress, for all other packages."""

@@ -15,7 +15,7 @@ def at_command_line() -> bool:
 
 
 def either(python: str, command: str) -> str:
-    """Advice as Python is written, or, while a command runs, in the words of the command line.
+    """Return `python`, or `command` while a command of the command line runs.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def either(python: str, command: str) -> str:
 
 @contextmanager
 def for_commands() -> Iterator[None]:
-    """Let messages address a user of the command line."""
+    """Address messages to a user of the command line."""
     token = _at_command_line.set(True)
     try:
         yield

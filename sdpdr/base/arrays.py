@@ -1,10 +1,10 @@
-"""Arrays: the two kinds the package speaks of, numbers as doubles, and which numbers data may hold.
+"""Types of arrays, conversion to doubles, and the range of numbers that data may hold.
 
-Data may hold zero, and sizes from 1e-100 to 1e100. Beyond, squares and products of what people pass
-overflow or vanish somewhere on the way, and what comes out is wrong without a word. Within, there
-is room for lengths in any unit: those of atoms in light years, squared, are 1e-52. Numbers in files
-are held to this one by one. In a program, an entry may be as small as it likes beside the largest
-of its row, where it counts as zero; a row or a right side as a whole may not.
+Data may hold zero and absolute values from 1e-100 to 1e100. Outside this range squares and products
+overflow or underflow, and results are silently wrong. The range has room for lengths in any unit:
+sizes of atoms in light years, squared, are 1e-52. Every number in a file must lie in it. In a
+program, an entry may be arbitrarily small beside the largest of its row, where it counts as zero; a
+row or a right-hand side as a whole may not.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.int64]
 # A dense array or a sparse one; SciPy has no types to tell them apart.
 Matrix: TypeAlias = Any
-# What other sparse matrices are made of, and up to where their indices have 32 bits.
+# A matrix to copy, since SciPy's constructor checks its arguments; and the largest 32-bit index.
 _NOTHING = sp.csr_array((0, 0))
 _LARGEST_INDEX = np.iinfo(np.int32).max
-# Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
-# computed from inner products, sqrt(machine epsilon), with room to spare.
+# Relative to the largest entry: the error on the diagonal of a matrix of distances computed from
+# inner products, sqrt(machine epsilon), with a margin.
 ROUNDING = 1e-7
 
 
 def as_real(numbers: Any, copy: bool = False) -> Any:
-    """An array of doubles, sparse if it was given sparse."""
+    """Convert numbers to doubles; sparse input stays sparse."""
     if type(numbers) is np.ndarray and numbers.dtype == float and not copy:
-        return numbers  # as most are; what follows takes longer than a small product
+        return numbers  # the usual case, which must be cheaper than a small product
     if isinstance(numbers, Real):  # also whole numbers too long for an array
         try:
             return np.asarray(float(numbers))
@@ -56,12 +56,12 @@ def as_real(numbers: Any, copy: bool = False) -> Any:
 
 
 def own_rows(matrix: Any) -> sp.csr_array:
-    """A copy of a matrix with every entry once and in order."""
+    """Copy a matrix in CSR format, with sorted indices and without duplicates."""
     given = as_real(matrix)
     if given.ndim != 2:
         raise ShapeError(f"a matrix has two dimensions; this one has shape {given.shape}.")
     if sp.issparse(given) and given.format == "csr":
-        # SciPy takes five times as long over a matrix as over its arrays.
+        # To copy a matrix takes SciPy five times as long as to copy its arrays.
         parts = (given.data.copy(), given.indices.copy(), given.indptr.copy())
         own = sp.csr_array(parts, shape=given.shape)
     else:
@@ -73,7 +73,7 @@ def own_rows(matrix: Any) -> sp.csr_array:
 def rows_as_they_are(
     data: Array, indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]
 ) -> sp.csr_array:
-    """A sparse matrix of arrays that are known to be one."""
+    """Make a CSR matrix of arrays that are known to be valid, without SciPy's checks."""
     found = shallow_copy(_NOTHING)
     kind = np.int32 if max(*shape, data.size) <= _LARGEST_INDEX else np.int64
     found._shape = shape
@@ -83,26 +83,26 @@ def rows_as_they_are(
 
 
 def as_whole(what: str, number: Any) -> int:
-    """A number of things as an int, whose products do not wrap around."""
+    """Return a whole number as a Python int, whose products cannot overflow."""
     if not isinstance(number, Integral):
         raise DataTypeError(f"{what} must be a whole number; it is {number!r}.")
     return int(number)
 
 
 SMALLEST, LARGEST = 1e-100, 1e100
-ALLOWED = f"0, or a number of a size from {SMALLEST:g} to {LARGEST:g}"
+ALLOWED = f"0, or a number of absolute value from {SMALLEST:g} to {LARGEST:g}"
 
 _NOT_ZERO = re.compile(r"[-+]?[0._]*[1-9]")
 
 
 def is_admissible(numbers: Any) -> NDArray[np.bool_]:
-    """Whether each number is zero or of a size in the range; False for nan and infinity."""
+    """Whether each number is zero or has an absolute value in range; False for nan and infinity."""
     size = np.abs(np.asarray(numbers, dtype=float))
     return np.asarray((size == 0.0) | ((size >= SMALLEST) & (size <= LARGEST)))
 
 
 def is_written_admissibly(word: str) -> bool:
-    """Whether the number that a word writes is admissible, as written and not as it is read."""
+    """Whether the number in a text is admissible before it is rounded to a double."""
     value = float(word)
     vanished = value == 0.0 and _NOT_ZERO.match(word.strip()) is not None
     return not vanished and bool(is_admissible(value))
@@ -117,33 +117,33 @@ def require_squares(values: Array, name: str = "X") -> None:
     largest = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
     if largest > _LARGEST or 0.0 < largest < _SMALLEST:
         raise DataError(
-            f"the largest entry of {name} is {largest:.3g} in size; sums of squares need one "
+            f"the largest entry of {name} is {largest:.3g}; sums of squares need absolute values "
             f"between {_SMALLEST:g} and {_LARGEST:g}. Rescale {name}."
         )
 
 
 def largest(numbers: Any) -> float:
-    """The largest size of numbers, dense or sparse; 0 where there are none."""
+    """Return the largest absolute value, dense or sparse; 0 of no numbers."""
     entries = numbers.data if sp.issparse(numbers) else np.asarray(numbers)
     return float(np.max(np.abs(entries), initial=0.0))
 
 
 def places_of_rows(matrix: sp.csr_array, rows: Index) -> Index:
-    """Where the entries of some rows are stored, row by row."""
+    """Return the positions of the entries of some rows in ``matrix.data``, row by row."""
     counts = np.diff(matrix.indptr)[rows]
     before = np.cumsum(counts) - counts
     return np.arange(np.sum(counts)) + np.repeat(matrix.indptr[rows] - before, counts)
 
 
 def from_places(entries: Iterable[tuple[int, int, Any]], shape: tuple[int, int]) -> sp.csr_array:
-    """A sparse array of a few numbers, or fractions, at their rows and columns."""
+    """Make a sparse array of triples (row, column, value); values may be fractions."""
     known = list(entries)
     data = np.array([float(value) for _, _, value in known])
     return sp.csr_array((data, ([i for i, _, _ in known], [j for _, j, _ in known])), shape=shape)
 
 
 def placed(blocks: Iterable[tuple[int, int, sp.sparray]], shape: tuple[int, int]) -> sp.csr_array:
-    """The matrix that has these blocks and zeros elsewhere."""
+    """Assemble a matrix of blocks, each with the row and column of its first entry."""
     rows, columns, numbers = (
         [np.zeros(0, dtype=np.int64)],
         [np.zeros(0, dtype=np.int64)],
@@ -165,7 +165,7 @@ def seem_distances(X: Any) -> bool:
     apart, known = ~np.eye(len(X), dtype=bool), np.isfinite(X)
     if not known[apart].any():
         return False
-    # Computed distances are symmetric up to rounding, and their diagonal vanishes up to its root.
+    # Computed distances are symmetric up to rounding, their diagonal is zero up to its square root.
     rounding = ROUNDING * float(np.max(X[known]))
     if np.any(np.abs(X.diagonal()) > rounding) or np.any(X[apart & known] <= 0.0):
         return False

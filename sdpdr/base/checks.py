@@ -31,10 +31,10 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.rows import listed
 
-# Relative to the largest entry: up to this difference two halves of a matrix are the same.
+# Relative to the largest entry: a matrix is symmetric up to this difference.
 _SYMMETRIC = 1e-8
-# Warnings about the data themselves, which a second look at them would repeat.
-_OF_INPUT = (
+# Warnings about the data, which a second search would repeat.
+_ABOUT_DATA = (
     DoubtfulColumnWarning,
     DuplicatePointsWarning,
     RowNumbersWarning,
@@ -42,7 +42,7 @@ _OF_INPUT = (
     SquaredDistancesWarning,
     UnlikeColumnsWarning,
 )
-# Seeds that are drawn lie below.
+# Upper end of seeds that are drawn at random.
 _SEEDS = 2**31 - 1
 
 T = TypeVar("T")
@@ -73,14 +73,14 @@ def symmetric(
     *,
     sparse: bool = False,
     within: float = _SYMMETRIC,
-    instead: str = "NaN and infinity will not do.",
+    instead: str = "expected finite numbers.",
 ) -> Matrix:
     """Value of the argument called ``name`` as a matrix that is symmetric and finite."""
     stays = sparse and sp.issparse(value)
     matrix = own_rows(value) if stays else np.asarray(value, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
         raise ShapeError(f"{name} must be a square matrix; it has shape {matrix.shape}.")
-    with np.errstate(invalid="ignore"):  # times zero all but numbers are NaN
+    with np.errstate(invalid="ignore"):  # times zero, everything but a finite number is NaN
         rows, columns = (0.0 * matrix).nonzero()
     if rows.size:
         i, j = rows[0], columns[0]
@@ -118,7 +118,7 @@ def n_neighbors(value: object, n: int) -> int:
 
 
 def all_if_few(n_neighbors: int, search: Callable[[int], T]) -> tuple[T, int]:
-    """Search for so many neighbours, or for all where there are fewer; and the number used."""
+    """Search for so many neighbours, or for all if there are fewer; return also the number used."""
     try:
         return search(n_neighbors), n_neighbors
     except FewPointsError as error:
@@ -129,7 +129,7 @@ def all_if_few(n_neighbors: int, search: Callable[[int], T]) -> tuple[T, int]:
         FewPointsWarning,
     )
     with catch_warnings():
-        for kind in _OF_INPUT:  # the first search has issued these
+        for kind in _ABOUT_DATA:  # the first search has issued these
             simplefilter("ignore", kind)
         return search(most), most
 
@@ -166,7 +166,7 @@ def positive_number(name: str, value: object) -> float:
     return _within(name, number, 0 < number < np.inf, "be positive and finite")
 
 
-def price(name: str, value: object) -> float:
+def positive_or_infinite(name: str, value: object) -> float:
     """Value of the argument called ``name`` as a positive float, which may be infinite."""
     number = real(name, value)
     return _within(name, number, number > 0, "be positive, or infinite")

@@ -1,4 +1,4 @@
-"""Columns that are mistaken for what they are not: rows, codes, ids, units."""
+"""Columns that are probably not coordinates: row numbers, ids, codes of missing values, units."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sdpdr.base.errors import (
     warn,
 )
 
-# What pandas calls a column without a name, which is where it writes its index.
+# Names that pandas gives a column without a name, such as an index in a file.
 UNNAMED = re.compile(r"|Unnamed: \d+")
-# Names that columns of ids have, German and French ones among them.
+# Usual names of columns of ids, in English, German and French.
 _NAMES_OF_IDS = re.compile(
     r"id|ids|uid|uuid|key|index|row[ _.]?names?|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-]id"
     r"|(account|case|customer|invoice|order|patient|sample|serial)[ _.-](no|nr)"
@@ -29,21 +29,22 @@ _NAMES_OF_IDS = re.compile(
     r"|(?-i:.*[a-z]I[Dd])",
     re.IGNORECASE,
 )
+# Such columns may also count something: they hold ids only if no two entries are equal.
 _MAY_COUNT = re.compile(r"key|index|.*[ _.-]n[or]", re.IGNORECASE)
-# Fewer rows may be counted by chance, by a column that has a name.
+# In fewer rows a column with a name may hold 1, 2, ... by chance.
 _COUNTED = 10
-# Numbers that stand for what is not known in files of measurements.
+# Numbers that stand for missing values in files of measurements.
 _CODES = (-1e30, 1e30, -1e20, 1e20, -99999, 99999, -9999, 9999, -999, 999, -200, -99)
-# A code that occurs at least so often may lie nearer: half a range of the other entries away.
+# A code that occurs at least this often need only lie half a range from the other entries.
 _OFTEN = 3
-# Spreads of columns that differ more than this leave the narrow ones without a say.
+# Beyond this ratio of spreads, the narrower column hardly changes distances.
 _APART = 100.0
-# Share of the squared distances from which on all columns but one have no say together, whatever
-# they are. Of images they hold 0.94 at least (digits, also with a wide border in which a pixel in
-# ten thousand is lit; photographs, spectra, counts of words), of raw wine and of other tables with
-# units 2e-3, and 7e-6 of images of which one pixel is lit, and twenty others once by a 255th.
-_NO_SAY = 1e-6
-# Spreads beside the widest that are what rounding leaves of a column of zeros.
+# Share of the squared distances below which all columns but one together are negligible. Measured
+# shares: at least 0.94 in images (digits, also with a wide border in which a pixel in ten thousand
+# is lit; photographs, spectra, counts of words), 2e-3 in raw wine and other tables with units, and
+# 7e-6 in images of which one pixel is lit and twenty others once by a 255th.
+_NEGLIGIBLE = 1e-6
+# Relative to the widest spread: up to this one a column is constant up to rounding.
 _ROUNDED = 1e-14
 
 
@@ -90,14 +91,14 @@ def sentinels(column: ArrayLike) -> list[float]:
 
 
 def doubts(name: object, column: ArrayLike) -> str:
-    """Return why a column of numbers may not be a coordinate; empty without a reason.
+    """Return why a column of numbers may not be a coordinate; empty if there is no reason.
 
     Examples
     --------
     >>> doubts("pressure", [12.5, 30.1, -999.0, 21.0, -999.0])
     "column 'pressure' holds -999 twice, far from its other entries (12.5 to 30.1), ..."
     >>> doubts("CustomerID", [1007, 1002, 1031])
-    "column 'CustomerID' is called as ids are, and no two of its whole numbers are alike"
+    "column 'CustomerID' has a name of ids, and all its whole numbers are different"
     """
     entries = np.asarray(column, dtype=float)
     codes = sentinels(entries)
@@ -110,7 +111,7 @@ def doubts(name: object, column: ArrayLike) -> str:
         )
     whole = bool(entries.size) and bool((entries == np.round(entries)).all())
     if whole and is_named_as_id(str(name)) and len(set(entries.tolist())) == entries.size:
-        return f"column {name!r} is called as ids are, and no two of its whole numbers are alike"
+        return f"column {name!r} has a name of ids, and all its whole numbers are different"
     return ""
 
 
@@ -141,7 +142,7 @@ def warn_of_columns(X: Any) -> None:
 
 
 def unlike(X: Array, names: Sequence[object]) -> str:
-    """Return in words two columns whose ranges and spreads differ a hundredfold; else empty."""
+    """Describe two columns whose ranges and spreads differ a hundredfold; empty if none do."""
     if not len(X) or not np.isfinite(X).all():
         return ""
     spreads, ranges = X.std(axis=0), np.ptp(X, axis=0)
@@ -159,14 +160,14 @@ def unlike(X: Array, names: Sequence[object]) -> str:
 
 
 def lone(X: Array) -> str:
-    """Return in words a column that makes up all squared distances but a millionth; else empty."""
+    """Describe a column that makes up all squared distances but a millionth; empty if none does."""
     if X.ndim != 2 or not len(X) or X.shape[1] < 2 or not np.isfinite(X).all():
         return ""
     spreads = X.std(axis=0)
     widest = int(np.argmax(spreads))
     others = np.delete(spreads, widest)
     others = others[others > _ROUNDED * spreads[widest]]
-    if not others.size or np.sum(np.square(others / spreads[widest])) > _NO_SAY:
+    if not others.size or np.sum(np.square(others / spreads[widest])) > _NEGLIGIBLE:
         return ""
     return (
         f"column {widest} is spread so widely ({spreads[widest]:.3g}) that the other {others.size},"

@@ -1,4 +1,4 @@
-"""How long work may go on: deadlines, and operations counted."""
+"""Deadlines, and budgets of operations for proofs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from sdpdr.base.errors import DataError, DataTypeError
 
-# A limit of more seconds, ten years, is none: waits of the system and of solvers have limits too.
+# A limit of ten years or more is none: waits of the system and of solvers have limits, too.
 LONGEST = 3e8
-# Operations of all steps of a proof: a minute of them or less.
+# Most operations of all steps of a proof: those of a minute or less.
 MOST_OPERATIONS = 6e10
 # Operations in a second, to foresee what does not fit into the time left. Factorizations of J J^T
 # of 120 to 1500 points made 3e9 to 4e9 where they fill in, and less where they are over at once;
@@ -21,11 +21,11 @@ PACE = 3e9
 
 
 class EffortSpentError(ArithmeticError):
-    """A proof takes too long, or would; the message says what of."""
+    """A proof takes too many operations, or would take too long."""
 
 
 class TimeUpError(ArithmeticError):
-    """Nothing is left of the time for what was about to begin."""
+    """No time is left for the next step."""
 
 
 def as_float(number: Any) -> float:
@@ -85,21 +85,21 @@ class Deadline:
         return monotonic() - self._begin
 
     def left(self, at_most: float = inf) -> float | None:
-        """Seconds left, no more than so many; None for any number."""
+        """Seconds left, and no more than `at_most`; None if both are without limit."""
         seconds = min(self.ahead, at_most)
         return None if seconds == inf else seconds
 
     @property
     def ahead(self) -> float:
-        """Seconds left; infinite for any number."""
+        """Seconds left; infinite without a limit."""
         return inf if self.seconds == inf else max(0.0, self.seconds - self.spent)
 
     def is_over(self) -> bool:
-        """Whether nothing is left."""
+        """Whether no time is left."""
         return self.ahead == 0.0
 
     def require(self) -> None:
-        """Raise a `TimeUpError` when nothing is left."""
+        """Raise a `TimeUpError` if no time is left."""
         if self.is_over():
             raise TimeUpError("the time was up")
 
@@ -112,7 +112,7 @@ class Deadline:
         return Deadline(self.seconds + seconds, since=self)
 
     def excuse(self, seconds: float) -> None:
-        """Do not count a wait, such as for a worker; deadlines made from this one stay."""
+        """Extend the deadline by a wait, such as for a worker; those derived from it stay."""
         self._begin += seconds
 
 
@@ -151,5 +151,5 @@ class Effort:
 
 
 def in_seconds(seconds: float | None) -> str:
-    """Seconds to two digits, as people write them."""
+    """Return seconds as text with two digits."""
     return f"{float(f'{seconds or 0.0:.2g}'):g}"

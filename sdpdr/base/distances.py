@@ -12,12 +12,12 @@ from sdpdr.base.arrays import ROUNDING, Array, own_rows, seem_distances
 from sdpdr.base.errors import DataError, SeemingDistancesWarning, SquaredDistancesWarning, warn
 from sdpdr.base.rows import numbered
 
-# Relative to a length: by how much one of three digits, with two others of three digits, may break
-# the triangle inequality. Squares break it by as much as they are long.
+# Relative to a length: violation of the triangle inequality that is explained by three lengths
+# rounded to three digits. Squared lengths violate it by as much as they are long.
 _DIGITS = 0.015
 # Decimal places of lengths that were rounded.
 _PLACES = 7
-# Units of rounding that an inner product of some thousand terms may be off by, as in 1 - S @ S.T.
+# Error of an inner product of some thousand terms, as in 1 - S @ S.T, in units of rounding.
 _UNITS = 16.0
 
 
@@ -28,7 +28,7 @@ def squared_distances(D: Any, *, squared: bool, at_least: int = 3) -> Array:
     largest = float(np.abs(array).max(initial=0.0, where=known))
     eps = precision_of(D)
     slack = max(ROUNDING, _UNITS * eps) * largest
-    # A square root turns rounding of squares into its root, where the length is next to nothing.
+    # In tiny lengths the square root magnifies the rounding of their squares.
     slack_of_squares = _UNITS * eps * largest**2
     cannot = "A distance cannot be: pass distances, not a kernel, and NaN where none is known"
     _refuse(array < -slack, array, "negative", cannot)
@@ -139,7 +139,7 @@ def require_one_order(D: Any) -> None:
     rows, columns = getattr(D, "index", None), getattr(D, "columns", None)
     if rows is None or columns is None or len(rows) != len(columns) or rows.equals(columns):
         return
-    # Words for names, since not all that names something can be compared.
+    # As text, since names of different types have no order.
     row_names, column_names = ([repr(name) for name in names.tolist()] for names in (rows, columns))
     if row_names != column_names and sorted(row_names) == sorted(column_names):
         k = next(k for k, name in enumerate(row_names) if name != column_names[k])
@@ -205,10 +205,10 @@ def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:
 
 
 def _refuse_asymmetric(wrong: np.ndarray, matrix: Array, D: Any) -> None:
-    """Refuse entries that differ from their mirror image; zeros among them were not filled in."""
+    """Refuse asymmetric distances, with other advice where one triangle was not filled in."""
     if not wrong.any():
         return
-    # The names of rows and columns of a frame would steer its sums.
+    # pandas would align a frame and its transpose by their names.
     framed = hasattr(D, "columns") and not D.index.equals(D.columns)
     name = "D.to_numpy()" if framed else "D"
     known = np.where(np.isfinite(matrix), matrix, 0.0)
@@ -231,7 +231,7 @@ def _refuse_asymmetric(wrong: np.ndarray, matrix: Array, D: Any) -> None:
 
 
 def _refuse_unknown(distances: Array) -> None:
-    """Refuse points of which nothing is known, so that they could be anywhere."""
+    """Refuse points without a known distance, which could lie anywhere."""
     lost = np.flatnonzero(np.isfinite(distances).sum(axis=1) == 1)
     if lost.size:
         raise DataError(

@@ -23,7 +23,7 @@ class SdpdrError(Exception):
     """Base class of every error raised on purpose by sdpdr."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Some take other arguments than the message, and travel between processes all the same.
+        # Errors travel between processes, also those whose arguments are not their message.
         return _revived, (type(self), self.args, self.__dict__)
 
 
@@ -38,12 +38,12 @@ class DataError(SdpdrError, ValueError):
 
 
 class FewPointsError(DataError):
-    """More neighbours are asked for than there are other points.
+    """More neighbours are requested than there are other points.
 
     Attributes
     ----------
     most : int
-        Neighbours that there can be.
+        The largest possible number of neighbours.
     """
 
     def __init__(self, message: str, most: int = 0) -> None:
@@ -69,9 +69,9 @@ class DisconnectedGraphError(DataError):
         self.components = components or []
 
 
-# Of more names than this, an error lists the nearest few.
+# An error lists all known names up to this number, and otherwise the nearest few.
 _MOST_NAMES, _FEW_NAMES = 40, 8
-# What the same thing is called elsewhere, by what it is called here.
+# Names that other packages give to an argument, by our name for it.
 _ELSEWHERE = {
     "tol": "tolerance eps epsilon rtol atol abstol reltol gap accuracy precision",
     "max_iter": "max_iters maxiter max_iterations iterations n_iter itmax iter_lim",
@@ -87,7 +87,7 @@ _ELSEWHERE = {
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """The name that one may have meant, whatever its capitals; empty if there is none."""
+    """Return the known name nearest to a wrong one, ignoring case; empty if none is near."""
     names, word = sorted(known), name.strip().casefold()
     same = [other for other in names if other.strip().casefold() == word]
     same = same or [other for other in names if word in _ELSEWHERE.get(other, "").split()]
@@ -133,7 +133,7 @@ class ModelError(SdpdrError, ValueError):
 
 
 class CompileError(SdpdrError):
-    """A model cannot be written in the form asked for; names the block and the reason."""
+    """A model cannot be written in the requested form; the message names block and reason."""
 
     def __init__(self, block: str, reason: str) -> None:
         super().__init__(f"block {block!r} cannot be lowered: {reason}")
@@ -146,7 +146,7 @@ class InfeasibleError(SdpdrError):
     Attributes
     ----------
     multipliers : dict from label to ndarray
-        Of rows that contradict each other exactly; empty where it is seen otherwise.
+        Multipliers of constraints that contradict each other; empty if another check failed.
     """
 
     def __init__(self, message: str, multipliers: dict[str, Any] | None = None) -> None:
@@ -187,7 +187,7 @@ class CardError(SdpdrError, ValueError):
 
 
 class StudyError(SdpdrError, ValueError):
-    """A study file has a key or a value that is not allowed; names file, key and what is."""
+    """A study file has a key or value that is not allowed; the message names those that are."""
 
 
 class ResultsError(SdpdrError):
@@ -199,7 +199,7 @@ class ResultsLockedError(ResultsError):
 
 
 class ResultsDamagedError(ResultsError):
-    """A file of results is damaged; the message says where its rows are kept as well."""
+    """A file of results is damaged; the message names the line."""
 
 
 class SchedulerError(SdpdrError):
@@ -223,7 +223,7 @@ class AddedEdgesWarning(SdpdrWarning):
 
 
 class FewPointsWarning(SdpdrWarning):
-    """Neighbours were asked for that there are not; all points were taken."""
+    """More neighbours were requested than there are other points; all of these were taken."""
 
 
 class SampledWarning(SdpdrWarning):
@@ -235,7 +235,7 @@ class LostLengthsWarning(SdpdrWarning):
 
 
 class MissedLengthsWarning(SdpdrWarning):
-    """Places are far from having the distances that were given."""
+    """Distances in an embedding are far from the given ones."""
 
 
 class SeemingDistancesWarning(SdpdrWarning):
@@ -251,11 +251,11 @@ class RowNumbersWarning(SdpdrWarning):
 
 
 class DoubtfulColumnWarning(SdpdrWarning):
-    """A column may not be what it is taken for: it holds years, or a code for what is missing."""
+    """A column may not be what it is taken for: it may hold ids or codes of missing values."""
 
 
 class UnlikeColumnsWarning(SdpdrWarning):
-    """Some columns are spread so widely that others have no say in distances."""
+    """Some columns are spread so widely that others hardly change distances."""
 
 
 class RigidGraphWarning(SdpdrWarning):
@@ -271,19 +271,19 @@ class NonUniqueWarning(SdpdrWarning):
 
 
 class FewAnchorsWarning(SdpdrWarning):
-    """Points of known coordinates are too few to tell an embedding from its mirror image."""
+    """Anchors are too few to distinguish an embedding from its mirror image."""
 
 
 class WeakSeparationWarning(SdpdrWarning):
-    """Breaking rows is so cheap that a hyperplane separates little, or lost its normal."""
+    """The penalty is so small that a hyperplane separates little, or has no normal."""
 
 
 class IgnoredLabelsWarning(SdpdrWarning):
-    """Labels, or dissimilar pairs, hardly bear on the labelling of least ratio, or not at all."""
+    """Labels, or dissimilar pairs, have little or no effect on the labelling of least ratio."""
 
 
 class VacuousWarning(SdpdrWarning):
-    """A part of the data has no say in the program as it was asked for."""
+    """A part of the data has no effect on the requested program."""
 
 
 class UnobservedWarning(SdpdrWarning):
@@ -295,7 +295,7 @@ class RelaxedWarning(SdpdrWarning):
 
 
 class UncertifiedWarning(SdpdrWarning):
-    """The answer could not be certified to the tolerance asked for."""
+    """The answer could not be certified to the requested tolerance."""
 
 
 for _kind in [kind for kind in vars().values() if isinstance(kind, type)]:

@@ -29,10 +29,10 @@ from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import named, numbered
 
-# Beyond, squares overflow.
+# Squares of larger numbers overflow.
 _SQUARABLE = 1e150
 
-# scikit-learn says so of too few rows.
+# The message of scikit-learn about too few rows.
 _TOO_FEW = re.compile(r"Found array with (\d+) sample\(s\) .* minimum of (\d+) is required")
 _NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
 _ADVICE = {
@@ -61,7 +61,7 @@ def _require_unique_names(X: Any) -> None:
 
 
 def require_no_times(X: Any, name: str = "X") -> None:
-    """Refuse dates and durations, which NumPy joins to no numbers, and counts in ns where alone."""
+    """Refuse dates and durations, which NumPy would count in nanoseconds or not convert at all."""
     if isinstance(X, pd.DataFrame):
         timed = [k for k, kind in enumerate(X.dtypes) if kind.kind in "mM"]
         if not timed:
@@ -85,7 +85,7 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
     _require_unique_names(X)
     require_no_times(X)
     try:
-        # Infinities of both signs have no sum, and sums tell whether there are any.
+        # scikit-learn finds infinities by a sum, which warns where both signs occur.
         with np.errstate(invalid="ignore"):
             array = check_array(
                 X,
@@ -107,14 +107,14 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
     square = largest**2 if largest < _SQUARABLE else np.inf
     if not is_admissible(square) or (largest and not square):
         raise DataError(
-            f"X holds {largest:g}, of which the square is beyond what is computed with "
-            f"({ALLOWED}). Choose another unit: rescale X."
+            f"X holds {largest:g}, whose square is out of range; expected {ALLOWED}. Choose "
+            "another unit: rescale X."
         )
     return array
 
 
 def as_numbers(name: str, value: Any) -> Array:
-    """Numbers of any shape, in any container, of which some may be NaN or infinite."""
+    """Convert numbers of any shape and container to doubles; NaN and infinity are allowed."""
     require_no_times(value, name)
     try:
         found = check_array(
@@ -134,14 +134,14 @@ def as_numbers(name: str, value: Any) -> Array:
 
 
 def refused(X: Any, error: Exception) -> DataError:
-    """Make an error from that of scikit-learn's check: its message, and what to do."""
+    """Return our error for one of scikit-learn's checks: its message, and advice."""
     kind = DataTypeError if isinstance(error, TypeError) else DataError
     if X is None:
         return DataTypeError("X is None, so there are no data: pass an array of numbers.")
     words = str(error).rstrip(".:\n ")
     if "Complex" in words:
-        words = words.partition("\n")[0]  # All data follow.
-    if "array=" in words:  # And here they are in between.
+        words = words.partition("\n")[0]  # all data follow
+    if "array=" in words:  # the data stand in the middle
         first, *_, last = words.split("\n")
         words = f"{first.rstrip(':')}, of shape {np.shape(X)}. {last}"
     advice = _advice(X, words)
@@ -180,7 +180,7 @@ def _where_missing(X: Any) -> str:
 
 
 def _of_text(X: Any) -> str:
-    """Columns that hold anything but numbers, in words; none where X has no columns."""
+    """Name the columns that hold anything but numbers; empty if X has no columns."""
     table = X if isinstance(X, pd.DataFrame) else np.asarray(X, dtype=object)
     if table.ndim != 2:
         return ""
@@ -190,7 +190,7 @@ def _of_text(X: Any) -> str:
 
 
 def is_numeric(column: Any) -> bool:
-    """Whether a column holds numbers, or what can be read as such."""
+    """Whether a column holds numbers, or can be converted to numbers."""
     try:
         return bool(np.asarray(column, dtype=np.float64).size)
     except (TypeError, ValueError):
@@ -264,9 +264,9 @@ class Reconstructing(Transformer):
     """Base of estimators whose map has a way back."""
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Share of the sum of squares of X that is there and back again, at most 1.
+        """Return the share of the squares of X that its reconstruction explains, at most 1.
 
-        Squares are of distances from where a row of zeros comes from, over entries that are known.
+        Squares are measured from the reconstruction of zero coordinates, over known entries.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
-"""Files: written so that a reader finds a whole one; and descriptors that a daemon may lack.
+"""Files that are written whole or not at all, and standard streams that a daemon may lack.
 
-Every file that this package writes is written here: beside its place first, under a name that
-begins with ``.sdpdr-``, then moved into place in one step. An exception, Ctrl-C, or the signals
-that ask a process to end leave nothing else behind; ``kill -9`` and the end of memory may leave the
-file beside, which nothing reads and which may be deleted.
+Every file that this package writes is written here: first under a temporary name in the same
+directory, which begins with ``.sdpdr-``, then moved into place in one step. After an exception,
+Ctrl-C or a signal that ends the process nothing else is left; ``kill -9`` may leave the temporary
+file, which nothing reads and which may be deleted.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _STANDARD = range(3)
 
 
 def occupy_standard() -> None:
-    """Open those of the first three that are closed, on nothing."""
+    """Open closed standard streams on the null device."""
     for number in _STANDARD:
         if not _is_open(number):
-            # The lowest number that is free, which is this one.
+            # `open` takes the lowest number that is free, which is this one.
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
@@ -65,10 +65,10 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_files(files: Mapping[Path, Writer]) -> None:
-    """Write every file beside its place; when all are written, move all into place."""
+    """Write all files under temporary names, then move all of them into place."""
     places = {path: Path(os.path.realpath(path)) for path in files}
     beside = {path: _beside(path, place) for path, place in places.items()}
-    with undone_when_asked_to_end():
+    with exit_on_signals():
         try:
             for path, write in files.items():
                 with _blamed_on(path, beside[path]):
@@ -85,14 +85,14 @@ def write_files(files: Mapping[Path, Writer]) -> None:
                     beside[path].unlink(missing_ok=True)
 
 
-def undone_when_asked_to_end() -> AbstractContextManager[None]:
-    """Let SIGTERM and SIGHUP raise `SystemExit` meanwhile, so that ``finally`` is obeyed."""
-    return when_asked_to_end(_leave)
+def exit_on_signals() -> AbstractContextManager[None]:
+    """Let SIGTERM and SIGHUP raise `SystemExit`, so that ``finally`` clauses run."""
+    return handle_signals(_leave)
 
 
 @contextmanager
-def when_asked_to_end(handle: Callable[[int, FrameType | None], NoReturn]) -> Iterator[None]:
-    """Handle SIGTERM and SIGHUP meanwhile."""
+def handle_signals(handle: Callable[[int, FrameType | None], NoReturn]) -> Iterator[None]:
+    """Handle SIGTERM and SIGHUP by a function, unless they have a handler already."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -107,13 +107,13 @@ def when_asked_to_end(handle: Callable[[int, FrameType | None], NoReturn]) -> It
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    signal.signal(number, signal.SIG_IGN)  # asked again, it would not get to the end of its finally
+    signal.signal(number, signal.SIG_IGN)  # a second one would interrupt the `finally` clauses
     raise SystemExit(128 + number)
 
 
 @contextmanager
 def _blamed_on(path: Path, beside: Path) -> Iterator[None]:
-    """Let an error of the file beside name the one that a person has asked for."""
+    """Let an error about a temporary file name the requested one."""
     try:
         yield
     except OSError as error:
@@ -123,15 +123,15 @@ def _blamed_on(path: Path, beside: Path) -> Iterator[None]:
 
 
 def _beside(path: Path, place: Path) -> Path:
-    """A new name in the directory of a place; the path itself where replacing it would be wrong."""
+    """Return a temporary name in the same directory; the path itself of a pipe or a device."""
     if place.exists() and not place.is_file():
         return path
-    # The last suffix may say how a file is compressed, and the one before what it is.
+    # The last suffix may be that of a compression, and the one before give the format.
     return place.with_name(f".sdpdr-{secrets.token_hex(6)}{''.join(path.suffixes[-2:])}")
 
 
 def _settle(beside: Path, place: Path) -> None:
-    """Have the new file on disk, as permitted as the old one, before it takes its place."""
+    """Flush a new file to disk and give it the permissions of the old one."""
     with open(beside, "rb+") as file:
         os.fsync(file.fileno())
     if place.exists():

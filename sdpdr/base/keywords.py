@@ -1,4 +1,4 @@
-"""Keywords that nothing is called by are answered with the ones that may be meant."""
+"""Errors for unknown keywords that offer the nearest known one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def checks_keywords(function: Callable[P, T]) -> Callable[P, T]:
-    """Let a function answer unknown keywords with the nearest that it has.
+    """Let a function refuse unknown keywords and offer the nearest one it has.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def checks_keywords(function: Callable[P, T]) -> Callable[P, T]:
     Returns
     -------
     callable
-        The same, by the same name.
+        The function with this check.
 
     Raises
     ------
@@ -51,7 +51,7 @@ Known: steps, tol.
 
 
 class ChecksKeywords:
-    """Base of classes whose constructors answer unknown keywords with the nearest that they have.
+    """Base of classes whose constructors refuse unknown keywords and offer the nearest one.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class ChecksKeywords:
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make an instance that is not yet initialized."""
+        """Check the keywords, and make an instance."""
         if kwargs:
             _require_known(cls.__name__, kwargs, _keywords_of(cls.__init__))
         return super().__new__(cls)
@@ -72,7 +72,7 @@ class ChecksKeywords:
 
 @cache
 def _keywords_of(function: Callable[..., Any]) -> frozenset[str] | None:
-    """Names that a function can be given by keyword; None if it takes any."""
+    """Return the keywords of a function; None if it takes any."""
     parameters = signature(function).parameters.values()
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
         return None

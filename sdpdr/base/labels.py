@@ -1,4 +1,4 @@
-"""Labels as users pass them: which are unknown, which are no classes, and the messages for both.
+"""Labels as users pass them: which are unknown, which are not classes, and messages about both.
 
 Estimators that take partly known labels read them by `as_vector` or `labels_of_samples`, and code
 them by `unknown` or `encoded`.
@@ -23,7 +23,7 @@ from sdpdr.base.rows import listed
 
 UNKNOWN = -1
 """What stands for a label that is not known, as in scikit-learn."""
-# What ``str`` and NumPy make of a missing value; no class has such a name.
+# Texts that ``str`` and NumPy make of a missing value; no class has such a name.
 _BLANK = {"", "nan", "<na>", "nat"}
 # Names that often stand for a label that is not known, but may be classes.
 _DOUBTFUL = {
@@ -32,10 +32,10 @@ _DOUBTFUL = {
 }  # fmt: skip
 # Fewer labels are too few to judge by; scikit-learn has the same number.
 _FEW = 20
-# Classes of which one is at most this much larger are of like size. Half of the labels of two
-# equal classes hidden, a common experiment, is more.
+# Up to this ratio two classes are of similar size. To hide half of the labels of two equal
+# classes, a common experiment, gives a larger one.
 _ALIKE = 1.5
-_GAPS = "pass numpy.where(y == -1, numpy.nan, y)"
+_MARK_MISSING = "pass numpy.where(y == -1, numpy.nan, y)"
 
 
 def absent(y: ArrayLike) -> np.ndarray:
@@ -189,7 +189,7 @@ def require_classes(y: ArrayLike) -> None:
 
 
 def warn_of_many(y: np.ndarray) -> None:
-    """Warn of whole numbers more than half of which are others, as where something is measured."""
+    """Warn if more than half of the labels are different numbers, as measurements are."""
     known = y[~unknown(y)]
     count = len(set(known.tolist()))
     if known.dtype.kind in "iuf" and known.size > _FEW and count > known.size / 2:
@@ -217,14 +217,14 @@ def warn_of_mark(y: np.ndarray, who: str) -> None:
     warn_of_doubtful_names(y)
     if y.ndim == 1 and y.dtype.kind in "iuf" and y.min() == UNKNOWN and unknown(y).any():
         warn(
-            f"y holds -1, which {who} takes for a class like the others. Labels that are not known "
-            "mean nothing to it: drop those samples, or take sdpdr.SDA, which learns of them too; "
-            "a class has another name without these words.",
+            f"y holds -1, which {who} takes for a class like the others. If it marks unknown "
+            "labels, drop those samples, or use sdpdr.SDA, which learns from them too; if it is a "
+            "class, rename it to avoid this warning.",
             DoubtfulColumnWarning,
         )
 
 
-def warn_of_signs(y: np.ndarray, way: str = _GAPS) -> None:
+def warn_of_signs(y: np.ndarray, way: str = _MARK_MISSING) -> None:
     """Warn of -1, taken for a label that is not known, where it looks like a sign."""
     warn_of_doubtful_names(y)
     gone = unknown(y) & marked(y)
@@ -246,7 +246,7 @@ def warn_of_signs(y: np.ndarray, way: str = _GAPS) -> None:
 
 
 def warn_of_doubtful_names(y: np.ndarray) -> None:
-    """Warn of classes whose name often stands for a label that is not known."""
+    """Warn of classes whose name often stands for an unknown label."""
     if y.ndim != 1 or y.dtype.kind not in "OUS":
         return
     counts = Counter(

@@ -1,4 +1,4 @@
-"""What kinds of values the parameters of estimators may have."""
+"""Checks of the types of estimators' parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from sdpdr.base.deadline import limit_of
 from sdpdr.base.errors import DataTypeError, UnknownNameError
 
-# Annotations of parameters: what values are, and how they are called.
+# Types of values by annotation, and their names in messages.
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "bool": ((bool, np.bool_), "True or False"),
     "int": ((Integral,), "a whole number"),
@@ -24,7 +24,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def require_kinds(estimator: Any) -> None:
-    """Refuse values of an estimator's parameters that are of no kind that was declared."""
+    """Refuse values of an estimator's parameters that do not have the annotated type."""
     for field in (each for each in fields(estimator) if each.init):
         value, kinds = getattr(estimator, field.name), str(field.type).split(" | ")
         if field.name == "time_limit":
@@ -37,11 +37,11 @@ def require_kinds(estimator: Any) -> None:
         names = kinds if "bool" in kinds else _KINDS
         if not any(isinstance(value, _KINDS[name][0]) for name in names):
             words = " or ".join(_KINDS[name][1] for name in kinds)
-            raise DataTypeError(f"{field.name}={value!r} will not do: pass {words}.")
+            raise DataTypeError(f"{field.name}={value!r} is of the wrong type: pass {words}.")
 
 
 def seconds_for(estimator: Any) -> float | None:
-    """Seconds of an estimator's time limit, of which "auto" is the default of its class."""
+    """Return an estimator's time limit in seconds; "auto" is the default of its class."""
     return limit_of(estimator.time_limit, type(estimator).time_limit)
 
 
@@ -55,7 +55,7 @@ def _refuse_array(field: Any, value: object) -> None:
 
 
 def require_kernel(value: object, known: Collection[str]) -> None:
-    """Refuse what is neither the name of a kernel that is known nor a function."""
+    """Refuse a kernel that is neither a known name nor a function."""
     if callable(value):
         return
     if not isinstance(value, str):

@@ -18,7 +18,7 @@ Count: TypeAlias = Callable[[int], None]
 
 
 class Advised(Enum):
-    """Base of statuses, whose members say in words what they mean and what to do."""
+    """Base of statuses, whose values are advice: what the status means and what to do."""
 
     @property
     def advice(self) -> str:
@@ -36,7 +36,7 @@ def has_terminal(stream: TextIO | None = None) -> bool:
 
 
 class Log:
-    """What is being done, for the message after an interruption, and the line that shows it.
+    """The work at hand, for the message after an interruption, and the line that shows it.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Log:
         self.line: Status | None = None
 
     def now(self, words: str) -> None:
-        """Note and show what is done from here on."""
+        """Note and show the work that begins."""
         self.doing = words
         if self.line is not None:
             self.line.update(words)
@@ -67,21 +67,18 @@ class Log:
 _LOG: ContextVar[Log | None] = ContextVar("the log of the work at hand", default=None)
 
 
-def working(words: str) -> None:
-    """Tell the log, if there is one, what is done from here on."""
+def enter_phase(words: str) -> None:
+    """Note in the log, if there is one, the work that begins."""
     log = _LOG.get()
     if log is not None:
         log.now(words)
-
-
-enter_phase = working
 
 
 @contextmanager
 def show_phase(
     progress: Progress | bool | None, words: str
 ) -> Iterator[Callable[[str], None] | None]:
-    """Yield what shows or notes words about the work at hand; None where nothing does.
+    """Yield a function that shows or notes the work at hand; None if nothing is to be shown.
 
     A callable follows iterations, and no words; True and False force the display; by default it
     shows on a terminal only, and the log notes it.
@@ -104,7 +101,7 @@ def show_phase(
                 yield log.now
             finally:
                 log.line = line
-        # After an exception the words stay, to tell what was interrupted.
+        # After an exception they stay, for the message about the interruption.
         log.now(before)
     finally:
         _LOG.reset(token)
@@ -136,7 +133,7 @@ def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progr
 
 @contextmanager
 def show_count(progress: Progress | bool | None, what: str, total: int) -> Iterator[Count]:
-    """Yield a function that is told how many more pieces of the work are done.
+    """Yield a function to call with the number of further pieces of work that are done.
 
     A callable receives records with the keys ``what``, ``done``, ``total`` and ``seconds``.
 

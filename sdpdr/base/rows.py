@@ -1,4 +1,4 @@
-"""How messages call rows and columns of data: by the numbers and names that users count with."""
+"""Numbers and names of rows and columns in messages, as the user counts them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sdpdr.base.arrays import Index
 
 @dataclass(frozen=True)
 class _Calling:
-    """How messages call rows and columns: by numbers from the first on, or by what stands here."""
+    """How messages name rows and columns: by numbers from `first` on, or by those given here."""
 
     first: int = 0
     rows: Index | None = None
@@ -25,7 +25,7 @@ class _Calling:
 
 
 _AS_PASSED = _Calling()
-_CALLING = ContextVar("how messages call rows and columns", default=_AS_PASSED)
+_CALLING = ContextVar("how messages name rows and columns", default=_AS_PASSED)
 
 
 @contextmanager
@@ -38,12 +38,12 @@ def _called(how: _Calling) -> Iterator[None]:
 
 
 def rows_from(first: int, columns: Sequence[str] = ()) -> AbstractContextManager[None]:
-    """Messages number rows of data from here on; the rows of a file are counted from one."""
+    """Let messages number rows from `first` on; the rows of a file are counted from one."""
     return _called(_Calling(first, None, columns))
 
 
 def rows_like(X: object) -> AbstractContextManager[None]:
-    """Messages name rows of a frame by its index, unless that only counts them."""
+    """Let messages name rows of a frame by its index, unless that only counts them."""
     how = _CALLING.get()
     if not isinstance(X, pd.DataFrame | pd.Series) or X.index.equals(pd.RangeIndex(len(X))):
         return _called(how)
@@ -51,13 +51,13 @@ def rows_like(X: object) -> AbstractContextManager[None]:
 
 
 def rows_of(sample: Index) -> AbstractContextManager[None]:
-    """Messages about rows of a sample give their numbers in the data that it was drawn from."""
+    """Let messages about a sample number rows as in the data that it was drawn from."""
     how = _CALLING.get()
     return _called(replace(how, rows=sample if how.rows is None else how.rows[sample]))
 
 
 def numbered(rows: ArrayLike) -> str:
-    """Rows of data in words, by the numbers that whoever passed them counts with."""
+    """Return rows for a message, by the numbers or labels that the user knows them by."""
     how, found = _CALLING.get(), np.atleast_1d(rows)
     rows = found if how.rows is None else how.rows[found]
     if how.labels:
@@ -66,13 +66,13 @@ def numbered(rows: ArrayLike) -> str:
 
 
 def named(columns: Index, X: object) -> str:
-    """Columns of data in words: by name where they have any, else by number."""
+    """Return columns for a message, by name if they have any, else by number."""
     names = list(getattr(X, "columns", _CALLING.get().columns))
     return listed([repr(names[k]) for k in columns]) if names else listed(columns)
 
 
 def counted(n: int, noun: str) -> str:
-    """A number of things, in words."""
+    """Return a number with its noun, in the singular or plural."""
     if n == 1:
         return f"1 {noun}"
     if noun.endswith("y"):
@@ -81,7 +81,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def listed(indices: ArrayLike | Sequence[str], limit: int = 8) -> str:
-    """First few indices in words: ``"0, 1, 2, ... (30 in all)"``."""
+    """Return the first few indices for a message: ``"0, 1, 2, ... (30 in all)"``."""
     numbers = np.asarray(indices).tolist()
     head = ", ".join(str(number) for number in numbers[:limit])
     return head if len(numbers) <= limit else f"{head}, ... ({len(numbers)} in all)"

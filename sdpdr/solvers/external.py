@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import IO, ClassVar
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.files import undone_when_asked_to_end
+from sdpdr.base.files import exit_on_signals
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
@@ -106,7 +106,7 @@ class ExternalSolver(Solver):
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Write a file, have it solved within the time limit, and read the solution."""
         deadline = Deadline(self.time_limit)
-        with undone_when_asked_to_end(), tempfile.TemporaryDirectory(prefix=".sdpdr-") as place:
+        with exit_on_signals(), tempfile.TemporaryDirectory(prefix=".sdpdr-") as place:
             folder, program = Path(place), filed(sdp)
             self.write(program, folder / PROBLEM)
             seconds = {"compile": deadline.spent}

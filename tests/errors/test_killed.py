@@ -100,12 +100,12 @@ def test_the_handler_of_somebody_else_stays(tmp_path):
 
     before = signal.signal(signal.SIGTERM, mine)
     try:
-        with files.undone_when_asked_to_end():
+        with files.exit_on_signals():
             assert signal.getsignal(signal.SIGTERM) is mine
         assert signal.getsignal(signal.SIGTERM) is mine
     finally:
         signal.signal(signal.SIGTERM, before)
-    with files.undone_when_asked_to_end():
+    with files.exit_on_signals():
         assert signal.getsignal(signal.SIGTERM) is not before
     assert signal.getsignal(signal.SIGTERM) is before
 

@@ -19,7 +19,7 @@ import click
 from sdpdr import __version__
 from sdpdr.base import errors
 from sdpdr.base.advice import for_commands
-from sdpdr.base.files import when_asked_to_end
+from sdpdr.base.files import handle_signals
 from sdpdr.lab.cli.advice import in_options
 from sdpdr.lab.cli.terminal import ensure_streams, error, grid, warnings_as_lines, written
 
@@ -329,7 +329,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         # SIGTERM and SIGHUP do what Ctrl-C does, so that solvers return their best points.
         with (
-            when_asked_to_end(interrupt),
+            handle_signals(interrupt),
             cli.make_context("sdpdr", words, obj=words != given) as context,
         ):
             code = int(cli.invoke(context))

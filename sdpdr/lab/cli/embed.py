@@ -18,7 +18,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.base.files import Writer
-from sdpdr.base.progress import working
+from sdpdr.base.progress import enter_phase
 from sdpdr.base.rows import counted, rows_from, rows_of
 from sdpdr.families.regress.maps import KINDS
 from sdpdr.families.unfold.estimators.sampled import drawn
@@ -137,7 +137,7 @@ def embed_command(args: SimpleNamespace) -> int:
     read = columns.read(args)
     if args.metric == "precomputed":
         read = _as_square(read, args)
-    working(f"preparing {counted(len(read), 'row')}")
+    enter_phase(f"preparing {counted(len(read), 'row')}")
     needed = () if method.labels in (PLACES, SOME_CLASSES) else args.labels
     table = columns.divide(read, args, _side_columns(args), needed)
     X, names = table.X, table.coordinates
@@ -146,7 +146,7 @@ def embed_command(args: SimpleNamespace) -> int:
         scaling = columns.scaling(args.scale if args.metric != "precomputed" else "none", X, names)
         scaled = scaling(X)
         remarks = _choose_neighbors(estimator, scaled, args)
-        working(f"embedding {counted(args.sample or len(X), 'row')}")
+        enter_phase(f"embedding {counted(args.sample or len(X), 'row')}")
         learned = estimator.fit(scaled, **beside)
         has_places = hasattr(learned, "embedding_")
         Y = np.asarray(learned.embedding_ if has_places else learned.transform(scaled))
@@ -235,7 +235,7 @@ def _choose_neighbors(estimator: Any, X: Array, args: SimpleNamespace) -> list[s
     """Choose the number of neighbours of ``--n-neighbors auto``; return why in words."""
     if args.n_neighbors != "auto":
         return []
-    working("choosing the number of neighbours")
+    enter_phase("choosing the number of neighbours")
     sampled = drawn(len(X), args.sample or len(X), args.seed or 0)
     choice = choose_k(X[sampled], metric=estimator.metric)
     estimator.n_neighbors = choice.n_neighbors

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import numeric
-from sdpdr.base.progress import working
+from sdpdr.base.progress import enter_phase
 from sdpdr.base.rows import counted, listed, rows_from, rows_of
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.app import AS_JSON, PATH, Exit, command
@@ -47,7 +47,7 @@ def transform_command(args: SimpleNamespace) -> int:
     others = [name for name in frame.columns if name not in known]
     if others:
         info(f"{frame.file}: not columns of the model, and left out: {', '.join(others)}.")
-    working(f"placing {counted(len(table.rows), 'row')}")
+    enter_phase(f"placing {counted(len(table.rows), 'row')}")
     with about(frame.file), rows_from(1, table.coordinates), rows_of(table.rows):
         Y, trust = model.place(numeric(table.X, at_least=1))
     write_all(writers_of(args, table, Y, model.places, {}, trust))

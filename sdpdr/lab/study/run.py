@@ -1,4 +1,4 @@
-"""Carry out a study: the runs that are missing, in shuffled order, each kept as it ends."""
+"""Carry out the missing runs of a study in shuffled order, and keep each record as a run ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rich.progress import Progress as Bar
 
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import DataError, ResultsError
-from sdpdr.base.files import undone_when_asked_to_end
+from sdpdr.base.files import exit_on_signals
 from sdpdr.base.progress import has_terminal
 from sdpdr.lab.study.executors import Done, Record, on_cluster, on_this_machine
 from sdpdr.lab.study.results import SUFFIX, Results
@@ -78,7 +78,7 @@ def run_study(
     names = {contestant.name for contestant in study.contestants}
     for name in rerun:
         choice("solver of the study", name, names)
-    with Results(path) as results, undone_when_asked_to_end():
+    with Results(path) as results, exit_on_signals():
         _begin(results, study, tasks, scheduler, jobs)
         settled = results.settled()
         missing = [t for t in tasks if t.key not in settled or t.contestant.name in rerun]
@@ -107,7 +107,7 @@ def shuffled(study: Study) -> list[Task]:
 def _begin(
     results: Results, study: Study, tasks: Sequence[Task], scheduler: str | None, jobs: int | None
 ) -> None:
-    """Keep what defines the study; refuse the results of another."""
+    """Record the definition of the study; refuse the results of another."""
     other = results.fact("name", study.name)
     if other != study.name:
         raise ResultsError(
@@ -136,7 +136,7 @@ def _begin(
 def _collect(
     runs: Generator[Done, None, None], results: Results, tell: Callable[[Record], None]
 ) -> None:
-    """Keep the records as their runs end, and describe their machines."""
+    """Add the records as their runs end, with descriptions of new machines."""
     with closing(runs):
         for record, environment in runs:
             digest = record.get("environment")

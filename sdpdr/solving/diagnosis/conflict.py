@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from sdpdr.base.arrays import Index
-from sdpdr.base.progress import working
+from sdpdr.base.progress import enter_phase
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.multipliers import exact_multipliers
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, split
@@ -36,7 +36,7 @@ def find_conflicts(view: View) -> Iterator[Finding]:
     if proved is None:
         yield _finding(view, Proved(every, np.full(every.size, np.nan)), is_complete=False)
         return
-    working("diagnosing: leaving constraints out of a conflict")
+    enter_phase("diagnosing: leaving constraints out of a conflict")
     # Where no face is needed at first, none is looked for: that takes several times as long.
     most = _STEPS if np.isnan(proved.multipliers).any() else 1
     prove, cones = partial(view.refuted, most=most), named.cones

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import working
+from sdpdr.base.progress import enter_phase
 from sdpdr.certify.exposing import Exposed, exposing, inside
 from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE
@@ -23,7 +23,7 @@ def find_no_interior(view: View) -> Iterator[Finding]:
         raise UndecidedError(f"{view.solved.program.c.size} numbers are too many for a quick proof")
     if _has_interior(view):
         return
-    working("diagnosing: leaving constraints out of a face")
+    enter_phase("diagnosing: leaving constraints out of a face")
     named = view.solved
 
     def prove(kept: Mask) -> Proved | None:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.progress import working
+from sdpdr.base.progress import enter_phase
 from sdpdr.base.rows import listed
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import PRIMAL
@@ -222,7 +222,7 @@ class View:
     @cached_property
     def facts(self) -> Facts:
         """What is proved of the program."""
-        working("diagnosing: solving")
+        enter_phase("diagnosing: solving")
         before = self.deadline.spent
         found = self.look(self)
         # The first solve loads solvers, which may take longer than all of the rest.

@@ -31,8 +31,8 @@ _LEAST, _MOST = 1e-50, 1e50
 
 def require_penalties(c: float, ridge: float = np.inf) -> None:
     """Refuse penalties that are not positive, or beyond doubles, and offsets of a hard margin."""
-    is_hard = validate.price("c", c) == np.inf
-    if validate.price("ridge", ridge) < np.inf and is_hard:
+    is_hard = validate.positive_or_infinite("c", c) == np.inf
+    if validate.positive_or_infinite("ridge", ridge) < np.inf and is_hard:
         raise DataError(
             f"offsets with the penalty ridge = {ridge!r} need a finite c: with a hard margin "
             "(c = inf) they cost nothing or all. Pass ridge=inf for no offsets."

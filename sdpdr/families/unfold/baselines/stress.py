@@ -390,7 +390,7 @@ class SPE(OfDistances):
 
     def _embedded(self, D: Array) -> Array:
         n, half = len(D), len(D) // 2
-        cutoff = validate.price("cutoff", self.cutoff)
+        cutoff = validate.positive_or_infinite("cutoff", self.cutoff)
         width = validate.positive_integer("n_components", self.n_components)
         cycles = validate.positive_integer("cycles", self.cycles)
         rng = np.random.default_rng(validate.seed(self.random_state))

@@ -17,7 +17,7 @@ from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.distances import warn_of_seeming_distances
 from sdpdr.base.errors import DataError, SampledWarning, UnlikeColumnsWarning, warn
 from sdpdr.base.estimators import as_precise, note_columns
-from sdpdr.base.progress import working
+from sdpdr.base.progress import enter_phase
 from sdpdr.base.rows import counted, rows_of
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 
@@ -72,7 +72,7 @@ class Sampling(GramEmbedding):
             warnings.simplefilter("ignore", UnlikeColumnsWarning)  # issued for all rows already
             super()._learn(points[rows], None)
         note_columns(self, X)
-        working(f"placing {counted(len(points) - len(rows), 'point')}")
+        enter_phase(f"placing {counted(len(points) - len(rows), 'point')}")
         places = completed(self.embedding_, rows, self.extension_(points))
         self.embedding_ = as_precise(places, X)
         return self
