@@ -39,7 +39,7 @@ def here(folder, monkeypatch):
 
 def run_here(task, limits, stop=None):
     """Run in this process: tests/study/test_sandbox.py starts others, which takes seconds."""
-    return RunOutcome("answered", task())
+    return RunOutcome("ANSWERED", task())
 
 
 @pytest.fixture(scope="module")

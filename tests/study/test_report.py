@@ -140,8 +140,8 @@ def test_an_unfinished_study_says_what_is_missing_and_names_no_winner():
     frame, meta = MIXED.frame, dict(MIXED.meta) | {"runs": len(MIXED.frame) + 5}
     page = study_page(LoadedResults(frame, meta, MIXED.environments))
     assert page.verdict[0] == (
-        "This study is unfinished: 5 of 12 runs are missing, so nobody is named best or fastest. "
-        '"sdpdr study run s" goes on where it stopped.'
+        "This study is unfinished: 5 of 12 runs are missing, so the contestants are not ranked "
+        'yet. "sdpdr study run s" goes on where it stopped.'
     )
     text = to_markdown(page)
     assert "times the fastest" not in text

@@ -27,7 +27,7 @@ def limits(wall=60.0, memory=500 * MB):
 
 def test_an_answer_comes_back_with_memory_and_seconds_of_its_process():
     outcome = run_in_sandbox(partial(eval, "len(b'x' * (200 << 20))"), limits())
-    assert (outcome.how, outcome.answer) == ("answered", 200 * MB)
+    assert (outcome.end, outcome.answer) == ("ANSWERED", 200 * MB)
     assert 100 * MB < outcome.peak_memory < 500 * MB
     assert min(outcome.wall, outcome.cpu) > 0.0
 
@@ -61,25 +61,25 @@ BIG_CHILD = "x = bytearray(b'x' * (400 * 2**20)); import time; time.sleep(60)"
 
 
 def test_every_end_has_a_name_and_spoils_no_later_run():
-    for task, how, words in (
-        (os.abort, "crashed", "SIGABRT"),
-        (partial(os._exit, 3), "crashed", "exit status 3"),
-        (partial(sys.exit, "leaving"), "crashed", "leaving"),
-        (partial(int, "seven"), "crashed", "ValueError: invalid literal"),
-        (Unreadable, "crashed", "cannot be read: ValueError"),
-        (scribble, "crashed", "cannot be read"),
-        (partial(os.system, "kill -KILL $PPID; sleep 5"), "killed", "not by us"),
-        (partial(os.system, "echo std::bad_alloc; kill -ABRT $PPID"), "hungry", "bad_alloc"),
+    for task, end, words in (
+        (os.abort, "CRASHED", "SIGABRT"),
+        (partial(os._exit, 3), "CRASHED", "exit status 3"),
+        (partial(sys.exit, "leaving"), "CRASHED", "leaving"),
+        (partial(int, "seven"), "CRASHED", "ValueError: invalid literal"),
+        (Unreadable, "CRASHED", "cannot be read: ValueError"),
+        (scribble, "CRASHED", "cannot be read"),
+        (partial(os.system, "kill -KILL $PPID; sleep 5"), "KILLED", "not by us"),
+        (partial(os.system, "echo std::bad_alloc; kill -ABRT $PPID"), "OUT_OF_MEMORY", "bad_alloc"),
         # Memory, also where refusals are ignored, and that of processes that it has started.
-        (partial(hungry, False), "hungry", "memory"),
-        (partial(hungry, True), "hungry", "memory limit of 150 MiB"),
-        (partial(subprocess.run, [sys.executable, "-c", BIG_CHILD]), "hungry", "memory"),
+        (partial(hungry, False), "OUT_OF_MEMORY", "memory"),
+        (partial(hungry, True), "OUT_OF_MEMORY", "memory limit of 150 MiB"),
+        (partial(subprocess.run, [sys.executable, "-c", BIG_CHILD]), "OUT_OF_MEMORY", "memory"),
         # The parent of the process that runs the task is its guard.
-        (partial(eval, "__import__('os').kill(__import__('os').getppid(), 9)"), "lost", "guard"),
-        (partial(exec, "import sys; sys.seen = True"), "answered", ""),
+        (partial(eval, "__import__('os').kill(__import__('os').getppid(), 9)"), "LOST", "guard"),
+        (partial(exec, "import sys; sys.seen = True"), "ANSWERED", ""),
     ):
         outcome = run_in_sandbox(task, limits(memory=150 * MB))
-        assert (outcome.how, outcome.answer) == (how, None)
+        assert (outcome.end, outcome.answer) == (end, None)
         assert words in outcome.message
     seen = run_in_sandbox(partial(eval, "hasattr(__import__('sys'), 'seen')"), limits())
     assert seen.answer is False
@@ -94,7 +94,7 @@ def test_every_end_has_a_name_and_spoils_no_later_run():
 )
 def test_a_late_run_is_ended_whatever_it_prints(task, wall, words):
     outcome = run_in_sandbox(task, limits(wall))
-    assert (outcome.how, outcome.answer) == ("late", None)
+    assert (outcome.end, outcome.answer) == ("TIME_LIMIT", None)
     assert words in outcome.message
 
 

@@ -29,7 +29,7 @@ _COLOURS = {"good": "green", "fair": "yellow", "bad": "red", "soft": "dim"}
 
 @dataclass(frozen=True, eq=False)
 class _GivenProblem(Problem):
-    """A program that exists already."""
+    """A program that is passed as an object."""
 
     program: Model | SDP | None = None
 

@@ -18,13 +18,12 @@ from sdpdr.lab.study.sandbox import RunOutcome, SandboxLimits, run_in_sandbox
 from sdpdr.lab.study.schema import PARTS, digest, environment
 from sdpdr.lab.study.task import Task, run_task
 
-# How often a run is begun that another program ends.
+# Attempts at a run that another program ends.
 ATTEMPTS = 4
 # Seconds that a scheduler has to answer.
 PATIENCE = 10.0
-_ENDS = {"crashed": "CRASHED", "hungry": "OUT_OF_MEMORY", "late": "TIME_LIMIT"}
 Record: TypeAlias = dict[str, Any]
-# The record of a run, and the machine and versions that it had.
+# The record of a run, and a description of its machine and versions.
 Done: TypeAlias = "tuple[Record, dict[str, Any]]"
 
 
@@ -35,17 +34,17 @@ def attempt(
     cores: Sequence[int] = (),
     stop: threading.Event | None = None,
 ) -> Done:
-    """Carry out one task, again if another program ended it; place and jobs are recorded."""
+    """Carry out one task, and repeat it if another program ended it."""
     limits = task.limits
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
     wall = limits.time_limit + limits.patience
     cpu = 2.0 * limits.threads * wall + 5.0
-    fence = SandboxLimits(wall, limits.memory_limit, cpu, limits.threads, tuple(cores))
+    sandbox = SandboxLimits(wall, limits.memory_limit, cpu, limits.threads, tuple(cores))
     for attempts in range(1, ATTEMPTS + 1):  # noqa: B007 - kept in the record
-        outcome = run_in_sandbox(partial(run_task, task), fence, stop)
-        if outcome.how not in ("killed", "lost"):
+        outcome = run_in_sandbox(partial(run_task, task), sandbox, stop)
+        if outcome.end not in ("KILLED", "LOST"):
             break
-    around = environment(limits.threads)
+    machine = environment(limits.threads)
     measured = {
         "wall": outcome.wall,
         "cpu": outcome.cpu,
@@ -54,22 +53,22 @@ def attempt(
         "attempts": attempts,
         "jobs": jobs,
         "started": started,
-        "environment": digest(around),
+        "environment": digest(machine),
     }
-    return task.identity() | _findings(task, outcome) | measured, around
+    return task.identity() | _findings(task, outcome) | measured, machine
 
 
 def _findings(task: Task, outcome: RunOutcome) -> Record:
-    """What a run found, also where it ended without an answer."""
-    if outcome.how == "answered":
+    """Return what a run found, or how it ended without an answer."""
+    if outcome.end == "ANSWERED":
         record: Record = dict(outcome.answer)
         if all(name in record for name in PARTS):
             record["total"] = sum(record[name] for name in PARTS)
         return record
     limits, message = task.limits, outcome.message
-    if outcome.how == "late":
+    if outcome.end == "TIME_LIMIT":
         message += f": {limits.time_limit:g} s for the solver, {limits.patience:g} s for the rest"
-    end = _ENDS.get(outcome.how, "KILLED")
+    end = "KILLED" if outcome.end == "LOST" else outcome.end
     return {"n": task.problem.n, "outcome": end, "solved": False, "message": message}
 
 
@@ -99,7 +98,7 @@ def on_this_machine(tasks: Sequence[Task], jobs: int, threads: int) -> Generator
 
 
 def _shares(jobs: int, threads: int) -> list[tuple[int, ...]]:
-    """Processors for every job; none where there are too few, or the system does not tell."""
+    """Return the processors of every job; none if there are too few or they are unknown."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if len(cores) < jobs * threads:
         return [()] * jobs
@@ -131,7 +130,7 @@ def on_cluster(
                     yield future.result()
                 except distributed.KilledWorker:  # Several workers were lost with this task.
                     task = futures[future]
-                    lost = RunOutcome("killed", message="its workers were ended each time")
+                    lost = RunOutcome("KILLED", message="its workers were ended each time")
                     yield task.identity() | _findings(task, lost), {}
         except distributed.CancelledError as error:
             raise SchedulerError(

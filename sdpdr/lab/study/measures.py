@@ -18,7 +18,7 @@ from sdpdr.lab.study.schema import CLAIMS, COLUMNS, NEVER_RAN, OUTCOMES, VERIFIE
 INSTANCE = ["problem", "variant"]
 CONTESTANT = ["solver", "form"]
 SHIFT = 0.1
-"""Seconds below which times hardly differ; benchmarks of large programs take 1 or 10."""
+"""Seconds added to each time before the geometric mean; for large programs 1 or 10 is usual."""
 RESOLUTION = 1e-6
 """Seconds; shorter times count as this, so that ratios are finite."""
 CONTRADICTION = 10.0
@@ -27,7 +27,7 @@ FEWEST_SIZES = 3
 """With fewer sizes, growth has no exponent."""
 
 _LINE = [*INSTANCE, *CONTESTANT, "tol"]
-# A line is as accurate in its claims as its least accurate repeat.
+# The claims of a line are as accurate as those of its least accurate repeat.
 _LEAST_ACCURATE_FIRST = ("overstated", "near", "understated", "", "silent", "true")
 
 
@@ -265,7 +265,7 @@ def outcome_counts(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims(runs: pd.DataFrame) -> pd.DataFrame:
-    """Count what the claims of each contestant were worth; "none" where there was no claim."""
+    """Count the claims of each contestant by their accuracy; "none" where there was no claim."""
     words = runs["claim_accuracy"].where(runs["claim_accuracy"] != "", "none")
     return _counts(runs.assign(word=words), "word", [word or "none" for word in CLAIMS])
 
@@ -352,7 +352,7 @@ def disagreements(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scale(records: pd.DataFrame) -> pd.Series:
-    r"""The number that the gap of each record is relative to, which is at least its value."""
+    r"""Return the scale of each record's relative gap, which is at least its absolute value."""
     gap, value = records["gap"].abs(), records["value"].abs()
     scale = (records["bound"] - records["value"]).abs() / gap.where((gap > 0) & np.isfinite(gap))
     return pd.concat([value, scale], axis=1).max(axis=1)

@@ -24,9 +24,9 @@ from sdpdr.lab.study.schema import PARTS
 MISSING = "–"
 # Longer tables are cut in Markdown, with a sentence that says so.
 MOST_ROWS = 60
-# Format of numbers by the title of their column; other numbers have four digits.
-# Letters from which on a text is broken into lines.
+# A text of more letters is broken into lines.
 LONG = 36
+# Format of numbers by the title of their column; other numbers have four digits.
 _FORMATS = {
     title: form
     for form, titles in {
@@ -67,7 +67,7 @@ class Table:
 
     @cached_property
     def has_words(self) -> bool:
-        """Whether some cell holds a sentence, which a narrow screen shows below the other cells."""
+        """Whether a cell holds a long text, which a narrow screen shows below the other cells."""
         return any(len(text) > LONG for line in self.lines for text, _ in line)
 
     @cached_property
@@ -139,7 +139,7 @@ def to_html(page: Page) -> str:
 
 
 def to_markdown(page: Page, pictures: Path | None = None) -> str:
-    """Return the page in the Markdown of GitHub, its figures written as SVG to a folder beside."""
+    """Return the page in GitHub's Markdown; figures are written as SVG to `pictures`, if given."""
 
     def draw(picture: Picture) -> Markup:
         assert pictures is not None
@@ -168,7 +168,7 @@ def _environment(**options: Any) -> Environment:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Return text that Markdown shows as it is, on one line.
+    r"""Escape a text so that Markdown shows it as it is, on one line.
 
     Examples
     --------

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     import cvxpy
 
 _SUFFIXES = (".dat-s", ".dat-s.gz")
-# What tables of optimal values write of the pair that SDPA's format means, and what it is of ours.
+# Entries of tables of optimal values, about the pair of SDPA's format, and our status for each.
 _WITHOUT_ANSWER = {"dual infeasible": Status.INFEASIBLE, "primal infeasible": Status.UNBOUNDED}
 _OPEN = Expectation(
-    source="The formulation is a variant, whose answer nobody knows beforehand.",
+    source="The formulation is a variant, whose answer is not known beforehand.",
     provenance="certified",
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a study can have solved: a card, a member of a family, or a file.
+    """A problem of a study: a card, a member of a family, or a file.
 
     ``optimal`` is the optimal value of a file in SDPA's convention, or the word that a table has in
     its place.
@@ -152,7 +152,7 @@ def _as_written(method: Mapping[str, Any]) -> str:
 
 
 def _last_digit(number: str) -> float:
-    """Relative size of one unit in the last digit that is written."""
+    """Return one unit in the last written digit, relative to the number."""
     mantissa = number.lower().partition("e")[0].strip("+-")
     decimals = len(mantissa.partition(".")[2])
     return float(10.0**-decimals / max(abs(float(mantissa)), 10.0**-decimals))

@@ -96,7 +96,7 @@ def python_problems(path: Path, function: str) -> Iterator[PythonProblem]:
 
 def _entries(path: Path, function: str) -> Iterator[tuple[str, Any]]:
     """Names, which may be empty, and problems."""
-    with _blaming(path):
+    with _errors_in(path):
         module = _module(path)
         if not hasattr(module, function):
             raise StudyError(
@@ -112,7 +112,7 @@ def _entries(path: Path, function: str) -> Iterator[tuple[str, Any]]:
             raise StudyError(f"{path.name}:{function} makes {made!r}; {_EXPECTED}, or several.")
         iterator = iter(made)
     while True:
-        with _blaming(path):
+        with _errors_in(path):
             entry = next(iterator, None)
         if entry is None:
             return
@@ -133,8 +133,8 @@ def _module(path: Path) -> ModuleType:
 
 
 @contextmanager
-def _blaming(path: Path) -> Iterator[None]:
-    """Errors of the user's file, which can be of any type, with its name and the line."""
+def _errors_in(path: Path) -> Iterator[None]:
+    """Turn errors of the user's file, of any type, into a `StudyError` with file and line."""
     try:
         yield
     except StudyError:
@@ -165,7 +165,7 @@ def _program(made: object, place: str) -> Model | SDP | cp.Problem:
     try:
         return from_cvxpy(made)
     except SdpdrError as error:
-        with suppress(SdpdrError):  # Its reason is the same, unless only the cones are to blame.
+        with suppress(SdpdrError):  # the same error, unless only the cones are unsupported
             flat_problem(made)
             return made
         raise StudyError(f"{place}: {error}") from error

@@ -18,7 +18,7 @@ from sdpdr.lab.study.page import Cell, Page, Picture, Section, Table, show_bytes
 from sdpdr.lab.study.results import LoadedResults
 from sdpdr.lab.study.schema import CLAIMS, ENDS, NEVER_RAN, PARTS, VERIFIED
 
-# In a map of outcomes, instances beyond this number are drawn only if some contestant failed.
+# If a study has more instances, the map of outcomes shows those on which a contestant failed.
 _MOST_INSTANCES = 60
 _LONGEST_MESSAGE = 300
 # Settings whose names in study files are short.
@@ -34,8 +34,8 @@ class Kind(NamedTuple):
     tone: str
 
 
-# Colours differ in lightness, so that they remain apart under all common deficiencies of colour
-# vision; grey is used where the solver had no part.
+# Colours differ in lightness, so that they can be told apart under all common deficiencies of
+# colour vision; grey is for runs in which no solver took part.
 SOLVED = Kind("solved and verified", "✓", "#7fb2de", "good")
 CLOSE = Kind("an answer that misses the tolerance", "≈", "#d99400", "fair")
 LATE = Kind("out of time, iterations or memory", "◷", "#c25600", "fair")
@@ -92,7 +92,7 @@ def study_page(results: LoadedResults) -> Page:
     data = _Data(results)
     sections: list[Section] = []
     if len(results.frame):
-        # Who is fastest is not known before all runs have ended.
+        # Contestants are ranked only after all runs have ended.
         ranked = () if results.n_missing else (_ranking, _profiles)
         made = (*ranked, _outcomes, _claims, _growth, _doubts, _every_run)
         sections = [section for make in made for section in make(data)]
@@ -154,7 +154,7 @@ class _Data:
     def pictures(
         self, name: str, caption: str, draw: Callable[[float], Callable[[], Figure] | None]
     ) -> list[Picture]:
-        """A picture for each tolerance that there is something to draw for."""
+        """Return a picture for each tolerance for which `draw` returns a figure."""
         made = []
         for place, tol in enumerate(self.tolerances):
             figure = draw(tol)
@@ -186,22 +186,22 @@ def _verdict(data: _Data) -> Iterator[str]:
 
 
 def _missing(results: LoadedResults) -> str:
-    """What an unfinished study lacks, and the command that adds it; empty for a finished one."""
+    """Count the missing runs and name the command that adds them; empty for a finished study."""
     if not results.n_missing:
         return ""
     command = results.meta.get("command")
     again = f' "{command}" goes on where it stopped.' if command else ""
     return (
         f"This study is unfinished: {results.n_missing} of {results.meta['runs']} runs are "
-        f"missing, so nobody is named best or fastest.{again}"
+        f"missing, so the contestants are not ranked yet.{again}"
     )
 
 
 def _best(data: _Data, runs: pd.DataFrame, tol: float) -> Iterator[str]:
-    """Who solves the most, and who is fastest."""
+    """Name the contestants that solve the most, and the fastest."""
     where = f" at tolerance {tol:.0e}" if len(data.tolerances) > 1 else ""
     solved = runs.groupby("contestant")["solved"].sum()
-    best = [who for who in data.order if who in solved.index and solved[who] == solved.max()]
+    best = [name for name in data.order if name in solved.index and solved[name] == solved.max()]
     if solved.max() == 0:
         yield "No contestant solved anything."
     else:
@@ -227,7 +227,7 @@ def _false_claims(runs: pd.DataFrame) -> str:
     ending = missed if near else ""
     if not len(false):
         return f"No contestant claimed a success that it was far from.{ending}"
-    names = _enumerated([f"{who} ({n})" for who, n in false.items()])
+    names = _enumerated([f"{name} ({n})" for name, n in false.items()])
     return (
         f"{counted(int(false.sum()), 'claim')} of success could not be verified: {names}.{ending}"
     )
@@ -237,7 +237,7 @@ def _false_claims(runs: pd.DataFrame) -> str:
 
 
 def _ranking(data: _Data) -> Iterator[Section]:
-    """Who solved how many, and how fast; and who is left out."""
+    """How many instances each contestant solved and how fast, and the contestants left out."""
     table = data.ordered(data.means)
     shown = pd.DataFrame(
         {
@@ -261,7 +261,8 @@ def _ranking(data: _Data) -> Iterator[Section]:
         "not installed, or without a licence": measures.not_installed(data.runs),
         "refused every problem": measures.refused_everywhere(data.runs),
     }
-    text = [f"Left out, {why}: {_enumerated(who, 20)}." for why, who in reasons.items() if who]
+    left_out = {why: names for why, names in reasons.items() if names}
+    text = [f"Left out, {why}: {_enumerated(names, 20)}." for why, names in left_out.items()]
     yield Section("ranking", "Ranking", text, tables=[Table(shown, note)])
 
 
@@ -275,15 +276,15 @@ def _profiles(data: _Data) -> Iterator[Section]:
         if not finite.size:
             return None
         end = 1.5 * max(float(finite.max()), 2.0)
-        names = [who for who in data.order if who in profile.ratios]
-        curves = {who: profile.curve(who, end) for who in names}
+        names = [name for name in data.order if name in profile.ratios]
+        curves = {name: profile.curve(name, end) for name in names}
         return partial(plot.performance_profile, curves)
 
     caption = (
         "At 1 on the left, the share of instances on which a contestant was the fastest; further "
         "right, the share that it solved within so many times the seconds of the fastest; at the "
         "right end, the share that it solved at all. Higher is better. The figure shows which "
-        "contestant is best; the order of the others depends on who takes part."
+        "contestant is best; the order of the others depends on the others that take part."
     )
     pictures = data.pictures("profile", caption, draw)
     if pictures:
@@ -299,7 +300,7 @@ def _outcomes(data: _Data) -> Iterator[Section]:
         kinds = list(map(KINDS.index, map(kind_of, runs["outcome"], runs["solved"])))
         laid = runs.assign(kind=kinds).pivot(index="instance", columns="contestant", values="kind")
         laid = laid.reindex(runs["instance"].unique())
-        laid = laid[[who for who in data.order if who in laid]]
+        laid = laid[[name for name in data.order if name in laid]]
         laid = laid.fillna(KINDS.index(EMPTY)).astype(int)
         uneven = laid[(laid != KINDS.index(SOLVED)).any(axis=1)]
         if len(laid) > _MOST_INSTANCES and 0 < len(uneven) < len(laid):
@@ -332,7 +333,7 @@ def _outcomes(data: _Data) -> Iterator[Section]:
                 "message": list(map(_short, runs["message"])),
             }
         )
-        tables.append(Table(reasons, "What was not solved or was claimed falsely, and why."))
+        tables.append(Table(reasons, "Instances that were not solved or falsely claimed, and why."))
     yield Section("outcomes", "Outcomes", left_out, pictures, tables, points=met)
 
 
@@ -342,7 +343,7 @@ def _claims(data: _Data) -> Iterator[Section]:
     for word, tone in (("near", "fair"), ("overstated", "bad")):
         table[word] = _toned(table[word], tone, table[word] > 0)
     text = (
-        "A solver's own claim is recorded and never believed: residuals, value and bound are "
+        "A solver's claim is recorded and decides nothing: residuals, value and bound are "
         "computed by us at the point that it returned."
     )
     points = [f"{word}: {words}" for word, words in CLAIMS.items() if word]
@@ -363,17 +364,17 @@ def _growth(data: _Data) -> Iterator[Section]:
         runs = runs[(runs["family"] == family) & (runs["variant"] == variant) & runs["solved"]]
         runs = runs[(runs["seconds"] > 0.0) & runs["n"].notna()].sort_values("n")
         points = {
-            who: (own["n"].to_numpy(float), own["seconds"].to_numpy(float))
-            for who, own in runs.groupby("contestant")
+            name: (own["n"].to_numpy(float), own["seconds"].to_numpy(float))
+            for name, own in runs.groupby("contestant")
         }
-        points = {who: points[who] for who in data.order if who in points}
+        points = {name: points[name] for name in data.order if name in points}
         if not points:
             continue
         fits = lines.set_index("contestant")
         fitted = {
-            who: (n, fits.loc[who, "factor"] * n ** fits.loc[who, "exponent"])
-            for who, (n, _) in points.items()
-            if np.isfinite(fits.loc[who, "exponent"])
+            name: (n, fits.loc[name, "factor"] * n ** fits.loc[name, "exponent"])
+            for name, (n, _) in points.items()
+            if np.isfinite(fits.loc[name, "exponent"])
         }
         caption = (
             f"Family {measures.instance_name(family, variant)}, tolerance {tol:.0e}: each mark is "
@@ -457,7 +458,7 @@ def _machine(data: _Data) -> Section:
 
 
 def _limitations(data: _Data) -> Section:
-    """What a reader should not conclude."""
+    """Conclusions that the results do not support."""
     points = [
         "Times are of this machine, this load and these versions. Ratios carry over better than "
         "seconds; neither carries over to other problems.",
@@ -481,7 +482,7 @@ def _limitations(data: _Data) -> Section:
 
 
 def _toned(values: pd.Series, tone: str, chosen: pd.Series) -> list[Cell]:
-    """Values, with a tone where they are chosen."""
+    """Return values as cells, with a tone where chosen."""
     return [Cell(v, tone if yes else "") for v, yes in zip(values, chosen, strict=True)]
 
 

@@ -30,7 +30,7 @@ from sdpdr.lab.study.schema import COLUMNS, OUTCOMES, fitted, frame_of, typed
 
 SUFFIX = ".jsonl"
 EXPORTS = (".parquet", ".csv")
-# What is kept about a study besides its records and their keys.
+# Facts about a study besides its records and their keys.
 _FACTS = ("name", "title", "question", "command", "text", "started", "finished", "settings")
 # Kinds of lines, and which entry of a line is its name.
 _NAMED: Mapping[str, str] = {"row": "key", "fact": "name", "environment": "digest"}
@@ -74,7 +74,7 @@ class Results:
         self.close()
 
     def close(self) -> None:
-        """Let other processes add records."""
+        """Close the journal, so that other processes can add records."""
         self._file.close()
 
     def add(self, record: Mapping[str, Any]) -> None:
@@ -124,7 +124,7 @@ class Results:
 
     @contextmanager
     def _explained(self, size: int = 0) -> Iterator[None]:
-        """Errors of the system with the file, the bytes that find no room, and advice."""
+        """Turn errors of the system into ours, with the file, the missing bytes and advice."""
         try:
             yield
         except BlockingIOError:
@@ -143,7 +143,7 @@ class Results:
 
 @dataclass(frozen=True, eq=False)
 class LoadedResults:
-    """All that results hold.
+    """The content of a file of results.
 
     Attributes
     ----------
@@ -254,7 +254,7 @@ def _checked(path: Path) -> Path:
 
 
 def _read_lines(path: Path) -> _Lines:
-    """The last line of each name; half a line at the end is a run that did not end."""
+    """Return the last line of each name; half a line at the end is left out."""
     whole, _, rest = (path.read_bytes() if path.exists() else b"").rpartition(b"\n")
     lines = whole.split(b"\n") if whole else []
     found: _Lines = {}
@@ -276,7 +276,7 @@ def _read_lines(path: Path) -> _Lines:
 
 
 def _parsed(raw: bytes) -> tuple[dict[str, Any], str]:
-    """A line, and what keeps it from being one of a journal; an empty text if nothing does."""
+    """Parse a line; also return what is wrong with it, an empty text if nothing is."""
     try:
         line = json.loads(raw)
         named = isinstance(line[_NAMED[line["kind"]]], str)
@@ -303,7 +303,7 @@ def _not_ours(path: Path) -> ResultsError:
 
 
 def _lock(file: IO[bytes]) -> None:
-    """Keep other processes from locking the file until it is closed, where the system can."""
+    """Lock the file against other processes until it is closed, if the system can."""
     with suppress(ImportError):
         import fcntl
 

@@ -1,4 +1,4 @@
-"""A task in a process of its own, with limits on time, memory and files; and how it ended.
+"""A task in a process of its own, with limits on time, memory and files, and how it ended.
 
 Each task has a guard, a worker of `sdpdr.solvers.processes` that never computes. The guard forks a
 runner, watches it, and ends it with every process that it has started, however the study ends.
@@ -30,9 +30,9 @@ from sdpdr.solvers.processes.fork_server import Server, Worker, WorkerUnavailabl
 
 # Signals by which the user or the system ends a process; such a run is tried again.
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-# Seconds between looks at time and memory, and between looks for new child processes.
-_LOOK, _LOOK_FOR_CHILDREN = 0.02, 0.2
-# A run must not fill the disk: largest size of a file in bytes.
+# Seconds between checks of time and memory, and between searches for child processes.
+_CHECK, _CHECK_CHILDREN = 0.02, 0.2
+# Largest size of a file in bytes: a run must not fill the disk.
 _LARGEST_FILE = 2**30
 # Address space beyond the memory limit that a process may reserve without using it: a share of the
 # limit, and bytes.
@@ -61,9 +61,9 @@ class SandboxLimits:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """How a task ended."""
+    """How a task ended: "ANSWERED", "LOST", or an end as in `sdpdr.lab.study.schema.ENDS`."""
 
-    how: str
+    end: str
     answer: Any = None
     message: str = ""
     wall: float = 0.0
@@ -93,17 +93,17 @@ def run_in_sandbox(
         with suppress(EOFError, OSError):
             outcome = pickle.loads(worker.channel.recv_bytes()[1:])
             if isinstance(outcome, RunOutcome):
-                return _unpacked(outcome) if outcome.how == "answered" else outcome
-    return RunOutcome("lost", message="its guard was ended from outside", wall=watch.spent)
+                return _unpacked(outcome) if outcome.end == "ANSWERED" else outcome
+    return RunOutcome("LOST", message="its guard was ended from outside", wall=watch.spent)
 
 
 def _unpacked(outcome: RunOutcome) -> RunOutcome:
-    """The outcome with its answer, whose classes may raise anything when they are read."""
+    """Unpickle the answer, whose classes may raise any error."""
     try:
         return replace(outcome, answer=pickle.loads(outcome.answer)[0])
     except Exception as error:
         message = f"its answer cannot be read: {type(error).__name__}: {error}"
-        return replace(outcome, how="crashed", answer=None, message=message)
+        return replace(outcome, end="CRASHED", answer=None, message=message)
 
 
 # -- the guard ------------------------------------------------------------------------------------
@@ -121,21 +121,21 @@ def _supervise(limits: SandboxLimits, task: bytes) -> RunOutcome:
     pid = os.fork()
     if pid == 0:
         _become_runner(limits, task, answer_out, output_out)
-    for end in (answer_out, output_out):
-        os.close(end)
+    for descriptor in (answer_out, output_out):
+        os.close(descriptor)
     for source in (answer, output):
         os.set_blocking(source, False)
-    watch, deadline, how = _Memory(pid), Deadline(limits.wall), ""
+    memory, deadline, end = _Memory(pid), Deadline(limits.wall), ""
     parts, opened = {answer: b"", output: b""}, {answer, output}
     while (ended := os.wait4(pid, os.WNOHANG))[0] == 0:
-        ready = select.select([study.sentinel, *opened], [], [], _LOOK)[0]
+        ready = select.select([study.sentinel, *opened], [], [], _CHECK)[0]
         if study.sentinel in ready:  # The study has ended.
             _end_all(pid)
             os._exit(1)
         opened -= {source for source in ready if not _read(source, parts)}
         parts[output] = parts[output][-_KEPT_OUTPUT:]
-        if deadline.is_over() or watch.used() > limits.memory:
-            how = "late" if deadline.is_over() else "hungry"
+        if deadline.is_over() or memory.used() > limits.memory:
+            end = "TIME_LIMIT" if deadline.is_over() else "OUT_OF_MEMORY"
             _end_all(pid)
             ended = os.wait4(pid, 0)
             break
@@ -145,22 +145,22 @@ def _supervise(limits: SandboxLimits, task: bytes) -> RunOutcome:
     _read(output, parts)
     _end_all(pid)
     _, status, usage = ended
-    said = parts[output].decode(errors="replace")
-    if not how:
-        how, message = _own_end(os.waitstatus_to_exitcode(status), parts[answer], said)
+    printed = parts[output].decode(errors="replace")
+    if not end:
+        end, message = _own_end(os.waitstatus_to_exitcode(status), parts[answer], printed)
     else:
         limit = f"after {limits.wall:g} s"
-        if how == "hungry":
+        if end == "OUT_OF_MEMORY":
             limit = f"at its memory limit of {limits.memory / 2**20:.0f} MiB"
-        message = f"ended by us {limit}{_last_words(said)}"
+        message = f"ended by us {limit}{_last_line(printed)}"
     unit = 1 if sys.platform == "darwin" else 1024
-    peak = max(watch.peak, usage.ru_maxrss * unit - watch.start, 0)
-    kept = parts[answer] if how == "answered" else None
-    return RunOutcome(how, kept, message, wall, usage.ru_utime + usage.ru_stime, peak)
+    peak = max(memory.peak, usage.ru_maxrss * unit - memory.start, 0)
+    kept = parts[answer] if end == "ANSWERED" else None
+    return RunOutcome(end, kept, message, wall, usage.ru_utime + usage.ru_stime, peak)
 
 
 def _read(source: int, parts: dict[int, bytes]) -> bool:
-    """Append a chunk, if there is one; whether the other end is open."""
+    """Append a chunk if there is one; return whether the other end is open."""
     try:
         more = os.read(source, _CHUNK)
     except BlockingIOError:
@@ -169,25 +169,26 @@ def _read(source: int, parts: dict[int, bytes]) -> bool:
     return bool(more)
 
 
-def _own_end(code: int, answer: bytes, said: str) -> tuple[str, str]:
-    """How a runner ended that the guard did not end, and why there is no answer."""
+def _own_end(code: int, answer: bytes, printed: str) -> tuple[str, str]:
+    """Return how a runner ended that the guard did not end, and why there is no answer."""
     if code == 0 and answer:
-        return "answered", ""
+        return "ANSWERED", ""
     if -code in _FROM_OUTSIDE:
         name = signal.Signals(-code).name
         words = f"its process was ended by {name}, and not by us; systems do so when memory ends."
-        return "killed", words + _last_words(said)
-    claim = crash_claim("the run", code, said)
-    return ("hungry" if claim.status == "out of memory" else "crashed"), claim.message
+        return "KILLED", words + _last_line(printed)
+    claim = crash_claim("the run", code, printed)
+    end = "OUT_OF_MEMORY" if claim.status == "out of memory" else "CRASHED"
+    return end, claim.message
 
 
-def _last_words(said: str) -> str:
-    lines = said.strip().splitlines()
+def _last_line(printed: str) -> str:
+    lines = printed.strip().splitlines()
     return f" (last line of its output: {lines[-1].strip()[:_LONGEST_LINE]})" if lines else ""
 
 
 def _end_all(pid: int) -> None:
-    """End a runner and all that it has started, also orphans, which come to the guard on Linux."""
+    """End a runner and its descendants, also orphans, which Linux gives to the guard."""
     import psutil
 
     for _ in range(100):
@@ -202,14 +203,14 @@ def _end_all(pid: int) -> None:
 
 
 class _Memory:
-    """The memory of a process and of all that it has started, beyond what it began with."""
+    """The memory of a process and its descendants, beyond what it began with."""
 
     def __init__(self, pid: int) -> None:
         import psutil
 
         self.peak = self.start = 0
         self._children: list[Any] = []
-        self._looked = Deadline(_LOOK_FOR_CHILDREN)
+        self._next_search = Deadline(_CHECK_CHILDREN)
         self._process: Any = None
         with suppress(psutil.Error):  # It may have ended already.
             self._process = psutil.Process(pid)
@@ -222,8 +223,8 @@ class _Memory:
         used = 0
         with suppress(psutil.Error, AttributeError):
             used = self._process.memory_info().rss - self.start
-            if self._looked.is_over():
-                self._looked = Deadline(_LOOK_FOR_CHILDREN)
+            if self._next_search.is_over():
+                self._next_search = Deadline(_CHECK_CHILDREN)
                 self._children = self._process.children(recursive=True)
             for child in self._children:
                 with suppress(psutil.Error):
@@ -236,7 +237,7 @@ class _Memory:
 
 
 def _become_runner(limits: SandboxLimits, task: bytes, answer: int, output: int) -> NoReturn:
-    """Run a task in this process, send what it returns, and end."""
+    """Run a task in this process, send its result, and exit."""
     code = 1
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

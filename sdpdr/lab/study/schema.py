@@ -58,7 +58,7 @@ VERIFIED = ("SOLVED", "INFEASIBLE", "UNBOUNDED")
 """Outcomes that are answers."""
 
 NEVER_RAN = ("REFUSED", "MISSING", "NOT_TRIED", "NOT_BUILT")
-"""Ends of runs in which the solver had no part."""
+"""Ends of runs in which no solver took part."""
 
 PARTS = ("build", "compile", "solve", "certify")
 """Columns of seconds that add up to the total of a run."""
@@ -68,7 +68,7 @@ CLAIMS: Mapping[str, str] = {word.name: word.holds for word in _part("claims")}
 
 # -- records --------------------------------------------------------------------------------------
 
-# Order in which the records of a study are shown.
+# Columns by which the records of a study are sorted.
 _ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat", "key")
 _FIT: Mapping[str, Callable[[Any], Any]] = {
     "object": lambda value: "" if value is None else printable(str(value)),
@@ -79,7 +79,7 @@ _FIT: Mapping[str, Callable[[Any], Any]] = {
 
 
 def fitted(record: Mapping[str, Any]) -> dict[str, Any]:
-    r"""Return a record in the types of its columns; what does not fit is missing."""
+    """Convert a record to the types of its columns; values that do not fit become missing."""
     return {column.name: _FIT[column.kind](record.get(column.name)) for column in COLUMNS}
 
 

@@ -1,4 +1,4 @@
-"""Study files, which name problems, solvers, forms, tolerances and seeds; and their runs."""
+"""Study files: problems, solvers, forms, tolerances and seeds, and the runs that they define."""
 
 from __future__ import annotations
 

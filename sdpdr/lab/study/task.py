@@ -37,9 +37,9 @@ from sdpdr.solving.plan import plan
 from sdpdr.solving.solve import solve
 
 AUTO = "auto"
-# A solver may exceed its time limit by this share and these seconds before it counts as late.
+# A solver counts as late if it exceeds its time limit by more than this share and these seconds.
 LATE, LATE_SECONDS = 0.05, 0.5
-# A value contradicts a reference only beyond so many tolerances.
+# A value contradicts a reference if it differs by more than this many tolerances.
 CONTRADICTION = 10.0
 # A claim that misses the tolerance by less than this factor is near, not overstated.
 NEAR = 10.0
@@ -211,7 +211,7 @@ def run_task(task: Task) -> dict[str, Any]:
         return record | {"outcome": "MISSING", "message": str(error)}
     except (NotAcceptedError, CompileError) as error:
         return record | {"outcome": "REFUSED", "message": str(error)}
-    except Exception as error:  # Adapters are other people's code, and may raise anything.
+    except Exception as error:  # adapters are third-party code, and may raise any error
         return record | {"outcome": "BROKEN", "message": f"{type(error).__name__}: {error}"}
     return record | _graded(task, solution, task.problem.known(sdp))
 
@@ -233,7 +233,7 @@ def _warm_up(task: Task, solver: Solver | str, program: Model | SDP) -> None:
         chosen = plan(program, solver, form, tol=task.tol)
         solver, form = chosen.solver, chosen.form
     if solver.warms_up:
-        with suppress(Exception):  # Whatever is wrong with the solver shows again.
+        with suppress(Exception):  # an error occurs again in the run itself
             solve(
                 methods.mvu(graphs.path([1.0, 2.0])),
                 solver,
@@ -253,7 +253,7 @@ def _as_written(task: Task, problem: cp.Problem, solver: Solver | str) -> Checke
 
 
 def _checked(task: Task, answer: CheckedAnswer) -> dict[str, Any]:
-    """The columns that an answer to a problem without a standard form fills."""
+    """Return the columns of an answer to a problem without a standard form."""
     claim, proved, known = answer.claim, answer.proved, task.problem.known(None)
     seconds = _seconds_by_phase(answer.timings)
     outcome = _late_or(answer.status.name, seconds["solve"], task.limits.time_limit)
@@ -286,7 +286,7 @@ def _seconds_by_phase(timings: Mapping[str, float]) -> dict[str, float]:
 
 
 def _graded(task: Task, solution: Solution, known: Expectation) -> dict[str, Any]:
-    """The columns that an answer fills."""
+    """Return the columns of an answer."""
     claim = solution.claimed
     seconds = _seconds_by_phase(solution.timings)
     missed = max(solution.apparent_gap, solution.residuals.worst())
@@ -316,7 +316,7 @@ def _graded(task: Task, solution: Solution, known: Expectation) -> dict[str, Any
 
 
 def _unsolved(solution: Solution) -> str:
-    """What is known of an answer that is not solved, without the status, which has its column."""
+    """Return the message about an unsolved answer, without the status, which has its column."""
     return str(solution).partition(": ")[2]
 
 
@@ -345,7 +345,7 @@ def _is_as_known(outcome: str, error: float | None, known: Expectation, tol: flo
 
 
 def _accuracy(verdict: str, status: Status, missed: float, known: Expectation, tol: float) -> str:
-    """What a claim was worth, as a word of `sdpdr.lab.study.schema.CLAIMS`."""
+    """Compare a claim with the verified status; return a key of `sdpdr.lab.study.schema.CLAIMS`."""
     claimed = _CLAIMS.get(verdict)
     if claimed is Status.SOLVED:
         if status in (Status.SOLVED, Status.OPTIMAL_NEARBY):
