@@ -20,12 +20,12 @@ from sdpdr.graphs.weighing import best_weights, reconstruction_weights
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs
 
-# Sum of the sizes of a row of the basis from which it extrapolates too far to be believed.
+# A row of the basis with a larger sum of absolute values extrapolates too far.
 _REACH = 1e3
 
 
 def reconstruction_basis(graph: NeighborGraph, landmarks: ArrayLike) -> Array:
-    r"""All points as weighted sums of landmarks, by way of their neighbours."""
+    r"""Return weights that express each point by landmarks, through weights of neighbours."""
     chosen = _checked_landmarks(graph, landmarks)
     basis = np.zeros((graph.n, len(chosen)))
     basis[chosen, np.arange(len(chosen))] = 1.0
@@ -43,7 +43,7 @@ def reconstruction_basis(graph: NeighborGraph, landmarks: ArrayLike) -> Array:
 
 
 def _tamed(graph: NeighborGraph, basis: Array) -> Array:
-    """The basis with means of neighbours in place of rows that reach far beyond the landmarks."""
+    """Replace rows that extrapolate far beyond the landmarks by weighted means of neighbours."""
     reach = np.abs(basis).sum(axis=1)
     wild = ~(reach <= _REACH)
     if not wild.any() or wild.all():
@@ -69,18 +69,18 @@ def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
     return chosen
 
 
-# Points that take part in the coarse graph, neighbours in and of it, and points placed at once.
+# Points of the coarse graph, neighbours of a point in it, and points placed at a time.
 _COARSE = 10_000
 _NEIGHBORS = 8
 _POINTS = 50_000
 
 
 def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
-    """Reconstruction basis of a random sample, carried to all points by local weights."""
+    """Extend the reconstruction basis of a random sample to all points by local weights."""
     from sklearn.neighbors import NearestNeighbors  # here, since it takes long to import
 
     if not has_coordinates(graph):
-        raise DataError(f"the graph made by {graph.provenance} knows no coordinates of its points.")
+        raise DataError(f"the graph made by {graph.provenance} has no coordinates of its points.")
     space = graph.provenance.space
     assert isinstance(space, Euclidean)
     points = space.X
@@ -101,7 +101,7 @@ def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
 
 
 def has_coordinates(graph: NeighborGraph) -> bool:
-    """Whether the graph was made from points whose coordinates it still knows."""
+    """Whether the graph has the coordinates of its points."""
     space = graph.provenance.space
     return isinstance(space, Euclidean) and space.n == graph.n
 
@@ -113,7 +113,7 @@ _SHIFT = 1e-9
 
 @checks_keywords
 def laplacian_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
-    r"""Bottom eigenvectors of the Laplacian, the constant left out.
+    r"""Return the eigenvectors of the smallest eigenvalues of the Laplacian but the constant.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def laplacian_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
     count : int
         How many, from 1 to n - 1.
     seed : int, default 0
-        Of the vector that the Lanczos iteration starts from.
+        Seed of the first vector of the Lanczos iteration.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def laplacian_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
     solve = LdlFactor(laplacian + shift * eye_array(graph.n)).solve
 
     def inverse(x: Array) -> Array:
-        # Without its mean, or the constant vector would drown all others.
+        # Without its mean, since the constant vector would dominate all others.
         solved = solve(np.ravel(x) - np.mean(x))
         return np.asarray(solved - solved.mean())
 

@@ -1,4 +1,4 @@
-"""From edges or neighbourhoods to a finished graph: duplicates merged, cliques, parts connected."""
+"""Graphs from edges or neighbourhoods: merged duplicates, connected components, simple graphs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import bridges, shortest_links, sorted_pairs
 from sdpdr.graphs.space import Space, make_space
 
-# Up to this many points an error message may take the time to search for a way out.
+# Up to this many points, the message of an error may search for advice.
 ADVICE_POINTS = 2000
 # Edges between two parts of a graph that was not made by a number of neighbours.
 BRIDGES = 6
@@ -34,7 +34,7 @@ SAME_LENGTH = 1e-9
 
 
 def merge_duplicates(space: Space) -> tuple[Space, Index]:
-    """Space of the distinct points, in their order, and the place of each original point in it.
+    """Return the space of the distinct points, and the index of each original point in it.
 
     Points at distance zero leave a model without interior, and points at the distance of rounding
     nearly so.
@@ -61,10 +61,10 @@ def merge_duplicates(space: Space) -> tuple[Space, Index]:
 def connected(
     graph: NeighborGraph, space: Space, connect: str, way_out: Callable[[], str]
 ) -> NeighborGraph:
-    """The graph, its parts joined or dropped as requested.
+    """Return the graph with its components joined or dropped as requested.
 
-    ``way_out`` says how to choose the neighbourhoods so that the graph is connected. It is called
-    only for the message of an error, on few enough points.
+    ``way_out`` returns advice on neighbourhoods that make the graph connected. It is called for the
+    message of an error alone, if the points are few.
     """
     validate.choice("connect", connect, ("error", "bridges", "mst", "largest", "none"))
     if connect == "none" or graph.is_connected:
@@ -94,16 +94,16 @@ def connected(
 
 
 def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
-    """Several edges between the parts, with a warning: one would be a hinge."""
-    asked = graph.provenance.options.get("n_neighbors", BRIDGES)
-    each = asked if isinstance(asked, int) else BRIDGES
+    """Add several edges between components, with a warning; a single one would be a hinge."""
+    requested = graph.provenance.options.get("n_neighbors", BRIDGES)
+    each = requested if isinstance(requested, int) else BRIDGES
     added = bridges(space, graph.components, each)
     sizes = np.sort(np.bincount(graph.components))[::-1]
     edges = f"{counted(len(added), 'edge')} {'was' if len(added) == 1 else 'were'}"
     warn(
         f"the graph has {graph.n_components} components, of sizes {listed(sizes)}; {edges} added "
-        f"to join them, up to {each} between two. What lies between the components is known by "
-        "what was added alone. Take more neighbours if parts should not "
+        f"to join them, up to {each} between two. Nothing but these "
+        "edges relates the components. Take more neighbours if parts should not "
         "be apart, or connect='largest' if the rest is stray.",
         AddedEdgesWarning,
     )
@@ -143,7 +143,7 @@ def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     distinct, position = sorted_pairs(pairs)
     kept = np.empty(len(distinct))
     kept[position] = lengths
-    with np.errstate(invalid="ignore"):  # what is infinite is refused by itself
+    with np.errstate(invalid="ignore"):  # infinite lengths are refused below
         conflict = np.flatnonzero(np.abs(kept[position] - lengths) > SAME_LENGTH * np.abs(lengths))
     if conflict.size:
         e = conflict[0]

@@ -14,7 +14,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.progress import Count
 from sdpdr.graphs.search import BLOCK, at_most, blocks
 
-# Convex hulls in more dimensions have too many facets to pay off.
+# In more dimensions convex hulls have too many facets.
 HULL_FEATURES = 5
 # Boxes of so few points, or with so few candidates left, are not divided further.
 _LEAF_POINTS, _LEAF_CANDIDATES = 128, 8
@@ -71,7 +71,7 @@ def _hull(X: Array) -> Index:
     if features == 1:
         return np.unique([X.argmin(), X.argmax()])
     try:
-        # Points so near a facet that rounding may hide a vertex among them are asked for as well.
+        # Qc also reports points so near a facet that rounding may hide a vertex among them.
         hull = ConvexHull(X, qhull_options="Qt Qc")
     except QhullError:  # the data lie in a subspace: take coordinates within it
         left, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)

@@ -1,4 +1,4 @@
-"""Graphs of nearest neighbours: k of them, or all within a radius; and the points furthest away."""
+"""Graphs of the k nearest neighbours or of all within a radius, and pairs of furthest points."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def knn(
         the unit sphere, :math:`d^2 = 2 - 2\cos`; parallel rows coincide, and a row of zeros is
         refused. With ``"precomputed"`` X holds distances: symmetric, non-negative, zero diagonal.
         NaN and inf are distances that are not known: such a pair is no edge, neighbours are the
-        nearest of those known (fewer than k where fewer are), and D[i, j] or D[j, i] is enough.
+        nearest of those known (fewer than k if fewer are known); D[i, j] or D[j, i] is enough.
     angles : bool, default False
         Whether to add every pair inside a neighbourhood: see `NeighborGraph.with_cliques`.
     connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
@@ -120,8 +120,8 @@ def knn(
 def smallest_k(space: Space) -> int:
     """Smallest number of neighbours whose graph of distinct points is connected.
 
-    The number looked up is doubled until all are connected. Pairs inside a part are left out, so
-    that memory grows with the pairs between parts and not with n times the number.
+    The number of neighbours to search for is doubled until all points are connected. Pairs inside a
+    component are left out, so that memory grows with the pairs between components.
     """
     space.require_joined()
     n, k = space.n, 1
@@ -222,7 +222,7 @@ def furthest_pairs(
     metric: str = "euclidean",
     progress: Progress | bool | None = None,
 ) -> FurthestPairs:
-    """For each point the one furthest from it, exactly.
+    """Return for each point the one furthest from it, exactly.
 
     The distance to a fixed point is a convex function, so the furthest point is a vertex of the
     convex hull. In up to five dimensions only these vertices are compared; in more, hulls have too
@@ -231,9 +231,9 @@ def furthest_pairs(
     Parameters
     ----------
     X : array_like of shape (n, D) or (n, n), or NeighborGraph
-        Points or precomputed distances; or a graph made from them, whose nodes are then meant.
+        Points or precomputed distances; or a graph made from them, for its nodes.
     metric
-        As for `sdpdr.graphs.knn`; without meaning for a graph.
+        As for `sdpdr.graphs.knn`; ignored for a graph.
     progress : bool or callable, optional
         As for `sdpdr.graphs.knn`.
 

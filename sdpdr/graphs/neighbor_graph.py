@@ -1,4 +1,4 @@
-"""The one noun of this room: a graph whose edges have squared lengths."""
+"""`NeighborGraph`: an undirected graph whose edges have squared lengths."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Provenance:
     options : mapping
         What was passed to it.
     space : Space, optional
-        Where lengths of further pairs can be had; ``None`` when only the edges are known.
+        Source of the lengths of further pairs; ``None`` if only the edges are known.
     neighborhoods : sparse array of bool, optional
         Entry (i, j) is true when j lies in the neighbourhood of i; by default the edges themselves.
     """
@@ -123,7 +123,7 @@ class NeighborGraph:
 
     @classmethod
     def of_points(cls, edges: Index, index: Index, provenance: Provenance) -> NeighborGraph:
-        """Edges between the points of the provenance's space, as long as these are apart."""
+        """Make a graph of edges between the points of the provenance, with their lengths."""
         space = provenance.space
         assert space is not None
         sqdist = space.sqdist(*edges.T)
@@ -211,7 +211,7 @@ class NeighborGraph:
         return np.linalg.norm(places[i] - places[j], axis=1)
 
     def of_samples(self, values: Array) -> Array:
-        """Values of the nodes, or rows of them, as values of the samples; nan where dropped."""
+        """Map values of the nodes, or rows of them, to the samples; nan where dropped."""
         found = np.full((self.index.size, *values.shape[1:]), np.nan)
         placed = self.index >= 0
         found[placed] = values[self.index[placed]]
@@ -233,7 +233,7 @@ class NeighborGraph:
         In ``index`` the points of all others get -1.
         """
         nodes = validate.numbers("nodes", nodes, self.n, "nodes", distinct=True)
-        # One place more than there are nodes, so that the mark -1 finds itself at the end.
+        # One entry more than there are nodes, so that index -1 finds -1 at the end.
         place = np.full(self.n + 1, -1)
         place[nodes] = np.arange(len(nodes))
         kept = (place[self.edges] >= 0).all(axis=1)

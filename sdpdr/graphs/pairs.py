@@ -1,4 +1,4 @@
-"""Pairs of neighbours, and the shortest edges that join the parts of a set of points."""
+"""Pairs of neighbours, and the shortest edges that join the components of a graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdpdr.graphs.search import at_most, ranked
 from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import linked_parts, members, spanning_forest
 
-# Parts of which each is joined to all others.
+# Up to this many components, each is joined to all others.
 PARTS = 30
 
 
@@ -43,11 +43,11 @@ def clique_pairs(matrix: csr_array) -> Index:
 
 
 def sorted_pairs(pairs: ArrayLike) -> tuple[Index, Index]:
-    """Pairs turned to i < j, distinct and sorted; and for each pair passed its position there."""
+    """Return the distinct pairs, sorted, with i < j, and the position of each given pair there."""
     ends = np.sort(np.asarray(pairs, dtype=np.int64).reshape(-1, 2), axis=1)
     order = np.lexsort(ends.T[::-1])
     ends = ends[order]
-    # np.unique of rows would compare them as bytes, ten times as slowly.
+    # np.unique of rows compares them as bytes, which takes ten times as long.
     new = np.ones(len(ends), dtype=bool)
     new[1:] = (ends[1:] != ends[:-1]).any(axis=1)
     position = np.empty(len(ends), dtype=np.int64)
@@ -56,7 +56,7 @@ def sorted_pairs(pairs: ArrayLike) -> tuple[Index, Index]:
 
 
 def first_forest(pairs: Index) -> Index:
-    """Positions of pairs, in order, that join all that pairs do; of a cycle the last one goes.
+    """Return positions of pairs that form a spanning forest; the last pair of a cycle is left out.
 
     Examples
     --------
@@ -69,13 +69,13 @@ def first_forest(pairs: Index) -> Index:
     links, position = sorted_pairs(ends)
     first = np.full(len(links), len(pairs))
     np.minimum.at(first, position, np.arange(len(pairs)))
-    # The later a pair, the longer.
+    # The weight of a pair is its position, so that the forest prefers early pairs.
     ranks = csr_array((first + 1.0, tuple(links.T)), shape=(known.size, known.size))
     return np.sort(spanning_forest(ranks).data.astype(np.int64) - 1)
 
 
 def shortest_links(space: Space, labels: Index) -> Index:
-    """Edges of least total length, shape (parts - 1, 2), that connect the parts of a set of points.
+    """Return edges of least total length, shape (parts - 1, 2), that connect all components.
 
     Borůvka's method: every part but the largest, which would take longest to search, chooses the
     shortest edge that leaves it, and the parts joined become one. Edges equally long are ordered
@@ -100,7 +100,7 @@ def shortest_links(space: Space, labels: Index) -> Index:
         part = labels[rows][kept]
         order = np.lexsort((*pairs.T[::-1], part))
         chosen = sorted_pairs(pairs[order[np.unique(part[order], return_index=True)[1]]])[0]
-        # Lengths that make a chain of equals may close a cycle, of which the longest edge goes.
+        # Chains of equal lengths may close a cycle, whose longest edge is left out.
         chosen = chosen[np.argsort(space.sqdist(*chosen.T), kind="stable")]
         links.append(chosen[first_forest(labels[chosen])])
         labels = linked_parts(parts, labels[links[-1]])[labels]
@@ -108,11 +108,11 @@ def shortest_links(space: Space, labels: Index) -> Index:
 
 
 def bridges(space: Space, labels: Index, each: int) -> Index:
-    """Short edges, shape (m, 2), that hold the parts of a set of points where they lie.
+    """Return short edges, shape (m, 2), that fix the components relative to each other.
 
-    Of the smaller of two parts the ``each`` points nearest to the other are joined to what is
-    nearest to them there. Every part is joined to every other while they are at most `PARTS`; of
-    more, those that `shortest_links` joins.
+    From the smaller of two components, the ``each`` points nearest to the other one are joined to
+    their nearest points there. Up to `PARTS` components are joined pairwise, more of them as
+    `shortest_links` does.
 
     Examples
     --------
@@ -141,8 +141,8 @@ def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, A
     """Nearest point in another part, for each of some points, and its squared distance.
 
     Two labels that differ do so in some binary digit. Searching from the points with digit 0
-    among those with digit 1 and back, for each digit, therefore meets every pair of parts, at
-    the price of log2(parts) searches instead of one for each part.
+    among those with digit 1 and back, for each digit, therefore meets every pair of parts, by
+    log2(parts) searches instead of one for each part.
     """
     end = np.full(len(rows), space.n)
     best = np.full(len(rows), np.inf)

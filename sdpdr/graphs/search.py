@@ -20,19 +20,19 @@ from sdpdr.base.progress import Count
 if TYPE_CHECKING:
     from sdpdr.graphs.space import Points
 
-# Up to this many features a tree wins in the long run: of unstructured points in 8 dimensions it
-# takes a third of the time of brute force at 80,000 points, in 12 three times its time at 20,000.
+# Up to this many features a tree is faster for many points: for unstructured points in 8 dimensions
+# it takes a third of the time of brute force at 80,000 points, in 12 three times that at 20,000.
 TREE_FEATURES = 8
 # Numbers held at once in a block of pairwise work: 32 MB.
 BLOCK = 1 << 22
 
 
 def _library(points: Points, targets: Index) -> tuple[Any, Array, bool]:
-    """scikit-learn's search over the targets, the points as it takes them, and if by a tree."""
+    """Return scikit-learn's search over the targets, its points, and whether it uses a tree."""
     from sklearn.neighbors import NearestNeighbors  # here, since it takes long to import
 
     tree = points.takes_trees and points.X.shape[1] <= TREE_FEATURES
-    # Brute force takes inner products, which lose digits far from the origin; a tree differences.
+    # Brute force takes inner products, which lose digits far from the origin; a tree does not.
     given = points.X if tree else points.centered
     search = NearestNeighbors(algorithm="kd_tree" if tree else "brute").fit(given[targets])
     return search, given, tree
@@ -50,12 +50,12 @@ def nearest_table(
     """Table (s, k) of the nearest targets of each source; ``others`` leaves out the source."""
     search, given, tree = _library(points, targets)
     table = np.empty((len(sources), k), dtype=np.int64)
-    # Room for the source itself, and for one more to see whether the k-th is tied.
+    # One more for the source itself, and one more to see whether the k-th is tied.
     waiting = [(np.arange(len(sources)), k + 1 + others, count)]
     while waiting:
-        rows, width, told = waiting.pop()
+        rows, width, counter = waiting.pop()
         width = min(width, len(targets))
-        for part in blocks(rows, max(1, BLOCK // (8 * width)), told):
+        for part in blocks(rows, max(1, BLOCK // (8 * width)), counter):
             here = sources[part]
             reach, found = search.kneighbors(given[here], width)
             candidates = targets[np.sort(found, axis=1)]
@@ -102,7 +102,7 @@ def at_most(sqdist: Array, limit: Array | float, tolerance: float) -> np.ndarray
 
 
 def ranked(sqdist: Array, tolerance: float) -> tuple[Index, Index]:
-    """Order of each row of SQUARED lengths, and the number of the group of equals of each place.
+    """Sort each row of SQUARED lengths; return the order, and the group of equals of each position.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def ranked(sqdist: Array, tolerance: float) -> tuple[Index, Index]:
     further = length[:, 1:] > length[:, :-1] + tolerance
     group: Index = np.zeros(order.shape, dtype=np.int64)
     group[:, 1:] = np.cumsum(further, axis=1)
-    # Equal numbers are in order already, so few rows have more to sort.
+    # Exactly equal numbers are in order already, so few rows are left to sort.
     rows = np.flatnonzero((~further & (length[:, 1:] > length[:, :-1])).any(axis=1))
     again = np.lexsort((order[rows], group[rows]), axis=-1)
     order[rows] = np.take_along_axis(order[rows], again, axis=1)
@@ -124,7 +124,7 @@ def ranked(sqdist: Array, tolerance: float) -> tuple[Index, Index]:
 
 
 def first_of(sqdist: Array, k: int, tolerance: float) -> Index:
-    """Columns of the k shortest SQUARED lengths of each row; only these and equals are sorted.
+    """Return the columns of the k shortest SQUARED lengths of each row, and sort no others.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def first_of(sqdist: Array, k: int, tolerance: float) -> Index:
 
 
 def blocks(rows: Index, step: int, count: Count | None = None) -> Iterator[Index]:
-    """Pieces of at most ``step`` rows; ``count`` is called with the number of rows done."""
+    """Yield pieces of at most ``step`` rows, and call ``count`` with the rows of each when done."""
     for at in range(0, len(rows), step):
         part = rows[at : at + step]
         yield part

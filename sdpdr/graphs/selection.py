@@ -1,4 +1,4 @@
-"""How many neighbours: rules to choose k by, each with the scores it went by."""
+"""Rules that choose the number of neighbours, with their scores."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from sdpdr.linalg.walks import spanning_forest
 
 RULES = ("connected", "reconstruct", "label", "density")
 K_MAX = 15
-# Share by which the error of means may exceed its least, of 0, 1, 2, 3, 5, 7 and 10 %. Of 160 rolls
-# of 300 to 600 points 46 have edges between layers by 3 %, 41 by the least error itself, and 86 by
-# six neighbours; on rolls of other seeds more by 5 %.
+# Share by which the error of means may exceed its least; tried were 0, 1, 2, 3, 5, 7 and 10 %. With
+# 3 %, 46 of 160 rolls of 300 to 600 points have edges between layers; with the least error 41, with
+# six neighbours 86, and with 5 % more than with 3 % on rolls of other seeds.
 _LEVEL = 0.03
 
 
@@ -39,15 +39,15 @@ class ChoiceOfK:
         The number to use: the larger of `best` and `connecting`.
     rule : str
     best : int
-        What the rule alone says.
+        The number by the rule alone.
     connecting : int
         Smallest k whose graph is connected.
     k : ndarray of int
         The numbers tried.
     scores : mapping from column to ndarray
-        For each k the parts the graph has, then what the rule measured.
+        For each k the number of components, then the scores of the rule.
     reason : str
-        The choice in words.
+        The reason of the choice, as text.
     """
 
     n_neighbors: int
@@ -182,14 +182,14 @@ def choose_k(
     )
 
 
-def as_asked(n_neighbors: int | str, X: ArrayLike, *, metric: str = "euclidean") -> int:
-    """A number of neighbours as it was passed, or with ``"auto"`` as `choose_k` chooses it."""
+def resolve_n_neighbors(n_neighbors: int | str, X: ArrayLike, *, metric: str = "euclidean") -> int:
+    """Return a number of neighbours as passed; ``"auto"`` is chosen by `choose_k`."""
     if not isinstance(n_neighbors, str):
         return n_neighbors
     if n_neighbors != "auto":
         raise UnknownNameError("n_neighbors", n_neighbors, ("auto", "a whole number"))
     with catch_warnings():
-        # The search that follows warns of the same data again.
+        # The caller's search repeats the warnings about the data.
         simplefilter("ignore")
         return choose_k(X, metric=metric).n_neighbors
 
@@ -218,7 +218,7 @@ def _checked_labels(y: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def _parts(table: Index) -> Array:
-    """Connected components of the graph of k neighbours, for every k."""
+    """Return the number of components of the graph of k neighbours, for every k."""
     n, limit = table.shape
     k = np.arange(1.0, limit + 1.0)
     joined = np.sort(spanning_forest(from_table(table, k)).data)
@@ -247,7 +247,7 @@ def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
     for rows in blocks(np.arange(n), max(1, BLOCK // (limit * classes))):
         voted, own = labels[table[rows]], labels[rows, None]
         cast = voted[:, :, None] == np.arange(classes)
-        # If classes have equally many votes, the one that came first wins: late ones lose a share.
+        # Of classes with equally many votes the first one wins: later ones lose a fraction.
         votes = cast.cumsum(axis=1) - cast.argmax(axis=1)[:, None] / limit
         right += np.sum(votes.argmax(axis=2) == own, axis=0)
         company += np.sum(np.logical_or.accumulate(voted == own, axis=1), axis=0)
@@ -255,7 +255,7 @@ def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
 
 
 def _log_likelihoods(space: Space, table: Index, dimension: int) -> Array:
-    """Mean leave-one-out log-likelihood with the width of each point its k-th distance."""
+    """Return the mean leave-one-out log-likelihood; the width of a point is its k-th distance."""
     n, limit = table.shape
     here = np.arange(n)
     widths = space.sqdist(here[:, None], table)

@@ -1,4 +1,4 @@
-"""Lengths of shortest paths along a graph, and nodes that none is far from."""
+"""Shortest paths along a graph, and landmarks that cover it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sdpdr.linalg.walks import dijkstra, short_indices
 
 @checks_keywords
 def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
-    """Lengths of the shortest paths from some nodes to all nodes.
+    """Return the lengths of the shortest paths from some nodes to all nodes.
 
     They bound every distance in an embedding that stretches no edge.
 
@@ -55,7 +55,7 @@ def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
 def routing_weights(
     graph: NeighborGraph, sources: ArrayLike, mass: ArrayLike | None = None
 ) -> Array:
-    r"""Weights w of the edges, such that shortest paths bound distances in any embedding.
+    r"""Return weights w of the edges with which shortest paths bound distances in any embedding.
 
     For points whose squared distance :math:`q_e` across each edge is known, the inequality of
     Cauchy and Schwarz along the shortest path p from s to j, of length g, reads
@@ -66,7 +66,7 @@ def routing_weights(
     weight = np.asarray(graph.counts if mass is None else mass, dtype=float)
     plain = np.sqrt(graph.sqdist)
     lengths = short_indices(graph.adjacency(plain))
-    # The number of each edge, from one, at both of its entries.
+    # Both entries of an edge hold its number, from one.
     place = graph.adjacency(np.arange(1.0, graph.m + 1.0)).astype(np.int64)
     total = np.zeros(graph.m)
     for source in nodes:
@@ -79,7 +79,7 @@ def routing_weights(
 
 
 def _carried(before: Index, amount: Array) -> Array:
-    """Sum of the amounts of all nodes behind each node of a tree, by jumps of doubled length."""
+    """Sum amounts over the subtree of each node, by jumps of doubled length."""
     total, jump = amount, before
     while (inside := np.flatnonzero(jump >= 0)).size:
         total = total + np.bincount(jump[inside], total[inside], minlength=len(total))
@@ -91,7 +91,7 @@ def _carried(before: Index, amount: Array) -> Array:
 
 @checks_keywords
 def landmarks(graph: NeighborGraph, count: int, seed: int = 0) -> Index:
-    """Nodes that represent all others; fewer of them are the first ones of more.
+    """Return nodes that cover the graph; a smaller number gives the first ones of a larger.
 
     The first is drawn at random and each further one lies as far along the graph as possible from
     all before it, so that ``count`` of them cover the graph within twice the smallest radius
@@ -134,7 +134,7 @@ def landmarks(graph: NeighborGraph, count: int, seed: int = 0) -> Index:
     lengths = short_indices(graph.adjacency(np.sqrt(graph.sqdist)))
     nearest = np.full(n, np.inf)
     while len(chosen) < count:
-        # Nodes further away than any node is from the landmarks so far need no look.
+        # Nodes further away than this cannot be nearer to the new landmark.
         reach = float(nearest.max())
         found = dijkstra(lengths, directed=True, indices=chosen[-1], limit=reach)
         nearest = np.minimum(nearest, found)

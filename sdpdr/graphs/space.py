@@ -1,4 +1,4 @@
-"""Sources of distances behind one interface: points, dense or sparse, and a precomputed matrix.
+"""Sources of distances with one interface: points, dense or sparse, and a precomputed matrix.
 
 All lengths are SQUARED. ``metric="cosine"`` is the space of rows scaled to length one, where the
 squared length is twice one less the cosine.
@@ -32,7 +32,7 @@ from sdpdr.graphs.search import BLOCK, at_most, blocks, first_of, nearest_table,
 from sdpdr.linalg.walks import connected_components, members
 
 METRICS = ("euclidean", "cosine", "precomputed")
-# Directions of parallel rows differ by rounding; so near to each other they are one.
+# Directions nearer to each other than this are the same: those of parallel rows differ by rounding.
 PARALLEL = 1e-12
 # Copies of a row may differ by this many units in the last place of the largest entry of a column.
 UNITS = 4.0
@@ -59,7 +59,7 @@ class Points:
     tolerance: float = 0.0
 
     takes_trees: ClassVar[bool]
-    # Numbers gathered at once to be subtracted.
+    # Largest number of entries that are subtracted at a time.
     gathered: ClassVar[int]
 
     @property
@@ -74,7 +74,7 @@ class Points:
 
     @property
     def centered(self) -> Any:
-        """The points as inner products take them."""
+        """The points from which inner products are computed."""
         return self.X
 
     @cached_property
@@ -94,7 +94,7 @@ class Points:
         return self.rounding * (np.square(norm) + np.square(norm + np.sqrt(sqdist)))
 
     def sqdist(self, first: Index, second: Index) -> Array:
-        """Sums of squared differences: equal lengths come out equal, short ones exact."""
+        """Return sums of squared differences: equal lengths come out equal, short ones exact."""
         shape = np.broadcast_shapes(np.shape(first), np.shape(second))
         i, j = (np.broadcast_to(index, shape).ravel() for index in (first, second))
         sqdist = np.empty(i.size)
@@ -119,11 +119,11 @@ class Points:
         return nearest_table(self, sources, everyone, k, others=True, count=count)
 
     def nearest_between(self, sources: Index, targets: Index) -> Index:
-        """Nearest target of each source; targets are ascending, and none of them is a source."""
+        """Return the nearest target of each source; targets are ascending and contain no source."""
         return nearest_table(self, sources, targets, 1)[:, 0]
 
     def furthest(self, count: Count | None = None) -> Index:
-        """Point furthest from each point; what rounding cannot tell apart is equally far."""
+        """Return the point furthest from each point; lengths equal up to rounding are ties."""
         furthest, everyone = np.empty(self.n, dtype=np.int64), np.arange(self.n)
         size = np.square(self.norms)
         for part in blocks(everyone, max(1, BLOCK // self.n), count):
@@ -139,7 +139,7 @@ class Points:
 
     @property
     def fewest(self) -> int:
-        """Least number of other points to which a point has a known distance."""
+        """Smallest number of known distances from a point to others."""
         return self.n - 1
 
     def known(self, i: Index, j: Index) -> np.ndarray:
@@ -147,15 +147,15 @@ class Points:
         return np.ones(np.broadcast(i, j).shape, dtype=bool)
 
     def require_joined(self) -> None:
-        """Refuse points between which no chain of known distances leads; here all are known."""
+        """Refuse points that known distances do not connect; here all distances are known."""
 
     def representatives(self) -> Index:
         """For each point the first one that is the same, shape (n,)."""
-        # What is the same has the same component along any direction: few pairs need a look.
+        # Equal points have equal components along any direction: few pairs must be compared.
         direction = np.random.default_rng(0).standard_normal(self.X.shape[1])
         component = self.centered @ direction
         order = np.argsort(component, kind="stable")
-        # Copies of a row may get components that differ, by where in the table they are.
+        # Components of equal rows may differ by rounding, depending on their position in the table.
         reach = self.tolerance + self.rounding * self.norms.max()
         reach *= np.linalg.norm(direction)
         starts = np.flatnonzero(np.diff(component[order], prepend=-np.inf) > reach)
@@ -204,7 +204,7 @@ class Euclidean(Points):
 
 
 class Sparse(Points):
-    """Points whose coordinates are the rows of a csr_array: never dense, and so never centred."""
+    """Points whose coordinates are the rows of a csr_array, which is never centred."""
 
     takes_trees = False
     gathered = BLOCK
@@ -230,8 +230,8 @@ class Sparse(Points):
 class Precomputed:
     """Points known by a symmetric matrix of SQUARED distances, infinite where one is not known.
 
-    ``rounding`` is relative to the longest: by how much distances of points at one place differ.
-    Methods are those of `Points`.
+    Distances of equal points may differ by ``rounding``, relative to the longest. The methods are
+    those of `Points`.
     """
 
     matrix: Array
@@ -272,11 +272,11 @@ class Precomputed:
 
     @property
     def fewest(self) -> int:
-        """Least number of other points to which a point has a known distance."""
+        """Smallest number of known distances from a point to others."""
         return int(np.isfinite(self.matrix).sum(axis=1).min()) - 1
 
     def require_joined(self) -> None:
-        """Raise a `DisconnectedGraphError` where known distances fall into several parts."""
+        """Raise a `DisconnectedGraphError` if known distances do not connect all points."""
         _, labels = connected_components(csr_array(np.isfinite(self.matrix)))
         if labels.max() == 0:
             return
@@ -291,7 +291,7 @@ class Precomputed:
         )
 
     def nearest(self, k: int, count: Count | None = None, rows: Index | None = None) -> Index:
-        """See `Points.nearest`; a point is its own neighbour in places without a known distance."""
+        """See `Points.nearest`; a point is its own neighbour if too few distances are known."""
         rows = np.arange(self.n) if rows is None else rows
         table = np.empty((len(rows), k), dtype=np.int64)
         for places in blocks(np.arange(len(rows)), max(1, BLOCK // self.n), count):
@@ -350,7 +350,7 @@ class Precomputed:
 
 
 def _shared(matrix: Array) -> Array:
-    """Distances known of one of several points at distance zero are known of all."""
+    """Share known distances among points at distance zero."""
     _, labels = connected_components(csr_array(matrix == 0.0))
     for part in np.flatnonzero(np.bincount(labels) > 1):
         same = np.flatnonzero(labels == part)
@@ -367,7 +367,7 @@ def make_space(X: ArrayLike, metric: str = "euclidean", *, at_least: int = 3) ->
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
         sqdist = squared_distances(X, squared=False, at_least=at_least)
-        # Rounding of squares that vanish is the square root of it in lengths.
+        # Rounding of tiny squares becomes its square root in lengths.
         rounding = max(ROUNDING, 4.0 * float(np.sqrt(precision_of(X))))
         return Precomputed(_shared(sqdist) if np.isinf(sqdist).any() else sqdist, rounding)
     points = validate.points(X, at_least=at_least, sparse=True)
@@ -404,7 +404,7 @@ def directions(X: Matrix) -> Matrix:
 
 
 def _size(points: Matrix) -> float:
-    """Sum over the columns of their largest magnitudes; columns of one value have no part in it."""
+    """Sum the largest absolute values of the columns that vary."""
     ends = (points.min(axis=0), points.max(axis=0))
     low, high = (end.toarray().ravel() if issparse(end) else end for end in ends)
     return float(np.maximum(-low, high)[low < high].sum())

@@ -1,4 +1,4 @@
-"""Steps between nodes that carry the label of an action, and what actions do to an embedding."""
+"""Steps between nodes that are labelled with actions, and graphs of sequences of states."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import orthogonal_procrustes
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Index
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs.build import connected
@@ -25,7 +24,7 @@ Labels: TypeAlias = "str | Sequence[Hashable] | np.ndarray"
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """Where each action leads to from each node; made by `transitions`.
+    """The node to which each action leads from each node; made by `transitions`.
 
     If equal actions are to move points by one and the same rigid motion, some nodes must
     coincide: from one place an action leads to one place only, and from two places to two.
@@ -56,7 +55,7 @@ class Transitions:
         return np.column_stack([self.place[other], other])
 
     def of(self, name: Hashable) -> tuple[Index, Index]:
-        """Places before and after the steps of one action."""
+        """Return the nodes before and after the steps of one action."""
         if name not in self.names:
             known = ", ".join(repr(a) for a in self.names)
             raise DataError(f"there is no action {name!r}, only {known}.")
@@ -65,7 +64,7 @@ class Transitions:
         return before, to[before]
 
     def pairs(self, near: ArrayLike | None = None) -> tuple[Index, Index]:
-        """Pairs of places whose distance an action must not change, and the pairs they go to.
+        """Return pairs of nodes whose distance an action must preserve, and the pairs after it.
 
         Parameters
         ----------
@@ -92,7 +91,7 @@ class Transitions:
         return before[kept], after[kept]
 
     def chains(self, edges: ArrayLike) -> tuple[Index, Index]:
-        """The pairs that actions link to some edges, and the chain that each belongs to.
+        """Return the pairs that actions link to some edges, and the chain of each.
 
         All pairs of a chain must be equally long. The edges come first, in their order; chain -1
         holds places paired with themselves, of length zero.
@@ -113,7 +112,7 @@ class Transitions:
         return pairs, np.where(keys < 0, -1, chain[at] if known.size else -1)
 
     def _links(self, keys: Index) -> Index:
-        """Links (there, here) from pairs to those that actions or their reverses take them to."""
+        """Return links (after, before) between pairs by actions and their reverses."""
         pairs, found = self._pairs(keys), [np.empty((0, 2), dtype=np.int64)]
         for to in self.moves:
             back = np.full(self.n, -1)
@@ -125,7 +124,7 @@ class Transitions:
         return np.concatenate(found)
 
     def _keys(self, pairs: Index) -> Index:
-        """A number for each unordered pair of places, -1 for a place with itself."""
+        """Return a number for each unordered pair of nodes, -1 for a node with itself."""
         low, high = np.sort(self.place[pairs.reshape(-1, 2)], axis=1).T
         return np.where(low == high, -1, low * self.n + high)
 
@@ -141,7 +140,7 @@ def transitions(
     lengths: Sequence[int] | None = None,
     inverse: Mapping[Hashable, Hashable] | None = None,
 ) -> Transitions:
-    """Labelled steps between the nodes of a graph.
+    """Return the labelled steps between the nodes of a graph.
 
     Parameters
     ----------
@@ -202,7 +201,7 @@ def transitions(
 
 
 def step_starts(states: int, lengths: Sequence[int] | None) -> Index:
-    """The states that have a next one in their sequence."""
+    """Return the states that have a successor in their sequence."""
     if lengths is None:
         return np.arange(states - 1)
     sizes = [validate.positive_integer(f"lengths[{k}]", size) for k, size in enumerate(lengths)]
@@ -223,7 +222,7 @@ def _labels(actions: Labels, steps: int, states: int) -> list[Hashable]:
             "actions hold lists or arrays; pass one flat sequence of labels, and tell sequences "
             "apart by lengths."
         )
-    # A missing value in a table is a number that is not equal to itself.
+    # NaN, a missing value in a table, is not equal to itself.
     labels = [None if a != a else a for a in labels]
     if len(labels) == steps:
         return labels
@@ -263,7 +262,7 @@ def _inverses(
 
 
 def _places(n: int, source: Index, target: Index, action: Index) -> Index:
-    """The first node of each class of nodes that equal actions force to coincide."""
+    """Return for each node the first of those that equal actions force to coincide with it."""
     place = np.arange(n)
     while True:
         links = [np.column_stack([np.arange(n), place])]
@@ -339,142 +338,3 @@ def sequences(
     space = graph.provenance.space
     assert space is not None
     return connected(graph, space, connect, lambda: "take more neighbours")
-
-
-@dataclass(frozen=True, eq=False)
-class Motion:
-    r"""A rigid motion, :math:`y \mapsto R\,y + c`, that comes closest to an action.
-
-    Attributes
-    ----------
-    rotation : array of shape (d, d)
-        R, orthogonal.
-    shift : array of shape (d,)
-        c.
-    residual : float
-        Root mean square distance of the points after a step from where the motion takes them.
-    """
-
-    rotation: Array
-    shift: Array
-    residual: float
-
-    def __call__(self, Y: ArrayLike) -> Array:
-        """Points, as rows, after the motion."""
-        return np.asarray(np.asarray(Y, dtype=float) @ self.rotation.T + self.shift)
-
-
-@checks_keywords
-def motions(steps: Transitions, Y: ArrayLike) -> dict[Hashable, Motion]:
-    """The rigid motion of each action, by orthogonal Procrustes.
-
-    Parameters
-    ----------
-    steps : Transitions
-    Y : array_like of shape (n, d)
-        Points of the nodes. With all columns of an Action Respecting Embedding, residuals are
-        zero up to the accuracy of the solver; with few, as small as the columns left out.
-
-    Returns
-    -------
-    dict from label to Motion
-        An action seen once, or at points on a line, has many motions; this is one of them.
-
-    References
-    ----------
-    Schönemann, "A generalized solution of the orthogonal Procrustes problem", Psychometrika 31,
-    1966.
-
-    Examples
-    --------
-    >>> from sdpdr.graphs import motions
-    >>> from sdpdr import graphs
-    >>> steps = graphs.transitions(graphs.path([1.0, 1.0]), "RR")
-    >>> motions(steps, [[0.0], [1.0], [2.0]])["R"].shift
-    array([1.])
-    """
-    points, found = _points(steps, Y), {}
-    for name in steps.names:
-        before, after = (points[k] for k in steps.of(name))
-        here, there = before.mean(axis=0), after.mean(axis=0)
-        rotation, _ = orthogonal_procrustes(after - there, before - here)
-        away = (after - there) - (before - here) @ rotation.T
-        residual = float(np.sqrt(np.mean(np.sum(np.square(away), axis=1))))
-        found[name] = Motion(rotation, there - rotation @ here, residual)
-    return found
-
-
-@checks_keywords
-def action_error(steps: Transitions, Y: ArrayLike) -> float:
-    """Largest change of a distance by an action, relative to the mean length of a step.
-
-    Zero, up to the accuracy of the solver, where all pairs of steps of equal actions move rigidly.
-
-    Parameters
-    ----------
-    steps : Transitions
-    Y : array_like of shape (n, d)
-        All columns of an embedding of the nodes.
-
-    Examples
-    --------
-    >>> from sdpdr.graphs import action_error
-    >>> from sdpdr import graphs
-    >>> steps = graphs.transitions(graphs.path([1.0, 1.0]), "RR")
-    >>> action_error(steps, [[0.0], [1.0], [2.0]]), action_error(steps, [[0.0], [1.0], [4.0]])
-    (0.0, 1.0)
-    """
-    points, worst = _points(steps, Y), 0.0
-    for name in steps.names:
-        before, after = (points[k] for k in steps.of(name))
-        for k in range(len(before) - 1):
-            rest = np.linalg.norm(before[k + 1 :] - before[k], axis=1)
-            moved = np.linalg.norm(after[k + 1 :] - after[k], axis=1)
-            worst = max(worst, float(np.max(np.abs(moved - rest))))
-    return worst / _mean_step(steps, points)
-
-
-@checks_keywords
-def step_variation(steps: Transitions, Y: ArrayLike) -> float:
-    """Standard deviation of the lengths of equal actions' steps, over the mean length of all.
-
-    Parameters
-    ----------
-    steps : Transitions
-    Y : array_like of shape (n, d)
-
-    Examples
-    --------
-    >>> from sdpdr.graphs import step_variation
-    >>> from sdpdr import graphs
-    >>> steps = graphs.transitions(graphs.path([1.0, 1.0]), "RR")
-    >>> step_variation(steps, [[0.0], [1.0], [2.0]]), step_variation(steps, [[0.0], [1.0], [4.0]])
-    (0.0, 0.5)
-    """
-    points = _points(steps, Y)
-    spread = [length - length.mean() for length in _step_lengths(steps, points)]
-    size = float(np.sqrt(np.mean(np.square(np.concatenate(spread)))))
-    return size / _mean_step(steps, points)
-
-
-def _points(steps: Transitions, Y: ArrayLike) -> Array:
-    points = np.asarray(Y, dtype=float)
-    if points.ndim != 2 or len(points) != steps.n:
-        raise ShapeError(
-            f"Y has shape {points.shape}; pass a row for each of the {steps.n} nodes of the graph."
-        )
-    if not steps.names:
-        raise DataError("there are no labelled steps to look at.")
-    return points
-
-
-def _step_lengths(steps: Transitions, points: Array) -> list[Array]:
-    pairs = (steps.of(name) for name in steps.names)
-    return [np.linalg.norm(points[after] - points[before], axis=1) for before, after in pairs]
-
-
-def _mean_step(steps: Transitions, points: Array) -> float:
-    mean = float(np.mean(np.concatenate(_step_lengths(steps, points))))
-    if mean == 0.0:
-        raise DataError("no step moves a point: the embedding is a single place.")
-    return mean

@@ -1,4 +1,4 @@
-"""How much edges weigh: one, by length or angle; or so that neighbours reproduce a point best."""
+"""Weights of edges: one, by length or angle; and weights with which neighbours give a point."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ def edge_weights(
 def _cosines(graph: NeighborGraph) -> Array:
     unit = space_of_weights(graph, "cosine")
     cosines = 1.0 - unit.sqdist(*graph.edges.T) / 2.0
-    # What rounding leaves of a right angle joins nothing.
+    # A cosine within rounding of zero is a right angle, whose weight is zero.
     return np.where(cosines > unit.rounding, cosines, 0.0)
 
 
 def space_of_weights(graph: NeighborGraph, weights: str) -> Any:
-    """Where points are the nearer the more an edge between them weighs: on a sphere, of cosines."""
+    """Return the space in which heavier edges are shorter: the unit sphere for cosines."""
     space = graph.provenance.space
     if weights != "cosine":
         return space
@@ -118,7 +118,7 @@ _BLOCK = 1 << 23
 def reconstruction_weights(
     graph: NeighborGraph, *, iterations: int = 4, directed: bool = False
 ) -> csr_array:
-    r"""Weights W, row sums one, with which the neighbours of each point reproduce it best.
+    r"""Return weights W, of row sums one, with which neighbours reproduce each point best.
 
     Row i is :math:`W_i \propto (C_i + r \operatorname{tr}(C_i) I)^{-1} \mathbf 1` with C_i the Gram
     matrix of the neighbours seen from i. Each further iteration regularises the difference from the
@@ -137,7 +137,7 @@ def reconstruction_weights(
 
 
 def _followed(graph: NeighborGraph) -> csr_array:
-    """Lengths from each node to its own neighbours, shape (n, n); not symmetric."""
+    """Return lengths from each node to its own neighbours, shape (n, n); not symmetric."""
     lengths = graph.adjacency(np.sqrt(graph.sqdist))
     near = graph.provenance.neighborhoods
     # Without points, lengths between neighbours come from paths along all edges.
@@ -152,7 +152,7 @@ def _followed(graph: NeighborGraph) -> csr_array:
 
 
 def _by_degree(pattern: csr_array) -> Iterator[tuple[Index, Index]]:
-    """Batches of nodes with k neighbours each, and the places (p, k) of their entries."""
+    """Yield batches of nodes with k neighbours each, and the positions (p, k) of their entries."""
     starts, degree = pattern.indptr, np.diff(pattern.indptr)
     for k in np.unique(degree):
         nodes = np.flatnonzero(degree == k)
@@ -170,7 +170,7 @@ def _local_gram(graph: NeighborGraph, pattern: csr_array, nodes: Index, places: 
         return np.asarray(to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
     between = np.square(_local_paths(pattern, nodes, places))
     gram = (to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
-    # Lengths of paths need not be those of any points: the nearest that are make it PSD.
+    # Lengths of paths need not be distances of points: a shift makes the matrix PSD.
     low = np.minimum(np.linalg.eigvalsh(gram)[:, 0], 0.0)
     return np.asarray(gram - low[:, None, None] * np.eye(gram.shape[1]))
 

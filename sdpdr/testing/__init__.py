@@ -3,7 +3,7 @@
 Two collections test a solver. *Planted programs* (`planted`) have an optimum that is known exactly
 by construction, with or without interior. *Hard instances* (`hard_instances`) are small programs on
 which solvers in double precision are often wrong; the answer to each is proved by hand.
-A `GroundTruth` lists what an answer says that is false:
+A `GroundTruth` lists false statements of a solution:
 
 >>> import sdpdr
 >>> from sdpdr.testing import planted

@@ -1,4 +1,4 @@
-r"""Exact numbers: changes of basis without rounding, and a matrix inequality that svec holds.
+r"""Exact changes of basis, and a matrix inequality that ``svec`` stores without rounding.
 
 In ``svec`` entries off the diagonal are stored times :math:`\sqrt 2`, which no double holds. But
 where the pattern is a tree, its nodes have two colours; with :math:`D = \mathrm{diag}(1
@@ -33,7 +33,7 @@ Exact: TypeAlias = Any
 
 
 def doubles(numbers: Exact) -> Array:
-    """The doubles that are those numbers."""
+    """Convert exact numbers to doubles; an error if one is not representable."""
     exact = np.asarray(numbers, dtype=object)
     found = exact.astype(float)
     for number, double in zip(exact.flat, found.flat, strict=True):
@@ -99,16 +99,16 @@ class TreeInequality:
         return cls(matrices, value, 2 * int(rng.integers(1, 4)))
 
     def pull(self, k: int) -> Fraction:
-        """<H_k, Z>: what the multiplier asks scalar k to cost."""
+        """Return <H_k, Z>, the cost of scalar k that makes the multiplier feasible."""
         return Fraction(self.weight * int(self.matrices[k].sum()))
 
     def multiplier(self) -> list[Fraction]:
-        """Z in ``svec`` coordinates, where the pattern reads them; zero elsewhere."""
+        """Return Z in ``svec`` coordinates on the pattern, and zero elsewhere."""
         ones = np.ones_like(self.value)
         return [Fraction(z) * self.weight / 2 for z in _coordinates(ones, powers=(2, 1))]
 
     def lmi(self, name: str, scalars: Sequence[Fraction]) -> Lmi:
-        """The inequality, whose constant makes the optimum what it should be."""
+        """Return the inequality, with the constant that plants the optimum."""
         constant = self.value - np.tensordot(np.array(scalars), np.array(self.matrices), axes=1)
         columns = np.column_stack([_coordinates(h) for h in self.matrices])
         return Lmi("tree", len(self.value), {name: VectorMap(columns)}, _coordinates(constant))

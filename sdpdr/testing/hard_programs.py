@@ -1,4 +1,4 @@
-"""Programs of the gallery that are more than a line of text: made for an order, or of blocks."""
+"""Hard instances that are not a line of text: families by order, and models of blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard instances: small programs, exactly known, that solvers often answer wrongly.
+"""Hard instances: small programs with known answers that solvers often get wrong.
 
 Each chapter is a file in ``problems/hard_instances`` with the text, value and proof of its
 programs. A program is parsed from its line of text (`sdpdr.testing.notation`), or built by the

@@ -1,7 +1,7 @@
 """A notation for small programs, as in ``min X33,  X11 = 0,  X33 + 2 X12 = 1``.
 
-Data are kept as entries of symmetric matrices, not in ``svec`` coordinates, whose square roots of
-two would be rounded: what is stored is exactly what is written.
+Data are stored as entries of symmetric matrices, not in ``svec`` coordinates, whose square roots of
+two would be rounded: the stored numbers are exactly the written ones.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def parse_program(text: str, name: str = "") -> SDP:
 
 
 class _Space:
-    """The variables that linear expressions speak of: one matrix X, one vector of scalars."""
+    """The variables in linear expressions: one matrix X and one vector of scalars."""
 
     def __init__(self, expressions: Iterable[Linear]) -> None:
         names = {name for expression in expressions for name in expression} - {"", "trX"}
@@ -89,12 +89,12 @@ class _Space:
         self.size = max((int(name[1:] or 1) for name in scalars), default=0)
 
     def variables(self) -> tuple[PsdVariable | VectorVariable, ...]:
-        """Those that there are."""
+        """Return the variables that occur."""
         matrix = (PsdVariable("X", self.order),) if self.order else ()
         return (*matrix, *((VectorVariable(self.letter, self.size),) if self.size else ()))
 
     def maps(self, left: Linear, sign: float = 1.0) -> dict[str, Any]:
-        """A linear expression as a map of every variable it speaks of."""
+        """Return a linear expression as a map of each of its variables."""
         found: dict[str, Any] = {}
         if any(name.startswith(("X", "tr")) for name in left):
             found["X"] = InnerProduct(sign * self._symmetric(left))
@@ -103,7 +103,7 @@ class _Space:
         return found
 
     def inequality(self, label: str, matrix: list[list[Linear]]) -> Lmi:
-        """A matrix of linear expressions in the scalars that has to be psd."""
+        """Return the constraint that a matrix of linear expressions in the scalars is psd."""
         rows = np.array([[self._row(entry) for entry in line] for line in matrix])
         constant = np.array([[float(entry.get("", 0)) for entry in line] for line in matrix])
         columns = np.column_stack([svec(rows[:, :, k]) for k in range(self.size)])

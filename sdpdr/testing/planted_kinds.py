@@ -74,7 +74,7 @@ def _hidden(cost: Integers, rows: list[Integers], right: Array, rng: Random, max
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a field is made of."""
+    """Options of a random planted program before it is hidden."""
 
     matrices: tuple[int, int] = (1, 1)  # least and largest number, as of their orders
     orders: tuple[int, int] = (3, 7)
@@ -254,7 +254,7 @@ def _impossible(rng: Random) -> Planted:
 
 
 def _endless(rng: Random) -> Planted:
-    """A psd direction that no row sees, and that the objective rewards."""
+    """A psd direction that is zero in all rows and improves the objective."""
     field = _field(Recipe(matrices=(1, 2)), rng)
     cone = field.cones[0]
     last = cone.n - 1
@@ -294,4 +294,4 @@ KINDS: Mapping[str, Callable[[Random], Planted]] = MappingProxyType(
         "endless": _endless,
     }
 )
-"""How to make a program of a kind; `planted` gives it its name."""
+"""Functions that make a program of each kind."""

@@ -62,7 +62,7 @@ class Planted:
         An optimal point and optimal multipliers of the program as stored; those of a matrix
         inequality in ``svec`` coordinates. Empty where there are none.
     ray : mapping to arrays of Fraction
-        Of infeasible programs multipliers, of unbounded ones a direction, that show it.
+        Multipliers that prove infeasibility, or a direction that proves unboundedness.
     """
 
     kind: str
@@ -139,7 +139,7 @@ class Field:
         return len(self.y)
 
     def right_side(self) -> Exact:
-        """b, where the optimum leaves the slack it should."""
+        """Return b such that the optimum has the planted slack."""
         slack = [Fraction(0)] * (self.m - self.inequalities) + self.slack
         total = np.array([x + self.shift.get(i, 0) for i, x in enumerate(slack)])
         for cone in self.cones:
@@ -147,7 +147,7 @@ class Field:
         return total if self.columns is None else total + self.columns @ np.array(self.z)
 
     def scalar_costs(self) -> Exact:
-        """The cost of every free scalar that makes the multipliers feasible."""
+        """Return the costs of the free scalars that make the multipliers feasible."""
         pulls = [self.tree.pull(k) if self.tree else Fraction(0) for k in range(len(self.z))]
         assert self.columns is not None
         return pulls - self.columns.T @ np.array(self.y)
@@ -177,7 +177,7 @@ class PowersOfTwo:
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """A program as users would meet it, with its optimum in exact numbers."""
+    """A program in its final coordinates, with its optimum in exact numbers."""
 
     sdp: SDP
     values: Mapping[str, Any]

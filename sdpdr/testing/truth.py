@@ -1,4 +1,4 @@
-"""Hard instances, the truth about a program, and contradictions between the two and an answer."""
+"""Hard instances, known answers of programs, and contradictions of a solution to them."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class HardInstance:
     why : str
         Why solvers fail on it, in one sentence.
     seen : str
-        What solvers were seen to answer.
+        Answers of solvers that were observed.
     reference : str
-        Its source; empty for our own.
+        Its source; empty for ours.
     large : bool
         Whether it takes general solvers seconds.
     """
@@ -162,11 +162,11 @@ class GroundTruth:
         return float(abs(exact - Fraction(side)) / abs(exact))
 
     def contradictions(self, solution: Solution) -> tuple[str, ...]:
-        """Return what an answer says that is false, and what it fails to say.
+        """Return the false statements of a solution, and missing reasons.
 
-        An answer without contradictions is either certified and right, or it is not certified and
-        gives a reason; none of its bound, attained value, enclosure, status and ray is false. It
-        need not be accurate.
+        A solution without contradictions is certified and right, or not certified and gives a
+        reason; none of its bound, attained value, enclosure, status and ray is false. It need not
+        be accurate.
         """
         return (
             *self._against_certificate(solution),

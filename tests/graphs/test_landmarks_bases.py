@@ -79,7 +79,7 @@ def test_a_sample_carries_the_plane_to_all_points(monkeypatch):
     np.testing.assert_allclose(basis.sum(axis=1), 1.0, atol=1e-12)
     fit = basis @ np.linalg.lstsq(basis, points)[0]
     assert np.abs(fit - points).max() < 0.02
-    with pytest.raises(DataError, match="knows no coordinates"):
+    with pytest.raises(DataError, match="has no coordinates"):
         bases.coarse_basis(without_points(graph), 10)
 
 

@@ -123,7 +123,7 @@ def test_motions_find_a_screw():
     ("call", "error", "words"),
     [
         (lambda s: graphs.motions(s, np.zeros((3, 2))), ShapeError, "each of the 4 nodes"),
-        (lambda s: graphs.step_variation(s, np.zeros((4, 2))), DataError, "single place"),
+        (lambda s: graphs.step_variation(s, np.zeros((4, 2))), DataError, "no step moves a point"),
     ],
 )
 def test_wrong_embeddings_are_refused(call, error, words):

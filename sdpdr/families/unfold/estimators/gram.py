@@ -29,7 +29,7 @@ from sdpdr.base.estimators import (
 from sdpdr.base.parameters import require_kinds
 from sdpdr.families.regress.maps import KINDS, Extension, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
-from sdpdr.graphs.selection import as_asked
+from sdpdr.graphs.selection import resolve_n_neighbors
 from sdpdr.graphs.space import directions
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Model, Var
@@ -263,7 +263,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             )
         # Read in the fit alone: the type in which the embedding is returned.
         self._dtype = as_precise([], X).dtype
-        near = as_asked(self.n_neighbors, X, metric=self.metric)
+        near = resolve_n_neighbors(self.n_neighbors, X, metric=self.metric)
         found = partial(search, X, metric=self.metric, angles=self.angles, connect=self.connect)
         graph, self.n_neighbors_ = validate.all_if_few(near, found)
         note_columns(self, X)
