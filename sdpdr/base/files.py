@@ -43,6 +43,10 @@ Writer: TypeAlias = Callable[[Path], object]
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
+SDPA_ENDINGS = (".dat-s", ".dat-s.gz")
+"""Endings of files in SDPA's sparse format."""
+
+
 def has_ending(path: str | os.PathLike[str], *endings: str) -> bool:
     """Return whether a name has one of some endings, in capitals or not.
 

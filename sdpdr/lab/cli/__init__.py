@@ -11,7 +11,7 @@ _INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command, see `sdpdr.lab.cli.app.main`; Ctrl-C is answered before that is imported."""
+    """Run a command; see `sdpdr.lab.cli.app.main`, whose import Ctrl-C may interrupt."""
     try:
         from sdpdr.lab.cli.app import main as run
 

@@ -1,7 +1,7 @@
-"""Messages of the package with its keywords as the options of a command.
+"""Messages of the package, with keywords written as options of the command line.
 
-The package writes ``n_neighbors=7`` where the command line has ``--n-neighbors 7``. Advice that is
-no keyword is written both ways where it arises, by `sdpdr.base.advice.either`.
+The package writes ``n_neighbors=7`` where the command line has ``--n-neighbors 7``. Other advice is
+written for both by `sdpdr.base.advice.either`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def in_options(options: Mapping[str, str]) -> Callable[[object], str]:
     Parameters
     ----------
     options : mapping
-        From a keyword to what comes before its value.
+        From a keyword to the text before its value.
 
     Examples
     --------

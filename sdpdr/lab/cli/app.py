@@ -60,7 +60,7 @@ _NO_SOLVER = (
     errors.NotAcceptedError,
     errors.CompileError,
 )
-# The key of a context under which its command keeps the words of its options.
+# Key in click's context of the function that writes keywords as options.
 _TRANSLATE = "sdpdr.translate"
 # By name, so that help does not wait for the import of programs.
 _OF_STATUS = {
@@ -87,18 +87,18 @@ def exit_of_status(status: Status) -> Exit:
 
 
 class Parsed(ParamType):
-    """A value that a function reads; its ValueError means that something else was expected."""
+    """A type of option that a function parses; its ValueError becomes a usage error."""
 
     def __init__(self, name: str, read: Callable[[str], Any], expected: str = "") -> None:
         self.name, self._read, self._expected = name, read, expected
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Read a word; defaults stay as they are."""
+        """Parse a text; defaults stay as they are."""
         try:
             return self._read(value) if isinstance(value, str) else value
         except (ValueError, errors.SdpdrError) as problem:
-            words = f"expected {self._expected}; got {value!r}" if self._expected else str(problem)
-            return self.fail(words, param, ctx)
+            expected = f"expected {self._expected}; got {value!r}"
+            return self.fail(expected if self._expected else str(problem), param, ctx)
 
 
 POSITIVE = click.FloatRange(0.0, min_open=True)
@@ -107,14 +107,14 @@ WHOLE = click.IntRange(1)
 PATH = click.Path(path_type=Path)
 
 
-def option(usage: str, words: str, **settings: Any) -> Callable[[Any], Any]:
-    """Return an option as its help writes it: ``--key NAME``, ``-o/--out PATH``, or a flag."""
+def option(usage: str, help: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return an option, written as in its help: ``--key NAME``, ``-o/--out PATH``, or a flag."""
     flags, _, metavar = usage.partition(" ")
     if metavar:
         settings["metavar"] = metavar
     elif not settings:
         settings["is_flag"] = True
-    return click.option(*flags.split("/"), help=words, **settings)
+    return click.option(*flags.split("/"), help=help, **settings)
 
 
 def apply_all(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -171,8 +171,8 @@ def command(
 ) -> Callable[[Callable[[SimpleNamespace], int]], click.Command]:
     """Return a decorator that makes a command of a function of one namespace.
 
-    Messages name its options where the package names keywords, and ``keywords`` says what comes
-    before the value of others.
+    Keywords in messages of the package become its options; ``keywords`` gives the text before the
+    value of further ones.
     """
 
     def decorate(function: Callable[[SimpleNamespace], int]) -> click.Command:
@@ -194,12 +194,12 @@ def command(
 
 
 def translated(message: object) -> str:
-    """Return a message of the package with the options of the command that runs."""
+    """Return a message of the package with keywords as options of the running command."""
     return str(click.get_current_context().meta[_TRANSLATE](message))
 
 
 def graded(solution: Solution) -> Table:
-    """Return what is known of an answer as a table, with the options of the command that runs."""
+    """Return the facts of a solution as a table, with keywords as options of the command."""
     from sdpdr.program.report import facts
 
     return grid({name: translated(text) for name, text in facts(solution).items()})
@@ -316,21 +316,21 @@ def main(argv: Sequence[str] | None = None) -> int:
             return click.shell_completion.shell_complete(
                 cli, {}, "sdpdr", "_SDPDR_COMPLETE", instruction
             )
-        # Memory is given back when the work is done, which may take a second.
+        # Python frees memory at exit, which may take a second: Ctrl-C changes nothing any more.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     given = list(sys.argv[1:] if argv is None else argv)
-    words = [word for word in given if word != "--debug"]
-    heard: list[int] = []
+    arguments = [word for word in given if word != "--debug"]
+    received: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
-        heard.append(number)
+        received.append(number)
         raise KeyboardInterrupt
 
     try:
         # SIGTERM and SIGHUP do what Ctrl-C does, so that solvers return their best points.
         with (
             handle_signals(interrupt),
-            cli.make_context("sdpdr", words, obj=words != given) as context,
+            cli.make_context("sdpdr", arguments, obj=arguments != given) as context,
         ):
             code = int(cli.invoke(context))
             sys.stdout.flush()
@@ -349,5 +349,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:  # after the command, or as it began
         error("interrupted.")
         code = int(Exit.INTERRUPTED)
-    # As a shell reports a process that a signal ended.
-    return 128 + heard[0] if heard and code == Exit.INTERRUPTED else code
+    # The exit code by which a shell reports that a signal ended a process.
+    return 128 + received[0] if received and code == Exit.INTERRUPTED else code

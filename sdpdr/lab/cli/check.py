@@ -26,8 +26,8 @@ from sdpdr.program import read_sdpa
 def check_command(args: SimpleNamespace) -> int:
     """Check proof files without solving anything.
 
-    FILE is what `solution.write_proof` or `sdpdr sdp --proof` wrote. The line of each ends with the
-    hash of the program that is proved something of.
+    FILE is what `solution.write_proof` or `sdpdr sdp --proof` wrote. The line about each ends with
+    the hash of the program that its proof is about.
     """
     wanted = "" if args.program is None else hash_of(read_sdpa(args.program))
     records = [_record(path, wanted) for path in args.files]
@@ -40,7 +40,7 @@ def check_command(args: SimpleNamespace) -> int:
 
 
 def _record(path: Path, wanted: str) -> dict[str, Any]:
-    """What a file proves, or why not."""
+    """Return what a file proves, or why it proves nothing."""
     record: dict[str, Any] = {"file": str(path), "proved": False}
     try:
         found = check(path)

@@ -22,7 +22,7 @@ from sdpdr.lab.tables.files import read_table
 from sdpdr.lab.tables.table import LABEL_NAMES, ReadOptions, Table, looks_like_number
 
 SCALES = ("none", "standard", "robust")
-# Classes that a legend can tell apart.
+# More classes cannot be distinguished by the colours of a legend.
 _COLOURS = 10
 _EMPTY = "empty"
 _SEPARATORS = {
@@ -120,7 +120,7 @@ class DividedTable:
 
     @property
     def colouring(self) -> np.ndarray | None:
-        """What colours a figure: numbers if they are a quantity, text otherwise."""
+        """The values that colour a figure: numbers if they are a quantity, text otherwise."""
         if self.colour is None:
             return None
         words = self.table.texts(self.colour)
@@ -134,16 +134,16 @@ def divide(
 ) -> DividedTable:
     """Divide a table into coordinates and columns beside them.
 
-    Columns named by the user decide; of the others, ids, labels and words are not
-    coordinates, and a line says so. ``beside`` are columns that a method reads for itself, and
-    ``needed`` those of them that must have a value in every row.
+    Options name coordinates and columns to keep. Among other columns, ids, labels and words are not
+    coordinates, which a message reports. ``beside`` are columns that the method reads for itself,
+    and ``needed`` those of them that must have a value in every row.
     """
     colour = [] if args.color is None else [args.color]
-    asked = [*args.id, *beside, *colour, *table.row_names]
-    table.require([*args.columns, *args.drop, *asked])
+    requested = [*args.id, *beside, *colour, *table.row_names]
+    table.require([*args.columns, *args.drop, *requested])
     distances, set_aside = _are_distances(args), dict[str, str]()
     coordinates = list(args.columns)
-    named = {*asked, *args.drop}
+    named = {*requested, *args.drop}
     left = [name for name in table.columns if name not in {*named, *table.index}]
     kinds = {name: kind for name in left if (kind := _kind(table, name, distances))}
     # If nothing else is left, the error of the first column says more.
@@ -159,7 +159,7 @@ def divide(
     kept = [
         name
         for name in table.columns
-        if name in asked or (name in others and kinds.get(name) != _EMPTY)
+        if name in requested or (name in others and kinds.get(name) != _EMPTY)
     ]
     complete = np.ones(len(table), dtype=bool)
     if not distances:
@@ -189,7 +189,7 @@ def divide(
 
 
 def _kind(table: Table, name: str, distances: bool) -> str:
-    """What a column is that is not a coordinate; empty for coordinates, and in arrays."""
+    """Return the kind of a column that is not a coordinate; empty for coordinates and arrays."""
     if table.lines is None and not table.named:
         return ""
     words = [word for word in table.texts(name) if word is not None]
@@ -215,7 +215,7 @@ def _kind(table: Table, name: str, distances: bool) -> str:
 
 
 def _as_kept(table: Table, name: str) -> np.ndarray:
-    """A column as it stands in the file: text, or numbers of another format."""
+    """Return a column as it is in the file: text, or numbers of another format."""
     column = table.frame[name]
     if table.lines is not None or column.dtype.kind not in "iufb":
         words = table.texts(name)
@@ -224,7 +224,7 @@ def _as_kept(table: Table, name: str) -> np.ndarray:
 
 
 def _report(table: Table, kinds: Mapping[str, str], named: set[str]) -> None:
-    """Say which columns are not coordinates although the user did not say so."""
+    """Report columns that are not coordinates although no option says so."""
     if not set(table.index) <= named:
         info(
             f"{table.file}: the first column has no name and is kept beside the embedding, as "
@@ -241,7 +241,7 @@ def _report(table: Table, kinds: Mapping[str, str], named: set[str]) -> None:
 
 
 def _warn_of_columns(table: Table, coordinates: Sequence[str]) -> None:
-    """Warn of coordinates that may be none, and of codes for missing values."""
+    """Warn of columns that may not be coordinates, and of codes of missing values."""
     codes: dict[float, list[str]] = {}
     for name in coordinates if table.lines is not None or table.named else ():
         values = table.floats(name)
@@ -264,7 +264,7 @@ def _warn_of_columns(table: Table, coordinates: Sequence[str]) -> None:
 def _complete(
     table: Table, names: Sequence[str], X: Array, needed: Sequence[str], args: SimpleNamespace
 ) -> np.ndarray:
-    """For every row whether its coordinates are known and finite; refused or reported if not.
+    """Return which rows have known and finite coordinates; refuse or report the others.
 
     Rows without a label that is needed are left out as well; methods refuse them otherwise.
     """

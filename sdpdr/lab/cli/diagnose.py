@@ -8,13 +8,11 @@ from types import SimpleNamespace
 import click
 
 from sdpdr.base.errors import FileFormatError
+from sdpdr.base.files import SDPA_ENDINGS, has_ending
 from sdpdr.lab.cli.app import AS_JSON, POSITIVE, Exit, command, option
 from sdpdr.lab.cli.terminal import echo, echo_json
 from sdpdr.lab.library import find_card
 from sdpdr.solving.diagnosis import diagnose
-
-# How files with a program are called.
-_SUFFIXES = (".dat-s", ".dat-s.gz")
 
 
 @command(
@@ -30,7 +28,7 @@ def diagnose_command(args: SimpleNamespace) -> int:
     FILE is a program in SDPA sparse format, or the name of a card from `sdpdr list`. The exit code
     is 0 whatever is found.
     """
-    is_file = args.program.lower().endswith(_SUFFIXES)
+    is_file = has_ending(args.program, *SDPA_ENDINGS)
     if is_file and not Path(args.program).is_file():
         raise FileFormatError(f"{args.program}: there is no such file. Check its name.")
     program = args.program if is_file else find_card(args.program).build()

@@ -38,9 +38,9 @@ from sdpdr.program.run import shown
 from sdpdr.solving.iterate.records import IterationStatus
 
 FIGURES = (".png", ".svg", ".pdf")
-# The value of --figure without a name: a file beside the table.
+# The value of --figure without a name, which stands for a file named after the table.
 _BESIDE = Path()
-# What metrics report in place of a solution.
+# Attributes that metrics have in place of a solution.
 _GRADED = ("tol", "value", "bound", "gap", "argument")
 _EXAMPLES = """\
 sdpdr embed data.csv --n-neighbors 6 --out embedding.csv
@@ -205,7 +205,7 @@ def _given(args: SimpleNamespace, method: Method) -> dict[str, Any]:
     placing = args.sample or args.save
     if args.extension is None and placing and args.metric != "precomputed" and method.extends:
         args.extension = "kernel"
-    # Six neighbours of a sample reach further than six of all, and across what is to be unfolded.
+    # The six nearest rows of a sample lie further away, perhaps on another sheet of a roll.
     if args.n_neighbors is None and args.sample and method.extends:
         args.n_neighbors = "auto"
     given = vars(args) | {"random_state": args.seed}
@@ -243,7 +243,7 @@ def _choose_neighbors(estimator: Any, X: Array, args: SimpleNamespace) -> list[s
 
 
 def _exit_of(learned: Any) -> Exit:
-    """The exit code: of a metric by its gap, of an iteration also by how it ended."""
+    """Return the exit code: of a metric by its gap, of an iteration also by its status."""
     if hasattr(learned, "gap_"):
         return Exit.OK if learned.gap_ <= learned.tol_ else Exit.UNCERTIFIED
     code = app.exit_of_status(learned.solution_.status)
@@ -259,7 +259,7 @@ def _exit_of(learned: Any) -> Exit:
 
 
 def coordinate_names(d: int, known: Sequence[str] = ()) -> list[str]:
-    """Return names of coordinates found: after the columns of known coordinates, if any.
+    """Return names for the coordinates of an embedding, after known coordinates if there are any.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def figure_writer(Y: Array, colour: np.ndarray | None, title: str) -> Writer:
 
 
 def check_outputs(args: SimpleNamespace, sources: Sequence[Path], **more: Sequence[str]) -> None:
-    """Give a figure beside the table its name, and refuse bad targets before any work.
+    """Name a figure that has no name, and refuse bad targets before any work.
 
     ``more`` maps names of options of further files to their suffixes.
     """
@@ -316,7 +316,7 @@ def writers_of(
 
 @contextmanager
 def about(file: str) -> Iterator[None]:
-    """Let errors of the data begin with the name of the file; not those of a hyperparameter."""
+    """Let errors about data begin with the name of the file; not those about hyperparameters."""
     try:
         yield
     except DataError as problem:
@@ -388,7 +388,7 @@ def _plain(value: Any) -> Any:
 def _lines(
     learned: Any, Y: Array, record: Mapping[str, Any], remarks: Sequence[str]
 ) -> Iterator[str]:
-    """What is printed before the grade, a line for each."""
+    """Yield the lines that are printed before the grade."""
     method, d, data, size = methods.find_method(record["method"]), Y.shape[1], record["data"], ""
     if graph := record.get("graph"):
         size = f", graph of {counted(graph['n'], 'node')} and {counted(graph['edges'], 'edge')}"
@@ -419,7 +419,7 @@ def _lines(
 
 
 def _grade(learned: Any) -> dict[str, str]:
-    """What is proved of a metric, in words."""
+    """Return the value, bound and gap of a metric for a table."""
     return {
         "value": shown(learned.value_),
         "bound": f"{shown(learned.bound_)} ({learned.argument_})",

@@ -45,7 +45,7 @@ PLACES = "columns of known coordinates, empty where not known"
 
 
 def labels(table: Table, names: Sequence[str], kind: str, how: str | None) -> np.ndarray:
-    """Return what a method needs of ``--labels``, read by ``--labels-as``."""
+    """Return labels from the columns of ``--labels``, of the kind that a method needs."""
     table.require(names)
     if kind == PLACES:
         known = table.numbers(names)
@@ -105,7 +105,7 @@ def actions(table: Table, name: str, lengths: Sequence[int] | None) -> list[str 
 
 
 def lengths(table: Table, name: str) -> list[int]:
-    """Return numbers of rows that follow each other with the same entry of a column."""
+    """Return the lengths of the runs of equal entries in a column."""
     found, seen, row = [], set(), 0
     entries = table.texts(name)
     _require_all(table, [name], "Fill it in, or leave the row out.")
@@ -123,7 +123,7 @@ def lengths(table: Table, name: str) -> list[int]:
 
 
 def in_words(labels: np.ndarray) -> str:
-    """Return how labels were understood.
+    """Describe how labels were read.
 
     Examples
     --------
@@ -170,12 +170,12 @@ class Method:
 
     @property
     def summary(self) -> str:
-        """What it does, in one line."""
+        """The first line of the estimator's docstring."""
         return (getdoc(self.estimator) or "").partition("\n")[0].replace("``", "").rstrip(".")
 
     @property
     def extends(self) -> bool:
-        """Whether a map of new points is learned beside the embedding; some are nothing else."""
+        """Whether the estimator can learn a map of new points beside the embedding."""
         return "extension" in self.parameters
 
 
@@ -206,13 +206,13 @@ KEYWORDS: Mapping[str, str] = MappingProxyType(
     {"random_state": "--seed "}
     | {key: f"--set {key}=" for method in METHODS.values() for key in method.own}
 )
-"""What the command line writes before the value of a keyword that no option is called after."""
+"""Texts before the values of keywords that have no option of the same name."""
 
 IN_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "hsic_": "dependence on the labels (HSIC)",
         "action_error_": "largest change of a distance by an action",
-        "rmse_": "root of the mean squared misfit of distances",
+        "rmse_": "root mean squared error of distances",
         "margin_": "margin",
         "separating_dimension_": "dimensions that separate the classes",
         "n_iter_": "programs solved",
@@ -222,7 +222,7 @@ IN_WORDS: Mapping[str, str] = MappingProxyType(
 
 
 def find_method(name: str) -> Method:
-    """Return a method by name; an unknown one is answered with the nearest."""
+    """Return a method by name; the error for an unknown one offers the nearest."""
     choice("method", name, METHODS)
     return METHODS[name]
 
@@ -351,7 +351,7 @@ def parsed(name: str, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """A number, a truth, None, a list of whole numbers, or else the text."""
+    """Parse a number, a truth value, None or a list of whole numbers; other texts stay texts."""
     if text.lower() in _WRITTEN:
         return _WRITTEN[text.lower()]
     for read in (int, float):

@@ -18,7 +18,7 @@ from sdpdr import __version__, graphs, minimize, psd, sum_squares
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import FileFormatError, SdpdrError
-from sdpdr.base.files import has_ending
+from sdpdr.base.files import SDPA_ENDINGS, has_ending
 from sdpdr.base.rows import counted
 from sdpdr.families import methods
 from sdpdr.lab.cli import app, terminal
@@ -81,7 +81,7 @@ def doctor_command(args: SimpleNamespace) -> int:
 
 
 def _self_test(name: str) -> Solution:
-    # Five points on a line: their unfolding is known, and is found in a fraction of a second.
+    # The unfolding of five points on a line is known, and found in a fraction of a second.
     model = methods.mvu(graphs.path([1.0, 2.0, 1.0, 3.0]))
     if find(name).is_special:
         K = psd("K", 3)
@@ -250,7 +250,7 @@ def solve_command(args: SimpleNamespace) -> int:
 
     CARD is a name from `sdpdr list`, FAMILY@SIZE, or a TOML file.
     """
-    if has_ending(args.card, ".dat-s", ".dat-s.gz"):
+    if has_ending(args.card, *SDPA_ENDINGS):
         raise FileFormatError(f"{args.card} is an SDPA file, not a card: use `sdpdr sdp` for it.")
     card = find_card(args.card)
     answer: Solution | SdpdrError
@@ -268,7 +268,7 @@ def solve_command(args: SimpleNamespace) -> int:
         code = Exit.OK
     else:
         record, words = answer.record(), app.graded(answer)
-        # As expected is OK, also where no answer is expected.
+        # An expected outcome is OK, also if no answer is expected.
         code = Exit.OK if is_expected else exit_of_status(answer.status) or Exit.UNCERTIFIED
         code = Exit.INTERRUPTED if answer.status is Status.INTERRUPTED else code
     record |= {"card": card.name, "findings": [asdict(finding) for finding in findings]}

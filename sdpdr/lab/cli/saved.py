@@ -1,7 +1,7 @@
-"""Models in files: a map of new points, its units and columns, as arrays and text alone.
+"""Files of models: a map of new points with its units and columns, as arrays and text.
 
-A model is an NPZ file that `numpy.load` opens without ``allow_pickle``: nothing in it is a program,
-so that one from elsewhere can be read without trusting it. ``docs/howto/table.rst`` lists its
+A model is an NPZ file that `numpy.load` opens without ``allow_pickle``: it contains no code, and a
+file from elsewhere can be read without trusting it. ``docs/howto/table.rst`` lists its
 arrays: ``about`` (JSON), units, points, embedding, and those of the kind of map.
 """
 
@@ -27,7 +27,7 @@ from sdpdr.lab.cli.columns import ColumnUnits
 
 SUFFIX = ".npz"
 _FORMAT, _VERSION = "sdpdr map", 1
-# What maps are made of, as far as a kind has it; ``gamma`` of ``kernel`` comes beside.
+# Arrays of a map, if its kind has them; a kernel map has ``gamma`` as well.
 _PARTS = ("centers", "coef", "intercept")
 
 
@@ -42,7 +42,7 @@ class SavedMap:
     places: Sequence[str]
 
     def place(self, X: Array) -> tuple[Array, Array]:
-        """Return places of points and how ordinary they are, shapes (n, d) and (n,)."""
+        """Return coordinates of points and the trust in them, shapes (n, d) and (n,)."""
         scaled = self.scaling(X)
         return np.asarray(self.extension(scaled)), self.extension.trust(scaled)
 
@@ -60,7 +60,7 @@ class SavedMap:
             "error": extension.error,
             "n_neighbors": extension.n_neighbors,
         }
-        held = extension.mapping if isinstance(extension, LinearExtension) else extension
+        source = extension.mapping if isinstance(extension, LinearExtension) else extension
         arrays: dict[str, Any] = {
             "about": np.array(json.dumps(about, ensure_ascii=False)),
             "centre": self.scaling.centre,
@@ -68,7 +68,7 @@ class SavedMap:
             "points": extension.points,
             "embedding": extension.embedding,
             "nearest": extension.nearest,
-            **{name: getattr(held, name) for name in _PARTS if hasattr(held, name)},
+            **{name: getattr(source, name) for name in _PARTS if hasattr(source, name)},
         }
         if isinstance(extension, KernelExtension):
             arrays["gamma"] = np.array(extension.choice.gamma)
@@ -101,7 +101,7 @@ def model_of(
             "table of points."
         )
     extension = getattr(learned, "extension_", None)
-    if extension is None:  # a metric, which is a linear map
+    if extension is None:  # a metric is a linear map
         coef = learned.components_.T
         parts = {"coef": coef, "intercept": np.zeros(coef.shape[1])}
         extension = _restored("linear", X, X @ coef, 0.0, 1, parts)
@@ -137,7 +137,7 @@ def read_model(path: Path) -> SavedMap:
 def _restored(
     kind: str, points: Array, Y: Array, error: float, n_neighbors: int, arrays: Mapping[str, Array]
 ) -> Any:
-    """A map that is not fitted again, with the arrays that it was written as."""
+    """Make a map from its stored arrays, without fitting it."""
     extension: Any = KINDS[kind].__new__(KINDS[kind])
     extension.points, extension.embedding, extension.precomputed = points, Y, False
     extension.n_neighbors, extension.seed, extension.error = n_neighbors, 0, error

@@ -1,4 +1,4 @@
-"""Results on the standard output, messages on the error output, and files all or none."""
+"""Results on the standard output, messages on the error output, and files, all or none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sdpdr.base.files import Writer, occupy_standard, write_files
 if TYPE_CHECKING:
     from rich.table import Table
 
-# Columns of tables in files and pipes, which have no width.
+# Width of tables in files and pipes, in characters.
 WIDTH = 160
 written: list[Path] = []
 """Files that the command at hand has written."""
@@ -56,7 +56,7 @@ def echo_json(content: object) -> None:
 
 
 def info(message: str) -> None:
-    """Print one line on the error output: what was done besides the result."""
+    """Print one line on the error output."""
     sys.stderr.write(f"{message}\n")
     sys.stderr.flush()
 
@@ -158,7 +158,7 @@ def _require_writable(path: Path) -> None:
 
 
 def write_all(files: Mapping[Path, Writer]) -> None:
-    """Write every file beside its place, then move all of them into place and say so."""
+    """Write all files or none, and report each."""
     write_files(files)
     written.extend(files)
     for path in files:
@@ -168,5 +168,5 @@ def write_all(files: Mapping[Path, Writer]) -> None:
 def record_writer(record: Mapping[str, Any]) -> Writer:
     """Return a writer of a record as JSON."""
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-    # Names of files may hold bytes that are not letters.
+    # Names of files may hold bytes that are not valid text.
     return lambda path: path.write_text(text, encoding="utf-8", errors="replace")

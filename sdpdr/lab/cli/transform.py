@@ -1,4 +1,4 @@
-"""``sdpdr transform``: new rows, placed by a model that ``sdpdr embed --save`` wrote."""
+"""``sdpdr transform``: coordinates of new rows, by a model that ``sdpdr embed --save`` wrote."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sdpdr.lab.cli.saved import SavedMap, read_model
 from sdpdr.lab.cli.terminal import echo, echo_json, error, info, write_all
 from sdpdr.lab.tables.table import Table
 
-# One point in twenty of those that the model was learned from has less.
+# One in twenty of the points of the fit has less trust.
 _STRANGE = 0.05
 
 
@@ -82,7 +82,7 @@ def transform_command(args: SimpleNamespace) -> int:
 
 
 def _columns(model: SavedMap, frame: Table, args: SimpleNamespace) -> list[str]:
-    """The columns of the model, by name; or those named, in its order."""
+    """Return the columns of the model by name, or those of --columns in the model's order."""
     if args.columns and len(args.columns) != len(model.columns):
         raise DataError(
             f"--columns names {counted(len(args.columns), 'column')}, and the model was learned "

@@ -1,4 +1,4 @@
-"""``sdpdr verify``: what is proved of a solution file that another program wrote."""
+"""``sdpdr verify``: prove a solution file that another program wrote."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def verify_command(args: SimpleNamespace) -> int:
 
 
 def _facts(solution: Solution) -> dict[str, str]:
-    """What was claimed, what is proved, and what to do."""
+    """Return the claim, what is proved, and advice, for a table."""
     verdict = "refuted" if solution.is_refuted else "nothing contradicts it"
     claim, where = solution.claimed, f"{solution.solver}, {solution.claimed.status}"
-    said = {
+    facts = {
         "claimed": f"{shown(claim.value)} ({where}): {verdict}",
         "proved": f"{shown(solution.attained)} is attained by a point ({solution.attained_by})",
         "": f"{shown(solution.bound)} is a bound ({solution.argument})",
@@ -64,17 +64,17 @@ def _facts(solution: Solution) -> dict[str, str]:
         "status": f"{solution.status.name}. {solution.advice}".rstrip(". "),
     }
     if claim.value is None:
-        said["claimed"] = f"no value ({where})"
+        facts["claimed"] = f"no value ({where})"
     if not solution.moved:
-        said["moved"] = ""
+        facts["moved"] = ""
     if solution.attained is None:
-        said["proved"] = f"no value: {solution.attained_by}"
+        facts["proved"] = f"no value: {solution.attained_by}"
     if solution.bound is None:
-        said[""] = f"no bound: {solution.argument}"
+        facts[""] = f"no bound: {solution.argument}"
     if solution.ray is not None:
-        said["proved"] = f"{solution.ray.kind}: {solution.ray.argument}"
-        said[""] = said["gap"] = said["moved"] = ""
-    return {name: text for name, text in said.items() if text}
+        facts["proved"] = f"{solution.ray.kind}: {solution.ray.argument}"
+        facts[""] = facts["gap"] = facts["moved"] = ""
+    return {name: text for name, text in facts.items() if text}
 
 
 def _write_proof(solution: Solution, args: SimpleNamespace) -> bool:

@@ -1,4 +1,4 @@
-"""What an agent sees that moves over a picture, one action at a time."""
+"""Views of an agent that moves over a picture, one action at a time; and handwritten digits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def digits(n: int | None = None) -> Sample:
     X, label = load_digits(return_X_y=True)
     stop = len(X) if n is None else validate.positive_integer("n", n)
     if stop > len(X):
-        raise DataError(f"n={n} digits were asked for, but there are {len(X)}: leave n out.")
+        raise DataError(f"n={n} digits were requested, but there are {len(X)}: leave n out.")
     return X[:stop], label[:stop]
 
 
@@ -57,7 +57,7 @@ def window_agent(
     start: int = 40,
     scene: int = 160,
 ) -> Sample:
-    """Return what an agent sees that moves a window over a picture, one row for each state.
+    """Return the views of an agent that moves a window over a picture, one row for each state.
 
     The picture is noise smoothed by a Gaussian of standard deviation 4, of mean square one, and
     goes round at its edges. A step is two pixels.
@@ -71,8 +71,8 @@ def window_agent(
         Pixels along a side. Small windows have look-alikes elsewhere in the picture, and so false
         neighbours.
     grain : float, default 0.3
-        Standard deviation of what the camera adds to every pixel. Without, a place looks the
-        same at every visit.
+        Standard deviation of the camera's noise in every pixel. Without noise, a position looks
+        the same at every visit.
     start : int, default 40
         Row and column of the first window.
     scene : int, default 160
@@ -154,12 +154,12 @@ def random_walk(n: int = 36, side: int = 5, seed: int = 0) -> str:
 
 @checks_keywords
 def window_walk(n: int = 36, seed: int = 0) -> Sample:
-    """Return what an agent sees on a `random_walk` in four directions; see `window_agent`.
+    """Return the views of an agent on a `random_walk` in four directions; see `window_agent`.
 
     Parameters
     ----------
     n, seed : int
-        As for `random_walk`, which gives the actions again. The picture is the same for all.
+        As for `random_walk`, which returns the actions. The picture is the same for all seeds.
 
     Returns
     -------

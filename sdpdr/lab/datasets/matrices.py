@@ -13,7 +13,7 @@ from sdpdr.lab.datasets.shapes import Sample
 
 @checks_keywords
 def matrix(rows: ArrayLike) -> Sample:
-    """A matrix that is written out, for cards.
+    """Return a given matrix, for cards.
 
     Parameters
     ----------
@@ -124,11 +124,11 @@ def partial_signs(
     n, m : int, default 40 and 25
         Users and items.
     rank : int, default 2
-        Of the normal matrix whose signs they are.
+        Rank of the normal matrix whose signs these are.
     share : float, default 0.3
-        How many are observed, in (0, 1].
+        Share of the signs that are observed, in (0, 1].
     flips : float, default 0.1
-        How many are turned round, in [0, 1).
+        Share of the signs that are flipped, in [0, 1).
     seed : int, default 0
 
     Returns

@@ -1,4 +1,4 @@
-"""The problem library: cards, families, what is expected of answers, and what cards may name."""
+"""The problem library: cards and families with expected answers, and how to find them."""
 
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.problem import Family, families, find_card, find_family, library

@@ -36,14 +36,14 @@ from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
 
 PROVENANCES = ("analytic", "certified", "paper")
-# Share of the largest eigenvalue above which one counts towards the rank: interior-point methods
-# leave the others small, not zero.
+# An eigenvalue counts towards the rank above this share of the largest: interior-point methods
+# leave others small, not zero.
 RANK_SHARE = 1e-4
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One expectation of a card, and what was found, in words."""
+    """An expectation of a card beside the result, as text, and whether it holds."""
 
     key: str
     expected: str
@@ -65,7 +65,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is known about the answer: the keys of the table ``[expect]``.
+    """The known answer of a card: the keys of the table ``[expect]``.
 
     The provenance is ``"none"`` where no value is known. The status is empty where any proved one
     will do.
@@ -110,7 +110,7 @@ class Expectation:
         )
 
     def relative_error(self, value: float) -> float | None:
-        """Return the relative distance of a value from what is known; None where nothing is.
+        """Return the relative distance of a value from the known ones; None if none is known.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Expectation:
             x if x is not None else end for x, end in zip(bounds, (-inf, inf), strict=True)
         )
         nearest = min(max(value, low), high)
-        # A bound that is zero has no size of its own, so that of the other one counts.
+        # Relative to a bound that is zero, the scale is that of the other bound.
         other = max(abs(bound or 0.0) for bound in bounds)
         return abs(value - nearest) / max(abs(nearest) or other, 1e-12)
 
@@ -180,7 +180,7 @@ def _error_names() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class CardRun:
-    """How a card wants to be solved; a slow one takes minutes rather than seconds."""
+    """Options of solving a card; a slow one takes minutes rather than seconds."""
 
     solver: str = "auto"
     form: str = "auto"
@@ -320,7 +320,7 @@ class Card:
         return model
 
     def _by_node(self) -> Any:
-        """What the generator says of every sample, once for samples that share a node."""
+        """Return the labels of the generator by node; samples of one node share a label."""
         if self.points is None:
             raise CardError(f"card {self.name}, key method.y: missing, and there is no [data].")
         nodes, first = np.unique(self.neighbor_graph.index, return_index=True)
@@ -355,7 +355,7 @@ class Card:
 
 
 def described(card: TomlTable) -> dict[str, Any]:
-    """Return what a card says of its problem: all fields but name, expectation and size."""
+    """Return the fields of a card other than name, expectation and size."""
     about = card.table("about")
     about.allow("title", "reference", "tags")
     method = card.table("method")
@@ -383,7 +383,7 @@ def described(card: TomlTable) -> dict[str, Any]:
 
 
 def _needs_points(card: TomlTable, method: TomlTable, graph: TomlTable) -> bool:
-    """Whether a card has to have data; refuses data or a graph that nothing uses."""
+    """Return whether a card needs data; refuse unused data and graphs."""
     if takes_data(METHODS[method["name"]]):
         if "graph" in card:
             raise method.error("name", f"{method['name']!r} is made of data: drop [graph]")

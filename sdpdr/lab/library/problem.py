@@ -24,7 +24,7 @@ from sdpdr.lab.library.vocabulary import TomlTable, read_toml
 
 
 def shelf(*inside: str) -> dict[str, Path]:
-    """Return the TOML files of a folder of problems by name, numbers in names by their size.
+    """Return the TOML files of a folder of problems by name, sorted with numbers by value.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def on_shelf(kind: str, name: str, folder: str) -> Path:
-    """Return the path of what a folder of problems has under a name, or that of a file."""
+    """Return the path of a file in a folder of problems by its name, or of any TOML file."""
     if has_ending(name, ".toml"):
         return Path(name)
     known = shelf(folder)
@@ -269,7 +269,7 @@ def _keys(growth: TomlTable) -> list[str]:
 
 
 def _with_size(file: TomlTable, growth: TomlTable, varies: tuple[str, ...], size: int) -> TomlTable:
-    """The file as that of a card, with the size where it varies."""
+    """Return the file as that of a card, with a size for the keys that vary."""
     content = {
         key: dict(value) if isinstance(value, dict) else value
         for key, value in file.content.items()

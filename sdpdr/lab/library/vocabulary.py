@@ -1,4 +1,4 @@
-"""What cards may hold: tables of TOML with checks, and the names of graphs, methods, relations.
+"""Contents of cards: tables of TOML with checks, and names of graphs, methods and relations.
 
 Every refusal names the file and the key.
 """
@@ -166,14 +166,14 @@ class TomlTable:
         return name
 
     def attempt(self, key: str, read: Callable[[Any], object]) -> None:
-        """Refuse a value that a reader refuses, in its words."""
+        """Refuse a value with the message of the function that reads it."""
         try:
             read(self[key])
         except SdpdrError as error:
             raise self.error(key, str(error).rstrip(".")) from error
 
     def _like(self, key: str, annotation: str) -> None:
-        """Refuse a value that is not what an annotation says; the function checks the rest."""
+        """Refuse a value that does not have the annotated type; the function checks the rest."""
         if annotation == "ArrayLike":
             self._numbers(key)
         elif annotation in _KINDS:
@@ -231,8 +231,8 @@ def _hint(word: str, known: Sequence[str]) -> str:
 
 # -- names --------------------------------------------------------------------------------------
 
-# Recipes of parts: of rows to be added, of factors that were found, of one step of an iteration, of
-# what another method comes down to.
+# Recipes that are no methods: further constraints, a lift of given factors, one step of an
+# iteration, and a regression to which another method reduces.
 _PARTS = ("fold", "isometric", "isometric_nmf_lift", "mixed_scale_step", "regression")
 
 METHODS: Mapping[str, Callable[..., Any]] = MappingProxyType(
@@ -251,21 +251,21 @@ GRAPHS: Mapping[str, Callable[..., Any]] = MappingProxyType(
 """Constructors of graphs by name."""
 
 RELATIONS = ("inequality", "equality", "band:WIDTH", "slack:WEIGHT")
-"""How the command line writes the relations of isometry."""
+"""Relations of isometry as written on the command line."""
 
 
 def takes_points(make: Callable[..., Any]) -> bool:
-    """Whether a constructor of graphs is made of points in the first place."""
+    """Whether the first argument of a constructor of graphs is points."""
     return next(iter(signature(make).parameters)) == "X"
 
 
 def takes_data(method: Callable[..., Any]) -> bool:
-    """Whether a method is made of data, points or a matrix, rather than of a graph."""
+    """Whether the first argument of a method is data, points or a matrix, rather than a graph."""
     return next(iter(signature(method).parameters)) != "graph"
 
 
 def relation(given: object) -> Relation:
-    """Relation of isometry from how a card writes it."""
+    """Return the relation of isometry that a card names."""
     if given == "inequality":
         return "inequality"
     if given == "equality":
@@ -285,7 +285,7 @@ def relation(given: object) -> Relation:
 
 
 def parse_relation(text: str) -> Relation:
-    """Relation of isometry from how the command line writes it (see `RELATIONS`)."""
+    """Return the relation of isometry that the command line names, one of `RELATIONS`."""
     name, colon, number = text.partition(":")
     if name not in (("band", "slack") if colon else ("inequality", "equality")):
         raise UnknownNameError("isometry", text, RELATIONS)

@@ -1,4 +1,4 @@
-"""An answer in pictures: where its points lie, what holds them, and how the solver got there."""
+"""Figures of a solution: its embedding, spectrum, dual weights and history."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _numbers = count(1)
 
 
 def answer(solution: Solution, colour: ArrayLike | None = None, *, title: str = "") -> Figure:
-    """Draw what an answer has; see `sdpdr.Solution.plot`."""
+    """Draw all panels that a solution has data for; see `sdpdr.Solution.plot`."""
     panels = _panels(solution, colour)
     rows = (len(panels) + 1) // 2
     figure = new_figure(_WIDTH * min(len(panels), 2), _HEIGHT * rows + 0.4)
@@ -54,7 +54,7 @@ def answer(solution: Solution, colour: ArrayLike | None = None, *, title: str = 
 
 
 def _panels(solution: Solution, colour: ArrayLike | None) -> dict[str, Callable[[Axes], None]]:
-    """The panels that a solution has something for, by their names."""
+    """Return the panels that a solution has data for, by name."""
     if not solution.values:
         raise SolveFailedError(
             f"There is no point ({solution.status.name}), so there is nothing to draw; "

@@ -28,9 +28,9 @@ from sdpdr.lab.plot.style import (
     tidy,
 )
 
-# Shares below this are rounding errors; they are drawn as rings on the floor.
+# Shares below this are rounding errors, drawn as rings at the bottom.
 _FLOOR = 1e-12
-# What a log scale shows instead of an exact zero.
+# Drawn on a logarithmic scale in place of an exact zero.
 _TINY = 1e-16
 # Inches on the longer side of one product of bases.
 _SIDE = 0.85
@@ -107,7 +107,7 @@ def draw_shares(axes: Axes, eigenvalues: ArrayLike, n_max: int) -> Array:
 
 
 def choice_of_k(choice: ChoiceOfK) -> Figure:
-    """Draw what a rule measured for every number of neighbours, and what was chosen.
+    """Draw the scores of a rule for every number of neighbours, and the chosen number.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ def choice_of_k(choice: ChoiceOfK) -> Figure:
     Returns
     -------
     Figure
-        Numbers whose graph is disconnected lie on a shaded ground. Rules that measure nothing
-        themselves show the number of parts.
+        Numbers whose graph is disconnected lie on a shaded ground. Rules without scores
+        of their own show the number of components.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def choice_of_k(choice: ChoiceOfK) -> Figure:
     if chosen <= choice.k[-1]:
         value = choice.scores[measured[0]][chosen - 1]
         axes.plot([chosen], [value], "o", markersize=11, markerfacecolor="none", color=INK)
-        # Beside the curve: below where little is good, above where much is.
+        # Below the curve if small scores are good, above it otherwise.
         place = (7, -15) if measured[0] in ("parts", "error of means") else (8, 8)
         note(axes, f"k = {chosen}", (chosen, value), place, fontsize=9)
     axes.set_xlim(0.5, last)
@@ -167,9 +167,9 @@ def rounds(
         `sdpdr.iterate.State.rows`: each entry has ``iteration``, ``start``, ``objective``,
         ``share`` and ``status``.
     bound : float, optional
-        What the objective cannot fall below, drawn as a line.
+        A lower bound on the objective, drawn as a line.
     tol : float, optional
-        Share of the trace at which the rank counts as met, drawn as a line.
+        Excess, as a share of the trace, at which the rank counts as reached, drawn as a line.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def rounds(
 
 
 def convergence(history: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw how value and bound closed in on each other.
+    """Draw value and bound over the iterations.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Edges of an embedding: which were shrunk or stretched, and the multipliers that hold them."""
+"""Edges of an embedding: their changes of length, and their multipliers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.lab.plot.points import draw_edges, frame, is_flat, plane_of, size_of
 from sdpdr.lab.plot.style import DIVERGING, FAINT, SEQUENCE, draw_colour_bar, entitle, new_figure
 
-# A few edges may change, or carry, far more than all others, so scales end at a high quantile.
+# A few edges may change, or carry, far more than all others: scales end at a high quantile.
 _TOP, _MOST = 0.98, 0.99
 # Smaller changes count as none.
 _LEAST = 1e-3
-# Edges that carry less than this part of the quantile hardly hold anything.
+# Edges whose weight is below this share of the quantile are drawn as slack.
 SLACK = 1e-3
 SPRINGS = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
 SPRINGS_LABEL = "dual weight / its 99th percentile"
@@ -131,9 +131,9 @@ def draw_springs(axes: Axes, plane: Array, pairs: np.ndarray, weight: Array) -> 
 
 
 def loads(weights: Array) -> Array:
-    """Return dual weights as parts of their 99th percentile, at most one.
+    """Return dual weights relative to their 99th percentile, at most one.
 
-    Where fewer than one spring in a hundred carries anything, the largest weight stands for it.
+    If that is zero, they are relative to the largest weight.
     """
     if not np.isfinite(weights).all():
         raise DataError(
@@ -151,7 +151,7 @@ def spring_width(load: Array) -> Array:
 
 
 def _one_each(name: str, edges: ArrayLike, values: ArrayLike) -> tuple[np.ndarray, Array]:
-    """Edges, and a number for each."""
+    """Return edges and one number for each as arrays."""
     pairs, given = np.asarray(edges), np.asarray(values, dtype=float)
     if given.shape != (len(pairs),):
         raise ShapeError(

@@ -226,7 +226,7 @@ def frame(axes: Axes, plane: Array) -> None:
 
 
 def look_at(axes: Axes, low: Array, high: Array) -> None:
-    """Show what lies between two corners, one unit the same length along both axes."""
+    """Show the rectangle between two corners, with equal scales and without axes."""
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.set_aspect("equal", adjustable="box")
@@ -246,21 +246,21 @@ def size_of(plane: Array, n_classes: int = 0, title: str = "") -> tuple[float, f
 
 
 def is_flat(plane: Array) -> bool:
-    """Whether points are so much wider than high that their legend belongs below."""
+    """Whether points are so much wider than high that the legend goes below."""
     width, height = np.ptp(plane, axis=0)
     return bool(height < 0.45 * width)
 
 
 def _dot(n: int) -> float:
-    """Area of a dot that lets n of them be told apart."""
+    """Return the area of a dot at which n dots can be distinguished."""
     return float(np.clip(9000.0 / n, 5.0, 40.0))
 
 
 # -- several embeddings --------------------------------------------------------------------------
 
-# Inches of a panel, of the words above it, of an entry of the legend without its name, and of a
-# letter of that.
-_PANEL, _WORDS, _ENTRY, _LETTER = 2.2, 0.55, 0.5, 0.09
+# Inches of a panel, of the text above it, of an entry of the legend without its name, and of one
+# letter of the name.
+_PANEL, _TEXT, _ENTRY, _LETTER = 2.2, 0.55, 0.5, 0.09
 
 
 def embeddings(
@@ -323,7 +323,7 @@ def embeddings(
     extents = [np.ptp(plane, axis=0) for plane in planes.values()]
     # Height of the panels over their width: that of the tallest embedding, within reason.
     ratio = float(np.clip(max(h / w if w > 0.0 else 1.0 for w, h in extents), 0.3, 1.0))
-    figure = new_figure(width, (_PANEL * ratio + _WORDS) * rows + legend)
+    figure = new_figure(width, (_PANEL * ratio + _TEXT) * rows + legend)
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)
     engine.set(w_pad=0.09, h_pad=0.05, wspace=0.03, hspace=0.03)
@@ -355,7 +355,7 @@ def _legend_lines(names: Sequence[str], width: float) -> tuple[int, int]:
 
 
 def _frame_alike(axes: Axes, plane: Array, ratio: float) -> None:
-    """One unit the same length along both axes, in a panel of the shape all panels have."""
+    """Frame a panel of the common shape, with equal scales along both axes."""
     middle = (plane.min(axis=0) + plane.max(axis=0)) / 2.0
     width, height = np.ptp(plane, axis=0)
     half = 0.53 * max(width, height / ratio, 1e-9)
@@ -365,12 +365,12 @@ def _frame_alike(axes: Axes, plane: Array, ratio: float) -> None:
 
 # -- pictures of the points ----------------------------------------------------------------------
 
-# Least and largest height of a picture, as parts of the larger extent of the points.
+# Least and largest height of an image, relative to the larger extent of the points.
 _HEIGHTS = (0.026, 0.13)
 
 
 def draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None:
-    """Draw as many of the pictures as find room without overlap, and widen the axes for them."""
+    """Draw as many images as fit without overlap, and widen the axes for them."""
     if len(images) != len(plane) or images.ndim != 3:
         raise ShapeError(
             f"images have shape {images.shape} but there are {len(plane)} points: pass an array "
@@ -395,7 +395,7 @@ def draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None
 
 
 def _apart(plane: Array, width: float, height: float) -> list[int]:
-    """Points, first come first served, around which boxes of that size do not overlap."""
+    """Select points greedily so that boxes of a size around them do not overlap."""
     kept: list[int] = []
     for i, point in enumerate(plane):
         steps = np.abs(plane[kept] - point) / [width, height]

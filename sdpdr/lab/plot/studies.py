@@ -29,15 +29,15 @@ from sdpdr.lab.plot.style import (
 )
 
 _DASHES = ("-", "--", ":", "-.", (0, (7, 2)))
-# Longer names are cut: they would leave no room for the figure.
+# Longer names are cut, since they would leave no room for the figure.
 _MOST_LETTERS = 34
-# Names below a figure stand in so many columns, so that the figure suits a narrow page.
+# Columns of names below a figure, which suit a narrow page.
 _NAMES_IN_A_LINE = 2
 _MARKERS = ("o", "s", "D", "P", "^", "X", "*", "h")
 
 
 def look_of(place: int) -> dict[str, Any]:
-    """Return colour and dashes of a contestant; no two of the first fifty look the same."""
+    """Return colour and dashes of a contestant, which are different for the first fifty."""
     turn, place = divmod(place, len(CLASSES))
     return {"color": CLASSES[place], "linestyle": _DASHES[turn % len(_DASHES)]}
 
@@ -126,7 +126,7 @@ def outcome_map(
     kinds: ArrayLike,
     legend: Sequence[tuple[str, str, str]],
 ) -> Figure:
-    """Draw outcomes, as the sign and colour that the legend has at the place of their kind."""
+    """Draw a map of outcomes; `kinds` are indices into the legend of (name, sign, colour)."""
     kind = np.asarray(kinds, dtype=int)
     used = np.unique(kind)
     beside, above = (0.075 * max(len(short(name)) for name in names) for names in (rows, columns))
@@ -135,7 +135,7 @@ def outcome_map(
         0.6 + above + 0.2 * len(rows) + 0.2 * len(used),
     )
     axes = figure.subplots()
-    # Drawn one by one, as many cells as a study has make a file of a megabyte.
+    # As vectors, the cells of a study would make a file of a megabyte.
     axes.pcolormesh(
         kind, cmap=ListedColormap([colour for _, _, colour in legend]), vmin=-0.5,
         vmax=len(legend) - 0.5, edgecolors="white", linewidth=1.2, rasterized=True,
@@ -190,14 +190,14 @@ def _name_lines(axes: Axes, entries: int) -> None:
 def runs(
     names: Sequence[str], gaps: ArrayLike, seconds: ArrayLike, tol: float, *, title: str = ""
 ) -> Figure:
-    """Draw the gap and the time of each run, on logarithmic scales.
+    """Draw the gap and the seconds of each run, on logarithmic scales.
 
     Parameters
     ----------
     names : sequence of str
         One for each run, drawn from top to bottom.
     gaps : array_like of shape (k,)
-        Relative gaps; their absolute values are drawn. What is not finite has no answer.
+        Relative gaps; their absolute values are drawn. A gap that is not finite means no answer.
     seconds : array_like of shape (k,)
     tol : float
         The requested gap, drawn as a line.

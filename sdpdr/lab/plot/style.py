@@ -1,4 +1,4 @@
-"""What all figures share: colours, axes, and how values become colours."""
+"""Colours, axes, legends, and the map from values to colours, for all figures."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ CLASSES = (
 # Points whose class is not known, and what a legend calls them.
 PALE, NOT_KNOWN = "#c9cdd4", "not known"
 ACCENT, SECOND, THIRD = CLASSES[0], CLASSES[6], CLASSES[4]
-# The two ends of viridis, nearly black and nearly yellow, are lost on dark and on light paper.
+# Without the ends of viridis, which are hard to see on a dark or a light background.
 SEQUENCE = ListedColormap(colormaps["viridis"](np.linspace(0.18, 0.94, 256)), "sdpdr")
 # From shrunk over unchanged to stretched.
 DIVERGING = LinearSegmentedColormap.from_list("sdpdr_diverging", ["#2a6fb5", "#c9cdd4", "#bd1f01"])
-# Above this many marks a vector graphic becomes slow to draw, so they are rasterized.
+# More marks are rasterized, since a vector graphic of them is slow to draw.
 MANY = 1500
-# Whole numbers of more kinds than this are read as quantities, not as names of classes.
+# More different whole numbers than this are quantities, not classes.
 MOST_CLASSES = len(CLASSES)
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Empty figure of a size in inches, whose parts find their own room."""
+    """Return an empty figure of a size in inches, with constrained layout."""
     return Figure(figsize=(width, height), layout="constrained", dpi=150)
 
 
 def tick_whole_numbers(axes: Axes) -> None:
-    """No fractions below the axes."""
+    """Label the x-axis with whole numbers only."""
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def to_svg(figure: Figure, name: str, title: str = "") -> str:
-    """A figure as an element of an HTML page, the same each time."""
+    """Return a figure as an SVG element of an HTML page, the same each time."""
     buffer = io.StringIO()
     unnamed: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
@@ -70,7 +70,7 @@ def to_svg(figure: Figure, name: str, title: str = "") -> str:
 
 
 def tidy(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:
-    """Two thin spines, small faint ticks, a title set flush left."""
+    """Style axes: two thin spines, small faint ticks, a title set flush left."""
     axes.set_facecolor("none")
     axes.spines[["top", "right"]].set_visible(False)
     for side in ("left", "bottom"):
@@ -84,31 +84,31 @@ def tidy(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:
 
 
 def entitle(axes: Axes, title: str) -> None:
-    """Title flush left, if there is one."""
+    """Set a title flush left, if there is one."""
     if title:
         axes.set_title(printable(title), loc="left", color=INK, fontsize=11, pad=10)
 
 
 def printable(text: str) -> str:
-    r"""A text that has letters alone: names of files may hold bytes that are none."""
+    r"""Replace surrogates in a text, which stand for undecodable bytes in names of files."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def literal(text: str) -> str:
-    r"""A text from data, in which a dollar begins no formula."""
+    r"""Return a text from data for matplotlib, in which a dollar sign begins no formula."""
     return printable(text).replace("$", r"\$")
 
 
 def note(
     axes: Axes, words: str, place: tuple[float, float], away: tuple[float, float], **options: Any
 ) -> None:
-    """Small words beside a place, so many points away from it."""
+    """Write a small text at a position, moved by an offset in points."""
     look: dict[str, Any] = {"textcoords": "offset points", "color": INK, "fontsize": 8}
     axes.annotate(words, place, away, **(look | options))
 
 
 def draw_legend(place: Axes | Figure, title: str = "", **options: Any) -> None:
-    """Legend of axes or of a whole figure, without a frame."""
+    """Draw the legend of axes or of a figure, without a frame."""
     legend = place.legend(
         frameon=False, labelcolor=INK, fontsize=9, title=title or None, title_fontsize=10, **options
     )
@@ -118,7 +118,7 @@ def draw_legend(place: Axes | Figure, title: str = "", **options: Any) -> None:
 def draw_colour_bar(
     panels: Sequence[Axes], mappable: ScalarMappable, label: str, below: bool = False
 ) -> None:
-    """Slim colour bar, at the right or below."""
+    """Draw a slim colour bar, at the right or below."""
     figure = panels[0].get_figure()
     assert isinstance(figure, Figure)
     place = {"location": "bottom", "shrink": 0.5} if below else {"location": "right"}
@@ -175,7 +175,7 @@ def explain(
     below: bool = False,
     **options: Any,
 ) -> None:
-    """Legend of the classes at a place, or colour bar of the quantity beside the panels."""
+    """Draw the legend of classes at a place, or the colour bar of a quantity beside the panels."""
     if colouring.names:
         look: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 6}
         dots = [Line2D([], [], color=c, label=literal(name), **look) for name, c in colouring.key]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from sdpdr.base.errors import CardError, FileFormatError
+from sdpdr.base.files import SDPA_ENDINGS
 from sdpdr.lab.library.card import Card, Expectation
 from sdpdr.lab.library.vocabulary import METHODS, TomlTable, relation
 from sdpdr.model import Model
@@ -21,7 +22,6 @@ from sdpdr.program import SDP, Status, read_sdpa
 if TYPE_CHECKING:
     import cvxpy
 
-_SUFFIXES = (".dat-s", ".dat-s.gz")
 # Entries of tables of optimal values, about the pair of SDPA's format, and our status for each.
 _WITHOUT_ANSWER = {"dual infeasible": Status.INFEASIBLE, "primal infeasible": Status.UNBOUNDED}
 _OPEN = Expectation(
@@ -57,9 +57,9 @@ class Problem:
     def of_file(cls, path: str | Path, optimal: str = "") -> Problem:
         """Return the problem of a program in a file."""
         path = Path(path)
-        suffix = next((end for end in reversed(_SUFFIXES) if path.name.endswith(end)), None)
+        suffix = next((end for end in reversed(SDPA_ENDINGS) if path.name.endswith(end)), None)
         if suffix is None:
-            raise FileFormatError(f"{path}: expected a file called {' or '.join(_SUFFIXES)}.")
+            raise FileFormatError(f"{path}: expected a file called {' or '.join(SDPA_ENDINGS)}.")
         if not path.is_file():
             raise FileFormatError(f"{path}: there is no such file. Check its name.")
         name = path.name.removesuffix(suffix)

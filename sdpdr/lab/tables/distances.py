@@ -42,13 +42,13 @@ def square_table(table: Table, names: Sequence[str]) -> Table | None:
         return None
     try:
         D = squareform(vector)
-    except ValueError:  # not as many as points have pairs
+    except ValueError:  # not the number of pairs of any number of points
         return None
     return _square(table, default_names(len(D)), D, f"the condensed distances of {len(D)} points")
 
 
 def _square(table: Table, points: list[str], D: Array, form: str, names: str = "") -> Table:
-    """A table of a square, its columns called as its points; perhaps with a column of these."""
+    """Return a table of a square whose columns are named after points, perhaps with their names."""
     while names in points:
         names += "_"
     columns: dict[str, object] = {names: np.array(points, object)} if names else {}
@@ -72,7 +72,7 @@ def _are_triples(table: Table, names: Sequence[str]) -> bool:
 
 
 def _from_triples(table: Table, names: Sequence[str]) -> tuple[list[str], Array]:
-    """Points in the order of their numbers or of their first use, and what is known of them."""
+    """Return points, in the order of their numbers or of first use, and their known distances."""
     pairs = list(zip(table.texts(names[0]), table.texts(names[1]), strict=True))
     points = list(dict.fromkeys(str(point) for pair in pairs for point in pair))
     if all(map(str.isdecimal, points)):

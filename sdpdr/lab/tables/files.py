@@ -33,9 +33,9 @@ WRITABLE = (".csv", ".tsv", *_OTHERS, ".csv.gz", ".tsv.gz")
 # Kinds of NumPy types that hold numbers and words.
 _KINDS = "biufUSO"
 # Arrays of NPZ files that scipy.sparse.save_npz has written.
-_OF_SPARSE = {"format", "shape", "data"}
+_SPARSE_ARRAYS = {"format", "shape", "data"}
 # Options that only text has.
-_OF_TEXT = ("sep", "decimal", "drop_lines")
+_TEXT_OPTIONS = ("sep", "decimal", "drop_lines")
 
 
 def read_table(path: Path, options: ReadOptions | None = None, *, distances: bool = False) -> Table:
@@ -65,7 +65,7 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
         raise FileFormatError(
             f"{name} is compressed, and only text is read so. Unpack it, and pass {path.stem}."
         )
-    if given := [f"--{key.replace('_', '-')}" for key in _OF_TEXT if getattr(options, key)]:
+    if given := [f"--{key.replace('_', '-')}" for key in _TEXT_OPTIONS if getattr(options, key)]:
         raise FileFormatError(f"{name} is not text: leave out {', '.join(given)}.")
     named = suffix == ".parquet"
     frame = _read_parquet(path) if named else _read_arrays(path, options.key, distances)
@@ -86,14 +86,14 @@ def suffix_of(path: Path) -> str:
 
 
 def called(path: Path) -> str:
-    """Return what messages call a table."""
+    """Return the name of a table for messages."""
     if path == STDIN:
         return "stdin.csv"
     return f"{path.name}.csv" if not path.suffix and path.is_fifo() else path.name
 
 
 def _require_readable(path: Path, suffix: str) -> None:
-    """Refuse what is not a file of a known format, or may not be read."""
+    """Refuse a path that is not a readable file of a known format."""
     if path == STDIN:
         return
     if path.exists() and not path.is_file() and not path.is_fifo():
@@ -122,7 +122,7 @@ _COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
 def _content(path: Path, name: str) -> bytes:
     """The bytes of a text, decompressed."""
     if path == STDIN:
-        # By number, since a process may have been started without it.
+        # By descriptor, since `sys.stdin` may be None.
         with open(0, "rb", closefd=False) as stream:
             return stream.read()
     data = path.read_bytes()
@@ -161,7 +161,7 @@ def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
         if not isinstance(arrays, np.ndarray):
             with arrays as stored:
                 arrays = dict(stored)
-            if set(arrays) >= _OF_SPARSE:
+            if set(arrays) >= _SPARSE_ARRAYS:
                 arrays = sp.load_npz(path)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise FileFormatError(
@@ -169,7 +169,7 @@ def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
             "plain array of numbers with numpy.save or numpy.savez."
         ) from None
     if sp.issparse(arrays):
-        arrays = _of_sparse(path.name, arrays, distances)
+        arrays = _from_sparse(path.name, arrays, distances)
     if isinstance(arrays, np.ndarray):
         return _as_frame(path.name, arrays, distances)
     if key is None and len(arrays) != 1:
@@ -184,7 +184,7 @@ def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
     return pd.concat([frame, pd.DataFrame(beside)], axis=1) if beside else frame
 
 
-def _of_sparse(name: str, stored: Any, distances: bool) -> np.ndarray:
+def _from_sparse(name: str, stored: Any, distances: bool) -> np.ndarray:
     """A sparse array as a dense one; a graph of distances with ``nan`` where it stores none."""
     is_square = len(set(stored.shape)) == 1
     if distances:
@@ -234,7 +234,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def require_writer(path: Path) -> None:
-    """Refuse, before any work is done, a format that takes a package which is not installed."""
+    """Refuse, before any work, a format whose package is not installed."""
     if suffix_of(path) == ".parquet" and importlib.util.find_spec("pyarrow") is None:
         raise FileFormatError(
             "Parquet needs a package that is not installed (pyarrow): "

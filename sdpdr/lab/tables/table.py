@@ -1,4 +1,4 @@
-"""A table as its file has it: a data frame of text or numbers, and strict conversion to numbers."""
+"""A table as read from a file: a frame of text or numbers, with strict conversion to numbers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError
 MISSING = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a", "#na", "(null)", "\\n"}
 )
-"""How other programs write missing values, in lower case."""
-# Digits with marks, percent or money, which are meant as numbers and refused as such.
+"""Texts that other programs write for missing values, in lower case."""
+# Numbers with thousands separators, percent or currency signs, which are refused with advice.
 _NUMBER_LIKE = re.compile(
     r"[-+\u2212]?[$€£]?(?:\d{1,3}(?:[.,'\u2019\s]\d{3})+(?:[.,]\d*)?|\d+(?:[.,]\d*)?|[.,]\d+)"
     r"(?:[eE][-+]?\d+)?\s?[%$€£]?"
 )
-# Marks and words that often stand for a missing value but may also mean something else.
+# Texts that often stand for a missing value but may also mean something else.
 _SEEMS_MISSING = re.compile(r"[^\w\s]{1,3}|[nk][./]?[ad]\.?|missing|unknown", re.IGNORECASE)
 LABEL_NAMES = re.compile(
     r"labels?|class|target|category|species|cluster|group|name|klasse|gruppe|classe|groupe",
@@ -33,13 +33,13 @@ LABEL_NAMES = re.compile(
 )
 """Names of columns whose whole numbers are labels, not quantities."""
 _TRUTHS = {"true": 1.0, "false": 0.0}
-# Bad cells of a column whose lines are listed.
+# Up to this many lines of bad cells are listed.
 _FEW = 4
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a table is written, as far as the user says so; `sdpdr embed --help` explains each."""
+    """The format of a table as far as the user gives it; see `sdpdr embed --help`."""
 
     header: str = "auto"
     sep: str | None = None
@@ -81,7 +81,7 @@ def plain(cell: str, decimal: str | None) -> str:
 def number(cell: str, decimal: str | None) -> float | None:
     """Return a cell as a number; None if it is none with this decimal mark."""
     try:
-        # Python reads 1_5 as fifteen; in a file it is a slip.
+        # Python reads 1_5 as fifteen; in a file it is a mistake.
         return None if "_" in cell else float(plain(cell, decimal))
     except ValueError:
         return None
@@ -158,7 +158,7 @@ class Table:
         column = self.frame[name]
         for row in np.flatnonzero(~is_admissible(values) | (values == 0.0)).tolist():
             cell = column.iloc[row]
-            if isinstance(cell, str):  # which may write a number that is read as infinity or zero
+            if isinstance(cell, str):  # a text may hold a number that is read as infinity or zero
                 written = plain(cell, self.options.decimal) if re.search(r"\d", cell) else "0"
                 allowed = is_missing(cell) or is_written_admissibly(written)
             else:
@@ -193,7 +193,7 @@ class Table:
         return self._parsed[name]
 
     def _refusal(self, name: str, bad: Sequence[int]) -> str:
-        """What a bad cell holds, where, and the option that helps."""
+        """Return a message with the bad cell, its place, and the option that helps."""
         row = bad[0]
         cell = str(self.frame[name].iloc[row])
         without = f"--drop {shlex.quote(name)} leaves the column out"

@@ -25,9 +25,9 @@ from sdpdr.lab.tables.table import (
 
 # In this order where a file could be split by several.
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas", " ": "blanks"}
-# Lines of other lengths that are worth a list.
+# Up to this many lines of other lengths are listed.
 _MANY = 8
-# Lines that are looked at to find the separator.
+# Lines that are read to find the separator.
 _SAMPLE = 200
 _FRACTION = {mark: re.compile(rf"[-+\u2212]?\d*[{mark}]\d+(?:[eE][-+]?\d+)?") for mark in ",."}
 _IN_GROUPS = {mark: re.compile(rf"[-+\u2212]?[1-9]\d{{0,2}}(?:[{mark}]\d{{3}})+") for mark in ",."}
@@ -178,7 +178,7 @@ def _separator(lines: _Lines) -> str:
 
 
 def _require_even(name: str, rows: list[Row], numbers: list[int]) -> None:
-    """Refuse rows of different lengths, with the option that helps."""
+    """Refuse rows of different lengths, and name the option that helps."""
     widths = [len(row) for row in rows]
     width = Counter(widths[1:] or widths).most_common(1)[0][0]
     bad = [k for k, w in enumerate(widths) if w != width]
@@ -241,7 +241,7 @@ def _is_header(name: str, line: int, rows: list[Row], remarks: list[str]) -> boo
     if _are_counts_or_years(known):
         remarks.append(f"line {line} is taken for names of columns ({', '.join(known[:3])}, ...)")
         return True
-    # Numbers at equal distances, as of spectra, that those of the next line are not.
+    # Equally spaced numbers, as of spectra, above others that are not.
     doubtful = len(known) > 3 and _step(top) != 0.0 == _step(rows[1])
     for k, cell in enumerate(top):
         if not is_missing(cell) and not _reads(cell):
@@ -319,11 +319,11 @@ def _decimal(name: str, columns: Mapping[str, Sequence[str]], sep: str) -> str:
             f"{name}: {example} has a comma and {points[0][1]!r} in column {points[0][0]!r} a "
             "point. Save it with one decimal mark, and with none between thousands."
         )
-    # Points: numbers with three decimals are written so to the last zero; a whole one below a
-    # thousand speaks for thousands, as does the separator of files with decimal commas.
+    # With points, all numbers may have three decimals; a whole number below a thousand beside them,
+    # or semicolons, which files with decimal commas have, suggest marks between thousands.
     beside = {cell for key in dict(found) for cell in columns[key]}
-    speaks = mark == "," or sep == ";" or any(map(_BELOW_THOUSAND.fullmatch, beside))
-    if speaks and all(_IN_GROUPS[mark].fullmatch(cell) for _, cell in found):
+    doubtful = mark == "," or sep == ";" or any(map(_BELOW_THOUSAND.fullmatch, beside))
+    if doubtful and all(_IN_GROUPS[mark].fullmatch(cell) for _, cell in found):
         raise FileFormatError(
             f"{name}: {example} may be a fraction or have a mark between thousands. --decimal "
             f"{mark} reads fractions; save it without the marks if it has thousands."
