@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,8 +22,10 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers import Clarabel, Outcome, Solver
 from sdpdr.solvers.processes.ends import post
 
-# Longer than any test may take, so that it ends only where somebody ends it.
+# Longer than any test may take.
 FOR_EVER = 3600.0
+MB = 1 << 20
+NASTY = "\x1b[31m<script>alert('boo')</script>\x00\x07\r\n\ud7ff\u202e|`$(id)`\t</td>\n"
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,27 @@ def spoiled(name, *, values=None, duals=None, alone=False, **said):
 # -- those that fail --------------------------------------------------------------------------
 
 
-class Raises(Faulty):
+@dataclass(frozen=True)
+class Crasher(Faulty):
+    """Raises an error, or takes its process down.
+
+    ``how`` is "raise", "segfault", "abort", "kill" (as systems do when memory runs out), "exit"
+    (with status 0 and no answer), "status" (with status 3) or "system exit".
+    """
+
+    how: str = "raise"
+
     def run(self, sdp, progress=None):
+        if self.how == "segfault":
+            ctypes.string_at(0)
+        if self.how == "abort":
+            os.abort()
+        if self.how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.how in ("exit", "status"):
+            os._exit(0 if self.how == "exit" else 3)
+        if self.how == "system exit":
+            sys.exit("I am leaving")
         raise ArithmeticError("the pivot is zero")
 
 
@@ -77,11 +99,15 @@ class Starves(Faulty):
         raise MemoryError("no room for the Schur complement")
 
 
-class IsKilled(Faulty):
-    """What a system does to a process when memory runs out."""
+class Glutton(Faulty):
+    """Takes memory, touches it and keeps it, up to 4 GiB for the sake of the machine."""
 
     def run(self, sdp, progress=None):
-        os.kill(os.getpid(), signal.SIGKILL)
+        kept = []
+        while len(kept) < 80:
+            kept.append(np.ones(50 * MB // 8))
+            time.sleep(0.01)
+        return Outcome(Point(), Verdict.FAILED, Claim("full"))
 
 
 def interrupt(options):
@@ -155,14 +181,14 @@ class Prints(Faulty):
 
 
 class Silent(Faulty):
-    """Claims success and hands over nothing."""
+    """Claims success and returns no point."""
 
     def run(self, sdp, progress=None):
         return Outcome(Point(), Verdict.SOLVED, Claim("optimal", 3.0))
 
 
 class Garbles(Faulty):
-    """Hands over what nobody can read."""
+    """Returns an object that cannot be unpickled."""
 
     def run(self, sdp, progress=None):
         return Unreadable()
@@ -177,8 +203,43 @@ def refuse():
     raise ArithmeticError("the seal is broken")
 
 
+class Unpicklable:
+    """An object that cannot be sent to another process."""
+
+    def __reduce__(self):
+        raise TypeError("this cannot travel")
+
+
+@dataclass(frozen=True)
+class Babbler(Faulty):
+    """Prints megabytes of nonsense, control characters and markup, then returns no outcome.
+
+    ``returns`` is "text", "none", "parts" (an outcome whose parts are of other types),
+    "unpicklable" or "words" (an outcome, all of whose texts are nasty).
+    """
+
+    returns: str = "text"
+    megabytes: int = 4
+
+    def run(self, sdp, progress=None):
+        noise = (NASTY * (MB // len(NASTY) + 1)).encode("utf-8", "replace")[:MB] + b"\xff\xfe\n"
+        for stream in (1, 2):
+            for _ in range(self.megabytes):
+                rest = noise
+                while rest:
+                    rest = rest[os.write(stream, rest) :]
+        claim = Claim(NASTY, 1.0, 2, NASTY)
+        return {
+            "text": NASTY,
+            "none": None,
+            "parts": Outcome("here", "optimal", {"status": NASTY}, 3.0),
+            "unpicklable": Unpicklable(),
+            "words": Outcome(Point(sdp.zero_point().values), Verdict.SOLVED, claim, {"solve": 0.0}),
+        }[self.returns]
+
+
 class EndsTheForkServer(Faulty):
-    """Ends what forks workers, as somebody outside may."""
+    """Ends the process that forks workers, as another program may."""
 
     def run(self, sdp, progress=None):
         os.kill(os.getppid(), signal.SIGKILL)

@@ -55,7 +55,7 @@ def assert_can_be_told(solution):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("Raises", "ArithmeticError: the pivot is zero"), ("Panics", "Eigval error")],
+    [("Crasher", "ArithmeticError: the pivot is zero"), ("Panics", "Eigval error")],
 )
 def test_a_solver_that_raises_or_panics_has_failed_with_its_own_words(model, faulty, name, words):
     solution = sdpdr.solve(model, getattr(faulty, name)())

@@ -58,13 +58,6 @@ def test_a_solver_without_room_says_so(model, faulty):
     assert "no room for the Schur complement" in solution.claimed.message
 
 
-def test_a_solver_that_the_system_killed_is_named(model, faulty):
-    solution = sdpdr.solve(model, faulty.IsKilled(), isolate=True)
-    assert solution.status is Status.FAILED
-    assert "SIGKILL" in solution.claimed.message
-    assert "memory" in solution.claimed.message
-
-
 @pytest.mark.parametrize("what", ["sdpdr.reduce.Composed.apply", "sdpdr.solving.grade.made_psd"])
 def test_memory_that_ends_around_the_solver_is_a_status_too(model, monkeypatch, what):
     def starve(*arguments, **options):

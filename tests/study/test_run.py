@@ -24,7 +24,7 @@ from sdpdr.lab.study.schema import CLAIMS, FINDINGS, IDENTITY, OUTCOMES
 from sdpdr.lab.study.studyfile import Study
 
 pytestmark = pytest.mark.integration
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "errors"
 # Columns on which two runs of the same program by the same solver must agree.
 STEADY = [column.name for column in (*IDENTITY, *FINDINGS)]
 
@@ -66,7 +66,7 @@ def problems():
     t = cp.Variable()
     yield cp.Problem(cp.Minimize(t), [t * np.eye(3) - np.diag([1.0, 2.0, 3.0]) >> 0])
 """
-DOUBLES = """
+FAULTY = """
 [about]
 title = "Solvers that misbehave"
 
@@ -74,35 +74,37 @@ title = "Solvers that misbehave"
 cards = ["path-graph"]
 
 [[solvers]]
-name = "doubles:Liar"
+name = "faulty_solvers:ShrinksAlone"
+label = "liar"
 forms = ["gram"]
 
 [[solvers]]
-name = "doubles:Glutton"
+name = "faulty_solvers:Glutton"
 forms = ["gram"]
 
 [[solvers]]
-name = "doubles:Crasher"
+name = "faulty_solvers:Crasher"
 forms = ["gram"]
+options = { how = "segfault" }
 
 [[solvers]]
-name = "doubles:Crasher"
+name = "faulty_solvers:Crasher"
 label = "broken"
 forms = ["gram"]
-options = { how = "raise" }
 
 [[solvers]]
-name = "doubles:Crasher"
+name = "faulty_solvers:Crasher"
 label = "suicide"
 forms = ["gram"]
 options = { how = "kill" }
 
 [[solvers]]
-name = "doubles:Babbler"
+name = "faulty_solvers:Babbler"
 forms = ["gram"]
 
 [[solvers]]
-name = "doubles:Hanger"
+name = "faulty_solvers:Stubborn"
+label = "hanger"
 forms = ["gram"]
 
 [run]
@@ -216,8 +218,8 @@ def test_results_of_another_study_are_refused(undisturbed):
 
 @pytest.mark.nightly
 def test_bad_solvers_give_honest_records(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(HERE))
-    path = run_study(Study.read(DOUBLES, "doubles"), tmp_path / "doubles.jsonl")
+    monkeypatch.syspath_prepend(str(FOLDER))
+    path = run_study(Study.read(FAULTY, "faulty"), tmp_path / "faulty.jsonl")
     frame = read_results(path).frame.set_index("solver")
     assert not frame["solved"].any()
     found = {n: (r["outcome"], r["claim_accuracy"]) for n, r in frame.iterrows()}

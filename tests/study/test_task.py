@@ -76,11 +76,11 @@ def test_a_right_point_is_a_right_point_whatever_is_claimed():
 @pytest.mark.integration
 def test_a_claim_that_there_is_no_answer_is_not_believed(tmp_path, monkeypatch):
     """Not where an answer is known, and not where none is."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "errors"))
     write_sdpa(find_card("path-graph").build().to_sdp(), tmp_path / "path.dat-s")
     unknown = Problem.of_file(tmp_path / "path.dat-s")
     for problem in ("path-graph", unknown):
-        record = run(problem, Contestant("doubles:Liar", "gram", {"lie": "infeasible"}))
+        record = run(problem, Contestant("faulty_solvers:CriesInfeasibleAlone", "gram"))
         assert record["claim_accuracy"] == "overstated"
         assert record["outcome"] != "INFEASIBLE"
 

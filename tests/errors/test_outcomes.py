@@ -1,41 +1,35 @@
-"""The doubles of the study's runner, each alone: whatever they do is a status with words."""
+"""Outcomes of solvers that crash or return anything: each is a status with a message."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import Status, errors
+from sdpdr import Status, errors, graphs, methods
 from sdpdr.program import Claim, Point
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Outcome
 from sdpdr.solvers.screen import admit, printable
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the doubles use signals of POSIX")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="faulty solvers use signals of POSIX")
 ISOLATED = [False, True]
 
 
 @pytest.fixture
-def doubles(monkeypatch):
-    """The doubles as a plain module, which a child process finds as well."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "study")
-    yield importlib.import_module("doubles")
-    sys.modules.pop("doubles")
+def ring():
+    return methods.mvu(graphs.cycle(5))
 
 
-def run(model, double, isolate=True, limit=60.0):
-    solution = sdpdr.solve(model, double, "gram", isolate=isolate, time_limit=limit)
+def run(model, solver, isolate=True, limit=60.0):
+    solution = sdpdr.solve(model, solver, "gram", isolate=isolate, time_limit=limit)
     json.dumps(solution.record(), allow_nan=False)
     for words in (solution.claimed.status, solution.claimed.message):
         assert words.isprintable()
-    assert solution.solver == double.name
+    assert solution.solver == solver.name
     return solution
 
 
@@ -58,8 +52,8 @@ def is_nothing(solution):
         ("raise", "error", "ArithmeticError: the pivot is zero"),
     ],
 )
-def test_a_crash_is_told_from_an_error(doubles, ring, how, status, words):
-    solution = run(ring, doubles.Crasher(how=how))
+def test_a_crash_is_told_from_an_error(ring, faulty, how, status, words):
+    solution = run(ring, faulty.Crasher(how=how))
     assert solution.status is Status.FAILED
     assert solution.claimed.status == status
     assert words in solution.claimed.message
@@ -78,15 +72,15 @@ def test_errors_of_our_own_come_out_of_isolation(ring):
 # -- babble ---------------------------------------------------------------------------------------
 
 
-def test_what_is_no_outcome_is_a_failure_here_too(doubles, ring, capfd):
+def test_what_is_no_outcome_is_a_failure_here_too(ring, faulty, capfd):
     for returns in ("text", "none", "parts", "unpicklable"):
-        solution = run(ring, doubles.Babbler(returns=returns, megabytes=0), isolate=False)
+        solution = run(ring, faulty.Babbler(returns=returns, megabytes=0), isolate=False)
         assert solution.status is Status.FAILED
         assert "instead of an outcome" in solution.claimed.message
 
 
-def test_nasty_words_are_made_harmless(doubles, ring):
-    solution = run(ring, doubles.Babbler(returns="words"))
+def test_nasty_words_are_made_harmless(ring, faulty):
+    solution = run(ring, faulty.Babbler(returns="words"))
     assert solution.status is Status.INACCURATE
     assert "<script>" in solution.claimed.message  # pages have to escape what they show
 
@@ -120,6 +114,3 @@ def test_long_words_are_cut_off():
     assert len(printable("x" * 10**6)) < 2100
     assert printable("\x00" * 5000) == ""
     assert printable("a\r\n\tb\u202ec\ud800") == "a b c"
-
-
-# -- programs -------------------------------------------------------------------------------------
