@@ -89,6 +89,7 @@ def as_whole(what: str, number: Any) -> int:
     return int(number)
 
 
+# Absolute values of numbers in data; the header says why.
 SMALLEST, LARGEST = 1e-100, 1e100
 ALLOWED = f"0, or a number of absolute value from {SMALLEST:g} to {LARGEST:g}"
 

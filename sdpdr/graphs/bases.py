@@ -106,6 +106,7 @@ def has_coordinates(graph: NeighborGraph) -> bool:
     return isinstance(space, Euclidean) and space.n == graph.n
 
 
+# Up to this order a dense eigendecomposition is used, which takes milliseconds.
 _SMALL = 200
 # Shift that makes the Laplacian invertible, relative to its mean diagonal.
 _SHIFT = 1e-9

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
+# `app.Exit.INTERRUPTED`, before its module is imported.
 _INTERRUPTED = 130
 
 

@@ -13,7 +13,7 @@ from sdpdr.base.progress import enter_phase
 from sdpdr.base.rows import counted, listed, rows_from, rows_of
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.app import AS_JSON, PATH, Exit, command
-from sdpdr.lab.cli.embed import about, check_outputs, output_options, writers_of
+from sdpdr.lab.cli.outputs import about, check_outputs, output_options, writers_of
 from sdpdr.lab.cli.saved import SavedMap, read_model
 from sdpdr.lab.cli.terminal import echo, echo_json, error, info, write_all
 from sdpdr.lab.tables.table import Table

@@ -20,6 +20,7 @@ from sdpdr.lab.study.schema import CLAIMS, ENDS, NEVER_RAN, PARTS, VERIFIED
 
 # If a study has more instances, the map of outcomes shows those on which a contestant failed.
 _MOST_INSTANCES = 60
+# Letters of a message in a table.
 _LONGEST_MESSAGE = 300
 # Settings whose names in study files are short.
 _SETTINGS = {"tols": "tolerances", "warmup": "warming up"}

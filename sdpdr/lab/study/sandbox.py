@@ -37,6 +37,7 @@ _LARGEST_FILE = 2**30
 # Address space beyond the memory limit that a process may reserve without using it: a share of the
 # limit, and bytes.
 _RESERVED_SHARE, _RESERVED = 0.5, 2**30
+# Bytes read at a time, bytes of output that are kept, and letters of its last line in a message.
 _CHUNK, _KEPT_OUTPUT, _LONGEST_LINE = 2**16, 2**13, 200
 # Native code takes its number of threads from these variables, with _NUM_THREADS after each.
 _THREADED = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
