@@ -81,10 +81,9 @@ def grid(rows: Mapping[str, object]) -> Table:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str] = ()
 ) -> Table:
-    """Return a table of texts, plain or of rich; ``right`` names the columns of numbers."""
+    """Return a table with a line under its head; ``right`` names the columns of numbers."""
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     built = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for k, head in enumerate(heads):
@@ -92,7 +91,7 @@ def table(
         justify: Any = "right" if numeric else "left"
         built.add_column(head, justify=justify, overflow="fold", no_wrap=numeric or k == 0)
     for row in rows:
-        built.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
+        built.add_row(*map(str, row))
     return built
 
 

@@ -7,13 +7,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 import pandas as pd
+from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from sdpdr.base.checks import choice
-from sdpdr.lab.cli.terminal import table
 from sdpdr.lab.study.executors import on_this_machine
-from sdpdr.lab.study.page import Table
+from sdpdr.lab.study.page import Cell, show
 from sdpdr.lab.study.problem import Problem
 from sdpdr.lab.study.report import outcome_cells
 from sdpdr.lab.study.run import shown
@@ -139,6 +139,11 @@ def comparison_table(runs: pd.DataFrame) -> pd.DataFrame:
 
 def terminal_table(frame: pd.DataFrame) -> RichTable:
     """Return a frame of values or `sdpdr.lab.study.page.Cell` as a table for a terminal."""
-    lines = Table(frame).lines
-    rows = [[Text(text, _COLOURS.get(tone, "")) for text, tone in line] for line in lines]
-    return table(list(frame), rows)
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title in frame:
+        table.add_column(title, overflow="fold")
+    for cells in frame.itertuples(index=False, name=None):
+        tones = [cell.tone if isinstance(cell, Cell) else "" for cell in cells]
+        texts = zip(map(show, cells, frame), tones, strict=True)
+        table.add_row(*(Text(text, _COLOURS.get(tone, "")) for text, tone in texts))
+    return table
