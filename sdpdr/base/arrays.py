@@ -23,7 +23,7 @@ from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.int64]
-# A dense array or a sparse one; SciPy has no types to tell them apart.
+# A dense array or a sparse one; SciPy has no types that distinguish them.
 Matrix: TypeAlias = Any
 # A matrix to copy, since SciPy's constructor checks its arguments; and the largest 32-bit index.
 _NOTHING = sp.csr_array((0, 0))

@@ -109,7 +109,7 @@ def require_not_condensed(D: Any) -> None:
 
 
 def completing() -> str:
-    """How to complete distances, in a message."""
+    """Return advice on completing distances, for a message."""
     return either(
         "Complete the distances first, with sdpdr.DistanceCompletion().fit(D).distances_.",
         "--method distance_completion finds places that have all that are known; embed those.",

@@ -1,4 +1,4 @@
-"""Rooms under their public names: ``sdpdr.methods`` is ``sdpdr.families.methods``."""
+"""Packages under their public names: ``sdpdr.methods`` is ``sdpdr.families.methods``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def import_as(places: Mapping[str, str]) -> None:
 
 # To import its base classes, of `importlib.abc`, takes longer than all else.
 class _Rooms:
-    """Finds rooms by their public names; asked first, so that no file is imported twice."""
+    """A finder of rooms by their public names; it is first, so that no file is imported twice."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
         self.places = places

@@ -22,7 +22,7 @@ from sdpdr.base.errors import DataError, DataTypeError, DoubtfulColumnWarning, S
 from sdpdr.base.rows import listed
 
 UNKNOWN = -1
-"""What stands for a label that is not known, as in scikit-learn."""
+"""The mark of an unknown label, as in scikit-learn."""
 # Texts that ``str`` and NumPy make of a missing value; no class has such a name.
 _BLANK = {"", "nan", "<na>", "nat"}
 # Names that often stand for a label that is not known, but may be classes.

@@ -22,7 +22,7 @@ class Advised(Enum):
 
     @property
     def advice(self) -> str:
-        """What the status means and what to do."""
+        """The meaning of the status, and advice."""
         return str(self.value)
 
     def __repr__(self) -> str:

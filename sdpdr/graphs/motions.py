@@ -1,4 +1,4 @@
-"""What actions do to an embedding: their rigid motions, and how far steps are from those."""
+"""The rigid motion of each action in an embedding, and errors of steps relative to it."""
 
 from __future__ import annotations
 

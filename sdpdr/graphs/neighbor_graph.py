@@ -305,7 +305,7 @@ def _fixed(array: np.ndarray) -> np.ndarray:
 
 
 def _checked_edges(n: int, edges: ArrayLike) -> Index:
-    """Pairs (i, j) of n nodes, i < j, sorted and distinct."""
+    """Check pairs (i, j) of n nodes: i < j, sorted and distinct."""
     array = validate.pairs("edges", edges)
     i, j = array.T
     _refuse((array < 0).any(axis=1) | (array >= n).any(axis=1), array, f"leaves 0 to {n - 1}")
@@ -327,7 +327,7 @@ def _refuse(wrong: ArrayLike, edges: np.ndarray, fault: str) -> None:
 
 
 def _checked_sqdist(sqdist: ArrayLike, m: int) -> Array:
-    """SQUARED lengths of m edges, positive and finite."""
+    """Check SQUARED lengths of m edges: positive and finite."""
     array = np.asarray(sqdist, dtype=float)
     if array.shape != (m,):
         raise ShapeError(f"sqdist has shape {array.shape} but there are {m} edges: pass one each.")
@@ -342,7 +342,7 @@ def _checked_sqdist(sqdist: ArrayLike, m: int) -> Array:
 
 
 def _checked_counts(n: int, counts: np.ndarray) -> np.ndarray:
-    """How many points each of n nodes stands for."""
+    """Check the number of points of each of n nodes."""
     if counts.shape != (n,):
         raise ShapeError(f"counts has shape {counts.shape} but there are {n} nodes: pass one each.")
     if counts.dtype.kind not in "iu" or not (counts > 0).all():
@@ -351,7 +351,7 @@ def _checked_counts(n: int, counts: np.ndarray) -> np.ndarray:
 
 
 def _checked_index(n: int, index: np.ndarray) -> Index:
-    """The node of each original point, one of n or -1."""
+    """Check the node of each original point: one of n, or -1."""
     whole = index.ndim == 1 and index.dtype.kind in "iu"
     if not whole or index.min() < -1 or index.max() >= n:
         raise DataError(

@@ -248,7 +248,7 @@ def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
     for rows in blocks(np.arange(n), max(1, BLOCK // (limit * classes))):
         voted, own = labels[table[rows]], labels[rows, None]
         cast = voted[:, :, None] == np.arange(classes)
-        # Of classes with equally many votes the first one wins: later ones lose a fraction.
+        # If classes have equally many votes, the first one wins: later ones lose a fraction.
         votes = cast.cumsum(axis=1) - cast.argmax(axis=1)[:, None] / limit
         right += np.sum(votes.argmax(axis=2) == own, axis=0)
         company += np.sum(np.logical_or.accumulate(voted == own, axis=1), axis=0)

@@ -219,8 +219,8 @@ def _labels(actions: Labels, steps: int, states: int) -> list[Hashable]:
     labels = list(actions.tolist() if isinstance(actions, np.ndarray) else actions)
     if any(not isinstance(a, Hashable) for a in labels):
         raise ShapeError(
-            "actions hold lists or arrays; pass one flat sequence of labels, and tell sequences "
-            "apart by lengths."
+            "actions hold lists or arrays; pass one flat sequence of labels, and the lengths of "
+            "sequences as lengths."
         )
     # NaN, a missing value in a table, is not equal to itself.
     labels = [None if a != a else a for a in labels]

@@ -98,7 +98,7 @@ class PlantedCone:
 
     @property
     def rank(self) -> int:
-        """How many entries of x are positive; they come first."""
+        """Number of positive entries of x, which come first."""
         return sum(x > 0 for x in self.x)
 
     def random_row(self, rng: Random, *, slope: int = 0) -> Integers:

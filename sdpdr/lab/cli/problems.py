@@ -124,7 +124,7 @@ def list_command(args: SimpleNamespace) -> int:
 
 
 def _chosen(given: Sequence[Card | Family], args: SimpleNamespace) -> list[Card | Family]:
-    """Those with all tags and of the method, in the order requested."""
+    """Return those with all tags and of the method, in the requested order."""
     for tag in args.tag:
         choice("tag", tag, {tag for one in given for tag in one.tags})
     if args.method is not None:

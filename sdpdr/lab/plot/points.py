@@ -62,7 +62,7 @@ def trajectory(
     Raises
     ------
     DataError
-        There are more than ten actions to tell apart.
+        There are more than ten different actions.
     ShapeError
         There is not one action for each step.
 
@@ -79,7 +79,7 @@ def trajectory(
         raise ShapeError(f"{len(labels)} actions for {steps} steps: pass one for each step.")
     names = sorted({a for a in labels if a is not None}, key=str)
     if len(names) > MOST_CLASSES:
-        raise DataError(f"{len(names)} actions cannot be told apart by colour; at most ten can.")
+        raise DataError(f"{len(names)} actions cannot be distinguished by colour; at most ten can.")
     colour = dict(zip(names, CLASSES, strict=False))
     if ax is None:
         ax = new_figure(*size_of(plane, len(names))).add_subplot()

@@ -16,7 +16,7 @@ from sdpdr.lab.study.executors import on_this_machine
 from sdpdr.lab.study.page import Cell, show
 from sdpdr.lab.study.problem import Problem
 from sdpdr.lab.study.report import outcome_cells
-from sdpdr.lab.study.run import shown
+from sdpdr.lab.study.run import progress_bar
 from sdpdr.lab.study.schema import fitted, frame_of
 from sdpdr.lab.study.task import Contestant, RunLimits, Task
 from sdpdr.model import Model
@@ -102,13 +102,13 @@ def compare(
     given = list(SOLVERS) if solvers is None else solvers
     tasks = [Task(problem, one, tol, limits) for one in _contestants(given, forms)]
     with (
-        shown(progress, "comparing solvers", len(tasks)) as tell,
+        progress_bar(progress, "comparing solvers", len(tasks)) as advance,
         closing(on_this_machine(tasks, jobs, limits.threads)) as runs,
     ):
         records = []
         for record, _ in runs:
             records.append(fitted(record))
-            tell(record)
+            advance(record)
     return frame_of(records)
 
 

@@ -145,7 +145,7 @@ def _unfolding(
 
 
 def verdict_on(graph: NeighborGraph, solution: Solution) -> str:
-    """Say whether an unfolding is certified, and how much of the lengths is left."""
+    """Describe whether an unfolding is certified, and the share of lengths that it keeps."""
     grade = "certified" if solution.certified() else "not certified"
     left, whole = (
         float(np.sum(np.square(graph.lengths(solution.embedding(d)))) / graph.sqdist.sum())

@@ -178,7 +178,7 @@ def escape_markdown(text: str) -> str:
     plain = " ".join(text.split())
     plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     plain = re.sub(r"([\\|*`\[\]~$])", r"\\\1", plain)
-    # An underscore inside a word is no emphasis; an address is no mention of a person.
+    # An underscore inside a word is no emphasis, and an @ in an address no mention of an account.
     plain = re.sub(r"(?<!\w)_|_(?!\w)", r"\_", plain)
     plain = re.sub(r"(?<!\w)@(?=\w)", "@&#8203;", plain)
     # At the beginning of a line these would make a heading or a list.

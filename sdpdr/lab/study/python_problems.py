@@ -54,7 +54,7 @@ class PythonProblem(Problem):
         return self.program
 
     def build(self) -> Model | SDP | cp.Problem:
-        """The program, made anew; a cvxpy problem where only cvxpy can write it."""
+        """Make the program anew; a cvxpy problem if it has cones beyond the standard form."""
         assert self.path is not None
         entries = _entries(self.path, self.function)
         entry = next(islice(entries, self.index, None), None)
@@ -80,7 +80,7 @@ class PythonProblem(Problem):
 
 
 def python_problems(path: Path, function: str) -> Iterator[PythonProblem]:
-    """The problems that a name in a file makes."""
+    """Yield the problems that a name in a file makes."""
     for index, (name, made) in enumerate(_entries(path, function)):
         program = _program(made, f"{path.name}:{function}[{index}]")
         yield PythonProblem(
@@ -95,7 +95,7 @@ def python_problems(path: Path, function: str) -> Iterator[PythonProblem]:
 
 
 def _entries(path: Path, function: str) -> Iterator[tuple[str, Any]]:
-    """Names, which may be empty, and problems."""
+    """Yield the problems of a file with their names, which may be empty."""
     with _errors_in(path):
         module = _module(path)
         if not hasattr(module, function):
@@ -121,7 +121,7 @@ def _entries(path: Path, function: str) -> Iterator[tuple[str, Any]]:
 
 
 def _module(path: Path) -> ModuleType:
-    """The file, executed as it is now; a cache of its bytecode could be out of date."""
+    """Execute the file as it is now; a cache of its bytecode could be out of date."""
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)
@@ -157,7 +157,7 @@ def _is_problem(made: object) -> bool:
 
 
 def _program(made: object, place: str) -> Model | SDP | cp.Problem:
-    """What `sdpdr.solve` takes, or a cvxpy problem with exponential or power cones."""
+    """Return a program for `sdpdr.solve`, or a cvxpy problem with exponential or power cones."""
     if not _is_problem(made):
         raise StudyError(f"{place} is {made!r}; {_EXPECTED}.")
     if isinstance(made, (Model, SDP)):

@@ -148,10 +148,10 @@ class LoadedResults:
     Attributes
     ----------
     frame : DataFrame
-        The records that the study asks for, with the columns of `sdpdr.lab.study.schema.COLUMNS`.
+        The records that the study requires, with the columns of `sdpdr.lab.study.schema.COLUMNS`.
     meta : mapping
-        Facts about the study: title, question, settings, text, the number of ``runs`` that it asks
-        for, and others.
+        Facts about the study: title, question, settings, text, the number of ``runs`` that it
+        requires, and others.
     environments : mapping
         Machines and versions, by the digest in the records.
     n_hidden : int, default 0
@@ -165,7 +165,7 @@ class LoadedResults:
 
     @property
     def n_missing(self) -> int:
-        """Number of runs that the study asks for and that have no record yet."""
+        """Number of runs that the study requires and that have no record yet."""
         return int(self.meta.get("runs") or len(self.frame)) - len(self.frame)
 
     def export(self, path: str | os.PathLike[str]) -> None:

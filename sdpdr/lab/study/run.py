@@ -83,12 +83,12 @@ def run_study(
         settled = results.settled()
         missing = [t for t in tasks if t.key not in settled or t.contestant.name in rerun]
         done = len(tasks) - len(missing)
-        with shown(progress, f"study {study.name}", len(tasks), done) as tell:
+        with progress_bar(progress, f"study {study.name}", len(tasks), done) as advance:
             if missing and scheduler is not None:
-                _collect(on_cluster(missing, scheduler, study.folder), results, tell)
+                _collect(on_cluster(missing, scheduler, study.folder), results, advance)
             elif missing:
                 ended = on_this_machine(missing, jobs or study.jobs, study.limits.threads)
-                _collect(ended, results, tell)
+                _collect(ended, results, advance)
         results.state("finished", _now())
     return path
 
@@ -134,7 +134,7 @@ def _begin(
 
 
 def _collect(
-    runs: Generator[Done, None, None], results: Results, tell: Callable[[Record], None]
+    runs: Generator[Done, None, None], results: Results, advance: Callable[[Record], None]
 ) -> None:
     """Add the records as their runs end, with descriptions of new machines."""
     with closing(runs):
@@ -143,14 +143,14 @@ def _collect(
             if digest and digest not in results.environments():
                 results.add_environment(digest, environment)
             results.add(record)
-            tell(record)
+            advance(record)
 
 
 @contextmanager
-def shown(
+def progress_bar(
     progress: bool | None, title: str, total: int, done: int = 0
 ) -> Iterator[Callable[[Record], None]]:
-    """A bar with the remaining time and the number of runs that ended in each way."""
+    """Show a bar with the remaining time and the number of runs by outcome; yield its update."""
     console = Console(stderr=True, force_terminal=progress or None)
     wanted = has_terminal() if progress is None else progress
     columns = (
@@ -159,14 +159,14 @@ def shown(
     )  # fmt: skip
     ends: Counter[str] = Counter()
     with Bar(*columns, console=console, disable=not wanted, transient=True) as bar:
-        shown = bar.add_task(title, total=total, completed=done, ends="")
+        task = bar.add_task(title, total=total, completed=done, ends="")
 
-        def tell(record: Record) -> None:
+        def advance(record: Record) -> None:
             ends["solved" if record["solved"] else record["outcome"].lower().replace("_", " ")] += 1
             words = ", ".join(f"{count} {end}" for end, count in ends.most_common(4))
-            bar.update(shown, advance=1, ends=words)
+            bar.update(task, advance=1, ends=words)
 
-        yield tell
+        yield advance
 
 
 def _now() -> str:

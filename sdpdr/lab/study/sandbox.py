@@ -51,7 +51,7 @@ _SERVER = Server(["psutil", "sdpdr.lab.study.task"])
 
 @dataclass(frozen=True)
 class SandboxLimits:
-    """What a task may take."""
+    """Limits of a task: seconds, bytes, CPU seconds, threads and processors."""
 
     wall: float
     memory: int

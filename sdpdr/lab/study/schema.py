@@ -40,10 +40,10 @@ def _part(name: str) -> tuple[ResultColumn, ...]:
 
 
 IDENTITY = _part("identity")
-"""Which run it is; known before it begins."""
+"""Identity of the run, known before it begins."""
 
 FINDINGS = _part("findings")
-"""What the run found; the same each time, for deterministic solvers."""
+"""Findings of the run, which deterministic solvers reproduce."""
 
 COLUMNS: tuple[ResultColumn, ...] = (*IDENTITY, *FINDINGS, *_part("measurements"))
 """All columns, in order; the last ones hold what differs each time."""
