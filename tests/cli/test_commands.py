@@ -190,18 +190,6 @@ def test_answers_that_are_not_as_expected_are_1_and_5(sdpdr, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "words"),
-    [
-        ("--solver clarabell", Exit.BAD_INPUT, "Did you mean 'clarabel'"),
-        ("--solver clarabel --form factor", Exit.NO_SOLVER, "it takes gram, lmi, chordal"),
-    ],
-)
-def test_an_unknown_solver_or_form_offers_others(sdpdr, options, code, words):
-    ran = sdpdr(f"solve path-graph {options}")
-    assert (ran.code, ran.out, words in ran.err) == (code, "", True)
-
-
-@pytest.mark.parametrize(
     ("found", "words"),
     [
         (Availability(False, False, "", 'pip install "sdpdr[x]"'), "cannot run: pip install"),

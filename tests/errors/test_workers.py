@@ -92,6 +92,7 @@ def test_who_hears_hands_over_its_point(model, faulty, monkeypatch):
     assert solution.value == pytest.approx(VALUE, rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_when_time_is_up_the_point_posted_last_is_kept_and_nothing_lives_on(
     model, faulty, tmp_path
 ):

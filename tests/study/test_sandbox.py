@@ -25,6 +25,7 @@ def limits(wall=60.0, memory=500 * MB):
     return SandboxLimits(wall, memory, 60.0)
 
 
+@pytest.mark.nightly
 def test_an_answer_comes_back_with_memory_and_seconds_of_its_process():
     outcome = run_in_sandbox(partial(eval, "len(b'x' * (200 << 20))"), limits())
     assert (outcome.end, outcome.answer) == ("ANSWERED", 200 * MB)
@@ -85,6 +86,7 @@ def test_every_end_has_a_name_and_spoils_no_later_run():
     assert seen.answer is False
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("task", "wall", "words"),
     [
@@ -118,6 +120,7 @@ def leave_behind(mark):
     subprocess.Popen(["sleep", mark], start_new_session=True)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to the guard")
 def test_nothing_that_a_run_has_started_is_left():
     for task in (partial(leave_behind, "1234.5"), partial(os.system, "sleep 1234.5")):
@@ -125,6 +128,7 @@ def test_nothing_that_a_run_has_started_is_left():
         assert not alive("1234.5")
 
 
+@pytest.mark.nightly
 def test_another_thread_can_stop_it():
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
