@@ -124,7 +124,7 @@ class FamilyTable(_Written):
 def _row(card: Card) -> Sequence[str]:
     expect = card.expect
     order, rows = _shape(card)
-    has_value = expect.value is not None or expect.lower is not None
+    accuracy = "" if expect.value is None else f", {_power(expect.rtol)}"
     return (
         f".. _problem-{card.name}:\n\n``{card.name}``",
         _plain(card.title),
@@ -132,7 +132,7 @@ def _row(card: Card) -> Sequence[str]:
         order,
         rows,
         f"``{expect.describe()}``",
-        f"{expect.provenance}, {_power(expect.rtol)}" if has_value else expect.provenance,
+        f"{expect.provenance}{accuracy}",
         _plain(", ".join(card.tags)),
     )
 

@@ -51,7 +51,7 @@ def test_a_card_meets_its_expectation(card):
     assert [finding for finding in card.check(outcome) if not finding.holds] == []
 
 
-def test_every_card_says_how_its_answer_is_known_and_knows_it_to_a_millionth():
+def test_every_card_says_how_its_answer_is_known_and_knows_it_to_five_millionths():
     for card in CARDS.values():
         expect = card.expect
         assert expect.source.strip(), card.name
@@ -59,11 +59,8 @@ def test_every_card_says_how_its_answer_is_known_and_knows_it_to_a_millionth():
         assert card.tags, card.name
         assert expect.provenance in ("analytic", "certified"), card.name
         if expect.provenance == "certified":
-            assert expect.value is not None or expect.lower is not None, card.name
-        if expect.lower is None:
-            assert expect.rtol <= 1e-6, card.name
-        else:
-            assert expect.upper - expect.lower <= 1e-6 * abs(expect.upper), card.name
+            assert expect.value is not None, card.name
+        assert expect.rtol <= 5e-6, card.name
 
 
 def test_the_library_has_the_problems_promised():

@@ -215,7 +215,7 @@ def _facts(card: Card) -> dict[str, str]:
     expect = card.expect
     known = "" if expect.provenance == "none" else f", {expect.provenance}"
     facts = {"expected": f"{expect.describe()}{known}: {expect.source}"}
-    if expect.value is not None or expect.lower is not None:
+    if expect.value is not None:
         facts["within"] = f"{expect.rtol:.0e}, relative"
     if expect.gap is not None:
         facts["gap"] = f"at most {expect.gap:.0e}"

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import signature
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +73,6 @@ class Expectation:
     source: str
     provenance: str
     value: float | None = None
-    lower: float | None = None
-    upper: float | None = None
     rtol: float = 1e-6
     gap: float | None = None
     rank: int | None = None
@@ -86,21 +83,14 @@ class Expectation:
     def read(cls, table: TomlTable) -> Expectation:
         """Read the table ``[expect]``."""
         table.allow(*(key.name for key in fields(cls)))
-        lower = upper = None
-        if "lower" in table or "upper" in table:
-            lower, upper = table.number("lower"), table.number("upper")
-            if not lower <= upper:
-                raise table.error("lower", f"expected at most upper, {upper:g}; got {lower:g}")
-        kinds = [key for key in ("value", "lower", "status", "error") if key in table]
+        kinds = [key for key in ("value", "status", "error") if key in table]
         if len(kinds) != 1:
-            words = "expected one of value, lower and upper, status, error"
-            raise table.error("value", f"{words}; got {', '.join(kinds) or 'none'}")
+            found = ", ".join(kinds) or "none"
+            raise table.error("value", f"expected one of value, status, error; got {found}")
         status = table.choice("status", tuple(Status.__members__)) if "status" in table else None
         return cls(
             source=table.text("source"),
             value=table.number("value") if "value" in table else None,
-            lower=lower,
-            upper=upper,
             rtol=table.positive("rtol", 1e-6),
             gap=table.positive("gap") if "gap" in table else None,
             rank=table.count("rank") if "rank" in table else None,
@@ -110,31 +100,21 @@ class Expectation:
         )
 
     def relative_error(self, value: float) -> float | None:
-        """Return the relative distance of a value from the known ones; None if none is known.
+        """Return the relative distance of a value from the known one; None if none is known.
 
         Examples
         --------
-        >>> known = Expectation("by hand", "analytic", lower=2.0, upper=4.0)
-        >>> known.relative_error(5.0), known.relative_error(3.0)
-        (0.25, 0.0)
+        >>> Expectation("by hand", "analytic", value=4.0).relative_error(5.0)
+        0.25
         """
-        bounds = (self.lower, self.upper) if self.value is None else (self.value, self.value)
-        if bounds == (None, None):
+        if self.value is None:
             return None
-        low, high = (
-            x if x is not None else end for x, end in zip(bounds, (-inf, inf), strict=True)
-        )
-        nearest = min(max(value, low), high)
-        # Relative to a bound that is zero, the scale is that of the other bound.
-        other = max(abs(bound or 0.0) for bound in bounds)
-        return abs(value - nearest) / max(abs(nearest) or other, 1e-12)
+        return abs(value - self.value) / max(abs(self.value), 1e-12)
 
     def describe(self) -> str:
         """Return the expectation in a few words."""
         if self.error is not None:
             return self.error
-        if self.lower is not None:
-            return f"{self.lower:.10g} to {self.upper:.10g}"
         return self.status if self.value is None else f"{self.value:.10g}"
 
     def check(self, outcome: Solution | Exception) -> list[Finding]:
@@ -152,10 +132,9 @@ class Expectation:
         findings = [Finding("status", self.status, status, holds)]
         off = self.relative_error(outcome.value)
         if off is not None:
-            beyond = f"beyond by {off:.1e}" if off > 0.0 else "between"
-            words = beyond if self.value is None else f"off by {off:.1e}"
-            wanted, found = f"{self.describe()} within {self.rtol:.0e}", f"{outcome.value:.10g}"
-            findings.append(Finding("value", wanted, f"{found}, {words}", off <= self.rtol))
+            wanted = f"{self.describe()} within {self.rtol:.0e}"
+            found = f"{outcome.value:.10g}, off by {off:.1e}"
+            findings.append(Finding("value", wanted, found, off <= self.rtol))
         if self.gap is not None:
             gap = outcome.gap if outcome.status is Status.SOLVED else outcome.apparent_gap
             holds = abs(gap) <= self.gap
