@@ -239,9 +239,9 @@ class Card:
         if not self.data:
             return None
         given = dict(self.data)
-        noise, seed = given.pop("noise", 0.0), given.pop("noise_seed", 1)
+        noise = given.pop("noise", 0.0)
         X, y = generate(given.pop("generator"), **given)
-        return X + noise * np.random.default_rng(seed).standard_normal(X.shape), y
+        return X + noise * np.random.default_rng(1).standard_normal(X.shape), y
 
     @cached_property
     def neighbor_graph(self) -> NeighborGraph:
@@ -380,5 +380,5 @@ def _needs_points(card: TomlTable, method: TomlTable, graph: TomlTable) -> bool:
 def _data(data: TomlTable) -> Mapping[str, Any]:
     if "noise" in data:
         data.positive("noise")
-    data.call("generator", generators, extra={"noise": "float", "noise_seed": "int"})
+    data.call("generator", generators, extra={"noise": "float"})
     return data.content
