@@ -42,11 +42,6 @@ def test_swiss_roll_is_the_published_one():
     assert graphs.knn(datasets.swiss_roll(100, 0)[0], 4).m == 249
 
 
-def test_swiss_roll_height():
-    tall, _ = datasets.swiss_roll(30, height=42.0)
-    assert np.allclose(tall[:, 1], 2 * datasets.swiss_roll(30)[0][:, 1])
-
-
 def test_curves_lie_where_they_should():
     X, t = datasets.s_curve(50)
     assert np.allclose(X[:, 0] ** 2 + (np.abs(X[:, 2]) - 1) ** 2, 1.0)
@@ -61,12 +56,6 @@ def test_circle_and_knot_are_closed_by_their_nearest_neighbours():
         assert (graphs.knn(X, 2).degree >= 2).all()
 
 
-def test_path_has_the_gaps_given():
-    X, position = datasets.path([1.0, 2.0, 0.5])
-    assert np.allclose(np.diff(X[:, 0]), [1.0, 2.0, 0.5])
-    assert np.array_equal(X[:, 0], position)
-
-
 def test_grid_with_hole_misses_its_centre():
     X, _ = datasets.grid_with_hole(5, 7, hole=3)
     assert len(X) == 5 * 7 - 9
@@ -79,12 +68,6 @@ def test_two_clusters_fall_apart_and_the_labels_are_the_components():
     X, label = datasets.two_clusters(60)
     graph = graphs.knn(X, 6, connect="none")
     assert np.array_equal(graph.components, label)
-
-
-def test_digits_are_pixels_and_labels():
-    X, label = datasets.digits(200)
-    assert X.shape == (200, 64)
-    assert set(label) == set(range(10))
 
 
 @pytest.mark.parametrize(

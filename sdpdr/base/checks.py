@@ -200,9 +200,9 @@ def seed(value: object, name: str = "random_state") -> int:
     return positive_integer(name, value, at_least=0, at_most=2**32 - 1)
 
 
-def seed_or_none(value: object, name: str = "random_state") -> int | None:
+def seed_or_none(value: object) -> int | None:
     """Random state as a seed; None where the solver chooses it."""
-    return None if value is None else seed(value, name)
+    return None if value is None else seed(value)
 
 
 def pairs(name: str, value: ArrayLike) -> Index:

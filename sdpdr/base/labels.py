@@ -137,7 +137,7 @@ def _is_blank(label: object) -> bool:
     return isinstance(label, str | bytes) and _text(label).strip().casefold() in _BLANK
 
 
-def distinct(labels: ArrayLike, what: str = "labels") -> tuple[np.ndarray, np.ndarray]:
+def distinct(labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The distinct labels, ascending, and the position of each label among them."""
     given = np.asarray(labels)
     try:
@@ -145,7 +145,7 @@ def distinct(labels: ArrayLike, what: str = "labels") -> tuple[np.ndarray, np.nd
     except TypeError:
         kinds = sorted({type(label).__name__ for label in given.tolist()})
         raise DataTypeError(
-            f"{what} are of several kinds ({', '.join(kinds)}), and have no order. Pass all as "
+            f"labels are of several kinds ({', '.join(kinds)}), and have no order. Pass all as "
             "numbers, or all as text."
         ) from None
 

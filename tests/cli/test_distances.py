@@ -118,14 +118,6 @@ def test_the_advice_about_a_square_of_phylip_works(sdpdr, tmp_path):
     assert [names.tolist() for names in table.kept.values()] == [NAMES]
 
 
-def test_half_a_square_is_refused_with_advice(sdpdr, tmp_path):
-    (tmp_path / "t.csv").write_text(square(np.tril(D)))
-    assert (
-        "triangle of the precomputed distances is zero"
-        in sdpdr("embed t.csv --metric precomputed").err
-    )
-
-
 def test_a_condensed_vector_of_scipy(sdpdr, tmp_path):
     np.save(tmp_path / "d.npy", squareform(D))
     assert "add --metric precomputed" in sdpdr("embed d.npy").err

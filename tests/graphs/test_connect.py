@@ -13,7 +13,6 @@ from sdpdr.errors import (
     DisconnectedGraphError,
     DroppedPointsWarning,
     DuplicatePointsWarning,
-    UnknownNameError,
 )
 from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import shortest_links
@@ -176,12 +175,3 @@ def test_points_that_all_agree_to_rounding_have_no_geometry(kind):
     X[0] = np.nextafter(1.0, 2.0)
     with pytest.raises(DataError, match="agree to rounding"):
         graphs.complete(kind(X))
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "near"), [("connect", "mts", "mst"), ("metric", "euclid", "euclidean")]
-)
-def test_unknown_options_offer_the_nearest(option, value, near):
-    X = np.random.default_rng(0).standard_normal((10, 2))
-    with pytest.raises(UnknownNameError, match=f"Did you mean '{near}'"):
-        graphs.knn(X, 3, **{option: value, "connect": value if option == "connect" else "none"})

@@ -1,7 +1,5 @@
 """The graph itself: checks, matrices, subgraphs, constructors, paths and landmarks."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -92,13 +90,6 @@ def test_index_stays_right_through_merging_and_two_restrictions():
 def test_cliques_of_a_graph_without_points_are_refused():
     with pytest.raises(DataError, match="lengths of its own edges"):
         graphs.cycle(5).with_cliques()
-
-
-def test_graphs_survive_pickling():
-    graph = graphs.knn(datasets.swiss_roll(30)[0], 4)
-    again = pickle.loads(pickle.dumps(graph))
-    assert np.array_equal(again.edges, graph.edges)
-    assert again.with_cliques().m == 128
 
 
 def test_from_edges_sorts_and_drops_repetitions():

@@ -38,14 +38,6 @@ def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):
     assert np.array_equal(Euclidean(X).nearest_between(sources, targets), targets[nearest])
 
 
-@given(X=cubes, radius=st.sampled_from([1.0, np.sqrt(2.0), 1.9]))
-@settings(max_examples=6)
-def test_pairs_within_a_radius_equal_brute_force(X, radius):
-    expected = np.argwhere(np.triu(squareform(pdist(X)) <= radius, 1))
-    found = Euclidean(X).pairs_within(radius)
-    assert np.array_equal(found[np.lexsort(found.T[::-1])], expected)
-
-
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_progress_counts_every_point_once(metric, monkeypatch):
     monkeypatch.setattr(search, "BLOCK", 1 << 10)

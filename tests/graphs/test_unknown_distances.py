@@ -50,14 +50,6 @@ def test_no_graph_has_an_unknown_pair():
     assert made[2].m == np.isfinite(partial[np.triu_indices(40, 1)]).sum()
 
 
-def test_entries_that_contradict_each_other_are_named():
-    partial = hidden(0.5)
-    i, j = np.argwhere(np.triu(np.isfinite(partial), 1))[7]
-    partial[i, j] *= 1.1
-    with pytest.raises(DataError, match=rf"not symmetric: D\[{i}, {j}\]"):
-        graphs.knn(partial, 4, metric="precomputed")
-
-
 def test_a_point_of_which_nothing_is_known_is_named():
     partial = D.copy()
     partial[7, :], partial[:, 7] = np.nan, np.nan

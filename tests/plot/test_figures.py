@@ -110,15 +110,6 @@ def test_images_keep_their_shape_stay_inside_and_do_not_overlap(shape):
     assert np.max(steps, axis=0).min() >= 1.0 - 1e-12
 
 
-def test_fewer_points_have_larger_images():
-    def side(n):
-        figure = plot.embedding(np.random.default_rng(1).random((n, 2)), images=np.ones((n, 3, 3)))
-        left, right, *_ = figure.axes[0].get_images()[0].get_extent()
-        return right - left
-
-    assert side(10) > 1.3 * side(300)
-
-
 def test_several_embeddings_have_one_panel_each_of_one_shape():
     figure = plot.embeddings({"a": Y, "b": Y * [3.0, 1.0], "c": Y[:, :1]}, columns=2)
     panels = [axes for axes in figure.axes if axes.collections]

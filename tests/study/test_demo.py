@@ -59,9 +59,3 @@ def test_it_fails_unless_the_unfoldings_are_certified(tmp_path, monkeypatch, cap
     out, err = capsys.readouterr()
     assert "0 of 2 unfoldings are certified" in err
     assert "report.html" in out
-
-
-def test_a_file_cannot_be_the_directory(tmp_path, capsys):
-    (tmp_path / "taken").touch()
-    assert main(["demo", "--out", str(tmp_path / "taken"), "--quick"]) == 2
-    assert "is a file" in capsys.readouterr().err
