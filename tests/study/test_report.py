@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sdpdr.errors import FileFormatError
+from sdpdr.lab.study.outcomes import KINDS, kind_of
 from sdpdr.lab.study.page import (
     Page,
     Section,
@@ -16,7 +17,7 @@ from sdpdr.lab.study.page import (
     to_markdown,
     write_page,
 )
-from sdpdr.lab.study.report import KINDS, kind_of, study_page, write_report
+from sdpdr.lab.study.report import study_page, write_report
 from sdpdr.lab.study.results import LoadedResults, read_results
 from sdpdr.lab.study.schema import OUTCOMES, frame_of
 

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from sdpdr.base.checks import choice
 from sdpdr.lab.study.executors import on_this_machine
+from sdpdr.lab.study.outcomes import outcome_cells
 from sdpdr.lab.study.page import Cell, show
 from sdpdr.lab.study.problem import Problem
-from sdpdr.lab.study.report import outcome_cells
 from sdpdr.lab.study.run import progress_bar
 from sdpdr.lab.study.schema import fitted, frame_of
 from sdpdr.lab.study.task import Contestant, RunLimits, Task

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,17 @@ from matplotlib.figure import Figure
 from sdpdr.base.rows import counted
 from sdpdr.lab.plot import studies as plot
 from sdpdr.lab.study import measures
+from sdpdr.lab.study.outcomes import (
+    EMPTY,
+    KINDS,
+    SOLVED,
+    kind_of,
+    outcome_cells,
+    outcome_text,
+)
 from sdpdr.lab.study.page import Cell, Page, Picture, Section, Table, show_bytes, write_page
 from sdpdr.lab.study.results import LoadedResults
-from sdpdr.lab.study.schema import CLAIMS, ENDS, NEVER_RAN, PARTS, VERIFIED
+from sdpdr.lab.study.schema import CLAIMS, ENDS, PARTS
 
 # If a study has more instances, the map of outcomes shows those on which a contestant failed.
 _MOST_INSTANCES = 60
@@ -24,49 +32,6 @@ _MOST_INSTANCES = 60
 _LONGEST_MESSAGE = 300
 # Settings whose names in study files are short.
 _SETTINGS = {"tols": "tolerances", "warmup": "warming up"}
-
-
-class Kind(NamedTuple):
-    """A kind of outcome, with the tone of its cells; kinds differ by more than colour."""
-
-    name: str
-    sign: str
-    colour: str
-    tone: str
-
-
-# Colours differ in lightness, so that they can be told apart under all common deficiencies of
-# colour vision; grey is for runs in which no solver took part.
-SOLVED = Kind("solved and verified", "✓", "#7fb2de", "good")
-CLOSE = Kind("an answer that misses the tolerance", "≈", "#d99400", "fair")
-LATE = Kind("out of time, iterations or memory", "◷", "#c25600", "fair")
-WRONG = Kind("another outcome than the expected one", "≠", "#832db6", "bad")
-BROKE = Kind("crashed, failed or broken", "✗", "#a01508", "bad")
-ABSENT = Kind("refused, not installed or not built", "–", "#7b868c", "soft")
-EMPTY = Kind("no run", " ", "#c9cdd4", "soft")
-KINDS = (SOLVED, CLOSE, LATE, WRONG, BROKE, ABSENT, EMPTY)
-_KIND_OF: Mapping[str, Kind] = (
-    dict.fromkeys(VERIFIED, WRONG)
-    | dict.fromkeys(("INACCURATE", "UNVERIFIED", "OPTIMAL_NEARBY"), CLOSE)
-    | dict.fromkeys(("TIME_LIMIT", "ITERATION_LIMIT", "OUT_OF_MEMORY", "INTERRUPTED"), LATE)
-    | dict.fromkeys(NEVER_RAN, ABSENT)
-)
-
-
-def kind_of(outcome: str, solved: bool) -> Kind:
-    """Return the kind of an outcome."""
-    if not outcome:
-        return EMPTY
-    return SOLVED if solved else _KIND_OF.get(outcome, BROKE)
-
-
-def outcome_cells(runs: pd.DataFrame) -> list[Cell]:
-    """Return the outcomes of runs as cells, with their signs."""
-    kinds = map(kind_of, runs["outcome"], runs["solved"])
-    return [
-        Cell(f"{kind.sign} {_word(outcome)}", kind.tone)
-        for kind, outcome in zip(kinds, runs["outcome"], strict=True)
-    ]
 
 
 def write_report(results: LoadedResults, path: str | PathLike[str]) -> None:
@@ -317,8 +282,8 @@ def _outcomes(data: _Data) -> Iterator[Section]:
     caption = f"One line an instance, one column a contestant, {order}."
     pictures = data.pictures("outcomes-map", caption, draw)
     counts = data.ordered(measures.outcome_counts(data.runs).reset_index())
-    tables = [Table(counts.rename(columns=_word), "Number of instances by outcome.")]
-    met = [f"{_word(name).capitalize()}: {ENDS[name]}." for name in counts if name in ENDS]
+    tables = [Table(counts.rename(columns=outcome_text), "Number of instances by outcome.")]
+    met = [f"{outcome_text(name).capitalize()}: {ENDS[name]}." for name in counts if name in ENDS]
     runs = data.runs.assign(false=data.runs["claim_accuracy"] == "overstated")
     runs = runs[~runs["solved"] | runs["false"]]
     runs = runs.sort_values("false", ascending=False, kind="stable")
@@ -485,10 +450,6 @@ def _limitations(data: _Data) -> Section:
 def _toned(values: pd.Series, tone: str, chosen: pd.Series) -> list[Cell]:
     """Return values as cells, with a tone where chosen."""
     return [Cell(v, tone if yes else "") for v, yes in zip(values, chosen, strict=True)]
-
-
-def _word(outcome: str) -> str:
-    return outcome.lower().replace("_", " ")
 
 
 def _enumerated(names: Sequence[str], most: int = 4) -> str:
