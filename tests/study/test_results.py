@@ -29,8 +29,8 @@ def path(tmp_path):
 
 def test_records_facts_and_environments_come_back(path):
     with Results(path) as results:
-        results.state("title", "T")
-        results.state("keys", ["a", "c"])
+        results.set_fact("title", "T")
+        results.set_fact("keys", ["a", "c"])
         results.add_environment("e1", {"machine": "m"})
         for key in "abc":
             results.add(record(key, n=7, gap=float("nan"), environment="e1"))
@@ -150,7 +150,7 @@ def test_missing_and_killed_runs_are_not_settled(path):
 def test_exports_hold_the_same_records(path):
     pytest.importorskip("pyarrow")
     with Results(path) as results:
-        results.state("title", 'T, "quoted"')
+        results.set_fact("title", 'T, "quoted"')
         results.add_environment("e", {"machine": "x"})
         results.add(record("a", n=3, value=0.1 + 0.2, message='with, "commas"', memory_limit=2**31))
         results.add(record("b", solved=False, outcome="CRASHED"))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sdpdr.lab.study.problem import Problem
-from sdpdr.lab.study.schema import COLUMNS, FINDINGS, digest, environment, fitted
+from sdpdr.lab.study.schema import COLUMNS, FINDINGS, converted, digest, environment
 from sdpdr.lab.study.task import Contestant, RunLimits, Task, run_task
 from sdpdr.library import find_card
 from sdpdr.program import SDP, write_sdpa
@@ -58,7 +58,7 @@ def test_a_record_has_the_columns_of_the_schema_and_plain_values():
     columns = {column.name for column in FINDINGS}
     assert columns <= set(record)
     assert set(record) - columns == {"build", "compile", "solve", "certify"}
-    kept = fitted(record)
+    kept = converted(record)
     assert list(kept) == [column.name for column in COLUMNS]
     assert {type(value) for value in kept.values()} <= {str, float, int, bool, type(None)}
     assert (record["outcome"], record["claim_accuracy"]) == ("SOLVED", "true")

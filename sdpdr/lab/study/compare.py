@@ -17,7 +17,7 @@ from sdpdr.lab.study.outcomes import outcome_cells
 from sdpdr.lab.study.page import Cell, show
 from sdpdr.lab.study.problem import Problem
 from sdpdr.lab.study.run import progress_bar
-from sdpdr.lab.study.schema import fitted, frame_of
+from sdpdr.lab.study.schema import converted, frame_of
 from sdpdr.lab.study.task import Contestant, RunLimits, Task
 from sdpdr.model import Model
 from sdpdr.program import SDP
@@ -107,7 +107,7 @@ def compare(
     ):
         records = []
         for record, _ in runs:
-            records.append(fitted(record))
+            records.append(converted(record))
             advance(record)
     return frame_of(records)
 

@@ -26,7 +26,7 @@ from sdpdr.base.errors import (
     require_packages,
 )
 from sdpdr.base.files import has_ending, write_file
-from sdpdr.lab.study.schema import COLUMNS, OUTCOMES, fitted, frame_of, typed
+from sdpdr.lab.study.schema import COLUMNS, OUTCOMES, converted, frame_of, with_types
 
 SUFFIX = ".jsonl"
 EXPORTS = (".parquet", ".csv")
@@ -79,13 +79,13 @@ class Results:
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Keep a record; it replaces one of the same key."""
-        self._append("row", fitted(record))
+        self._append("row", converted(record))
 
     def add_environment(self, digest: str, content: Mapping[str, Any]) -> None:
         """Keep the description of a machine."""
         self._append("environment", {"digest": digest, "content": dict(content)})
 
-    def state(self, name: str, content: Any) -> None:
+    def set_fact(self, name: str, content: Any) -> None:
         """Keep a fact about the study, such as its title or the keys of its runs."""
         if self.fact(name, self) != content:
             self._append("fact", {"name": name, "content": content})
@@ -289,7 +289,7 @@ def _parsed(raw: bytes) -> tuple[dict[str, Any], str]:
     if line.get("outcome") not in OUTCOMES:
         return line, f"outcome is {line.get('outcome')!r}, which is none of a run"
     try:
-        fitted(line)
+        converted(line)
     except (ValueError, TypeError) as error:
         return line, f"a value does not fit its column ({error})"
     return line, ""
@@ -317,7 +317,7 @@ def _from_journal(path: Path) -> LoadedResults:
     requested = kept["fact"].get("keys") or list(kept["row"])
     records = [kept["row"][key] for key in requested if key in kept["row"]]
     return LoadedResults(
-        frame_of(fitted(record) for record in records),
+        frame_of(converted(record) for record in records),
         {name: kept["fact"].get(name) for name in _FACTS} | {"runs": len(requested)},
         {name: content or {} for name, content in sorted(kept["environment"].items())},
         len(kept["row"]) - len(records),
@@ -346,4 +346,4 @@ def _of_columns(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
         raise FileFormatError(
             f"{path}: the columns {', '.join(missing)} are missing. Expected an export of a study."
         )
-    return typed(frame[[column.name for column in COLUMNS]].copy())
+    return with_types(frame[[column.name for column in COLUMNS]].copy())

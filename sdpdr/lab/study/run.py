@@ -89,7 +89,7 @@ def run_study(
             elif missing:
                 ended = on_this_machine(missing, jobs or study.jobs, study.limits.threads)
                 _collect(ended, results, advance)
-        results.state("finished", _now())
+        results.set_fact("finished", _now())
     return path
 
 
@@ -130,7 +130,7 @@ def _begin(
         "started": results.fact("started", _now()),
         "finished": None,
     }.items():
-        results.state(name, content)
+        results.set_fact(name, content)
 
 
 def _collect(

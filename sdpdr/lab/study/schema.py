@@ -78,7 +78,7 @@ _FIT: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def fitted(record: Mapping[str, Any]) -> dict[str, Any]:
+def converted(record: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a record to the types of its columns; values that do not fit become missing."""
     return {column.name: _FIT[column.kind](record.get(column.name)) for column in COLUMNS}
 
@@ -114,11 +114,11 @@ def frame_of(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     names = [column.name for column in COLUMNS]
     for name in {name for record in given for name in record} - set(names):
         raise DataError(f"a record has the column {name!r}; expected one of {', '.join(names)}.")
-    frame = typed(pd.DataFrame(given, columns=names, dtype=object))
+    frame = with_types(pd.DataFrame(given, columns=names, dtype=object))
     return frame.sort_values(list(_ORDER), ignore_index=True)
 
 
-def typed(frame: pd.DataFrame) -> pd.DataFrame:
+def with_types(frame: pd.DataFrame) -> pd.DataFrame:
     """Convert the columns of a frame to the types that the schema promises."""
     for column in COLUMNS:
         values = frame[column.name]
