@@ -121,7 +121,7 @@ def ours(monkeypatch):
 
 @pytest.fixture
 def notebook(ours):
-    """Of a lesson or a gallery page, its notebook, without a build."""
+    """The notebook of a lesson or a gallery page, without a build."""
     lessons = ours("lessons")
     entries = lessons.bibliography(DOCS / "references.rst")
     link = lessons.linked("course_output/x", lambda kind, target: "Title", {"course_output/y"})

@@ -31,7 +31,7 @@ def ring(n):
 
 
 def test_problem_1_a_hinge_of_two_triangles():
-    """Of four points all distances but one are 1.
+    """All distances between four points are 1, but one.
 
     Two triangles with equal sides share an edge, about which they turn. Their tips are 0 apart when
     they lie on each other, and twice the height, the root of 3, when the plane is flat. So x may be

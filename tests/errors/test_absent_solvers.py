@@ -112,7 +112,7 @@ def test_auto_chooses_a_solver_only_with_a_licence(smallest_eigenvalue, unlicens
     for form in Mosek.forms:
         assert "MOSEK says 'no'" in chosen.others["mosek", form]
     monkeypatch.setattr(Mosek, "licence_problem", classmethod(lambda cls: None))
-    # Of small programs nothing is compared unless those for them are left out or fall short.
+    # Small programs go to other solvers first, which are left out here.
     assert sdpdr.plan(smallest_eigenvalue, skip=["clarabel", "dense"]).solver.name == "mosek"
 
 

@@ -163,6 +163,7 @@ def test_a_point_that_breaks_equalities_is_found_out_where_none_keeps_them(rigid
     assert solution.value > 1.05 * solution.bound
 
 
+@pytest.mark.nightly
 def test_poor_multipliers_give_a_bound_that_is_true(faulty):
     model = methods.mvu(graphs.path([1.0, 2.0, 0.5]))
     exact = sdpdr.solve(model, faulty.Faulty())
@@ -171,6 +172,7 @@ def test_poor_multipliers_give_a_bound_that_is_true(faulty):
     assert solution.bound >= exact.attained
 
 
+@pytest.mark.nightly
 def test_multipliers_of_the_wrong_sign_are_not_those_of_the_bound(model, faulty):
     """What is proved is true, by multipliers on the central path in place of the solver's."""
     solution = sdpdr.solve(model, faulty.NegativeMultipliers())
