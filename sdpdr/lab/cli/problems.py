@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from math import isfinite
 from types import SimpleNamespace
@@ -27,6 +25,7 @@ from sdpdr.lab.cli.terminal import echo, echo_json, grid, info, table
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.problem import Family, families, find_card, library
 from sdpdr.lab.library.vocabulary import METHODS
+from sdpdr.lab.study.schema import installed
 from sdpdr.program import SDP, Factor, Solution, Status, read_sdpa, write_sdpa
 from sdpdr.program.report import listed
 from sdpdr.program.run import shown
@@ -60,10 +59,7 @@ def doctor_command(args: SimpleNamespace) -> int:
                 status.update(f"testing {found.name}")
                 tested[found.name] = _self_test(found.name)
     versions = {"sdpdr": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        versions[package] = "not installed"
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package)
+    versions |= dict.fromkeys(PACKAGES, "not installed") | installed(PACKAGES)
     if args.json:
         records = {name: solution.record() for name, solution in tested.items()}
         listed = [asdict(found) | {"self_test": records.get(found.name)} for found in solvers]
