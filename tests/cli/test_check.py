@@ -16,7 +16,7 @@ def proof(sdpdr, tmp_path):
     return tmp_path / "path.proof"
 
 
-def test_what_sdp_writes_is_checked(sdpdr, proof):
+def test_a_proof_file_of_sdp_is_checked(sdpdr, proof):
     ran = sdpdr("check path.proof --program path.dat-s")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("path.proof: proved: a feasible point exists whose objective is not ")

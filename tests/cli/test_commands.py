@@ -165,7 +165,7 @@ def test_solve_grades_and_compares(sdpdr):
 
 
 @pytest.mark.parametrize("name", ["two-clusters", "impossible-triangle"])
-def test_what_is_expected_to_fail_and_does_is_fine(sdpdr, name):
+def test_an_expected_failure_is_no_error(sdpdr, name):
     ran = sdpdr(f"solve {name}")
     assert ran.code == Exit.OK
     assert "NO" not in ran.out.split()
@@ -211,7 +211,7 @@ TINY = "1\n1\n2\n1.0\n0 1 1 1 1.0\n0 1 2 2 0.5\n1 1 1 1 1.0\n1 1 2 2 1.0\n"
 
 
 @pytest.mark.parametrize(("form", "name"), [("gram", "p.dat-s"), ("lmi", "p.dat-s.gz")])
-def test_what_is_exported_has_the_same_optimum(sdpdr, form, name):
+def test_an_exported_program_has_the_same_optimum(sdpdr, form, name):
     assert sdpdr(f"export path-graph --form {form} --to {name}").code == Exit.OK
     record = json.loads(sdpdr(f"sdp {name} --solver clarabel --json").out)
     assert abs(record["value"] - 85.36) < 1e-3

@@ -105,7 +105,7 @@ def test_list_and_show(capsys):
     ],
 )
 @pytest.mark.usefixtures("results")
-def test_what_cannot_be_done_is_one_line(words, code, said, capsys, folder):
+def test_errors_are_one_line(words, code, said, capsys, folder):
     before = sorted(folder.iterdir())
     assert main(["study", *words]) == code
     err = capsys.readouterr().err

@@ -162,7 +162,7 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
         ("both.csv", lines(THOUSANDS, cell=lambda x: f'"{x:,.2f}"'), "without marks between"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_named(tmp_path, name, content, words):
+def test_the_error_names_what_cannot_be_read(tmp_path, name, content, words):
     with pytest.raises((FileFormatError, DataTypeError)) as refusal:
         divided(written(tmp_path, name, content))
     assert words in str(refusal.value)
@@ -292,7 +292,7 @@ def test_parquet_keeps_types_and_an_index(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv.gz", ".npz", ".parquet"])
-def test_what_is_written_is_read(tmp_path, suffix):
+def test_written_tables_can_be_read(tmp_path, suffix):
     if suffix == ".parquet":
         pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
     path = tmp_path / f"t{suffix}"

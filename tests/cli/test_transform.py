@@ -105,7 +105,7 @@ def test_columns_of_new_rows_are_known_by_name(sdpdr, tmp_path, model):
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "c.npy"))
 
 
-def test_strange_rows_are_told(sdpdr, tmp_path, model):
+def test_strange_rows_are_warned_of(sdpdr, tmp_path, model):
     (tmp_path / "far.csv").write_text("x,y,z\n1e3,0,0\n")
     ran = sdpdr("transform m.npz far.csv --json")
     assert "warning: rows 1 are further" in ran.err
@@ -146,7 +146,7 @@ def test_a_picture_has_a_name_of_its_own(sdpdr, tmp_path, model):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_who_is_asked_to_end_says_where_it_was(sdpdr, tmp_path, halves, monkeypatch):
+def test_the_message_about_a_signal_names_the_phase(sdpdr, tmp_path, halves, monkeypatch):
     monkeypatch.setattr(
         "sdpdr.lab.cli.embed.choose_k", lambda *a, **o: os.kill(os.getpid(), signal.SIGTERM)
     )

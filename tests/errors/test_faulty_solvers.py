@@ -212,7 +212,7 @@ def test_a_program_with_a_proven_point_is_not_infeasible(exact, faulty):
 
 
 @pytest.mark.nightly
-def test_where_nothing_is_proved_the_word_infeasible_is_a_claim(rigid, faulty):
+def test_infeasible_without_a_proof_is_a_claim(rigid, faulty):
     solution = sdpdr.solve(rigid, faulty.ShrinksAndCriesInfeasible())
     assert solution.status is Status.UNVERIFIED
     assert solution.claimed.status == "infeasible"
@@ -237,7 +237,7 @@ def test_a_program_with_a_proven_bound_is_not_unbounded(model, faulty):
     ids=repr,
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_of_nonsense_only_what_is_true_is_proved(faulty, relation, form):
+def test_nothing_false_is_proved_from_nonsense(faulty, relation, form):
     model = methods.mvu(graphs.cycle(6), relation)
     optimum = sdpdr.solve(model, tol=1e-8).raise_for_status().value
     for seed in range(3):

@@ -56,7 +56,7 @@ def test_the_keyword_that_is_meant_is_offered(call, keyword, meant):
         call(**{keyword: 1})
 
 
-def test_what_checks_its_keywords_can_be_copied_and_sent():
+def test_functions_that_check_keywords_can_be_copied_and_pickled():
     for one in (sdpdr.solve, methods.mvu, sdpdr.MVU(n_neighbors=4), blocks.Gram(3)):
         assert repr(pickle.loads(pickle.dumps(one))) == repr(one) == repr(copy.copy(one))
 

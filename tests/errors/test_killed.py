@@ -94,7 +94,7 @@ def test_a_thread_may_write_where_no_signal_handler_can_be_set(tmp_path):
     assert entries(tmp_path) == ["a.txt"]
 
 
-def test_the_handler_of_somebody_else_stays(tmp_path):
+def test_an_existing_handler_stays(tmp_path):
     def mine(number, frame):
         raise AssertionError
 

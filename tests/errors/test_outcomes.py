@@ -72,7 +72,7 @@ def test_errors_of_our_own_come_out_of_isolation(ring):
 # -- babble ---------------------------------------------------------------------------------------
 
 
-def test_what_is_no_outcome_is_a_failure_here_too(ring, faulty, capfd):
+def test_other_objects_than_outcomes_are_failures_without_isolation(ring, faulty, capfd):
     for returns in ("text", "none", "parts", "unpicklable"):
         solution = run(ring, faulty.Babbler(returns=returns, megabytes=0), isolate=False)
         assert solution.status is Status.FAILED

@@ -81,7 +81,7 @@ def test_an_interruption_does_not_start_another_solver(spiral):
     assert solution.solver == "lowrank"
 
 
-def test_an_interruption_inside_a_native_solver_reaches_the_person(spiral, monkeypatch, capfd):
+def test_an_interruption_inside_a_native_solver_reaches_the_caller(spiral, monkeypatch, capfd):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 

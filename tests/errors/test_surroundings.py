@@ -68,7 +68,7 @@ def test_threads_lose_no_output_and_find_the_same_answers():
     assert script(THREADS.format(more=more), OMP_NUM_THREADS="1") == "first\nsecond\n"
 
 
-def test_filters_of_warnings_are_put_back_whoever_leaves_last():
+def test_filters_of_warnings_are_restored_in_any_order():
     before = warnings.filters[:]
     first, second = quiet(), quiet()
     first.__enter__()
@@ -129,7 +129,7 @@ THINGS = {
 
 @pytest.mark.daily(3)
 @pytest.mark.parametrize("name", THINGS)
-def test_what_a_solve_takes_and_gives_can_be_copied(name):
+def test_models_plans_and_solutions_can_be_copied(name):
     thing = THINGS[name]()
     for other in (pickle.loads(pickle.dumps(thing)), copy.deepcopy(thing)):
         assert type(other) is type(thing)

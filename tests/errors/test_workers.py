@@ -77,14 +77,14 @@ def test_ctrl_c_while_the_fork_server_starts_is_for_its_caller_alone(capfd):
         server.stop()
 
 
-def test_who_does_not_hear_is_ended(model, faulty):
+def test_a_solver_that_ignores_interrupts_is_ended(model, faulty):
     solution = sdpdr.solve(model, faulty.Stubborn(), time_limit=0.5, isolate=True)
     assert solution.status is Status.TIME_LIMIT
     words = r"faulty was stopped after [\d.]+ s; it had no point to offer"
     assert re.fullmatch(words, solution.claimed.message)
 
 
-def test_who_hears_hands_over_its_point(model, faulty, monkeypatch):
+def test_an_interrupted_solver_returns_its_point(model, faulty, monkeypatch):
     monkeypatch.setattr("sdpdr.solvers.processes.isolate.GRACE", HANG)
     solution = sdpdr.solve(model, faulty.Waits(), time_limit=0.5, isolate=True)
     assert solution.claimed.verdict == "time limit"
@@ -105,7 +105,7 @@ def test_when_time_is_up_the_point_posted_last_is_kept_and_nothing_lives_on(
     assert all(is_gone(int(pid)) for pid in pids.read_text().split())
 
 
-def test_what_was_posted_is_kept_when_the_process_dies(model, faulty):
+def test_a_posted_point_is_kept_when_the_process_dies(model, faulty):
     sdp = sdpdr.plan(model, "clarabel", "gram").reductions[0].apply(model.to_sdp()).sdp
     outcome = run_isolated(partial(faulty.PostsAndDies().run, sdp), "faulty", None)
     assert outcome.verdict is Verdict.FAILED
@@ -173,7 +173,7 @@ def assert_feasible(sdp, values, tol):
 # -- output, children, ends -------------------------------------------------------------------
 
 
-def test_what_a_solver_prints_is_shown_on_request_only(model, faulty, capfd):
+def test_output_of_a_solver_is_shown_on_request_only(model, faulty, capfd):
     for verbose in (False, True):
         solution = sdpdr.solve(model, faulty.Prints(), isolate=True, verbose=verbose)
         assert solution.status is Status.SOLVED
@@ -222,7 +222,7 @@ def descriptors():
     return at_most
 
 
-def test_what_cannot_be_read_is_an_outcome(faulty):
+def test_an_answer_that_cannot_be_unpickled_is_an_outcome(faulty):
     outcome = run_isolated(partial(faulty.Garbles().run, None), "faulty", None)
     assert outcome.verdict is Verdict.FAILED
     assert outcome.claim.status == "garbled"

@@ -51,7 +51,7 @@ def noisy_days(seed):
     return np.column_stack([*columns, noon]) + 0.07 * rng.normal(size=(900, 4))
 
 
-def test_where_the_error_is_level_more_neighbours_are_taken():
+def test_more_neighbours_are_taken_while_the_error_is_level():
     choice = graphs.choose_k(noisy_days(0))
     errors = choice.scores["error of means"]
     assert choice.best > np.argmin(errors) + 1
@@ -110,6 +110,6 @@ def test_distances_alone_give_the_same_choice():
         ({"rule": "density", "dimension": 0}, DataError, "dimension=0"),
     ],
 )
-def test_what_cannot_be_used_is_named(options, error, words):
+def test_errors_of_choose_k(options, error, words):
     with pytest.raises(error, match=words):
         graphs.choose_k(cloud(0), **options)

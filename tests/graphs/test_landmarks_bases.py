@@ -105,7 +105,7 @@ TWO = graphs.NeighborGraph(4, [[0, 1], [2, 3]], [1.0, 1.0])
         (lambda: laplacian_basis(TWO, 1), DisconnectedGraphError, "2 components"),
     ],
 )
-def test_what_cannot_be_is_named(call, error, words):
+def test_errors_of_bases_and_landmarks(call, error, words):
     with pytest.raises(error, match=words):
         call()
 

@@ -140,7 +140,7 @@ def test_landmarks_are_nested_distinct_and_spread():
     assert apart.min() >= lengths.min(axis=0).max() - 1e-9
 
 
-def test_what_is_out_of_range_is_refused():
+def test_values_out_of_range_are_refused():
     for count in (0, 5):
         with pytest.raises(DataError, match="count="):
             graphs.landmarks(graphs.path([1, 1, 1]), count)

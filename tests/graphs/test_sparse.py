@@ -26,7 +26,7 @@ def same(one, other):
 
 @pytest.mark.daily(1)
 @pytest.mark.parametrize("metric", METRICS)
-def test_whatever_a_graph_is_made_by_sparse_and_dense_agree(metric):
+def test_graphs_of_sparse_and_dense_points_agree(metric):
     X = words()
     D = X.toarray()
     wide = 1.01 * np.sqrt(graphs.knn(X, 4, metric=metric, connect="mst").sqdist.max())

@@ -68,7 +68,7 @@ def test_parts_that_no_known_distance_joins_are_named():
         assert graphs.knn(partial, 3, metric="precomputed", connect="largest").n <= 35
 
 
-def test_what_needs_all_distances_says_so():
+def test_methods_that_need_all_distances_say_so():
     partial = hidden(0.3)
     with pytest.raises(DataError, match=r"distance of points .* not known"):
         sdpdr.baselines.classical_mds(partial, metric="precomputed")

@@ -52,7 +52,7 @@ def test_data_of_the_wrong_kind_are_type_errors_too():
     assert isinstance(caught.value, DataTypeError)
 
 
-def test_where_points_must_be_dense_the_way_out_is_named():
+def test_the_error_about_sparse_points_names_the_way_out():
     with pytest.raises(DataTypeError, match=r"(?s)[Ss]parse.*TruncatedSVD"):
         checks.points(sp.csr_array(GOOD))
 
@@ -60,7 +60,7 @@ def test_where_points_must_be_dense_the_way_out_is_named():
 @pytest.mark.parametrize(
     "same", [GOOD.tolist(), pd.DataFrame(GOOD), np.asfortranarray(GOOD), GOOD.astype(object)]
 )
-def test_whatever_scikit_learn_takes_is_taken(same):
+def test_containers_that_scikit_learn_accepts_are_accepted(same):
     graph = graphs.knn(GOOD, 3, connect="none")
     again = graphs.knn(same, 3, connect="none")
     assert np.array_equal(again.edges, graph.edges)

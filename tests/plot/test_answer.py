@@ -50,7 +50,7 @@ def test_every_panel_draws_its_own_numbers(solution):
     np.testing.assert_allclose(drawn["history"].lines[0].get_ydata(), values)
 
 
-def test_what_is_not_there_is_not_drawn(solution):
+def test_panels_without_data_are_left_out(solution):
     K = psd("K", 3)
     plain = sdpdr.solve(maximize(K.trace()) + (K.diagonal() <= 1).named("unit"), "clarabel")
     assert list(panels(plain.plot())) == ["embedding", "spectrum"]
@@ -61,7 +61,7 @@ def test_what_is_not_there_is_not_drawn(solution):
     assert "Embedding of 3 points" in zero._repr_html_()
 
 
-def test_nothing_to_draw_is_said(solution):
+def test_nothing_to_draw_is_an_error(solution):
     with pytest.raises(SolveFailedError, match="no point"):
         replace(solution, values={}).plot()
     t = scalar("t")

@@ -37,7 +37,7 @@ def test_it_succeeds_and_writes_report_figures_and_records(tmp_path):
     assert not [name for name in names if name.startswith(".")]
 
 
-def test_lengths_that_are_lost_are_told():
+def test_lost_lengths_are_reported():
     graph = graphs.path([1.0, 1.0])
     solution = sdpdr.solve(methods.mvu(graph))
     at = np.array([-1.0, 0.0, np.sqrt(0.2)]) - (np.sqrt(0.2) - 1.0) / 3.0

@@ -116,7 +116,7 @@ def test_markdown_has_the_same_tables_and_no_figures(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["outcomes-map.svg", "profile.svg"]
 
 
-def test_what_solvers_print_stays_text():
+def test_output_of_solvers_is_escaped():
     nasty = results(
         record("a", NASTY, message=NASTY, claimed=NASTY),
         record("b", NASTY, solved=False, outcome="FAILED", message=NASTY),

@@ -139,7 +139,7 @@ def test_another_thread_can_stop_it():
 
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing ends a guard in time")
-def test_all_ends_with_the_process_that_asked():
+def test_everything_ends_with_the_calling_process():
     program = """
 import os
 from functools import partial

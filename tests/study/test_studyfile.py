@@ -145,7 +145,7 @@ def test_options_go_to_fields_of_the_solver_and_the_rest_to_its_own():
         ),
     ],
 )
-def test_what_is_not_allowed_is_named(old, new, words):
+def test_errors_name_the_key_and_what_is_allowed(old, new, words):
     with pytest.raises(StudyError) as caught:
         Study.read(WHOLE.replace(old, new), "whole")
     assert "study whole" in str(caught.value) or "solver '" in str(caught.value)
