@@ -6,7 +6,7 @@ here rounds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import scipy.sparse as sp
@@ -115,6 +115,13 @@ class Echelon:
         if len(rest) > 1:
             self.mixed.add(pivot)
         return True
+
+    def filtered(self, is_kept: Callable[[Vector], bool]) -> Echelon:
+        """Those of its null vectors, as they are, of which something is true."""
+        found = Echelon()
+        found.vectors = {i: vector for i, vector in self.vectors.items() if is_kept(vector)}
+        found.mixed = self.mixed & found.vectors.keys()
+        return found
 
     def row(self, i: int) -> Vector:
         """Row i of V."""

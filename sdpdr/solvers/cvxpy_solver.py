@@ -192,9 +192,9 @@ class CvxpySolver(Solver):
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
         """Have cvxpy solve a problem."""
-        problem.solve(solver=self._interface(), verbose=self.verbose, **options)
+        problem.solve(solver=self.interface(), verbose=self.verbose, **options)
 
-    def _interface(self) -> Any:
+    def interface(self) -> Any:
         """What cvxpy calls it by, or our class for it."""
         return self.backend
 

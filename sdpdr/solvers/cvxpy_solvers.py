@@ -47,7 +47,7 @@ class Clarabel(CvxpySolver):
     limits: ClassVar[Mapping[str, str]] = {"max_iter": "max_iter", "time_limit": "time_limit"}
     backend: ClassVar[str] = "CLARABEL"
 
-    def _interface(self) -> Any:
+    def interface(self) -> Any:
         """Our class, which keeps the last point even of a run that gave up."""
         from sdpdr.solvers.cvxpy_interfaces import ClarabelKeeping
 
@@ -130,7 +130,7 @@ class Cvxopt(CvxpySolver):
     limits: ClassVar[Mapping[str, str]] = {"max_iters": "max_iter"}
     backend: ClassVar[str] = "CVXOPT"
 
-    def _interface(self) -> Any:
+    def interface(self) -> Any:
         """Our class, which keeps the last point even of a run that gave up."""
         from sdpdr.solvers.cvxpy_interfaces import CvxoptKeeping
 

@@ -172,7 +172,8 @@ def test_bases_of_later_faces_are_exact_too():
     vectors = [u for step in found.exposures for u in step.null_vectors("X")]
     assert len(vectors) == 3
     assert all(sum(x * z[k] for k, x in u.items()) == 0 for u in vectors)
-    assert [r.label for r in found.sdp.rows] == ["one", "X.face", "X.face'"]
+    # Of the third null vector doubles hold no multiple, so that its row stays.
+    assert [r.label for r in found.sdp.rows] == ["third", "one", "X.face", "X.face'"]
 
 
 def violation(sdp, values):
@@ -276,6 +277,17 @@ def test_null_vectors_that_no_whole_basis_holds_become_rows():
     ratios = {Fraction(a) / Fraction(b) for a, b in zip(added.lhs["X"].vector, v, strict=True)}
     assert len(ratios) == 1
     assert solved(found.sdp).value == pytest.approx(solved(sdp).value, rel=1e-4)
+
+
+def test_a_row_is_left_where_doubles_hold_no_multiple_of_its_null_vector():
+    """<B B^T, X> + 2^60 Y_11 = 0: both vanish, and B^T u = 0 takes integers of sixty digits."""
+    B = np.random.default_rng(0).integers(-(2**20), 2**20, size=(4, 3)).astype(object)
+    corner = InnerProduct(np.diag([2.0**60, 0.0]))
+    gram = InnerProduct((B @ B.T).astype(float))
+    rows = Rows("sum", "==", {"X": gram, "Y": corner}, np.zeros(1))
+    found = facial_reduction(SDP((PsdVariable("X", 4), PsdVariable("Y", 2)), {}, (rows,)))
+    assert "sum" in [r.label for r in found.sdp.rows]
+    assert found.sdp.variable("Y").n == 1
 
 
 # -- near misses --------------------------------------------------------------------------------

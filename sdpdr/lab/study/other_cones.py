@@ -103,9 +103,8 @@ def solve_as_written(problem: cp.Problem, solver: Solver | str, form: str) -> Ch
         raise _refusal(problem, solver, form)
     solver.require()
     watch = Deadline()
-    backend = solver.backend if solver.keeping is None else solver.keeping()
     try:
-        problem.get_problem_data(backend)
+        problem.get_problem_data(solver.interface())
     except cp.SolverError:
         raise _refusal(problem, solver, form) from None
     variables = {variable.name(): variable for variable in problem.variables()}

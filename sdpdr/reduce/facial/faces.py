@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index, from_places
 from sdpdr.linalg import LinearMap
-from sdpdr.linalg.exact import LARGEST, Symmetric, add, matrix_row
+from sdpdr.linalg.exact import LARGEST, Symmetric, Vector, add, matrix_row, whole
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.sdp import SDP
 
@@ -72,6 +72,15 @@ class Faces:
         news = [self.null[name].insert(dict(vector)) for name, vector in proved.vectors]
         return any(news)
 
+    def on_doubles(self) -> Faces:
+        """The faces without the null vectors of which no multiple is a vector of doubles.
+
+        A program can state no others as rows X u = 0.
+        """
+        found = Faces(self.sdp)
+        found.null = {name: null.filtered(_are_doubles) for name, null in self.null.items()}
+        return found
+
     def kept(self, name: str) -> Index:
         """The places of a matrix whose rows and columns do not vanish as a whole."""
         n = self.sdp.variable(name).extents[0]
@@ -106,3 +115,17 @@ class Faces:
             if len(total) > LARGEST:
                 return None
         return total
+
+
+def multiple_in_integers(vector: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    """The least multiple of a vector whose entries are integers."""
+    scale = whole(vector.values())
+    return {i: a * scale for i, a in vector.items()}
+
+
+def _are_doubles(vector: Vector) -> bool:
+    """Whether a multiple is a vector of doubles."""
+    try:
+        return all(Fraction(float(a)) == a for a in multiple_in_integers(vector).values())
+    except OverflowError:
+        return False

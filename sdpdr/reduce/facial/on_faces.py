@@ -6,16 +6,15 @@ which `sdpdr.reduce.Face` and the kernel choose a basis of the face.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
 from sdpdr.linalg import Products, SvecMap
-from sdpdr.linalg.exact import Mask, whole
+from sdpdr.linalg.exact import Mask
 from sdpdr.linalg.svec import selection
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, congruent
@@ -24,7 +23,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
 from sdpdr.program.standard import fresh_name
 from sdpdr.reduce.bases import in_bases
-from sdpdr.reduce.facial.faces import Faces
+from sdpdr.reduce.facial.faces import Faces, multiple_in_integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +89,7 @@ def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> OnFaces:
     Parameters
     ----------
     faces : Faces
+        Null vectors of which a multiple is a vector of doubles (`Faces.on_doubles`).
     silent : set of (label, number)
         Rows that say nothing there.
     """
@@ -156,13 +156,10 @@ def _is_left(r: Rows, lhs: Expression, silent: Set[tuple[str, int]]) -> Mask:
 
 
 def _stated(faces: Faces, kept: Mapping[str, Index], taken: set[str]) -> Iterator[Rows]:
-    """Rows X u = 0 for null vectors with several entries, if doubles hold a multiple of u."""
+    """Rows X u = 0 for null vectors with several entries."""
     for name, null in faces.null.items():
         for pivot in sorted(null.mixed):
-            scale = whole(null.vectors[pivot].values())
-            entries = {i: a * scale for i, a in null.vectors[pivot].items()}
-            if not _are_doubles(entries.values()):
-                continue
+            entries = multiple_in_integers(null.vectors[pivot])
             u = np.zeros(faces.sdp.variable(name).extents[0])
             u[list(entries)] = [float(a) for a in entries.values()]
             u = np.ldexp(u, -int(np.frexp(np.abs(u).max())[1]))
@@ -170,11 +167,3 @@ def _stated(faces: Faces, kept: Mapping[str, Index], taken: set[str]) -> Iterato
             label = fresh_name(f"{name}.face", taken)
             taken.add(label)
             yield Rows(label, "==", {name: Products(u.size, u)}, np.zeros(u.size))
-
-
-def _are_doubles(values: Iterable[Fraction]) -> bool:
-    """Whether all fractions are doubles."""
-    try:
-        return all(Fraction(float(value)) == value for value in values)
-    except OverflowError:
-        return False

@@ -136,8 +136,9 @@ def facial_reduction(sdp: SDP) -> FacialReduction:
             faces.add(step.proved)
     if not steps:
         return FacialReduction(sdp, sdp)
-    silent = {(label, e) for label, e in seen if is_silent(faces, rows_of(sdp, label), e)}
-    narrow = on_faces(faces, silent)
+    stated = faces.on_doubles()
+    silent = {(label, e) for label, e in seen if is_silent(stated, rows_of(sdp, label), e)}
+    narrow = on_faces(stated, silent)
     return FacialReduction(sdp, narrow.sdp, tuple(steps), _narrow=narrow)
 
 

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.certify.cones import SmoothCone
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 from sdpdr.linalg.svec import SQRT2, full_from_svec, smat, svec
 from sdpdr.solving.derivatives.equations import Equations
@@ -125,6 +126,7 @@ class Place:
                     self.gradient[frame.at] = frame.rotated(slope, back=True)
                     self.frames.append(frame)
             else:
+                assert isinstance(cone, SmoothCone)
                 self.gradient[at] = cone.gradient(u[at])
                 none = np.zeros(0, dtype=np.intp)
                 for one, H in zip(at, cone.hessian(u[at]), strict=True):
