@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, methods
+from sdpdr import graphs, methods, minimize, psd
 from sdpdr.errors import DataError, ModelError, ShapeError, UnknownNameError
 from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
 from sdpdr.linalg import Diagonal, Entries
@@ -53,6 +53,14 @@ def test_the_straight_path_is_found_at_full_variance():
     state = path(10.0 - 1e-9).run()
     assert state.reached
     np.testing.assert_allclose(np.sort(state.embedding(1)[:, 0]), np.arange(-2, 3), atol=1e-3)
+
+
+def test_limits_that_never_act_make_no_matrix_small():
+    """The only feasible matrix is the identity, of rank three."""
+    X = psd("X", 3)
+    limits = (X.diagonal() <= 1e9) + (X.trace() <= 1e9)
+    model = minimize(X.trace()) + (X - np.eye(3) == 0.0) + limits
+    assert not ConvexIteration(model, rank=1).run().reached
 
 
 def test_a_stall_is_a_status_with_the_best_answer(stalled):

@@ -276,6 +276,8 @@ class System:
 
     def _solved(self, right: Array) -> Array | None:
         """The solution, refined once; None where equations depend on others."""
+        if not right.size:
+            return right
         factor, pivots, singular = sl.lapack.dgetrf(self._scaled)
         if singular:
             return None

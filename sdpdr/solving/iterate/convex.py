@@ -41,6 +41,8 @@ _POINTLESS = {
     Status.INFEASIBLE: IterationStatus.INFEASIBLE,
     Status.UNBOUNDED: IterationStatus.UNBOUNDED,
 }
+# No trace is zero where an equation keeps the matrix from it.
+_LEAST = np.finfo(float).tiny
 # An objective that rises by more than this share is worth a note: the solver was inaccurate.
 _RISE = 1e-4
 
@@ -334,7 +336,7 @@ class ConvexIteration:
             start=state.start,
             objective=objective,
             excess=excess,
-            share=excess / max(trace, self._unit),
+            share=excess / max(trace, self._unit if self.programs.may_vanish else _LEAST),
             trace=trace,
             infeasibility=solution.residuals.primal(),
             value=solution.value,

@@ -81,6 +81,11 @@ class Programs:
         return gap_scale(program)
 
     @property
+    def may_vanish(self) -> bool:
+        """Whether no equation keeps the matrices from being zero."""
+        return not any(r.relation == "==" and np.any(r.rhs) for r in self.base.rows)
+
+    @property
     def pull(self) -> float:
         """What a direction is multiplied by."""
         return 1.0 if self.weight is None else self.weight

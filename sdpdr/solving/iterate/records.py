@@ -40,7 +40,8 @@ class IterationStatus(Advised):
         "The solver says that no point satisfies the constraints, whatever its rank. Relax a block."
     )
     UNBOUNDED = (
-        "The model's own objective grows without limit, so no weight of the direction can help."
+        "The model's objective grows without limit at the weight given. Limit it, or raise the "
+        "weight."
     )
     FAILED = (
         "The solver returned no point. The best answer before that is kept; try another solver."
