@@ -6,8 +6,7 @@ Where the local norm of a step is below one, the point after it lies inside, so 
 and equations of both sides hold up to rounding; the gap is :math:`\nu \mu`.
 
 Where whole cones are variables themselves (s = -a x), multipliers of all other rows are the
-unknowns. `Mirror` has the same for the dual program, with the barrier of the dual cone: doubles
-keep small entries of whatever has the barrier, and lose them on the other side.
+unknowns.
 """
 
 from __future__ import annotations

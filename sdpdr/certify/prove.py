@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from math import inf
 
 import numpy as np
@@ -24,9 +23,8 @@ from sdpdr.certify.knowledge import (
     VALUE,
     Knowledge,
 )
-from sdpdr.certify.mirror import Mirror
 from sdpdr.certify.on_faces import MISSED, OnFaces
-from sdpdr.certify.path import LARGEST, Path, TooLargeError
+from sdpdr.certify.path import Path, TooLargeError
 from sdpdr.certify.proof import Proof, right_sides, towards
 from sdpdr.certify.rounding import inner
 from sdpdr.linalg.rounding import near_powers
@@ -53,8 +51,6 @@ _DIGITS = 2.0**-20
 _FEW_DIGITS = "numbers of few digits"
 # Steps of facial reduction.
 _FACES = 3
-# Multipliers up to which they are centred by their own barrier.
-_MIRRORED = 4 * LARGEST
 
 
 def prove(
@@ -133,7 +129,6 @@ class Kernel:
         self.known, self.has_interior, self.stays = known, False, False
         self._right = np.concatenate([program.f, program.b])
         self._path: Path | None = None
-        self._mirror: Mirror | None = None
 
     @property
     def _least(self) -> float:
@@ -309,16 +304,11 @@ class Kernel:
 
     def _on_path(self) -> None:
         """The first levels of the path, and more where both sides are proved on them."""
-        program = self.program
         try:
-            self._path = Path(program, self.is_late)
+            self._path = Path(self.program, self.is_late)
         except TooLargeError as why:
             self.known.notes.append(f"central path: {why}")
             return
-        if program.f.size + program.b.size < _MIRRORED:
-            # Bounds then are those of multipliers of the path itself.
-            with suppress(TooLargeError):
-                self._mirror = Mirror(self._path, self.is_late)
         self._along_path(range(_LEVELS), _FEW)
 
     def _along_path(self, levels: range, most: int) -> None:
@@ -326,18 +316,17 @@ class Kernel:
         assert self._path is not None
         mu = self._least * _UP**levels.start
         both, factor, vain = False, _UP, 0
-        now = dual = self.answer[:3]
+        now = self.answer[:3]
         for _ in levels:
             if self.is_late() or self.is_done:
                 return
             found = self._path.centre(*now, mu)
             if found is None:
                 self.known.notes.append(f"central path at {mu:.0e}: {self._path.why}")
-            sides = None if found is None else self._at_level(found, dual, mu)
-            if found is not None and sides is not None:
+            if found is not None and self._is_proved_at(*found):
                 both, factor = True, _DOWN
-                slack = self.program.b - self.program.A @ found[0]
-                now, dual = (found[0], slack, found[1]), (found[0], slack, sides)
+                point, multipliers = found
+                now = (point, self.program.b - self.program.A @ point, multipliers)
             elif both:
                 # Shorter and shorter steps, from the last level that both sides were proved on.
                 mu, factor = mu / factor, np.sqrt(factor)
@@ -349,26 +338,14 @@ class Kernel:
                     return
             mu *= factor
 
-    def _at_level(
-        self, found: tuple[Array, Array], dual: tuple[Array, Array, Array], mu: float
-    ) -> Array | None:
-        """Multipliers, where both sides are proved, towards a point of the path.
-
-        The bound may need multipliers of the path of the dual, by its own barrier.
-        """
-        program, (x, s, z, _) = self.program, self.answer
-        point, multipliers = found
+    def _is_proved_at(self, point: Array, multipliers: Array) -> bool:
+        """Whether both sides are proved, towards a point of the path."""
+        program, (x, _, z, _) = self.program, self.answer
         proof = Proof(program, program.b - program.A @ point, multipliers)
         is_attained = self.attempt(VALUE, x, "a point towards the central path", proof, point)
         how = "multipliers towards the central path"
-        if self.attempt(BOUND, z, how, proof, multipliers):
-            return multipliers if is_attained else None
-        own = None if self._mirror is None else self._mirror.centre(*dual, mu)
-        if own is None:
-            return None
-        how = "multipliers towards the central path of the dual"
-        is_bounded = self.attempt(BOUND, z, how, Proof(program, s, own), own)
-        return own if is_attained and is_bounded else None
+        is_bounded = self.attempt(BOUND, z, how, proof, multipliers)
+        return is_attained and is_bounded
 
     def _on_relaxed(self) -> None:
         """A side that is missing, on the path of a program that shares it and has interior."""
