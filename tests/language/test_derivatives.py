@@ -261,6 +261,19 @@ def test_a_value_that_leaves_no_interior_has_no_derivative(make):
     assert (above - sdpdr.solve(model).value) / 0.002 == pytest.approx(slope, rel=1e-3)
 
 
+@pytest.mark.parametrize("is_stated", [True, False])
+@pytest.mark.parametrize("right", [[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
+def test_a_face_that_no_other_value_has_leaves_no_derivative(right, is_stated):
+    """K (e0 + e1) = p w has no feasible K for p > 0 or p < 0, or for both."""
+    K, p = psd("K", 4), parameter("p", value=0.0)
+    row = K @ np.array([1.0, 1.0, 0.0, 0.0]) if is_stated else K[0] + K[1]
+    model = maximize(K.sum() + K[1, 2]) + (row == p * np.array(right)) + (K.diagonal() <= 1.0)
+    solution = sdpdr.solve(model)
+    for slope in (sensitivity, sdpdr.derivative):
+        with pytest.raises(NotSmoothError, match="no interior at these values"):
+            slope(model, solution, p)
+
+
 def test_a_derivative_has_the_shapes_of_parameter_and_variable():
     S, X, t = symmetric("S", 2), matrix("X", (2, 3)), scalar("t")
     p = parameter("p", value=[1.0, 2.0])

@@ -8,10 +8,12 @@ parameter, so that derivatives of the conditions of optimality by it are differe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
@@ -40,6 +42,9 @@ _STEPS, _NEAR, _SHARE = 50, 1e-3, 1e-6
 # Multipliers that double as the gap becomes a tenth have no limit, since they grow at least like
 # the inverse of its root. Where no point is inside, they grow with every step of Newton's method.
 _GROWTH, _UNLIMITED = 2.0, 1e4
+# Share of its size by which the point moves, and gap, where the program is to stay feasible: the
+# square of it, by which a matrix off its face misses the cone, is far above rounding.
+_ASIDE = 1e-3
 # Share of a change that dependent equations may contradict, by rounding.
 _CONTRADICTED = 1e-6
 # Squares of the number of equations times unknowns up to which a step takes about a second.
@@ -65,11 +70,15 @@ _SEVERAL = (
 
 
 class Change(NamedTuple):
-    """Derivatives of the optimal value of the minimisation and of both residuals."""
+    """Derivatives of the optimal value of the minimisation and of both residuals by a parameter.
+
+    ``moved`` is the program with the parameter changed by a number.
+    """
 
     value: float
     slack: Array
     missed: Array
+    moved: Callable[[float], Equations]
 
 
 class FlatModel(NamedTuple):
@@ -216,14 +225,23 @@ class Near:
             missed = (other.g - of.g) - B @ u
             value = other.flat.offset - of.flat.offset + cost @ u + y @ missed
             slack = cost - B.T @ y
-            return Change(self.units.cost * float(value) / step, slack / step, missed / step)
+
+            def moved(by: float) -> Equations:
+                t = by / step
+                g, c = of.g + t * (other.g - of.g), of.c + t * cost
+                return replace(of, B=sp.csr_array(of.B + t * B), g=g, c=c)
+
+            return Change(self.units.cost * float(value) / step, slack / step, missed / step, moved)
 
         return parameter.at_each_entry(change)
 
     def _moved(self, parameter: Parameter) -> Equations:
         """The program at other values of a parameter, with u and y as they are here."""
         now = flat_model(self.model, self._values)
-        if now.faces != self.flat_model.faces:
+        nulls = [
+            {first: u.shape for first, u in one.null.items()} for one in (now, self.flat_model)
+        ]
+        if now.faces != self.flat_model.faces or nulls[0] != nulls[1]:
             raise NotSmoothError(NO_INTERIOR)
         flat = self.of.flat
         if now.flat.A.shape == flat.A.shape and now.flat.E.shape == flat.E.shape:
@@ -278,9 +296,31 @@ class Optimum(Near):
         return System(self._place, self._place.limit(self._exponents, self.u, self.y))
 
     def agree(self, changes: Sequence[Change]) -> bool:
-        """Whether constraints that depend on each other still do after changes."""
+        """Whether constraints that depend on each other still do after changes.
+
+        Raises
+        ------
+        NotSmoothError
+            If equations alone keep numbers at zero, and no point is left after some change.
+        """
+        if self._place.is_confined and not all(map(self._stays_feasible, changes)):
+            raise NotSmoothError(NO_INTERIOR)
         shares = (self._system.contradiction(one.slack, one.missed) for one in changes)
         return all(share <= _CONTRADICTED for share in shares)
+
+    def _stays_feasible(self, change: Change) -> bool:
+        """Whether the program has points of its central path after a change to either side."""
+        du, _ = self._system.least_solution(change.slack, change.missed)
+        step = _ASIDE * float(np.linalg.norm(self.u) / (np.linalg.norm(du) or 1.0))
+        mu = _levels(self.of, self.answer, (_ASIDE,))[0]
+        with np.errstate(all="ignore"):
+            for by in (-step, step):
+                moved = change.moved(by)
+                try:
+                    _centred(moved, *moved.start(self.answer, mu), mu)
+                except (np.linalg.LinAlgError, NotSmoothError):
+                    return False
+        return True
 
     def derivative(self, parameter: Parameter) -> dict[str, Array]:
         """Derivatives of the user's variables, or a `NotSmoothError` if there are none."""
@@ -320,8 +360,7 @@ class Optimum(Near):
 
 def _last_of_path(of: Equations, answer: Answer) -> list[Place]:
     """The last two points of the path on the way to the optimum."""
-    cost = float(np.abs(of.flat.c) @ np.abs(answer.x)) or 1.0
-    levels = [gap * cost / of.flat.degree for gap in _GAPS]
+    levels = _levels(of, answer, _GAPS)
     u, y = of.start(answer, levels[0])
     found = list[Place]()
     for mu, after in zip(levels, [*levels[1:], levels[-1]], strict=True):
@@ -335,6 +374,12 @@ def _last_of_path(of: Equations, answer: Answer) -> list[Place]:
     if sizes[-1] > _GROWTH * sizes[-2]:
         raise NotSmoothError(NO_INTERIOR)
     return found[-2:]
+
+
+def _levels(of: Equations, answer: Answer, gaps: Sequence[float]) -> list[float]:
+    """Values of mu at which the path has some gaps."""
+    cost = float(np.abs(of.flat.c) @ np.abs(answer.x)) or 1.0
+    return [gap * cost / of.flat.degree for gap in gaps]
 
 
 def _centred(of: Equations, u: Array, y: Array, mu: float) -> Place:
