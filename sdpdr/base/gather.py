@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -60,6 +60,40 @@ def names(room: Mapping[str, object]) -> list[str]:
     )
 
 
+def lazily(
+    room: str, file: str
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """A room's ``__getattr__``, ``__dir__`` and ``__all__``, by the stub that is beside it.
+
+    The stub says where every name lives; its module is imported when the name is first used.
+
+    Parameters
+    ----------
+    room, file : str
+        The ``__name__`` and the ``__file__`` of the room.
+    """
+    with open(f"{file.removesuffix('.py')}.pyi", encoding="utf-8") as stub:
+        lines = ast.parse(stub.read()).body
+    places = {
+        one.name: line.module
+        for line in lines
+        if isinstance(line, ast.ImportFrom) and line.module
+        for one in line.names
+    }
+    public = sorted(places)
+
+    def load(name: str) -> object:
+        if name not in places:
+            raise AttributeError(
+                f"module {room!r} has no attribute {name!r}", name=name, obj=sys.modules[room]
+            )
+        found = getattr(import_module(places[name]), name)
+        setattr(sys.modules[room], name, found)
+        return found
+
+    return load, lambda: public, public
+
+
 def no_such_name(name: str, public: Iterable[str], places: Mapping[str, str]) -> AttributeError:
     """Return an error that says where a name lies, or which one is meant; it imports nothing.
 
@@ -103,7 +137,7 @@ def _names_of(place: str) -> Iterator[str]:
     from pathlib import Path
 
     path = Path(__file__).parents[1].joinpath(*place.split("."))
-    for file in (path.with_suffix(".py"), path / "__init__.py"):
+    for file in (path.with_suffix(".pyi"), path.with_suffix(".py"), path / "__init__.py"):
         for line in ast.parse(file.read_bytes()).body if file.is_file() else ():
             if isinstance(line, ast.ClassDef):
                 yield line.name
