@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Index
@@ -44,10 +44,12 @@ def rows_from(first: int, columns: Sequence[str] = ()) -> AbstractContextManager
 
 def rows_like(X: object) -> AbstractContextManager[None]:
     """Let messages name rows of a frame by its index, unless that only counts them."""
-    how = _CALLING.get()
-    if not isinstance(X, pd.DataFrame | pd.Series) or X.index.equals(pd.RangeIndex(len(X))):
+    how, pandas = _CALLING.get(), sys.modules.get("pandas")
+    # Who has not imported pandas has no frame, and to import it takes longer than a small solve.
+    if pandas is None or not isinstance(X, pandas.DataFrame | pandas.Series):
         return _called(how)
-    return _called(replace(how, labels=list(X.index)))
+    counts = X.index.equals(pandas.RangeIndex(len(X)))
+    return _called(how if counts else replace(how, labels=list(X.index)))
 
 
 def rows_of(sample: Index) -> AbstractContextManager[None]:

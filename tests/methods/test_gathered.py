@@ -12,12 +12,15 @@ def run(code):
     subprocess.run([sys.executable, "-c", f"import sys\n{code}"], check=True)
 
 
-def test_a_recipe_loads_no_other():
+def test_a_recipe_loads_no_other_and_a_small_solve_little():
     run("""
+import sdpdr
 from sdpdr.methods import mvu
 assert "sdpdr.families.unfold.mvu" in sys.modules
 assert "sdpdr.families.factor.nmf.recipes" not in sys.modules
-assert "sklearn" not in sys.modules
+sdpdr.solve(mvu(sdpdr.graphs.path([1.0, 2.0])))
+heavy = ("sklearn", "pandas", "scipy.stats", "cvxpy.problems")
+assert not [name for name in heavy if name in sys.modules]
 """)
 
 
