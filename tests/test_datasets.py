@@ -75,7 +75,6 @@ def test_two_clusters_fall_apart_and_the_labels_are_the_components():
     [
         ("swiss_roll", {"n": 0}, "n=0 is too small"),
         ("swiss_roll", {"n": 2.5}, "not an integer"),
-        ("swiss_roll", {"noise": 1.0}, "takes n, seed, height, not noise"),
         ("grid_with_hole", {"rows": 3, "hole": 3}, "leaves nothing"),
         ("digits", {"n": 5000}, "there are 1797"),
         ("circle", {"radius": -1.0}, "positive"),
@@ -89,6 +88,8 @@ def test_wrong_arguments_are_refused(name, arguments, message):
 def test_unknown_names_offer_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'swiss_roll'"):
         datasets.generate("swissroll")
+    with pytest.raises(UnknownNameError, match=r"argument of swiss_roll\(\) 'noise'.*Known: height"):
+        datasets.generate("swiss_roll", noise=1.0)
 
 
 def test_the_registry_cannot_be_changed():

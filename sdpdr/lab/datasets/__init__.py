@@ -10,7 +10,6 @@ from inspect import isfunction, signature
 from types import MappingProxyType
 
 from sdpdr.base.checks import choice
-from sdpdr.base.errors import DataError
 from sdpdr.lab.datasets import agents, matrices, shapes
 from sdpdr.lab.datasets.agents import digits, random_walk, window_agent, window_walk
 from sdpdr.lab.datasets.matrices import (
@@ -54,10 +53,4 @@ __all__ = [
 def generate(name: str, **arguments: object) -> Sample:
     """Make the data set of a name in `generators`, as cards do."""
     choice("data set", name, generators)
-    parameters = signature(generators[name]).parameters
-    unknown = sorted(set(arguments) - set(parameters))
-    if unknown:
-        raise DataError(
-            f"{name} takes {', '.join(parameters)}, not {', '.join(unknown)}. Rename or drop it."
-        )
     return generators[name](**arguments)
