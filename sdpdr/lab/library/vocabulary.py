@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
@@ -27,6 +26,7 @@ from sdpdr.base.errors import (
     SdpdrError,
     StudyError,
     UnknownNameError,
+    nearest_name,
 )
 from sdpdr.families import methods
 from sdpdr.model.blocks import Band, Relation, Slack
@@ -225,8 +225,8 @@ def _number(name: str, text: str, kind: str, word: str) -> float:
 
 
 def _hint(word: str, known: Sequence[str]) -> str:
-    near = get_close_matches(word, known, n=1, cutoff=0.5)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    near = nearest_name(word, known)
+    return f" Did you mean {near!r}?" if near else ""
 
 
 # -- names --------------------------------------------------------------------------------------
