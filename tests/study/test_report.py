@@ -202,7 +202,7 @@ def test_markdown_is_escaped():
     ("cell", "title", "text"),
     [(2.34e-8, "gap", "2.3e-08"), (None, "gap", "–"), (3, "n", "3"), (2.5, "solve", "2.50"),
      (4.0, "n", "4"), (1234.5678, "x", "1235"), (2.0, "times the fastest", "2.00"),
-     (1, "out of memory", "1"), (2e9, "median memory", "2 GB")],
+     (1, "out of memory", "1"), (2e9, "median memory", "2.0 GB")],
 )  # fmt: skip
 def test_numbers_are_shown_by_their_columns(cell, title, text):
     assert show(cell, title) == text

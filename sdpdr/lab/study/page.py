@@ -15,6 +15,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
+from rich.filesize import decimal
 
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import has_ending, write_file, write_text
@@ -206,7 +207,7 @@ def show(cell: Any, title: str = "") -> str:
     if isinstance(value, (str, bool)):
         return str(value)
     if title in _BYTES:
-        return show_bytes(value)
+        return decimal(int(value))
     if isinstance(value, int) or (value.is_integer() and title not in _FORMATS):
         return f"{value:.0f}"
     return format(value, _FORMATS.get(title, ".4g"))
@@ -220,17 +221,3 @@ def _value(cell: Any) -> Any:
     if pd.isna(value) or not np.isfinite(value):
         return None
     return value.item() if isinstance(value, np.generic) else value
-
-
-def show_bytes(size: float) -> str:
-    """Return bytes in units of thousands.
-
-    Examples
-    --------
-    >>> show_bytes(512), show_bytes(2_340_000_000)
-    ('512 B', '2.3 GB')
-    """
-    units = ["B", "kB", "MB", "GB", "TB"]
-    while abs(size) >= 999.5 and len(units) > 1:
-        size, units = size / 1000.0, units[1:]
-    return f"{size:.0f} {units[0]}" if abs(size) >= 9.95 else f"{size:.2g} {units[0]}"

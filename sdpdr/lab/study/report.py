@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from rich.filesize import decimal
 
 from sdpdr.base.rows import counted
 from sdpdr.lab.plot import studies as plot
@@ -22,7 +23,7 @@ from sdpdr.lab.study.outcomes import (
     outcome_cells,
     outcome_text,
 )
-from sdpdr.lab.study.page import Cell, Page, Picture, Section, Table, show_bytes, write_page
+from sdpdr.lab.study.page import Cell, Page, Picture, Section, Table, write_page
 from sdpdr.lab.study.results import LoadedResults
 from sdpdr.lab.study.schema import CLAIMS, ENDS, PARTS
 
@@ -398,7 +399,7 @@ def _settings(data: _Data) -> Section:
     }
     for name, value in (meta.get("settings") or {}).items():
         unit = " s" if name in ("time_limit", "patience") else ""
-        words = show_bytes(value) if name == "memory_limit" else f"{_words(value)}{unit}"
+        words = decimal(value) if name == "memory_limit" else f"{_words(value)}{unit}"
         facts[_SETTINGS.get(name, name.replace("_", " "))] = words
     code = {"Command": meta.get("command"), "Study file": meta.get("text")}
     return Section(
