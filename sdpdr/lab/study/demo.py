@@ -99,10 +99,10 @@ def unfold_digits(n: int) -> tuple[Section, Solution]:
     X, classes = datasets.digits(n)
     graph = graphs.knn(X, n_neighbors=4, connect="none").largest_component()
     text = (
-        f"Each image of 8 x 8 pixels is a point with 64 coordinates. Of {n} images the graph of 4 "
-        f"nearest neighbours joins {graph.n}, its largest component, and these are unfolded. The "
-        "program knows no class: the colours are added afterwards. As many images are drawn as "
-        "find room; the rest are dots."
+        f"Each image of 8 x 8 pixels is a point with 64 coordinates. The graph of 4 nearest "
+        f"neighbours joins {graph.n} of {n} images, its largest component, which is unfolded. The "
+        "program knows no class: the colours are added afterwards. As many images are drawn as fit; "
+        "the rest are dots."
     )
     kept = graph.first_samples
     drawn = {"colour": classes[kept], "images": X[kept].reshape(-1, 8, 8), "label": "digit"}
