@@ -101,8 +101,8 @@ def unfold_digits(n: int) -> tuple[Section, Solution]:
     text = (
         f"Each image of 8 x 8 pixels is a point with 64 coordinates. The graph of 4 nearest "
         f"neighbours joins {graph.n} of {n} images, its largest component, which is unfolded. The "
-        "program knows no class: the colours are added afterwards. As many images are drawn as fit; "
-        "the rest are dots."
+        "program knows no class: the colours are added afterwards. As many images are drawn as "
+        "fit; the rest are dots."
     )
     kept = graph.first_samples
     drawn = {"colour": classes[kept], "images": X[kept].reshape(-1, 8, 8), "label": "digit"}
