@@ -62,7 +62,7 @@ class SandboxLimits:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """How a task ended: "ANSWERED", "LOST", or an end as in `sdpdr.lab.study.schema.ENDS`."""
+    """How a task ended: "ANSWERED", "LOST", or one of `sdpdr.lab.study.schema.OUTCOMES`."""
 
     end: str
     answer: Any = None
