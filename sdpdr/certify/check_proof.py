@@ -173,11 +173,12 @@ class Program:
         self.A_row, self.A_blk, self.A_i, self.A_j = d["A_row"], d["A_blk"], d["A_i"], d["A_j"]
         self.B_row, self.B_col = d["B_row"], d["B_col"]
         self.A_v, self.B_v, self.b, self.q = d["A_v"], d["B_v"], d["b"], d["q"]
-        self.rel, self.sign = d["rel"], d["sign"]
+        self.rel, self.cone, self.exponent = d["rel"], d["cone"], d["exponent"]
+        self.sign = d["sign"]
         self.K, self.m, self.p = len(self.n), len(self.b) - 1, len(self.sign)
         rows, sizes = self.m + 1, {"A": len(self.A_v), "B": len(self.B_v), "U": len(d["U_v"])}
         require(self.sense.tolist() in ([1], [-1]), "sense is 1 or -1")
-        require(rows > 0 and len(self.rel) == len(d["cone"]) == rows, "b, rel, cone")
+        require(rows > 0 and len(self.rel) == len(self.cone) == rows, "b, rel, cone")
         require(len(self.q) == self.p, "sign and q have different lengths")
         tops = {"A_row": rows, "A_blk": self.K, "A_i": None, "A_j": None, "B_row": rows}
         tops |= {"B_col": self.p, "U_blk": self.K, "U_col": None, "U_i": None}
@@ -192,7 +193,7 @@ class Program:
         require(np.all(d["U_i"] < self.n[d["U_blk"]]), "U_i is out of range")
         require(np.all((self.sign == 0) | (self.sign == 1)), "sign is 0 or 1")
         require(np.all(self.q >= 0) and np.all((self.q == 0) | (self.sign == 0)), "q")
-        self.cones = _cones(self.rel, d["cone"], d["exponent"])
+        self.cones = _cones(self.rel, self.cone, self.exponent)
         self.rays: dict[int, list[Fraction]] = {}
         self.own: dict[int, Any] = {}
         self.of = of
@@ -702,36 +703,31 @@ def dual(P: Program, a: Any = None) -> Program:
     place, row = np.unique(place, return_inverse=True)
     blk = np.searchsorted(first, place, side="right") - 1
     i, j = divmod(place - first[blk], P.n[blk])
-    rows, B = 1 + place.size, [(1 + row, column, v)]
-    # Rows of scalars.
+    B, rows, none = [(1 + row, column, v)], 1 + place.size, np.zeros(0, int)
+    # Rows of scalars, of cones, and the last, of the multiplier of the objective.
     kept, row_of = np.flatnonzero(~P.fixed), np.full(P.p, -1)
     row_of[kept] = rows + np.arange(kept.size)
+    of_cones = np.concatenate([none, *(at for _, _, at in P.cones)])
+    last = rows + kept.size + of_cones.size
     B.append((row_of[P.B_col], P.B_row, -P.B_v))
     B.append((row_of[curved], P.m + 1 + np.arange(curved.size), P.q[curved]))
-    rel = [np.zeros(rows, int), np.where(P.sign[kept] == 1, INEQUALITY, EQUATION)]
-    rows += kept.size
-    # Rows of cones, and the last, of the multiplier of the objective.
-    cone = [np.full(rows, -1)]
-    for c, (kind, _, at) in enumerate(P.cones):
-        B.append((rows + np.arange(at.size), at, np.full(at.size, -1.0)))
-        rel.append(np.full(at.size, kind))
-        cone.append(np.full(at.size, c))
-        rows += at.size
-    B.append((np.full(1, rows), np.zeros(1, int), np.ones(1)))
+    B.append((np.arange(rows + kept.size, last), of_cones, np.full(of_cones.size, -1.0)))
+    B.append((np.full(1, last), np.zeros(1, int), np.ones(1)))
+    # The objective, to be minimised: minus the bound.
     B.append((np.zeros(P.m + 1, int), np.arange(P.m + 1), np.r_[-P.b[0], P.b[1:]]))
-    columns, none = P.m + 1 + curved.size + int(np.sum(a != 0)), np.zeros(0, int)
-    sign, q = np.zeros(columns, int), np.zeros(columns)
-    sign[: P.m + 1] = (P.rel == INEQUALITY) & ~P.equation
-    q[P.m + 1 : P.m + 1 + curved.size] = P.q[curved]
     B_row, B_col, B_v = (np.concatenate(x) for x in zip(*B, strict=True))
-    at = (B_row >= 0) & (B_v != 0)
-    names = {"A_row": 1 + np.arange(place.size), "A_blk": blk, "A_i": i, "A_j": j}
-    names |= {"A_v": np.where(i == j, -1.0, -0.5), "n": P.n, "sense": np.ones(1, int)}
-    names |= {"B_row": B_row[at], "B_col": B_col[at], "B_v": B_v[at], "sign": sign, "q": q}
-    names |= {"b": np.r_[np.zeros(rows), 1.0], "rel": np.concatenate([*rel, [EQUATION]])}
-    names |= {"cone": np.concatenate([*cone, [-1]])}
-    names |= {"exponent": np.array([exponent for _, exponent, _ in P.cones], float)}
-    names |= dict.fromkeys(("U_blk", "U_col", "U_i"), none) | {"U_v": np.zeros(0)}
+    at, zeros = (B_row >= 0) & (B_v != 0), np.zeros(np.sum(a != 0))
+    of_scalars = np.where(P.sign[kept] == 1, INEQUALITY, EQUATION)
+    signed = (P.rel == INEQUALITY) & ~P.equation
+    names = {"A_row": 1 + np.arange(place.size), "A_blk": blk, "A_i": i, "A_j": j, "n": P.n}
+    names |= {"A_v": np.where(i == j, -1.0, -0.5), "exponent": P.exponent}
+    names |= {"B_row": B_row[at], "B_col": B_col[at], "B_v": B_v[at]}
+    names |= {"b": np.r_[np.zeros(last), 1.0], "sense": np.ones(1, int)}
+    names |= {"rel": np.r_[np.zeros(rows, int), of_scalars, P.rel[of_cones], EQUATION]}
+    names |= {"cone": np.r_[np.full(rows + kept.size, -1), P.cone[of_cones], -1]}
+    names |= {"sign": np.r_[signed, 0 * curved, zeros].astype(int)}
+    names |= {"q": np.r_[np.zeros(P.m + 1), P.q[curved], zeros]}
+    names |= {"U_blk": none, "U_col": none, "U_i": none, "U_v": np.zeros(0)}
     D = Program(names, of=P)
     D.own = {k: D.A_row[at] for k, at in enumerate(D.entries)}
     D.U = D.U if whole else P.U
