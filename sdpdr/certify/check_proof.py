@@ -13,11 +13,12 @@ import math
 import sys
 import zipfile
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 import numpy as np
@@ -795,11 +796,11 @@ def combine(
         at = [y.get(int(i), Fraction(0)) for i in rows]
         inside = not any(at) or in_cone(P, c, at, [0] * len(at), dual=True)
         need(inside, "a step has multipliers of a cone that are not in its dual")
-    W: dict[tuple[int, int, int], Fraction] = {}
-    s = [Fraction(0)] * P.p
+    # The combination of rows by block and entry, less its squares.
+    W, s = defaultdict[tuple[int, int, int], Fraction](Fraction), [Fraction(0)] * P.p
     for t in np.flatnonzero(np.isin(P.A_row, list(y))).tolist():
-        key = (int(P.A_blk[t]), int(P.A_i[t]), int(P.A_j[t]))
-        W[key] = W.get(key, Fraction(0)) + y[int(P.A_row[t])] * Fraction(P.A_v[t])
+        place = (int(P.A_blk[t]), int(P.A_i[t]), int(P.A_j[t]))
+        W[place] += y[int(P.A_row[t])] * Fraction(P.A_v[t])
     for t in np.flatnonzero(np.isin(P.B_row, list(y))).tolist():
         s[P.B_col[t]] += y[int(P.B_row[t])] * Fraction(P.B_v[t])
     for j, x in enumerate(s):
@@ -813,18 +814,14 @@ def combine(
         are_whole = any(w.values()) and all(x == int(x) and abs(x) < 2**53 for x in w.values())
         need(are_whole, "a square is not of whole numbers that doubles hold")
         squares.setdefault(k, []).append(w)
-        for i in w:
-            for j in w:
-                if i <= j:
-                    change = weight * w[i] * w[j]
-                    W[k, i, j] = W.get((k, i, j), Fraction(0)) - change
+        for i, j in combinations_with_replacement(sorted(w), 2):
+            W[k, i, j] -= weight * w[i] * w[j]
     for k, column, text in step["known"]:
         need(0 <= k < P.K and 0 <= column < P.U[k].shape[1], "a step names an unknown null vector")
         u = P.U[k][:, [column]].tocoo()
         for j, v in _vector(text, int(P.n[k])).items():
             for i, x in zip(u.row.tolist(), u.data.tolist(), strict=True):
-                key = (k, min(i, j), max(i, j))
-                W[key] = W.get(key, Fraction(0)) - Fraction(x) * v * (2 if i == j else 1)
+                W[k, min(i, j), max(i, j)] -= Fraction(x) * v * (2 if i == j else 1)
     need(not any(W.values()), "the squares of a step are not those of its rows")
     return y, s, squares
 
