@@ -12,7 +12,7 @@ prove the bound :math:`c_0 - f^T w - b^T z`. Entries of matrices are the user's 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -213,14 +213,6 @@ class FlatProgram:
             Piece(kind, size, self.A[rows], self.b[rows], None if R is None else R[rows], units)
             for kind, size, rows, units in self.parts
         ]
-
-    def moved(self, right: Array) -> FlatProgram:
-        """The program with other right sides of the cones."""
-        return replace(self, b=right)
-
-    def charged(self, cost: Array) -> FlatProgram:
-        """The program with another cost."""
-        return replace(self, c=cost)
 
 
 def build(

@@ -1,9 +1,8 @@
 r"""The door of the kernel: what is proved of a program, from any solver's answer.
 
 In turn, until both sides agree to the tolerance or the budget is spent: the answer as it is given;
-points of the central path nearby, towards which it is moved as little as can be verified; the
-central path of a relaxed program, which has the same multipliers, or the same points; where there
-is no interior, the same on the smallest face, or a ray. What was proved by then is kept.
+points of the central path nearby, towards which it is moved as little as can be verified; where
+there is no interior, the same on the smallest face, or a ray. What was proved by then is kept.
 """
 
 from __future__ import annotations
@@ -39,8 +38,6 @@ _FEW, _UPWARDS, _LEVELS = 4, 8, 24
 _UP, _DOWN = 10.0, 0.2
 # What is left of a level after the shortest step down.
 _SLOWEST = 0.7
-# Multiples of the tolerance by which right sides or costs are relaxed.
-_RELAXED = (0.1, 10.0, 1e3)
 # What is left of a gap where both sides come from elsewhere, rounded.
 _CONTRADICTS = 1e-9
 _MISTAKE = "their proofs contradict each other, a mistake of sdpdr's own: please report it"
@@ -184,7 +181,7 @@ class Kernel:
         return known
 
     def _beyond(self) -> None:
-        """What lies next to the answer, on the path, on faces and on relaxed programs."""
+        """What lies next to the answer, on the path and on faces."""
         if not self.is_done and not self.is_late():
             self._on_path()
         has_faces = self.faces > 0 and not self.stays
@@ -193,9 +190,6 @@ class Kernel:
         is_open = self.known.status == UNPROVED and not self.is_done
         if is_open and self._path is not None and not self.program.faceless and not self.is_late():
             self._along_path(range(_FEW, _LEVELS), _UPWARDS)
-        is_open = self.known.status == UNPROVED and not self.is_done
-        if is_open and self._path is not None and not self.stays and not self.is_late():
-            self._on_relaxed()
 
     def _lacks_a_side(self) -> bool:
         known = self.known
@@ -346,28 +340,3 @@ class Kernel:
         how = "multipliers towards the central path"
         is_bounded = self.attempt(BOUND, z, how, proof, multipliers)
         return is_attained and is_bounded
-
-    def _on_relaxed(self) -> None:
-        """A side that is missing, on the path of a program that shares it and has interior."""
-        program, (x, s, z, _) = self.program, self.answer
-        e, m = program.centre, program.f.size
-        # Where one side is never proved, the other is of use, however far from the optimum.
-        spared = program.faceless and {*program.faceless, *self.known.how}
-        for side, other in ((VALUE, s), (BOUND, z[m:])):
-            if side in spared:
-                continue
-            for share in _RELAXED:
-                if self.is_done or self.is_late():
-                    return
-                size = self._size()
-                delta = share * self.tol * size / max(abs(float(e @ other)), 1e-3 * size, 1e-12)
-                if side == BOUND:
-                    eased = program.moved(program.b + delta * e)
-                else:
-                    eased = program.charged(program.c - program.A.T @ (delta * e))
-                found = Path(eased, self.is_late).centre(x, s, z, self._least)
-                if found is None:
-                    continue
-                proof = Proof(program, program.b - program.A @ found[0], found[1])
-                y, inside = (x, found[0]) if side == VALUE else (z, found[1])
-                self.attempt(side, y, "the central path of a relaxed program", proof, inside)

@@ -110,7 +110,7 @@ def test_numbers_that_vanish_in_other_units_stay_as_they_are():
 def test_a_negative_value_is_rounded_upwards():
     program, x = program_at(thin_matrix(1e-6))
     one = Stretched(program, x, sizes_of(program)).value()
-    turned = Stretched(program.charged(-program.c), x, sizes_of(program)).value()
+    turned = Stretched(replace(program, c=-program.c), x, sizes_of(program)).value()
     exact = sum(Fraction(float(c)) * Fraction(float(v)) for c, v in zip(program.c, x, strict=True))
     assert Fraction(one) >= exact
     assert Fraction(turned) >= -exact
