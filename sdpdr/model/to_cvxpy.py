@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader  # type: ignore[import-untyped]
+import cvxpy as cp
 
 from sdpdr.linalg.svec import full_from_svec, order_of
 from sdpdr.model.affine import Affine
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth
-from sdpdr.solvers.cvxpy_solver import Rendered, apply, declare
+from sdpdr.solvers.rendering import Rendered, apply, declare
 
 if TYPE_CHECKING:
-    import cvxpy as cp
-
     from sdpdr.model.model import Model
-else:
-    # To import it takes longer than most solves.
-    cp = lazy_loader.load("cvxpy")
 
 
 def to_cvxpy(model: Model) -> cp.Problem:

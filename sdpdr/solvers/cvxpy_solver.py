@@ -1,20 +1,19 @@
-"""Programs written in cvxpy, and solvers reached through it: a problem solved, its point read."""
+"""Solvers reached through cvxpy: a problem solved, its point read.
+
+cvxpy is imported where a problem of its own is solved, since that takes longer than most solves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import lazy_loader  # type: ignore[import-untyped]
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.svec import full_from_svec
-from sdpdr.program.point import Point, PsdVariable, Variable
-from sdpdr.program.rows import Lmi
+from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
@@ -24,9 +23,8 @@ from sdpdr.solvers.screen import failure
 
 if TYPE_CHECKING:
     import cvxpy as cp
-else:
-    # To import it takes longer than most solves.
-    cp = lazy_loader.load("cvxpy")
+
+    from sdpdr.solvers.rendering import Rendered
 
 # By cvxpy's own words.
 _VERDICTS = {
@@ -39,77 +37,6 @@ _VERDICTS = {
 }
 # What native codes raise when they give up: their failure, not the caller's.
 _GIVING_UP = (ArithmeticError, ValueError, RuntimeError)
-
-
-def declare(variable: Variable) -> cp.Variable:
-    """The cvxpy variable of the same name and shape."""
-    if isinstance(variable, PsdVariable):
-        return cp.Variable((variable.n, variable.n), PSD=True, name=variable.name)
-    return cp.Variable(variable.size, nonneg=variable.nonnegative, name=variable.name)
-
-
-def apply(linear_map: LinearMap | VectorMap, variable: cp.Variable) -> cp.Expression:
-    """A map on a cvxpy variable, as one sparse matrix times one vector.
-
-    Row by row expressions cost cvxpy more time than the solve; a single product does not.
-    """
-    if isinstance(linear_map, VectorMap):
-        return linear_map.matrix() @ variable
-    spread = full_from_svec(linear_map.n)
-    # D svec(K) = vec(K) with D^T D = I, so svec(K) = D^T vec(K).
-    return (linear_map.matrix() @ spread.T) @ cp.vec(variable, order="F")
-
-
-@dataclass(frozen=True, eq=False)
-class Rendered:
-    """A cvxpy problem and the handles to read its point back.
-
-    Attributes
-    ----------
-    problem : cvxpy.Problem
-    variables : mapping from name to cvxpy variable
-    constraints : mapping from row label to cvxpy constraint
-    excesses : mapping from row label to (variable, expression)
-        Of priced rows: a variable that equals the expression at every feasible point.
-    """
-
-    problem: cp.Problem
-    variables: Mapping[str, cp.Variable]
-    constraints: Mapping[str, Any]
-    excesses: Mapping[str, tuple[cp.Variable, cp.Expression]] = field(default_factory=dict)
-
-
-def render(sdp: SDP) -> Rendered:
-    """A standard-form program as a cvxpy minimisation; groups without rows are left out."""
-    variables = {v.name: declare(v) for v in sdp.variables}
-    objective = cp.sum(_sum(sdp.objective, variables, np.zeros(1)))
-    for v in sdp.vector_variables:
-        if v.curvature is not None:
-            root = np.sqrt(v.curvature / 2.0)
-            objective += cp.sum_squares(cp.multiply(root, variables[v.name]))
-    constraints: dict[str, Any] = {}
-    for r in sdp.rows:
-        if r.m == 0:
-            continue
-        lhs = _sum(r.lhs, variables, np.zeros(r.m))
-        constraints[r.label] = lhs == r.rhs if r.relation == "==" else lhs <= r.rhs
-    for lmi in sdp.lmis:
-        constraints[lmi.label] = _matrix(lmi, variables) >> 0
-    problem = cp.Problem(cp.Minimize(objective + sdp.constant), list(constraints.values()))
-    return Rendered(problem, variables, constraints)
-
-
-def _matrix(lmi: Lmi, variables: Mapping[str, cp.Variable]) -> cp.Expression:
-    spread = full_from_svec(lmi.order)
-    maps = {name: spread @ linear_map for name, linear_map in lmi.lhs.items()}
-    flat = _sum(maps, variables, spread @ lmi.constant)
-    return cp.reshape(flat, (lmi.order, lmi.order), order="F")
-
-
-def _sum(maps: Mapping[str, Any], variables: Mapping[str, cp.Variable], constant: Array) -> Any:
-    """Maps on their variables; rows without any are constants, as cvxpy takes no plain truth."""
-    terms = (apply(a, variables[name]) for name, a in maps.items())
-    return sum(terms, start=cp.Constant(constant))
 
 
 def _count_from_above(problem: cp.Problem) -> None:
@@ -137,6 +64,8 @@ class CvxpySolver(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Render the program in cvxpy and solve it."""
+        from sdpdr.solvers.rendering import render
+
         deadline = Deadline(self.time_limit)
         rendered = render(sdp)
         rest = replace(self, time_limit=deadline.left())
@@ -150,6 +79,8 @@ class CvxpySolver(Solver):
 
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem and read its point; the value is that of its minimisation."""
+        from cvxpy import SolverError
+
         problem, watch = rendered.problem, Deadline()
         native_code_runs()
         _count_from_above(problem)
@@ -158,7 +89,7 @@ class CvxpySolver(Solver):
             # Our own grading replaces warnings that a solution may be inaccurate.
             with quiet(), undisturbed(self.verbose):
                 self._solve(problem, options)
-        except (cp.SolverError, *_GIVING_UP) as error:
+        except (SolverError, *_GIVING_UP) as error:
             seconds = {"compile": rendering, "solve": watch.spent}
             failed = replace(failure(self.name, error), seconds=seconds)
             # What cvxpy does not accept from a solver that was interrupted at its limit.

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import lazy_loader  # type: ignore[import-untyped]
 import numpy as np
 
 from sdpdr.base.deadline import Deadline
@@ -19,16 +18,15 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import is_tiny
 from sdpdr.solvers.base import Outcome, Progress
 from sdpdr.solvers.conic import ConicForm, solve_tiny
-from sdpdr.solvers.cvxpy_solver import CvxpySolver, Rendered
+from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.processes.ends import is_worker
 from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.splitting import split
 
 if TYPE_CHECKING:
     import cvxpy as cp
-else:
-    # To import it takes longer than most solves.
-    cp = lazy_loader.load("cvxpy")
+
+    from sdpdr.solvers.rendering import Rendered
 
 # SCS's own words for a run cut short before it could tell, and for an inaccurate solution.
 _INDETERMINATE, _INACCURATE = -3, 2
@@ -141,7 +139,9 @@ class Cvxopt(CvxpySolver):
         try:
             super()._solve(problem, options)
         except KeyError as error:
-            raise cp.SolverError("CVXOPT broke down before it had a point") from error
+            from cvxpy import SolverError
+
+            raise SolverError("CVXOPT broke down before it had a point") from error
 
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem, and undo what cvxpy has done to CVXOPT's global options."""

@@ -13,7 +13,6 @@ from sdpdr.base.deadline import ENDLESS, Deadline, TimeUpError
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
 from sdpdr.base.progress import Progress, show_progress
 from sdpdr.model import Model
-from sdpdr.model.to_cvxpy import render_model
 from sdpdr.model.to_sdp import standard_point
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.run import Claim, Status, Verdict
@@ -194,6 +193,8 @@ def _written_outcome(
         with suppress(NotAcceptedError):
             return run_solver(solver, partial(run_written, solver, model), isolate=True)
     with request.clock("render"):
+        from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
+
         rendered = render_model(model)
     solver = replace(solver, time_limit=turn.left())
     return run_solver(solver, partial(solver.run_rendered, rendered), request.isolate)
@@ -201,6 +202,8 @@ def _written_outcome(
 
 def run_written(solver: CvxpySolver, model: Model) -> Outcome:
     """The outcome of a model as written, for processes that are sent one."""
+    from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
+
     deadline = Deadline(solver.time_limit)
     rendered = render_model(model)
     rest = replace(solver, time_limit=deadline.left())

@@ -8,7 +8,6 @@ from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALU
 from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.model import Model
-from sdpdr.model.to_cvxpy import render_model
 from sdpdr.program.ray import Ray
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.solution import Solution
@@ -50,7 +49,9 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
     known = Knowledge(scale=request.gap_scale)
     stopped = False
     with request.clock("certify"):
-        from sdpdr.model.conic.flat import flat_problem  # which imports cvxpy
+        # These import cvxpy, which takes longer than most solves.
+        from sdpdr.model.conic.flat import flat_problem
+        from sdpdr.model.to_cvxpy import render_model
 
         flat = flat_problem(render_model(model).problem)
         units = Units.of(flat.program)

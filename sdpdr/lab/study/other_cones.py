@@ -19,7 +19,8 @@ from sdpdr.program import Status
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Solver
-from sdpdr.solvers.cvxpy_solver import CvxpySolver, Rendered
+from sdpdr.solvers.cvxpy_solver import CvxpySolver
+from sdpdr.solvers.rendering import Rendered
 from sdpdr.solving.verify.verify import verify
 
 # The form in which such problems are solved.
