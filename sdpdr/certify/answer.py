@@ -100,7 +100,7 @@ def is_nothing(sdp: SDP, *values: float | None) -> bool:
 def faceless(sdp: SDP) -> Set[str]:
     """The side, "value" or "bound", of which the kernel has found no interior and no exact face.
 
-    It is proved by no answer of another solver either.
+    None was found beside an answer that was close to feasible, so that other solvers are of no use.
 
     Examples
     --------

@@ -28,12 +28,15 @@ class OnFaces:
         self._kernel, self._known = kernel, kernel.known
 
     def run(self) -> None:
-        """All in turn, once: what no face is found for stays `FlatProgram.faceless`."""
+        """All in turn; what no face is found for beside a close answer stays so.
+
+        That is `FlatProgram.faceless`, and is not looked for again.
+        """
         known, faceless = self._known, self._kernel.program.faceless
         if faceless:
             return
         self._search()
-        if known.status == UNPROVED and not self._kernel.is_late():
+        if known.status == UNPROVED and not self._kernel.is_late() and self._kernel.is_close:
             missing = VALUE if VALUE not in known.how else BOUND
             faceless |= {missing} - known.how.keys()
 

@@ -155,6 +155,22 @@ class Kernel:
         """Whether both sides agree to the tolerance."""
         return self.known.gap <= self.tol or self.known.is_nothing
 
+    @property
+    def is_close(self) -> bool:
+        """Whether the answer misses no equations by more than the root of the tolerance."""
+        program, (x, s, z, _) = self.program, self.answer
+        y, z = z[: program.f.size], z[program.f.size :]
+        sides = (
+            (program.E @ x - program.f, abs(program.E) @ abs(x) + abs(program.f)),
+            (program.A @ x + s - program.b, abs(program.A) @ abs(x) + abs(program.b)),
+            (
+                program.E.T @ y + program.A.T @ z + program.c,
+                abs(program.E.T) @ abs(y) + abs(program.A.T) @ abs(z) + abs(program.c),
+            ),
+        )
+        most = np.sqrt(self.tol)
+        return all(np.linalg.norm(off) <= most * np.linalg.norm(sizes) for off, sizes in sides)
+
     def run(self, claim: str = "") -> Knowledge:
         """All in turn; numbers that overflow on the way are looked at where they arrive."""
         with np.errstate(all="ignore"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, methods
+from sdpdr import graphs, methods, minimize, psd
 from sdpdr.blocks import Band
 from sdpdr.errors import DataError, ModelError
 from sdpdr.iterate import polish
@@ -50,6 +50,13 @@ def test_a_band_and_a_floor_are_kept(flat):
     assert mended.residual < 1e-9
     assert np.all(np.abs(lengths(graph, mended.factor) / graph.sqdist - 1.0) < 0.1 + 1e-9)
     assert np.sum(mended.factor**2) >= variance * (1.0 - 1e-9)
+
+
+def test_limits_that_never_act_hide_no_violation():
+    X = psd("X", 3)
+    unit = (X - np.eye(3) == 0.0) + (X.diagonal() <= 1e12) + (X.trace() <= 1e12)
+    mended = polish((minimize(X.trace()) + unit).to_sdp(), np.ones((3, 3)), rank=1)
+    assert not mended.held()
 
 
 def test_a_rank_too_low_leaves_a_residual(flat):

@@ -170,7 +170,9 @@ class _Violations:
         faces = exposing_rows(program, name)
         found = [r for r in program.rows if set(r.lhs) == {name} and r not in faces]
         entries = [row_norms(r.lhs[name]) for r in found]
-        sizes = [np.abs(r.rhs) / e for r, e in zip(found, entries, strict=True)]
+        # Equations say how large the matrix is; limits may never act.
+        equations = [r for r in found if r.relation == "==" and np.any(r.rhs)] or found
+        sizes = [np.abs(r.rhs) / row_norms(r.lhs[name]) for r in equations]
         known = np.concatenate([np.zeros(0), *sizes])
         typical = float(np.median(known[known > 0.0])) if np.any(known > 0.0) else 1.0
         scaled = []
