@@ -29,7 +29,13 @@ if POSSIBLE:
     from multiprocessing import forkserver, popen_forkserver, reduction, util
 
 # What tasks are made of: all solvers, and models as they are written.
-_PRELOADED = ["cvxpy", "sdpdr.solving.attempt", "sdpdr.model.blocks", "sdpdr.graphs"]
+_PRELOADED = [
+    "sdpdr.solving.attempt",
+    "sdpdr.solvers.cvxpy_interfaces",
+    "sdpdr.model.to_cvxpy",
+    "sdpdr.model.blocks",
+    "sdpdr.graphs",
+]
 _UNINTERRUPTIBLE = "sdpdr.solvers.processes.uninterruptible"
 # With one thread in each library the server can be forked; workers get as many as their caller.
 _ONE_THREAD = {
