@@ -49,6 +49,8 @@ CLAIMS = ("value", "bound", "infeasible", "unbounded")
 # Half a unit in the last place of one. UP and TINY pay for the rounding of a bound on rounding.
 UNIT, UP, TINY = 2.0**-53, 1.0 + 1e-9, 1e-290
 SMALLEST, LARGEST = 1e-50, 1e50
+# What is missed at all is taken for more than this: no product of it with units underflows.
+LEAST_MISS = 1e-60
 # Rows of matrices up to which dense ones are factorized.
 DENSE = 3000
 # What is added to a radius, so that what lies in a cone lies inside of it.
@@ -487,7 +489,7 @@ def distance(J: Any, size: Any, terms: Any, missed: Any, bend: Any) -> float:
     h = 1.0 / power_of_two(lengths)
     D = sp.diags_array(h)
     sigma = least_singular(sp.csr_array(D @ J)) - rounding(terms) * norm((D @ size).data)
-    rho, kappa = norm(missed * h), norm(bend * h)
+    rho, kappa = max(norm(missed * h), LEAST_MISS), norm(bend * h)
     words = f"rho {rho:.1e}, sigma {sigma:.1e}, kappa {kappa:.1e}"
     need(sigma > 0, f"the equations are too near to dependent ({words})")
     need(4.0 * UP * kappa * rho <= sigma**2, f"no solution is proved near the point ({words})")

@@ -150,7 +150,44 @@ def test_honest_witnesses_are_accepted():
     assert upper(limit, point(limit, [3.0 + 1e-9], rank=[-1])) == pytest.approx(3.0)
 
 
+def hidden(slopes, objective, *more, bound=(), sign=(0,), z=(0.0,), unit=(0.0,)):
+    """A point that misses one equation by 2^-602 at such slopes, which forces Z_01 < 0.
+
+    X = (1 + 2^-26)^2 e^2 and Y = e^2 are given, with v X - w Y = 2^-602 for two numbers v and w.
+    """
+    e, square = 2.0**-166, 2**52 + 2**27 + 1
+    inverse = pow(square, -1, 2**52) + 2**52
+    w = (inverse * square - 1) // 2**52
+    v, halves = inverse * 2.0**-52 * e, [(w // 2 - w // 2 % 4), w - w // 2 + w // 2 % 4]
+    given = [(1, 2, 0, 1, slopes), (1, 0, 0, 0, v)]
+    given += [(1, 1, 0, 0, -part * 2.0**-52 * e) for part in halves]
+    given += [(2, 0, 0, 0, 1.0 / e), (3, 1, 0, 0, 1.0 / e)]
+    b = [0.0, 0.0, square * 2.0**-52 * e, e, *bound]
+    rel = [0, 0, 0, 0, *(kind for kind, _ in more)]
+    rows = [entry for _, entries in more for entry in entries]
+    P = program(
+        b, rel,
+        objective + [x for x in rows if len(x) == 3], given + [x for x in rows if len(x) == 5],
+        orders=[1, 1, 2], sign=sign,
+    )  # fmt: skip
+    R = [(1 + 2.0**-26) * e, e, 1.0 / e, 0.0, 0.0, 1.0 / e]
+    return upper(P, point(P, z, R, rank=[1, 1, 2]) | {"unit": np.array(unit)})
+
+
 CHEATS = {
+    "a value that misses an equation by less than doubles hold": lambda: hidden(
+        2.0**166, [(0, 0, 1.0)], (INEQUALITY, [(4, 2, 0, 1, -0.5)]), bound=[0.0]
+    ),
+    "a value that moves by less than doubles hold": lambda: hidden(
+        2.0**106,
+        [],
+        (0, [(4, 2, 0, 1, -(2.0**-166)), (4, 0, 1.0)]),
+        (0, [(5, 1, 2.0**166), (5, 0, -(2.0**-166))]),
+        bound=[0.0, 0.0],
+        sign=(0, 1),
+        z=(0.0, 0.0),
+        unit=(2.0**166, 2.0**-166),
+    ),
     "a bound by an inequality turned round": lambda: lower(capped, np.array([1.0, -1.0])),
     "a bound by scalars that move": lambda: lower(endless, np.array([1.0, -0.998])),
     "a value that moves out of an inequality": lambda: upper(nothing, point(nothing, [0.999])),
