@@ -90,6 +90,8 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             require(sum(x.file_size for x in archive.infolist()) <= BYTES, "it is too large")
+            names = archive.namelist()
+            require(len(names) == len(set(names)), "two of its members have one name")
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: np.asarray(file[name]) for name in file.files}
         require(arrays["json"].nbytes <= TEXT, "its text is too long")
@@ -121,6 +123,7 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             usual = (x == 0.0) | ((abs(x) > SMALLEST) & (abs(x) < LARGEST))
             require(np.all(usual), f"{name} has numbers beyond 1e-50 and 1e50")
         else:
+            require(np.all(x <= np.iinfo(np.int64).max), f"{name} has numbers beyond 64 bits")
             arrays[name] = x.astype(np.int64)
     return head, arrays
 

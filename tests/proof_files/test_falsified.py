@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from copy import deepcopy
 from functools import cache
 
@@ -183,6 +184,7 @@ def test_what_is_no_file_is_named(make, written, tmp_path):
         lambda f: f.arrays.update(b=np.append(f.arrays["b"][:-1], np.nan)),
         lambda f: f.arrays.update(b=f.arrays["b"] * 1e99 + 1e99),
         lambda f: f.arrays.update(more=np.zeros(1)),
+        lambda f: f.arrays.update(sense=np.array([2**64 - 1], dtype=np.uint64)),
         lambda f: f.arrays.update(rel=f.arrays["rel"][None]),
         lambda f: f.head.update(version=2),
         lambda f: f.head.update(claims={}),
@@ -195,6 +197,11 @@ def test_what_is_no_file_is_named(make, written, tmp_path):
         change(file)
         with pytest.raises(NoProofFileError):
             check(file.write(tmp_path / "none.proof"))
+    twice = written(make).write(tmp_path / "none.proof")
+    with zipfile.ZipFile(twice, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("b.npy", archive.read("b.npy"))
+    with pytest.raises(NoProofFileError, match="one name"):
+        check(twice)
     file = written(make)
     del file.arrays["b"]
     with pytest.raises(NoProofFileError, match="missing"):
