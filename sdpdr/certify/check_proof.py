@@ -90,7 +90,7 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             require(sum(x.file_size for x in archive.infolist()) <= BYTES, "it is too large")
-            names = archive.namelist()
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
             require(len(names) == len(set(names)), "two of its members have one name")
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: np.asarray(file[name]) for name in file.files}

@@ -257,14 +257,20 @@ class FileProgram:
                 irrational.add(e)
         if irrational:
             self.notes.append(f"{len(irrational)} rows over the square root of two are rounded")
+        left = 0
         for (e, place), number in total.items():
-            for _ in range(_DOUBLES if e not in irrational else 0):
+            if e in irrational:
+                continue
+            for _ in range(_DOUBLES):
                 part = float(number)
                 if not part:
                     break
                 row = sp.csr_array(([part], ([0], [place])), shape=(1, rows.shape[1]))
                 self._add(first + e, name, row)
                 number -= Fraction(part)
+            left += number != 0
+        if left:
+            self.notes.append(f"{left} coefficients of {name!r} are rounded to {_DOUBLES} doubles")
         kept = np.ones(rows.shape[0])
         kept[[e for e in odd.tolist() if e not in irrational]] = 0.0
         return sp.csr_array(sp.diags_array(kept) @ rows)
