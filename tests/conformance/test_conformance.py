@@ -100,7 +100,7 @@ RUNS = [
 ]
 
 
-@pytest.mark.daily(36)
+@pytest.mark.daily(18)
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(("name", "form", "case"), RUNS)
 def test_every_solver_on_every_program(name, form, case):

@@ -27,7 +27,7 @@ def diagnose(program):
     return sdpdr.diagnose(program, seconds=SECONDS)
 
 
-@pytest.mark.daily(14)
+@pytest.mark.daily(10)
 @pytest.mark.parametrize("broken", [pytest.param(one, id=one.name) for one in BROKEN])
 def test_the_cause_of_a_broken_program_is_the_first_finding(broken):
     first = diagnose(broken.make())[0]
@@ -147,6 +147,7 @@ def test_only_the_rows_that_contradict_each_other_are_kept():
     assert "none of them can be left out" in first.says
 
 
+@pytest.mark.nightly
 def test_without_any_of_the_constraints_named_the_conflict_is_gone():
     K = psd("K", 3)
     named = {

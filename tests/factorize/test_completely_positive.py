@@ -98,6 +98,7 @@ def test_parts_are_decided_one_by_one():
 # -- certificates ----------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_a_certificate_by_program():
     """Every three rows are joined, in five rows of any scale and in seven."""

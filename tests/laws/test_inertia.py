@@ -29,6 +29,7 @@ def unfolding(n, objective, *more):
     return SDP((PsdVariable("K", n),), objective, rows, maximize=bool(objective))
 
 
+@pytest.mark.nightly
 def test_a_program_with_a_point_is_not_proved_infeasible():
     n = 1001
     F = np.random.default_rng(0).standard_normal((n, 2))

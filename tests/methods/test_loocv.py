@@ -247,6 +247,7 @@ def is_by_folding(run):
     return run.words.startswith("of the folded kernel")
 
 
+@pytest.mark.nightly
 def test_solved_by_folding_the_optimum_is_that_of_the_program_as_it_is_written(graph):
     whole = sdpdr.solve(methods.loocv(graph, 10.0 * TRACE), "clarabel", "gram", tol=1e-7)
     found = iterate.solve_loocv(graph, 10.0 * TRACE, tol=1e-5)

@@ -65,6 +65,7 @@ def test_repair_never_gives_a_worse_or_less_feasible_point(seed, curved, feasibl
         assert sdp.primal_value(repaired) <= sdp.primal_value(values) + 1e-11
 
 
+@pytest.mark.nightly
 def test_a_design_on_the_simplex_is_certified_and_equivalent():
     # Kiefer and Wolfowitz: at the best design no point's variance is larger than the dimension.
     points = np.random.default_rng(0).standard_normal((10, 3))
