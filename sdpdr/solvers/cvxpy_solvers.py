@@ -7,7 +7,8 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -240,16 +241,33 @@ class Mosek(CvxpySolver):
     @classmethod
     def licence_problem(cls) -> str | None:
         """MOSEK's own words when it will not give out a licence."""
-        import mosek
-
-        try:
-            with mosek.Env() as env:
-                env.checkoutlicense(mosek.feature.pton)
-        except mosek.Error as error:
-            code = str(error).split(":")[0].removeprefix("rescode.")
-            return f"MOSEK reports {code}. Put a licence file where MOSEK looks for one."
-        return None
+        default = os.path.expanduser("~/mosek/mosek.lic")
+        place = os.environ.get("MOSEKLM_LICENSE_FILE", default)
+        file = Path(place)
+        return _refused(place, file.stat().st_mtime if file.is_file() else None)
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in MOSEK's names, in the box that cvxpy wants around them."""
         return {"mosek_params": super().native_options()}
+
+
+@cache
+def _refused(place: str, changed: float | None) -> str | None:
+    """Ask MOSEK for a licence, once for each state of its file: often asked, it waits for seconds.
+
+    Parameters
+    ----------
+    place : str
+        Where MOSEK looks for its licence.
+    changed : float or None
+        When a file there was last changed.
+    """
+    import mosek
+
+    try:
+        with mosek.Env() as env:
+            env.checkoutlicense(mosek.feature.pton)
+    except mosek.Error as error:
+        code = str(error).split(":")[0].removeprefix("rescode.")
+        return f"MOSEK reports {code}. Put a licence file where MOSEK looks for one."
+    return None
