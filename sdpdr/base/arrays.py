@@ -62,8 +62,9 @@ def own_rows(matrix: Any) -> sp.csr_array:
         raise ShapeError(f"a matrix has two dimensions; this one has shape {given.shape}.")
     if sp.issparse(given) and given.format == "csr":
         # To copy a matrix takes SciPy five times as long as to copy its arrays.
-        parts = (given.data.copy(), given.indices.copy(), given.indptr.copy())
-        own = sp.csr_array(parts, shape=given.shape)
+        own = rows_as_they_are(
+            given.data.copy(), given.indices.copy(), given.indptr.copy(), given.shape
+        )
     else:
         own = sp.csr_array(given, copy=True)
     own.sum_duplicates()
@@ -80,6 +81,24 @@ def rows_as_they_are(
     found.data, found.indices = data, indices.astype(kind, copy=False)
     found.indptr = indptr.astype(kind, copy=False)
     return found
+
+
+def scaled(matrix: sp.csr_array, rows: Array | None = None, columns: Array | None = None) -> Any:
+    """Multiply each row and each column of a CSR matrix by a number.
+
+    A product with a diagonal matrix is the same; SciPy takes ten times as long where it is small.
+
+    Examples
+    --------
+    >>> scaled(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]), np.array([1.0, 10.0])).toarray().tolist()
+    [[1.0, 2.0], [0.0, 30.0]]
+    """
+    data = matrix.data
+    if rows is not None:
+        data = np.repeat(rows, np.diff(matrix.indptr)) * data
+    if columns is not None:
+        data = data * columns[matrix.indices]
+    return rows_as_they_are(data, matrix.indices.copy(), matrix.indptr.copy(), matrix.shape)
 
 
 def as_whole(what: str, number: Any) -> int:

@@ -20,7 +20,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, scaled
 from sdpdr.certify.dependent import independent_rows
 from sdpdr.certify.right_inverse import RightInverse
 from sdpdr.certify.rounding import longest_row, residual
@@ -49,10 +49,10 @@ class Gram:
     def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
         sizes = np.asarray(E.multiply(E) @ D).ravel()
         self.units = 1.0 / near_powers(np.sqrt(np.maximum(sizes, 1e-280)))
-        self._E = sp.csr_array(sp.diags_array(self.units) @ E)
+        self._E = scaled(E, self.units)
         self._D, self._m = D, E.shape[0]
-        self._data = None if data is None else sp.csr_array(sp.diags_array(self.units) @ data)
-        half = sp.csr_array(self._E @ sp.diags_array(np.sqrt(D)))
+        self._data = None if data is None else scaled(data, self.units)
+        half = scaled(self._E, columns=np.sqrt(D))
         if not self._m:
             self.least = np.inf
             return
@@ -63,7 +63,7 @@ class Gram:
             sp.csr_array(size @ size.T) * float(gamma(longest_row(half) + 4))
         )
         if self._data is not None:
-            far = sp.csr_array(self._data[:, :-1] @ sp.diags_array(np.sqrt(D)))
+            far = scaled(self._data[:, :-1], columns=np.sqrt(D))
             moved = sp.csr_array(far @ size.T)
             self._error = sp.csr_array(self._error + 1.01 * (moved + moved.T + far @ far.T))
         self._is_dense = self._m <= _SMALL or M.nnz > _FILLED * self._m**2

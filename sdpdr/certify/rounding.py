@@ -9,9 +9,11 @@ and logarithm of the C library are right to `ELEMENTARY`.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.rounding import UNIT, dot_enclosure, gamma, near_powers
@@ -55,25 +57,27 @@ def residual(
     >>> value.tolist(), bool(around[0] < 1e-15)
     ([0.0], True)
     """
-    A = sp.csr_array(A)
-    sums = np.zeros(A.shape[0], np.longdouble)
-    filled = np.flatnonzero(np.diff(A.indptr))
-    if filled.size:
-        products = A.data.astype(np.longdouble) * np.asarray(x, np.longdouble)[A.indices]
-        sums[filled] = np.add.reduceat(products, A.indptr[:-1][filled])
-    value = np.asarray(b - sums, dtype=float)
-    k, unit, size = longest_row(A), float(np.finfo(np.longdouble).eps), abs(A)
-    around = (k + 2) * unit * (np.abs(b) + size @ np.abs(x)) + UNIT * np.abs(value)
+    A = A if isinstance(A, sp.csr_array) else sp.csr_array(A)
+    lengths = np.diff(A.indptr)
+    filled = np.flatnonzero(lengths)
+    starts = A.indptr[filled]
+
+    def sums(terms: NDArray[Any]) -> NDArray[Any]:
+        of_rows = np.zeros(A.shape[0], terms.dtype)
+        if filled.size:
+            of_rows[filled] = np.add.reduceat(terms, starts)
+        return of_rows
+
+    at = x[A.indices]
+    value = np.asarray(b - sums(A.data.astype(np.longdouble) * at), dtype=float)
+    k, unit = int(np.max(lengths, initial=0)) + 3, float(np.finfo(np.longdouble).eps)
     far = np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
-    around = around + size @ far
+    terms = np.abs(A.data) * ((k + 2) * unit * np.abs(at) + far[A.indices])
+    around = (k + 2) * unit * np.abs(b) + sums(terms) + UNIT * np.abs(value)
     if data is not None:
         around = around + data @ np.append(np.abs(x) + far, 1.0)
     # Sums of nothing are exact; others may underflow.
-    is_there = np.zeros(A.shape[0], dtype=bool)
-    is_there[filled] = np.logical_or.reduceat(
-        (np.asarray(x) != 0.0)[A.indices], A.indptr[:-1][filled]
-    )
-    tiny = TINY * (is_there | (around > 0.0))
+    tiny = TINY * ((sums(at != 0.0) > 0) | (around > 0.0))
     return value, UP * (1.0 + gamma(k)) * around + tiny
 
 

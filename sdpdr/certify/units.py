@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix, scaled
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     NONNEGATIVE,
@@ -133,14 +133,13 @@ class Units:
 
     def program(self, program: FlatProgram) -> FlatProgram:
         """The program in these units."""
-        C, R_E, R_A = (sp.diags_array(v) for v in (self.unknowns, self.equations, self.cones))
         around = program.around
         return replace(
             program,
             c=self.unknowns * program.c / self.price,
-            E=sp.csr_array(R_E @ program.E @ C),
+            E=scaled(program.E, self.equations, self.unknowns),
             f=self.equations * program.f / self.length,
-            A=sp.csr_array(R_A @ program.A @ C),
+            A=scaled(program.A, self.cones, self.unknowns),
             b=self.cones * program.b / self.length,
             offset=program.offset / self.cost,
             around=Around(
@@ -155,7 +154,7 @@ class Units:
         if radii is None:
             return None
         columns = np.append(self.unknowns, 1.0 / self.length)
-        return sp.csr_array(sp.diags_array(rows) @ radii @ sp.diags_array(columns))
+        return scaled(sp.csr_array(radii), rows, columns)
 
     def _part(self, part: Part) -> Part:
         """A cone, which of matrices remembers the congruence, up to a multiple."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
+from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows, scaled
 from sdpdr.base.errors import DataTypeError, ShapeError
 from sdpdr.linalg.letters import Letters, Words, subscripted, summed, times
 from sdpdr.linalg.maps.combine import Combined, Stacked, Summed
@@ -90,8 +90,7 @@ class BilinearForms(LinearMap):
 
     def adjoint(self, multipliers: Array) -> Matrix:
         """Sparse symmetric matrix, the sum of y_e (f_e g_e^T + g_e f_e^T) / 2."""
-        weights = sp.diags_array(self._check_multipliers(multipliers))
-        half = self.left.T @ (weights @ self.right)
+        half = self.left.T @ scaled(self.right, self._check_multipliers(multipliers))
         return ((half + half.T) * 0.5).tocsr()
 
     def congruence(self, basis: Matrix) -> LinearMap:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows
+from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows, scaled
 from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.letters import Letters, Words, subscripted, times
 from sdpdr.linalg.maps.linear import LinearMap
@@ -201,7 +201,7 @@ class VectorMap:
 
     def __rmul__(self, scale: float | Array) -> VectorMap:
         scales = np.broadcast_to(as_real(scale), (self.m,))
-        return VectorMap(sp.diags_array(scales) @ self._matrix)
+        return VectorMap(scaled(self._matrix, scales))
 
     def __rmatmul__(self, weights: Any) -> VectorMap:
         return VectorMap(own_rows(weights) @ self._matrix)
