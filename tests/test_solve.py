@@ -143,7 +143,7 @@ def certified():
     return graph, solution
 
 
-@pytest.mark.daily(3)
+@pytest.mark.daily(2)
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(("name", "form"), PAIRS)
 def test_solvers_agree_with_the_certified_optimum_or_are_found_out(name, form, certified):

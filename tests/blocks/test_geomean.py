@@ -19,6 +19,7 @@ def diagonal(m):
     return Diagonal(m) @ Var("K")
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("m", [1, 3])
 def test_a_geometric_mean_keeps_the_laws_of_blocks(m):
     assert "compilers" in check_block(GeometricMean(diagonal(m)))
@@ -40,6 +41,7 @@ def test_under_upper_limits_the_optimum_is_their_mean(m):
     np.testing.assert_allclose(solution.bound, solution.value, rtol=1e-5)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("solver", ["clarabel", "lowrank"])
 def test_the_least_trace_at_a_given_mean(solver):
     weights = np.array([1.0, 2.0, 4.0])

@@ -187,6 +187,7 @@ def programs():
 PROGRAMS = list(programs())
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize(
     ("sdp", "optimum", "exact"), [p[1:] for p in PROGRAMS], ids=[p[0] for p in PROGRAMS]
 )
@@ -331,6 +332,7 @@ def test_slack_that_nothing_makes_positive_is_named():
 # -- what is kept apart ----------------------------------------------------------------------------
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("n", [30, 450])
 def test_a_reward_of_rank_one_is_outweighed_without_being_multiplied_out(n, monkeypatch):
     # max (1^T x)^2 over signs is n^2: its multipliers are n on the diagonal.
@@ -345,6 +347,7 @@ def test_a_reward_of_rank_one_is_outweighed_without_being_multiplied_out(n, monk
         assert n**2 <= bound <= n**2 * (1 + 1e-9)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("n", [30, 450])
 def test_a_cost_of_rank_one_lifts_what_it_covers(n):
     # The Laplacian of a cycle has the mean for null vector, which the cost lifts by n.

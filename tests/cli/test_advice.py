@@ -33,6 +33,7 @@ def files(tmp_path, roll):
         np.savetxt(tmp_path / f"{name}.csv", rows, delimiter=",", header=head, comments="")
 
 
+@pytest.mark.daily(3)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("line", "words"),

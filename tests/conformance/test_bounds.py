@@ -42,7 +42,7 @@ def beyond(bound, value, maximize):
 PROOFS = [at_any_size, pytest.param(certify, marks=pytest.mark.nightly)]
 
 
-@pytest.mark.daily(3)
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("case", PROVABLE, ids=str)
 @pytest.mark.parametrize("prove", PROOFS, ids=["any size", "kernel"])
 def test_no_multipliers_prove_too_much(case, prove):

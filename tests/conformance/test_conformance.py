@@ -100,7 +100,7 @@ RUNS = [
 ]
 
 
-@pytest.mark.daily(18)
+@pytest.mark.daily(9)
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(("name", "form", "case"), RUNS)
 def test_every_solver_on_every_program(name, form, case):
@@ -164,7 +164,7 @@ def test_edge_solvers_refuse_other_programs_in_words(name, form, case):
         sdpdr.solve(case.build(), name, form)
 
 
-@pytest.mark.daily(8)
+@pytest.mark.daily(5)
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_auto_settles_every_program(case):
     solution = sdpdr.solve(case.build())

@@ -27,7 +27,7 @@ def diagnose(program):
     return sdpdr.diagnose(program, seconds=SECONDS)
 
 
-@pytest.mark.daily(10)
+@pytest.mark.daily(6)
 @pytest.mark.parametrize("broken", [pytest.param(one, id=one.name) for one in BROKEN])
 def test_the_cause_of_a_broken_program_is_the_first_finding(broken):
     first = diagnose(broken.make())[0]
@@ -47,7 +47,7 @@ def test_each_kind_has_four_broken_programs():
 SOUND = [kind for kind in KINDS if kind not in ("impossible", "endless", "chain-to-nothing")]
 
 
-@pytest.mark.daily(6)
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("kind", SOUND)
 @pytest.mark.parametrize("seed", range(2))
 def test_programs_with_an_optimum_have_no_error(kind, seed):
@@ -58,7 +58,7 @@ def test_programs_with_an_optimum_have_no_error(kind, seed):
         assert not found.of_kind(Kind.NO_INTERIOR)
 
 
-@pytest.mark.daily(3)
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
@@ -97,6 +97,7 @@ def test_cards_have_errors_only_where_they_have_no_answer(name):
 # -- equations ------------------------------------------------------------------------------------
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("seed", range(3))
 def test_equations_disagree_where_a_last_digit_is_off_and_nowhere_else(seed):
     rng = np.random.default_rng(seed)

@@ -40,6 +40,7 @@ def is_nothing(solution):
 # -- crashes --------------------------------------------------------------------------------------
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize(
     ("how", "status", "words"),
     [

@@ -102,7 +102,7 @@ def drive(name):
     return ConvexIteration(methods.mvu(ROLL), rank=2, solver=MINE, max_iter=2).run()
 
 
-@pytest.mark.daily(2)
+@pytest.mark.daily(1)
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 @pytest.mark.parametrize(
     "name",

@@ -99,7 +99,7 @@ def framed(name):
         return frame, learned, learned.set_output(transform="pandas").fit_transform(frame, *others)
 
 
-@pytest.mark.daily(14)
+@pytest.mark.daily(7)
 @pytest.mark.integration
 @pytest.mark.parametrize("name", EVERY)
 def test_habits_of_scikit_learn(name):

@@ -62,7 +62,7 @@ def test_splitting_finds_the_oracles():
         assert 0.0 <= found.gap <= 1e-8
 
 
-@pytest.mark.daily(2)
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(("Y", "c", "norm", "expected"), ORACLES[3:])
 def test_program_and_dual_have_the_values_of_the_oracles(Y, c, norm, expected):

@@ -50,6 +50,7 @@ def test_two_components_of_random_matrices_are_closed_by_the_program(seed):
     assert found.parts["eckart_young"] < 0.999 * found.lower
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize("method", ["eckart_young", "overlap", "cones"])
 def test_no_local_method_beats_a_bound(method):
@@ -134,6 +135,7 @@ def test_zero_rows_and_columns_cost_no_bound():
     assert np.linalg.norm(wide - padded.W @ padded.H) == pytest.approx(padded.upper)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize("shape", [(9, 6), (80, 40)])
 def test_sparse_matrices_are_bounded_as_dense_ones(shape):

@@ -104,7 +104,7 @@ def test_where_no_exact_factors_exist_it_stalls_with_the_best_fit_and_a_bound():
 # -- what is proved ------------------------------------------------------------------------------
 
 
-@pytest.mark.daily(4)
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("c", [(1.0,), (1.0, 0.5), (1.0, 0.0, 0.3), (0.5, -0.1, 0.2), (0.3, -0.1)])
 @pytest.mark.parametrize("nonnegative", [True, False])
 def test_no_factors_fit_better_than_the_bound(c, nonnegative):

@@ -261,6 +261,7 @@ def test_a_value_that_leaves_no_interior_has_no_derivative(make):
     assert (above - sdpdr.solve(model).value) / 0.002 == pytest.approx(slope, rel=1e-3)
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("is_stated", [True, False])
 @pytest.mark.parametrize("right", [[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
 def test_a_face_that_no_other_value_has_leaves_no_derivative(right, is_stated):

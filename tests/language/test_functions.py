@@ -143,6 +143,7 @@ def test_below_or_above_a_limit(name):
     agrees(minimize(one.line) + one.rows + row, expected)
 
 
+@pytest.mark.daily(8)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_cones_of_a_function_keep_the_laws_of_blocks(name):
     shape, function, sign = FUNCTIONS[name]

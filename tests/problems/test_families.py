@@ -28,7 +28,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.daily(6)
+@pytest.mark.daily(3)
 @pytest.mark.parametrize(("family", "size"), KNOWN)
 def test_members_meet_their_references(family, size):
     card = family.at(size)

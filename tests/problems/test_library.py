@@ -41,7 +41,7 @@ SOLVED = [
 ]
 
 
-@pytest.mark.daily(14)
+@pytest.mark.daily(8)
 @pytest.mark.parametrize("card", SOLVED)
 def test_a_card_meets_its_expectation(card):
     try:

@@ -365,7 +365,7 @@ def is_true(known, value, bound):
     )
 
 
-@pytest.mark.daily(13)
+@pytest.mark.daily(7)
 @pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
 def test_nothing_false_is_proved_next_to_points_multipliers_and_directions(known):
     for point in known.points:
@@ -381,7 +381,7 @@ def nightly(solver):
     return pytest.param(solver, marks=pytest.mark.nightly)
 
 
-@pytest.mark.daily(6)
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
 @pytest.mark.parametrize("solver", ["clarabel", *map(nightly, ("lowrank", "cvxopt", "auto"))])
 def test_no_solver_makes_a_false_proof(known, solver):

@@ -20,7 +20,7 @@ from .files import ALL, DECEIVING, Contents, inequality, optimum, pentagon, tria
 CHECKER = Path(__file__).parents[2] / "checker" / "check_proof.py"
 
 
-@pytest.mark.daily(6)
+@pytest.mark.daily(4)
 @pytest.mark.parametrize(
     ("make", "answer"), ALL.items(), ids=lambda one: getattr(one, "__name__", "")
 )
@@ -41,7 +41,7 @@ def test_what_is_proved_is_written_and_accepted(make, answer, tmp_path):
 SOLVABLE = [make for make in ALL if make not in DECEIVING]
 
 
-@pytest.mark.daily(5)
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("make", SOLVABLE, ids=lambda make: make.__name__)
 def test_the_program_in_the_file_is_the_one_that_was_meant(make, tmp_path):
     contents = Contents.of(write(make, tmp_path / "answer.proof").path)
@@ -53,7 +53,7 @@ def test_the_program_in_the_file_is_the_one_that_was_meant(make, tmp_path):
     assert found == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.daily(2)
+@pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "name", ["cp-lift-cycle-4", "nmf-shor-square", "cheap-slack-actions", "sopca-gaussian-4"]

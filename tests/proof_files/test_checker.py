@@ -214,6 +214,7 @@ def test_an_equation_that_the_point_misses_by_far_is_not_solved():
             upper(P, {**w, "R": np.array(R)})
 
 
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("make", [pentagon, unfolding, curved, inequality, distance, entropy])
 def test_multipliers_that_prove_a_bound_are_a_point_of_the_dual_program(make, tmp_path):
     """All entries of the slack, and all multipliers of null vectors, are unknowns of it."""

@@ -99,7 +99,7 @@ def test_a_changed_program_has_another_hash_and_is_proved_nothing_false_of(make,
         assert "unbounded" not in proved or best == -np.inf
 
 
-@pytest.mark.daily(3)
+@pytest.mark.daily(2)
 @pytest.mark.parametrize("make", ALL, **NAMED)
 def test_no_witness_proves_more(make, written, tmp_path):
     rng, original = np.random.default_rng(3), written(make)

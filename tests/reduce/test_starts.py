@@ -54,6 +54,7 @@ def test_a_point_that_is_pushed_and_lifted_is_the_same(steps, given):
     np.testing.assert_allclose(lifted.duals["isometry"], DUALS["isometry"], rtol=1e-9)
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(
     "steps",
     [(Scale(),), (Face(),), (Face("sparse"), Chordal()), (Landmark(np.vander(LINE, 4)),)],

@@ -61,8 +61,10 @@ def hungry(shameless):
 BIG_CHILD = "x = bytearray(b'x' * (400 * 2**20)); import time; time.sleep(60)"
 
 
-def test_every_end_has_a_name_and_spoils_no_later_run():
-    for task, end, words in (
+@pytest.mark.daily(4)
+@pytest.mark.parametrize(
+    ("task", "end", "words"),
+    [
         (os.abort, "CRASHED", "SIGABRT"),
         (partial(os._exit, 3), "CRASHED", "exit status 3"),
         (partial(sys.exit, "leaving"), "CRASHED", "leaving"),
@@ -78,10 +80,16 @@ def test_every_end_has_a_name_and_spoils_no_later_run():
         # The parent of the process that runs the task is its guard.
         (partial(eval, "__import__('os').kill(__import__('os').getppid(), 9)"), "LOST", "guard"),
         (partial(exec, "import sys; sys.seen = True"), "ANSWERED", ""),
-    ):
-        outcome = run_in_sandbox(task, limits(memory=150 * MB))
-        assert (outcome.end, outcome.answer) == (end, None)
-        assert words in outcome.message
+    ],
+)
+def test_every_end_has_a_name(task, end, words):
+    outcome = run_in_sandbox(task, limits(memory=150 * MB))
+    assert (outcome.end, outcome.answer) == (end, None)
+    assert words in outcome.message
+
+
+def test_a_run_spoils_no_later_run():
+    run_in_sandbox(partial(exec, "import sys; sys.seen = True"), limits())
     seen = run_in_sandbox(partial(eval, "hasattr(__import__('sys'), 'seen')"), limits())
     assert seen.answer is False
 

@@ -107,7 +107,7 @@ def test_options_go_to_fields_of_the_solver_and_the_rest_to_its_own():
     assert (solver.max_iter, dict(solver.options)) == (7, {"equilibrate_enable": False})
 
 
-@pytest.mark.daily(12)
+@pytest.mark.daily(6)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

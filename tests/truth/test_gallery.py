@@ -233,7 +233,7 @@ def test_no_solver_makes_us_say_what_is_not_true(name, solver, form):
     assert GALLERY[name].truth.contradictions(answer) == ()
 
 
-@pytest.mark.daily(10)
+@pytest.mark.daily(6)
 @pytest.mark.parametrize(("name", "rigorous"), instances((True,)))
 def test_auto_says_nothing_that_is_not_true(name, rigorous):
     assert GALLERY[name].truth.contradictions(solve(name, rigorous=rigorous)) == ()
@@ -303,6 +303,7 @@ def test_the_gap_does_not_depend_on_the_unit_of_length(power):
 # -- files and the command line -----------------------------------------------------------------
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_command_line_tells_the_truth_of_a_written_file(name, tmp_path, capsys):
     path = tmp_path / "lie.dat-s"

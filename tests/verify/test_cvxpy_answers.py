@@ -115,6 +115,7 @@ def test_values_of_every_attribute_are_placed_and_read_back(attribute, value):
     assert flat.program.c @ x == pytest.approx(np.sum(np.arange(9.0).reshape(3, 3) * number))
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     ("attribute", "words"),
     [
@@ -208,6 +209,7 @@ def test_no_point_is_proved_as_it_stands_that_is_not_all_there():
         assert found.bound is not None
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize(
     ("value", "feasible"),
     [

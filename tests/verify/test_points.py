@@ -87,7 +87,7 @@ def test_a_point_that_is_missed_by_a_little_is_moved_and_it_is_said_how_far():
     assert 1e-8 < found.moved < 1e-5
 
 
-@pytest.mark.daily(2)
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("kind", ["several", "free", "inequalities", "nonnegative", "thin", "zero"])
 def test_planted_points_are_exact_and_spoiled_ones_never_better(kind):
     made = planted(kind, 1)

@@ -81,7 +81,7 @@ MISTAKES = [
 
 
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-@pytest.mark.daily(4)
+@pytest.mark.daily(3)
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
 @pytest.mark.parametrize("make", [linear, length, pentagon, unfolding, entropy])
 def test_nothing_is_proved_beyond_what_is_true(make, mistake):

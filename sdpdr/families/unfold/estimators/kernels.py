@@ -150,10 +150,10 @@ class LOOCVUnfolding(Sampling):
     Examples
     --------
     >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.swiss_roll(40, seed=0)
-    >>> found = sdpdr.LOOCVUnfolding(n_neighbors=5).fit(X)
+    >>> X, _ = sdpdr.datasets.swiss_roll(15, seed=0)
+    >>> found = sdpdr.LOOCVUnfolding(n_neighbors=4).fit(X)
     >>> found.embedding_.shape, found.solution_.certified()
-    ((40, 2), True)
+    ((15, 2), True)
     """
 
     default_time_limit: ClassVar[float] = FEW_SECONDS
