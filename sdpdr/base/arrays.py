@@ -98,7 +98,10 @@ def scaled(matrix: sp.csr_array, rows: Array | None = None, columns: Array | Non
         data = np.repeat(rows, np.diff(matrix.indptr)) * data
     if columns is not None:
         data = data * columns[matrix.indices]
-    return rows_as_they_are(data, matrix.indices.copy(), matrix.indptr.copy(), matrix.shape)
+    found = rows_as_they_are(data, matrix.indices.copy(), matrix.indptr.copy(), matrix.shape)
+    # Products with a diagonal matrix keep no zeros either.
+    found.eliminate_zeros()
+    return found
 
 
 def as_whole(what: str, number: Any) -> int:
