@@ -323,3 +323,24 @@ def test_rows_with_tiny_weights_are_not_passed_over_in_a_proof():
         sdpdr.minimize(x) + rows + ((1 + e) * x + (1 - e) * y == 2).named("three")
     )
     assert not any(finding.is_proved for finding in found)
+
+
+def test_a_null_vector_that_rounding_spoils_is_named_and_whole_numbers_help():
+    """Thirds do not add up to one, so that the vector of ones is no null vector of all matrices."""
+    edges = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0], [1.0, 0.0, -1.0]])
+    w, t = scalar("w", 3), scalar("t")
+    limits = (w >= 0.0) + ([1.0, 2.0, 3.0] @ w == 6.0)
+    laplacian = w @ np.array([np.outer(edge, edge) for edge in edges])
+
+    def connectivity(weight, other):
+        return maximize(weight * t) + (laplacian >> t * other).named("connected") + limits
+
+    finding = diagnose(connectivity(1.0, np.eye(3) - np.ones((3, 3)) / 3.0))[0]
+    assert (finding.kind, finding.constraints, finding.variables) == (
+        Kind.ROUNDING,
+        ("connected",),
+        ("t",),
+    )
+    whole = connectivity(3.0, 3.0 * np.eye(3) - np.ones((3, 3)))
+    assert Kind.ROUNDING not in {finding.kind for finding in diagnose(whole)}
+    assert sdpdr.solve(whole).certified()

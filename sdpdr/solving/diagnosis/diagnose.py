@@ -23,6 +23,7 @@ from sdpdr.solving.diagnosis.finding import Diagnosis, Finding, Kind, Severity
 from sdpdr.solving.diagnosis.interior import find_no_interior
 from sdpdr.solving.diagnosis.penalties import find_penalties
 from sdpdr.solving.diagnosis.repeated import find_repeated
+from sdpdr.solving.diagnosis.singular import find_nearly_singular
 from sdpdr.solving.diagnosis.sources import view_of
 from sdpdr.solving.diagnosis.unbounded import find_unbounded
 from sdpdr.solving.diagnosis.view import UndecidedError, View
@@ -37,6 +38,7 @@ _READ: tuple[Find, ...] = (
     find_repeated,
     find_components,
     find_rounding,
+    find_nearly_singular,
     find_scales,
 )
 _PROVED: tuple[tuple[str, Find], ...] = (
