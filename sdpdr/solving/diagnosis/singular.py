@@ -37,7 +37,8 @@ def find_nearly_singular(view: View) -> Iterator[Finding]:
             if part.kind != SEMIDEFINITE or part.size > _LARGEST or not np.isin(at, rows).all():
                 continue
             columns = sp.hstack([named.rows[at], sp.csr_array(named.right[at][:, None])])
-            left, largest = _left_by_rounding(sp.csc_array(columns), int(part.size))
+            matrices = _Matrices(sp.coo_array(columns), int(part.size))
+            left, largest = matrices.left_by_rounding()
             names = named.variables_of(left[left < named.program.c.size])
             if left.size:
                 yield _finding(label, names, largest)
@@ -59,39 +60,55 @@ def _finding(label: str, names: tuple[str, ...], largest: float) -> Finding:
     )
 
 
-def _left_by_rounding(columns: sp.csc_array, order: int) -> tuple[Index, float]:
-    """Columns, one triangle each, whose products with a common null vector are rounding.
+class _Matrices:
+    """Symmetric matrices, of whose lower triangles, row after row, the columns of one are made."""
 
-    Also returns the largest entry of these products.
-    """
-    used = np.flatnonzero(np.diff(columns.indptr))
-    matrices = [_symmetric(columns, k, order) for k in used.tolist()]
-    squares = np.zeros((order, order))
-    for M in matrices:
-        squares += (M @ M).toarray() / np.sum(np.square(M.data))
-    is_left, most = np.zeros(used.size, dtype=bool), 0.0
-    for v in _signs_in_kernel(squares):
-        sizes = np.array([np.max(np.abs(_rounded_product(M, v))) for M in matrices])
-        largest = np.array([np.max(np.abs(M.data)) for M in matrices])
-        if np.all(sizes <= _ROUNDING * largest):
-            is_left |= sizes > 0.0
-            most = max(most, float(np.max(sizes)))
-    return used[is_left], most
+    def __init__(self, columns: sp.coo_array, order: int) -> None:
+        i, j = np.tril_indices(order)
+        place, owner = columns.coords
+        i, j, off = i[place], j[place], i[place] != j[place]
+        self._order, self._count = order, int(columns.shape[1])
+        self._data = np.concatenate([columns.data, columns.data[off]])
+        self._i, self._j = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
+        self._owner = np.concatenate([owner, owner[off]])
+        self._largest = np.zeros(self._count)
+        np.maximum.at(self._largest, self._owner, np.abs(self._data))
 
+    def left_by_rounding(self) -> tuple[Index, float]:
+        """Matrices whose products with a null vector of the others are rounding, and the largest.
 
-def _symmetric(columns: sp.csc_array, k: int, order: int) -> sp.csr_array:
-    """The matrix whose lower triangle, row after row, is a column."""
-    i, j = np.tril_indices(order)
-    here = slice(columns.indptr[k], columns.indptr[k + 1])
-    place, data = columns.indices[here], columns.data[here]
-    lower = sp.csr_array((data, (i[place], j[place])), shape=(order, order))
-    return sp.csr_array(lower + sp.tril(lower, -1).T)
+        In the kernel of a random combination lie all vectors that are in every kernel.
+        """
+        weights = np.random.default_rng(0).normal(size=self._count)
+        weights /= np.where(self._largest > 0.0, self._largest, 1.0)
+        combination = np.zeros((self._order, self._order))
+        np.add.at(combination, (self._i, self._j), self._data * weights[self._owner])
+        is_left, most = np.zeros(self._count, dtype=bool), 0.0
+        for v in _signs_in_kernel(combination):
+            sizes = self._sizes_of_products(v)
+            if np.all(sizes <= _ROUNDING * self._largest):
+                is_left |= sizes > 0.0
+                most = max(most, float(np.max(sizes)))
+        return np.flatnonzero(is_left), most
+
+    def _sizes_of_products(self, v: Array) -> Array:
+        """The largest entry of each product with a vector of signs, zero only if all are zero."""
+        entry = self._owner * self._order + self._i
+        order = np.argsort(entry, kind="stable")
+        terms = (self._data * v[self._j])[order].tolist()
+        starts = np.flatnonzero(np.diff(entry[order], prepend=-1, append=-1))
+        sizes = np.zeros(self._count)
+        # Each sum is rounded once.
+        sums = [abs(fsum(terms[start:end])) for start, end in pairwise(starts.tolist())]
+        np.maximum.at(sizes, self._owner[order][starts[:-1]], sums)
+        return sizes
 
 
 def _signs_in_kernel(matrix: Array) -> Iterator[Array]:
     """Vectors with entries 0, 1 and -1 in a reduced basis of the numerical kernel."""
     values, vectors = np.linalg.eigh(matrix)
-    kernel = vectors[:, values <= _ROUNDING * max(values[-1], 1e-300)]
+    size = np.abs(values)
+    kernel = vectors[:, size <= _ROUNDING * np.max(size, initial=1e-300)]
     count = kernel.shape[1]
     if not count:
         return
@@ -101,9 +118,3 @@ def _signs_in_kernel(matrix: Array) -> Iterator[Array]:
         # Half of the digits of a double are left after the eigenvalues and the inverse.
         if np.max(np.abs(v - whole)) <= 1e-6 and np.max(np.abs(whole)) == 1.0:
             yield whole
-
-
-def _rounded_product(matrix: sp.csr_array, v: Array) -> Array:
-    """The product with a vector of signs, each entry rounded once: zero only where it is zero."""
-    terms = matrix.data * v[matrix.indices]
-    return np.array([fsum(terms[start:end]) for start, end in pairwise(matrix.indptr)])
