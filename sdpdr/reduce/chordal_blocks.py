@@ -32,56 +32,48 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.cliques import CliqueTree
-from sdpdr.linalg.svec import SQRT2, smat, svec, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import (
+    SQRT2,
+    selection,
+    smat,
+    svec,
+    svec_index,
+    svec_pairs,
+    svec_size,
+)
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP
 
 Bases: TypeAlias = list[Array]
 # Entries of G, which has orthonormal rows, that rounding leaves where zeros belong.
-ROUNDING = 1e-12
+_ROUNDING = 1e-12
+# Entries of rows that are in memory at a time, 80 MB.
+_ENTRIES = 10_000_000
 
 
-def block_bases(sdp: SDP, name: str, tree: CliqueTree) -> Bases | None:
-    """Bases B_C of the blocks of a variable, rows in the cliques' order; None for the identity.
+def block_bases(sdp: SDP, name: str, tree: CliqueTree) -> Bases:
+    """Bases B_C of the blocks of a variable, rows in the cliques' order.
 
-    The identity, too, where X_0 is singular to rounding on a clique: it is a basis of comfort, and
-    any other does.
+    Where nothing limits the variable, or X_0 is singular to rounding on a clique, X_0 is the
+    identity: it is a basis of comfort, and any other does.
     """
+    orders = [np.argsort(tree.rank[clique]) for clique in tree.cliques]
     expected = _expected(sdp, name)
-    if expected is None:
-        return None
-    with suppress(np.linalg.LinAlgError):
-        return [
-            _basis(expected[np.ix_(clique, clique)], np.argsort(tree.rank[clique]))
-            for clique in tree.cliques
-        ]
-    return None
+    if expected is not None:
+        parts = [expected[np.ix_(clique, clique)] for clique in tree.cliques]
+        with suppress(np.linalg.LinAlgError):
+            return list(map(_basis, parts, orders))
+    return [_basis(np.eye(order.size), order) for order in orders]
 
 
 def in_basis(matrix: sp.csr_array, basis: Array) -> sp.csr_array:
     """Rows on ``svec(X)`` as rows on ``svec(X')``, X = B X' B^T."""
     used = np.flatnonzero(np.diff(matrix.indptr))
-    rows = smat(matrix[used].toarray())
-    changed = svec(basis.T @ rows @ basis)
-    select = sp.csr_array(
-        (np.ones(used.size), (used, np.arange(used.size))), shape=(matrix.shape[0], used.size)
-    )
-    return select @ sp.csr_array(changed)
-
-
-def agreement(tree: CliqueTree, k: int, bases: Bases) -> tuple[sp.csr_array, sp.csr_array]:
-    """Rows that pick the overlap with the parent from X' of a clique, and from its parent's."""
-    shared, parent = tree.separators[k], int(tree.parent[k])
-    shared = shared[np.argsort(tree.rank[shared])]
-    s, order = shared.size, tree.cliques[k].size
-    a, b = svec_pairs(np.arange(svec_size(s)))
-    own = sp.eye_array(svec_size(s), svec_size(order), format="csr")
-    corner = bases[k][np.searchsorted(tree.cliques[k], shared), :s]
-    above = bases[parent][np.searchsorted(tree.cliques[parent], shared)]
-    g = sl.solve_triangular(corner, above, lower=True)
-    g[np.abs(g) < ROUNDING] = 0.0
-    products = np.einsum("ei,ej->eij", g[a], g[b]) * np.where(a == b, 1.0, SQRT2)[:, None, None]
-    return own, sp.csr_array(svec((products + products.transpose(0, 2, 1)) / 2.0))
+    changed = [
+        sp.csr_array(svec(basis.T @ smat(matrix[rows].toarray()) @ basis))
+        for rows in np.array_split(used, 1 + used.size * matrix.shape[1] // _ENTRIES)
+    ]
+    return sp.csr_array(selection(used, matrix.shape[0]).T @ sp.vstack(changed))
 
 
 def _expected(sdp: SDP, name: str) -> Array | None:
@@ -116,32 +108,36 @@ class Blocks:
     Parameters
     ----------
     tree : CliqueTree
-    bases : list of arrays or None
-        The B_C; None for the identity.
+    bases : list of arrays
+        The B_C.
     """
 
     tree: CliqueTree
-    bases: Bases | None
+    bases: Bases
 
     def split(self, matrix: sp.csr_array) -> Iterator[tuple[int, SvecMap]]:
         """Rows on the variable as rows on the blocks X'_C that they read."""
         for k, part in split_columns(self.tree, matrix):
-            rows = part if self.bases is None else in_basis(part, self.bases[k])
-            yield k, SvecMap(self.tree.cliques[k].size, rows)
+            yield k, SvecMap(self.tree.cliques[k].size, in_basis(part, self.bases[k]))
 
     def agreement(self, k: int) -> tuple[SvecMap, SvecMap]:
-        """The overlap with the parent, seen from a clique and from its parent."""
-        if self.bases is None:
-            own, above = overlap(self.tree, k)
-        else:
-            own, above = agreement(self.tree, k, self.bases)
-        orders = self.tree.sizes
-        return SvecMap(int(orders[k]), own), SvecMap(int(orders[self.tree.parent[k]]), above)
+        """The overlap U with the parent, picked from X' of a clique and from that of its parent."""
+        tree, parent = self.tree, int(self.tree.parent[k])
+        shared = tree.separators[k][np.argsort(tree.rank[tree.separators[k]])]
+        a, b = svec_pairs(np.arange(svec_size(shared.size)))
+        order = tree.cliques[k].size
+        own = sp.eye_array(a.size, svec_size(order), format="csr")
+        corner = self.bases[k][np.searchsorted(tree.cliques[k], shared), : shared.size]
+        above = self.bases[parent][np.searchsorted(tree.cliques[parent], shared)]
+        g = sl.solve_triangular(corner, above, lower=True)
+        g[np.abs(g) < _ROUNDING] = 0.0
+        weights = np.where(a == b, 1.0, SQRT2)[:, None, None]
+        products = np.einsum("ei,ej->eij", g[a], g[b]) * weights
+        rows = sp.csr_array(svec((products + products.transpose(0, 2, 1)) / 2.0))
+        return SvecMap(order, own), SvecMap(tree.cliques[parent].size, rows)
 
     def expand(self, blocks: Sequence[Array]) -> list[Array]:
         """The blocks X_C of the variable from the X'_C."""
-        if self.bases is None:
-            return list(blocks)
         return [b @ x @ b.T for b, x in zip(self.bases, blocks, strict=True)]
 
     def shrink(self, value: Value) -> list[Array]:
@@ -151,8 +147,6 @@ class Blocks:
             blocks = [part @ part.T for part in parts]
         else:
             blocks = [np.asarray(value)[np.ix_(c, c)] for c in self.tree.cliques]
-        if self.bases is None:
-            return blocks
         bases = zip(self.bases, blocks, strict=True)
         return [np.linalg.solve(b, np.linalg.solve(b, x).T) for b, x in bases]
 
@@ -186,29 +180,6 @@ def split_columns(tree: CliqueTree, matrix: sp.csr_array) -> Parts:
         shape = (matrix.shape[0], svec_size(tree.cliques[k].size))
         triple = (entries.data[chosen], (entries.row[chosen], local[chosen]))
         yield k, sp.csr_array(triple, shape=shape)
-
-
-def overlap(tree: CliqueTree, clique: int) -> tuple[sp.csr_array, sp.csr_array]:
-    """What a clique shares with its parent, picked from the ``svec`` of either block.
-
-    Returns
-    -------
-    own, above : sparse arrays of shape (s (s + 1) / 2, k (k + 1) / 2)
-        For an overlap of order s and the orders k of the clique and of its parent.
-    """
-    shared = tree.separators[clique]
-    a, b = svec_pairs(np.arange(svec_size(shared.size)))
-    return (
-        _pick(tree, clique, shared, a, b),
-        _pick(tree, int(tree.parent[clique]), shared, a, b),
-    )
-
-
-def _pick(tree: CliqueTree, clique: int, shared: Index, a: Index, b: Index) -> sp.csr_array:
-    place = np.searchsorted(tree.cliques[clique], shared)
-    shape = (a.size, svec_size(tree.cliques[clique].size))
-    triple = (np.ones(a.size), (np.arange(a.size), svec_index(place[a], place[b])))
-    return sp.csr_array(triple, shape=shape)
 
 
 def _owners(tree: CliqueTree, row: Index, i: Index, j: Index, m: int) -> Index:
