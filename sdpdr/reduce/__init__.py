@@ -8,7 +8,6 @@ from sdpdr.reduce.base import Reduction as Reduction
 from sdpdr.reduce.chordal import Chordal as Chordal
 from sdpdr.reduce.dedupe import Dedupe as Dedupe
 from sdpdr.reduce.dual import Dual as Dual
-from sdpdr.reduce.elastic import Elastic as Elastic
 from sdpdr.reduce.face import Face as Face
 from sdpdr.reduce.facial import Exposure as Exposure
 from sdpdr.reduce.facial import FacialReduction as FacialReduction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,6 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, NotAcceptedError, UnknownNameError
-from sdpdr.certify import certify
 from sdpdr.graphs.bases import (
     coarse_basis,
     has_coordinates,
@@ -26,7 +25,6 @@ from sdpdr.program.boxes import repair
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.elastic import Elastic, rigid_rows
 from sdpdr.reduce.landmark import Landmark
 from sdpdr.reduce.subspace import on_face
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
@@ -48,8 +46,10 @@ BASES = ("reconstruction", "laplacian")
 _DIRECT = 20_000
 # In order of trial; the last leaves the choice to the plan.
 _SMALL_FORMS = ("lmi", "gram", "auto")
-# Price of elastic rows, as a multiple of the mean multiplier.
-_PRICE = 300.0
+_UNSOLVED = (
+    "The small program was not solved. In a narrower cone equations may have no solution: relax "
+    "them (`relax(block, band)`), or use another form."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,23 +94,20 @@ class LandmarkSolver(Solver):
             sources = graphs.landmarks(graph, min(self.sources, graph.n), self.seed)
             duals = routed_multipliers(sdp, self.geometry, sources)
         with clock("solve"):
-            elastic = self._elastic(sdp, duals)
-            target = elastic.sdp if elastic else sdp
             n, m = basis.shape
             centres = np.random.default_rng(self.seed).permutation(n)[: 4 * m]
             rounds = solve_in_rounds(
-                target,
+                sdp,
                 basis,
                 self.geometry.cells(centres),
                 lambda small: self._solve_small(small, self._left(deadline)),
                 tol=self.tol,
-                make_feasible=lambda values, close: self._feasible(target, values, close),
+                make_feasible=lambda values, close: self._feasible(sdp, values, close),
                 proceed=lambda entry: self._proceed(entry, deadline, progress),
             )
-        point = elastic.lift(rounds.point) if elastic else rounds.point
         late = deadline.is_over()
         verdict = Verdict.TIME_LIMIT if late and not rounds.complete else _verdict(rounds)
-        point = Point(point.values, duals or point.duals)
+        point = Point(rounds.point.values, duals or rounds.point.duals)
         return Outcome(point, verdict, _claim(rounds), clock.seconds, rounds.history)
 
     def _basis(self) -> Array:
@@ -123,19 +120,6 @@ class LandmarkSolver(Solver):
             return coarse_basis(graph, self.landmarks, self.seed)
         chosen = graphs.landmarks(graph, self.landmarks, self.seed)
         return reconstruction_basis(graph, chosen)
-
-    def _elastic(self, sdp: SDP, duals: Mapping[str, Array]) -> Any:
-        """The program with elastic rows, where it has rows that a subspace may not satisfy."""
-        rigid = rigid_rows(sdp)
-        if not rigid:
-            return None
-        bound = certify(sdp, duals).bound if duals else None
-        if bound is None:
-            raise NotAcceptedError(
-                f"rows {rigid[0].label!r} cannot hold in a narrower cone, and no bound is known "
-                "that would tell what breaking them should cost; use another form."
-            )
-        return Elastic(_PRICE * abs(bound) / max(r.m for r in rigid)).apply(sdp)
 
     def _feasible(self, sdp: SDP, values: Values, close: bool) -> Values:
         """The better of two ways to a feasible point: shrinking all, or moving some."""
@@ -246,6 +230,6 @@ def _verdict(rounds: Rounds) -> Verdict:
 
 def _claim(rounds: Rounds) -> Claim:
     if not rounds.history:
-        return Claim("failed", message="The small program was not solved.")
+        return Claim("failed", message=_UNSOLVED)
     words = "all rows hold" if rounds.complete else "rounds ended before all rows held"
     return Claim("landmark optimum", rounds.value, len(rounds.history), f"{words}.")
