@@ -5,17 +5,17 @@ vanish on every feasible slack, which leaves it a face of K; with :math:`f^T w +
 nothing is feasible. *Dual*, the mirror: directions d with :math:`E d = 0`, :math:`-A d \in K`,
 :math:`c^T d = 0` leave multipliers a face of K*; with :math:`c^T d = -1` there are none.
 
-A solver proposes a vector of largest rank; nothing that it says is believed. The face in which that
-lies is rounded to small integers (`sdpdr.certify.faces`), and the proof of `sdpdr.certify.proof`
-shows that an exact vector lies inside of it.
+A solver proposes a vector of largest rank, as what limits the margin (`sdpdr.certify.margin`), or
+in a search of its own; nothing that it says is believed. The face in which that vector lies is
+rounded to small integers (`sdpdr.certify.faces`), and the proof of `sdpdr.certify.proof` shows that
+an exact vector lies inside of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,7 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import DUAL, PRIMAL, Face, Images, face_of
 from sdpdr.certify.flat import KINDS, NONNEGATIVE, Answer, Around, FlatProgram, Piece, build
+from sdpdr.certify.margin import Oracle, margin
 from sdpdr.certify.products import below, beside, rounded
 from sdpdr.certify.proof import Proof
 
@@ -32,8 +33,8 @@ _CLEAR = 1e-4
 # Beside the smallest ray, the size of those in the middle of which one is looked for; and what is
 # in the face there, far from all edges.
 _LARGER, _MIDDLE = 2.0, 1e-6
-# A solver as an oracle: its answers are proposals.
-Oracle = Callable[[FlatProgram], Answer]
+# Beside the largest number that is added up to it, a margin that solvers do not tell from zero.
+_ZERO = 1e-7
 # Rows, right sides, and radii of both.
 Image = tuple[sp.csr_array, Array, "sp.csr_array | None"]
 
@@ -211,8 +212,8 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
         known, at = _proved(program, side, solve, proposed, ray=True)
     except (UnprovedError, np.linalg.LinAlgError):
         # The smallest may lie on an edge that no integers describe.
-        size = float(program.centre @ proposed.of_cones)
-        proposed = _proposed(program, side, solve, ray=True, within=_LARGER * size)
+        size = float(program.centre @ _of_cones(program, side, proposed))
+        proposed = _searched(program, side, solve, ray=True, within=_LARGER * size)
         known, at = _proved(program, side, solve, proposed, ray=True, clear=_MIDDLE)
     return _of_whole(program, side, known, at)
 
@@ -246,41 +247,61 @@ def _order_of_pieces(images: Sequence[Images]) -> list[tuple[int, sp.csr_array]]
     return [(k, T) for _, k, T in sorted(listed, key=lambda one: one[0])]
 
 
-class _Proposed(NamedTuple):
-    """What a solver proposes as an exposing vector or a ray, and its part in the cones."""
-
-    answer: Answer
-    of_cones: Array
+def _of_cones(program: FlatProgram, side: str, proposed: Answer) -> Array:
+    """The part of an exposing vector or a ray that lies in the cones."""
+    return proposed.z[program.f.size :] if side == PRIMAL else proposed.s
 
 
-def _proposed(
+def _proposed(program: FlatProgram, side: str, solve: Oracle, *, ray: bool) -> Answer:
+    """What limits the largest margin, where that is negative or zero as asked for; or a search."""
+    size, _, limits = margin(program, side, solve)
+    if side == PRIMAL:
+        sides, at = np.concatenate([program.f, program.b]), limits.z
+    else:
+        sides, at = program.c, limits.x
+    terms = sides * at
+    largest = max(float(np.sum(np.abs(terms))), float(np.max(np.abs(sides), initial=0.0)))
+    zero = _ZERO * (largest or 1.0)
+    is_negative, is_zero = size < -zero, abs(size) <= zero
+    if not limits.is_solved or (is_zero if ray else is_negative):
+        return _searched(program, side, solve, ray=ray)
+    if not (is_negative or is_zero):
+        raise UnprovedError("the largest margin is positive")
+    gain = -float(np.sum(terms)) if ray else 1.0
+    x, s, z, is_solved = limits
+    return Answer(x / gain, s / gain, z / gain, is_solved)
+
+
+def _searched(
     program: FlatProgram, side: str, solve: Oracle, *, ray: bool, within: float | None = None
-) -> _Proposed:
+) -> Answer:
+    """What a solver finds that looks for nothing else."""
     search = _Search(program, side, ray=ray, within=within)
     whole = search.over(program.pieces(), stacked([], program.c.size))
     found = solve(whole)
-    v = found.z[whole.f.size :] if side == PRIMAL else found.s
-    if not found.is_solved or not np.all(np.isfinite(v)):
-        raise UnprovedError("no exposing vector was found")
+    x, s, z, is_solved = found
     if within is not None:
         # What limits the size comes last among inequalities.
-        inequalities = [part.rows.size for part in program.parts if part.kind == NONNEGATIVE]
-        v = np.delete(v, sum(inequalities))
-    return _Proposed(found, v)
+        last = sum(part.rows.size for part in program.parts if part.kind == NONNEGATIVE)
+        s, z = np.delete(s, last), np.delete(z, whole.f.size + last)
+    v = z[whole.f.size :] if side == PRIMAL else s
+    if not is_solved or not np.all(np.isfinite(v)):
+        raise UnprovedError("no exposing vector was found")
+    return Answer(x, s, z, is_solved)
 
 
 def _proved(
     program: FlatProgram,
     side: str,
     solve: Oracle,
-    proposed: _Proposed,
+    found: Answer,
     *,
     ray: bool,
     clear: float = _CLEAR,
 ) -> tuple[list[Face], Array]:
     """Faces that an exact vector lies inside of, and that vector in the search over them."""
     search, n = _Search(program, side, ray=ray), program.c.size
-    found, v = proposed
+    v = _of_cones(program, side, found)
     top = float(np.max(np.abs(v), initial=1e-9))
     if ray:
         top = max(1.0, float(np.max(np.abs(found.x if side == DUAL else found.z))))
@@ -337,43 +358,3 @@ def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:
         for kind, size, T in of_one
         if T.shape[0]
     ]
-
-
-def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
-    """A point with the largest margin to all cones, or such multipliers of equations and cones.
-
-    Margins up to one are looked for; the multipliers are those of a program in directions. They are
-    found once.
-
-    Raises
-    ------
-    UnprovedError
-        If the solver finds none.
-    """
-    return program.once("inside", side, lambda: _with_margin(program, side, solve))
-
-
-def _with_margin(program: FlatProgram, side: str, solve: Oracle) -> Array:
-    n, m, e = program.c.size, program.f.size, program.centre
-    if side == PRIMAL:
-        pieces, at = list[Piece](), 0
-        for kind, size, A, b, *_ in program.pieces():
-            column = sp.csr_array(e[at : at + b.size][:, None])
-            pieces.append(Piece(kind, size, sp.hstack([A, column]), b))
-            at += b.size
-        last = sp.csr_array(([1.0], ([0], [n])), shape=(1, n + 1))
-        pieces.append(Piece(NONNEGATIVE, 1, last, np.ones(1)))
-        E = sp.csr_array(sp.hstack([program.E, sp.csr_array((m, 1))]))
-        found = solve(build(np.append(np.zeros(n), -1.0), E, program.f, pieces))
-        margin, y = found.x[n], found.x[:n]
-    else:
-        size = program.A.T @ e
-        bare = [Piece(kind, size_, A, 0.0 * b) for kind, size_, A, b, *_ in program.pieces()]
-        # First among its kind, so that it comes before all other cones.
-        bare = [Piece(NONNEGATIVE, 1, sp.csr_array(-size[None]), np.ones(1)), *bare]
-        found = solve(build(program.c + size, program.E, np.zeros(m), bare))
-        margin = 1.0 - found.z[m]
-        y = np.concatenate([found.z[:m], found.z[m + 1 :] + margin * e])
-    if not np.all(np.isfinite(y)) or not margin > 0.0:
-        raise UnprovedError("no point inside was found")
-    return np.asarray(y)

@@ -145,14 +145,23 @@ class FlatProgram:
     def _found(self) -> dict[tuple[str, str], Any]:
         return {}
 
-    def once(self, what: str, side: str, find: Callable[[], _Found]) -> _Found:
+    def once(
+        self,
+        what: str,
+        side: str,
+        find: Callable[[], _Found],
+        keep: Callable[[_Found], bool] = lambda found: True,
+    ) -> _Found:
         """What is found of the program itself, whatever the answer: its faces, a point inside.
 
-        It is found once; what raises is tried again.
+        It is found once; what raises, or is not to be kept, is tried again.
         """
-        if (what, side) not in self._found:
-            self._found[what, side] = find()
-        found: _Found = self._found[what, side]
+        if (what, side) in self._found:
+            known: _Found = self._found[what, side]
+            return known
+        found = find()
+        if keep(found):
+            self._found[what, side] = found
         return found
 
     @cached_property

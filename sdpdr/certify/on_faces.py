@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdpdr.certify.equations import UnprovedError
-from sdpdr.certify.exposing import inside
 from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import Behind
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
+from sdpdr.certify.margin import inside
 from sdpdr.certify.proof import Proof
 from sdpdr.certify.reduced import reduced, refuted
 
@@ -47,8 +47,6 @@ class OnFaces:
             if self._is_refuted(PRIMAL, INFEASIBLE, most=1):
                 return
             self._on_face_of_points()
-        if VALUE not in known.how and known.status == UNPROVED:
-            self._is_refuted(PRIMAL, INFEASIBLE)
         if VALUE in known.how and BOUND not in known.how and not self._is_inside(DUAL):
             # Behind faces a ray shows that there are no multipliers, and a finite optimum may do
             # without them, unless a point is inside.

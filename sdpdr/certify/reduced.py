@@ -13,9 +13,10 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.exposing import Exposed, Image, Oracle, exposing, of_images, ray, stacked
+from sdpdr.certify.exposing import Exposed, Image, exposing, of_images, ray, stacked
 from sdpdr.certify.faces import DUAL, PRIMAL, congruence
 from sdpdr.certify.flat import SEMIDEFINITE, Around, Behind, FlatProgram, Piece, build
+from sdpdr.certify.margin import Oracle
 from sdpdr.certify.products import rounded
 
 

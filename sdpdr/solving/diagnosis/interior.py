@@ -8,9 +8,10 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.progress import enter_phase
-from sdpdr.certify.exposing import Exposed, exposing, inside
+from sdpdr.certify.exposing import Exposed, exposing
 from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE
+from sdpdr.certify.margin import inside
 from sdpdr.certify.proof import Proof
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, some_rows

@@ -1,0 +1,99 @@
+r"""The largest margin to all cones: a point inside, or what shows that there is none.
+
+*Primal*: :math:`\max t` with :math:`E x = f`, :math:`b - A x - t e \in K`, :math:`t \le 1`, e being
+inside of K. *Dual*, the mirror: multipliers z with the largest t such that z - t e is in the dual
+cone. A solver that finds the one finds multipliers of it as well. Where t is negative, these show
+that nothing is feasible; where it is zero, they vanish on everything that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.faces import PRIMAL
+from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram, Piece, build
+
+# A solver as an oracle: its answers are proposals.
+Oracle = Callable[[FlatProgram], Answer]
+
+
+class Margin(NamedTuple):
+    """What a solver says of the largest margin.
+
+    Attributes
+    ----------
+    size : float
+        The margin, one at most.
+    y : array
+        A point with this margin, or multipliers of equations and cones.
+    limits : Answer
+        What limits the margin: multipliers z, or a direction x with its slack s.
+    """
+
+    size: float
+    y: Array
+    limits: Answer
+
+
+def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
+    """A point with the largest margin to all cones, or such multipliers of equations and cones.
+
+    Raises
+    ------
+    UnprovedError
+        If the solver finds none.
+    """
+    found = margin(program, side, solve)
+    if not found.size > 0.0:
+        raise UnprovedError("no point inside was found")
+    return found.y
+
+
+def margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
+    """The largest margin of points (primal) or of multipliers (dual); once a solver has found it.
+
+    Raises
+    ------
+    UnprovedError
+        If the solver finds nothing.
+    """
+    return program.once(
+        "margin",
+        side,
+        lambda: _margin(program, side, solve),
+        # The time may have been up, and there may be more of it later.
+        keep=lambda found: found.limits.is_solved,
+    )
+
+
+def _margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
+    n, m, e = program.c.size, program.f.size, program.centre
+    if side == PRIMAL:
+        pieces, at = list[Piece](), 0
+        for kind, size, A, b, *_ in program.pieces():
+            column = sp.csr_array(e[at : at + b.size][:, None])
+            pieces.append(Piece(kind, size, sp.hstack([A, column]), b))
+            at += b.size
+        most = Piece(NONNEGATIVE, 1, sp.csr_array(([1.0], ([0], [n])), (1, n + 1)), np.ones(1))
+        E = sp.csr_array(sp.hstack([program.E, sp.csr_array((m, 1))]))
+        costs, f = np.append(np.zeros(n), -1.0), program.f
+    else:
+        # Multipliers z - t e are those of directions whose slack has a size, of which e counts.
+        pieces = [Piece(kind, size, A, 0.0 * b) for kind, size, A, b, *_ in program.pieces()]
+        counted = program.A.T @ e
+        most = Piece(NONNEGATIVE, 1, sp.csr_array(-counted[None]), np.ones(1))
+        E, costs, f = program.E, program.c + counted, np.zeros(m)
+    # What limits the margin comes first among all cones.
+    found = solve(build(costs, E, f, [most, *pieces]))
+    limits = Answer(found.x[:n], found.s[1:], np.delete(found.z, m), found.is_solved)
+    size = float(found.x[n] if side == PRIMAL else 1.0 - found.z[m])
+    y = limits.x if side == PRIMAL else limits.z + size * np.append(np.zeros(m), e)
+    if not np.all(np.isfinite(y)):
+        raise UnprovedError("no point inside was found")
+    return Margin(size, np.asarray(y), limits)
