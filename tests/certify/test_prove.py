@@ -263,6 +263,27 @@ def test_the_unit_of_length_changes_no_status(power):
     assert found.attained == pytest.approx(5.0 * unit, rel=1e-6)
 
 
+def test_a_program_without_interior_and_exact_face_costs_three_solves():
+    """One for the margin, one for a ray, and at most one for a face, which is irrational."""
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    K, pairs = cp.Variable((5, 5), PSD=True), np.argwhere(np.triu(np.ones((5, 5)), 1))
+    rows = [K[a, a] + K[b, b] - 2 * K[a, b] == np.sum((X[a] - X[b]) ** 2) for a, b in pairs]
+    program = flat_problem(cp.Problem(cp.Maximize(cp.trace(K)), [*rows, cp.sum(K) == 0])).program
+    solves = []
+
+    def counting(asked, seconds=math.inf):
+        solves.append(asked)
+        return ask_clarabel(asked, seconds)
+
+    answer = ask_clarabel(program)
+    assert prove(program, answer, counting).status == "unproved"
+    assert len(solves) <= 3
+    assert program.faceless
+    known = len(solves)
+    prove(program, answer, counting)
+    assert len(solves) == known
+
+
 # -- the door -----------------------------------------------------------------------------------
 
 

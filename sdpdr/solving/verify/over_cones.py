@@ -30,7 +30,7 @@ _ONE_SOLVE = "one solve by Clarabel found the {} that cvxpy does not keep"
 _NOTHING = "nothing was proved within the budget"
 
 
-def prove_over_cones(kept: KeptAnswer) -> Solution:
+def prove_over_cones(kept: KeptAnswer, spent: float = 0.0) -> Solution:
     """What is proved next to the answer that a problem keeps.
 
     The values that cvxpy keeps are completed by those of the variables that it adds, with its own
@@ -40,20 +40,22 @@ def prove_over_cones(kept: KeptAnswer) -> Solution:
     Parameters
     ----------
     kept : KeptAnswer
+    spent : float, default 0
+        CPU seconds of the budget that are spent already.
     """
     enter_phase("proving: the answer that cvxpy keeps")
-    return _Proving(kept).run()
+    return _Proving(kept, spent).run()
 
 
 class _Proving:
     """The state of one verification."""
 
-    def __init__(self, kept: KeptAnswer) -> None:
+    def __init__(self, kept: KeptAnswer, spent: float) -> None:
         self._kept, self._flat, self._notes = kept, kept.flat, list[str]()
         self._units = Units.of(kept.flat.program)
         self._own = self._units.program(kept.flat.program)
         self._known = Knowledge(scale=kept.scale / self._units.cost)
-        self._spent, self._budget = 0.0, kept.budget
+        self._spent, self._budget = spent, kept.budget
 
     def run(self) -> Solution:
         """What is proved, graded."""
@@ -81,9 +83,10 @@ class _Proving:
         return x, completed_multipliers(program, x, self._kept.multipliers)
 
     def _is_open(self) -> bool:
-        """Whether neither both sides agree nor a ray is proved, and time is left."""
+        """Whether another answer may prove what is open, in the time that is left."""
         known = self._known
-        return known.status == UNPROVED and self._spent < self._budget
+        is_hopeless = bool(self._own.faceless)
+        return known.status == UNPROVED and self._spent < self._budget and not is_hopeless
 
     def _solved(self, x: Array | None) -> tuple[Array, Array]:
         """Multipliers of one solve, with its point unless one is known."""
