@@ -39,8 +39,14 @@ def runs_apart(solver: Solver, isolate: bool | None) -> bool:
     return native or solver.is_dangerous or (limited and not solver.obeys_time_limit)
 
 
-def until_there_is_a_worker(solver: Solver) -> float:
+def until_there_is_a_worker(solver: Solver, isolate: bool | None) -> float:
     """Wait for a worker where a solver is to run in one: seconds the first time, then milliseconds.
+
+    Parameters
+    ----------
+    solver : Solver
+    isolate : bool, optional
+        See `sdpdr.solve`.
 
     Returns
     -------
@@ -48,7 +54,7 @@ def until_there_is_a_worker(solver: Solver) -> float:
         Seconds waited, which are no solver's.
     """
     watch = Deadline()
-    if runs_apart(solver, None):
+    if runs_apart(solver, isolate):
         wait_for_server()
     return watch.spent
 

@@ -92,7 +92,7 @@ def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = ""
 
 def _of_preparation(turn: Deadline, request: Request) -> Deadline:
     """After which a solver is not asked any more that would run in another process."""
-    return request.proofs.sooner(turn.ahead + PATIENCE)
+    return request.deadline.sooner(turn.ahead + PATIENCE)
 
 
 def _too_late(chosen: Candidate, request: Request) -> Solution:

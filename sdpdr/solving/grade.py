@@ -54,7 +54,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
     solution = unproved("", replace(outcome.claim, verdict=verdict.value), chosen, request)
     seconds = budget(outcome.cpu, request)
     tol, stays = chosen.solver.tol, chosen.is_narrower
-    prover = Prover(sdp, tol, request.gap_scale, seconds, request.proofs, stays=stays)
+    prover = Prover(sdp, tol, request.gap_scale, seconds, request.deadline, stays=stays)
     with request.clock("certify"):
         try:
             found = prover.of(given, verdict, value=request.attainable)

@@ -169,8 +169,8 @@ class Request:
     """The options of a run, apart from the choice of a solver; see `sdpdr.solve`.
 
     If nothing is to be proved attainable (`attainable` is False), the point stays as it is.
-    Solvers end by ``deadline``, and the proofs of an answer by ``proofs``; ``clock`` counts the
-    seconds of all of them. Unless the candidate `is_last`, others wait for the time that it leaves.
+    Everything ends by ``deadline``, and ``clock`` counts its seconds. Unless the candidate
+    `is_last`, others wait for the time that it leaves.
     """
 
     model: Model | SDP
@@ -183,7 +183,6 @@ class Request:
     proof: str = BUDGET
     is_last: bool = True
     deadline: Deadline = field(default_factory=Deadline)
-    proofs: Deadline = field(default_factory=Deadline)
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:

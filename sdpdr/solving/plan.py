@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf
@@ -32,8 +32,7 @@ from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.lowrank.edge import form as edge_form
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import find
-from sdpdr.solvers.running import until_there_is_a_worker
-from sdpdr.solving.attempt import attempt, check_start
+from sdpdr.solving.attempt import check_start
 from sdpdr.solving.candidate import Candidate, configure, shares, standard_form
 from sdpdr.solving.choice import POSSIBLE, Choice, choose
 from sdpdr.solving.grade import ended_as, go_on, with_status, without_what_misses
@@ -48,7 +47,7 @@ from sdpdr.solving.options import (
     refuse_idle,
     require_solver,
 )
-from sdpdr.solving.portfolio import SETTLED, of_proofs, take_turns
+from sdpdr.solving.portfolio import SETTLED, take_turns
 from sdpdr.solving.presolve import Presolved, contradicted_solution, presolve, refuted_solution
 
 _NOT_RIGOROUS = (
@@ -315,24 +314,16 @@ class Plan(Candidate):
             request = replace(request, model=ready.model, start=start)
         if request.start is not None:
             check_start(self, self.sdp, request.start)
+        candidates: Iterable[Candidate] = (self,)
+        # What is lost by a narrower program, no other solver finds.
+        if self.choice is not None and not self.is_narrower:
+            candidates = self.choice.candidates()
         try:
-            # What is lost by a narrower program, no other solver finds.
-            if self.choice is None or self.choice.wanted is not None or self.is_narrower:
-                solution = self._alone(request)
-            else:
-                solution = take_turns(self.choice.candidates(), self.sdp, request)
+            solution = take_turns(candidates, self.sdp, request)
         except InfeasibleError as error:  # Constraints contradict each other exactly.
             assert self.sdp is not None  # whose constraints were compared
             solution = contradicted_solution(self.sdp, error, request.clock.seconds, tol)
         return solution if ready is None else ready.lift(solution)
-
-    def _alone(self, request: Request) -> Solution:
-        """The answer of the plan's own solver."""
-        # The time begins when there is a worker.
-        if self.solver.time_limit is not None and request.isolate is not False:
-            request.deadline.excuse(until_there_is_a_worker(self.solver))
-        one = replace(self, solver=replace(self.solver, time_limit=request.deadline.left()))
-        return attempt(one, self.sdp, replace(request, proofs=of_proofs(request.deadline)))
 
     def _by_squares(self, request: Request, length: Squared, inner: Plan) -> Solution:
         """The answer by half the square of a length; as it is written where that falls short."""

@@ -35,8 +35,8 @@ Attempt = Callable[[Candidate, "SDP | None", Request, str], Solution]
 _OPINIONS = 2
 # Seconds for the candidate that was nearest, if all fell short and nobody sets a time limit.
 _LONGEST = 600.0
-# Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
-_PROOFS = (1.0, 0.2)
+# Share of a time limit that solvers leave to the proofs of what was found last.
+_PROOFS = 1.0 / 6.0
 # Seconds below which no solver is worth starting.
 _MOMENT = 0.05
 # What reductions and proofs may raise on data that nobody has tried; what solvers raise is an
@@ -45,9 +45,9 @@ _MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
-def of_proofs(deadline: Deadline) -> Deadline:
-    """When proofs have to end, after solvers that end by a deadline."""
-    return deadline.later(max(_PROOFS[0], _PROOFS[1] * deadline.seconds))
+def of_solvers(deadline: Deadline) -> Deadline:
+    """When solvers have to end, so that the proofs of their answers can end by a deadline."""
+    return Deadline((1.0 - _PROOFS) * deadline.seconds, since=deadline)
 
 
 def take_turns(
@@ -70,7 +70,7 @@ def take_turns(
     sdp : SDP or None
         The program that answers are graded by, if there is a standard form.
     request : Request
-        Its deadline is that of all solvers. The wait for the first worker process does not count.
+        Its deadline is that of everything; the wait for the first worker process does not count.
     run : callable, optional
         Runs a candidate, and returns a solution or raises.
 
@@ -92,7 +92,7 @@ def take_turns(
     try:
         turns.take_all(candidates)
         if not turns.found:
-            raise turns.errors[0]
+            raise turns.failed[0][1]
         return turns.graded()
     except KeyboardInterrupt:
         if not turns.found:
@@ -109,67 +109,73 @@ class _Turns:
     run: Attempt
     found: list[Solution] = field(default_factory=list)
     stopped: list[tuple[Candidate, Solution]] = field(default_factory=list)
-    failed: list[Run] = field(default_factory=list)
-    errors: list[Exception] = field(default_factory=list)
+    failed: list[tuple[Run, Exception]] = field(default_factory=list)
 
     def take_all(self, candidates: Iterable[Candidate]) -> None:
         """Run one after the other until that is enough, and then the nearest once more."""
-        waiting, number, limited = iter(candidates), 1, self.request.deadline.seconds < inf
+        waiting, turn, limited = iter(candidates), 1, self.request.deadline.seconds < inf
         one = next(waiting, None)
         while one is not None:
             # A candidate that ends soon by itself needs no share, so no other one is looked up.
             is_free = one.ends_by_itself and not limited
             after = None if is_free else next(waiting, None)
-            share = shares(1 if after is None else 2, self.request.deadline.ahead)[0]
-            self._take(one, share, f"candidate {number}" if number > 1 else "")
+            self._take(one, f"candidate {turn}" if turn > 1 else "", is_last=after is None)
             if self._is_enough():
                 return
-            one, number = next(waiting, None) if is_free else after, number + 1
+            one, turn = next(waiting, None) if is_free else after, turn + 1
         if self.stopped:
             self._take_once_more(*min(self.stopped, key=lambda pair: _error_of(pair[1])))
 
     def _take_once_more(self, one: Candidate, last: Solution) -> None:
         """Let a candidate go on from its point, or begin again where it gets more time."""
         start = last if one.solver.takes_start and last.values else None
-        share = min(self.request.deadline.ahead, _LONGEST)
-        if start is not None or share > sum(run.seconds for run in last.runs):
-            self._take(one, share, "once more", start)
+        seconds = min(self._ahead, _LONGEST)
+        if start is not None or seconds > sum(run.seconds for run in last.runs):
+            self._take(one, "once more", at_most=_LONGEST, start=start)
 
-    def _take(self, one: Candidate, share: float, turn: str, start: Solution | None = None) -> None:
+    def _take(
+        self,
+        one: Candidate,
+        turn: str,
+        *,
+        is_last: bool = True,
+        at_most: float = inf,
+        start: Solution | None = None,
+    ) -> None:
         """Run a candidate; an error of its own must not cost the others their turns."""
-        deadline = self.request.deadline
-        limited = deadline.seconds < inf
+        request, deadline, words = self.request, self.request.deadline, [turn] * bool(turn)
+        if deadline.seconds < inf:
+            deadline.excuse(until_there_is_a_worker(one.solver, request.isolate))
+            words.append(f"{deadline.ahead:.0f} s left")
+        share = min(shares(1 if is_last else 2, self._ahead)[0], at_most)
         if share < inf:
             one = replace(one, solver=replace(one.solver, time_limit=share))
-        if limited:
-            deadline.excuse(until_there_is_a_worker(one.solver))
-        ahead, proofs, watch = deadline.ahead, of_proofs(deadline), Deadline()
-        is_last = share >= ahead
         if not is_last:  # Half of what a solver leaves to the others is for proofs of its answer.
-            proofs = proofs.sooner((share + ahead) / 2.0)
-        shown = [turn] * bool(turn) + [f"{ahead:.0f} s left"] * limited
-        words = f" ({', '.join(shown)})" if shown else ""
-        own = replace(
-            self.request, proofs=proofs, start=start or self.request.start, is_last=is_last
-        )
+            deadline = deadline.sooner((share + deadline.ahead) / 2.0)
+        own = replace(request, deadline=deadline, start=start or request.start, is_last=is_last)
+        watch = Deadline()
         try:
-            solution = self.run(one, self.sdp, own, words)
+            solution = self.run(one, self.sdp, own, f" ({', '.join(words)})" if words else "")
         except InfeasibleError:  # Constraints contradict each other for every candidate.
             raise
         except (*_MISSED, ValueError) as error:
-            if not isinstance(error, _MISSED):
-                warn(_MISTAKE.format(one.solver.name, one.form, error), SdpdrWarning)
-            self.errors.append(error)
-            self.failed.append(_failed(one, error, watch.spent))
+            said = f"{type(error).__name__}: {error}"
+            what = (one.solver.name, one.form, Status.FAILED.name)
+            self.failed.append((Run(*what, None, None, None, watch.spent, said), error))
             return
         self.found.append(solution)
-        if solution.status is Status.TIME_LIMIT:
+        if solution.status is Status.TIME_LIMIT and share < inf:
             self.stopped.append((one, solution))
+
+    @property
+    def _ahead(self) -> float:
+        """Seconds that solvers may still take."""
+        return of_solvers(self.request.deadline).ahead
 
     def _is_enough(self) -> bool:
         """Whether another run would be pointless, or too late."""
-        found, sdp, deadline = self.found, self.sdp, self.request.deadline
-        if deadline.ahead < _MOMENT:
+        found, sdp = self.found, self.sdp
+        if self._ahead < _MOMENT:
             return True
         if not found:
             return False
@@ -179,7 +185,7 @@ class _Turns:
         if sdp is None:  # Proofs of such models depend on no candidate's point.
             return bool(found[-1].values) or Status.UNVERIFIED in statuses
         last = found[-1]
-        if last.unfinished and last.values and deadline.seconds == inf:
+        if last.unfinished and last.values and self._ahead == inf:
             return True  # The point may be as good as any, and its proof is what takes long.
         nearby = statuses.count(Status.OPTIMAL_NEARBY)
         if faceless(sdp) and (nearby or len(found) >= _OPINIONS):
@@ -192,19 +198,21 @@ class _Turns:
 
         Time limits are those of the caller, not of one candidate.
         """
-        deadline = self.request.deadline
+        for run, error in self.failed:
+            if not isinstance(error, _MISSED):
+                warn(_MISTAKE.format(run.solver, run.form, error), SdpdrWarning)
         ended = interrupted or any(one.status is Status.INTERRUPTED for one in self.found)
         if len(self.found) > 1:
             enter_phase("proving: what the solvers found together")
         # After an interrupt no further proofs are run.
-        joined = join(self.found, self.sdp, Deadline(0.0) if ended else of_proofs(deadline))
-        solution = replace(joined, runs=(*joined.runs, *self.failed))
+        joined = join(self.found, self.sdp, Deadline(0.0) if ended else self.request.deadline)
+        solution = replace(joined, runs=(*joined.runs, *(run for run, _ in self.failed)))
         status = Status.INTERRUPTED if interrupted else solution.status
         if status in SETTLED:
             return solution
         if ended:
             status = Status.INTERRUPTED
-        elif status is not Status.OPTIMAL_NEARBY and deadline.ahead < _MOMENT:
+        elif status is not Status.OPTIMAL_NEARBY and self._ahead < _MOMENT:
             status = Status.TIME_LIMIT
         elif status is Status.TIME_LIMIT:
             nothing = not solution.values and solution.bound is None
@@ -215,9 +223,3 @@ class _Turns:
 def _error_of(solution: Solution) -> float:
     """How far point and bound are apart, whether or not the point is proved feasible."""
     return min(abs(solution.gap), solution.apparent_gap)
-
-
-def _failed(one: Candidate, error: Exception, seconds: float) -> Run:
-    """The record of a run that raised an error."""
-    words = f"{type(error).__name__}: {error}"
-    return Run(one.solver.name, one.form, Status.FAILED.name, None, None, None, seconds, words)

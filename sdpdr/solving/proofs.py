@@ -52,7 +52,7 @@ def budget(solving: float | None, request: Request) -> float:
         CPU seconds that the solver took, as far as they are known.
     request : Request
     """
-    left = request.proofs.ahead
+    left = request.deadline.ahead
     if request.proof == FULL or (request.is_last and request.deadline.seconds < inf):
         return left
     return min(left, max(AT_LEAST, OF_SOLVER * (solving or 0.0)))

@@ -70,9 +70,9 @@ def solve(
         Relative gap aimed at.
     time_limit : float, optional
         Seconds for all of it: planning, reductions, solvers and their proofs, but for the start of
-        the first worker process. Candidates share them: the first has about half, and proofs of its
-        answer no more than half of the rest. The last proofs may take another second, or a fifth of
-        the limit, and whatever runs then ends its step, a factorization for instance. Solvers that
+        the first worker process. A sixth is left to the proofs of what is found last. Candidates
+        share the rest: the first has about half, and proofs of its answer no more than half of what
+        it leaves. What runs in the end ends its step, a factorization for instance. Solvers that
         are not ours run in a worker process, which is ended when time is up. The answer joins
         the best feasible point and the best bound so far; a point that has next to nothing right is
         left out, and then the value is ``nan``.

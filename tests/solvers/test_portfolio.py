@@ -308,9 +308,9 @@ def test_two_that_are_optimal_nearby_spare_the_others():
     assert len(told) == 2
 
 
-def test_each_gets_half_of_the_time_that_is_left_and_the_last_all_of_it():
+def test_each_gets_half_of_the_time_that_is_left_and_the_last_all_but_that_of_proofs():
     last = []
-    _, told = turns_of([[SHORT], [SHORT], [SHORT]], 800.0, TINY, last)
+    _, told = turns_of([[SHORT], [SHORT], [SHORT]], 960.0, TINY, last)
     assert last == [False, False, True]
     assert [limit for _, limit, _ in told] == pytest.approx([400.0, 400.0, 800.0], rel=1e-2)
 
@@ -360,8 +360,7 @@ def test_a_start_is_refused_where_nobody_can_begin_from_it(model):
 @pytest.mark.parametrize(("is_last", "expected"), [(True, 500.0), (False, 5.0)])
 def test_proofs_do_not_take_the_time_of_candidates_that_wait(is_last, expected, monkeypatch):
     monkeypatch.setattr("sdpdr.solving.proofs.AT_LEAST", 2.0)
-    limits = {"deadline": Deadline(400.0), "proofs": Deadline(500.0)}
-    request = Request(TINY, is_last=is_last, **limits)
+    request = Request(TINY, is_last=is_last, deadline=Deadline(500.0))
     assert budget(1.0, request) == pytest.approx(expected, abs=1.0)
 
 

@@ -29,7 +29,7 @@ from sdpdr.solving.iterate.records import (
     has_settled,
     has_stalled,
 )
-from sdpdr.solving.portfolio import of_proofs
+from sdpdr.solving.portfolio import of_solvers
 
 Costs = Mapping[str, LinearMap]
 # How a sequence ends with its last program, whether that has a point or not, and without one.
@@ -226,7 +226,8 @@ class ConvexIteration:
         State
             However it ended, with the best answer so far: failures are statuses, not exceptions.
         """
-        deadline = Deadline(self.time_limit)
+        whole = Deadline(self.time_limit)
+        deadline = of_solvers(whole)
         state = self.init() if state is None else self._reopened(state)
         with show_progress(self.progress, str(self)) as report:
             while not self.done(state):
@@ -242,7 +243,7 @@ class ConvexIteration:
                 if report is not None:
                     row = state.rows()[-1]
                     report({**row, "value": row["objective"], "seconds": deadline.spent})
-        return self._finished(state, deadline)
+        return self._finished(state, whole)
 
     def purify(self, state: State) -> Purified:
         """The best answer cut down to exactly the rank and repaired; see `polish`.
@@ -316,7 +317,7 @@ class ConvexIteration:
         if state.best is None:
             return state
         program = self.programs.under(state.best_directions)
-        return replace(state, best=attested(program, state.best, of_proofs(deadline)))
+        return replace(state, best=attested(program, state.best, deadline))
 
     def _record(self, state: State, solution: Solution, seconds: float) -> Record:
         """The record of an answer."""
