@@ -15,17 +15,8 @@ from sdpdr.program.solution import Solution
 from sdpdr.solving.grade import CUT_SHORT, ended_as, with_point, with_status
 from sdpdr.solving.proofs import AT_LEAST, Prover
 
-# From the best on; all others are alike, and their gaps decide.
-_ORDER = {
-    Status.SOLVED: 0,
-    Status.INFEASIBLE: 1,
-    Status.UNBOUNDED: 1,
-    Status.OPTIMAL_NEARBY: 2,
-}
-_OTHER, _REFUTED = 3, 4
 # How many times as far from a bound a point lies that another one is preferred to.
 _CLEARLY = 10.0
-_CLAIMS = (Status.INFEASIBLE, Status.UNBOUNDED)
 
 
 def join(
@@ -78,21 +69,38 @@ def join(
         raise DataError("solutions of a maximisation and of a minimisation cannot be joined.")
     runs = tuple(run for one in solutions for run in one.runs)
     found = sorted(solutions, key=lambda one: (one.solver, one.form))
-    merged = _merged(found, sdp, deadline)
-    best = min([merged, *found], key=lambda one: _rank(one, merged))
-    if best.status not in _CLAIMS:
-        best = with_bound(best, _prover(found))
-    return replace(best, runs=runs)
+    prover = max(
+        (one for one in found if one.bound is not None),
+        key=lambda one: _minimised(one, one.bound),
+        default=None,
+    )
+    merged = _merged(found, prover, sdp, deadline)
+    return replace(_best(merged, found, prover), runs=runs)
 
 
-def with_bound(near: Solution, prover: Solution | None) -> Solution:
-    """An answer with the bound of another, if that is better; its own multipliers stay."""
-    if prover is None or prover is near or prover.bound is None:
-        return near
-    if near.bound is not None and _minimised(near, near.bound) >= _minimised(near, prover.bound):
-        return near
-    rigorous = near.rigorous and prover.rigorous
-    return replace(near, bound=prover.bound, argument=_argument(prover), rigorous=rigorous)
+def _best(merged: Solution, found: list[Solution], prover: Solution | None) -> Solution:
+    """The best point with the best bound, unless an answer of another kind says more."""
+    if merged.status is Status.SOLVED:
+        return merged
+    refuting = {Status.INFEASIBLE: merged.attained, Status.UNBOUNDED: merged.bound}
+    for one in found:
+        if one.status in refuting and refuting[one.status] is None:
+            return one
+    nearby = [
+        one
+        for one in (merged, *found)
+        if one.status is Status.OPTIMAL_NEARBY and not _is_outdone(one, merged)
+    ]
+    if not nearby:
+        return merged
+    # A point that misses rows by a little may have a value that its own multipliers allow, and
+    # better ones do not: whoever is nearest to the best bound misses them by least.
+    best = min(nearby, key=lambda one: (one.attained is None, _away(one, merged.bound)))
+    if prover is None or prover is best:
+        return best
+    # Its own multipliers stay.
+    rigorous = best.rigorous and prover.rigorous
+    return replace(best, bound=prover.bound, argument=_argument(prover), rigorous=rigorous)
 
 
 def _argument(prover: Solution) -> str:
@@ -100,18 +108,10 @@ def _argument(prover: Solution) -> str:
     return f"{prover.argument} (multipliers of {prover.solver}, {prover.form} form)"
 
 
-def _prover(found: list[Solution]) -> Solution | None:
-    """Whoever has the best bound."""
-    return max(
-        (one for one in found if one.bound is not None),
-        key=lambda one: _minimised(one, one.bound),
-        default=None,
-    )
-
-
-def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline) -> Solution:
+def _merged(
+    found: list[Solution], prover: Solution | None, sdp: SDP | None, deadline: Deadline
+) -> Solution:
     """The best point with the best bound."""
-    prover = _prover(found)
     placed = [one for one in found if one.values] or [prover or found[0]]
     # To measure a point may take a factorization: where there is one, it is not compared.
     finder = placed[0] if len(placed) == 1 else min(placed, key=lambda p: _point_rank(p, prover))
@@ -173,21 +173,9 @@ def _error(one: Solution) -> float:
     return error if isfinite(error) else float("inf")
 
 
-def _rank(one: Solution, merged: Solution) -> tuple[int, bool, bool, bool, float]:
-    place = _ORDER.get(one.status, _OTHER)
-    proved = merged.attained if one.status is Status.INFEASIBLE else merged.bound
-    if one.status in _CLAIMS and proved is not None:
-        place = _REFUTED
-    if one.status is Status.OPTIMAL_NEARBY and _is_outdone(one, merged):
-        place = _OTHER
-    distance = _distance(one)
-    if place == _ORDER[Status.OPTIMAL_NEARBY] and merged.bound is not None:
-        # A point that misses rows by a little may have a value that its own multipliers allow, and
-        # better ones do not: whoever is nearest to the best bound misses them by least.
-        distance = abs(one.value - merged.bound)
-    elif one.attained is None and merged.bound is not None:
-        distance = _error(replace(one, bound=merged.bound))
-    return (place, one.attained is None, one.bound is None, not one.values, distance)
+def _away(one: Solution, bound: float | None) -> float:
+    """How far a value is from a bound, absolutely, since the optimum may be zero."""
+    return _error(one) if bound is None else abs(one.value - bound)
 
 
 def _is_outdone(one: Solution, merged: Solution) -> bool:
@@ -201,10 +189,3 @@ def _is_outdone(one: Solution, merged: Solution) -> bool:
         off = abs(one.value - merged.bound)
         return one.bound is None and off > _CLEARLY * abs(merged.value - merged.bound)
     return abs(one.value - merged.attained) > abs(merged.attained - merged.bound)
-
-
-def _distance(one: Solution) -> float:
-    """How far the two sides are apart; absolutely, since the optimum may be zero."""
-    if one.attained is None or one.bound is None:
-        return _error(one)
-    return abs(one.attained - one.bound)

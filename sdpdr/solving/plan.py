@@ -80,8 +80,7 @@ class Plan(Candidate):
         The program that is graded, if there is a standard form.
     presolved : Presolved or None
         The model on the faces that were proved and in units that suit it, which comes before all
-        `reductions`, unless ``via`` was given: those know the program as it was written. None for
-        plans that were written by hand, and for the landmark form.
+        `reductions`; None where there is none of either.
     requested : PlanOptions or None
         The arguments of `sdpdr.plan`.
     choice : Choice or None
@@ -293,7 +292,7 @@ class Plan(Candidate):
         sdp = self.sdp
         # An answer to half the square of a length is one to the length by now.
         if self.presolved is not None and self.squares is None:
-            sdp = self.presolved.standard
+            sdp = self.presolved.original
         if sdp is not None:
             prover, writer = partial(go_on, sdp), partial(write_proof, sdp)
             solution = replace(solution, prover=prover, writer=writer)
@@ -308,10 +307,10 @@ class Plan(Candidate):
         ready, tol = self.presolved, self.solver.tol
         request = replace(request, clock=Clock(dict(self.seconds)))
         if ready is not None:
-            if ready.faced is not None and ready.faced.infeasible is not None:
-                return refuted_solution(ready.faced, self.seconds, tol)
+            if ready.refutation is not None:
+                return refuted_solution(ready.refutation, self.seconds, tol)
             start = None if request.start is None else ready.push(request.start)
-            request = replace(request, model=ready.model, start=start)
+            request = replace(request, model=ready.sdp, start=start)
         if request.start is not None:
             check_start(self, self.sdp, request.start)
         candidates: Iterable[Candidate] = (self,)
@@ -423,7 +422,7 @@ def plan(
             return _made(model, one, program, requested, clock)
         sdp, refusal = standard_form(model)
     length = None
-    if sdp is not None and form == "auto" and not via and not _is_of_edges(sdp):
+    if form == "auto" and sdp is not None and not _is_plain(sdp, requested):
         length = squared(sdp)
     if length is None or not _is_easier_squared(length, solver):
         return _planned(model, sdp, requested, clock, refusal)
@@ -432,13 +431,14 @@ def plan(
     return replace(inner, model=model, sdp=sdp, planned=planned, squares=(length, inner))
 
 
-def _is_of_edges(sdp: SDP | None) -> bool:
-    """Whether a program limits lengths of edges.
+def _is_plain(sdp: SDP, requested: PlanOptions) -> bool:
+    """Whether the program is planned as it was written.
 
-    No other row confines its points to a face, its units are those of the lengths, and its cost is
-    linear: nothing is looked for before it is planned.
+    Reductions of ``via`` know it as that. Of a program of edges no other row confines the points to
+    a face, the units are those of the lengths, and the cost is linear.
     """
-    return sdp is not None and edge_form.why_not(sdp) is None
+    is_written = requested.form == "cvxpy" or bool(requested.via)
+    return is_written or edge_form.why_not(sdp) is None
 
 
 def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
@@ -453,22 +453,17 @@ def _planned(
     model: Model | SDP, sdp: SDP | None, requested: PlanOptions, clock: Clock, refusal: str = ""
 ) -> Plan:
     """The plan for a model, on the faces that are proved and in units that suit it."""
-    if not requested.is_auto:
-        (
-            find(requested.solver) if isinstance(requested.solver, str) else requested.solver
-        ).require()
     with clock("reduce"):
-        # Reductions of ``via`` know the program as it was written.
-        plain = requested.form == "cvxpy" or bool(requested.via) or _is_of_edges(sdp)
-        ready = presolve(model, sdp, plain=plain)
-    if ready.faced is not None and ready.faced.infeasible is not None:
+        ready = None if sdp is None or _is_plain(sdp, requested) else presolve(sdp)
+    if ready is not None and ready.refutation is not None:
         # No solver will run; the plan says why.
         solver = configure("lowrank" if requested.is_auto else requested.solver, requested.options)
-        one = Candidate((), solver, solver.forms[0], ready.faced.infeasible)
+        one = Candidate((), solver, solver.forms[0], str(ready.refutation.infeasible))
         return _made(model, one, sdp, requested, clock, ready)
+    sdp = sdp if ready is None else ready.sdp
     with clock("build"):
-        choice = choose(ready.sdp, requested, refusal)
-        return _made(model, choice.first, ready.sdp, requested, clock, ready, choice)
+        choice = choose(sdp, requested, refusal)
+        return _made(model, choice.first, sdp, requested, clock, ready, choice)
 
 
 def _made(

@@ -11,7 +11,6 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg.svec import smat, svec, svec_size
-from sdpdr.model import Model
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point
 from sdpdr.program.ray import Ray
@@ -35,12 +34,7 @@ class Presolved:
 
     Attributes
     ----------
-    model : Model or SDP
-        What is to be planned and solved.
-    sdp : SDP or None
-        Its standard form, if it has one.
-    standard : SDP or None
-        That of what was given.
+    original : SDP
     faced : FacialReduction or None
         None where nothing was proved to confine the points.
     balanced : Reduced or None
@@ -48,11 +42,24 @@ class Presolved:
         of the one before: multipliers, value and bound stay as they are.
     """
 
-    model: Model | SDP
-    sdp: SDP | None
-    standard: SDP | None
+    original: SDP
     faced: FacialReduction | None = None
     balanced: Reduced | None = None
+
+    @property
+    def sdp(self) -> SDP:
+        """What is to be planned and solved."""
+        return self._on_face if self.balanced is None else self.balanced.sdp
+
+    @property
+    def _on_face(self) -> SDP:
+        """The program on its face, in its own units."""
+        return self.original if self.faced is None else self.faced.sdp
+
+    @property
+    def refutation(self) -> FacialReduction | None:
+        """The faces, where they leave no point."""
+        return None if self.faced is None or self.faced.infeasible is None else self.faced
 
     def words(self) -> list[str]:
         """What was done to the program, for a person."""
@@ -79,42 +86,22 @@ class Presolved:
         """An answer to the presolved program as one to the original."""
         if self.balanced is not None:
             point = self.balanced.lift(Point(solution.values, solution.duals))
-            sdp = self.standard if self.faced is None else self.faced.sdp
-            assert sdp is not None
             solution = replace(
                 solution,
                 values=point.values,
-                measured=Measured(sdp, point),
+                measured=Measured(self._on_face, point),
                 ray=_lifted_ray(solution.ray, self.balanced.lift),
             )
         return solution if self.faced is None else _on_all(solution, self.faced)
 
 
-def presolve(model: Model | SDP, standard: SDP | None, *, plain: bool) -> Presolved:
-    """A program on its faces, and in units of its own where these are needed.
-
-    Parameters
-    ----------
-    model : Model or SDP
-    standard : SDP or None
-        Its standard form, if it has one.
-    plain : bool
-        Whether the program stays as it was written.
-    """
-    if plain or standard is None:
-        return Presolved(model, standard, standard)
-    faced = facial_reduction(standard)
-    if not faced.exposures:
-        found = Presolved(model, standard, standard)
-    elif faced.infeasible is not None:
-        return Presolved(model, faced.sdp, standard, faced)
-    else:
-        found = Presolved(faced.sdp, faced.sdp, standard, faced)
-    assert found.sdp is not None
-    if Balance().accepts(found.sdp) is not None:
+def presolve(sdp: SDP) -> Presolved:
+    """A program on its faces, and in units of its own where these are needed."""
+    faced = facial_reduction(sdp)
+    found = Presolved(sdp, faced if faced.exposures else None)
+    if found.refutation is not None or Balance().accepts(found.sdp) is not None:
         return found
-    balanced = Balance().apply(found.sdp)
-    return replace(found, model=balanced.sdp, sdp=balanced.sdp, balanced=balanced)
+    return replace(found, balanced=Balance().apply(found.sdp))
 
 
 def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:

@@ -86,11 +86,10 @@ def verify_point(
 
 def _on_face(sdp: SDP, given: Point, claimed: Solution, settings: Settings) -> Solution:
     """Proofs of the program on its faces and in units that suit it, for the program itself."""
-    ready = presolve(sdp, sdp, plain=False)
-    if ready.faced is not None and ready.faced.infeasible is not None:
-        refuted = refuted_solution(ready.faced, {}, settings.tol)
+    ready = presolve(sdp)
+    if ready.refutation is not None:
+        refuted = refuted_solution(ready.refutation, {}, settings.tol)
         return replace(refuted, solver=claimed.solver, form=claimed.form, claimed=claimed.claimed)
-    assert ready.sdp is not None
     seconds = settings.budget()
     scale = claimed.gap_scale
     prover = Prover(ready.sdp, settings.tol, scale, seconds, Deadline(seconds))
