@@ -57,8 +57,8 @@ def _versions() -> dict[str, str]:
     return {**found, "python": platform.python_version()}
 
 
-def run_of(solution: Solution, seconds: float, words: str = "") -> Run:
-    """What is kept of a run when its answer is joined with others; by default as it claimed."""
+def run_of(solution: Solution, seconds: float) -> Run:
+    """What is kept of a run when its answer is joined with others."""
     said = f"{solution.claimed.status}. {solution.claimed.message}".strip()
     return Run(
         solution.solver,
@@ -68,5 +68,5 @@ def run_of(solution: Solution, seconds: float, words: str = "") -> Run:
         solution.bound,
         solution.attained,
         seconds,
-        words or said,
+        said,
     )

@@ -137,10 +137,17 @@ def proved(
     """The solution with everything proved anew, and the better of what was and is known."""
     if solution.ray is not None:
         return solution
-    given = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    found = Prover(sdp, solution.tol, solution.gap_scale, seconds, deadline).of(given)
-    again = with_proofs(sdp, solution, found, given)
+    again = with_proofs(sdp, solution, *_beside(sdp, solution, deadline, seconds))
     return with_status(sdp, again, ended_as(solution.status))
+
+
+def _beside(
+    sdp: SDP, solution: Solution, deadline: Deadline, seconds: float
+) -> tuple[Proved, Point]:
+    """What is proved beside a solution, and the point where the proofs began."""
+    given = Point(solution.values, complete_multipliers(sdp, solution.duals))
+    prover = Prover(sdp, solution.tol, solution.gap_scale, seconds, deadline)
+    return prover.of(given), given
 
 
 def go_on(sdp: SDP, solution: Solution, seconds: float | None) -> Solution:
@@ -203,6 +210,17 @@ def without_what_misses(solution: Solution) -> Solution:
     )
 
 
+def attained(sdp: SDP, solution: Solution, deadline: Deadline, seconds: float) -> Solution:
+    """The solution with a point that is proved feasible, and with its multipliers and its bound."""
+    if solution.attained is not None:
+        return solution
+    found, _ = _beside(sdp, solution, deadline, seconds)
+    words = found.how.get("value", "")
+    if found.value is not None:
+        solution = with_point(sdp, solution, Point(found.values or solution.values, solution.duals))
+    return replace(solution, attained=found.value, attained_by=words)
+
+
 def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solution:
     """The solution with a value proved attainable near its point, which stays where it is.
 
@@ -210,11 +228,10 @@ def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solu
     """
     if solution.attained is not None or not solution.values:
         return solution
-    point = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    found = Prover(sdp, solution.tol, solution.gap_scale, deadline=deadline).of(point)
-    words = found.how.get("value", "")
-    if found.value is None:
+    found = attained(sdp, solution, deadline, np.inf)
+    words = found.attained_by
+    if found.attained is None:
         return replace(solution, attained_by=words)
     words = f"{words}; the point itself is left where it is"
-    solution = replace(solution, attained=found.value, attained_by=words)
+    solution = replace(solution, attained=found.attained, attained_by=words)
     return with_status(sdp, solution, ended_as(solution.status))

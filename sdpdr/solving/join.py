@@ -12,11 +12,8 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solving.grade import CUT_SHORT, ended_as, with_point, with_status
-from sdpdr.solving.proofs import AT_LEAST, Prover
-
-# How many times as far from a bound a point lies that another one is preferred to.
-_CLEARLY = 10.0
+from sdpdr.solving.grade import CUT_SHORT, attained, ended_as, with_point, with_status
+from sdpdr.solving.proofs import AT_LEAST
 
 
 def join(
@@ -135,19 +132,7 @@ def _merged(
         status = Status.SOLVED if merged.certified() else Status[verdict.name]
         return replace(merged, status=status)
     merged = with_point(sdp, merged, Point(merged.values, merged.duals))
-    return with_status(sdp, _attained(sdp, merged, deadline), verdict)
-
-
-def _attained(sdp: SDP, merged: Solution, deadline: Deadline) -> Solution:
-    """The solution with its point proved feasible, where that can be done."""
-    if merged.attained is not None:
-        return merged
-    prover = Prover(sdp, merged.tol, merged.gap_scale, AT_LEAST, deadline)
-    found = prover.of(Point(merged.values, merged.duals))
-    if found.value is None:
-        return merged
-    moved = with_point(sdp, merged, Point(found.values or merged.values, merged.duals))
-    return replace(moved, attained=found.value, attained_by=found.how["value"])
+    return with_status(sdp, attained(sdp, merged, deadline, AT_LEAST), verdict)
 
 
 def _minimised(one: Solution, value: float | None) -> float:
@@ -179,13 +164,7 @@ def _away(one: Solution, bound: float | None) -> float:
 
 
 def _is_outdone(one: Solution, merged: Solution) -> bool:
-    """Whether the two sides that are proved leave a value further out than they are apart.
-
-    Where one side alone is proved, and not of this one: whether another point lies clearly nearer.
-    """
-    if merged.bound is None:
+    """Whether the two sides that are proved leave a value further out than they are apart."""
+    if merged.bound is None or merged.attained is None:
         return False
-    if merged.attained is None:
-        off = abs(one.value - merged.bound)
-        return one.bound is None and off > _CLEARLY * abs(merged.value - merged.bound)
     return abs(one.value - merged.attained) > abs(merged.attained - merged.bound)

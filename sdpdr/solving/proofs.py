@@ -100,14 +100,12 @@ class Prover:
         ProofInterruptedError
         """
         found: Proved | None = None
-        for step in self._arguments(given, _CLAIMS.get(verdict, ""), value=value):
+        for argument in self._arguments(given, _CLAIMS.get(verdict, ""), value=value):
             try:
-                more = step(beside=found)
+                found = self._better(found, argument(beside=found))
             except KeyboardInterrupt as error:
                 more = error.proved if isinstance(error, ProofInterruptedError) else Proved()
-                known = more if found is None else self._better(found, more)
-                raise ProofInterruptedError(known) from None
-            found = more if found is None else self._better(found, more)
+                raise ProofInterruptedError(self._better(found, more)) from None
             is_tight = self._is_tight(found, given, value=value)
             if is_tight or found.ray is not None or self.deadline.is_over():
                 break
@@ -120,23 +118,15 @@ class Prover:
     def _arguments(self, given: Point, claim: str, *, value: bool) -> Iterator[Argument]:
         """Ways to prove something, in turn; the one that takes less time comes first."""
         plain = partial(self._at_any_size, given, value=value)
-        kernel = partial(self._by_kernel, given, claim)
-        if claim and self._has_kernel(given, claim):
-            yield kernel
-        elif claim:
-            yield plain
-            if claim == "infeasible":
-                yield partial(self._contradicted, given)
-        elif self._suits_the_kernel(given) and self._has_kernel(given):
-            yield from (kernel, plain)
+        has_kernel = bool(given.values or claim) and self.seconds > 0.0 and is_small(self.sdp)
+        kernel = [partial(self._by_kernel, given, claim)] if has_kernel else []
+        if claim:
+            contradicted = [partial(self._contradicted, given)] if claim == "infeasible" else []
+            yield from kernel or [plain, *contradicted]
+        elif self._suits_the_kernel(given):
+            yield from (*kernel, plain)
         else:
-            yield plain
-            if self._has_kernel(given):
-                yield kernel
-
-    def _has_kernel(self, given: Point, claim: str = "") -> bool:
-        """Whether the kernel can take the program; a point is given, or none is needed."""
-        return bool(given.values or claim) and self.seconds > 0.0 and is_small(self.sdp)
+            yield from (plain, *kernel)
 
     def _suits_the_kernel(self, given: Point) -> bool:
         """Whether the kernel takes less time than arguments that suit one large matrix.
@@ -149,7 +139,8 @@ class Prover:
         matrices = len(sdp.psd_variables) + len(sdp.lmis)
         return matrices > 1 or sum(v.size for v in sdp.variables) <= _TINY
 
-    def _by_kernel(self, given: Point, claim: str, beside: Proved | None = None) -> Proved:
+    def _by_kernel(self, given: Point, claim: str, beside: Proved | None) -> Proved:
+        """Both sides, or the claim, by the kernel."""
         try:
             found = prove_answer(
                 self.sdp,
@@ -173,7 +164,7 @@ class Prover:
         }
         return replace(found, values=values)
 
-    def _at_any_size(self, given: Point, *, value: bool, beside: Proved | None = None) -> Proved:
+    def _at_any_size(self, given: Point, beside: Proved | None, *, value: bool) -> Proved:
         """Both sides, by arguments that need no dense matrices."""
         del beside  # which the better sides are taken of afterwards
         sdp = self.sdp
@@ -200,23 +191,18 @@ class Prover:
             raise ProofInterruptedError(Proved(number, bound, how, values, duals)) from None
         return Proved(number, bound, how, values, duals)
 
-    def _contradicted(self, given: Point, *, beside: Proved | None = None) -> Proved:
-        """That no point is feasible, where the multipliers show it."""
-        ray = None if beside is None or beside.value is not None else self._ray(given.duals)
-        return Proved(ray=ray)
-
-    def _ray(self, duals: Mapping[str, Array]) -> Ray | None:
-        """Multipliers that no feasible point can agree with: a bound above zero without a cost."""
-        if not self.sdp.is_dual_point(duals):
-            return None
-        sdp = without_objective(self.sdp)
+    def _contradicted(self, given: Point, beside: Proved | None) -> Proved:
+        """That no point is feasible: multipliers that prove a bound above zero without a cost."""
+        duals, sdp = given.duals, without_objective(self.sdp)
+        if (beside is not None and beside.value is not None) or not sdp.is_dual_point(duals):
+            return Proved()
         found = certify(sdp, duals, goal=np.inf, deadline=self.deadline)
         if found.bound is None or not found.bound > 0.0:
-            return None
+            return Proved()
         size = sum(float(np.abs(r.rhs) @ np.abs(duals[r.label])) for r in sdp.rows)
         words = f"multipliers that contradict the constraints; {found.argument}"
         margin = min(1.0, found.bound / size) if size else 0.0
-        return Ray("infeasible", margin, words, duals={**duals, **found.duals})
+        return Proved(ray=Ray("infeasible", margin, words, duals={**duals, **found.duals}))
 
     def _good_enough(self, given: Point) -> float | None:
         """A bound that leaves most of the tolerance to what is attained; None without a point."""
@@ -226,11 +212,13 @@ class Prover:
         away = 0.3 * self.tol * abs(value)
         return value + away if self.sdp.maximize else value - away
 
-    def _better(self, one: Proved, other: Proved) -> Proved:
+    def _better(self, one: Proved | None, other: Proved) -> Proved:
         """The better value with its point and the better bound with its multipliers."""
-        by_value = other if self._is_less(other.value, one.value) else one
-        is_tighter = one.bound is not None and self._is_less(one.bound, other.bound)
-        by_bound = other if one.bound is None or (other.bound is not None and is_tighter) else one
+        if one is None:
+            return other
+        report = self.sdp.report
+        by_value = min(one, other, key=lambda p: inf if p.value is None else report(p.value))
+        by_bound = max(other, one, key=lambda p: -inf if p.bound is None else report(p.bound))
         return Proved(
             by_value.value,
             by_bound.bound,
@@ -240,12 +228,6 @@ class Prover:
             other.ray or one.ray,
             one.is_late or other.is_late,
         )
-
-    def _is_less(self, one: float | None, other: float | None) -> bool:
-        """Whether a number of the minimisation is less; what is not known is infinite."""
-        if one is None or other is None:
-            return one is not None and other is None
-        return self.sdp.report(one) < self.sdp.report(other)
 
     def _is_tight(self, found: Proved, given: Point, *, value: bool) -> bool:
         """Whether the bound is near the value that is proved, or given where none is asked for."""
