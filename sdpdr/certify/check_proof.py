@@ -53,7 +53,9 @@ SMALLEST, LARGEST = 1e-50, 1e50
 LEAST_MISS = 1e-60
 # Rows of matrices up to which dense ones are factorized.
 DENSE = 3000
-# What is added to a radius, so that what lies in a cone lies inside of it.
+# Ranks of blocks that are slack of equations of their own, and of those given entry by entry.
+SLACK, BY_ENTRIES = -1, -2
+# The least radius, so that what lies in a cone with all that is as near lies inside of it.
 INSIDE = 1e-45
 # What is refused, so that no file takes for ever: bytes of a file, unpacked, and of its text; the
 # sum of the orders of matrices; exact steps, bits of the common denominator of the numbers of one,
@@ -96,7 +98,7 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             arrays = {name: np.asarray(file[name]) for name in file.files}
         require(arrays["json"].nbytes <= TEXT, "its text is too long")
         head = json.loads(arrays.pop("json").tobytes())
-        known = head["format"] == "sdp-proof" and head["version"] == 3
+        known = head["format"] == "sdp-proof" and head["version"] == 4
         hashes, claims = (head["program"], head["witness"]), head["claims"]
     except (OSError, ValueError, EOFError, LookupError, TypeError, RuntimeError) as error:
         raise NoProofFileError(f"it cannot be read: {type(error).__name__} {error}") from None
@@ -224,7 +226,8 @@ def _cones(rel: Any, cone: Any, exponent: Any) -> list[tuple[int, float, Any]]:
     """The cones of rows: kind, exponent and rows of each."""
     in_cone = rel >= SECOND_ORDER
     require(np.all((rel >= EQUATION) & (rel <= POWER)) and rel[0] == EQUATION, "rel")
-    require(np.all((cone >= 0) == in_cone) and np.all(cone < len(exponent)), "cone")
+    number_is_right = np.where(in_cone, (cone >= 0) & (cone < len(exponent)), cone == -1)
+    require(np.all(number_is_right), "cone is the number of a cone, or -1")
     order = np.argsort(cone, kind="stable")
     ends = np.searchsorted(cone[order], np.arange(len(exponent) + 1))
     found = []
@@ -506,53 +509,58 @@ def _lengths(J: Any) -> Any:
 class System:
     """The rows at a point, and their slopes in the point's own units.
 
-    Unknown are factors R of blocks, X = R R', so that these are semidefinite, and scalars. Rows: 0
-    the objective, 1 to m those of the program, then U' R = 0.
+    Unknown are factors R of blocks, X = R R', so that these are semidefinite, or entries of blocks,
+    and scalars. Rows: 0 the objective, 1 to m those of the program, then U' R = 0.
 
     Attributes
     ----------
     miss, error : arrays
         Left minus right sides, and how far rounding may have moved them.
-    units : array
-        Units of factors and scalars; zero for what stays.
+    units, unit : arrays
+        Units of all unknowns, and of scalars; zero for what stays.
     bend : array
         Frobenius norms of the quadratic parts of rows, in these units.
     solved : array of bool
         The rows that are to hold as equations.
     own : dict from block to array of int
         Blocks that are no unknowns, but slack of these rows.
+    given : dict from block to sparse array and array
+        Blocks of which each entry is unknown: their upper triangles, and units of their rows.
     """
 
     def __init__(self, P: Program, w: Mapping[str, Any], *, ray: bool = False) -> None:
         self.P, self.z, rows = P, w["z"], P.m + 1
         R, rank = w["R"], w["rank"]
-        need(len(rank) == P.K and np.all((rank >= -1) & (rank < 2**31)), "the ranks of the factors")
-        is_right = len(R) == int(np.maximum(rank, 0) @ P.n) and len(w["unit"]) == P.p
+        are_ranks = len(rank) == P.K and np.all((rank >= BY_ENTRIES) & (rank <= P.n))
+        need(are_ranks, "the ranks of the factors")
+        sizes = np.where(rank == BY_ENTRIES, P.n * (P.n + 1) // 2, np.maximum(rank, 0) * P.n)
+        orders = np.where(rank == SLACK, 0, P.n)
+        is_right = len(R) == np.sum(sizes) and len(w["unit"]) == np.sum(orders) + P.p
         need(is_right and len(self.z) == P.p, "the sizes of factors and scalars")
         need(np.all(self.z[P.sign == 1] >= 0), "a non-negative scalar is negative")
         need(np.all(self.z[P.fixed] == 0), "a scalar that vanishes does not")
         need(not ray or np.all(self.z[P.q > 0] == 0), "a direction has a scalar with curvature")
         need(np.all(w["unit"] >= 0), "a unit is negative")
         self.solved = P.equation & ~P.dropped
-        self.own = {k: own_rows(P, k) for k in np.flatnonzero(rank == -1).tolist()}
+        self.own = {k: own_rows(P, k) for k in np.flatnonzero(rank == SLACK).tolist()}
         for k, own in self.own.items():
             need(np.all(self.solved[own]), f"block {k} is not the slack of equations of its own")
             self.solved[own] = False
-        self.unit = np.where(P.fixed | ((P.q > 0) & ray), 0.0, w["unit"])
+        *of_blocks, unit = np.split(w["unit"], np.cumsum(orders))
+        self.unit = np.where(P.fixed | ((P.q > 0) & ray), 0.0, unit)
         self._low, self.bend = np.zeros(rows), np.zeros(rows)
         b = np.zeros(rows) if ray else np.r_[P.b[:1], -P.b[1:]]
         self._terms = [(np.arange(rows), b)]
         self._terms += [(P.B_row, x) for x in two_product(P.B_v, self.z[P.B_col])]
         self._slopes = [(P.B_row, len(R) + P.B_col, P.B_v)]
-        units, self.factors, start = [np.zeros(0)], dict[int, tuple[Any, Any]](), 0
-        for k in sorted(set(range(P.K)) - set(self.own)):
-            X = R[start : start + int(rank[k] * P.n[k])].reshape(int(P.n[k]), int(rank[k]))
-            c = np.sqrt(np.sum(X * X, axis=1))
-            c = np.where(c > 0, power_of_two(np.maximum(c, 1e-3 * c.max(initial=0.0))), 0.0)
-            self.factors[k] = X, c
-            units.append(np.repeat(c, X.shape[1]))
-            self._block(k, X, c, start)
-            start += X.size
+        units, self.given, start = [np.zeros(0)], dict[int, tuple[Any, Any]](), 0
+        for k, (size, c) in enumerate(zip(sizes.tolist(), of_blocks, strict=True)):
+            numbers = R[start : start + size]
+            if rank[k] == BY_ENTRIES:
+                units.append(self._entries(k, numbers, c, start))
+            elif rank[k] > 0:
+                units.append(self._factor(k, numbers.reshape(-1, int(rank[k])), c, start))
+            start += size
         self.units = np.concatenate([*units, self.unit])
         more = len(self.solved) - rows
         self.bend = np.r_[np.sqrt(self.bend) * UP, np.zeros(more)]
@@ -560,8 +568,8 @@ class System:
         self.miss = sums(place, terms, len(self.solved))
         self.error = UP * (np.r_[self._low, np.zeros(more)] + UNIT * abs(self.miss))
 
-    def _block(self, k: int, X: Any, c: Any, start: int) -> None:
-        """The terms and slopes of a matrix X X', and those of U' X."""
+    def _factor(self, k: int, X: Any, c: Any, start: int) -> Any:
+        """The terms and slopes of a matrix X X', and those of U' X; units of the numbers of X."""
         P, at, (n, r) = self.P, self.P.entries[k], X.shape
         i, j, row = P.A_i[at], P.A_j[at], P.A_row[at]
         # What is given several times adds; an entry off the diagonal stands for two.
@@ -580,6 +588,25 @@ class System:
             self._terms += [(null, part) for part in two_product(U.data, X[U.row, x])]
             self._slopes.append((null, start + U.row * r + x, U.data))
             self.solved = np.r_[self.solved, np.ones(U.shape[1], bool)]
+        return np.repeat(c, r)
+
+    def _entries(self, k: int, x: Any, c: Any, start: int) -> Any:
+        """The terms and slopes of a matrix of which the entries are unknown; units of these."""
+        P, at, n, U = self.P, self.P.entries[k], int(self.P.n[k]), self.P.U[k]
+        # With two of them some equations X u = 0 would follow from others.
+        need(U.shape[1] <= 1, f"block {k}, whose entries are given, has several null vectors")
+        self.given[k] = sp.csr_array((x, np.triu_indices(n)), shape=(n, n)), c
+        i, j, row = P.A_i[at], P.A_j[at], P.A_row[at]
+        v = P.A_v[at] * np.where(i == j, 1.0, 2.0)
+        # The equations X u = 0 of all rows.
+        line, other = (z.ravel() for z in np.meshgrid(np.arange(n), U.indices, indexing="ij"))
+        i, j = np.r_[i, np.minimum(line, other)], np.r_[j, np.maximum(line, other)]
+        row, v = np.r_[row, len(self.solved) + line], np.r_[v, np.tile(U.data, n)]
+        self.solved = np.r_[self.solved, np.ones(n * U.shape[1], bool)]
+        place = i * (2 * n - i - 1) // 2 + j
+        self._terms += [(row, part) for part in two_product(v, x[place])]
+        self._slopes.append((row, start + place, v))
+        return np.multiply.outer(c, c)[np.triu_indices(n)]
 
     @cached_property
     def slopes(self) -> tuple[Any, Any, int]:
@@ -623,16 +650,9 @@ class System:
             around = np.maximum(radius[at], INSIDE if inside else 0.0)
             within = in_cone(P, c, slack[at], around, dual=False)
             need(within, f"the rows {at.tolist()[:9]} may leave their cone")
-        for k, at in self.own.items():
-            is_right = self._is_semidefinite(k, at, slack, moved, inside=inside)
+        for k in range(P.K) if inside else (*self.own, *self.given):
+            is_right = self._is_semidefinite(k, slack, moved, far, inside=inside)
             need(is_right, f"block {k} is not proved positive {'' if inside else 'semi'}definite")
-        for k, (X, c) in self.factors.items() if inside else ():
-            (n, r), U = X.shape, P.U[k]
-            is_full = r == n - U.shape[1] and least_singular(sp.csr_array(U.T)) > 0
-            # Rows in units of their own: to be of full rank does not depend on units.
-            own = np.where(c > 0, 1.0 / np.where(c > 0, c, 1.0), 0.0)
-            is_definite = is_full and least_singular(sp.csr_array(X.T * own)) > UP * far
-            need(is_definite, f"block {k} is not proved positive definite")
         squares = [
             P.q[j] / 2.0 * ((abs(self.z[j]) + far * self.unit[j]) * UP) ** 2 * UP
             for j in np.flatnonzero(P.q)
@@ -640,16 +660,18 @@ class System:
         total = math.fsum([self.miss[0], change[0], *squares])
         return total + 2.0 * UNIT * abs(total)
 
-    def _is_semidefinite(self, k: int, at: Any, slack: Any, moved: Any, *, inside: bool) -> bool:
-        """Whether a block that is slack of its own rows is so, wherever these move."""
-        P, entry, n = self.P, self.P.entries[k], int(self.P.n[k])
-        i, j = P.A_i[entry], P.A_j[entry]
-        T = sp.csr_array((slack[at] * np.sign(P.A_v[entry]), (i, j)), shape=(n, n))
-        change = moved[at] + UP * self._low[at]
-        # What is proved semidefinite with its rounding is definite, but for rows of zeros.
-        is_definite = bool(np.all(T.diagonal() > 0))
-        is_near = is_semidefinite(T, lambda d: 1.5 * norm(change * d[i] * d[j]), P.U[k])
-        return is_near and (is_definite or not inside)
+    def _is_semidefinite(self, k: int, slack: Any, moved: Any, far: float, *, inside: bool) -> bool:
+        """Whether a block that is no product of factors is so, wherever it moves."""
+        P, entry, n, least = self.P, self.P.entries[k], int(self.P.n[k]), INSIDE if inside else 0.0
+        if k in self.own:
+            at, i, j = self.own[k], P.A_i[entry], P.A_j[entry]
+            T = sp.csr_array((slack[at] * np.sign(P.A_v[entry]), (i, j)), shape=(n, n))
+            change = moved[at] + UP * self._low[at]
+            around = lambda d: max(least, 1.5 * norm(change * d[i] * d[j]))  # noqa: E731
+        elif k in self.given:
+            T, c = self.given[k]
+            around = lambda d: max(least, 1.5 * UP * far * np.max(c * d, initial=0.0) ** 2)  # noqa: E731
+        return (k in self.own or k in self.given) and is_semidefinite(T, around, P.U[k])
 
 
 def own_rows(P: Program, k: int) -> Any:
@@ -754,7 +776,7 @@ def lower(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
     """
     a = w["a"]
     D, more = dual(P, a), a[a != 0]
-    point = {"rank": np.full(P.K, -1), "R": np.zeros(0)}
+    point = {"rank": np.full(P.K, SLACK), "R": np.zeros(0)}
     point |= {"z": np.r_[w["z"], more], "unit": np.r_[w["unit"], 0.0 * more]}
     return -upper(D, point, ray=ray)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sdpdr.certify.check_proof import (
     EXPONENTIAL,
     INEQUALITY,
     SECOND_ORDER,
+    SLACK,
     NoProofFileError,
     NotProvedError,
     Program,
@@ -55,13 +57,14 @@ def program(b, rel, scalars=(), matrices=(), *, orders=(), sign=(), q=None, cone
     )
 
 
-def point(P, z=(), R=(), rank=None):
-    return {
-        "z": np.array(z, dtype=float),
-        "R": np.array(R, dtype=float),
-        "rank": np.array([len(R) // max(int(P.n.sum()), 1)] * P.K if rank is None else rank, int),
-        "unit": np.where(P.sign == 1, 0.5 * np.abs(z), np.maximum(np.abs(z), 1e-3)),
-    }
+def point(P, z=(), R=(), rank=None, *, unit=1.0):
+    """A point, with one unit for the rows of all matrices that are no slack."""
+    z = np.array(z, dtype=float)
+    ranks = np.array([len(R) // max(int(P.n.sum()), 1)] * P.K if rank is None else rank, int)
+    of_scalars = np.where(P.sign == 1, 0.5 * np.abs(z), np.maximum(np.abs(z), 1e-3))
+    of_rows = np.full(int(P.n[ranks != SLACK].sum()), unit) if ranks.size else np.zeros(0)
+    R = np.array(R, dtype=float)
+    return {"z": z, "R": R, "rank": ranks, "unit": np.r_[of_rows, of_scalars]}
 
 
 def lower(P, y, **more):
@@ -148,6 +151,12 @@ def test_honest_witnesses_are_accepted():
     assert upper(exponential, point(exponential, [1.0 + 1e-12])) == pytest.approx(1.0)
     assert lower(limit, np.array([1.0, -0.5, -1.0 + 1e-9, -0.5])) == pytest.approx(3.0)
     assert upper(limit, point(limit, [3.0 + 1e-9], rank=[-1])) == pytest.approx(3.0)
+    assert upper(limit, entries(limit, 3.0 + 1e-9)) == pytest.approx(3.0)
+
+
+def entries(P, z, *, unit=1.0):
+    """The point z of a matrix inequality, with its matrix by entries."""
+    return point(P, [z], [z - 2.0, 1.0, z - 2.0], rank=[-2], unit=unit)
 
 
 def hidden(slopes, objective, *more, bound=(), sign=(0,), z=(0.0,), unit=(0.0,)):
@@ -171,7 +180,8 @@ def hidden(slopes, objective, *more, bound=(), sign=(0,), z=(0.0,), unit=(0.0,))
         orders=[1, 1, 2], sign=sign,
     )  # fmt: skip
     R = [(1 + 2.0**-26) * e, e, 1.0 / e, 0.0, 0.0, 1.0 / e]
-    return upper(P, point(P, z, R, rank=[1, 1, 2]) | {"unit": np.array(unit)})
+    of_rows = [2.0**-166, 2.0**-166, 2.0**166, 2.0**166]
+    return upper(P, point(P, z, R, rank=[1, 1, 2]) | {"unit": np.r_[of_rows, unit]})
 
 
 CHEATS = {
@@ -213,9 +223,20 @@ CHEATS = {
     "a value outside of a cone": lambda: upper(cone, point(cone, [4.9])),
     "a value below an exponential": lambda: upper(exponential, point(exponential, [1.0 - 1e-12])),
     "a value by an indefinite slack": lambda: upper(limit, point(limit, [2.9], rank=[-1])),
+    "a value by entries that are indefinite": lambda: upper(limit, entries(limit, 2.9)),
+    "a value by entries that move too far": lambda: upper(
+        limit, point(limit, [2.9999], [1.00001, 1.0, 1.00001], rank=[-2])
+    ),
+    "a value by entries far from the equations": lambda: upper(
+        limit, point(limit, [2.9], [1.0, 0.0, 1.0], rank=[-2])
+    ),
+    "a value by entries with a negative unit": lambda: upper(limit, entries(limit, 3.1, unit=-1.0)),
     "a slack that is no slack": lambda: upper(corner, point(corner, [0.0], rank=[-1])),
     "a direction along a curvature": lambda: upper(curved, point(curved, [-1.0]), ray=True),
     "a direction through an inequality": lambda: upper(above, point(above, [-1.0]), ray=True),
+    "a factor of more columns than rows": lambda: upper(
+        corner, point(corner, [0.0], [1.0, 0.0, 0.0, 1.0, 1.0, 0.0], rank=[3])
+    ),
     "a factor of another size": lambda: upper(
         corner, point(corner, [0.0], [1.0, 0.0, 1.0], rank=[2])
     ),
@@ -238,6 +259,34 @@ def test_a_slack_is_paid_for_on_the_complement_of_null_vectors_only():
     assert lower(other, np.array([1.0])) == 0.0
     # The matrix of ones is no point of the face, and zero is next to it.
     assert upper(other, point(other, (), [1.0, 1.0], rank=[1])) >= 0.0
+
+
+def test_entries_next_to_the_boundary_prove_no_more_than_fractions_do():
+    """The optimum is three: what is proved next to it, from any side, is not below."""
+    for away in (-1e-12, -1e-15, 0.0, 1e-15, 1e-14, 1e-12, 1e-6):
+        for unit in (1e-6, 1.0, 1e6):
+            try:
+                value = upper(limit, entries(limit, 3.0 + away, unit=unit))
+            except NotProvedError:
+                assert away < 1e-6 or unit != 1.0
+                continue
+            assert Fraction(value) >= 3
+            assert value <= 3.0 + 2.0 * away
+
+
+def test_entries_with_a_null_vector_are_definite_on_its_complement():
+    """min 2 X_00 with X (1, 1) = 0 and X_01 = -1, which leaves the optimum of two."""
+    null = [(0, 0, 0, 1.0), (0, 0, 1, 1.0)]
+    P = program(
+        [0.0, 1.0], [0, 0], (), [(0, 0, 0, 0, 2.0), (1, 0, 0, 1, -0.5)], orders=[2], null=null
+    )
+    assert 2.0 <= upper(P, point(P, (), [1.0, -1.0, 1.0], rank=[-2])) < 2.0 + 1e-14
+    assert 2.0 <= upper(P, point(P, (), [1.0 + 1e-9, -1.0, 1.0], rank=[-2])) < 2.0 + 1e-7
+    negative = program(
+        [0.0, -1.0], [0, 0], (), [(0, 0, 0, 0, 2.0), (1, 0, 0, 1, -0.5)], orders=[2], null=null
+    )
+    with pytest.raises(NotProvedError, match="semidefinite"):
+        upper(negative, point(negative, (), [-1.0, 1.0, -1.0], rank=[-2]))
 
 
 # X_00 = 0 and X_01 + X_22 = 1 of order three.
@@ -359,7 +408,7 @@ def test_steps_account_for_scalars_and_cones():
     ],
 )
 def test_no_claim_is_proved_by_what_proves_another(P, claims, more, tmp_path):
-    head = {"format": "sdp-proof", "version": 3, "claims": claims}
+    head = {"format": "sdp-proof", "version": 4, "claims": claims}
     arrays = vars_of(P)
     if "exact" in more:
         head["exact"] = {"y": more["exact"], "squares": [], "known": []}
@@ -382,27 +431,36 @@ def test_programs_that_are_none_are_named():
         {"n": np.array([2**30])},
         {"n": np.array([-1])},
         {"sign": np.array([3])},
+        {"cone": np.array([-1, -1, -2])},
     ):
         with pytest.raises(NoProofFileError):
             Program({**vars_of(face), **wrong})
 
 
-def test_a_null_vector_that_is_given_twice_is_one(tmp_path):
+@pytest.mark.parametrize(
+    ("squares", "rank", "R", "why"),
+    [
+        (2, -2, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], "several"),
+        (1, -2, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], "positive definite"),
+        (2, 1, [0.0, 1.0, 0.0], "positive definite"),
+    ],
+)
+def test_what_is_on_the_boundary_of_a_face_is_not_inside_of_it(squares, rank, R, why, tmp_path):
     """The optimum is zero: E11 is on the boundary of the face, and no point is below zero."""
     arrays = {
         "sense": [1], "n": [3], "A_row": [0, 1, 2], "A_blk": [0, 0, 0], "A_i": [0, 0, 2],
         "A_j": [1, 0, 2], "A_v": [0.5, 1.0, 1.0], "B_row": [], "B_col": [], "B_v": [],
         "b": [0.0] * 3, "rel": [0] * 3, "cone": [-1] * 3, "exponent": [], "sign": [], "q": [],
         "U_blk": [], "U_col": [], "U_i": [], "U_v": [],
-        "point_rank": [1], "point_R": [0.0, 1.0, 0.0], "point_z": [], "point_unit": [],
+        "point_rank": [rank], "point_R": R, "point_z": [], "point_unit": [1.0] * 3,
     }  # fmt: skip
     doubles = {"A_v", "B_v", "b", "exponent", "q", "U_v", "point_R", "point_z"}
     doubles |= {"point_unit"}
     data = {k: np.array(v, dtype=float if k in doubles else np.int64) for k, v in arrays.items()}
-    square = [0, "1/2", {"2": "1"}]
+    square = [0, f"1/{squares}", {"2": "1"}]
     head = {
-        "format": "sdp-proof", "version": 3, "claims": {"unbounded": True},
-        "faces": [{"y": {"2": "1"}, "squares": [square, square], "known": []}],
+        "format": "sdp-proof", "version": 4, "claims": {"unbounded": True},
+        "faces": [{"y": {"2": "1"}, "squares": [square] * squares, "known": []}],
         "dual": [
             {"y": {"3": "-1"}, "squares": [[0, "1", {"1": "1"}]], "known": []},
             {"y": {"2": "2", "7": "-1"}, "squares": [], "known": [[0, 0, {"0": "-1"}]]},
@@ -412,5 +470,5 @@ def test_a_null_vector_that_is_given_twice_is_one(tmp_path):
     head["witness"] = witness_hash(head, data)
     text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
     np.savez(tmp_path / "false.npz", json=text, **data)
-    with pytest.raises(NotProvedError, match="positive definite"):
+    with pytest.raises(NotProvedError, match=why):
         check(tmp_path / "false.npz")

@@ -198,7 +198,7 @@ def test_value_and_bound_enclose_what_fractions_say():
             "rank": np.array([1]),
             "R": Q[:, 0],
             "z": np.zeros(0),
-            "unit": np.zeros(0),
+            "unit": np.ones(2),
         }
         value = upper(P, w)
         assert not below(value + 1e-15 * size)
@@ -207,7 +207,7 @@ def test_value_and_bound_enclose_what_fractions_say():
 
 def test_an_equation_that_the_point_misses_by_far_is_not_solved():
     P = program(np.diag([1.0, 2.0]))
-    w = {"rank": np.array([1]), "z": np.zeros(0), "unit": np.zeros(0)}
+    w = {"rank": np.array([1]), "z": np.zeros(0), "unit": np.ones(2)}
     assert upper(P, {**w, "R": np.array([1.01, 0.0])}) < 1.2
     for R in ([9.0, 0.0], [0.0, 0.0], [0.1, 0.0]):
         with pytest.raises(NotProvedError):

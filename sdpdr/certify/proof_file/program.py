@@ -19,11 +19,15 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.certify.answer import is_small
 from sdpdr.certify.check_proof import (
+    BY_ENTRIES,
     EQUATION,
     INEQUALITY,
     SECOND_ORDER,
+    SLACK,
     SMALLEST,
+    NotProvedError,
     Program,
+    own_rows,
     power_of_two,
 )
 from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
@@ -39,11 +43,12 @@ from sdpdr.program.point import Factor, Value, as_dense
 from sdpdr.program.rows import Expression, Lmi
 from sdpdr.program.sdp import SDP
 
+Witness = dict[str, Array]
 # Doubles whose sum a coefficient may be; products of two numbers take two of them.
 _DOUBLES = 4
 # Coefficients that are written as such sums: a hundred thousand take seconds.
 _EXACT = 300_000
-# Units of free scalars that are next to zero, beside the largest.
+# Units of free scalars and of rows that are next to zero, beside the largest.
 _SMALL_UNIT = 1e-3
 # Eigenvalues beside the largest that are left out of a factor: those of rounding.
 _ROUNDED = 1e-15
@@ -373,18 +378,70 @@ class FileProgram:
         return Matrices(matrices, z)
 
 
-def witness_of(point: Matrices, P: Program) -> dict[str, Array]:
-    """A point in the arrays of a file: factors of its matrices, and scalars with their signs."""
-    z = point.scalars
-    factors = [x.factor if isinstance(x, Factor) else factor_of(as_dense(x)) for x in point.blocks]
-    moved = [_onto_face(R, U) for R, U in zip(factors, P.U, strict=True)]
+def forms_of(point: Matrices, P: Program, *, ray: bool = False) -> list[Witness]:
+    """A point, or a direction, in the arrays of a file, in forms that are to be tried in turn.
+
+    Blocks that equations define are their slack, dense matrices are given by their entries, and
+    others as factors; and where that is not proved, more of them are factors.
+    """
+    found = list[Witness]()
+    for slack, units in ((True, "of the block"), (True, "of each row"), (True, ""), (False, "")):
+        w = _form(point, P, slack=slack, units="" if ray else units)
+        if not any(_is_same(w, other) for other in found):
+            found.append(w)
+    return found
+
+
+def _is_same(one: Witness, other: Witness) -> bool:
+    return all(np.array_equal(one[name], other[name]) for name in ("rank", "unit"))
+
+
+def _form(point: Matrices, P: Program, *, slack: bool, units: str) -> Witness:
+    """The point with some blocks as slack and, where they have such units, by their entries."""
+    z, free = point.scalars, P.equation & ~P.dropped
+    ranks, numbers, moves = list[int](), [np.zeros(0)], list[Array]()
+    for k, (X, U) in enumerate(zip(point.blocks, P.U, strict=True)):
+        rows = _own_rows(P, k) if slack else None
+        if rows is not None and np.all(free[rows]):
+            free[rows] = False
+            ranks.append(SLACK)
+        elif units and not isinstance(X, Factor) and U.shape[1] <= 1:
+            ranks.append(BY_ENTRIES)
+            numbers.append(as_dense(X)[np.triu_indices(U.shape[0])])
+            lengths = np.sqrt(np.maximum(as_dense(X).diagonal(), 0.0))
+            moves.append(_units_of_rows(lengths, 1.0 if units == "of the block" else 0.0))
+        else:
+            R = _onto_face(X.factor if isinstance(X, Factor) else factor_of(as_dense(X)), U)
+            ranks.append(R.shape[1])
+            numbers.append(R.ravel())
+            moves.append(_units_of_rows(np.linalg.norm(R, axis=1), _SMALL_UNIT))
     z = np.where(P.fixed, 0.0, np.where(P.sign == 1, np.maximum(z, 0.0), z))
     return {
-        "rank": np.array([R.shape[1] for R in moved], dtype=np.int32),
-        "R": cleaned(np.concatenate([np.zeros(0), *(R.ravel() for R in moved)])),
+        "rank": np.array(ranks, dtype=np.int32),
+        "R": cleaned(np.concatenate(numbers)),
         "z": cleaned(z),
-        "unit": units_of(P, z),
+        "unit": np.concatenate([*moves, units_of(P, z)]),
     }
+
+
+def _units_of_rows(lengths: Array, least: float) -> Array:
+    """Units next to the lengths of rows, or to a share of the longest; rows of zeros stay."""
+    c = power_of_two(np.maximum(lengths, least * lengths.max(initial=0.0)))
+    return np.where(lengths > 0.0, c, 0.0)
+
+
+def _own_rows(P: Program, k: int) -> Index | None:
+    """The equations that define a block, if it can be their slack."""
+    try:
+        rows: Index = own_rows(P, k)
+    except NotProvedError:
+        return None
+    return rows
+
+
+def with_scalars(P: Program, w: Witness, z: Array) -> Witness:
+    """The point with other scalars, and units of these."""
+    return {**w, "z": z, "unit": np.r_[w["unit"][: w["unit"].size - P.p], units_of(P, z)]}
 
 
 def units_of(P: Program, z: Array) -> Array:
@@ -423,6 +480,8 @@ def factor_of(X: Array) -> Array:
 
 def _onto_face(R: Array, U: Any) -> Array:
     """A factor of few columns, orthogonal to null vectors."""
+    if R.shape[1] > R.shape[0]:
+        R = np.asarray(np.linalg.qr(R.T, mode="r")).T
     if R.shape[1] > 1:
         values, Q = np.linalg.eigh(R.T @ R)
         keep = values > _NARROWED * max(float(values.max()), SMALLEST)

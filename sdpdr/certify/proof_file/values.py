@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.certify.check_proof import (
     DENSE,
     EXPONENTIAL,
@@ -19,12 +19,10 @@ from sdpdr.certify.check_proof import (
     NotProvedError,
     Program,
     System,
-    own_rows,
     power_of_two,
 )
-from sdpdr.certify.proof_file.program import cleaned, units_of
+from sdpdr.certify.proof_file.program import Witness, cleaned, with_scalars
 
-Witness = dict[str, Array]
 # Steps of Newton's method, whose last one begins at rounding.
 _STEPS = 12
 # Rows of J J' from which it is factorized as a sparse matrix, if as few of its entries are set.
@@ -49,51 +47,26 @@ class Found(NamedTuple):
 
 
 def find_value(
-    P: Program, w: Witness, goal: float | None = None, *, ray: bool = False
+    P: Program, forms: Sequence[Witness], goal: float | None = None, *, ray: bool = False
 ) -> Found | str:
     """The best value that is proved next to a point, or why there is none.
-
-    Matrices of matrix inequalities are slack where they have room for that; otherwise, and all
-    other matrices, they are products of factors.
 
     Parameters
     ----------
     P : Program
-    w : dict
-        The point, or the direction, in the arrays of the file.
+    forms : sequence of dict
+        The point, or the direction, in the arrays of the file, in forms that are tried in turn.
     goal : float, optional
         A value of the minimisation that is good enough.
     ray : bool, default False
         Whether it is a direction.
     """
-    as_slack = _with_slack_blocks(P, w)
-    found = "" if as_slack is None else _found(P, as_slack, goal, ray)
-    return found if isinstance(found, Found) else _found(P, w, goal, ray)
-
-
-def _with_slack_blocks(P: Program, w: Witness) -> Witness | None:
-    """The point with the blocks that are slack of equations of their own as such, if any."""
-    rank, R, begin = w["rank"].copy(), list[Array](), 0
-    free = P.equation & ~P.dropped
-    for k, size in enumerate((w["rank"] * P.n).tolist()):
-        rows = _own_rows(P, k)
-        if rows is not None and np.all(free[rows]):
-            rank[k], free[rows] = -1, False
-        else:
-            R.append(w["R"][begin : begin + size])
-        begin += size
-    return (
-        None if np.all(rank >= 0) else {**w, "rank": rank, "R": np.concatenate([np.zeros(0), *R])}
-    )
-
-
-def _own_rows(P: Program, k: int) -> Index | None:
-    """The equations that define a block, if it can be their slack."""
-    try:
-        rows: Index = own_rows(P, k)
-    except NotProvedError:
-        return None
-    return rows
+    found: Found | str = ""
+    for w in forms:
+        found = _found(P, w, goal, ray)
+        if isinstance(found, Found):
+            break
+    return found
 
 
 def _found(P: Program, w: Witness, goal: float | None, ray: bool) -> Found | str:
@@ -192,4 +165,4 @@ def _moved(P: Program, w: Witness, step: Array) -> Witness:
     size = len(w["R"])
     z = w["z"] + step[size:]
     z = cleaned(np.where(P.sign == 1, np.maximum(z, 0.0), z))
-    return {**w, "R": cleaned(w["R"] + step[:size]), "z": z, "unit": units_of(P, z)}
+    return with_scalars(P, {**w, "R": cleaned(w["R"] + step[:size])}, z)

@@ -27,7 +27,7 @@ from sdpdr.certify.check_proof import (
 )
 from sdpdr.certify.proof_file.bounds import find_bound
 from sdpdr.certify.proof_file.exact import Step
-from sdpdr.certify.proof_file.program import FileProgram, units_of, witness_of
+from sdpdr.certify.proof_file.program import FileProgram, Witness, forms_of, with_scalars
 from sdpdr.certify.proof_file.steps import (
     BOUND,
     CONTRADICTION,
@@ -38,7 +38,7 @@ from sdpdr.certify.proof_file.steps import (
     step_near,
     steps_of,
 )
-from sdpdr.certify.proof_file.values import Found, Witness, find_value
+from sdpdr.certify.proof_file.values import Found, find_value
 from sdpdr.program.ray import Ray
 from sdpdr.program.sdp import SDP
 
@@ -247,7 +247,7 @@ class _Writer:
 
     def _near_point(self, goal: float | None = None) -> Found | str:
         point = self.program.matrices(self._solution.values)
-        return find_value(self._P, witness_of(point, self._P), goal)
+        return find_value(self._P, forms_of(point, self._P), goal)
 
     def _note_loss(self, claim: str, loss: float) -> None:
         """Say where a claim is worse than what the solution proves."""
@@ -313,7 +313,7 @@ class _Writer:
         if not ray.values:
             self._unbounded_behind_faces(ray.argument)
             return
-        direction = witness_of(self.program.matrices(ray.values, ray=True), self._P)
+        direction = forms_of(self.program.matrices(ray.values, ray=True), self._P, ray=True)
         found = self._improving(direction)
         if isinstance(found, str) and self._without_dependent():
             found = self._improving(direction)
@@ -349,13 +349,12 @@ class _Writer:
         self.claims["unbounded"], self._dual = True, steps
         self._keep("point", point.witness)
 
-    def _improving(self, direction: Witness) -> Found | str:
+    def _improving(self, direction: Sequence[Witness]) -> Found | str:
         """The direction, with scalars that are rounding as zero, or of small whole numbers."""
-        P, z, said = self._P, direction["z"], "the direction does not improve the objective"
-        zeroed = np.where(np.abs(z) < _ROUNDED * np.max(np.abs(z), initial=0.0), 0.0, z)
-        for R, scalars in ((direction["R"], zeroed), _whole(direction["R"], zeroed)):
-            moved = {**direction, "R": R, "z": scalars, "unit": units_of(P, scalars)}
-            found = find_value(P, moved, ray=True)
+        P, said = self._P, "the direction does not improve the objective"
+        for change in (_zeroed, _whole):
+            changed = [w | change(w["R"], w["z"]) for w in direction]
+            found = find_value(P, [with_scalars(P, w, w["z"]) for w in changed], ray=True)
             if not isinstance(found, str) and found.number < 0.0:
                 return found
             said = found if isinstance(found, str) else said
@@ -367,7 +366,7 @@ class _Writer:
     def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The text and the arrays of the file."""
         arrays = {**self.program.arrays, **self._arrays}
-        head: dict[str, Any] = {"format": "sdp-proof", "version": 3, "claims": self.claims}
+        head: dict[str, Any] = {"format": "sdp-proof", "version": 4, "claims": self.claims}
         head |= {"faces": self._faces} if self._faces else {}
         head |= {"exact": self._exact} if self._exact else {}
         head |= {"dual": self._dual} if self._dual else {}
@@ -375,14 +374,20 @@ class _Writer:
         return {**head, **hashes}, arrays
 
 
-def _whole(R: Array, z: Array) -> tuple[Array, Array]:
+def _zeroed(R: Array, z: Array) -> dict[str, Array]:
+    """A direction without scalars that are rounding beside the largest."""
+    return {"R": R, "z": np.where(np.abs(z) < _ROUNDED * np.max(np.abs(z), initial=0.0), 0.0, z)}
+
+
+def _whole(R: Array, z: Array) -> dict[str, Array]:
     """A direction of small whole numbers, which satisfies its equations without rounding.
 
     Where the factors are columns, a direction may be the only one up to its length, and then the
     equations have no regular solution.
     """
+    z = _zeroed(R, z)["z"]
     least = float(np.min(np.abs(R), where=R != 0.0, initial=math.inf))
-    return (np.rint(R / least), np.rint(z / least**2)) if math.isfinite(least) else (R, z)
+    return {"R": np.rint(R / least), "z": np.rint(z / least**2)} if math.isfinite(least) else {}
 
 
 def _below(number: float) -> float:
