@@ -110,7 +110,7 @@ class ConicForm:
     def __init__(self, sdp: SDP, *, fold: bool = True) -> None:
         self.sdp = sdp
         variables = sdp.psd_variables if fold else ()
-        # Of arrows: a variable and a matrix inequality may share a name.
+        # Arrows are kept apart, because a variable and a matrix inequality may share a name.
         self._seen = {v.name: v.n for v in variables if is_seen_as_arrow(sdp, v.name, v.n)}
         arrows = arrow_labels(sdp) if fold else ()
         self._limited = {lmi.label: lmi.order for lmi in sdp.lmis if lmi.label in arrows}

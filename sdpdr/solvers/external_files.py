@@ -23,7 +23,7 @@ from sdpdr.program.sdpa.solutions import Answer
 from sdpdr.program.standard import with_one_vector
 from sdpdr.solvers.equality import EqualityForm, equality_form, equality_rows_of_both
 
-# Of a proof that there is no solution: its error beside what it gains.
+# Largest error of a ray, relative to its gain, that counts as a proof.
 _RAY = 1e-4
 
 

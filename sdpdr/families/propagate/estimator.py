@@ -297,7 +297,7 @@ class MixedLabelPropagation(
                     self.propagations_.append(found)
                     values[np.isnan(values)] = np.nanmean(values)
                     values[kept] = found.y
-            # Of a warning for each class, the first is enough.
+            # Each class may raise the same warning; show the first one only.
             for each in {one.category: one for one in reversed(caught)}.values():
                 warn(str(each.message), each.category)
         scores = np.column_stack(columns)

@@ -29,7 +29,7 @@ from sdpdr.model.blocks import Band, Relation, Slack
 Penalty: TypeAlias = Literal["square", "absolute"]
 Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
 
-# Of a change, in units of the price at which points fly apart.
+# Default penalties of a change, in units of the penalty below which points fly apart.
 PRICES = {"square": 1000.0, "absolute": 100.0}
 
 # Nodes up to which all eigenvalues are computed.

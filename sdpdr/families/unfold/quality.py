@@ -124,8 +124,8 @@ def quality(
     r"""Measure how good an embedding is, whatever method it comes from.
 
     - *Neighbourhoods*: trustworthiness (no strangers come near; `sklearn.manifold.trustworthiness`)
-      and continuity (no neighbours are lost), the same with data and embedding exchanged. They see
-      ranks alone, so no unit matters. Of more than 2000 points, 2000 are drawn and compared.
+      and continuity (no neighbours are lost), the same with data and embedding exchanged. They use
+      ranks alone, so no unit matters. With more than 2000 points, a sample of 2000 is compared.
     - *Lengths*: relative error of the lengths of edges, at the embedding's own unit and after the
       best common factor :math:`\sum \rho_e / \sum \rho_e^2`, with :math:`\rho_e` the ratio of new
       to old length, for methods that fix no unit.

@@ -37,16 +37,16 @@ class Band(ChecksKeywords):
 
 @dataclass(frozen=True)
 class Slack(ChecksKeywords):
-    r"""Lengths may change at a price.
+    r"""Lengths may change, and changes are penalized.
 
     Parameters
     ----------
     weight : float
-        The price :math:`\nu`. Of a unit of relative change (q - d)/d if ``relative``, of a unit
-        of squared length otherwise.
+        The penalty :math:`\nu` of a change v, which is (q - d)/d if ``relative``, and q - d
+        otherwise.
     penalty : {"square", "absolute"}, default "square"
-        :math:`\tfrac\nu2 v^2` or :math:`\nu |v|` for a change v. With the absolute price the
-        program is unbounded when :math:`\nu` is below a sharp threshold; with the square never.
+        :math:`\tfrac\nu2 v^2` or :math:`\nu |v|`. With the absolute penalty the program is
+        unbounded when :math:`\nu` is below a sharp threshold; with the square never.
     relative : bool, default False
         Whether changes are measured relative to the length, which keeps short edges from being
         nearly free.

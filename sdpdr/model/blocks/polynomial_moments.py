@@ -86,7 +86,7 @@ class Moments(FactorProducts):
 
     @cached_property
     def signs(self) -> tuple[Localized, ...]:
-        """Of a misfit, what says that the :math:`t_{ij}` are not negative."""
+        """The blocks which say that every :math:`t_{ij}` of a misfit is nonnegative."""
         if not self.misfit or self.degree < 2:
             return ()
         inner = [m for m in self.matrix.basis if len(m) % 2 == 0 and len(m) < 2 * self.degree]

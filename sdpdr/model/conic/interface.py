@@ -173,7 +173,7 @@ def status_of(solution: Solution) -> str:
     status = _STATUSES.get(solution.status)
     if status is not None and (solution.values or status in names.INF_OR_UNB):
         return status
-    # Of who was stopped while it was to be proved, without a point, the claim is left.
+    # If neither a point nor a proof is left, as after an interruption, report the solver's claim.
     empty = not solution.values if status else solution.status is Status.UNVERIFIED
     if empty and solution.claimed.verdict in _CLAIMED:
         return _CLAIMED[solution.claimed.verdict]

@@ -55,7 +55,7 @@ class ConeRows:
 
     @property
     def order(self) -> int:
-        """Of a matrix."""
+        """Order of a matrix."""
         return round(np.sqrt(self.rows.size))
 
     def entries(self) -> tuple[Index, Index]:

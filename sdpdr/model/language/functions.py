@@ -513,11 +513,12 @@ def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     Parameters
     ----------
     function : callable
-        One of cvxpy's functions, or one that takes cvxpy expressions and returns one. Of a function
-        with many values the sum is meant; such a sum has no limit (``<=``), which may have been
-        meant for each value, unless it is written in the function.
+        One of cvxpy's functions, or one that takes cvxpy expressions and returns one. If it has
+        many values, their sum is meant. Such a sum cannot be bounded with ``<=``, which may be
+        meant for each value; write the sum inside the function.
     *arguments
-        Expressions first, among which numbers are constants; then what else the function takes.
+        Expressions first, among which numbers are constants; then the other arguments of the
+        function.
     **options
         Passed to the function.
 

@@ -246,7 +246,7 @@ class PsdProduct(Operators):
         """The sum of the diagonal, which is an inner product with R L."""
         left, right = self.left, self.right
         sparse = sp.issparse(left) and sp.issparse(right)
-        # Of dense sides, both thin, forms of vectors are fewer numbers than a matrix of order n.
+        # With two thin dense sides, quadratic forms hold fewer numbers than R L, of order n.
         if self.shape[0] != self.shape[1] or not (sparse or left is None or right is None):
             return super().trace()
         return self.of.inner(_chained(right, left).T)

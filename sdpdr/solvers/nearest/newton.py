@@ -40,15 +40,16 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Progress
 from sdpdr.solvers.nearest.program import NearestProgram
 
-# Entries of all rows, turned by the eigenvectors, up to which a step is solved directly.
+# Entries of all constraint matrices, rotated by the eigenvectors, up to which a step is solved
+# directly.
 _DIRECT = 1_000_000
-# Conjugate gradients: at most so many products, and how far over the gradient.
+# Conjugate gradients: the largest number of products, and the residual relative to the gradient.
 _PRODUCTS, _FORCING = 300, 1e-2
-# Of a line search: the share of the decrease that a tangent promises, the share of the gradient
-# that will do where values agree to rounding, and halvings.
+# The line search accepts this share of the decrease that the tangent predicts or, where values
+# agree to rounding, this share of the gradient; and it halves the step at most this many times.
 _SHARE, _LESS, _HALVINGS = 1e-4, 0.9, 30
-# Over the mean of what the second derivative has at most, what is added to it: as much as rows are
-# missed by, between these.
+# Bounds of the shift added to the second derivative, relative to the mean of its largest diagonal
+# entries. Between them the shift is as large as the error of the rows.
 _LEAST, _SHIFT = 1e-12, 1e-3
 _ROUNDING = 1e-14
 

@@ -145,8 +145,8 @@ def ncmvu(
     """
     if not isinstance(graph, NeighborGraph):
         raise DataTypeError(
-            f"graph is of type {type(graph).__name__}; expected a NeighborGraph. Of points, pass "
-            "sdpdr.graphs.knn(X), or fit sdpdr.baselines.NCMVU() to X."
+            f"graph is of type {type(graph).__name__}; expected a NeighborGraph. For points X, "
+            "pass sdpdr.graphs.knn(X), or fit sdpdr.baselines.NCMVU() to X."
         )
     validate.choice("isometry", isometry, RELATIONS)
     rank = validate.positive_integer("rank", rank, at_most=graph.n - 1)

@@ -39,8 +39,8 @@ from sdpdr.solving.solve import solve
 # Points of a cube in the plane have 0.07 to 0.19, one length of 66 to 538 that is ten times as long
 # leaves 0.1 to 0.7, and 1.3 to 12 in that pair.
 _NOISE, _WORST = 0.125, 1.0
-# Of a minute, where no limit is given, the part for the program: of 1000 points its proofs and the
-# last step take up to 14 seconds more.
+# Share of the default limit of a minute for the program. For 1000 points its proofs and the last
+# step take up to 14 seconds more.
 _FOR_PROGRAM = 0.75
 
 
@@ -154,10 +154,10 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         Parameters
         ----------
         X : array_like or sparse array of shape (n, n)
-            The distances. Of a dense matrix those that are not known are NaN or inf, of a sparse
-            one those that have no entry; either triangle will do. Triples (i, j, distance) are the
-            sparse array ``scipy.sparse.coo_array((distance, (i, j)), shape=(n, n))``. Messages name
-            points of a frame by its index.
+            The distances. Unknown ones are NaN or inf in a dense matrix, and have no entry in a
+            sparse one; either triangle is enough. Triples (i, j, distance) are the sparse array
+            ``scipy.sparse.coo_array((distance, (i, j)), shape=(n, n))``. Messages name points of a
+            frame by its index.
         y : array_like of shape (n, r), optional
             Anchors: coordinates, with rows of nan where they are not known.
 

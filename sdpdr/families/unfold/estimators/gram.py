@@ -123,7 +123,7 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
             )
         if self.metric == "cosine":
             points = directions(points)
-        # Of samples at one place the first, which is one neighbour of a new point, not several.
+        # Samples at one place are one neighbour of a new point, so only the first is kept.
         self._placed = at = np.sort(self.graph_.first_samples)
         self.extension_ = fit_extension(
             points[np.ix_(at, at)] if precomputed else points[at],
@@ -359,7 +359,7 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool =
 
 
 def squared_lengths(graph: NeighborGraph, gram: Value) -> Array:
-    """Of the edges of a graph, between points of a Gram matrix."""
+    """Squared lengths of the edges of a graph, between points with the given Gram matrix."""
     return evaluate(SquaredEdgeLengths(graph.n, graph.edges) @ Var("K"), {"K": gram})
 
 

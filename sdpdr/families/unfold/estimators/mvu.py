@@ -79,16 +79,16 @@ class MVU(SampledEmbedding):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
-        Of those unfolded, centred, on their principal axes; column signs are such that the entry of
-        largest absolute value is positive.
+        Coordinates of the unfolded samples, centred, on their principal axes; column signs are such
+        that the entry of largest absolute value is positive.
     sample_ : array of int
         The rows that were unfolded; ``gram_``, ``graph_`` and ``solution_`` are of these alone.
     gram_ : array of shape (nodes, nodes) or Factor
         The Gram matrix of the distinct points.
     eigenvalues_ : array
-        The spectrum of the Gram matrix of all samples unfolded, descending: sums of squares of the
-        columns of the embedding. Of the sum, ``explained_variance_ratio_`` has the share of each
-        column.
+        The spectrum of the Gram matrix of all unfolded samples, descending: sums of squares of the
+        columns of the embedding. ``explained_variance_ratio_`` holds each column's share of their
+        sum.
     length_kept_ : float
         Sum of squared lengths of edges in the embedding over that in the data.
     graph_ : NeighborGraph

@@ -46,7 +46,8 @@ _FIRST, _NEXT = 1e-3, 1e-2  # accuracy of the first round, and of others beside 
 _SHARPER = 0.1  # accuracy where a proof was in vain, or would be
 _HELD = 1e-2  # violation beside that: ten thousand small ones add up when a point is made feasible
 _NEARLY = 10.0  # times the tolerance that negative eigenvalues may be due to that
-# Of prices: what rows have to come closer by, and what they rise by where they do not.
+# Penalties: the violation must fall to this share of the last one, or the penalty grows by this
+# factor, up to the largest.
 _PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
 _DIRECTIONS = 8
 # What multipliers are raised by: a multiple of what is seen to lack, and a share of the tolerance.

@@ -109,7 +109,7 @@ def _is_known(alphas: list[float], betas: list[float]) -> bool:
     return residual <= _KNOWN * abs(float(values[0]))
 
 
-# Of the random factor in the first one, so that no direction is missing.
+# Share of a random factor in the first one, so that no direction is missing.
 _NOISE = 1e-2
 
 

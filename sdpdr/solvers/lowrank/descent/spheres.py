@@ -83,7 +83,7 @@ class Groups:
         return np.asarray(factor * np.append(scale, 1.0)[self.member][:, None])
 
     def multipliers(self, factor: Array, product: Array) -> Array:
-        """Of the rows, given the product of the dual slack without them and the factor."""
+        """Multipliers of the rows, from the dual slack without those rows times the factor."""
         return -self.inner(factor, product) / self.rhs
 
 

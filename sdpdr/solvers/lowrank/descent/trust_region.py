@@ -25,9 +25,10 @@ from sdpdr.solvers.lowrank.general.inner import Inner
 from sdpdr.solvers.lowrank.general.precondition import block_preconditioner
 from sdpdr.solvers.lowrank.general.verdict import is_unbounded, stationarity
 
-# Of the step along the first direction alone: the first region.
+# Radius of the first region, as a multiple of the exact step along the first direction.
 _FIRST = 10.0
-# Ratios of decrease and model below which a region shrinks, above which it grows, and to accept.
+# Ratios of actual to predicted decrease below which the region shrinks, above which it grows, and
+# above which a step is accepted.
 _POOR, _GOOD, _ACCEPTED = 0.25, 0.75, 0.05
 _SHRINK, _GROW = 0.25, 2.0
 

@@ -16,14 +16,16 @@ from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
 from sdpdr.solvers.lowrank.frame import pataki
 
-# Times the lowest eigenvalue from which a direction is one. Of some forty unfoldings (rolls,
-# tables, digits, noise of 3 to 30 columns) ranks from 8 on were at most a third off with 400
-# landmarks, smaller ones by two or three; without the factor they are up to twice as high. Columns
-# of unlike variances, heavy tails and sparse counts are told too low.
+# An eigenvalue counts as a direction above this multiple of the lowest one's absolute value. In
+# some forty unfoldings (rolls, tables, digits, noise of 3 to 30 columns), estimated with 400
+# landmarks, ranks of 8 and more were at most a third off and smaller ranks off by two or three;
+# without the multiple, estimates are up to twice as high. Columns of unequal variance, heavy tails
+# and sparse counts lead to estimates that are too low.
 _CLEAR = 1.5
-# Landmarks of a first look, and of a second where the spectrum is spread over more than so many
-# eigenvalues, since few landmarks miss directions. Of some sixty it was at least 8.1 where the
-# rank was 8 or more; below, of noise in five dimensions alone was it as much.
+# Landmarks of a first estimate, and of a second where the spectrum is spread over more than
+# `_SPREAD` eigenvalues, since few landmarks miss directions. In some sixty unfoldings the spread
+# was at least 8.1 where the rank was 8 or more; at lower ranks only noise in five dimensions
+# reached that.
 _FEW, _MANY, _SPREAD = 50, 400, 8.0
 # Landmarks times points: ways to all points take a second for the first at 100,000 points, and 3 %
 # of a solve at 10,000.
@@ -91,7 +93,7 @@ def _rank(program: EdgeProgram) -> int:
     rank = _directions(spectrum)
     many = min(_MANY, _WAYS // program.n)
     if _spread(spectrum) > _SPREAD and many > few:
-        # Of far outliers, few landmarks meet fewer.
+        # The first estimate may be higher, because few landmarks include fewer far outliers.
         rank = max(rank, _directions(landmark_spectrum(program, many)))
     # Some answer has no rank beyond r (r + 1) / 2 = m, whatever the graph looks like (Pataki).
     rank = min(max(rank, 1), max(pataki(program.m), 1), program.n - 1)

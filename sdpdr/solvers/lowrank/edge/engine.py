@@ -22,9 +22,9 @@ from sdpdr.solvers.lowrank.edge.start import (
 )
 from sdpdr.solvers.lowrank.frame import Journal, Options, ending
 
-# Relative to the typical weight of an edge. Of twelve bands on rolls, a spiral and digits all are
-# certified from 1e6 on in steps of a thousand; from 1e4 in steps of ten one in six was not, and all
-# took twice as long together. From 1e7, and in steps of a hundred, it takes as long.
+# Relative to the typical weight of an edge. Twelve bands on rolls, a spiral and digits are all
+# certified from 1e6 on in steps of a thousand; from 1e4 in steps of ten one in six was not, and
+# all twelve took twice as long. Starting at 1e7, or steps of a hundred, take as long as 1e6.
 _FIRST_STIFFNESS = 1e6
 _LAST_STIFFNESS = 1e14
 # Where exact lengths leave no interior there are no multipliers, and a stage ten times as stiff

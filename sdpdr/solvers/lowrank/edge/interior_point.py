@@ -106,7 +106,7 @@ class InteriorPoint:
         self._newton = BlockLaplacian(program.edges, program.mass, rank, program.objective)
         self._difference = program.difference
         self._adjoint = self._difference.T.tocsr()
-        # Of constant displacements, which no edge resists.
+        # Curvature along constant displacements, which no edge resists.
         self._curvature = -2.0 * program.objective.variance
         self.point: Iterate | None = None
         # Multipliers of both signs make the program nonconvex in R: it takes more careful steps.

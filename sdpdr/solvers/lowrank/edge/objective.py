@@ -55,7 +55,7 @@ def read_objective(sdp: SDP, name: str) -> tuple[Array, Objective]:
     edges, force = _merged(n, pairs, pull)
     columns = np.column_stack(side) if side else None
     if columns is not None:
-        # Of centred points, moving F along the masses changes nothing.
+        # Points are centred, so moving F along the masses changes nothing.
         columns = columns - np.outer(mass, columns.sum(axis=0) / mass.sum())
         columns = columns if np.any(columns) else None
     if variance == 0.0 and edges.size == 0 and columns is None:

@@ -36,7 +36,7 @@ class EdgePencil:
     def __init__(self, program: EdgeProgram) -> None:
         self.program, objective = program, program.objective
         self.is_variance = objective.is_variance
-        # Of variance, levels are in units of its own.
+        # If C is the variance, levels are multiples of its weight.
         self._unit = objective.variance if self.is_variance else 1.0
 
     @cached_property
@@ -62,7 +62,7 @@ class EdgePencil:
         m = self.program.m
         self._form.assemble(weights, np.zeros(m), np.zeros((m, 1)))
         shift = -2.0 * (self.program.objective.variance + self._unit * level)
-        # Of the vector of ones the form is the shift; that direction does not count.
+        # On the vector of ones the form is the shift alone; that direction does not count.
         return self._form.factorize(shift) == (1 if shift < 0.0 else 0)
 
     def outweighs(self, weights: Vector, level: float) -> bool:

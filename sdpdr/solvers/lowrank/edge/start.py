@@ -18,7 +18,7 @@ from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 _RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
 _SMALL = 25  # up to this size lower limits get every column there is
 FEW_COLUMNS = 6  # at most so many at first, whatever the answer will need
-# Of a start by Isomap, whose lengths are a little too long almost everywhere.
+# Scale of a start by Isomap, whose lengths are a little too long almost everywhere.
 SHRINK = 0.9
 # From 20 to 100 landmarks rolls of 10,000 and 100,000 points took as many iterations.
 _LANDMARKS, _WAYS = (20, 100), 2_000_000

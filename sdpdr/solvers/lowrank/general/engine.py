@@ -187,10 +187,10 @@ def _result(search: FactorSearch, sdp: SDP, journal: Journal, why: str) -> Facto
 
 
 def _better_point(search: FactorSearch, certified: FactorVerdict, sdp: SDP) -> Point:
-    """Of the point of the best proof and the last one, which proves nothing, the more exact.
+    """The point of the best proof, or the last point if it violates the constraints by less.
 
-    Where the last point met the tolerance but no bound came of its multipliers, an earlier point
-    that had one may break rows by more.
+    The last point may meet the tolerance although its multipliers gave no bound, while the earlier
+    point with a bound violates constraints by more.
     """
     assert search.best is not None
     before, last = certified.point(), search.best.point()

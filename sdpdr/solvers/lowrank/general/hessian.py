@@ -55,7 +55,7 @@ class Jacobian:
         self.is_single: NDArray[np.bool_] = np.diff(self._mix.indptr) == 1
 
     def singles(self, chosen: NDArray[np.bool_]) -> tuple[Index, Index, Array]:
-        """Of pairs with ``is_single``: the point, the other one, and a with g = a R_other."""
+        """For pairs with ``is_single``: the point, the other point, and a with g = a R_other."""
         at = self._mix.indptr[:-1][chosen]
         return self.point[chosen], self._mix.indices[at].astype(np.int64), self._mix.data[at]
 

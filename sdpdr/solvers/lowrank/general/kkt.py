@@ -78,7 +78,7 @@ class Gathered:
         return np.bincount(self._to, numbers, minlength=self._count).astype(float, copy=False)
 
     def nonzeros(self) -> int:
-        """Of the factor, by trying."""
+        """Number of nonzeros of the factor, counted by factorizing a positive definite matrix."""
         data = np.full(self._count, 1e-3)
         data[self._on_diagonal] = 1.0 + self._order
         inertia = self.factorize(data)
@@ -125,7 +125,7 @@ class SparseNewton:
         self._matrix = Gathered(np.concatenate(row), np.concatenate(column), self.size)
 
     def _places(self) -> list[tuple[Index, Index]]:
-        """Of all entries off the diagonal, in the order of `_numbers`."""
+        """Rows and columns of all entries off the diagonal, in the order of `_numbers`."""
         places, offset, face = [], 0, self.layout.size + self.layout.problem.m
         blocks = self.layout.problem.blocks
         for block, jacobian, (n, r) in zip(

@@ -5,9 +5,9 @@ were found need not make the dual slack S(y) semidefinite. Exact rows may change
 
 .. math:: \Delta = A^*(d), \qquad \Delta R = 0, \quad B^T d = 0,
 
-with the scalars' coefficients B, which moves neither the point nor the objective. Of those, the
-shortest d that turns :math:`V^T S V` into what is wanted, for eigenvectors V of negative
-eigenvalues, follows from the projections of the rows' values at V.
+with the scalars' coefficients B, which moves neither the point nor the objective. The shortest such
+d that gives :math:`V^T S V` a wanted value, for eigenvectors V of negative eigenvalues, follows
+from the projections of the rows' values at V.
 
 Inequalities may raise theirs: by :math:`t a`, with a their values at an eigenvector, which lifts it
 by :math:`t |a|^2` and costs :math:`t\,b^T a` of the bound.

@@ -202,7 +202,7 @@ class NewtonMatrix(Parts):
         return shifts
 
     def nonzeros(self) -> int:
-        """Of the factor, by trying."""
+        """Number of nonzeros of the factor, counted by factorizing once."""
         return self._matrix.nonzeros()
 
     def _slopes_at(self) -> tuple[Index, Index]:

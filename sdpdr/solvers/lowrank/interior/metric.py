@@ -26,8 +26,8 @@ from sdpdr.solvers.lowrank.interior.points import PointBlock
 # count for less, density maps of 200 points take 45 iterations in place of 29, separation maps of
 # 300 41 in place of 34, and unfolding with temporal order a seventh more.
 _IDENTITY = 1e-3
-# Of the product of both norms, so that it is that of plain norms on shapes of 300 points, by which
-# all thresholds on it were chosen.
+# Multiplies the product of both norms, so that it equals that of plain norms on shapes of 300
+# points, on which all its thresholds were chosen.
 _CALIBRATED = 4.0
 
 

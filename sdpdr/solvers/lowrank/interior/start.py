@@ -15,14 +15,14 @@ from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.metric import laplacian_matrix
 
-# Of a shape, in all columns; and at most, in units in which lengths are about one, so that noise
-# breaks no lengths of large shapes.
+# Noise in all columns, relative to the largest coordinate of a shape; and its largest size, in
+# units in which lengths are about one, so that it spoils no lengths of large shapes.
 _NOISE, _MOST_NOISE = 1e-2, 0.3
-# How much random points are smoothed by, in units of the mean diagonal of the Laplacian; and the
-# least square of the size of points.
+# Strengths with which random points are smoothed, in units of the mean diagonal of the Laplacian;
+# and the least square of the size of points.
 _STRENGTHS, _LEAST_SIZE = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0), 1e-3
-_AGREE, _DIGITS = 1e-9, 9  # of entries that belong to one vector, and of places of known points
-_FEW, _SOME = 100, 20  # known points all of whose distances are used; of more, how many each
+_AGREE, _DIGITS = 1e-9, 9  # agreement of entries of one vector, digits of coordinates of anchors
+_FEW, _SOME = 100, 20  # anchors up to which all distances are used; beyond, distances of each
 
 
 def shape_from_lengths(problem: FactorProblem, block: FactorBlock, seed: int) -> Array | None:
