@@ -65,7 +65,7 @@ class Finder(_Written):
                 for card in _cards()
                 if card.expect.provenance == "analytic" and card.expect.value is not None
             ],
-            "Of real data": [card for card in _cards() if card.data.get("generator") == "digits"],
+            "With real data": [card for card in _cards() if card.data.get("generator") == "digits"],
             f"Large, {LARGE:,} points and more": [c for c in _cards() if c.size.n >= LARGE],
         }
         for words, cards in kinds.items():

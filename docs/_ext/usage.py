@@ -19,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 
 # sphinx-gallery keeps there which page uses which names.
 FOLDER = "gallery_output/backreferences"
-# Of what is used everywhere a few pages are shown.
+# Pages that are listed for a name that is used everywhere.
 MOST = 8
 
 # Name of the file, folder of its source, folder of its page, first sentence, title.

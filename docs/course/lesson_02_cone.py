@@ -200,7 +200,7 @@ axis.view_init(16, -60)
 # zero if and only if :math:`Z^\top Y = 0`, and then :math:`S K = Z (Z^\top Y) Y^\top = 0`.
 # Conversely :math:`S K = 0` has trace zero. :math:`\blacksquare`
 #
-# Of two *numbers* :math:`s, k \ge 0` with :math:`sk = 0`, one is zero. Of two *matrices* with
+# If two *numbers* :math:`s, k \ge 0` have :math:`sk = 0`, one is zero. If two *matrices* have
 # :math:`SK = 0`, each vanishes where the other does not: every column of K is in the kernel of S.
 # So if S has rank :math:`n - 2`, then K has rank two at most.
 

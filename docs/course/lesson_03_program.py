@@ -37,8 +37,8 @@ The furthest point of a slice of the cone, found by hand, proved by hand, and le
 # .. math:: \max\ \langle C, X \rangle \quad\text{subject to}\quad
 #    \operatorname{tr} X = 1,\ X \succeq 0 .
 #
-# Of order two, we drew its feasible set in lesson 2, a disc. *What do you expect* the optimum to
-# be? Which rank has it?
+# We drew its feasible set for order two in lesson 2: a disc. *What do you expect* the optimum to
+# be? Which rank does it have?
 
 import matplotlib.pyplot as plt
 import numpy as np
