@@ -77,7 +77,7 @@ def test_units_are_powers_of_two_and_points_and_multipliers_mean_the_same_in_the
         left,
         atol=1e-12 * np.max(np.abs(left)),
     )
-    # Of matrices they are a congruence, but for a multiple.
+    # On a matrix cone the units are a multiple of a congruence.
     part, (j, i) = own.parts[-1], np.tril_indices(3)
     scale = units.cones[part.rows]
     assert np.array_equal(scale[0] * part.units[i] * part.units[j], scale)

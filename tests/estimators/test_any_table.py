@@ -46,7 +46,7 @@ def curved(rows, columns=784):
     return X
 
 
-# Of each table, what has to be said; that no more is said is part of what is tested.
+# The warnings that each table must raise; raising any other fails the test, too.
 TABLES = {
     "three rows": (lambda: noise(3, 4), {FewPointsWarning}),
     "four rows, one column": (lambda: np.array([[0.0], [1.0], [3.0], [7.0]]), {FewPointsWarning}),

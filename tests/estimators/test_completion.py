@@ -32,7 +32,7 @@ def known_distances(D):
         return graphs.complete(D, metric="precomputed")
 
 
-# Of the points 0, 3 and 1.
+# Distances of the points 0, 3 and 1.
 LINE = np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
 
 

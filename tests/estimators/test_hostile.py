@@ -183,7 +183,7 @@ def test_actions_that_are_refused(given, words):
 
 @pytest.mark.filterwarnings("ignore")
 def test_states_that_all_coincide_by_their_actions_are_no_error_of_indices():
-    # Of states that alternate between two places nothing is left to unfold but one length.
+    # If states alternate between two places, a single length is left to unfold.
     X = np.tile([[0.0], [1.0]], (6, 1))
     placed = sdpdr.ARE(n_components=1, n_neighbors=1).fit(X, actions="RL" * 5 + "R")
     assert np.isfinite(placed.embedding_).all()

@@ -147,7 +147,7 @@ def test_clusters_of_eigenvalues_are_found(points):
 
 
 def test_eigenvalues_close_to_others_are_the_dense_ones():
-    """Of a cloud in many dimensions the wanted eigenvalues lie at the end of a dense spectrum."""
+    """For a cloud in many dimensions the wanted eigenvalues lie at the end of a dense spectrum."""
     X = np.random.default_rng(0).standard_normal((600, 20))
     pencil = extend.laplacian_pencil(graphs.knn(X, 5))
     values = sl.eigh(pencil.normalized().toarray(), eigvals_only=True)[::-1]

@@ -64,7 +64,7 @@ def test_limits_that_never_act_make_no_matrix_small():
 
 
 def test_a_stall_is_a_status_with_the_best_answer(stalled):
-    """Of the foldings of the path only some traces exist; this start sticks at the floor."""
+    """Foldings of the path have only certain traces, and from this start the iteration stalls."""
     assert stalled.status is IterationStatus.STALLED
     assert "Rank not reached" in stalled.status.advice
     assert stalled.excess == pytest.approx(0.38168, abs=1e-4)
@@ -202,7 +202,7 @@ def test_a_nonnegative_factorization_is_found(direction):
 
 @pytest.mark.nightly
 def test_the_schur_direction_leaves_cliques_to_a_sparse_lift():
-    """Of order 45, solved in cliques of order 10 at most in every program of the sequence."""
+    """The matrix has order 45; every program of the sequence has cliques of order 10 at most."""
     rng = np.random.default_rng(0)
     V = rng.random((40, 2)) @ rng.random((2, 3))
     direction = Schur(2, scale=float(np.sqrt(np.linalg.norm(V, 2))), parts=(40, 3))

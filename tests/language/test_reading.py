@@ -129,7 +129,7 @@ def test_unknowns_that_may_change_places_are_one_and_have_values_and_multipliers
 
 @pytest.mark.parametrize("seed", [2, 3])
 def test_the_least_value_of_a_polynomial_is_proved_by_its_moments(seed):
-    """Of degree 12 in one variable: sums of squares miss nothing, and the optimum has rank one."""
+    """In one variable (here degree 12) sums of squares are exact, and the optimum has rank one."""
     c = np.append(np.random.default_rng(seed).standard_normal(12), 1.0)
     Q, t = cp.Variable((7, 7), PSD=True), cp.Variable()
     sums = [sum(Q[i, k - i] for i in range(7) if 0 <= k - i <= 6) for k in range(13)]

@@ -49,8 +49,8 @@ def test_products_sums_and_entries(lowered):
 
 
 @given(st.integers(0, 10**6), st.integers(0, 3), st.integers(0, 3), st.booleans())
-def test_the_inertia_of_a_large_matrix_is_told_by_borders(seed, adding, taking, centred):
-    """Of every sign, and beside the vector of ones or not, as the dense matrix says."""
+def test_the_inertia_of_a_large_matrix_follows_from_borders(seed, adding, taking, centred):
+    """Columns of both signs, with and without the vector of ones, agree with the dense matrix."""
     rng, n = np.random.default_rng(seed), 40
     chain = sp.diags_array([-np.ones(n - 1), np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1])
     columns = rng.standard_normal((n, adding + taking)) / np.sqrt(n)

@@ -32,7 +32,7 @@ def symmetric(n, density, seed):
 
 
 def laplacian(n, seed, share_negative=0.0):
-    """Of a path with random chords; some weights negative."""
+    """Laplacian of a path with random chords; some weights negative."""
     chords = rng(seed).integers(0, n, (3 * n, 2))
     chords = np.vstack([chords[chords[:, 0] != chords[:, 1]], np.c_[: n - 1, 1:n]])
     weights = rng(seed).uniform(0.1, 1.0, len(chords))

@@ -67,7 +67,7 @@ def test_kaplan_agrees_with_the_least_value_on_the_simplex():
 
 
 def test_a_multiple_eigenvalue_hides_no_witness():
-    """Of an eigenspace that holds a positive vector, no basis vector need be positive."""
+    """No basis vector of an eigenspace that holds a positive vector need be positive."""
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(np.column_stack([np.ones(5), rng.standard_normal((5, 2))]))[0]
     span = basis @ np.linalg.qr(rng.standard_normal((3, 3)))[0]

@@ -100,7 +100,7 @@ def test_a_strong_contradiction_has_a_ray_wherever_it_is_found():
 
 @pytest.mark.nightly
 def test_what_is_not_proved_has_an_epsilon():
-    """Of a program without interior, whose point may well be exactly feasible."""
+    """The program has no interior, and its point may well be exactly feasible."""
     rows = Rows("corner", "==", {"X": Entries(2, [[0, 0], [0, 1]])}, np.array([1e-30, 1.0]))
     answer = sdpdr.solve(SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,)), "scs")
     assert answer.status not in (sdpdr.Status.SOLVED, sdpdr.Status.INFEASIBLE)

@@ -29,7 +29,7 @@ from .files import (
 )
 
 REFUSED = (NoProofFileError, NotProvedError)
-# Of each file, by two tests: five hundred spoiled files in all, of which some fifty daily.
+# Edits of each file in each of two tests: five hundred spoiled files, about fifty of them daily.
 EDITS = 12
 NAMED = {"ids": lambda make: make.__name__}
 

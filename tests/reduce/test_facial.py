@@ -172,7 +172,7 @@ def test_bases_of_later_faces_are_exact_too():
     vectors = [u for step in found.exposures for u in step.null_vectors("X")]
     assert len(vectors) == 3
     assert all(sum(x * z[k] for k, x in u.items()) == 0 for u in vectors)
-    # Of the third null vector doubles hold no multiple, so that its row stays.
+    # No multiple of the third null vector is a vector of doubles, so its row stays.
     assert [r.label for r in found.sdp.rows] == ["third", "one", "X.face", "X.face'"]
 
 

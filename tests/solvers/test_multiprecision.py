@@ -76,7 +76,7 @@ def test_unfolding_of_a_path_is_the_line(lengths):
 
 
 def test_the_largest_eigenvalue_in_both_forms():
-    # Of the path with three vertices: sqrt 2.
+    # The adjacency matrix of the path with three vertices has the largest eigenvalue sqrt 2.
     path = {(0, 1): -1.0, (1, 2): -1.0}
     sdp = program(3, path, [{(i, i): 1.0 for i in range(3)}], [1.0], maximize=True)
     assert_exact(sdp, Decimal(2).sqrt(), 25)
