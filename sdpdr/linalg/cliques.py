@@ -12,10 +12,10 @@ entry of an overlap costs a row. Merging the clique C with its neighbour D saves
 that of the overlap, and pays for the union; the pair that saves most is merged until none saves
 anything.
 
-The completion of least rank walks the clique tree from its roots to its leaves and keeps a factor
-Y of what it has met, X = Y Y^T. With U what a clique shares with its parent and R the rest of it,
-the clique's own factor [F_U; F_R] is multiplied by the orthogonal matrix Q that brings F_U nearest
-to Y_U (Schönemann 1966), and Y_R = F_R Q.
+The completion of least rank walks the clique tree from its roots to its leaves and extends a
+factor Y, X = Y Y^T, by one clique at a time. Let U be the indices that a clique shares with its
+parent, and R its other indices. The clique's own factor [F_U; F_R] is multiplied by the orthogonal
+matrix Q that brings F_U nearest to Y_U (Schönemann 1966), and Y_R = F_R Q.
 
 References
 ----------
@@ -135,7 +135,7 @@ def _eliminate(n: int, pairs: Index) -> tuple[Index, sp.csc_array]:
     degree = np.bincount(np.concatenate([i, j]), minlength=n)
     rows = np.concatenate([i, np.arange(n)])
     columns = np.concatenate([j, np.arange(n)])
-    # Dominant on its diagonal, so that the factorization meets no small pivot.
+    # The matrix is diagonally dominant, so the factorization meets no small pivot.
     values = np.concatenate([-np.ones(i.size), 2.0 + degree])
     upper = sp.csc_matrix(sp.coo_array((values, (rows, columns)), shape=(n, n)))
     upper.data[upper.data < 0.0] = -1.0
@@ -160,11 +160,13 @@ def _supernodes(etree: Index, counts: Index) -> tuple[Index, list[int]]:
 
 
 def _grouped(group: Index, count: int) -> list[Index]:
+    """Columns of each group, ascending."""
     ordered = np.argsort(group, kind="stable")
     return np.split(ordered, np.searchsorted(group[ordered], np.arange(1, count)))
 
 
 def _pairs_within(clique: Index) -> tuple[Index, Index]:
+    """Rows and columns of the upper triangle on the vertices of a clique."""
     i, j = svec_pairs(np.arange(svec_size(clique.size)))
     return clique[i], clique[j]
 
@@ -206,7 +208,7 @@ def merge_cliques(tree: CliqueTree, cost: CliqueCost | None = None) -> CliqueTre
 
 
 class _Merging:
-    """The tree while cliques are merged; entries of the heap may be out of date."""
+    """The tree while cliques are merged; entries of the heap may be outdated, which ages show."""
 
     def __init__(self, tree: CliqueTree, cost: CliqueCost) -> None:
         self._n, self._cost = tree.n, cost
@@ -225,6 +227,7 @@ class _Merging:
             self._propose_siblings(k)
 
     def run(self) -> None:
+        """Merge the pair that saves most cost until no pair saves any."""
         while self._heap:
             _, a, b, age_a, age_b = heapq.heappop(self._heap)
             fresh = self._alive[a] and self._alive[b]
@@ -232,6 +235,7 @@ class _Merging:
                 self._absorb(a, b)
 
     def result(self) -> CliqueTree:
+        """The tree of the remaining cliques."""
         order = [k for k, p in enumerate(self._parent) if self._alive[k] and p < 0]
         for k in order:  # grows while it is walked: parents first
             order.extend(self._children[k])
@@ -241,7 +245,7 @@ class _Merging:
         return CliqueTree(self._n, cliques, parent)
 
     def _absorb(self, a: int, b: int) -> None:
-        """Let the child ``a`` of ``b``, or its sibling that may hang below it, vanish in ``b``."""
+        """Merge ``a`` into ``b``: its parent, or a sibling whose overlap contains that of ``a``."""
         self._members[b] |= self._members[a]
         for child in self._children[a]:
             self._parent[child] = b
@@ -257,7 +261,7 @@ class _Merging:
             self._propose_siblings(k)
 
     def _near(self, k: int) -> list[int]:
-        """Siblings next to ``k`` in number; all pairs would be too many below a hub."""
+        """Siblings whose numbers are next to ``k``; a hub has too many pairs to try them all."""
         if self._parent[k] < 0:
             return []
         siblings = self._children[self._parent[k]]
@@ -265,6 +269,7 @@ class _Merging:
         return [s for s in siblings[max(0, place - REACH) : place + REACH + 1] if s != k]
 
     def _propose(self, a: int, b: int) -> None:
+        """Put the merge of ``a`` into ``b`` on the heap if it saves cost."""
         if b < 0:
             return
         size_a, size_b, shared = len(self._members[a]), len(self._members[b]), len(self._shared[a])
@@ -275,6 +280,7 @@ class _Merging:
             heapq.heappush(self._heap, (-saved, a, b, self._age[a], self._age[b]))
 
     def _propose_siblings(self, k: int) -> None:
+        """Propose to merge ``k`` with near siblings of nested overlaps."""
         for other in self._near(k):
             if self._shared[k] <= self._shared[other]:
                 self._propose(k, other)
@@ -282,7 +288,7 @@ class _Merging:
                 self._propose(other, k)
 
 
-# Eigenvalues below this fraction of the largest one in any clique are rounding.
+# Eigenvalues below this fraction of the largest one in any clique are rounding errors.
 NOISE = 1e-14
 
 
@@ -306,6 +312,7 @@ def complete_min_rank(tree: CliqueTree, blocks: Sequence[Array]) -> Array:
 
 
 def _check(tree: CliqueTree, blocks: Sequence[Array]) -> None:
+    """Raise an error unless every clique has a block of its order."""
     orders = [block.shape for block in blocks]
     expected = [(c.size, c.size) for c in tree.cliques]
     if orders != expected:

@@ -1,8 +1,8 @@
-r"""Products of columns, each a symmetric matrix between two roots: C^T (P kron P) C, P = R^T R.
+r"""Products C^T (P kron P) C, where P = R^T R and every column of C is a symmetric matrix.
 
-Of :math:`P \otimes P` only entries of rows of C that are not zero matter: where these are few, or C
-has few entries, they are found one by one, and else all columns of C are scaled as matrices. Where
-these have low rank, as lengths and their differences have,
+If few rows of C are nonzero, or C has few entries, the entries of :math:`P \otimes P` that matter
+are computed one by one; otherwise every column of C is multiplied by R on both sides. If columns
+have low rank, as those of lengths and their differences have, sums of squares are faster:
 
 .. math::  C_e = \sum_k \lambda_k b_k b_k^T \quad\Rightarrow\quad
            \langle C_e, P C_f P\rangle = \sum_{k,l} \lambda_k \lambda_l (b_k^T P b_l)^2 .
@@ -19,18 +19,30 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs, svec_size
 
-# Multiplications that a call for all entries of a product takes the time of, an entry.
+# Time of one entry, in multiplications: of P kron P, and of C in a sparse product.
 _ENTRY, _SPARSE = 12.0, 4.0
-# The same of a square of a product of vectors, which is summed; and multiplications that are worth
-# looking for low ranks.
+# Time of squaring and adding one product of vectors; and work from which it pays to look for low
+# ranks; both in multiplications.
 _SQUARE, _WORTH = 40.0, 1e8
-# Eigenvalues of columns beside the largest that are zero, and vectors that are multiplied at once.
+# Share of a column's largest eigenvalue below which others are zero; columns multiplied at once.
 _NOTHING, _TOGETHER = 1e-14, 256
 
 
 @dataclass(frozen=True, eq=False)
 class BlockColumns:
-    """Columns in the rows of one matrix, in the order of ``svec``."""
+    """The columns of C, restricted to the rows of one matrix variable.
+
+    Attributes
+    ----------
+    order : int
+        Order of the variable.
+    at : array of int, shape (p,)
+        The columns of C that are not zero here.
+    seen : array of int, shape (r,)
+        The rows that are not zero, as positions in ``svec``.
+    rows : sparse array of shape (p, r)
+        The entries, transposed.
+    """
 
     order: int
     at: Index
@@ -51,19 +63,19 @@ class BlockColumns:
 
     @property
     def _by_entries(self) -> float:
-        """Multiplications where entries are found one by one."""
+        """Number of multiplications if entries are computed one by one."""
         p, r = self.at.size, self.seen.size
         return _ENTRY * r * r + _SPARSE * self.rows.nnz * (r + p)
 
     @property
     def _by_scaling(self) -> float:
-        """Multiplications where all columns are scaled as matrices."""
+        """Number of multiplications if every column is multiplied as a matrix."""
         p, n = self.at.size, float(self.order)
         return p * (4.0 * n**3 + p * n * n / 2.0)
 
     @cached_property
     def whole(self) -> Array | None:
-        """The columns as matrices, where to scale these is less work than to find entries."""
+        """The columns as matrices; None if computing entries is less work."""
         if self._by_entries <= self._by_scaling:
             return None
         columns = np.zeros((self.at.size, svec_size(self.order)))
@@ -72,7 +84,7 @@ class BlockColumns:
 
     @cached_property
     def low(self) -> tuple[Array, Array] | None:
-        r"""Vectors b of all columns; where sums of squares are less work than all else."""
+        r"""The scaled vectors b, and the signs of their :math:`\lambda`; None if slower."""
         p, n = self.at.size, self.order
         least = min(self._by_entries, self._by_scaling)
         # Every column takes one vector at least.
@@ -98,7 +110,7 @@ class BlockColumns:
         return vectors, signs
 
     def _product_low(self, vectors: Array, signs: Array, root: Array) -> Array:
-        """The sums of squares, a part of the columns with all that follow at a time."""
+        """The product as sums of squares: some columns at a time, with all columns after them."""
         p = self.at.size
         found = np.empty((p, p))
         moved = vectors @ root.T
@@ -116,20 +128,20 @@ class BlockColumns:
 
     @cached_property
     def picks(self) -> tuple[Index, Array] | None:
-        """The row that each column picks, and by which number, where each picks one."""
+        """The single row of each column, and its entry; None if a column has more or none."""
         if np.any(np.diff(self.rows.indptr) != 1):
             return None
         return self.rows.indices, self.rows.data
 
     @cached_property
     def _pairs(self) -> tuple[tuple[Index, ...], Array]:
-        """Where four factors of all entries of W stand in a matrix, and the units of rows."""
+        """Positions in P of the four factors of each entry of P kron P, and scales of ``svec``."""
         i, j = svec_pairs(self.seen)
         places = tuple(a[:, None] * self.order + b for a in (i, j) for b in (i, j))
         return places, np.where(i == j, 1.0 / SQRT2, 1.0)
 
     def product(self, root: Array) -> Array:
-        """The product of the columns with each other in the scaling of inverse R."""
+        """The product C^T (P kron P) C for the root R of P."""
         if self.low is not None:
             return self._product_low(*self.low, root)
         if self.whole is not None:
@@ -153,7 +165,7 @@ class BlockColumns:
 
 
 def _factored(i: Index, j: Index, entries: Array, n: int) -> tuple[Array, Array]:
-    """Non-zero eigenvalues of a matrix given by entries in ``svec``, and eigenvectors as rows."""
+    """Nonzero eigenvalues of a matrix with entries (i, j) in ``svec``, and eigenvectors as rows."""
     support, place = np.unique(np.concatenate([i, j]), return_inverse=True)
     row, column = place[: i.size], place[i.size :]
     small = np.zeros((support.size, support.size))

@@ -12,7 +12,7 @@ from sdpdr.base.arrays import Array
 
 
 def about_centre(lengths: Array, weights: Array) -> Array:
-    """The Gram matrix of points with squared distances, whose centre is the origin."""
+    """The Gram matrix of points with these squared distances and weighted mean zero."""
     weights = weights / weights.sum()
     mean = lengths @ weights
     return np.asarray(-0.5 * (lengths - mean[:, None] - mean[None, :] + weights @ mean))

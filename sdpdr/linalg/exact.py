@@ -1,13 +1,13 @@
 r"""Matrices over the rationals: the numbers that a map stores, and proofs of semidefiniteness.
 
-Maps store fractions, as every double is one, or fractions times the root of two that ``svec``
-brings in. So a coefficient is :math:`p + q \sqrt 2` with fractions p and q, which vanishes only
-where both do, and whose sign is that of whole numbers. Slow, for the few rows on which a proof
+Maps store doubles, which are fractions, or fractions times the :math:`\sqrt 2` of ``svec``. So a
+coefficient is :math:`p + q \sqrt 2` with fractions p and q. It vanishes only if both do, and its
+sign follows from integers. This arithmetic is slow, and meant for the few rows on which a proof
 depends.
 
-Single rows are read as matrices and vectors: no structured map is multiplied out, what a row holds
-is read off the numbers the map is made of. Their entries are those of the symmetric matrix, without
-the root of two of ``svec``.
+Single rows are read as matrices and vectors. No structured map is multiplied out: the entries of a
+row follow from the numbers that define the map. They are the entries of the symmetric matrix,
+without the :math:`\sqrt 2` of ``svec``.
 """
 
 from __future__ import annotations
@@ -39,16 +39,14 @@ Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = "dict[int, Fraction]"
 Symmetric: TypeAlias = "dict[tuple[int, int], Fraction]"
 _ONE = Fraction(1)
-# Entries of one row, beyond which it is no longer read: a dense one of order 500.
+# Rows with more entries than this are not read; a dense row of order 500 has fewer.
 LARGEST = 130_000
-# Order up to which a map that knows nothing better may be multiplied out.
+# Order up to which a map without a structure known here may be multiplied out.
 SMALL = 200
-# What makes numbers of few digits whole, and no larger than itself squared.
-_FEW = 2.0**20
 
 
 def add(total: dict[Any, Fraction], other: Mapping[Any, Fraction], factor: Fraction = _ONE) -> None:
-    """Add a multiple of a vector or matrix to another one, in place; zeros are not kept."""
+    """Add a multiple of a vector or matrix to another one, in place, and drop zeros."""
     plain = factor == 1
     for place, value in other.items():
         term = value if plain else factor * value
@@ -102,6 +100,7 @@ def matrix_row(linear_map: LinearMap, e: int, keep: Mask) -> Symmetric | None:
 
 
 def _parts(linear_map: Summed | Combined, e: int) -> Iterator[tuple[LinearMap, int, Fraction]]:
+    """The maps, rows and weights whose sum is row e."""
     if isinstance(linear_map, Summed):
         yield from ((a, e, Fraction(1)) for a in linear_map.maps)
         return
@@ -116,6 +115,7 @@ def upper(linear_map: InnerProduct) -> tuple[Index, Index, NDArray[np.float64]]:
 
 
 def _kept_entries(i: Index, j: Index, value: NDArray[np.float64], keep: Mask) -> Symmetric | None:
+    """The entries inside ``keep`` as fractions; None if too many, or if one is not finite."""
     inside = keep[i] & keep[j] & (value != 0.0)
     if np.count_nonzero(inside) > LARGEST or not np.all(np.isfinite(value[inside])):
         return None
@@ -126,7 +126,7 @@ def _kept_entries(i: Index, j: Index, value: NDArray[np.float64], keep: Mask) ->
 
 
 def _product(left: Vector, right: Vector) -> Symmetric | None:
-    """The symmetric part of an outer product."""
+    """The symmetric part of an outer product; None if it has too many entries."""
     if len(left) * len(right) > LARGEST:
         return None
     total: Symmetric = {}
@@ -138,6 +138,7 @@ def _product(left: Vector, right: Vector) -> Symmetric | None:
 
 
 def _sparse_row(matrix: sp.csr_array, e: int, keep: Mask | None = None) -> Vector:
+    """Row e of a sparse matrix as fractions, without the columns outside ``keep``."""
     chosen = slice(matrix.indptr[e], matrix.indptr[e + 1])
     total: Vector = {}
     for k, a in zip(matrix.indices[chosen].tolist(), matrix.data[chosen].tolist(), strict=True):
@@ -149,14 +150,14 @@ def _sparse_row(matrix: sp.csr_array, e: int, keep: Mask | None = None) -> Vecto
 def range_of(matrix: Symmetric) -> list[Vector] | None:
     r"""Columns that span the range of a positive semidefinite matrix; None if it is not one."""
     scale = whole(matrix.values())
-    # Whole numbers are many times faster than fractions; each row is kept up to a factor > 0.
+    # Integers are many times faster than fractions; each row is kept up to a positive factor.
     rows: dict[int, dict[int, int]] = {}
     for (i, j), value in matrix.items():
         rows.setdefault(i, {})[j] = rows.setdefault(j, {})[i] = int(value * scale)
     if any(row.get(i, 0) <= 0 for i, row in rows.items()):
         return None
     columns = []
-    # Rows of few entries first keep the others sparse.
+    # Eliminating rows of few entries first keeps the others sparse.
     for k in sorted(rows, key=lambda i: len(rows[i])):
         row = rows.pop(k)
         pivot = row.get(k, 0)
@@ -182,13 +183,13 @@ def _eliminated(target: dict[int, int], row: dict[int, int], k: int, pivot: int)
 
 
 def whole(vector: Iterable[Fraction]) -> int:
-    """The least whole number that makes all of some fractions whole."""
+    """The least common denominator of some fractions."""
     return lcm(1, *(value.denominator for value in vector))
 
 
 # p + q sqrt 2 as (p, q).
 Number: TypeAlias = tuple[Fraction, Fraction]
-# Row e, entry (i, j) of the variable with i <= j, and what it is multiplied by in the row.
+# Row e, entry (i, j) of the variable with i <= j, and its coefficient in the row.
 Term: TypeAlias = tuple[int, int, int, Number]
 
 
@@ -234,6 +235,7 @@ def sign(number: Number) -> int:
 
 
 def _combined(linear_map: Combined, wanted: Sequence[int]) -> Iterator[Term]:
+    """Terms of combined rows: those of the inner rows, times their weights."""
     weights = linear_map.weights[np.asarray(wanted, dtype=np.int64)]
     shares: dict[int, list[tuple[int, Fraction]]] = {}
     for k, inner, c in _entries(weights):
@@ -244,6 +246,7 @@ def _combined(linear_map: Combined, wanted: Sequence[int]) -> Iterator[Term]:
 
 
 def _forms(forms: BilinearForms, wanted: Sequence[int]) -> Iterator[Term]:
+    """Terms of bilinear forms: the products of entries of both vectors."""
     left, right = forms.left, forms.right
     for e in wanted:
         for a in range(left.indptr[e], left.indptr[e + 1]):
@@ -254,6 +257,7 @@ def _forms(forms: BilinearForms, wanted: Sequence[int]) -> Iterator[Term]:
 
 
 def _coordinates(linear_map: LinearMap | VectorMap, wanted: Sequence[int]) -> Iterator[Term]:
+    """Terms of any map, read from its matrix."""
     kept, stored = False, linear_map.matrix()
     if isinstance(linear_map, SvecMap) and linear_map.keeps_entries:
         kept, stored = True, linear_map.natural()
@@ -268,6 +272,7 @@ def _coordinates(linear_map: LinearMap | VectorMap, wanted: Sequence[int]) -> It
 
 
 def _entries(matrix: Matrix) -> Iterator[tuple[int, int, Fraction]]:
+    """Row, column and value of each nonzero entry."""
     entries = sp.csr_array(matrix).tocoo()
     for e, j, c in zip(entries.row, entries.col, entries.data, strict=True):
         if c:

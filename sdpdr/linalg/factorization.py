@@ -1,9 +1,9 @@
-r"""Sparse factorizations P^T A P = L D L^T of symmetric matrices on one pattern, many times.
+r"""Sparse factorizations P^T A P = L D L^T of many symmetric matrices with one pattern.
 
 Two libraries do the work. `qdldl` comes with every installation; it is simplicial, and orders by
 approximate minimum degree. Intel's PARDISO (package ``mkl``, the extra ``sdpdr[mkl]``) collects
 columns into supernodes, orders by nested dissection and factors three times as fast on graphs
-with 100,000 nodes; it is taken wherever it is installed.
+with 100,000 nodes; it is used wherever it is installed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SymmetricFactor(ABC):
 
     @abstractmethod
     def factorize(self, data: Array) -> int:
-        """Factor the matrix with these numbers; the number of its negative eigenvalues."""
+        """Factor the matrix with these entries; return the number of its negative eigenvalues."""
 
     @abstractmethod
     def solve(self, right: Array) -> Array:
@@ -54,13 +54,13 @@ class SymmetricFactor(ABC):
 
 @cache
 def require_sound_qdldl() -> None:
-    """Refuse a build that was made for another NumPy, whose factors are nonsense without a word."""
+    """Raise an error for a build against another NumPy, which silently returns wrong factors."""
     matrix = sp.csc_matrix(np.array([[2.0, 1.0], [0.0, 2.0]]))
     lower, pivots, order = qdldl.Solver(matrix, True).factors()
     if not np.allclose(np.sort(pivots), [1.5, 2.0]) or sorted(order) != [0, 1] or lower.nnz != 1:
         raise PackageMissingError(
-            f"qdldl {version('qdldl')} and NumPy {np.__version__} do not fit each other: factors "
-            "are wrong. Install another one: pip install --upgrade qdldl."
+            f"qdldl {version('qdldl')} is not compatible with NumPy {np.__version__}: its factors "
+            "are wrong. Install another version: pip install --upgrade qdldl."
         )
 
 
@@ -70,7 +70,7 @@ class _Qdldl(SymmetricFactor):
     def __init__(self, upper: sp.csc_array | sp.csr_array, pairs: bool = True) -> None:
         require_sound_qdldl()
         columns, self._order = _compressed(upper, "csc")
-        self._matrix = sp.csc_matrix(columns)  # the binding does not know arrays
+        self._matrix = sp.csc_matrix(columns)  # the binding does not accept sparse arrays
         self._solver: qdldl.Solver | None = None
 
     def factorize(self, data: Array) -> int:
@@ -108,7 +108,7 @@ class _Pardiso(SymmetricFactor):
         self._begin()
 
     def _begin(self) -> None:
-        """A handle without factors."""
+        """Start with a new handle, without factors."""
         self._generation = mkl.Forked.generation
         self._handle = np.zeros(64, dtype=np.int64)
         self._parameters[17] = -1  # count the entries of the factor
@@ -118,7 +118,7 @@ class _Pardiso(SymmetricFactor):
         )
 
     def _take_over(self) -> bool:
-        """Begin again in a forked process; whether there were factors, made for other threads."""
+        """In a forked process, start again; whether factors of the parent's threads were lost."""
         if self._generation == mkl.Forked.generation:
             return False
         had_factors = self._factored
@@ -154,7 +154,7 @@ class _Pardiso(SymmetricFactor):
         return int(self._parameters[17])
 
     def _call(self, phase: int, right: Array | None = None, solution: Array | None = None) -> bool:
-        """Run a phase; whether it failed for numerical reasons."""
+        """Run a phase; return whether it failed for numerical reasons."""
         matrix = (self._data, *self._pattern)
         error = mkl.pardiso(self._handle, phase, self._parameters, matrix, right, solution)
         if error == mkl.OUT_OF_MEMORY:
@@ -179,7 +179,7 @@ def symmetric_factor(
 def _compressed(
     upper: sp.csc_array | sp.csr_array, format: str
 ) -> tuple[sp.csc_array | sp.csr_array, Index | None]:
-    """The pattern in a format, and the order that brings numbers into it; None as it is."""
+    """The pattern in a format, and the order of entries in it; None if it has that format."""
     if upper.format == format:
         return upper, None
     places = np.arange(upper.nnz)
@@ -189,6 +189,7 @@ def _compressed(
 
 
 def _ready(solver: object) -> qdldl.Solver:
+    """The solver, if there are factors; an error otherwise."""
     if solver is None:
         raise ModelError("factorize must be called, and succeed, before solve.")
     return solver

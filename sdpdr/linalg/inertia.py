@@ -18,12 +18,12 @@ from sdpdr.linalg.walks import breadth
 
 # Operations on an entry of L beyond its inner product: a pivot's reciprocal and two products.
 _OPERATIONS = 4
-# Rounding of the factors, relative to the matrix, from which signs of pivots are not believed.
+# Rounding error of the factors, relative to the matrix, above which signs of pivots are unreliable.
 _GROWN = 1e-8
-# Order from which speed matters more than a look at every pivot.
+# Order from which speed matters more than a check of every pivot.
 _LARGE = 20_000
-# Nodes at one distance from another beyond which columns are collected into dense blocks, and the
-# order up to which the whole matrix is one where no library does that.
+# Breadth of the graph beyond which a factorization should collect columns into dense blocks, and
+# order up to which the whole matrix is made dense if no library does that.
 _WIDE, _DENSE = 400, 8000
 
 
@@ -40,7 +40,7 @@ class LdlFactor:
             self._lower, self.pivots, self._order = self._solver.factors()
         except (RuntimeError, ValueError) as error:
             raise ArithmeticError(f"the matrix is singular to working precision: {error}") from None
-        # Turned around, so that it catches pivots that are not numbers as well.
+        # Negated, so that pivots that are nan fail as well.
         if not np.all(np.abs(self.pivots) > rounding):
             raise ArithmeticError("the matrix is singular to working precision: a pivot vanishes")
 
@@ -66,7 +66,7 @@ class LdlFactor:
         weighted = np.abs(self.pivots) * (ones + lower.T @ ones)
         terms = np.diff(lower.indptr) + _OPERATIONS
         bound = np.empty(n)
-        # The product is a sum of non-negative terms, and its own rounding below one per cent.
+        # The product is a sum of nonnegative terms, so its own rounding is below one per cent.
         bound[self._order] = 1.01 * gamma(terms) * (weighted + lower @ weighted)
         return bound
 
@@ -89,7 +89,7 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
 
 
 class RestrictedFactor:
-    """A factorization of A that knows its form on the vectors orthogonal to some columns."""
+    """A factorization of A, and whether A is positive on the vectors orthogonal to some columns."""
 
     def __init__(self, matrix: Matrix, columns: Array, raised: Array | None = None) -> None:
         corner = np.zeros(columns.shape[1])
@@ -102,15 +102,13 @@ class RestrictedFactor:
         self._columns = columns
         negative = self._factor.n_negative
         if isinstance(self._factor, LdlFactor) and negative and self._factor.has_grown:
-            raise ArithmeticError(
-                "pivots have grown so much that their signs are those of rounding"
-            )
+            raise ArithmeticError("pivots have grown so much that rounding may decide their signs")
         self.is_positive = negative == 0
         if p == 0 or negative > p:
             return
         self._solved = np.column_stack([self._factor.solve(u) for u in columns.T])
         grown = float(abs(matrix).max()) * np.abs(self._solved).max(axis=0)
-        # Turned around as well.
+        # Negated again, for nan.
         if not np.all(np.finfo(float).eps * grown <= np.abs(columns).max(axis=0)):
             raise ArithmeticError("the matrix is singular to working precision: solutions are huge")
         schur = -columns.T @ self._solved - np.diag(corner)
@@ -131,21 +129,21 @@ class RestrictedFactor:
 
 
 def _best_factor(matrix: sp.csr_array, p: int) -> LdlFactor | _LargeFactor | _DenseFactor:
-    """The factorization that is fastest; with p = 0 it need not count beyond the first negative."""
+    """The fastest factorization; with p = 0 it only needs to detect negative eigenvalues."""
     n = matrix.shape[0]
     if n >= _LARGE:
         return _LargeFactor(matrix)
     if n <= _WIDE or breadth(matrix) <= _WIDE:
         return LdlFactor(matrix)
     if mkl.available():
-        # In place of the look at every pivot: what rounding could decide is not positive.
+        # The shift replaces the check of pivots: what rounding could decide is not positive.
         rounding = n * np.finfo(float).eps * float(abs(matrix).max())
         return _LargeFactor(matrix - rounding * sp.eye_array(n, format="csr"))
     return _DenseFactor(matrix) if p == 0 and n <= _DENSE else LdlFactor(matrix)
 
 
 class _DenseFactor:
-    """A Cholesky factorization of the whole matrix, where it exists."""
+    """A Cholesky factorization of the whole matrix, if it exists."""
 
     def __init__(self, matrix: Matrix) -> None:
         dense = matrix.toarray()
@@ -160,12 +158,12 @@ class _DenseFactor:
             raise ArithmeticError("the matrix is singular to working precision: a pivot vanishes")
 
     def solve(self, right: Array) -> Array:
-        """Solution of A x = right; shape (n,), only where no eigenvalue is negative."""
+        """Solution of A x = right, shape (n,), if no eigenvalue is negative."""
         return np.asarray(sl.cho_solve((self._root, True), right))
 
 
 class _LargeFactor:
-    """The fastest factorization there is, which does not show its pivots."""
+    """The fastest available factorization, which does not return its pivots."""
 
     def __init__(self, matrix: Matrix) -> None:
         upper = sp.csc_array(sp.triu(sp.csc_array(matrix), format="csc"))
@@ -185,7 +183,7 @@ class _LargeFactor:
 def _grounded(
     matrix: sp.csr_array, columns: Array, raised: Array
 ) -> tuple[sp.csr_array, Array, Array]:
-    """Matrix without a row and a column for each of the columns that it kills, and the others."""
+    """The matrix without a row and column for each column in its kernel, and the other columns."""
     size = abs(matrix) @ np.abs(columns)
     killed = np.all(np.abs(matrix @ columns) <= 1e-13 * size, axis=0)
     if not killed.any():
@@ -201,7 +199,7 @@ def _grounded(
 def _grounded_by_ones(
     matrix: sp.csr_array, columns: Array, raised: Array
 ) -> tuple[sp.csr_array, Array, Array]:
-    """Ground a Laplacian whose points are centred by other weights than ones."""
+    """Remove the first row and column of a Laplacian, if points are centred by other weights."""
     n, p = columns.shape
     ones = np.ones(n)
     sums = columns.T @ ones
@@ -216,7 +214,7 @@ def _grounded_by_ones(
 def _grounded_at_hub(
     matrix: sp.csr_array, columns: Array, raised: Array
 ) -> tuple[sp.csr_array, Array, Array]:
-    """Ground a Laplacian less a multiple of its one column at the node of largest diagonal."""
+    """Remove the row of the largest diagonal of a Laplacian minus a multiple of u u^T."""
     if not np.isfinite(matrix.data).all():
         raise ArithmeticError("the matrix is not finite")
     n, p = columns.shape

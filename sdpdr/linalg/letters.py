@@ -1,4 +1,4 @@
-"""Letters for the arrays of a formula, so that what is printed says which rows it means."""
+"""Letters for the arrays of a printed formula, so that readers can tell the arrays apart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,19 @@ Words = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Letters:
-    """Gives each array of a formula a letter: the same array, the same letter."""
+    """Gives each array of a formula a letter, and equal arrays the same letter.
+
+    Attributes
+    ----------
+    where : dict from letter to array
+        The letters used so far.
+    rows : array of int or None
+        The rows of the arrays that a formula refers to; None for all.
+    taken : frozenset of str
+        Letters that must not be used.
+    known : mapping from letter to array
+        Letters of other formulas, which keep their meaning.
+    """
 
     where: dict[str, Any] = field(default_factory=dict)
     rows: Index | None = None
@@ -27,22 +39,22 @@ class Letters:
     known: Mapping[str, Any] = field(default_factory=dict)
 
     def at(self, rows: Index) -> Letters:
-        """The same letters, where only some rows of the arrays are meant."""
+        """The same letters, for some rows of the arrays."""
         return replace(self, rows=rows if self.rows is None else rows[self.rows])
 
     def inside(self) -> Letters:
-        """The same letters inside a sum, which has rows of its own."""
+        """The same letters inside a sum, which has its own rows."""
         return replace(self, rows=None)
 
     def places(self, index: Any) -> str:
-        """The letter of an array of indices, or the index where all are one."""
+        """The letter of an array of indices, or the index if all are equal."""
         array = self._meant(index)
         if array.size and np.ptp(array) == 0:
             return str(array.flat[0])
         return self._letter(array, _PLACES)
 
     def numbers(self, values: Any) -> str:
-        """The letter of an array with a number for each row, or the number where all are one."""
+        """The letter of an array with a number for each row, or the number if all are equal."""
         array = self._meant(values)
         if array.size and np.ptp(array) == 0.0:
             return f"{array.flat[0]:g}"
@@ -57,11 +69,11 @@ class Letters:
         return self._letter(values if self.rows is None else values[self.rows], _MATRICES)
 
     def stack(self, values: Any) -> str:
-        """The letter of matrices of data behind each other, of shape (q, n, n)."""
+        """The letter of an array of matrices, of shape (q, n, n)."""
         return self._letter(values, _MATRICES)
 
     def symbol(self, name: str, values: Any) -> str:
-        """A letter that is chosen, with a mark behind it where it means something else."""
+        """The given letter, with a prime if the letter already has another meaning."""
         while name in self.known and not _same(self.known[name], values):
             name += "'"
         self.where[name] = values
@@ -74,17 +86,19 @@ class Letters:
         )
 
     def within(self, words: Words) -> Words:
-        """A vector's words, with an index where only some of its values are meant."""
+        """The formula of a vector, with an index if it refers to some of its values."""
         if self.rows is None:
             return words
         e = self.places(np.arange(int(self.rows.max(initial=0)) + 1))
         return f"({words[0]})_{e}", f"({words[1]})_{{{e}}}"
 
     def _meant(self, values: Any) -> Any:
+        """The rows of an array that the formula refers to."""
         array = np.asarray(values)
         return array if self.rows is None else array[self.rows]
 
     def _letter(self, array: Any, alphabet: str) -> str:
+        """The letter of an equal array, or the first free letter of the alphabet."""
         meant = {**self.known, **self.where}
         for letter, known in meant.items():
             if letter.rstrip("'") in alphabet and _same(known, array):
@@ -97,6 +111,7 @@ class Letters:
 
 
 def _same(a: Any, b: Any) -> bool:
+    """Whether both are one object, or equal arrays."""
     return a is b or (
         isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)
     )
@@ -111,7 +126,7 @@ def subscripted(name: str, *places: str) -> Words:
 
 
 def times(factor: str, words: Words) -> Words:
-    """A multiple; sums get parentheses, one and minus one are not written."""
+    """A multiple of a formula; sums get parentheses, and a factor of one is not written."""
     if factor == "1":
         return words
     plain, latex = (closed(part) for part in words)
@@ -123,13 +138,13 @@ def times(factor: str, words: Words) -> Words:
 
 
 def summed(parts: Iterable[Words]) -> Words:
-    """A sum; what begins with a minus is subtracted."""
+    """A sum of formulas; a formula that begins with a minus is subtracted."""
     plain, latex = (" + ".join(part) for part in zip(*parts, strict=True))
     return plain.replace("+ −", "− "), latex.replace("+ -", "- ")
 
 
 def closed(words: str) -> str:
-    """Words in parentheses, if they are a sum."""
+    """A formula, in parentheses if it is a sum or begins with a minus."""
     depth, within = 0, False
     for k, letter in enumerate(words):
         depth += (letter in "({[⟨") - (letter in ")}]⟩")

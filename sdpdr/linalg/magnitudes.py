@@ -1,4 +1,4 @@
-r"""Sizes of the terms that make up an adjoint, for bounds on its rounding error.
+r"""Sums of the absolute values of an adjoint's terms, for bounds on its rounding error.
 
 The error of the computed A*(y) is, entry by entry, at most :math:`\gamma_k \sum_e |y_e| |A_e|`,
 with k the number of terms of an entry and a few operations more (see `sdpdr.linalg.rounding`).
@@ -23,7 +23,7 @@ from sdpdr.linalg.maps import (
 )
 from sdpdr.linalg.maps.combine import by_rows
 
-# Operations on one term: two products, a half, a root of two in and out of `svec`, both halves.
+# Operations on one term: two products, a half, the sqrt 2 of `svec` in and out, and both halves.
 OPERATIONS = 8
 
 
@@ -36,13 +36,14 @@ def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> 
 
 
 def diagonal_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> Array:
-    """The diagonal of `adjoint_magnitude`, which forms of long vectors fill."""
+    """The diagonal of `adjoint_magnitude`, computed alone because forms of long vectors fill it."""
     if isinstance(linear_map, VectorMap):
         return np.asarray(adjoint_magnitude(linear_map, multipliers))
     return _adjoint_diagonal(of_sizes(linear_map), np.abs(multipliers))
 
 
 def _adjoint_diagonal(linear_map: LinearMap, y: Array) -> Array:
+    """The diagonal of a map's adjoint at y."""
     if isinstance(linear_map, Combined):
         return _adjoint_diagonal(linear_map.inner, np.asarray(linear_map.weights.T @ y))
     if isinstance(linear_map, Stacked):
@@ -57,12 +58,12 @@ def _adjoint_diagonal(linear_map: LinearMap, y: Array) -> Array:
 
 
 def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
-    """Sizes of the terms that make up ``matrix()``, entry by entry; sparse of the same shape."""
+    """Sums of the absolute values of the terms of ``matrix()``; sparse, of the same shape."""
     return of_sizes(linear_map).matrix()
 
 
 def of_sizes(linear_map: LinearMap) -> LinearMap:
-    """The map that stores the sizes of the numbers that a map stores."""
+    """The map made of the absolute values of the numbers that a map stores."""
     if isinstance(linear_map, Combined):
         return Combined(abs(linear_map.weights), of_sizes(linear_map.inner))
     if isinstance(linear_map, Stacked):
@@ -92,20 +93,21 @@ def adjoint_terms(linear_map: LinearMap | VectorMap) -> int:
 
 
 def _longest_column(matrix: sp.csr_array) -> int:
-    """Most entries stored in a column, counted without a vector as long as the matrix is wide."""
+    """Largest number of entries in a column, counted without a vector of all columns."""
     if matrix.nnz == 0:
         return 0
     return int(np.max(np.unique(matrix.indices, return_counts=True)[1]))
 
 
 def row_extents(linear_map: LinearMap | VectorMap) -> Array:
-    """A number for each row that is about its largest entry in size, and at least that."""
+    """An upper estimate of the largest absolute value of an entry of each row."""
     if isinstance(linear_map, VectorMap):
         return largest_of_rows(linear_map.matrix())
     return by_rows(linear_map, _extents)
 
 
 def _extents(linear_map: LinearMap) -> Array:
+    """`row_extents` of a map that is not made of maps."""
     if isinstance(linear_map, InnerProduct):
         return np.array([largest(linear_map.coefficients)])
     if isinstance(linear_map, Products):
@@ -116,7 +118,7 @@ def _extents(linear_map: LinearMap) -> Array:
 
 
 def largest_of_rows(matrix: Matrix) -> Array:
-    """The largest size of an entry of every row; SciPy's own takes long for small matrices."""
+    """The largest absolute value in every row; SciPy's function is slow for small matrices."""
     if not sp.issparse(matrix):
         return np.asarray(np.max(np.abs(matrix), axis=1, initial=0.0))
     rows = sp.csr_array(matrix)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
 
-_Numbers = NDArray[Any]  # of 32 or 64 bits: what crosses the border to C
+_Numbers = NDArray[Any]  # of 32 or 64 bits, as C expects
 
 _SYMMETRIC_INDEFINITE = -2
 ANALYSE, FACTORIZE, SOLVE, RELEASE = 11, 22, 33, -1
@@ -28,13 +28,13 @@ def available() -> bool:
 
 
 class Forked:
-    """State after a fork, which MKL's threads do not survive: the child would wait for them."""
+    """Counts forks: MKL's threads do not survive them, and the child would wait forever."""
 
     at_risk, generation = False, 0
 
     @classmethod
     def begin_again(cls) -> None:
-        """In a forked process, where MKL has computed before: compute without threads."""
+        """Compute without threads in a forked process whose parent has used MKL."""
         cls.generation += 1
         library = _library() if cls.at_risk else None
         if library is not None:
@@ -47,6 +47,7 @@ if hasattr(os, "register_at_fork"):
 
 @cache
 def _library() -> ctypes.CDLL | None:
+    """The library, from a wheel or the system; None if it does not load."""
     for path in [*_wheel_libraries(), ctypes.util.find_library("mkl_rt")]:
         if path is not None:
             try:
@@ -57,7 +58,7 @@ def _library() -> ctypes.CDLL | None:
 
 
 def _wheel_libraries() -> list[str]:
-    """Where a wheel of ``mkl`` put its library; empty without one."""
+    """Paths of the library in an installed wheel of ``mkl``; empty without one."""
     try:
         files = importlib.metadata.files("mkl") or []
     except importlib.metadata.PackageNotFoundError:
@@ -73,21 +74,21 @@ def pardiso(
     right: Array | None = None,
     solution: Array | None = None,
 ) -> int:
-    """Run a phase; an error of PARDISO's, or zero."""
+    """Run a phase; return PARDISO's error code, zero for success."""
     library = _library()
     assert library is not None
     Forked.at_risk = True
     one, error = ctypes.byref(ctypes.c_int32(1)), ctypes.c_int32(0)
     library.pardiso(
         _address(handle),
-        one,  # factors kept
-        one,  # of which this one is meant
+        one,  # number of factorizations kept
+        one,  # the one to use
         ctypes.byref(ctypes.c_int32(_SYMMETRIC_INDEFINITE)),
         ctypes.byref(ctypes.c_int32(phase)),
         ctypes.byref(ctypes.c_int32(len(matrix[1]) - 1)),
         *(_address(part) for part in matrix),
         None,
-        one,  # right sides
+        one,  # number of right sides
         _address(parameters),
         ctypes.byref(ctypes.c_int32(0)),  # prints nothing
         _address(right),
@@ -98,7 +99,7 @@ def pardiso(
 
 
 def release(handle: _Numbers, parameters: _Numbers, indptr: _Numbers, indices: _Numbers) -> None:
-    """Give the memory of the factors back."""
+    """Free the memory of the factors."""
     pardiso(handle, RELEASE, parameters, (np.zeros(1), indptr, indices))
 
 

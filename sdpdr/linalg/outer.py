@@ -1,4 +1,4 @@
-"""Sparse matrices plus a few dense columns times their transpose, kept apart."""
+"""Sums of a sparse matrix and a product of few dense columns, which is never multiplied out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
 
-# Rows formed at once where every entry has to be seen.
+# Rows that are formed at once if every entry is needed.
 _BLOCK = 1000
 # Order up to which dense factorizations are quick.
 _DENSE = 1000
@@ -29,11 +29,11 @@ class Outer:
 
     @property
     def stays_apart(self) -> bool:
-        """Whether its inertia is told by borders: where none adds, and in large matrices."""
+        """Whether a bordered matrix gives its inertia: if it is large, or no weight is positive."""
         return self.shape[0] > _DENSE or bool(np.all(self.weights < 0.0))
 
     def lowered(self) -> tuple[Outer, Array]:
-        """The matrix without its positive outer products, and columns whose products they are."""
+        """The matrix without its positive outer products, and the columns of these products."""
         raised = self.weights > 0.0
         columns = self.columns[:, raised] * np.sqrt(self.weights[raised])
         return Outer(self.sparse, self.columns[:, ~raised], self.weights[~raised]), columns
@@ -50,7 +50,7 @@ class Outer:
         )
 
     def padded(self, vectors: Any) -> Array:
-        """Vectors, as columns or alone, with zeros for the border."""
+        """A vector, or the columns of a matrix, extended by zeros for the border."""
         dense = vectors.toarray() if sp.issparse(vectors) else np.asarray(vectors)
         return np.concatenate([dense, np.zeros((self.weights.size, *dense.shape[1:]))])
 
@@ -59,7 +59,7 @@ class Outer:
         return np.asarray(self.sparse.diagonal() + np.square(self.columns) @ self.weights)
 
     def largest(self) -> float:
-        """The largest entry in size."""
+        """The largest absolute value of an entry."""
         n = self.shape[0]
         blocks = (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
         return max(float(np.abs(self._rows(block)).max()) for block in blocks)
@@ -69,6 +69,7 @@ class Outer:
         return self._rows(slice(None))
 
     def _rows(self, rows: slice) -> Array:
+        """Some rows as a dense array."""
         products = (self.columns[rows] * self.weights) @ self.columns.T
         return np.asarray(self.sparse[rows].toarray() + products)
 

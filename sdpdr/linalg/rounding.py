@@ -1,11 +1,11 @@
-r"""What rounding can do: a-priori error bounds, and sums that are right to the last digit.
+r"""A-priori bounds on rounding errors, and sums that are correctly rounded.
 
 With u = 2^-53 and round to nearest, a sum or an inner product of k terms, taken in any order,
-errs by at most :math:`\gamma_k = k u / (1 - k u)` times the sum of the sizes of its terms
+errs by at most :math:`\gamma_k = k u / (1 - k u)` times the sum of its terms' absolute values
 (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., SIAM 2002, sections 3.1 and
 4.2). The error of a single product is itself a floating-point number (Dekker, "A floating-point
 technique for extending the available precision", Numer. Math. 18, 1971), so that a sum of
-products is a longer sum of numbers, which `math.fsum` adds without error but for a last rounding.
+products is a longer sum of numbers, which `math.fsum` adds with a single rounding at the end.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from sdpdr.base.arrays import Array, Matrix
 
 UNIT = 2.0**-53
 _SPLITTER = 2.0**27 + 1.0
-# Products outside this range could overflow, or lose their error to underflow.
+# Products of factors outside this range could overflow, or their errors could underflow.
 _LARGEST, _SMALLEST = 2.0**480, 2.0**-480
 
 
 def gamma(k: Array | int) -> Array:
-    """Upper limit of k u / (1 - k u), itself rounded upwards; shape of ``k``."""
+    """An upper bound of k u / (1 - k u), with the shape of ``k``."""
     ku = np.asarray(k, dtype=float) * UNIT
     return np.asarray(ku / (1.0 - ku) * (1.0 + 8.0 * UNIT))
 
@@ -61,22 +61,23 @@ def dot_enclosure(a: Array, b: Array, *more: float) -> tuple[float, float]:
 
 
 def _split(a: Array) -> tuple[Array, Array]:
+    """Two numbers of half the digits with the sum a (Veltkamp)."""
     scaled = _SPLITTER * a
     high = scaled - (scaled - a)
     return high, a - high
 
 
-# Ratio of diagonal entries from which units are worth their while.
+# Ratio of diagonal entries above which scaling by units helps.
 _WIDE = 2.0**20
 
 
 def near_powers(sizes: Array) -> Array:
-    """The powers of two next to positive numbers, as units that round nothing."""
+    """The powers of two nearest to positive numbers; scaling by them is exact."""
     return np.asarray(np.exp2(np.round(np.log2(sizes))))
 
 
 def diagonal_units(matrix: Matrix) -> Array | None:
-    """Powers of two d with ``d_i^2 A_ii`` between 1/2 and 2; None where A needs no other units."""
+    """Powers of two d with ``d_i^2 A_ii`` between 1/2 and 2; None if A needs no scaling."""
     diagonal = np.asarray(matrix.diagonal(), dtype=float)
     if diagonal.size == 0 or not np.all(np.isfinite(diagonal) & (diagonal > 0.0)):
         return None
@@ -86,7 +87,7 @@ def diagonal_units(matrix: Matrix) -> Array | None:
 
 
 def in_units(matrix: Matrix, units: Array) -> Matrix:
-    """The matrix D A D, sparse where A is."""
+    """The matrix D A D, sparse if A is."""
     if sp.issparse(matrix):
         scale = sp.diags_array(units, format="csr")
         return sp.csr_array(scale @ matrix @ scale)

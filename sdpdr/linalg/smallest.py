@@ -1,4 +1,4 @@
-"""The smallest eigenvalues of a symmetric matrix, dense, sparse or with large parts apart."""
+"""The smallest eigenvalues of a symmetric matrix: dense, sparse or sparse plus low rank."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import complement
 
 DENSE_ORDER = 400
-# Order from which on a dense pencil takes many minutes.
+# Order above which a dense pencil takes many minutes.
 _LARGEST_DENSE = 5000
-# How far below the number where it is expected the smallest eigenvalue is looked for.
+# Relative distances of the shift below the expected smallest eigenvalue, tried in turn.
 _BELOW = (1e-6, 1e-3, 0.1)
-# Large entries leave noise in the solves, which a sharp tolerance cannot get below; the error of
-# the eigenvalue is about the square of the tolerance all the same.
+# Large entries leave noise in the solves, and a tighter tolerance would not be met; the error of
+# the eigenvalue is still about the square of the tolerance.
 _TOLERANCES = (1e-10, 1e-7, 1e-5)
-# Restarts where several eigenvalues are only looked at: far from an optimum they may be many, and
-# close together. Those that are found by then are told.
+# Restarts if several eigenvalues are requested: far from an optimum they may be many and close
+# together. Those found by then are returned.
 _RESTARTS = 30
-# How large a matrix must be along the directions left out, relatively, to factor it alone.
+# Relative size of the matrix along excluded directions from which it can be factored without them.
 _APART = 1e-9
 
 
@@ -39,13 +39,14 @@ def lu(matrix: sp.csc_array, **options: Any) -> spl.SuperLU:
         raise ArithmeticError(f"the matrix is singular: {error}") from None
 
 
-# Size of border entries beside the diagonal, and how small a diagonal entry may be as a pivot.
+# Size of border entries relative to the diagonal, and the smallest diagonal entry that may be a
+# pivot, relative to its column.
 _BORDER, _PIVOT = 1e-8, 1e-4
 _REFINEMENTS = 2
 
 
 def bordered_lu(matrix: sp.csc_array, n: int) -> Callable[[Array], Array]:
-    """Solve with a symmetric sparse matrix whose rows and columns from n on may be full."""
+    """A solver for a symmetric sparse matrix whose rows and columns from n on may be full."""
     scale = np.ones(matrix.shape[0])
     if n < matrix.shape[0]:
         size = max(float(np.abs(matrix.diagonal()[:n]).max()), np.finfo(float).tiny)
@@ -70,7 +71,7 @@ def bordered_lu(matrix: sp.csc_array, n: int) -> Callable[[Array], Array]:
 
 
 def lowest_eigenpairs(matrix: Array, count: int) -> tuple[Array, Array]:
-    """The lowest eigenvalues of a dense symmetric matrix in order, and their vectors."""
+    """The lowest eigenvalues of a dense symmetric matrix, ascending, and their eigenvectors."""
     try:
         values, vectors = sl.eigh(matrix, subset_by_index=[0, count - 1])
     except np.linalg.LinAlgError:
@@ -152,7 +153,7 @@ def _smallest_sparse(
 def _smallest_near(
     matrix: sp.csr_array, mass: sp.csr_array, null: sp.csr_array, near: float
 ) -> tuple[float, Array] | None:
-    """The smallest eigenvalue if it is not far below ``near``, with one factorization or a few."""
+    """The smallest eigenvalue and its vector, in few factorizations; None if far below ``near``."""
     columns = null.toarray()
     for below in _BELOW:
         shift = near - abs(near) * below
@@ -174,7 +175,7 @@ def _smallest_apart(matrix: Outer, null: Matrix, mass: Matrix | None) -> tuple[f
 def _inverted_apart(
     matrix: Outer, columns: Array, mass: Matrix, count: int = 1
 ) -> tuple[Array, Array]:
-    """The low end of a pencil whose outer products stand beside its sparse part."""
+    """The lowest eigenpairs of a pencil of matrices that are sparse plus outer products."""
     n = matrix.shape[0]
     shift, _ = _shift_below(matrix, mass, sp.csr_array(columns))
     shifted = matrix - shift * mass
@@ -208,7 +209,7 @@ def _shift_below(
 
 
 def _is_positive(matrix: Matrix, null: sp.csr_array) -> tuple[bool, RestrictedFactor | None]:
-    """Whether a matrix is positive beside ``null``; its factorization where nothing is left out."""
+    """Whether a matrix is positive orthogonal to ``null``; its factorization if null is empty."""
     if isinstance(matrix, Outer) or null.shape[1]:
         return is_positive_on(matrix, null), None
     try:
@@ -219,19 +220,20 @@ def _is_positive(matrix: Matrix, null: sp.csr_array) -> tuple[bool, RestrictedFa
 
 
 def _first(values: Array, vectors: Array) -> tuple[float, Array]:
+    """The first eigenvalue and its vector."""
     return float(values[0]), vectors[:, 0]
 
 
 def _inverse_on(
     shifted: Matrix, null: sp.csr_array, factor: RestrictedFactor | None
 ) -> tuple[Callable[[Array], Array], Array]:
-    """The inverse of a matrix on the complement of ``null``, and columns that it leaves to do."""
+    """The inverse of a matrix on the complement of ``null``, and columns still to project out."""
     n, p = null.shape
     if factor is not None:
         return factor.solve, np.zeros((n, 0))
     columns, matrix = null.toarray(), sp.csr_array(shifted)
     along = np.linalg.norm(matrix @ columns, axis=0) / np.linalg.norm(columns, axis=0)
-    # A matrix that nearly kills the columns would lose its digits along them.
+    # If the columns nearly are in the kernel of the matrix, solutions along them lose their digits.
     if np.all(along > _APART * np.max(np.abs(matrix.diagonal()))):
         with suppress(ArithmeticError):
             return RestrictedFactor(matrix, columns).solve, columns
@@ -260,7 +262,7 @@ def _inverted(
     tolerances: tuple[float, ...],
     count: int = 1,
 ) -> tuple[Array, Array]:
-    """Lanczos iteration with a given inverse of ``matrix - shift mass`` on the complement."""
+    """Eigenpairs by a Lanczos iteration with the inverse of ``matrix - shift mass``."""
     n = matrix.shape[0]
     q = np.linalg.qr(null)[0]
 

@@ -1,4 +1,4 @@
-"""Spectra: factors of positive semidefinite matrices with fixed signs, and their dimension."""
+"""Eigenvalues and eigenvectors with fixed signs, roots, and intrinsic dimension."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, UnknownNameError
 
-# Eigenvalues below this, for each row, are rounding.
+# Relative size of rounding errors in eigenvalues, per row of the matrix.
 _ROUNDING = 10.0 * np.finfo(float).eps
 
 
 def fix_signs(vectors: Array) -> Array:
-    """Columns with the sign that makes the entry of largest size positive (first one on ties)."""
+    """Columns with signs that make the entry of largest absolute value positive (first on ties)."""
     size = np.abs(vectors)
     first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), axis=0)
     signs = np.sign(vectors[first, np.arange(vectors.shape[1])])
@@ -23,7 +23,7 @@ def fix_signs(vectors: Array) -> Array:
 
 
 def on_principal_axes(points: Array) -> Array:
-    """Points of shape (n, r), centred and turned so that columns are uncorrelated, widest first."""
+    """Points of shape (n, r), centred and rotated to uncorrelated columns of falling variance."""
     centred = points - points.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2]
     turned = centred @ axes.T
@@ -38,7 +38,7 @@ def gram_spectrum(gram: Array) -> tuple[Array, Array]:
 
 
 def factor_spectrum(factor: Array) -> tuple[Array, Array]:
-    """Non-zero part of the spectrum of R R^T from R: values (r,) and vectors (n, r)."""
+    """Nonzero part of the spectrum of R R^T, from R: values (r,) and vectors (n, r)."""
     left, singular, _ = np.linalg.svd(factor, full_matrices=False)
     return singular**2, fix_signs(left)
 
@@ -50,7 +50,7 @@ def project_psd(matrix: Array) -> Array:
 
 
 def form_root(matrix: Array) -> tuple[Array, float]:
-    """A matrix R with R^T R = P for a positive semidefinite P, whatever the units of its rows."""
+    """A matrix R with R^T R = P for a positive semidefinite P, and its least eigenvalue, scaled."""
     units = np.sqrt(np.abs(np.diag(matrix)))
     units[units == 0.0] = 1.0
     scaled = (matrix + matrix.T) / 2.0 / np.outer(units, units)
@@ -69,7 +69,7 @@ def complement(null: Matrix) -> Array:
     return np.asarray(sl.null_space(dense.T))
 
 
-# Eigenvalues below this part of the largest are rounding errors of a solver.
+# Eigenvalues below this share of the largest are errors of a solver.
 RANK_TOL = 1e-6
 RULES = ("share", "gap", "rank")
 

@@ -22,7 +22,7 @@ SQRT2 = float(np.sqrt(2.0))
 
 def svec_size(n: int) -> int:
     """Length of ``svec`` of an n x n matrix: n (n + 1) / 2."""
-    n = int(n)  # as those of NumPy wrap around
+    n = int(n)  # NumPy's integers would overflow
     return n * (n + 1) // 2
 
 
@@ -45,7 +45,7 @@ def svec_pairs(index: ArrayLike) -> tuple[Index, Index]:
 def svec(matrix: Matrix) -> Array:
     """Upper triangle of a symmetric matrix as a vector, off-diagonal entries times sqrt 2.
 
-    Of several matrices, shape (..., n, n), several vectors.
+    An array of matrices, shape (..., n, n), gives an array of vectors.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def smat(vector: ArrayLike) -> Array:
 
 @lru_cache(maxsize=8)
 def _layout(n: int) -> tuple[Index, Index, Array]:
-    """Places of ``svec`` in the matrix and the other way, and the scale of every entry."""
+    """Positions in the matrix of the entries of ``svec``, the reverse, and scales of entries."""
     column, row = np.tril_indices(n)
     scale = np.where(row == column, 1.0, SQRT2)
     places = np.empty((n, n), dtype=np.int64)
@@ -91,18 +91,19 @@ def _layout(n: int) -> tuple[Index, Index, Array]:
 
 
 def unscaled(scaled: Array) -> Array:
-    r"""Doubles a with fewest digits whose products with :math:`\sqrt 2` round to those given."""
+    r"""Doubles with fewest digits whose products with :math:`\sqrt 2` round to the given ones."""
     distinct, where = np.unique(scaled, return_inverse=True)
     return np.array([_unscaled(x) for x in distinct.tolist()], dtype=float)[where]
 
 
 def near_unscaled(scaled: Array) -> Array:
-    """Doubles from `unscaled`, and quotients where there is no such double."""
+    """Doubles from `unscaled`, and the rounded quotients where there are none."""
     found = unscaled(scaled)
     return np.where(np.isnan(found), scaled / SQRT2, found)
 
 
 def _unscaled(scaled: float) -> float:
+    """`unscaled` of one number; nan if there is none."""
     near = scaled / SQRT2
     around = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
     exact = [a for a in around if a * SQRT2 == scaled]
@@ -119,14 +120,14 @@ def order_of(size: int) -> int:
 
 
 def selection(places: ArrayLike, size: int, weights: ArrayLike = 1.0) -> sp.csr_array:
-    """Sparse (m, size) matrix whose row e picks the number at ``places[e]``, times a weight."""
+    """Sparse (m, size) matrix whose row e selects the number at ``places[e]``, times a weight."""
     place = np.asarray(places, dtype=np.int64)
     picked = np.broadcast_to(np.asarray(weights, dtype=float), place.shape)
     return sp.csr_array((picked, (np.arange(place.size), place)), shape=(place.size, size))
 
 
 def selected(matrix: Matrix) -> Index | None:
-    """Which column each row of a sparse matrix of zeros and single ones picks, -1 where none."""
+    """The column that each row of a selection matrix selects, or -1; None for other matrices."""
     if not sp.issparse(matrix):
         return None
     rows = own_rows(matrix)

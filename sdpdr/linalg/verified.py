@@ -21,14 +21,14 @@ Rump ("Verification of positive definiteness", BIT 46, 2006) proves positive def
 shift in the same way, with an a-priori bound that needs positive pivots; this one does not.
 
 *The border.* Outer products stay apart: :math:`S + F \operatorname{diag}(w) F^T` is the Schur
-complement of the lower block of
+complement of the lower right block of
 
 .. math::  B = \begin{pmatrix} S & F \\ F^T & -\operatorname{diag}(w)^{-1} \end{pmatrix},
 
 so that by Haynsworth's additivity it is positive semidefinite if B has no more negative eigenvalues
 than w has positive entries. To prove :math:`x^T S x \ge 0` for all x orthogonal to the columns of
-U, add any multiple of :math:`U U^T`; a dense matrix is first freed of what couples it to U by
-some :math:`U V^T + V U^T`. No property of S on U is used, nor does U need to be orthogonal.
+U, add any multiple of :math:`U U^T`. To a dense matrix, first add some :math:`U V^T + V U^T` that
+makes it vanish on U. No property of S on U is used, nor does U need to be orthogonal.
 """
 
 from __future__ import annotations
@@ -42,13 +42,14 @@ from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import UNIT, diagonal_units, gamma, in_units, near_powers
 
-# The multiples of U U^T that are added, beside the curvature of the matrix along U.
+# The multiples of U U^T that are added, relative to the curvature of the matrix along U.
 _PENALTIES = (1e2, 1e6)
 _ATTEMPTS = 3
-# Up to this order a Cholesky factorization of the whole matrix is as fast, and never grows: that
-# without pivoting may, where a leading block is nearly singular, as on regular graphs.
+# Up to this order a dense Cholesky factorization is as fast, and its entries never grow. Those of a
+# sparse factorization without pivoting may, if a leading block is nearly singular, as on regular
+# graphs.
 DENSE = 400
-# Far above what underflow can add up to, far below anything that matters.
+# Far above the sum of all underflow errors, and far below anything that matters.
 _UNDERFLOW = 1e-280
 
 
@@ -68,7 +69,7 @@ def is_verified_positive(matrix: Matrix, radius: Matrix, null: Matrix | None = N
     if isinstance(matrix, Outer):
         seen = matrix.weights != 0.0
         matrix, F, weights = matrix.sparse, matrix.columns[:, seen], matrix.weights[seen]
-    # The diagonal says little of a matrix that is positive on a face alone, or with its products.
+    # Units from the diagonal help only if the matrix alone is positive, on the whole space.
     units = None if U.shape[1] or F.shape[1] else diagonal_units(matrix)
     if units is not None:
         return is_verified_positive(in_units(matrix, units), in_units(radius, units))
@@ -88,16 +89,16 @@ def is_verified_positive(matrix: Matrix, radius: Matrix, null: Matrix | None = N
 
 
 def _curvature(matrix: Matrix, columns: Array) -> float:
-    """Size of the matrix along the columns, to choose penalties by; nothing depends on it."""
+    """Size of the matrix along the columns, for the choice of penalties; no proof depends on it."""
     along = np.abs(columns.T @ (matrix @ columns)).sum(axis=1)
     return max(float(np.max(along, initial=0.0)), 1e-12 * float(abs(matrix).max()), 1e-200)
 
 
 def _is_positive_bordered(matrix: Matrix, rounded: Array, F: Array, weights: Array) -> bool:
-    """By the inertia of B, in units of its border that are powers of two."""
+    """Whether the inertia of B proves M + F diag(w) F^T positive, with powers of two as units."""
     p = weights.size
     units = near_powers(np.sqrt(np.abs(weights) * float(abs(matrix).max() or 1.0)))
-    # Rounded so that no more is added, and no less taken off, than the weights say.
+    # Rounded so that outer products add at most, and subtract at least, what the weights say.
     lower = -(units**2) / weights * (1.0 + 4.0 * UNIT * np.sign(weights))
     sides = sp.csc_array(F * units)
     blocks = [[matrix, sides], [sides.T, sp.diags_array(lower)]] if p else [[matrix]]
@@ -121,7 +122,7 @@ def _is_positive_bordered(matrix: Matrix, rounded: Array, F: Array, weights: Arr
 
 
 def _is_positive_dense(matrix: Array, rounded: Array, F: Array, weights: Array, U: Array) -> bool:
-    """By Cholesky of M + F diag(w) F^T, and of more that vanishes where U^T x = 0."""
+    """Whether a Cholesky factorization of M + F diag(w) F^T plus terms in U proves positivity."""
     n, p = F.shape[0], F.shape[1] + 3 * U.shape[1]
     outer = (F * weights) @ F.T
     size = np.abs(matrix) + (np.abs(F) * np.abs(weights)) @ np.abs(F).T
@@ -146,7 +147,7 @@ def _is_positive_dense(matrix: Array, rounded: Array, F: Array, weights: Array, 
 
 
 def _decoupling(matrix: Array, U: Array) -> Array:
-    """V with (M + U V^T + V U^T) U = 0, nearly; nothing depends on how nearly."""
+    """V with (M + U V^T + V U^T) U = 0 approximately; no proof depends on the accuracy."""
     Q, R = np.linalg.qr(U)
     image = matrix @ Q
     away = 0.5 * Q @ (Q.T @ image) - image

@@ -1,4 +1,4 @@
-"""Walks along sparse graphs: SciPy's routines with the one type of index that every version takes.
+"""SciPy's routines for sparse graphs, with the index type that every version of SciPy accepts.
 
 Before SciPy 1.15 they refuse 64-bit indices ("Buffer dtype mismatch"), which sparse arrays built
 from 64-bit pairs have. Every other module calls them here.
@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csgraph
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-# Times the median number of neighbours from which on a node is a hub.
+# A node with more than this multiple of the median number of neighbours is a hub.
 _HUB = 8.0
-# Breadth from which on a matrix of this pattern fills up. Of 8,000 points of noise in 60 dimensions
-# qdldl takes 10 s to factor it, and MKL 1 s; its cliques have thousands of nodes, and to find them
-# takes 50 s.
+# Breadth from which the factor of a matrix with this pattern is nearly full. For 8,000 points of
+# noise in 60 dimensions qdldl takes 10 s to factor it, and MKL 1 s; its cliques have thousands of
+# nodes, and finding them takes 50 s.
 BROAD = 3000
 
 
@@ -29,26 +29,26 @@ def connected_components(graph: Any) -> tuple[int, NDArray[np.int32]]:
 
 
 def linked_parts(n: int, pairs: ArrayLike) -> NDArray[np.int64]:
-    """The part of each of n things that belong together where pairs of them do, from 0 on."""
+    """The number, from 0, of the connected component of each of n things linked by pairs."""
     ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     linked = sp.csr_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
     return connected_components(linked)[1].astype(np.int64)
 
 
 def members(part: ArrayLike) -> list[NDArray[np.int64]]:
-    """Indices in each part, ascending."""
+    """Indices of the members of each part, ascending."""
     numbers = np.asarray(part)
     ends = np.cumsum(np.bincount(numbers))
     return np.split(np.argsort(numbers, kind="stable"), ends)[:-1]
 
 
 def dijkstra(lengths: Any, indices: ArrayLike, *, directed: bool = False, **options: Any) -> Any:
-    """Lengths of shortest paths from some nodes; see `scipy.sparse.csgraph.dijkstra`."""
+    """Lengths of shortest paths from the nodes ``indices``; see `scipy.sparse.csgraph.dijkstra`."""
     return csgraph.dijkstra(short_indices(lengths), directed=directed, indices=indices, **options)
 
 
 def predecessors(graph: Any, root: int) -> NDArray[np.int32]:
-    """The node before each on a path of fewest edges from a root; negative where there is none."""
+    """The node before each node on a path of fewest edges from a root; negative if none."""
     rows = short_indices(sp.csr_array(graph))
     found: NDArray[np.int32]
     _, found = csgraph.breadth_first_order(rows, root, directed=False, return_predecessors=True)
@@ -56,7 +56,7 @@ def predecessors(graph: Any, root: int) -> NDArray[np.int32]:
 
 
 def breadth(graph: sp.csr_array) -> int:
-    """Most nodes at one distance from the node of most neighbours: what fill hardly falls below."""
+    """Largest number of nodes at one distance from the node of most neighbours; predicts fill."""
     edges = sp.csr_array(graph)
     edges = sp.csr_array((np.ones(edges.nnz), edges.indices, edges.indptr), shape=edges.shape)
     count = np.diff(edges.indptr)
@@ -68,7 +68,7 @@ def breadth(graph: sp.csr_array) -> int:
 
 
 def envelope(graph: sp.csr_array) -> NDArray[np.int64]:
-    """Entries before the diagonal that elimination may fill, row by row, in a narrow order."""
+    """Number of entries before the diagonal of each row that may fill in, in a narrow order."""
     edges = short_indices(sp.csr_array(graph))
     place = np.empty(edges.shape[0], dtype=np.int64)
     if place.size:  # SciPy's routine fails without nodes
@@ -80,7 +80,7 @@ def envelope(graph: sp.csr_array) -> NDArray[np.int64]:
 
 
 def short_indices(graph: Any) -> Any:
-    """The graph with 32-bit indices, enough for two thousand million edges."""
+    """The graph with 32-bit indices, which suffice for two billion edges."""
     if not sp.issparse(graph):
         return graph
     rows = sp.csr_array(graph)

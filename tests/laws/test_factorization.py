@@ -71,7 +71,7 @@ def test_a_build_that_does_not_fit_numpy_is_refused(monkeypatch):
 
     factorization.require_sound_qdldl.cache_clear()
     monkeypatch.setattr(factorization.qdldl, "Solver", Nonsense)
-    with pytest.raises(PackageMissingError, match=r"qdldl .* and NumPy .* do not fit"):
+    with pytest.raises(PackageMissingError, match=r"qdldl .* is not compatible with NumPy .*"):
         factorization.require_sound_qdldl()
     monkeypatch.undo()
     factorization.require_sound_qdldl()

@@ -1,4 +1,4 @@
-"""Linear maps: what all can do, those given by matrices, forms, products, and maps made of maps."""
+"""Linear maps: the interface, maps given by matrices, forms, products, and maps made of maps."""
 
 from sdpdr.base.gather import names as _names
 from sdpdr.linalg.maps.combine import Combined as Combined

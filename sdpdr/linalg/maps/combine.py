@@ -1,4 +1,4 @@
-"""Maps made of maps: stacked, summed, and with their rows combined."""
+"""Maps made of other maps: stacked, summed, or with their rows combined."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.letters import Letters, Words, closed, summed, times
 from sdpdr.linalg.maps.linear import LinearMap
 
-# Entries up to which a matrix that was formed is kept.
+# A map keeps its matrix once formed if it has at most so many entries.
 _FEW = 20_000
 
 
 def _formed_once(form: Callable[[Any], sp.csr_array]) -> Callable[[Any], sp.csr_array]:
-    """A small matrix of a map, which never changes, is asked for many times over."""
+    """Keep the matrix of a map if it is small: maps never change, and callers ask many times."""
 
     @wraps(form)
     def matrix(self: Any) -> sp.csr_array:
@@ -35,13 +35,13 @@ def _formed_once(form: Callable[[Any], sp.csr_array]) -> Callable[[Any], sp.csr_
 
 
 def combined_rows(weights: sp.csr_array, rows: sp.csr_array) -> sp.csr_array:
-    """The product of two sparse matrices, of which the second has more columns than entries."""
+    """The product of two sparse matrices, the second of which has more columns than entries."""
     present, place = np.unique(rows.indices, return_inverse=True)
     if present.size == 0:
         return sp.csr_array((weights.shape[0], rows.shape[1]))
     narrow = sp.csr_array((rows.data, place, rows.indptr), (rows.shape[0], present.size))
     product = sp.csr_array(weights @ narrow)
-    # In order, or sums and comparisons reserve as much again.
+    # Sorted, because later sums and comparisons would otherwise need as much memory again.
     product.sum_duplicates()
     shape = (weights.shape[0], rows.shape[1])
     return sp.csr_array((product.data, present[product.indices], product.indptr), shape)
@@ -62,6 +62,7 @@ class Stacked(LinearMap):
         self.m = sum(a.m for a in self.maps)
 
     def _split(self, values: Array) -> list[Array]:
+        """The part of some multipliers or values that belongs to each map."""
         return np.split(values, np.cumsum([a.m for a in self.maps])[:-1])
 
     @property
@@ -92,7 +93,7 @@ class Stacked(LinearMap):
         return Stacked([a.congruence(basis) for a in self.maps])
 
     def take(self, rows: Index) -> LinearMap:
-        """Rows in ascending order are taken of each map."""
+        """Rows in ascending order come from each map in turn; others from the whole."""
         starts = np.cumsum([0, *(a.m for a in self.maps)])
         parts = np.split(rows, np.searchsorted(rows, starts[1:-1]))
         if rows.size == 0 or np.any(np.diff(rows) < 0):
@@ -157,7 +158,7 @@ class Summed(LinearMap):
 
 
 class Combined(LinearMap):
-    """Rows combined: K -> T A(K). Scalings, differences and selections of rows are of this kind.
+    """Combinations of rows, K -> T A(K), such as scalings, differences and selections.
 
     Parameters
     ----------
@@ -207,7 +208,7 @@ class Combined(LinearMap):
         return Combined(self.weights, self.inner.congruence(basis))
 
     def take(self, rows: Index) -> LinearMap:
-        """Some of the combinations, of the inner rows that they use."""
+        """Some of the combinations, with only the inner rows that they use."""
         weights = self.weights[rows]
         used = np.unique(weights.indices)
         return Combined(weights[:, used], self.inner.take(used))
@@ -220,14 +221,14 @@ class Combined(LinearMap):
         return super().pattern()
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
-        """Null vectors of the inner map, where all of its rows are determined."""
+        """Null vectors of the inner map, if the right side determines all of its rows."""
         if self.told is None:
             return sp.csr_array((self.n, 0))
         return self.inner.null_vectors(rhs[self.told] / self.weights.data[self._first(self.told)])
 
     @cached_property
     def told(self) -> Index | None:
-        """For each row of A a row of T that is it alone times a number; None if one has none.
+        """For each row of A a row of T that is a multiple of it; None if some row of A has none.
 
         All rows of A vanish where all rows of T A do, then.
         """
@@ -237,18 +238,18 @@ class Combined(LinearMap):
         return alone[first] if inner.size == self.inner.m else None
 
     def _first(self, rows: Index) -> Index:
-        """Where the entries of rows of T begin."""
+        """Positions at which the entries of rows of T begin."""
         return np.asarray(self.weights.indptr[rows], dtype=np.int64)
 
     def outer_multipliers(self, inner: Array) -> Array:
-        """Multipliers y with T^T y as given, of the rows `told` alone."""
+        """Multipliers y with T^T y as given, which are zero outside the rows `told`."""
         assert self.told is not None
         y = np.zeros(self.m)
         y[self.told] = inner / self.weights.data[self._first(self.told)]
         return y
 
     def formula(self, variable: str, letters: Letters) -> Words:
-        """Typical row in mathematics; a plain scaling shows as c_e, one row that sums as Σ_e."""
+        """Typical row in mathematics; a scaling is written c_e, and a single sum Σ_e."""
         if not self.weights.nnz:
             return "0", "0"
         if np.all(np.diff(self.weights.indptr) == 1):
@@ -273,7 +274,7 @@ def by_rows(
     added: Callable[[list[NDArray[Any]]], NDArray[Any]] = lambda parts: np.asarray(sum(parts)),
     combined: Callable[[sp.csr_array, NDArray[Any]], NDArray[Any]] = lambda w, x: abs(w) @ x,
 ) -> NDArray[Any]:
-    """Numbers of all rows of a map, from those of the maps it is made of."""
+    """A number for each row of a map, computed from the maps it is made of."""
     if isinstance(linear_map, (Stacked, Summed)):
         parts = [by_rows(part, leaf, added, combined) for part in linear_map.maps]
         return np.concatenate(parts) if isinstance(linear_map, Stacked) else added(parts)
@@ -286,15 +287,17 @@ def by_rows(
 def some_of_rows(
     linear_map: LinearMap, leaf: Callable[[LinearMap], NDArray[np.bool_]]
 ) -> NDArray[np.bool_]:
-    """Which rows are sums or combinations of any that something holds of."""
+    """Whether each row has a property, or is a sum or combination that contains such a row."""
     return by_rows(linear_map, leaf, np.logical_or.reduce, lambda w, x: abs(w) @ x > 0.0)
 
 
 def _common(what: str, sizes: list[int]) -> int:
+    """The size that all maps share; an error if they differ."""
     if len(set(sizes)) != 1:
         raise ShapeError(f"maps joined together must share their {what}; they have {sizes}.")
     return sizes[0]
 
 
 def _sum(parts: Sequence[Any]) -> Any:
+    """The sum of at least one term, which need not be numbers."""
     return sum(parts[1:], start=parts[0])

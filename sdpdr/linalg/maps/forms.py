@@ -16,15 +16,15 @@ from sdpdr.linalg.maps.linear import LinearMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import SQRT2, selected, selection, svec_index, svec_pairs, svec_size
 
-# Few dense vectors in a large space: their products are kept apart.
+# An adjoint stays a sum of outer products from this order on, if vectors are few and dense.
 _LARGE, _FEW, _DENSE = 200, 0.1, 0.1
 
 
 def within(pairs: Any, n: int, what: str) -> Index:
-    """Pairs of places 0..n-1, shape (m, 2), as a copy."""
+    """A copy of pairs of indices 0..n-1, shape (m, 2); an error if one is outside."""
     given = np.asarray(pairs)
     if given.size and given.dtype.kind not in "iu":
-        raise DataTypeError(f"places are whole numbers; these are {given.dtype}.")
+        raise DataTypeError(f"indices must be whole numbers; these are {given.dtype}.")
     found: Index = given.astype(np.int64).reshape(-1, 2)
     if found.size and (found.min() < 0 or found.max() >= n):
         raise ShapeError(f"{what} 0..{n - 1}; they range over {found.min()}..{found.max()}.")
@@ -67,7 +67,7 @@ class BilinearForms(LinearMap):
         i, j = f.indices[a], g.indices[b]
         values = f.data[a] * g.data[b] * np.where(i == j, 1.0, 0.5)
         shape = (self.m, svec_size(self.n))
-        # Halves add up without rounding, so sqrt 2 comes in once, after the sums.
+        # Halves add up without rounding, so the factor sqrt 2 is applied once, after the sums.
         rows = sp.csr_array((values, (row, svec_index(i, j))), shape=shape)
         low, high = svec_pairs(rows.indices)
         rows.data *= np.where(low == high, 1.0, SQRT2)
@@ -132,7 +132,7 @@ class QuadraticForms(BilinearForms):
         return self.left
 
     def adjoint(self, multipliers: Array) -> Matrix:
-        """The sum of y_e f_e f_e^T: sparse, or apart as an `Outer` where it would be dense."""
+        """The sum of y_e f_e f_e^T: sparse, or an `Outer` if it would be dense."""
         weights = self._check_multipliers(multipliers)
         entries = float(np.square(np.diff(self.left.indptr)).sum())
         if self.n < _LARGE or self.m > _FEW * self.n or entries < _DENSE * self.n**2:
@@ -162,12 +162,12 @@ class QuadraticForms(BilinearForms):
 
 
 class _AtPlaces(BilinearForms):
-    """Forms that are named by places alone, and made of the order and these."""
+    """Forms that are defined by indices, and made from the order and these indices."""
 
     _at: Index
 
     def congruence(self, basis: Matrix) -> LinearMap:
-        """A map of the same kind where each place becomes a place."""
+        """A map of the same kind if the basis maps every index to one index."""
         places = selected(basis)
         if places is None or np.any(places[self._at] < 0):
             return super().congruence(basis)
@@ -291,7 +291,7 @@ def lengths_added(one: LinearMap, other: LinearMap) -> LinearMap | None:
     if not np.array_equal(edges, others):
         return None
     total = a + b
-    # What rounding loses of a sum is a double as well (Knuth).
+    # The rounding error of a sum is a double itself, computed here (Knuth's two-sum).
     lost = (a - (total - (total - a))) + (b - (total - a))
     return None if np.any(lost) else total * SquaredEdgeLengths(one.n, edges)
 
@@ -323,7 +323,7 @@ class Entries(_AtPlaces):
 
 
 class Diagonal(_AtPlaces, QuadraticForms):
-    """The diagonal K_11, ..., K_nn, or some places of it.
+    """The diagonal K_11, ..., K_nn, or some of its entries.
 
     Parameters
     ----------

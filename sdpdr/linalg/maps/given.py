@@ -45,7 +45,7 @@ class SvecMap(LinearMap):
 
     @classmethod
     def from_natural(cls, n: int, entries: Any) -> SvecMap:
-        """Rows whose entries are those of symmetric matrices, at the places of ``svec``."""
+        """Rows from entries of symmetric matrices, in the order of ``svec`` but not scaled."""
         made = cls(n, entries)
         made._natural = made._matrix
         i, j = svec_pairs(made._matrix.indices)
@@ -54,9 +54,9 @@ class SvecMap(LinearMap):
         return made
 
     def at(self, n: int, places: Index) -> SvecMap:
-        """The map on matrices of order n that reads the entries at some places of ``svec``.
+        """The map on matrices of order n that reads the entries at the given positions of ``svec``.
 
-        Entries must stay on the diagonal, or off it.
+        Diagonal entries must stay on the diagonal, and others off it.
         """
         made = SvecMap(n, self._matrix[:, places])
         if self._natural is not None:
@@ -64,19 +64,19 @@ class SvecMap(LinearMap):
         return made
 
     def take(self, rows: Index) -> SvecMap:
-        """Some of the rows, with their entries where those are known."""
+        """Some of the rows, with their natural entries if these are known."""
         made = SvecMap(self.n, self._matrix[rows])
         if self._natural is not None:
             made._natural = self._natural[rows]
         return made
 
     def natural(self) -> sp.csr_array:
-        r"""Entries A_ij of the rows' matrices, at the places of ``svec`` but not scaled.
+        r"""Entries A_ij of the rows' matrices, at their positions in ``svec`` but not scaled.
 
-        Rows made of entries, those of a file for instance, keep them as they were. Where only
-        scaled ones are known, an entry off the diagonal stands for the double a with fewest digits
-        whose product with :math:`\sqrt 2` rounds to the number stored, which is how programs are
-        written to files as well; it is nan where there is none.
+        Rows that were made from entries, such as those of a file, keep them. If only scaled entries
+        are known, an entry off the diagonal is the double a with fewest digits whose product with
+        :math:`\sqrt 2` rounds to the stored number, as in files of programs; it is nan if there is
+        none.
         """
         if self._natural is not None:
             return self._natural
@@ -90,11 +90,11 @@ class SvecMap(LinearMap):
 
     @property
     def keeps_entries(self) -> bool:
-        """Whether `natural` is what the map was made of, and not derived from scaled entries."""
+        """Whether the map was made from `natural` entries, and not from scaled ones."""
         return self._natural is not None
 
     def congruence(self, basis: Matrix) -> LinearMap:
-        """Map in the new basis; selections of points and powers of two round no entry."""
+        """Map in the new basis; exact if the basis selects points or scales by powers of two."""
         units = _powers_of_two(basis)
         if units is not None:
             return self._in_units(units)
@@ -110,6 +110,7 @@ class SvecMap(LinearMap):
         return SvecMap(basis.shape[1], sp.vstack([none, *changed], format="csr"))
 
     def _in_units(self, units: Array) -> SvecMap:
+        """The map with the entries (i, j) multiplied by the units of i and j."""
         made = SvecMap(self.n, _in_units(self._matrix, units))
         if self._natural is not None:
             made._natural = _in_units(self._natural, units)
@@ -133,7 +134,7 @@ def _powers_of_two(basis: Matrix) -> Array | None:
 
 
 def _kept(basis: Matrix) -> Index | None:
-    """The points that the columns of a basis stand for, one each; None for any other."""
+    """The point that each column of a basis selects; None for any other basis."""
     places = selected(basis)
     if places is None:
         return None
@@ -143,6 +144,7 @@ def _kept(basis: Matrix) -> Index | None:
 
 
 def _in_units(rows: sp.csr_array, units: Array) -> sp.csr_array:
+    """Rows on ``svec`` with the entries (i, j) multiplied by the units of i and j."""
     changed = rows.copy()
     i, j = svec_pairs(changed.indices)
     changed.data = changed.data * (units[i] * units[j])
@@ -150,7 +152,7 @@ def _in_units(rows: sp.csr_array, units: Array) -> sp.csr_array:
 
 
 class VectorMap:
-    """A linear map on vectors, z -> B z, with the few methods it shares with `LinearMap`.
+    """A linear map on vectors, z -> B z, with the methods of `LinearMap` that apply to it.
 
     Parameters
     ----------

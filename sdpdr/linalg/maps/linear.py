@@ -25,9 +25,9 @@ from sdpdr.linalg.svec import (
     svec_pairs,
 )
 
-# Numbers for every column from which on a vector with all of them is worth its memory.
+# Entries per column from which a dense vector over all columns is worth its memory.
 _FULL = 0.1
-# Entries of a sparse row, or at a point, that are nothing unusual.
+# Entries of a row, or at a point, up to which a map counts as sparse.
 _USUAL = 64
 
 
@@ -51,14 +51,14 @@ class LinearMap(ABC):
 
     @property
     def n_entries(self) -> int:
-        """No less than the number of entries of `matrix`, told without forming it."""
+        """An upper bound of the number of entries of `matrix`, found without forming it."""
         return int(self.matrix().nnz)
 
     def is_wide(self, few: int = 0) -> bool:
-        """Whether `matrix` has more entries than is usual for sparse rows, and than a few.
+        """Whether `matrix` has more entries than sparse rows usually have, and more than ``few``.
 
-        What is meant for large programs does not form it then: the centring of 10,000 points
-        alone has a hundred million.
+        Code for large programs then avoids forming it: the centring of 10,000 points alone has a
+        hundred million entries.
         """
         return self.n_entries > max(few, _USUAL * (self.n + self.m))
 
@@ -105,8 +105,8 @@ class LinearMap(ABC):
     def null_vectors(self, rhs: Array) -> sp.csr_array:
         """Vectors u, as columns, with K u = 0 for every PSD K that has A(K) = rhs.
 
-        A reduction uses them to restrict K to a face of the cone. No map is obliged to know
-        any, so the default has no columns.
+        A reduction uses them to restrict K to a face of the cone. A map need not find any, so the
+        default has no columns.
         """
         return sp.csr_array((self.n, 0))
 
@@ -135,7 +135,7 @@ class LinearMap(ABC):
             )
         return multipliers
 
-    # What the algebra makes are maps as well; hence the imports inside.
+    # Sums and products are maps as well; the imports inside avoid a circle.
     def __add__(self, other: LinearMap) -> LinearMap:
         from sdpdr.linalg.maps.combine import Summed
         from sdpdr.linalg.maps.forms import lengths_added
@@ -169,7 +169,7 @@ class LinearMap(ABC):
 
 
 def _combination(rows: sp.csr_array, multipliers: Array) -> tuple[Index, Array]:
-    """Places and numbers of the combination of rows that are not zero."""
+    """Positions and values of the nonzero entries of a combination of rows."""
     if rows.nnz > _FULL * rows.shape[1]:
         combined = np.asarray(rows.T @ multipliers)
         index = np.flatnonzero(combined)

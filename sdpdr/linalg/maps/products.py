@@ -93,7 +93,7 @@ class Trace(InnerProduct):
         super().__init__(sp.diags_array(self.weights, format="csr"))
 
     def congruence(self, basis: Matrix) -> LinearMap:
-        """A trace again where points become points, their weights added where they coincide."""
+        """A trace again if the basis maps points to points; weights of coinciding points add up."""
         places = selected(basis)
         if places is None:
             return super().congruence(basis)
@@ -131,7 +131,7 @@ class Products(LinearMap):
         self.n = self.m = n
 
     def forms(self) -> BilinearForms:
-        """The rows as forms of unit vectors and the one vector."""
+        """The rows as bilinear forms of the unit vectors and u."""
         return BilinearForms(sp.eye_array(self.n), np.tile(self.vector, (self.n, 1)))
 
     @property
@@ -167,7 +167,8 @@ class Products(LinearMap):
     def congruence(self, basis: Matrix) -> LinearMap:
         """Rows v_i^T M (V^T u), with v_i the rows of V.
 
-        Sums that rounding may have left of zero are zero: they would ask M for a null vector.
+        Entries of V^T u within rounding error of zero are set to zero; else M would need another
+        null vector.
         """
         image = np.asarray(basis.T @ self.vector)
         sizes = np.asarray(abs(basis).T @ np.abs(self.vector))
@@ -175,7 +176,7 @@ class Products(LinearMap):
         return Combined(basis, Products(image.size, image))
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
-        """The vector u itself where the whole right side vanishes, unless it is zero."""
+        """The vector u itself if the whole right side is zero and u is not."""
         if np.any(rhs) or not np.any(self.vector):
             return sp.csr_array((self.n, 0))
         return sp.csr_array(self.vector[:, None])
