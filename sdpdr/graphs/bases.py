@@ -38,7 +38,7 @@ def reconstruction_basis(graph: NeighborGraph, landmarks: ArrayLike) -> Array:
     normal = LdlFactor(free.T @ free)
     basis[others] = -np.apply_along_axis(normal.solve, 0, (free.T @ fixed).toarray())
     basis = _tamed(graph, basis)
-    # Sums of one are exact in theory; dividing keeps the rounding out of the lengths of edges.
+    # Rows sum to one in theory; dividing by the sums keeps rounding out of the lengths of edges.
     return np.asarray(basis / basis.sum(axis=1, keepdims=True))
 
 
@@ -58,6 +58,7 @@ def _tamed(graph: NeighborGraph, basis: Array) -> Array:
 
 
 def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
+    """The landmarks as nodes; an error unless every component has one."""
     chosen = validate.numbers("landmarks", landmarks, graph.n, "nodes", distinct=True)
     empty = np.setdiff1d(graph.components, graph.components[chosen])
     if empty.size:
@@ -69,7 +70,7 @@ def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
     return chosen
 
 
-# Points of the coarse graph, neighbours of a point in it, and points placed at a time.
+# Points of the coarse graph, neighbours of a point in it, and points processed at a time.
 _COARSE = 10_000
 _NEIGHBORS = 8
 _POINTS = 50_000
@@ -92,7 +93,7 @@ def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
     basis = np.empty((graph.n, count))
     for rows in blocks(np.arange(graph.n), _POINTS):
         near = search.kneighbors(points[rows], return_distance=False)
-        # The nearest points of the sample, seen from each point.
+        # Differences from each point to its nearest points of the sample.
         steps = points[sample][near] - points[rows, None, :]
         weights = best_weights(steps @ steps.transpose(0, 2, 1))
         basis[rows] = np.einsum("pk,pkc->pc", weights, small[near])
@@ -165,7 +166,7 @@ def laplacian_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
     solve = LdlFactor(laplacian + shift * eye_array(graph.n)).solve
 
     def inverse(x: Array) -> Array:
-        # Without its mean, since the constant vector would dominate all others.
+        # The mean is subtracted, since the constant vector would dominate all others.
         solved = solve(np.ravel(x) - np.mean(x))
         return np.asarray(solved - solved.mean())
 

@@ -29,7 +29,7 @@ from sdpdr.graphs.space import Space, make_space
 ADVICE_POINTS = 2000
 # Edges between two parts of a graph that was not made by a number of neighbours.
 BRIDGES = 6
-# Relative difference up to which two squared lengths of one edge are taken for the same number.
+# Relative difference up to which two squared lengths of one edge count as equal.
 SAME_LENGTH = 1e-9
 
 
@@ -230,6 +230,7 @@ def grid(rows: int, columns: int, spacing: float = 1.0) -> NeighborGraph:
 def _drawn(
     name: str, options: Mapping[str, object], n: int, edges: Index, lengths: ArrayLike
 ) -> NeighborGraph:
+    """A graph with PLAIN edge lengths, and the function that made it as provenance."""
     plain = np.asarray(lengths, dtype=float)
     wrong = np.flatnonzero(~(plain > 0.0))
     if wrong.size:

@@ -1,7 +1,8 @@
 """The point furthest from each point in few dimensions, by the convex hull.
 
-The distance to a fixed point is convex, so the furthest point is a vertex of the hull. The vertices
-are thinned out on ever smaller boxes of points, which costs little more than sorting.
+The distance to a fixed point is convex, so the furthest point is a vertex of the hull. Points are
+divided into ever smaller boxes, and each box keeps only the vertices that can be furthest from a
+point in it, which costs little more than sorting.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from sdpdr.graphs.search import BLOCK, at_most, blocks
 HULL_FEATURES = 5
 # Boxes of so few points, or with so few candidates left, are not divided further.
 _LEAF_POINTS, _LEAF_CANDIDATES = 128, 8
-# Relative to the squared extent: more than rounding can add up to in a comparison of lengths.
+# Exceeds all rounding in a comparison of squared lengths, relative to the squared extent.
 _ROUNDING = 1e-11
 
 
 def furthest_points(X: Array, tolerance: float, count: Count | None = None) -> Index:
-    """Index of the point furthest from each point, the first of those equal to a tolerance."""
+    """Index of the point furthest from each point; the first of those within the tolerance."""
     furthest = np.empty(len(X), dtype=np.int64)
     waiting = [(np.arange(len(X)), _hull(X))]
     while waiting:
@@ -43,7 +44,7 @@ def furthest_points(X: Array, tolerance: float, count: Count | None = None) -> I
 
 
 def _may_be_furthest(candidates: Array, center: Array, halfwidth: Array) -> np.ndarray:
-    """Which candidates can be furthest from a point of a box: false only where none is.
+    """Whether each candidate may be furthest from some point of a box; false only if it is not.
 
     For two candidates c and r, |x - c|^2 - |x - r|^2 is affine in x. Its largest value on the box
     center + [-h, h] is |c - z|^2 - |r - z|^2 + 2 sum_i h_i |c_i - r_i|, z the center; where that

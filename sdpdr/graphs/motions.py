@@ -132,6 +132,7 @@ def step_variation(steps: Transitions, Y: ArrayLike) -> float:
 
 
 def _points(steps: Transitions, Y: ArrayLike) -> Array:
+    """The points of all nodes; an error if there are no labelled steps between them."""
     points = np.asarray(Y, dtype=float)
     if points.ndim != 2 or len(points) != steps.n:
         raise ShapeError(
@@ -143,11 +144,13 @@ def _points(steps: Transitions, Y: ArrayLike) -> Array:
 
 
 def _step_lengths(steps: Transitions, points: Array) -> list[Array]:
+    """Lengths of the steps of each action."""
     pairs = (steps.of(name) for name in steps.names)
     return [np.linalg.norm(points[after] - points[before], axis=1) for before, after in pairs]
 
 
 def _mean_step(steps: Transitions, points: Array) -> float:
+    """Mean length of all steps, which must not be zero."""
     mean = float(np.mean(np.concatenate(_step_lengths(steps, points))))
     if mean == 0.0:
         raise DataError("no step moves a point, so there is no length to compare with.")

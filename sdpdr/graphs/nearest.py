@@ -33,35 +33,37 @@ def knn(
 ) -> NeighborGraph:
     r"""Graph that joins each point to its k nearest others.
 
-    The edges are the pairs of which one is among the k nearest of the other. The search is exact;
-    of points equally far the one with the smaller index is taken, and no point is its own
-    neighbour.
+    Two points share an edge if one is among the k nearest of the other. The search is exact;
+    among points equally far away the one with the smaller index comes first, and no point is its
+    own neighbour.
 
-    Equally far are points whose distances agree to rounding: ordered by length, neighbours in the
-    order differ by no more than the distance at which two points are the same. That is
+    Points are equally far away if their distances agree to rounding: consecutive distances, in
+    order, differ by no more than the distance at which two points are the same. That is
     :math:`4 \cdot 2^{-52} \sum_j \max_i |X_{ij}|` over the columns that vary, 1e-12 on the unit
     sphere of ``"cosine"``, and :math:`4 \cdot 2^{-52}` of the longest of precomputed distances. So
-    points that are moved, turned, or kept sparse or dense have the same graph.
+    the graph does not change if points are moved or rotated, or stored as a sparse matrix.
 
     Parameters
     ----------
     X : array_like or sparse array of shape (n, D), or (n, n) for precomputed distances
-        Sparse data stay so: memory grows with their entries.
+        Sparse data stay sparse: memory grows with their entries.
     n_neighbors : int, default 6
-        k, from 1 to the number of distinct points less one.
+        k, from 1 to the number of distinct points minus one.
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"cosine"`` rows are compared by their directions, and lengths are those of chords of
         the unit sphere, :math:`d^2 = 2 - 2\cos`; parallel rows coincide, and a row of zeros is
         refused. With ``"precomputed"`` X holds distances: symmetric, non-negative, zero diagonal.
-        NaN and inf are distances that are not known: such a pair is no edge, neighbours are the
-        nearest of those known (fewer than k if fewer are known); D[i, j] or D[j, i] is enough.
+        NaN and inf mark unknown distances. A pair without a distance is no edge, and neighbours
+        are the nearest points of known distance (fewer than k if fewer are known). One of
+        D[i, j] and D[j, i] is enough.
     angles : bool, default False
         Whether to add every pair inside a neighbourhood: see `NeighborGraph.with_cliques`.
     connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
-        What to do with a graph of several components: raise; add the ``n_neighbors`` shortest
-        edges between every two of them, with a warning (of more than thirty components, between
-        those that a minimum spanning tree joins); add that tree's edges only, on which parts turn
-        as on hinges; keep the largest; or return it as it is.
+        What to do with a graph of several components: raise an error; add the ``n_neighbors``
+        shortest edges between every two components, with a warning (if there are more than
+        thirty, between those that a minimum spanning tree joins); add the edges of that tree
+        only, about which components can rotate as about hinges; keep the largest component; or
+        return the graph as it is.
     progress : bool or callable, optional
         A callable receives the number of points that are done; True and False force a line of
         progress; by default it shows on a terminal only.
@@ -153,7 +155,7 @@ def radius(
     ----------
     X : array_like of shape (n, D), or (n, n) for precomputed distances
     radius : float
-        Distances that agree with it to rounding, as `sdpdr.graphs.knn` says, are at most as long.
+        Distances that agree with it to rounding, as in `sdpdr.graphs.knn`, count as at most it.
     metric, connect
         As for `sdpdr.graphs.knn`.
 
@@ -258,7 +260,7 @@ def furthest_pairs(
         space = space.fresh()
     elif isinstance(X, NeighborGraph):
         raise DataError(
-            f"the graph made by {X.provenance} does not know its points, so the furthest ones "
+            f"the graph made by {X.provenance} does not hold its points, so the furthest ones "
             "cannot be found. Pass the points themselves."
         )
     else:

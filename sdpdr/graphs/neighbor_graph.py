@@ -21,6 +21,7 @@ from sdpdr.linalg.walks import linked_parts, members
 
 
 def _unset() -> Index:
+    """An empty array, which stands for a default."""
     return np.empty(0, dtype=np.int64)
 
 
@@ -144,7 +145,7 @@ class NeighborGraph:
 
     @property
     def masses(self) -> Array | None:
-        """The counts as weights of the nodes, shape (n,); None where all are one."""
+        """The counts as weights of the nodes, shape (n,); None if all are one."""
         return None if np.all(self.counts == 1) else self.counts.astype(float)
 
     @cached_property
@@ -224,13 +225,13 @@ class NeighborGraph:
         return first[nodes >= 0]
 
     def largest_component(self) -> NeighborGraph:
-        """Component with most nodes (of equals, the one with the smallest node)."""
+        """Component with most nodes (on ties, the one with the smallest node)."""
         return self.subgraph(np.sort(self._parts()[0]))
 
     def subgraph(self, nodes: ArrayLike) -> NeighborGraph:
         """Graph on some distinct nodes, which become 0, 1, ... in the order given.
 
-        In ``index`` the points of all others get -1.
+        Points of all other nodes get -1 in ``index``.
         """
         nodes = validate.numbers("nodes", nodes, self.n, "nodes", distinct=True)
         # One entry more than there are nodes, so that index -1 finds -1 at the end.
@@ -256,7 +257,7 @@ class NeighborGraph:
         ------
         DataError
             The graph was made from edges alone, so the lengths are not known; or a pair is a
-            loop or names no node.
+            loop, or one of its ends is not a node.
         """
         space = self.provenance.space
         if space is None:
@@ -294,6 +295,7 @@ class NeighborGraph:
         return self.with_edges(pairs[space.known(*pairs.T)] if space is not None else pairs)
 
     def _parts(self) -> list[Index]:
+        """Nodes of each component, the largest component first."""
         return sorted(members(self.components), key=len, reverse=True)
 
 
@@ -321,6 +323,7 @@ def _checked_edges(n: int, edges: ArrayLike) -> Index:
 
 
 def _refuse(wrong: ArrayLike, edges: np.ndarray, fault: str) -> None:
+    """Raise an error for the first edge that is wrong."""
     if np.any(wrong):
         row = int(np.flatnonzero(wrong)[0])
         raise DataError(f"edge {row}, ({edges[row, 0]}, {edges[row, 1]}), {fault}.")
@@ -346,7 +349,7 @@ def _checked_counts(n: int, counts: np.ndarray) -> np.ndarray:
     if counts.shape != (n,):
         raise ShapeError(f"counts has shape {counts.shape} but there are {n} nodes: pass one each.")
     if counts.dtype.kind not in "iu" or not (counts > 0).all():
-        raise DataError("counts must be positive whole numbers: each node is some point.")
+        raise DataError("counts must be positive whole numbers: each node stands for a point.")
     return counts.astype(np.int64)
 
 

@@ -56,7 +56,7 @@ def sorted_pairs(pairs: ArrayLike) -> tuple[Index, Index]:
 
 
 def first_forest(pairs: Index) -> Index:
-    """Return positions of pairs that form a spanning forest; the last pair of a cycle is left out.
+    """Return positions of pairs that form a spanning forest, without the last pair of each cycle.
 
     Examples
     --------
@@ -78,8 +78,8 @@ def shortest_links(space: Space, labels: Index) -> Index:
     """Return edges of least total length, shape (parts - 1, 2), that connect all components.
 
     Borůvka's method: every part but the largest, which would take longest to search, chooses the
-    shortest edge that leaves it, and the parts joined become one. Edges equally long are ordered
-    by their smaller and their larger end, so the result is unique.
+    shortest edge that leaves it, and joined parts become one. Edges of equal length are ordered
+    by their smaller and then their larger end, so the result is unique.
 
     Examples
     --------
@@ -111,8 +111,8 @@ def bridges(space: Space, labels: Index, each: int) -> Index:
     """Return short edges, shape (m, 2), that fix the components relative to each other.
 
     From the smaller of two components, the ``each`` points nearest to the other one are joined to
-    their nearest points there. Up to `PARTS` components are joined pairwise, more of them as
-    `shortest_links` does.
+    their nearest points there. Up to `PARTS` components are joined pairwise; beyond, only those
+    that `shortest_links` joins.
 
     Examples
     --------
@@ -138,10 +138,10 @@ def bridges(space: Space, labels: Index, each: int) -> Index:
 
 
 def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, Array]:
-    """Nearest point in another part, for each of some points, and its squared distance.
+    """The nearest point in another part for each of some points, and its squared distance.
 
-    Two labels that differ do so in some binary digit. Searching from the points with digit 0
-    among those with digit 1 and back, for each digit, therefore meets every pair of parts, by
+    Two different labels differ in some binary digit. So searching from the points with digit 0
+    among those with digit 1 and back, for each digit, covers every pair of parts with
     log2(parts) searches instead of one for each part.
     """
     end = np.full(len(rows), space.n)

@@ -1,10 +1,10 @@
 """Exact nearest neighbours by scikit-learn, with one rule for ties.
 
 scikit-learn proposes candidates. Their lengths are recomputed as sums of squared differences and
-sorted, and the search is repeated with more candidates where a tie or rounding may have hidden a
-neighbour. Lengths that follow each other at no more than a tolerance are equal, and of equals the
+sorted, and the search is repeated with more candidates if a tie or rounding may have hidden a
+neighbour. Consecutive lengths that differ by at most a tolerance are equal, and among equals the
 smaller index comes first. The tolerance is the distance at which two points are the same. So the
-table does not depend on the algorithm, on threads, or on how points are moved, turned and stored.
+table does not depend on the algorithm, on threads, or on how points are moved, rotated and stored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from sdpdr.graphs.space import Points
 
 # Up to this many features a tree is faster for many points: for unstructured points in 8 dimensions
-# it takes a third of the time of brute force at 80,000 points, in 12 three times that at 20,000.
+# it takes a third of the time of brute force at 80,000 points, but in 12 three times as long at
+# 20,000.
 TREE_FEATURES = 8
 # Numbers held at once in a block of pairwise work: 32 MB.
 BLOCK = 1 << 22
@@ -50,7 +51,7 @@ def nearest_table(
     """Table (s, k) of the nearest targets of each source; ``others`` leaves out the source."""
     search, given, tree = _library(points, targets)
     table = np.empty((len(sources), k), dtype=np.int64)
-    # One more for the source itself, and one more to see whether the k-th is tied.
+    # One candidate more for the source itself, and one more to see whether the k-th is tied.
     waiting = [(np.arange(len(sources)), k + 1 + others, count)]
     while waiting:
         rows, width, counter = waiting.pop()
@@ -102,7 +103,7 @@ def at_most(sqdist: Array, limit: Array | float, tolerance: float) -> np.ndarray
 
 
 def ranked(sqdist: Array, tolerance: float) -> tuple[Index, Index]:
-    """Sort each row of SQUARED lengths; return the order, and the group of equals of each position.
+    """Sort each row of SQUARED lengths; return the order, and the tie group of each position.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def ranked(sqdist: Array, tolerance: float) -> tuple[Index, Index]:
 
 
 def first_of(sqdist: Array, k: int, tolerance: float) -> Index:
-    """Return the columns of the k shortest SQUARED lengths of each row, and sort no others.
+    """Return the columns of the k shortest SQUARED lengths of each row, without sorting the rest.
 
     Examples
     --------

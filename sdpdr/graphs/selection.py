@@ -24,9 +24,9 @@ from sdpdr.linalg.walks import spanning_forest
 RULES = ("connected", "reconstruct", "label", "density")
 # Largest number of neighbours that is tried by default.
 K_MAX = 15
-# Share by which the error of means may exceed its least; tried were 0, 1, 2, 3, 5, 7 and 10 %. With
-# 3 %, 46 of 160 rolls of 300 to 600 points have edges between layers; with the least error 41, with
-# six neighbours 86, and with 5 % more than with 3 % on rolls of other seeds.
+# Share by which the error of means may exceed its minimum, chosen among 0, 1, 2, 3, 5, 7 and 10 %.
+# With 3 %, 46 of 160 rolls of 300 to 600 points have edges between layers; with the minimum, 41;
+# with six neighbours, 86; and with 5 % more have them than with 3 % on rolls of other seeds.
 _LEVEL = 0.03
 
 
@@ -82,14 +82,15 @@ def choose_k(
 ) -> ChoiceOfK:
     r"""Choose the number of neighbours of a graph.
 
-    With :math:`N_k(i)` the k nearest of the n distinct points, the rules are
+    Let :math:`N_k(i)` be the k nearest of the n distinct points. The rules are
 
-    - ``"connected"``: the smallest k whose graph is connected; no rule takes fewer.
+    - ``"connected"``: the smallest k whose graph is connected; no rule returns a smaller one.
     - ``"reconstruct"``: the k where the leave-one-out error of the mean of the neighbours,
-      :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`, is least, and on from there as long
-      as it stays within 3 % of that: where it is level, more neighbours cost nothing.
-    - ``"label"``: the most points whose label is that of most of their neighbours (of equally many,
-      the one that comes nearest), beside the share of points with any neighbour of their class.
+      :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`, is least, or a larger one, up to
+        which the error stays within 3 % of that: on a plateau, more neighbours cost nothing.
+      - ``"label"``: the k with most points whose label is that of most of their neighbours (on
+        ties, that of the nearest). The table also has the share of points with any neighbour of
+        their class.
     - ``"density"``: the largest leave-one-out likelihood of a Gaussian density estimate in d
       dimensions, :math:`\prod_i \frac1{n-1} \sum_{j \ne i} (2\pi h_j^2)^{-d/2}
       e^{-|x_i - x_j|^2 / 2h_j^2}`, where :math:`h_j` is the distance of :math:`x_j` to its k-th
@@ -102,7 +103,7 @@ def choose_k(
     y : array_like of shape (n,), optional
         Labels, for ``"label"``.
     k_max : int, optional
-        Numbers from 1 to this are tried; by default 15, or n - 1 if there are fewer points.
+        Largest number that is tried; by default 15, or n - 1 if there are fewer points.
     dimension : int, default 2
         d, of the manifold, for ``"density"``.
     metric
@@ -115,7 +116,7 @@ def choose_k(
     Raises
     ------
     DataError
-        X cannot be used, ``k_max`` is out of range, labels are missing or not known.
+        X cannot be used, ``k_max`` is out of range, or labels are missing or not known.
 
     References
     ----------
@@ -196,6 +197,7 @@ def resolve_n_neighbors(n_neighbors: int | str, X: ArrayLike, *, metric: str = "
 
 
 def _checked_limit(k_max: int | None, n: int) -> int:
+    """The largest number to try."""
     if k_max is None:
         return min(K_MAX, n - 1)
     limit = validate.positive_integer("k_max", k_max)
@@ -205,6 +207,7 @@ def _checked_limit(k_max: int | None, n: int) -> int:
 
 
 def _checked_labels(y: ArrayLike | None, n: int) -> np.ndarray:
+    """The labels as numbers 0, 1, ..."""
     if y is None:
         raise DataError("rule='label' needs the labels of the points: pass y.")
     given = np.asarray(y)
@@ -241,7 +244,7 @@ def _mean_errors(space: Space, table: Index) -> Array:
 
 
 def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
-    """Share of points whose neighbours vote right, and of points with any of their class."""
+    """Shares of points whose neighbours vote right, and with any neighbour of their class."""
     n, limit = table.shape
     classes = int(labels.max()) + 1
     right, company = np.zeros(limit), np.zeros(limit)
@@ -256,7 +259,7 @@ def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
 
 
 def _log_likelihoods(space: Space, table: Index, dimension: int) -> Array:
-    """Return the mean leave-one-out log-likelihood; the width of a point is its k-th distance."""
+    """Return the mean leave-one-out log-likelihood for every k; widths are k-th distances."""
     n, limit = table.shape
     here = np.arange(n)
     widths = space.sqdist(here[:, None], table)

@@ -17,7 +17,7 @@ from sdpdr.linalg.walks import dijkstra, short_indices
 def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
     """Return the lengths of the shortest paths from some nodes to all nodes.
 
-    They bound every distance in an embedding that stretches no edge.
+    They bound all distances in any embedding that stretches no edge.
 
     Parameters
     ----------
@@ -91,11 +91,11 @@ def _carried(before: Index, amount: Array) -> Array:
 
 @checks_keywords
 def landmarks(graph: NeighborGraph, count: int, seed: int = 0) -> Index:
-    """Return nodes that cover the graph; a smaller number gives the first ones of a larger.
+    """Return nodes that cover the graph; fewer landmarks are the first ones of more.
 
-    The first is drawn at random and each further one lies as far along the graph as possible from
-    all before it, so that ``count`` of them cover the graph within twice the smallest radius
-    possible.
+    The first is drawn at random, and each further one has the largest distance along the graph
+    from all before it, so that ``count`` of them cover the graph within twice the smallest
+    possible radius.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ from sdpdr.graphs.search import BLOCK, at_most, blocks, first_of, nearest_table,
 from sdpdr.linalg.walks import connected_components, members
 
 METRICS = ("euclidean", "cosine", "precomputed")
-# Directions nearer to each other than this are the same: those of parallel rows differ by rounding.
+# Directions closer than this are the same, since those of parallel rows differ by rounding.
 PARALLEL = 1e-12
 # Copies of a row may differ by this many units in the last place of the largest entry of a column.
 UNITS = 4.0
@@ -105,6 +105,7 @@ class Points:
         return sqdist.reshape(shape)
 
     def _squares(self, difference: Any) -> Array:
+        """Squared lengths of the rows."""
         raise NotImplementedError
 
     def products(self, rows: Index) -> Array:
@@ -150,7 +151,7 @@ class Points:
         """Refuse points that known distances do not connect; here all distances are known."""
 
     def representatives(self) -> Index:
-        """For each point the first one that is the same, shape (n,)."""
+        """For each point the first point that equals it, shape (n,)."""
         # Equal points have equal components along any direction: few pairs must be compared.
         direction = np.random.default_rng(0).standard_normal(self.X.shape[1])
         component = self.centered @ direction
@@ -228,7 +229,7 @@ class Sparse(Points):
 
 @dataclass(frozen=True, eq=False)
 class Precomputed:
-    """Points known by a symmetric matrix of SQUARED distances, infinite where one is not known.
+    """Points given by a symmetric matrix of SQUARED distances, infinite where one is unknown.
 
     Distances of equal points may differ by ``rounding``, relative to the longest. The methods are
     those of `Points`.
@@ -249,7 +250,7 @@ class Precomputed:
         return float(UNITS * np.finfo(float).eps * np.sqrt(longest))
 
     def sqdist(self, i: Index, j: Index) -> Array:
-        """Entries of the matrix; a `DataError` where one is not known."""
+        """Entries of the matrix; a `DataError` if one is not known."""
         found = np.asarray(self.matrix[i, j])
         wrong = np.argwhere(np.isinf(found))
         if wrong.size:
@@ -283,8 +284,8 @@ class Precomputed:
         parts = sorted(members(labels), key=len, reverse=True)
         sizes = listed([len(part) for part in parts])
         raise DisconnectedGraphError(
-            f"the known distances fall into {len(parts)} parts of {sizes} points, which no "
-            "distance joins; the smallest has the points "
+            f"the known distances form {len(parts)} disconnected parts of {sizes} points; the "
+            "smallest has the points "
             f"{numbered(np.sort(parts[-1]))}. Give distances between the parts (more neighbours, "
             "if they are a graph of neighbours), or connect='largest' to keep the largest.",
             parts,
@@ -350,7 +351,7 @@ class Precomputed:
 
 
 def _shared(matrix: Array) -> Array:
-    """Share known distances among points at distance zero."""
+    """The matrix, with known distances shared among points at distance zero."""
     _, labels = connected_components(csr_array(matrix == 0.0))
     for part in np.flatnonzero(np.bincount(labels) > 1):
         same = np.flatnonzero(labels == part)
@@ -367,7 +368,7 @@ def make_space(X: ArrayLike, metric: str = "euclidean", *, at_least: int = 3) ->
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
         sqdist = squared_distances(X, squared=False, at_least=at_least)
-        # Rounding of tiny squares becomes its square root in lengths.
+        # A rounding error of a tiny square becomes its square root in the length.
         rounding = max(ROUNDING, 4.0 * float(np.sqrt(precision_of(X))))
         return Precomputed(_shared(sqdist) if np.isinf(sqdist).any() else sqdist, rounding)
     points = validate.points(X, at_least=at_least, sparse=True)
@@ -396,7 +397,7 @@ def directions(X: Matrix) -> Matrix:
             f"metric='cosine' compares directions, and rows of zeros have none: "
             f"{numbered(empty)}. Leave those rows out."
         )
-    # Squares of entries of any size stay in range.
+    # Scaled by its largest entry first, so that squares of large entries do not overflow.
     scaled = diags_array(1.0 / largest) @ X
     squares = scaled.multiply(scaled) if issparse(scaled) else np.square(scaled)
     unit = diags_array(1.0 / np.sqrt(np.asarray(squares.sum(axis=1)).ravel())) @ scaled
@@ -404,7 +405,7 @@ def directions(X: Matrix) -> Matrix:
 
 
 def _size(points: Matrix) -> float:
-    """Sum the largest absolute values of the columns that vary."""
+    """Sum of the largest absolute values of the columns that vary."""
     ends = (points.min(axis=0), points.max(axis=0))
     low, high = (end.toarray().ravel() if issparse(end) else end for end in ends)
     return float(np.maximum(-low, high)[low < high].sum())

@@ -26,17 +26,17 @@ Labels: TypeAlias = "str | Sequence[Hashable] | np.ndarray"
 class Transitions:
     """The node to which each action leads from each node; made by `transitions`.
 
-    If equal actions are to move points by one and the same rigid motion, some nodes must
-    coincide: from one place an action leads to one place only, and from two places to two.
+    If equal actions move points by the same rigid motion, some nodes must coincide: from one
+    position an action leads to one position only, and from two positions to two.
 
     Attributes
     ----------
     names : tuple
         The labels of the actions, in the order of their first use.
     place : array of int, shape (n,)
-        For each node the first of those that must coincide with it; itself, if there is none.
+        For each node the first node that must coincide with it; itself if there is none.
     moves : array of int, shape (actions, n)
-        The place that an action leads to from a place, -1 where it was not tried.
+        The node that an action leads to from each node, -1 if it was not tried there.
     """
 
     names: tuple[Hashable, ...]
@@ -74,7 +74,7 @@ class Transitions:
         Returns
         -------
         before, after : arrays of int, shape (m, 2)
-            No constraint follows from the others: links that would close a cycle are left out.
+            No constraint follows from the others: pairs that would close a cycle are left out.
         """
         chosen = None if near is None else self._pairs(np.unique(self._keys(np.asarray(near))))
         found = [np.empty((0, 2), dtype=np.int64)], [np.empty((0, 2), dtype=np.int64)]
@@ -93,8 +93,8 @@ class Transitions:
     def chains(self, edges: ArrayLike) -> tuple[Index, Index]:
         """Return the pairs that actions link to some edges, and the chain of each.
 
-        All pairs of a chain must be equally long. The edges come first, in their order; chain -1
-        holds places paired with themselves, of length zero.
+        All pairs of a chain must have equal lengths. The edges come first, in their order; chain
+        -1 holds nodes paired with themselves, of length zero.
         """
         own = self._keys(np.asarray(edges, dtype=np.int64).reshape(-1, 2))
         fresh = np.unique(own[own >= 0])
@@ -129,6 +129,7 @@ class Transitions:
         return np.where(low == high, -1, low * self.n + high)
 
     def _pairs(self, keys: Index) -> Index:
+        """Return the pairs of nodes with the given numbers, without -1."""
         keys = keys[keys >= 0]
         return np.column_stack([keys // self.n, keys % self.n])
 
@@ -149,12 +150,12 @@ def transitions(
         of each).
     actions : str or sequence of labels
         What was done between each state and the next: n states in s sequences have n - s labels.
-        A text is one label for each letter. ``None`` (or NaN) is an unknown action, which says
-        nothing.
+        Each letter of a string is a label. ``None`` (or NaN) is an unknown action, which adds
+        no constraint.
     lengths : sequence of int, optional
         Number of states of each sequence; by default there is one.
     inverse : mapping of labels, optional
-        ``{"L": "R"}`` says that L undoes R; a step of L then counts as one of R backwards.
+        ``{"L": "R"}`` says that L undoes R; a step of L then counts as a reversed step of R.
 
     Returns
     -------
@@ -214,8 +215,9 @@ def step_starts(states: int, lengths: Sequence[int] | None) -> Index:
 
 
 def _labels(actions: Labels, steps: int, states: int) -> list[Hashable]:
+    """A label for each step, None if it is unknown."""
     if not isinstance(actions, Iterable):
-        raise DataTypeError(f"actions={actions!r} is no sequence of labels.")
+        raise DataTypeError(f"actions={actions!r} is not a sequence of labels.")
     labels = list(actions.tolist() if isinstance(actions, np.ndarray) else actions)
     if any(not isinstance(a, Hashable) for a in labels):
         raise ShapeError(
@@ -240,9 +242,10 @@ def _labels(actions: Labels, steps: int, states: int) -> list[Hashable]:
 def _inverses(
     inverse: Mapping[Hashable, Hashable] | None, labels: list[Hashable]
 ) -> dict[Hashable, Hashable]:
+    """The action that each action undoes; an error if the mapping contradicts itself."""
     if not isinstance(inverse, (Mapping, type(None))):
         raise DataTypeError(
-            f"inverse={inverse!r} is no mapping of actions to those that undo them, such as "
+            f"inverse={inverse!r} is not a mapping of actions to those that undo them, such as "
             "{'L': 'R'}."
         )
     found = dict(inverse or {})
@@ -257,12 +260,12 @@ def _inverses(
                 "actions once, as in {'L': 'R'}."
             )
     if len(set(found.values())) < len(found):
-        raise DataError("inverse gives one action two others that undo it: drop all but one.")
+        raise DataError("inverse has two actions that undo the same one: drop all but one.")
     return found
 
 
 def _places(n: int, source: Index, target: Index, action: Index) -> Index:
-    """Return for each node the first of those that equal actions force to coincide with it."""
+    """Return for each node the first node that equal actions force to coincide with it."""
     place = np.arange(n)
     while True:
         links = [np.column_stack([np.arange(n), place])]
@@ -289,10 +292,10 @@ def sequences(
     angles: bool = False,
     connect: str = "error",
 ) -> NeighborGraph:
-    """Graph that joins each state to its nearest others, and to the next of its sequence.
+    """Graph that joins each state to its nearest others, and to the next state of its sequence.
 
-    Every sequence is then connected; two of them need a state of one among the neighbours of
-    the other.
+    Every sequence is then connected; two sequences are joined if a state of one is among the
+    neighbours of a state of the other.
 
     Parameters
     ----------
@@ -304,8 +307,8 @@ def sequences(
     metric, angles
         As for `knn`.
     connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
-        What to do with sequences that no edge joins: raise, add the shortest edges between
-        them, keep the largest part, or return them as they are.
+        What to do with sequences that no edge joins: raise an error, add several edges or the
+        shortest ones between them, keep the largest part, or return them as they are.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Weights of edges: one, by length or angle; and weights with which neighbours give a point."""
+"""Weights of edges by length or angle, and weights that express a point by its neighbours."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def edge_weights(
     Raises
     ------
     DataError
-        A bandwidth without heat; cosines of a graph that knows lengths alone, or of a point at the
+        A bandwidth without heat; cosines for a graph without points, or for a point at the
         origin.
 
     References
@@ -75,7 +75,7 @@ def edge_weights(
     validate.choice("weights", weights, WEIGHTS)
     if bandwidth is not None and weights != "heat":
         raise DataError(
-            f"bandwidth={bandwidth!r} is that of heat, and weights={weights!r}. Pass "
+            f"bandwidth={bandwidth!r} is for weights='heat', not weights={weights!r}. Pass "
             "weights='heat', or leave bandwidth out."
         )
     if weights == "binary" or not graph.m:
@@ -90,6 +90,7 @@ def edge_weights(
 
 
 def _cosines(graph: NeighborGraph) -> Array:
+    """Cosines of the ends of each edge, zero instead of negative."""
     unit = space_of_weights(graph, "cosine")
     cosines = 1.0 - unit.sqdist(*graph.edges.T) / 2.0
     # A cosine within rounding of zero is a right angle, whose weight is zero.
@@ -103,13 +104,13 @@ def space_of_weights(graph: NeighborGraph, weights: str) -> Any:
         return space
     if not isinstance(space, Points):
         raise DataError(
-            f"the graph made by {graph.provenance} knows lengths alone, which leave angles open. "
+            f"the graph made by {graph.provenance} holds lengths only, and no angles follow. "
             "Make it from points, or pass weights='heat'."
         )
     return type(space)(directions(space.X))
 
 
-# Directions in which neighbours spread less than this share of the whole are ignored.
+# Ridge, relative to the trace: directions in which neighbours spread less hardly count.
 _RIDGE = 1e-3
 # Entries of local matrices held at once: 64 MB.
 _BLOCK = 1 << 23
@@ -122,8 +123,8 @@ def reconstruction_weights(
 
     Row i is :math:`W_i \propto (C_i + r \operatorname{tr}(C_i) I)^{-1} \mathbf 1` with C_i the Gram
     matrix of the neighbours seen from i. Each further iteration regularises the difference from the
-    weights before, which lowers the pull towards the mean along the manifold (King and
-    Chillingworth 1979). Locally linear embedding has one, and ``directed`` neighbours.
+    previous weights, which lowers the pull towards the mean along the manifold (King and
+    Chillingworth 1979). Locally linear embedding has one iteration, and ``directed`` neighbours.
     """
     if (graph.degree == 0).any():
         alone = listed(np.flatnonzero(graph.degree == 0))
@@ -170,7 +171,7 @@ def _local_gram(graph: NeighborGraph, pattern: csr_array, nodes: Index, places: 
         return np.asarray(to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
     between = np.square(_local_paths(pattern, nodes, places))
     gram = (to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
-    # Lengths of paths need not be distances of points: a shift makes the matrix PSD.
+    # Path lengths need not be distances of points; a shift makes the matrix PSD.
     low = np.minimum(np.linalg.eigvalsh(gram)[:, 0], 0.0)
     return np.asarray(gram - low[:, None, None] * np.eye(gram.shape[1]))
 

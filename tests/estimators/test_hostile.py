@@ -174,7 +174,7 @@ def test_a_price_that_is_no_number_is_refused():
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"actions": 3}, "no sequence of labels"), ({"actions": "R" * 11}, "no mapping of actions")],
+    [({"actions": 3}, "not a sequence of"), ({"actions": "R" * 11}, "not a mapping of actions")],
 )
 def test_actions_that_are_refused(given, words):
     with pytest.raises(DataTypeError, match=words):

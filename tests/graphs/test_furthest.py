@@ -63,5 +63,5 @@ def test_furthest_pairs_of_a_graph_are_between_its_nodes():
 
 
 def test_furthest_pairs_of_a_graph_without_points_are_refused():
-    with pytest.raises(DataError, match="does not know its points"):
+    with pytest.raises(DataError, match="does not hold its points"):
         graphs.furthest_pairs(graphs.cycle(5))

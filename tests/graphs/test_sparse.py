@@ -95,13 +95,13 @@ def test_heat_is_one_half_power_at_the_median_edge_in_any_unit():
 
 def test_weights_that_cannot_be_had_are_refused():
     graph = graphs.knn(words(30), 3, connect="none")
-    with pytest.raises(DataError, match="bandwidth=2.0 is that of heat"):
+    with pytest.raises(DataError, match="bandwidth=2.0 is for weights="):
         graphs.edge_weights(graph, "cosine", bandwidth=2.0)
     with pytest.raises(DataError, match="bandwidth"):
         graphs.edge_weights(graph, "heat", bandwidth=-1.0)
     with pytest.raises(UnknownNameError):
         graphs.edge_weights(graph, "hot")
-    with pytest.raises(DataError, match="leave angles open"):
+    with pytest.raises(DataError, match="no angles follow"):
         graphs.edge_weights(graphs.path([1.0, 2.0]), "cosine")
     with pytest.raises(DataError, match="rows of zeros"):
         graphs.edge_weights(graphs.knn([[0.0, 0.0], [1.0, 2.0], [2.0, 1.0]], 1), "cosine")

@@ -96,7 +96,7 @@ def test_sequences_join_consecutive_states_and_need_each_other():
         ([["R"], ["R"], ["L"]], None, None, ShapeError, "one flat sequence"),
         ("RRR", None, {"L": "R"}, DataError, "names the action 'L', but there are only 'R'"),
         ("RLR", None, {"L": "R", "R": "L"}, DataError, "contradicts"),
-        ("RLU", None, {"L": "R", "U": "R"}, DataError, "two others"),
+        ("RLU", None, {"L": "R", "U": "R"}, DataError, "two actions that undo"),
     ],
 )
 def test_wrong_input_is_refused_in_words(actions, lengths, inverse, error, words):
