@@ -12,10 +12,9 @@ Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010, for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -107,11 +106,11 @@ class _Method:
 
     def run(self, max_iter: int, deadline: Deadline, follow: Follow | None) -> Ending:
         now = self._first()
-        left: list[float] = []
+        left = list[tuple[float, float]]()
         for k in range(max_iter):
             verdict = self._verdict(now)
-            left.append(self._left(now))
-            if verdict is None and min(left) > _PROGRESS * min(left[:-_PATIENCE], default=inf):
+            left.append((now.gap(), now.error(self._data)))
+            if verdict is None and _is_stuck(left):
                 verdict = Verdict.INACCURATE
             if follow is not None:
                 follow(self._record(now, k, deadline.spent))
@@ -138,11 +137,6 @@ class _Method:
             "stationarity": now.gap() / max(1.0, abs(value)),
             "seconds": seconds,
         }
-
-    def _left(self, now: ConicIterate) -> float:
-        """The gap and the residuals, each in units of what is small enough."""
-        size = max(1.0, abs(now.values(self._data)[0]))
-        return max(now.gap() / size, now.error(self._data) / _RESIDUALS) / self._tol
 
     def _verdict(self, now: ConicIterate) -> Verdict | None:
         data = self._data
@@ -216,3 +210,11 @@ class _Method:
         z = now.z + other * ways.scaling.outer(found.dz)
         moved = ConicIterate.at(data, now.v + one * found.dv, s, now.y + other * found.dy, z)
         return moved if np.isfinite(moved.free).all() and np.isfinite(s).all() else None
+
+
+def _is_stuck(left: Sequence[tuple[float, float]]) -> bool:
+    """Whether neither the gap nor the residuals became much less in the last steps."""
+    if len(left) <= _PATIENCE:
+        return False
+    before, now = (np.min(part, axis=0) for part in (left[:-_PATIENCE], left))
+    return bool(np.all(now >= _PROGRESS * before))
