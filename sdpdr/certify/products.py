@@ -7,9 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg.rounding import UNIT, two_product
+
+# Digits of a double, and an exponent far above those of products.
+_DIGITS, _ANY = 53, 1010
 
 
 def product(T: Matrix, A: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
@@ -48,8 +52,10 @@ def summed(
     ends = np.append(starts[1:], place.size)
     value, radius = terms[starts], np.abs(errors[starts])
     several = np.flatnonzero(ends - starts > 1)
-    if several.size and _are_small_integers(terms, errors):
-        value, several = np.add.reduceat(terms, starts), several[:0]
+    if several.size:
+        is_exact = _are_exact(terms, errors, starts)
+        value = np.where(is_exact, np.add.reduceat(terms, starts), value)
+        several = several[~is_exact[several]]
     for k in several:
         part = slice(starts[k], ends[k])
         parts = [*terms[part].tolist(), *errors[part].tolist()]
@@ -69,6 +75,21 @@ def _are_small_integers(terms: Array, errors: Array) -> bool:
     """Whether sums of the terms are exact for sure."""
     whole = not np.any(errors) and np.all(terms == np.rint(terms))
     return bool(whole and np.sum(np.abs(terms)) < 2.0**52)
+
+
+def _are_exact(terms: Array, errors: Array, starts: Index) -> NDArray[np.bool_]:
+    """Which sums of terms are exact in whatever order: as whole multiples of one power of two.
+
+    The last bits of all terms are no smaller than that, and no partial sum has more than 52 bits.
+    """
+    mantissa, exponent = np.frexp(terms)
+    whole = np.ldexp(mantissa, _DIGITS).astype(np.int64)
+    last = np.frexp((whole & -whole).astype(float))[1] + exponent
+    # Zeros are multiples of anything.
+    least = np.minimum.reduceat(np.where(terms == 0.0, _ANY, last), starts) - _DIGITS - 1
+    sizes = np.add.reduceat(np.abs(terms), starts)
+    is_short = sizes < np.ldexp(2.0 ** (_DIGITS - 1), least)
+    return is_short & (np.add.reduceat(np.abs(errors), starts) == 0.0)
 
 
 def added(*radii: Matrix | None) -> sp.csr_array | None:
