@@ -38,10 +38,13 @@ class Proved(NamedTuple):
         A value that is attained, or exceeded nowhere; or a bound.
     at : array
         A point, or multipliers of equations and cones, next to those that exist.
+    is_deep : bool
+        Whether a point further inside than this one would be of no use.
     """
 
     number: float
     at: Array
+    is_deep: bool = True
 
 
 def _sizes(cone: Cone, v: Array, *, dual: bool = False) -> Array:
@@ -222,11 +225,17 @@ def towards(
     """
     if most < 1.0:
         return prove(y + most * (inside - y))
-    low, high, best = 0, len(_SHARES), prove(inside)
-    while low < high and cost(y) < cost(inside):
+    try:
+        best = prove(inside, in_box=True)
+    except UnprovedError:
+        # Nearer to the boundary no box is inside of the cone either.
+        return prove(inside)._replace(is_deep=False)
+    low, high = 0, len(_SHARES)
+    is_better = cost(y) < cost(inside)
+    while low < high and is_better:
         middle = (low + high) // 2
         try:
             best, high = prove(y + _SHARES[middle] * (inside - y), in_box=True), middle
         except UnprovedError:
             low = middle + 1
-    return best
+    return best._replace(is_deep=not is_better or high < len(_SHARES))

@@ -30,12 +30,14 @@ from sdpdr.linalg.rounding import near_powers
 
 # A solver as an oracle: its answers, within some seconds, are proposals.
 Oracle = Callable[[FlatProgram, float], Answer]
+# A point, its slack, and multipliers.
+Triple = tuple[Array, Array, Array]
 # Gap of the first point of the path, over the tolerance: what is left goes to the proofs.
 _SHARE = 0.3
 # Levels of the path that are tried upwards until both sides are proved, before faces are looked
-# for and after; and in all.
-_FEW, _UPWARDS, _LEVELS = 4, 8, 24
-_UP, _DOWN = 10.0, 0.2
+# for, and after; and the most downwards.
+_FEW, _UPWARDS, _LEVELS = 2, 4, 24
+_UP, _DOWN = 100.0, 0.2
 # What is left of a level after the shortest step down.
 _SLOWEST = 0.7
 # What is left of a gap where both sides come from elsewhere, rounded.
@@ -126,6 +128,8 @@ class Kernel:
         self.known, self.has_interior, self.stays = known, False, False
         self._right = np.concatenate([program.f, program.b])
         self._path: Path | None = None
+        # Whether proofs on a level of the path need no point further inside.
+        self._is_deep = True
 
     @property
     def _least(self) -> float:
@@ -198,14 +202,13 @@ class Kernel:
 
     def _beyond(self) -> None:
         """What lies next to the answer, on the path and on faces."""
-        if not self.is_done and not self.is_late():
-            self._on_path()
+        is_followed = not self.is_done and not self.is_late() and self._on_path()
         has_faces = self.faces > 0 and not self.stays
         if self._lacks_a_side() and has_faces and not self.is_late():
             OnFaces(self).run()
         is_open = self.known.status == UNPROVED and not self.is_done
-        if is_open and self._path is not None and not self.program.faceless and not self.is_late():
-            self._along_path(range(_FEW, _LEVELS), _UPWARDS)
+        if is_open and self._path is not None and not is_followed and not self.program.faceless:
+            self._along_path(_FEW, _UPWARDS)
 
     def _lacks_a_side(self) -> bool:
         known = self.known
@@ -234,6 +237,7 @@ class Kernel:
             self.known.notes.append(f"{side}, {how}: {why}")
             return False
         self.known.take(side, found.number + self._rounded(side, found.number), found.at, how)
+        self._is_deep &= found.is_deep
         if side == VALUE:
             # The box around the point lies in the cones: where it is not at their tips, inside.
             self.has_interior |= self.program.all_inside(self.program.b - self.program.A @ found.at)
@@ -301,7 +305,8 @@ class Kernel:
         offset, b, known = program.offset, self._right, self.known
         # What is proved already tells more than numbers of a solver.
         proved = {VALUE: known.value, BOUND: known.bound}
-        sizes = [abs(number) for side, number in proved.items() if side in known.how]
+        # A bound of zero, as costs in the dual cone are one, says nothing.
+        sizes = [abs(number) for side, number in proved.items() if side in known.how and number]
         claimed = [abs(float(program.c @ x) + offset), abs(offset - float(b @ z))]
         terms = (float(np.abs(program.c) @ np.abs(x)), float(np.abs(b) @ np.abs(z)))
         return max(
@@ -312,46 +317,71 @@ class Kernel:
             1e-12,
         )
 
-    def _on_path(self) -> None:
-        """The first levels of the path, and more where both sides are proved on them."""
+    def _on_path(self) -> bool:
+        """The first levels of the path, and all others where both sides are proved on them."""
         try:
             self._path = Path(self.program, self.is_late)
         except TooLargeError as why:
             self.known.notes.append(f"central path: {why}")
-            return
-        self._along_path(range(_LEVELS), _FEW)
+            return False
+        return self._along_path(0, _FEW)
 
-    def _along_path(self, levels: range, most: int) -> None:
-        """Up to a level that proves both sides, ``most`` in vain; then down as far as it goes."""
-        assert self._path is not None
-        mu = self._least * _UP**levels.start
-        both, factor, vain = False, _UP, 0
-        now = self.answer[:3]
-        for _ in levels:
+    def _along_path(self, first: int, most: int) -> bool:
+        """Up to a level that proves both sides, ``most`` in vain; then down as far as it goes.
+
+        Returns whether there was such a level.
+        """
+        lowest = self._up(self._least * _UP**first, most)
+        if lowest is not None:
+            self._down(*lowest)
+        return lowest is not None
+
+    def _up(self, mu: float, most: int) -> tuple[float, Triple] | None:
+        """The lowest level that proves both sides, and what is there.
+
+        Up to one so far inside that the answer itself, moved a little towards it, is proved, if
+        there is any.
+        """
+        lowest = None
+        for count in range(1, _UPWARDS + 1):
             if self.is_late() or self.is_done:
+                break
+            here = self._level(self.answer[:3], mu)
+            if here is not None and lowest is None:
+                lowest = mu, here
+            if (here is not None and self._is_deep) or (lowest is None and count == most):
+                break
+            mu *= _UP
+        return lowest
+
+    def _down(self, mu: float, now: Triple) -> None:
+        """Down from a level, in shorter and shorter steps: points of the path become better."""
+        factor = _DOWN
+        for _ in range(_LEVELS):
+            if factor > _SLOWEST or self.is_late() or self.is_done:
                 return
-            found = self._path.centre(*now, mu)
-            if found is None:
-                self.known.notes.append(f"central path at {mu:.0e}: {self._path.why}")
-            if found is not None and self._is_proved_at(*found):
-                both, factor = True, _DOWN
-                point, multipliers = found
-                now = (point, self.program.b - self.program.A @ point, multipliers)
-            elif both:
-                # Shorter and shorter steps, from the last level that both sides were proved on.
-                mu, factor = mu / factor, np.sqrt(factor)
-                if factor > _SLOWEST:
-                    return
+            here = self._level(now, factor * mu)
+            if here is None:
+                factor = np.sqrt(factor)
             else:
-                vain += 1
-                if vain == most:
-                    return
-            mu *= factor
+                mu, now, factor = factor * mu, here, _DOWN
+
+    def _level(self, now: Triple, mu: float) -> Triple | None:
+        """Point, slack and multipliers of a level that proves both sides, from others; or None."""
+        assert self._path is not None
+        found = self._path.centre(*now, mu)
+        if found is None:
+            self.known.notes.append(f"central path at {mu:.0e}: {self._path.why}")
+            return None
+        point, multipliers = found
+        is_proved = self._is_proved_at(point, multipliers)
+        return (point, self.program.b - self.program.A @ point, multipliers) if is_proved else None
 
     def _is_proved_at(self, point: Array, multipliers: Array) -> bool:
         """Whether both sides are proved, towards a point of the path."""
         program, (x, _, z, _) = self.program, self.answer
         proof = Proof(program, program.b - program.A @ point, multipliers)
+        self._is_deep = True
         is_attained = self.attempt(VALUE, x, "a point towards the central path", proof, point)
         how = "multipliers towards the central path"
         is_bounded = self.attempt(BOUND, z, how, proof, multipliers)
