@@ -190,12 +190,14 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
     return Exposed(at, known, left, stacked(zero, program.c.size))
 
 
-def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
+def ray(program: FlatProgram, side: str, solve: Oracle, claimed: Answer | None = None) -> Array:
     """What shows that there is no point, or that there are no multipliers, once it is proved.
 
     Parameters
     ----------
     program, side, solve : as for `exposing`
+    claimed : Answer, optional
+        What a solver ended with that claims it, and which is tried first.
 
     Returns
     -------
@@ -207,6 +209,9 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
     UnprovedError
         Why not.
     """
+    if claimed is not None:
+        with suppress(UnprovedError, np.linalg.LinAlgError):
+            return _of_claim(program, side, claimed)
     proposed = _proposed(program, side, solve, ray=True)
     try:
         known, at = _proved(program, side, solve, proposed, ray=True)
@@ -216,6 +221,19 @@ def ray(program: FlatProgram, side: str, solve: Oracle) -> Array:
         proposed = _searched(program, side, solve, ray=True, within=_LARGER * size)
         known, at = _proved(program, side, solve, proposed, ray=True, clear=_MIDDLE)
     return _of_whole(program, side, known, at)
+
+
+def _of_claim(program: FlatProgram, side: str, claimed: Answer) -> Array:
+    """The ray next to an answer that grew without limit, inside of all cones."""
+    x, right = claimed.x, np.concatenate([program.f, program.b])
+    gain = -float(right @ claimed.z) if side == PRIMAL else -float(program.c @ x)
+    if not gain > 0.0:
+        raise UnprovedError("the answer gains nothing")
+    whole = _Search(program, side, ray=True).over(program.pieces(), stacked([], program.c.size))
+    found = claimed._replace(x=x / gain, z=claimed.z / gain)
+    if side == DUAL:
+        found = found._replace(s=whole.b - whole.A @ found.x)
+    return _verified(whole, found, side, strictly=False)
 
 
 def _of_whole(program: FlatProgram, side: str, faces: Sequence[Face], at: Array) -> Array:

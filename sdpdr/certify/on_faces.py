@@ -8,7 +8,7 @@ import numpy as np
 
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import DUAL, PRIMAL
-from sdpdr.certify.flat import Behind
+from sdpdr.certify.flat import Answer, Behind
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.margin import inside
 from sdpdr.certify.proof import Proof
@@ -44,7 +44,8 @@ class OnFaces:
         """Faces and rays of points, and then of multipliers."""
         known = self._known
         if VALUE not in known.how and not self._is_inside(PRIMAL):
-            if self._is_refuted(PRIMAL, INFEASIBLE, most=1):
+            # Where a point is nearly feasible, a face is more likely than a ray.
+            if not self._kernel.is_close and self._is_refuted(PRIMAL, INFEASIBLE, most=1):
                 return
             self._on_face_of_points()
         if VALUE in known.how and BOUND not in known.how and not self._is_inside(DUAL):
@@ -56,11 +57,13 @@ class OnFaces:
 
     def is_as_claimed(self, claim: str) -> bool:
         """Whether what a solver claims is proved."""
+        claimed = self._kernel.answer
         if claim == INFEASIBLE:
-            return self._is_refuted(PRIMAL, INFEASIBLE)
+            return self._is_refuted(PRIMAL, INFEASIBLE, claimed=claimed)
         if not self._is_inside(PRIMAL):
             return False
-        return self._is_refuted(DUAL, UNBOUNDED, most=4 if self._kernel.has_interior else 1)
+        most = 4 if self._kernel.has_interior else 1
+        return self._is_refuted(DUAL, UNBOUNDED, most, claimed)
 
     def _is_inside(self, side: str) -> bool:
         """Whether a side is proved where the margin is largest, however far from the optimum."""
@@ -78,12 +81,14 @@ class OnFaces:
             return kernel.attempt(VALUE, y, "a point with the largest margin", proof)
         return kernel.attempt(BOUND, y, "multipliers with the largest margin", Proof(program, s, y))
 
-    def _is_refuted(self, side: str, status: str, most: int = 4) -> bool:
+    def _is_refuted(
+        self, side: str, status: str, most: int = 4, claimed: Answer | None = None
+    ) -> bool:
         kernel, known = self._kernel, self._known
         if known.status in (INFEASIBLE, UNBOUNDED) or kernel.is_late():
             return False
         try:
-            found = refuted(kernel.program, side, kernel.solve, most)
+            found = refuted(kernel.program, side, kernel.solve, most, claimed)
         except MISSED as why:
             known.notes.append(f"{status}: {why}")
             return False
@@ -129,6 +134,9 @@ class OnFaces:
     def _on_face_of_points(self) -> None:
         found, known = self._inner(PRIMAL, self._kernel.faces - 1), self._known
         if found is None:
+            return
+        # A ray that needs no face says more.
+        if found.status == INFEASIBLE and self._is_refuted(PRIMAL, INFEASIBLE, most=1):
             return
         if found.status in (INFEASIBLE, UNBOUNDED):
             known.status = found.status

@@ -15,7 +15,7 @@ from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.exposing import Exposed, Image, exposing, of_images, ray, stacked
 from sdpdr.certify.faces import DUAL, PRIMAL, congruence
-from sdpdr.certify.flat import SEMIDEFINITE, Around, Behind, FlatProgram, Piece, build
+from sdpdr.certify.flat import SEMIDEFINITE, Answer, Around, Behind, FlatProgram, Piece, build
 from sdpdr.certify.margin import Oracle
 from sdpdr.certify.products import rounded
 
@@ -105,8 +105,20 @@ def _without_dependent(small: Reduced) -> Reduced:
     return replace(small, program=fewer, kept=kept)
 
 
-def refuted(program: FlatProgram, side: str, solve: Oracle, most: int = 4) -> Behind:
+def refuted(
+    program: FlatProgram,
+    side: str,
+    solve: Oracle,
+    most: int = 4,
+    claimed: Answer | None = None,
+) -> Behind:
     """Proof that there is no point, or that there are no multipliers: faces and a ray behind them.
+
+    Parameters
+    ----------
+    program, side, solve, claimed : as for `sdpdr.certify.exposing.ray`
+    most : int, default 4
+        Steps of facial reduction, and one for the ray.
 
     Raises
     ------
@@ -116,7 +128,7 @@ def refuted(program: FlatProgram, side: str, solve: Oracle, most: int = 4) -> Be
     chain = list[Reduced]()
     for step in range(most):
         try:
-            found = ray(program, side, solve)
+            found = ray(program, side, solve, None if chain else claimed)
         except (UnprovedError, np.linalg.LinAlgError) as why:
             if step == most - 1:
                 raise UnprovedError(f"no ray within {most} steps: {why}") from None

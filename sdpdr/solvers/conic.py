@@ -256,16 +256,15 @@ class ConicForm:
     def read(self, found: Any, verdict: Verdict) -> Point:
         """What Clarabel found."""
         z, m = np.asarray(found.z, dtype=float), self.equations
-        return self.point(np.asarray(found.x, dtype=float), z[:m], z[m:], verdict)
+        return as_claimed(self.point(np.asarray(found.x, dtype=float), z[:m], z[m:]), verdict)
 
-    def point(self, x: Array, y: Array, z: Array, verdict: Verdict) -> Point:
-        """Values and multipliers; of a program without points, those that say why.
+    def point(self, x: Array, y: Array, z: Array) -> Point:
+        """Values and multipliers.
 
         Parameters
         ----------
         x, y, z : arrays
             The point, and multipliers of equations and of cones.
-        verdict : Verdict
         """
         z = np.concatenate([y, z])
         duals = {r.label: z[self._places[r.label]] for r in self.sdp.rows}
@@ -273,13 +272,18 @@ class ConicForm:
             lmi.label: _matrix(z[self._places[lmi.label]], self._limited.get(lmi.label))
             for lmi in self.sdp.lmis
         }
-        if verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
-            return Point({}, duals if verdict is Verdict.INFEASIBLE else {})
         values = {v.name: x[self._columns[v.name]] for v in self.sdp.variables}
         values |= {
             v.name: _matrix(values[v.name], self._seen.get(v.name)) for v in self.sdp.psd_variables
         }
         return Point(values, duals)
+
+
+def as_claimed(point: Point, verdict: Verdict) -> Point:
+    """A point and multipliers; of a program without points, the multipliers that say why."""
+    if verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+        return Point({}, point.duals if verdict is Verdict.INFEASIBLE else {})
+    return point
 
 
 def _matrix(numbers: Array, order: int | None) -> Array:

@@ -19,7 +19,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome
-from sdpdr.solvers.conic import ConicForm
+from sdpdr.solvers.conic import ConicForm, as_claimed
 
 # SCS's numbers for how it ended, in our words and in those of cvxpy, whose users know them. One
 # that was cut short before it could tell still has a point, which is graded like any other.
@@ -77,7 +77,7 @@ def _point(form: ConicForm, found: Mapping[str, Any], order: Index, verdict: Ver
     z = np.empty(y.size)
     z[order] = y
     m = form.equations
-    return form.point(x, z[:m], z[m:], verdict)
+    return as_claimed(form.point(x, z[:m], z[m:]), verdict)
 
 
 def _order(form: ConicForm) -> tuple[Index, dict[str, Any]]:

@@ -60,8 +60,10 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
             found = prover.of(given, verdict, value=request.attainable)
         except ProofInterruptedError as error:
             found, verdict = error.proved, Verdict.INTERRUPTED
-        solution = with_proofs(sdp, solution, found, given)
-        if verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+        is_claim = verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED)
+        # The values of a claim are a direction at best.
+        solution = with_proofs(sdp, solution, found, Point({}, given.duals) if is_claim else given)
+        if is_claim:
             solution = _said(solution, verdict)
         solution = with_status(sdp, solution, verdict)
     if verdict is Verdict.INTERRUPTED:

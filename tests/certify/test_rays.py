@@ -9,8 +9,10 @@ import pytest
 
 import sdpdr
 from sdpdr import Status
+from sdpdr.certify.answer import prove_answer
 from sdpdr.linalg import Entries, InnerProduct, Products, SquaredEdgeLengths, Trace, VectorMap, svec
-from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
+from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
+from sdpdr.solvers.flat import ask_clarabel
 
 from ..proofs import prove_infeasible, prove_unbounded, shows
 
@@ -199,3 +201,26 @@ def test_disconnected_components_drift_apart(n):
     answer = sdpdr.solve(sdp, "clarabel")
     assert answer.status is Status.UNBOUNDED
     assert shows(answer.ray, sdp)
+
+
+# -- what a solver claims -------------------------------------------------------------------------
+
+
+def without_oracle(program, seconds):
+    raise AssertionError("a solver was asked for what the answer shows already")
+
+
+@pytest.mark.parametrize("far", [1.0, 1e6])
+def test_an_answer_that_claims_to_be_a_ray_is_proved_without_another_solver(far):
+    sdp, multipliers = planted_infeasible(3, 0)
+    duals = {label: far * y.astype(float) for label, y in multipliers.items()}
+    found = prove_answer(sdp, Point({}, duals), without_oracle, claim="infeasible")
+    assert found.ray.kind == "infeasible"
+    assert shows(found.ray, sdp)
+
+
+def test_a_claim_that_shows_nothing_goes_to_a_solver():
+    sdp, multipliers = planted_infeasible(3, 0)
+    duals = {label: -y.astype(float) for label, y in multipliers.items()}
+    found = prove_answer(sdp, Point({}, duals), ask_clarabel, claim="infeasible")
+    assert shows(found.ray, sdp)

@@ -68,7 +68,8 @@ class Dense(Solver):
         solved = deadline.spent - compiled
         seconds = {"compile": compiled, "solve": solved}
         claim = Claim(ending.verdict.value, value, ending.iterations)
-        point = form.point(last.v, last.y, last.z, ending.verdict)
+        # What grew without limit is next to a ray, of which both sides are kept for the proof.
+        point = form.point(last.v, last.y, last.z)
         return Outcome(point, ending.verdict, claim, seconds)
 
 
