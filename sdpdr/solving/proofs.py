@@ -166,7 +166,9 @@ class Prover:
 
     def _at_any_size(self, given: Point, beside: Proved | None, *, value: bool) -> Proved:
         """Both sides, by arguments that need no dense matrices."""
-        del beside  # which the better sides are taken of afterwards
+        if beside is not None and beside.value is not None and beside.bound is not None:
+            # The kernel has looked for points and multipliers nearer than those that follow.
+            return beside
         sdp = self.sdp
         missing = "no multipliers of this program are known"
         how = {"value": "no proof was asked for", "bound": missing}
