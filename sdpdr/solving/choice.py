@@ -25,7 +25,10 @@ from sdpdr.program.sizes import is_tiny, require_admissible
 from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Composed, Dedupe
 from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.lowrank.descent.spheres import Spheres
 from sdpdr.solvers.lowrank.edge import form as edge_form
+from sdpdr.solvers.lowrank.general.compile import compile_problem
+from sdpdr.solvers.lowrank.general.compile import why_not as why_not_lowrank
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.candidate import Candidate, configure, reductions_for
@@ -58,6 +61,7 @@ _EDGES = (
     "the program is variance under limits on edge lengths, which this solver is made for; the "
     "multipliers certify the answer"
 )
+_SPHERES = "its rows fix the lengths of points, which a factor of low rank keeps without any price"
 _LARGE = "as factors of low rank the matrices stay small, and others would factor large ones"
 _TINY = "it is so small that it is solved in the form in which it will be proved"
 _BLOCKS = "its matrices are so small that steps with a dense block for each take little"
@@ -107,6 +111,13 @@ def _by_blocks(seen: Set[str]) -> Iterator[_Turn]:
     """The method with a dense block for every matrix, whoever is a candidate already."""
     del seen
     yield "clarabel", ("lmi", "gram"), _BLOCKS
+
+
+def _is_of_spheres(sdp: SDP) -> bool:
+    """Whether the rows of a program are those that fix every diagonal entry of one matrix."""
+    if len(sdp.variables) != 1 or sdp.lmis or sdp.n_rows != sum(v.n for v in sdp.psd_variables):
+        return False
+    return not why_not_lowrank(sdp) and not Spheres(compile_problem(sdp)).free.any()
 
 
 # -- the choice ---------------------------------------------------------------------------------
@@ -204,6 +215,8 @@ class Choice:
             yield "lowrank", ("factor",), _EDGES
         elif is_tiny(sdp):
             yield "clarabel", ("gram",), _TINY
+        elif _is_of_spheres(sdp):
+            yield "lowrank", ("factor",), _SPHERES
         has_squares = any(v.curvature is not None for v in sdp.vector_variables)
         if has_squares and Nearest().accepts(sdp) is None:
             yield Nearest.name, ("gram",), _NEAREST

@@ -93,6 +93,15 @@ def test_few_rows_speak_for_the_lmi_form():
     assert sdpdr.plan(lovasz(40)).form == "lmi"
 
 
+def test_rows_that_fix_a_diagonal_go_to_the_low_rank_solver():
+    unit = Rows("unit", "==", {"X": Diagonal(40)}, np.ones(40))
+    cost = InnerProduct(np.diag(np.arange(40.0)) - 1.0)
+    cut = SDP((PsdVariable("X", 40),), {"X": cost}, (unit,))
+    assert sdpdr.plan(cut).solver.name == "lowrank"
+    more = Rows("sum", "==", {"X": InnerProduct(np.ones((40, 40)))}, np.zeros(1))
+    assert sdpdr.plan(replace(cut, rows=(unit, more))).solver.name == "dense"
+
+
 def test_raw_cvxpy_goes_the_way_of_cvxpy(model):
     chosen = sdpdr.plan(model + from_cvxpy(capped))
     assert chosen.form == "cvxpy"
