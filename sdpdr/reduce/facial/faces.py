@@ -81,6 +81,11 @@ class Faces:
         found.null = {name: null.filtered(_are_doubles) for name, null in self.null.items()}
         return found
 
+    @property
+    def count(self) -> int:
+        """Null vectors of all matrices."""
+        return sum(len(null.vectors) for null in self.null.values())
+
     def kept(self, name: str) -> Index:
         """The places of a matrix whose rows and columns do not vanish as a whole."""
         n = self.sdp.variable(name).extents[0]

@@ -124,7 +124,7 @@ def facial_reduction(sdp: SDP) -> FacialReduction:
     seen = set[tuple[str, int]]()
     while True:
         after = tuple(steps)
-        for multiplier, proved in single_rows(faces):
+        for multiplier, proved in single_rows(faces, frozenset(seen)):
             seen.add(multiplier[:2])
             if proved.contradiction or known.add(proved):
                 steps.append(step_of(sdp, multiplier, proved, after))
@@ -137,7 +137,10 @@ def facial_reduction(sdp: SDP) -> FacialReduction:
     if not steps:
         return FacialReduction(sdp, sdp)
     stated = faces.on_doubles()
-    silent = {(label, e) for label, e in seen if is_silent(stated, rows_of(sdp, label), e)}
+    whole = stated.count == faces.count
+    silent = {
+        (label, e) for label, e in seen if is_silent(stated, rows_of(sdp, label), e, whole=whole)
+    }
     narrow = on_faces(stated, silent)
     return FacialReduction(sdp, narrow.sdp, tuple(steps), _narrow=narrow)
 

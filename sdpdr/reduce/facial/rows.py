@@ -7,7 +7,7 @@ there is no feasible point. The statement is about the numbers that the program 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from fractions import Fraction
 
 import numpy as np
@@ -26,17 +26,21 @@ _POSITIVE, _NEGATIVE, _ANY = range(3)
 
 
 def single_rows(
-    faces: Faces, entries: int = 1_000_000
+    faces: Faces, seen: Set[tuple[str, int]] = frozenset(), entries: int = 1_000_000
 ) -> Iterator[tuple[Multiplier, Consequences]]:
     """The rows that confine something by themselves, and what they prove.
 
     Parameters
     ----------
     faces : Faces
+    seen : set of pairs of label and row
+        Rows that led to these faces, of which nothing is left on them.
     entries : int, default 1,000,000
         How many entries of rows are read as fractions, which takes some seconds.
     """
     for rows, e in candidates(faces):
+        if (rows.label, e) in seen:
+            continue
         # Counted beforehand, on average; no structured map is multiplied out.
         sizes = (
             (a.matrix().nnz if isinstance(a, VectorMap) else a.n_entries, a.m)
@@ -74,10 +78,11 @@ def single_row(faces: Faces, rows: Rows, e: int, y: int) -> Consequences:
     return Consequences(tuple((name, tuple(sorted(vector.items()))) for name, vector in vectors))
 
 
-def is_silent(faces: Faces, rows: Rows, e: int) -> bool:
-    """Whether nothing is left of a row on the faces."""
+def is_silent(faces: Faces, rows: Rows, e: int, *, whole: bool) -> bool:
+    """Whether nothing is left of a row that led to the faces, which are the ``whole`` or fewer."""
     return all(
-        isinstance(a, LinearMap) and faces.matrix(name, a, e) == {} for name, a in rows.lhs.items()
+        isinstance(a, LinearMap) and (whole or faces.matrix(name, a, e) == {})
+        for name, a in rows.lhs.items()
     )
 
 
