@@ -147,26 +147,20 @@ def test_a_remark_about_integers_is_no_section(tmp_path, tiny, text):
 
 
 OTHER_FORMATS = {
-    "p.cbf": ("VER\n3\n\nOBJSENSE\nMIN\n", "a CBF file"),
-    "conic.dat-s": ("# by hand\nVER\n3\n", "a CBF file"),
-    "p.mps": ("NAME          TEST\nROWS\n N COST\n", "an MPS file"),
-    "q.qps": ("* quadratic\nNAME QP\nROWS\n", "an MPS file"),
-    "p.lp": ("\\ comment\nMinimize\n obj: x\nSubject To\n", "an LP file"),
-    "p.mat": ("MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file"),
-    "p.json": ('{"name": "p", "m": 2}', "a JSON file"),
-    "dense.dat": ("1\n1\n2\n{1.0}\n{{1.0, 0.5}, {0.5, 2.0}}\n{{1.0, 0.0}, {0.0, 1.0}}\n", "dense"),
-    "d.dat": ("4\n1\n1\n1 2 3 4\n1.5\n1\n1\n1\n1\n", "an SDPA dense file"),
-    "p.dat-s.gz": (None, "complete gzip"),
-    "binary.dat-s": ("\x00\x01\x02", "a binary file"),
+    "CBF": ("VER\n3\n\nOBJSENSE\nMIN\n", "'VER'"),
+    "MPS": ("* quadratic\nNAME QP\nROWS\n", "'NAME'"),
+    "LP": ("\\ comment\nMinimize\n obj: x\nSubject To\n", "SDPA sparse files begin"),
+    "JSON": ('{"name": "p", "m": 2}', "SDPA sparse files begin"),
+    "binary": ("\x00\x01\x02", "SDPA sparse files begin"),
+    "dense": ("1\n1\n2\n{1.0}\n{{1.0, 0.5}, {0.5, 2.0}}\n", "five numbers"),
 }
 
 
 @pytest.mark.parametrize("name", OTHER_FORMATS)
-def test_another_format_is_named(tmp_path, name):
+def test_the_first_word_of_another_format_is_refused(tmp_path, name):
     text, words = OTHER_FORMATS[name]
-    path = written(tmp_path / name, TINY if text is None else text)
-    with pytest.raises(FileFormatError, match=words):
-        read_sdpa(path)
+    with pytest.raises(FileFormatError, match=rf"line \d: .*{words}"):
+        read_sdpa(written(tmp_path / "other.dat-s", text))
 
 
 # -- what is written is what is read ----------------------------------------------------------
@@ -249,6 +243,8 @@ def test_a_program_without_rows(tmp_path):
     sdp = SDP((PsdVariable("Y1", 2),), {}, constant=1.5)
     write_sdpa(sdp, path)
     assert_same_program(sdp, read_sdpa(path))
+    written(path, path.read_text().replace("\n2\n", "\n2 = bLOCKsTRUCT\n"))
+    assert_same_program(sdp, read_sdpa(path))
 
 
 NOTE = "* sdpdr: minimise, constant 5.0"
@@ -312,7 +308,8 @@ FAULTS = {
     "six words": ("1\n1\n2\n1\n1 1 1 1 1 1\n", 5, "five numbers.*found 6"),
     "word for value": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2 2 one\n", 6, "each a number; found 'one'"),
     "numbers behind a remark": ("1\n1\n2\n1\n1 1 1 1 1 of 2 1 1 1 1\n", 5, "in the remark 'of'"),
-    "numbers behind mDIM": ("2 1\n1\n", 1, "alone on its line; found '1'"),
+    "a word on a line of its own": ("1\n1\nhello\n2\n1\n1 1 1 1 1\n", 3, "sizes.*found 'hello'"),
+    "numbers behind mDIM": ("2 1\n1\n", 1, "mDIM.*found more, '1'"),
     "infinite value": ("1\n1\n2\n1\n\n1 1 1 1 -inf\n", 6, "finite number; found '-inf'"),
     "no such matrix": ("1\n1\n2\n1\n2 1 1 1 1\n", 5, "matrix from 0 to 1.*2 1 1 1 1"),
     "no such block": ("1\n1\n2\n1\n1 2 1 1 1\n", 5, "block from 1 to 1"),

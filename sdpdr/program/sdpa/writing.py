@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +12,9 @@ from sdpdr.base.arrays import ALLOWED, is_admissible
 from sdpdr.base.errors import ModelError
 from sdpdr.base.files import has_ending, write_file
 from sdpdr.program.entries import entries_of
-from sdpdr.program.point import PsdVariable, Variable
+from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sdpa.notes import notes_of
 from sdpdr.program.standard import to_equality_form
 
 
@@ -63,12 +62,10 @@ def _render(sdp: SDP, names: bool) -> str:
             f"{sdp!r} cannot be written: it holds {number:g}, and a file may hold {ALLOWED}. "
             "Choose other units."
         )
-    sense = "maximise" if sdp.maximize else "minimise"
     sizes = (str(v.n if isinstance(v, PsdVariable) else -v.size) for v in variables)
     placed = zip(*entries.place.tolist(), entries.value.tolist(), strict=True)
     lines = [
-        f"* sdpdr: {sense}, constant {float(sdp.constant)!r}",
-        *(_notes(sdp, variables) if names else ()),
+        *notes_of(sdp, variables, names=names),
         str(rhs.size),
         str(len(variables)),
         " ".join(sizes),
@@ -76,12 +73,3 @@ def _render(sdp: SDP, names: bool) -> str:
         *(f"{k} {b} {i} {j} {value!r}" for k, b, i, j, value in placed),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _notes(sdp: SDP, variables: Sequence[Variable]) -> Iterator[str]:
-    """The names of blocks and rows that `read_sdpa` would not give by itself."""
-    for b, v in enumerate(variables, start=1):
-        if v.name != f"Y{b}":
-            yield f"* sdpdr block {b} {json.dumps(v.name)}"
-    if [r.label for r in sdp.rows] != ["rows"]:
-        yield from (f"* sdpdr rows {r.m} {json.dumps(r.label)}" for r in sdp.rows if r.m)
