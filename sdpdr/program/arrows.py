@@ -88,36 +88,15 @@ def is_seen_as_arrow(sdp: SDP, name: str, order: int) -> bool:
     return are_arrows(order, (side.T.tocsr() for side in sides))
 
 
-def folded(order: int, rows: sp.csr_array) -> tuple[Array, Index, Index]:
-    """Entries, rows and columns of (a + t, a - t, 2 v) for arrows in the order of ``svec``.
+@lru_cache(maxsize=32)
+def head_and_neck(order: int, *, scaled: bool = False) -> sp.csr_array:
+    """The map from the upper triangle of an arrow to (a + t, a - t, 2 v).
 
-    Examples
-    --------
-    >>> arrow = sp.csr_array([[5.0], [3.0 * SQRT2], [1.0], [4.0 * SQRT2], [0.0], [1.0]])
-    >>> data, row, column = folded(3, arrow)
-    >>> sp.coo_array((data, (row, column))).toarray().ravel().round(9).tolist()
-    [6.0, 4.0, 6.0, 8.0]
-    """
-    neck, tail, _ = _places(order)
-    target = np.full(rows.shape[0], -1)
-    target[0], target[tail[0]], target[neck] = 0, 1, np.arange(2, order + 1)
-    row = target[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))]
-    ends, between = (row == 0) | (row == 1), row > 1
-    column = rows.indices
-    data = np.concatenate(
-        [
-            rows.data[ends],
-            np.where(row[ends] == 0, 1.0, -1.0) * rows.data[ends],
-            SQRT2 * rows.data[between],
-        ]
-    )
-    count = np.count_nonzero(ends)
-    place = np.concatenate([np.zeros(count, int), np.ones(count, int), row[between]])
-    return data, place, np.concatenate([column[ends], column[ends], column[between]])
-
-
-def head_and_neck(order: int) -> sp.csr_array:
-    """The map from the upper triangle of an arrow, not scaled, to (a + t, a - t, 2 v).
+    Parameters
+    ----------
+    order : int
+    scaled : bool, default False
+        Whether entries beside the diagonal are those of ``svec``, with a factor of sqrt 2.
 
     Examples
     --------
@@ -127,7 +106,8 @@ def head_and_neck(order: int) -> sp.csr_array:
     neck, tail, _ = _places(order)
     row = np.concatenate([[0, 0, 1, 1], np.arange(2, order + 1)])
     column = np.concatenate([[0, tail[0], 0, tail[0]], neck])
-    data = np.concatenate([[1.0, 1.0, 1.0, -1.0], np.full(neck.size, 2.0)])
+    beside = np.full(neck.size, SQRT2 if scaled else 2.0)
+    data = np.concatenate([[1.0, 1.0, 1.0, -1.0], beside])
     return sp.csr_array((data, (row, column)), shape=(order + 1, svec_size(order)))
 
 

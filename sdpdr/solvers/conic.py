@@ -22,7 +22,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
 from sdpdr.certify.standard import standard
 from sdpdr.linalg.svec import smat, svec_size
-from sdpdr.program.arrows import arrow_labels, folded, is_seen_as_arrow, unfolded
+from sdpdr.program.arrows import arrow_labels, head_and_neck, is_seen_as_arrow, unfolded
 from sdpdr.program.point import Point, Variable
 from sdpdr.program.rows import Expression, Lmi
 from sdpdr.program.run import Claim, Verdict
@@ -162,11 +162,14 @@ class ConicForm:
     def _add_matrix(self, lmi: Lmi) -> slice:
         """The rows of a matrix inequality, folded where it is an arrow."""
         order = self._limited.get(lmi.label)
-        right = lmi.constant if order is None else _folded_vector(order, lmi.constant)
+        fold = None if order is None else head_and_neck(order, scaled=True)
+        right = lmi.constant if fold is None else fold @ lmi.constant
         place = self._next(right)
         for name, linear_map in lmi.lhs.items():
             matrix = linear_map.matrix()
-            data, row, column = _entries(matrix) if order is None else folded(order, matrix)
+            if fold is not None:
+                matrix = fold @ matrix
+            data, row, column = _entries(matrix)
             self._put(name, (-data, row, column), place.start)
         return place
 
@@ -177,7 +180,8 @@ class ConicForm:
             order = self._seen[name]
             turned = (data, (column, row))
             shape = svec_size(order), int(np.max(row, initial=-1)) + 1
-            data, column, row = folded(order, sp.csr_array(turned, shape=shape))
+            side = head_and_neck(order, scaled=True) @ sp.csr_array(turned, shape=shape)
+            data, column, row = _entries(side)
         self._entries.append((data, row + start, column + self._columns[name].start))
 
     def _next(self, right: Array) -> slice:
@@ -249,7 +253,7 @@ class ConicForm:
         for name, linear_map in self.sdp.objective.items():
             costs = linear_map.matrix().toarray().ravel()
             if name in self._seen:
-                costs = _folded_vector(self._seen[name], costs)
+                costs = head_and_neck(self._seen[name], scaled=True) @ costs
             cost[self._columns[name]] = costs
         return self.sdp.curvatures(self._columns, self._width), cost
 
@@ -297,10 +301,3 @@ def _entries(matrix: sp.csr_array) -> tuple[Array, Index, Index]:
         np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)),
         matrix.indices,
     )
-
-
-def _folded_vector(order: int, numbers: Array) -> Array:
-    starts = np.arange(numbers.size + 1)
-    column = sp.csr_array((numbers, 0 * starts[1:], starts), shape=(numbers.size, 1))
-    data, row, _ = folded(order, column)
-    return np.bincount(row, data, minlength=order + 1).astype(float)
