@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index, largest
+from sdpdr.program.backward import relative_slacks
 from sdpdr.program.point import Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP, remembered
@@ -113,18 +114,7 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     if not columns:
         return mended
     mended = {**mended, **fill_slack(sdp, mended, columns)}
-    if _are_squares(sdp, columns):
-        return mended
     return mended if _is_no_worse(sdp, mended, values) else values
-
-
-def _are_squares(sdp: SDP, columns: list[SlackColumn]) -> bool:
-    """Whether slack is what equations define, one each, and so nothing else than it has to be."""
-    equations = {r.label for r in sdp.rows if r.relation == "=="}
-    labels = {column.label for column in columns}
-    squared = all(column.curvature is not None for column in columns)
-    alone = all(np.unique(column.row).size == column.row.size for column in columns)
-    return squared and alone and len(labels) == len(columns) and labels <= equations
 
 
 def _is_no_worse(sdp: SDP, mended: Mapping[str, Value], given: Mapping[str, Value]) -> bool:
@@ -132,30 +122,21 @@ def _is_no_worse(sdp: SDP, mended: Mapping[str, Value], given: Mapping[str, Valu
 
     Rounding counts as nothing missed.
     """
-    before, after = _missed(sdp, given, given), _missed(sdp, mended, given)
-    if after > max(before, _ROUNDING):
-        return False
-    if before > _ROUNDING:
-        return True
+    before, after = _missed(sdp, given), _missed(sdp, mended)
+    if before > _ROUNDING or after > _ROUNDING:
+        return after <= before
     value = sdp.primal_value(given)
     return bool(sdp.primal_value(mended) <= value + _ROUNDING * max(1.0, abs(value)))
 
 
-def _missed(sdp: SDP, values: Mapping[str, Value], given: Mapping[str, Value]) -> float:
-    """What rows, and signs of scalars, are missed by at most, relative to sizes at a point."""
-    worst = 0.0
-    for r in sdp.rows:
-        size = largest(r.rhs) + largest(sdp.slack(r, given))
-        for v in sdp.vector_variables:
-            if v.name in r.lhs:
-                size += largest(abs(r.lhs[v.name].matrix()) @ np.abs(given[v.name]))
-        missed = largest(sdp.missed(r, values))
-        worst = max(worst, missed / size if missed else 0.0)
+def _missed(sdp: SDP, values: Mapping[str, Value]) -> float:
+    """What rows, and signs of scalars, are missed by at most, relative to their sizes."""
+    missed = [-slack for slack in relative_slacks(sdp, values).values()]
     for v in sdp.vector_variables:
-        if v.nonnegative:
-            below = largest(np.minimum(values[v.name], 0.0))
-            worst = max(worst, below / largest(given[v.name]) if below else 0.0)
-    return worst
+        z = values[v.name]
+        if v.nonnegative and z.size:
+            missed.append(-z / max(largest(z), np.finfo(float).tiny))
+    return max((float(np.max(part, initial=0.0)) for part in missed), default=0.0)
 
 
 def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[str, Value]:
