@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, placed
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.exact import Mask, matrix_row, vector_row
+from sdpdr.linalg.exact import matrix_row, vector_row
 from sdpdr.program.face import exposing_rows, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, side_by_side
 from sdpdr.program.rows import Rows
@@ -155,7 +155,9 @@ class _Alike:
         self._sides = self._rhs / self._scale
         # Scaled in place, because a product of sparse matrices takes time in the n^2 columns.
         matrix.data /= np.repeat(self._scale, np.diff(matrix.indptr))
-        wrong, every = self._refuse_zeros(empty), np.arange(empty.size)
+        # Rows of zeros that cannot hold stay: that no point satisfies them is proved elsewhere.
+        away = np.abs(self._rhs) if self._is_equality else -self._rhs
+        wrong, every = empty & (away > _TOLERANCE * self._size), np.arange(empty.size)
         first = first_parallel(matrix, np.flatnonzero(~empty))
         self._first = self._equal(first) if self._is_equality else self._tightest(first)
         self.kept = (~empty | wrong) & (self._first == every)
@@ -181,18 +183,6 @@ class _Alike:
             return {}
         y = np.concatenate([duals[r.label] for r in self._groups]) * self._scale
         return self.split(np.bincount(self._first, y, y.size) / self._scale)
-
-    def _refuse_zeros(self, empty: Mask) -> Mask:
-        """Mark rows of zeros whose right-hand side is not zero; an error if they are exactly so."""
-        away = np.abs(self._rhs) if self._is_equality else -self._rhs
-        wrong = empty & (away > _TOLERANCE * self._size)
-        for e in np.flatnonzero(wrong):
-            label, exact = self._row(int(e))
-            if exact == {}:
-                relation = "=" if self._is_equality else "<="
-                words = f"a row of {label!r} says 0 {relation} {self._rhs[e]:.6g}."
-                raise InfeasibleError(words, self._weights({int(e): 1.0}))
-        return wrong
 
     def _tightest(self, first: Index) -> Index:
         """For each inequality the first of the tightest parallel ones."""
@@ -235,17 +225,14 @@ class _Alike:
         ratio = next(a[k] / b[k] for k in a)
         if a == {k: ratio * x for k, x in b.items()}:
             low, high = sorted(self._sides[[least, most]] * unit)
+            # Multipliers with a negative sum of right sides: a positive bound on nothing.
+            y = np.zeros(self._rhs.size)
+            y[[least, most]] = 1.0, -float(ratio)
             raise InfeasibleError(
                 f"two rows say that the same quantity equals {low:.6g} and {high:.6g} (rows of "
                 f"{one!r} and {other!r}); drop or soften one of them.",
-                self._weights({least: 1.0, most: -float(ratio)}),
+                self.split(-np.sign(y @ self._rhs) * y),
             )
-
-    def _weights(self, weights: Mapping[int, float]) -> dict[str, Array]:
-        """Weights of rows as multipliers, with a negative sum of right sides: a positive bound."""
-        y = np.zeros(self._rhs.size)
-        y[list(weights)] = list(weights.values())
-        return self.split(-np.sign(y @ self._rhs) * y if self._is_equality else y)
 
     def _row(self, e: int) -> tuple[str, dict[Any, Fraction] | None]:
         """The label and the exact coefficients of a row; None where they are not known."""
