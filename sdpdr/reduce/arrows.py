@@ -49,7 +49,7 @@ def diagonal_entry(lmi: Lmi, k: int) -> dict[str, Array] | None:
 
 
 def heads_of(
-    name: str, arrows: Sequence[Lmi], units: Sequence[float], rows: Sequence[Rows]
+    name: str, arrows: Sequence[Lmi], rows: Sequence[Rows]
 ) -> tuple[str, str] | tuple[()] | None:
     """Scalars at the heads of arrows and the row of their sum; nothing where it is the length.
 
@@ -62,9 +62,9 @@ def heads_of(
     if len(arrows) == 1 and not rows:
         corner = corners[0] or {}
         alone = list(corner) == [name]
-        return () if alone and corner[name][0] == units[0] else None
+        return () if alone and corner[name] == [1.0] else None
     names = {head for corner in corners for head in (corner or ("", ""))}
-    if len(names) != 1 or len(rows) != 1 or any(unit != 1.0 for unit in units):
+    if len(names) != 1 or len(rows) != 1:
         return None
     (heads,), total = names, rows[0]
     coefficients = np.array([corner[heads] for corner in corners if corner is not None])

@@ -53,8 +53,6 @@ class Squared:
     arrows : sequence of (label, slice of the squares)
     scale : float
         c, of the length that the squares are those of.
-    unit : float
-        What the scalar is multiplied by, to be no less than the length.
     """
 
     original: SDP
@@ -64,7 +62,6 @@ class Squared:
     total: str | None
     arrows: Sequence[tuple[str, slice]]
     scale: float
-    unit: float
 
     def lift(self, solution: Solution) -> Solution:
         """An answer to the squares as one to the length, but for its status."""
@@ -113,7 +110,7 @@ class Squared:
         found = dict(values)
         squares = np.asarray(found.pop(SQUARED))
         long = float(np.linalg.norm(squares)) * (1.0 + _OUTWARDS)
-        found[self.length] = np.array([long / self.unit])
+        found[self.length] = np.array([long])
         if self.heads is not None:
             parts = [squares[place] for _, place in self.arrows]
             squared = np.array([part @ part for part in parts])
@@ -140,14 +137,8 @@ class Squared:
 
     def _without_squares(self, duals: Mapping[str, Array]) -> dict[str, Array]:
         """Multipliers of a ray, which has none of the length."""
-        if not duals:
-            return {}
         found = {label: y for label, y in duals.items() if label != SQUARED}
-        if self.total is not None:
-            found[self.total] = np.zeros(1)
-        for label, place in self.arrows:
-            found[label] = np.zeros((place.stop - place.start + 1,) * 2)
-        return found
+        return {**self.original.zero_point().duals, **found} if duals else {}
 
 
 def squared(sdp: SDP) -> Squared | None:
@@ -171,14 +162,10 @@ def squared(sdp: SDP) -> Squared | None:
     if not arrows or not all(map(is_arrow, arrows)):
         return None
     ends = [diagonal_entry(lmi, 1) for lmi in arrows]
-    if any(end is None or list(end) != [name] for end in ends):
+    if any(end is None or list(end) != [name] or end[name] != [1.0] for end in ends):
         return None
-    units = [float(end[name][0]) for end in ends if end is not None]
-    rows = [r for r in sdp.rows if name in r.lhs]
-    heads = heads_of(name, arrows, units, rows)
-    if heads is None:
-        return None
-    return _with_squares(sdp, name, heads, arrows, cost / units[0], units[0])
+    heads = heads_of(name, arrows, [r for r in sdp.rows if name in r.lhs])
+    return None if heads is None else _with_squares(sdp, name, heads, arrows, cost)
 
 
 def _with_squares(
@@ -187,7 +174,6 @@ def _with_squares(
     heads: tuple[str, str] | tuple[()],
     arrows: Sequence[Lmi],
     scale: float,
-    unit: float,
 ) -> Squared | None:
     head, total = heads or (None, None)
     gone = {name, head}
@@ -225,4 +211,4 @@ def _with_squares(
         (lmi.label, slice(int(a), int(b)))
         for lmi, a, b in zip(arrows, ends, ends[1:], strict=False)
     ]
-    return Squared(sdp, twin, name, head, total, places, scale, unit)
+    return Squared(sdp, twin, name, head, total, places, scale)
