@@ -7,84 +7,28 @@ which `sdpdr.reduce.Face` and the kernel choose a basis of the face.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Index
+from sdpdr.base.arrays import Index, Matrix
 from sdpdr.linalg import Products, SvecMap
 from sdpdr.linalg.exact import Mask
 from sdpdr.linalg.svec import selection
 from sdpdr.program.face import complete_multipliers
-from sdpdr.program.point import Factor, Point, PsdVariable, Value, congruent
+from sdpdr.program.point import Factor, Point, PsdVariable, Value
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
 from sdpdr.program.standard import fresh_name
-from sdpdr.reduce.bases import in_bases
+from sdpdr.reduce.base import Reduced
+from sdpdr.reduce.bases import in_bases, out_of_bases
 from sdpdr.reduce.facial.faces import Faces, multiple_in_integers
 
 
-@dataclass(frozen=True, eq=False)
-class OnFaces:
-    """A program on faces, and the way back.
-
-    Attributes
-    ----------
-    original, sdp : SDP
-    kept : mapping from variable to array of int
-        The places of matrices whose zero rows and columns are left out.
-    sources : mapping from label to array of int
-        The numbers that rows have in the original program.
-    """
-
-    original: SDP
-    sdp: SDP
-    kept: Mapping[str, Index]
-    sources: Mapping[str, Index]
-
-    def lift(self, point: Point) -> Point:
-        """A point of the original program: matrices embedded, zeros for what is left out."""
-        values: dict[str, Value] = {}
-        for v in self.original.variables if point.values else ():
-            value = point.values.get(v.name)
-            if value is None:
-                values[v.name] = np.zeros(v.extents)
-            elif v.name in self.kept:
-                values[v.name] = congruent(value, _embedding(self.kept[v.name], v.extents[0]))
-            else:
-                values[v.name] = value
-        # No multipliers are all that there are of a program without constraints.
-        if not point.duals and self.sdp.labels:
-            return Point(values, {})
-        full = {label: np.array(y) for label, y in self.original.zero_point().duals.items()}
-        for label, at in self.sources.items():
-            if label in point.duals:
-                full[label][at] = point.duals[label]
-        limits = {k.label for k in self.original.lmis} & point.duals.keys()
-        return Point(values, full | {label: point.duals[label] for label in limits})
-
-    def push(self, point: Point) -> Point:
-        """A point of the original program as one of this, without what is off the face."""
-        values: dict[str, Value] = {}
-        for v in self.sdp.variables:
-            if v.name in point.values:
-                value, at = point.values[v.name], self.kept.get(v.name)
-                if at is not None and isinstance(value, Factor):
-                    value = Factor(value.factor[at])
-                elif at is not None:
-                    value = value[np.ix_(at, at)]
-                values[v.name] = value
-        given = {label: np.nan_to_num(y) for label, y in point.duals.items()}
-        duals = {label: given[label][at] for label, at in self.sources.items() if label in given}
-        duals |= {k.label: given[k.label] for k in self.sdp.lmis if k.label in given}
-        stated = {r.label: np.zeros(r.m) for r in self.sdp.rows if r.label not in self.sources}
-        return Point(values, complete_multipliers(self.sdp, duals | stated) if duals else {})
-
-
-def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> OnFaces:
-    """The program on faces.
+def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> Reduced:
+    """The program on faces, and the way back.
 
     Parameters
     ----------
@@ -133,7 +77,54 @@ def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> OnFaces:
         rows=tuple(rows),
         lmis=tuple(replace(lmi, lhs=narrower(lmi.lhs)) for lmi in sdp.lmis),
     )
-    return OnFaces(sdp, reduced, kept, sources)
+    return Reduced(
+        reduced,
+        lambda point: _lifted(sdp, reduced, point, bases, sources),
+        push=lambda point: _pushed(reduced, point, kept, sources),
+    )
+
+
+def _lifted(
+    sdp: SDP,
+    reduced: SDP,
+    point: Point,
+    bases: Mapping[str, Matrix],
+    sources: Mapping[str, Index],
+) -> Point:
+    """A point of the program: matrices embedded, zeros for what is left out."""
+    values = dict[str, Value]()
+    if point.values:
+        values = {**sdp.zero_point().values, **out_of_bases(point.values, bases)}
+        values = {v.name: values[v.name] for v in sdp.variables}
+    # No multipliers are all that there are of a program without constraints.
+    if not point.duals and reduced.labels:
+        return Point(values, {})
+    duals = dict(sdp.zero_point().duals)
+    for label, at in sources.items():
+        if label in point.duals:
+            duals[label][at] = point.duals[label]
+    limits = {lmi.label for lmi in sdp.lmis} & point.duals.keys()
+    return Point(values, duals | {label: point.duals[label] for label in limits})
+
+
+def _pushed(
+    reduced: SDP, point: Point, kept: Mapping[str, Index], sources: Mapping[str, Index]
+) -> Point:
+    """A point of the program on faces, without what is off them."""
+    values = dict[str, Value]()
+    for v in reduced.variables:
+        if v.name in point.values:
+            value, at = point.values[v.name], kept.get(v.name)
+            if at is not None and isinstance(value, Factor):
+                value = Factor(value.factor[at])
+            elif at is not None:
+                value = value[np.ix_(at, at)]
+            values[v.name] = value
+    given = {label: np.nan_to_num(y) for label, y in point.duals.items()}
+    duals = {label: given[label][at] for label, at in sources.items() if label in given}
+    duals |= {lmi.label: given[lmi.label] for lmi in reduced.lmis if lmi.label in given}
+    stated = {r.label: np.zeros(r.m) for r in reduced.rows if r.label not in sources}
+    return Point(values, complete_multipliers(reduced, duals | stated) if duals else {})
 
 
 def _embedding(kept: Index, n: int) -> sp.csr_array:

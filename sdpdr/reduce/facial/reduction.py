@@ -26,10 +26,11 @@ import numpy as np
 
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
+from sdpdr.reduce.base import Reduced
 from sdpdr.reduce.facial.completed import completed
 from sdpdr.reduce.facial.exposure import Exposure, rows_of, step_of, verify
 from sdpdr.reduce.facial.faces import Faces
-from sdpdr.reduce.facial.on_faces import OnFaces, on_faces
+from sdpdr.reduce.facial.on_faces import on_faces
 from sdpdr.reduce.facial.rows import is_silent, single_rows
 
 
@@ -57,7 +58,7 @@ class FacialReduction:
     exposures: tuple[Exposure, ...] = ()
     infeasible: str | None = None
     violation: float = 0.0
-    _narrow: OnFaces | None = field(default=None, repr=False)
+    _narrow: Reduced | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
         return bool(self.exposures)
@@ -83,7 +84,9 @@ class FacialReduction:
 
     def push(self, point: Point) -> Point:
         """A point of the original program as one of the reduced, for a start."""
-        return point if self._narrow is None else self._narrow.push(point)
+        if self._narrow is None or self._narrow.push is None:
+            return point
+        return self._narrow.push(point)
 
 
 def facial_reduction(sdp: SDP) -> FacialReduction:
