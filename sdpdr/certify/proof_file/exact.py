@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from sdpdr.certify.check_proof import Program
+from sdpdr.certify.check_proof import BITS, Program
 
 Step = dict[str, Any]
 Symmetric = dict[tuple[int, int], Fraction]
@@ -60,16 +60,27 @@ class Exact:
         return found | {("z", j): v for j, v in scalars.items() if not self.P.fixed[j]}
 
     def step(self, y: Mapping[int, Fraction], drop: int | None = None) -> Step | None:
-        """The step with some multipliers; None unless they leave sums of squares on the faces."""
-        squares, known = list[Any](), list[Any]()
+        """The step with some multipliers; None unless they leave sums of squares on the faces.
+
+        None as well where a number is longer than the checker reads.
+        """
+        squares, known = list[tuple[int, Fraction, Vector]](), list[tuple[int, int, Vector]]()
         for k, entries in self.combined(y).items():
             rest, along = off_face(entries, self._null[k])
             terms = squares_of(rest)
             if terms is None:
                 return None
-            known += [[k, c, _text(vector)] for c, vector in along.items()]
-            squares += [[k, str(weight), _text(vector)] for weight, vector in map(_whole, terms)]
-        found = {"y": _text(y), "squares": squares, "known": known}
+            known += [(k, c, vector) for c, vector in along.items()]
+            squares += [(k, *_whole(term)) for term in terms]
+        vectors = (vector for *_, vector in (*squares, *known))
+        numbers = (x for vector in (y, *vectors) for x in vector.values())
+        if any(map(_is_long, (*numbers, *(weight for _, weight, _ in squares)))):
+            return None
+        found = {
+            "y": _text(y),
+            "squares": [[k, str(weight), _text(vector)] for k, weight, vector in squares],
+            "known": [[k, c, _text(vector)] for k, c, vector in known],
+        }
         return found if drop is None else {**found, "drop": drop}
 
 
@@ -89,6 +100,10 @@ def _whole(square: tuple[Fraction, Vector]) -> tuple[Fraction, Vector]:
     common = math.gcd(*(int(x * scale) for x in vector.values()))
     unit = Fraction(common, scale)
     return weight * unit**2, {i: x / unit for i, x in vector.items()}
+
+
+def _is_long(x: Fraction) -> bool:
+    return max(abs(x.numerator), x.denominator).bit_length() > BITS
 
 
 def _text(vector: Mapping[int, Fraction]) -> dict[str, str]:

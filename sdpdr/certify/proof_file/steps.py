@@ -8,6 +8,7 @@ multipliers of a solver, and the equations are solved exactly, next to these mul
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from sdpdr.certify.check_proof import (
     INEQUALITY,
     NotProvedError,
     Program,
+    combine,
     take_faces,
 )
 from sdpdr.certify.faces import integer_bases
@@ -163,8 +165,10 @@ def step_near(P: Program, y: Array, side: str) -> Step | None:
     for most in _DENOMINATORS:
         found = system.multipliers(most)
         step = None if found is None else exact.step(found)
-        if step is not None:
-            return step
+        with suppress(NotProvedError):
+            if step is not None:
+                combine(P, step, objective=side == BOUND)
+                return step
     return None
 
 

@@ -269,7 +269,7 @@ class _Writer:
 
     def _is_bound(self, y: Array, goal: float) -> bool:
         """Claim the bound by multipliers next to y; whether it is as good as the one aimed at."""
-        found = find_bound(self._P, y, goal)
+        found = find_bound(self._P, y)
         number = -math.inf if isinstance(found, str) else found.number
         if goal - number > _LOSS * abs(goal):
             step = step_near(self._P, y, BOUND)
@@ -297,7 +297,7 @@ class _Writer:
             self.missing["infeasible"] = f"{ray.argument} is no single combination of constraints"
             return
         y = y / (float(np.max(np.abs(y))) or 1.0)
-        found = find_bound(self._P, y, 0.0, ray=True)
+        found = find_bound(self._P, y, ray=True)
         if not isinstance(found, str) and found.number > 0.0:
             self.claims["infeasible"] = True
             self._arrays |= found.witness
