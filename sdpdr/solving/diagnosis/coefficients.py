@@ -85,13 +85,12 @@ def _extremes(rows: sp.csr_array) -> tuple[Array, Array]:
 
 def _between(named: Named, sizes: Array, what: str, instead: str) -> Iterator[Finding]:
     """A finding where numbers of two rows in constraints are far apart."""
-    owner = {int(k): label for label, at in named.constraints.items() for k in at}
-    rows = np.array([k for k in owner if sizes[k] > 0.0], dtype=np.intp)
+    rows = np.flatnonzero(named.owned & (sizes > 0.0))
     if not rows.size:
         return
     small, large = rows[np.argmin(sizes[rows])], rows[np.argmax(sizes[rows])]
     if sizes[large] >= _APART * sizes[small]:
-        labels = tuple(dict.fromkeys([owner[int(small)], owner[int(large)]]))
+        labels = tuple(dict.fromkeys(named.label_of[int(k)] for k in (small, large)))
         yield _apart(labels, f"{what} {quoted(labels)}", sizes[small], sizes[large], instead)
 
 

@@ -8,17 +8,21 @@ from functools import partial
 
 import numpy as np
 
-from sdpdr.base.arrays import Index
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.progress import enter_phase
+from sdpdr.certify.proof_file.flat import FlatFileProgram
+from sdpdr.certify.proof_file.steps import CONTRADICTION, step_near
+from sdpdr.certify.units import Units
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
-from sdpdr.solving.diagnosis.multipliers import exact_multipliers
-from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, split
+from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, some_rows, split
 from sdpdr.solving.diagnosis.view import UndecidedError, View, quoted
 
 # Weights that a sentence has room for.
 _SHOWN = 4
 # Steps of a proof, faces and a ray.
 _STEPS = 4
+# Rows of constraints whose multipliers become fractions in less than a second.
+_ROWS = 60
 
 
 def find_conflicts(view: View) -> Iterator[Finding]:
@@ -73,7 +77,7 @@ def _finding(view: View, proved: Proved, *, is_complete: bool) -> Finding:
     if not np.isnan(proved.multipliers).any():
         z = view.units.given_multipliers(proved.multipliers)
         z /= abs(float(named.right @ z))
-        exact = exact_multipliers(view, kept, z)
+        exact = _exact_multipliers(view, kept, z)
         data["multipliers"] = exact or {label: z[named.constraints[label]] for label in labels}
         says += _sum(view, rows, exact) if exact else ""
     if not is_complete:
@@ -92,6 +96,33 @@ def _finding(view: View, proved: Proved, *, is_complete: bool) -> Finding:
         is_proved=True,
         data=data,
     )
+
+
+def _exact_multipliers(view: View, kept: Mask, z: Array) -> dict[str, list[Fraction]] | None:
+    """Multipliers of constraints that prove the conflict without rounding, next to some; or None.
+
+    The least of them is one. Those of cones of variables follow from them.
+    """
+    named = view.stated
+    is_rounded = named.program.around != (None, None, None)
+    if is_rounded or not 0 < np.count_nonzero(kept & named.owned) <= _ROWS:
+        return None
+    rows = named.busy(kept)
+    program = some_rows(named.program, rows)
+    P = FlatFileProgram(program, program, Units.given(program)).read()
+    step = step_near(P, np.r_[0.0, z[rows]], CONTRADICTION)
+    if step is None:
+        return None
+    places = np.flatnonzero(rows).tolist()
+    exact = {places[int(row) - 1]: Fraction(weight) for row, weight in step["y"].items()}
+    sizes = [abs(weight) for k, weight in exact.items() if named.owned[k]]
+    if not sizes:
+        return None
+    return {
+        label: [exact.get(int(k), Fraction(0)) / min(sizes) for k in at]
+        for label, at in named.constraints.items()
+        if kept[at].any()
+    }
 
 
 def _sum(view: View, rows: Mapping[str, Index], exact: Mapping[str, list[Fraction]]) -> str:

@@ -58,10 +58,9 @@ def slack_of_penalties(named: Named) -> dict[str, Index]:
     owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     has_others = np.bincount(owner[~slack[rows.indices]], minlength=rows.shape[0]) > 0
     places = np.flatnonzero(~named.own)
-    labels = {int(k): label for label, at in named.constraints.items() for k in at}
     found = dict[str, list[int]]()
     for row, unknown in zip(owner, rows.indices, strict=True):
         if slack[unknown] and has_others[row]:
-            label = labels.get(int(places[row]), "objective")
+            label = named.label_of.get(int(places[row]), "objective")
             found.setdefault(label, []).append(int(unknown))
     return {label: np.array(unknowns) for label, unknowns in found.items()}

@@ -64,11 +64,15 @@ class Named:
     orders: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
+    def label_of(self) -> dict[int, str]:
+        """The constraint of each row that stands in one."""
+        return {int(k): label for label, rows in self.constraints.items() for k in rows}
+
+    @cached_property
     def owned(self) -> Mask:
         """Which rows stand in constraints of the user, and not in cones of variables."""
         found = np.zeros(self.right.size, dtype=bool)
-        for rows in self.constraints.values():
-            found[rows] = True
+        found[list(self.label_of)] = True
         return found
 
     @cached_property
@@ -88,13 +92,10 @@ class Named:
                 found[rows] = part.kind == SEMIDEFINITE and found[rows].all()
         return np.asarray(found)
 
-    @cached_property
+    @property
     def is_matrix(self) -> Mask:
         """Which rows are of a cone of several numbers."""
-        found = np.zeros(self.right.size, dtype=bool)
-        for part in self.program.parts:
-            found[self.program.f.size + part.rows] = part.kind != NONNEGATIVE
-        return found
+        return np.bincount(self.groups, minlength=self.groups.size)[self.groups] > 1
 
     @cached_property
     def groups(self) -> Index:
