@@ -8,14 +8,16 @@ scalar by nature.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, placed
+from sdpdr.linalg.maps.given import SvecMap
 from sdpdr.program.face import visible_rows
 from sdpdr.program.point import Value
 from sdpdr.program.rows import Rows
@@ -118,7 +120,8 @@ def layout(sdp: SDP) -> Layout:
     ([False, False, False, True, True], [0, 1, 2])
     """
     # Rows without variables that hold, as sums that cancel leave them, say nothing.
-    groups = tuple(r for r in visible_rows(sdp) if r.lhs or not r.hold_at_zero.all())
+    some = (r for r in visible_rows(sdp) if r.lhs or not r.hold_at_zero.all())
+    groups = tuple(_gathered(some))
     scalars = sdp.vector_variables
     m, q = sum(rows.m for rows in groups), sum(v.size for v in scalars)
     starts = dict(zip((v.name for v in scalars), _starts([v.size for v in scalars]), strict=True))
@@ -153,6 +156,26 @@ def layout(sdp: SDP) -> Layout:
         row=row,
         entry=entry,
     )
+
+
+def _gathered(groups: Iterable[Rows]) -> Iterator[Rows]:
+    """The same rows with those together that are given one by one, as by cvxpy."""
+    for key, group in groupby(groups, _kind):
+        rows = list(group)
+        if len(rows) == 1:
+            yield rows[0]
+            continue
+        name = next(iter(rows[0].lhs))
+        stacked = sp.vstack([one.lhs[name].matrix() for one in rows], format="csr")
+        lhs = {name: SvecMap(rows[0].lhs[name].n, stacked)}
+        yield Rows(str(key), rows[0].relation, lhs, np.concatenate([one.rhs for one in rows]))
+
+
+def _kind(rows: Rows) -> tuple[str, str] | int:
+    """Alike for rows that one matrix can hold: of one relation, and given by numbers alone."""
+    maps = list(rows.lhs.items())
+    is_plain = len(maps) == 1 and type(maps[0][1]) is SvecMap
+    return (rows.relation, maps[0][0]) if is_plain else id(rows)
 
 
 def _starts(sizes: list[int]) -> list[int]:

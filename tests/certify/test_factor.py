@@ -479,3 +479,29 @@ def test_scalars_alone_have_a_value_at_any_size():
     exact = nnls(C, b)[1] ** 2
     found = attained(model.to_sdp(), sdpdr.solve(model).values)
     assert exact * (1.0 - 1e-12) <= found.value <= exact * (1.0 + 1e-6)
+
+
+def test_rows_that_come_one_by_one_are_taken_together():
+    """As cvxpy hands them over: the layout is that of one group, and so is the value."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(-3, 4, (4, 10)).astype(float)
+    R = rng.normal(size=(4, 2))
+    rhs = SvecMap(4, sp.csr_array(a)).apply_factor(R)
+    single = [
+        Rows(f"r{k}", relation, {"X": SvecMap(4, sp.csr_array(a[[k]]))}, rhs[[k]])
+        for k, relation in enumerate(["==", "==", "<=", "<="])
+    ]
+    pairs = [
+        Rows(
+            f"p{k}", single[k].relation, {"X": SvecMap(4, sp.csr_array(a[k : k + 2]))}, rhs[k:][:2]
+        )
+        for k in (0, 2)
+    ]
+    one, two = (
+        SDP((PsdVariable("X", 4),), {"X": Trace(4)}, tuple(rows)) for rows in (single, pairs)
+    )
+    assert [rows.m for rows in layout(one).groups] == [2, 2]
+    np.testing.assert_array_equal(layout(one).b, rhs)
+    np.testing.assert_array_equal(layout(one).equal, [True, True, False, False])
+    near = {"X": Factor(R)}
+    assert attained(one, near).value == attained(two, near).value
