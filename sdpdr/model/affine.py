@@ -62,7 +62,7 @@ class Affine(Operators):
     shape : tuple of int, default (-1,)
         The shape of the values, row by row in ``maps``; ``(-1,)`` is ``(m,)``, as in NumPy.
     declared : mapping from name to Variable or Parameter
-        What the expression brings along.
+        The variables and parameters that the expression declares.
     products : tuple of Product
         Rows whose coefficients are parameters.
 
@@ -71,7 +71,7 @@ class Affine(Operators):
     DataTypeError
         If the constant is not real.
     ShapeError
-        If the constant is no vector, a map has another number of rows, or the shape another size.
+        If the constant is not a vector, or a map or the shape has another number of values.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class Affine(Operators):
 
     @classmethod
     def of(cls, value: Any) -> Affine:
-        """Anything that operators take as an expression: numbers and arrays are constants.
+        """Convert an operand to an expression; numbers and arrays become constants.
 
         Raises
         ------
@@ -140,30 +140,31 @@ class Affine(Operators):
 
     @classmethod
     def in_variable(cls, rows: Any, variable: Variable, shape: Shape = (-1,)) -> Affine:
-        """A map, or a matrix, on a variable, which it brings along."""
+        """A map or a matrix applied to a variable, which the expression declares."""
         found = rows @ Var(variable.name)
         return cls(found.maps, found.constant, shape, {variable.name: variable})
 
     @property
     def is_constant(self) -> bool:
-        """Whether no variable or parameter has a say in it."""
+        """Whether it depends on no variable and no parameter."""
         return not self.maps and not self.products
 
     @property
     def is_known(self) -> bool:
-        """Whether only parameters have a say in it, or nothing."""
+        """Whether it depends on no variable, but perhaps on parameters."""
         parameters = (not isinstance(self.declared.get(name), VARIABLES) for name in self.maps)
         return not self.products and all(parameters) and set(self.maps) <= set(self.declared)
 
-    # -- what all operators are made of -------------------------------------------------------
+    # -- operations that all operators are made of --------------------------------------------
 
     def _changed(self, change: Callable[[Any], Any], constant: Array, shape: Shape) -> Affine:
+        """The expression with a function applied to every map and product."""
         maps = {name: change(linear_map) for name, linear_map in self.maps.items()}
         products = tuple(change(product) for product in self.products)
         return Affine(maps, constant, shape, self.declared, products)
 
     def picked(self, index: Index) -> Affine:
-        """The values at an array of places, in its shape.
+        """The values at an array of positions, in the shape of that array.
 
         Examples
         --------
@@ -179,12 +180,12 @@ class Affine(Operators):
         return self._changed(lambda a: a[rows], self.constant[rows], index.shape)
 
     def combined(self, weights: Matrix, shape: Shape) -> Affine:
-        """Values combined: those of ``weights @ values``, in a shape."""
+        """The linear combinations ``weights @ values``, in a shape."""
         rows = own_rows(weights)
         return self._changed(lambda a: rows @ a, np.asarray(rows @ self.constant), shape)
 
     def places(self) -> Index:
-        """The places of the values, in the shape of the expression."""
+        """The positions 0, 1, ... of the values, in the shape of the expression."""
         return np.arange(self.m).reshape(self.shape)
 
     def broadcast(self, shape: Shape) -> Affine:
@@ -194,6 +195,7 @@ class Affine(Operators):
     # -- the operators -------------------------------------------------------------------------
 
     def _plus(self, other: Affine) -> Affine:
+        """The sum, with shapes broadcast."""
         shape = known_shape("+", self, other)
         declared = joined(self.declared, other.declared)
         a, b = self.broadcast(shape), other.broadcast(shape)
@@ -203,6 +205,7 @@ class Affine(Operators):
         return Affine(maps, a.constant + b.constant, shape, declared, a.products + b.products)
 
     def _times(self, other: Affine) -> Affine:
+        """The product, if one factor is constant or made of parameters."""
         shape = known_shape("*", self, other)
         a, b = self.broadcast(shape), other.broadcast(shape)
         if not b.is_constant:
@@ -219,23 +222,24 @@ class Affine(Operators):
             )
         scale = b.constant
         factor = float(scale[0]) if scale.size and np.ptp(scale) == 0.0 else scale
-        # A map that is not scaled keeps its kind, which solvers look for.
+        # A map that is not scaled keeps its class, by which solvers recognize structure.
         if isinstance(factor, float) and factor == 1.0:
             return a
         return a._changed(lambda part: factor * part, scale * a.constant, shape)
 
 
 def names_of(*sides: Affine) -> str:
-    """The variables and parameters of operands, those of one after those of the other."""
+    """The names of variables and parameters of each operand, for messages."""
     return " and ".join(", ".join(side.declared or side.maps) for side in sides)
 
 
 def _add(a: Any, b: Any) -> Any:
+    """The sum of two maps on one variable."""
     return VectorMap(a.matrix() + b.matrix()) if isinstance(a, VectorMap) else a + b
 
 
 def require_one(name: str, one: Declared, other: Declared) -> None:
-    """Refuse declarations of different things with one name; a psd matrix may be declared again.
+    """Raise an error if two declarations share a name; a psd matrix may be declared again.
 
     Raises
     ------
@@ -261,6 +265,7 @@ of 2 that is nonnegative; make it once, or give one of them another name.
 
 
 def _kind(declared: Declared) -> str:
+    """A description of a variable or parameter, for messages."""
     if isinstance(declared, PsdVariable):
         return f"a matrix of order {declared.n}"
     if isinstance(declared, VectorVariable):
@@ -310,7 +315,7 @@ def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
 
 
 def _in_a_row(name: str, value: Any, size: int) -> Array:
-    """The values of a vector variable, also where they were given as `solution[t]` has them."""
+    """The values of a vector variable, which may also be given as an array or symmetric matrix."""
     given = np.asarray(as_real(value))
     if given.size == size:
         return given.ravel()

@@ -1,4 +1,4 @@
-"""The operators of expressions: as NumPy's, as long as what comes out is affine."""
+"""The operators of expressions, which work as NumPy's if their result is affine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Operators(ABC):
-    """What can be read as an affine expression: it adds, multiplies by numbers, and compares."""
+    """Base of everything that converts to an affine expression; adds, scales and compares."""
 
     __hash__ = object.__hash__
 
@@ -44,7 +44,7 @@ class Operators(ABC):
         """The expression with all of its values."""
 
     def at(self, values: Mapping[str, Any]) -> Any:
-        """The numbers that it is at a point, in its shape, at the present values of parameters.
+        """Its numbers at a point, in its shape, with the present values of parameters.
 
         Parameters
         ----------
@@ -69,14 +69,15 @@ class Operators(ABC):
         return evaluate(fixed(self.affine()), values).reshape(self.shape)
 
     def _other(self, operator: str, other: Any) -> Affine:
+        """The other operand as an expression; an error that names the operator if it is none."""
         from sdpdr.model.affine import Affine
 
         try:
             return Affine.of(other)
         except DataTypeError:
             raise DataTypeError(
-                f"an expression of shape {self.shape} {operator} a {type(other).__name__} means "
-                f"nothing: write numbers, arrays or expressions{hint(other)}."
+                f"an expression of shape {self.shape} {operator} a {type(other).__name__} is not "
+                f"defined: write numbers, arrays or expressions{hint(other)}."
             ) from None
 
     # -- sums and products ----------------------------------------------------------------------
@@ -146,7 +147,7 @@ class Operators(ABC):
         return product(_stack(other), self.affine())
 
     def dot(self, other: Any) -> Affine:
-        """The product with numbers, as ``@``; of one number, as ``*``."""
+        """The product with numbers: ``@`` for arrays, ``*`` for a single number."""
         made: Affine = np.dot(self, other)  # type: ignore[call-overload]
         return made
 
@@ -161,7 +162,7 @@ class Operators(ABC):
                 f"no such part of {told(self)}: {str(error).rstrip('.')}; it was given {index!r}."
             ) from None
 
-    # Without a length, NumPy and SciPy take it for one thing, and leave operators to it.
+    # It has no length, so that NumPy and SciPy treat it as a scalar and leave operators to it.
     def __iter__(self) -> Iterator[Affine]:
         if not self.shape:
             raise DataTypeError("a scalar expression has no parts.")
@@ -239,7 +240,7 @@ class Operators(ABC):
         return -(-self).max(axis)
 
     def quadratic(self, vectors: Any) -> Affine:
-        """The forms v^T X v of the rows v of a matrix, of shape (m,); or that of one vector."""
+        """The form v^T X v for each row v of a matrix, of shape (m,), or for one vector v."""
         v = np.asarray(constant_of(vectors))
         if self.shape != 2 * v.shape[-1:] or v.ndim > 2:
             raise ShapeError(
@@ -250,22 +251,23 @@ class Operators(ABC):
         return self.affine().combined(products.reshape(-1, self.size), v.shape[:-1])
 
     def distance2(self, i: Any, j: Any = None) -> Affine:
-        """The values X_ii + X_jj - X_ij - X_ji of a square matrix, squared distances of a Gram."""
+        """X_ii + X_jj - X_ij - X_ji of a square matrix: squared distances if X is a Gram matrix."""
         if self.ndim != 2 or self.shape[0] != self.shape[1]:
             raise ShapeError(f"distance2 is of a square matrix; this has shape {self.shape}.")
         i, j = pairs_of(i, j, self.shape[0])
         return self[i, i] + self[j, j] - self[i, j] - self[j, i]
 
     def inner(self, coefficients: Any) -> Affine:
-        r""":math:`\langle C, X\rangle`, the sum of products, for a C of the same shape."""
+        r""":math:`\langle C, X\rangle`, the sum of products with C, which has the same shape."""
         c = sp.csr_array(coefficients) if sp.issparse(coefficients) else constant_of(coefficients)
         if c.shape != self.shape:
             raise ShapeError(f"inner(C) needs C of shape {self.shape}; it was given {c.shape}.")
         return self.affine().combined(c.reshape((1, -1)), ())
 
-    # -- statements and prices --------------------------------------------------------------------
+    # -- comparisons and penalties ----------------------------------------------------------------
 
     def _compared(self, relation: Comparison, other: Any) -> Statement:
+        """The comparison as a block."""
         from sdpdr.model.language.statements import compare
 
         return compare(self, relation, other)
@@ -303,7 +305,7 @@ class Operators(ABC):
 
 
 def refuse_division(divisor: Affine) -> NoReturn:
-    """Say what to write instead of a division by an expression, or by parameters."""
+    """Raise an error that says what to write instead of a division by an expression."""
     names = ", ".join(divisor.declared or divisor.maps)
     if divisor.is_known:
         raise ModelError(
@@ -322,7 +324,7 @@ def constant_of(value: Any) -> Array:
     Raises
     ------
     DataTypeError
-        If they are none.
+        If they are not numbers.
     """
     dense = value.toarray() if sp.issparse(value) else value
     if isinstance(dense, (str, bytes)) or dense is None:
@@ -352,13 +354,14 @@ def known_shape(operator: str, one: Affine, other: Affine) -> tuple[int, ...]:
 
 
 def _as_constant(values: Array, shape: tuple[int, ...]) -> Affine:
+    """Numbers as an expression."""
     from sdpdr.model.affine import Affine
 
     return Affine({}, values, shape)
 
 
 def _stack(operand: Any) -> Any:
-    """An operand of ``@``: an expression, a matrix, or matrices as one array of three axes."""
+    """An operand of ``@``: an expression, a matrix, or an array or list of matrices."""
     if isinstance(operand, Operators):
         return operand.affine()
     if sp.issparse(operand):
@@ -369,14 +372,14 @@ def _stack(operand: Any) -> Any:
 
 
 def is_curved(other: Any) -> bool:
-    """Whether an operand is a price or a convex function, which know what to do themselves."""
+    """Whether an operand is a penalty or convex function, which has its own operators."""
     from sdpdr.model.language.curved import Curved
 
     return isinstance(other, Curved)
 
 
 def hint(other: Any) -> str:
-    """What may help somebody who wrote this where an expression or numbers were expected."""
+    """Advice for someone who wrote this where an expression or numbers were expected."""
     from sdpdr.model.block import Block
 
     if isinstance(other, Block):

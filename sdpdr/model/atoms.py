@@ -1,4 +1,4 @@
-"""Functions of cvxpy, of affine expressions: their values, slopes and cones.
+"""Functions of cvxpy, applied to affine expressions: their values, gradients and cones.
 
 cvxpy writes a function of a placeholder as a small conic program, whose optimal value is the
 function. In a model, expressions take the place of the placeholder. A function of exponential or
@@ -29,19 +29,19 @@ from sdpdr.program.sdp import SDP
 
 Maps: TypeAlias = "Mapping[str, LinearMap | VectorMap]"
 Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
-# The names of the placeholder in a program, and of the scalar that alone is minimized.
+# Names of the placeholder in a program, and of the scalar if it is the whole objective.
 _ARGUMENT, _TOP = "argument", "top"
-# Share of the largest entry that rounding may leave of an eigenvalue that is zero, of matrices of
-# small whole numbers, which cvxpy writes.
+# Relative size of an eigenvalue that counts as zero; the matrices that cvxpy writes hold small
+# whole numbers.
 _ROUNDED = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class Atom:
-    """A convex or concave function of arrays, as cvxpy knows it; the sum of all its values.
+    """A convex or concave function of cvxpy, of arrays; if it has many values, their sum.
 
-    Arguments are given in a row, one after another: an array row by row, of a symmetric matrix the
-    upper triangle in the order of `svec`, without square roots of two.
+    All arguments form one vector: an array row by row, and of a symmetric matrix the upper triangle
+    in the order of `svec` but not scaled.
 
     Parameters
     ----------
@@ -49,21 +49,21 @@ class Atom:
         A name in cvxpy, or a callable that takes cvxpy expressions and returns one, or one and a
         list of constraints on variables of its own, over which it is minimized or maximized.
     shapes : tuple of shapes
-        Those of the arguments.
+        Shapes of the arguments.
     symmetric : tuple of bool
-        Which arguments are symmetric matrices.
+        Whether each argument is a symmetric matrix.
     sign : {1, -1}
         -1 if it is concave.
     more : tuple, optional
-        Arguments that follow, which are no expressions.
+        Further arguments, which are not expressions.
     is_conic : bool, default True
         Whether linear constraints, second-order cones and matrix inequalities describe it.
     numeric : callable, optional
-        The function of arrays, where cvxpy has none.
+        The function of arrays, if cvxpy cannot evaluate it.
     word : str, optional
-        How it is printed.
+        Its name when printed.
     count : int, default 1
-        The values that are summed, where they were not written as a sum.
+        Number of values that are summed although no sum was written.
     """
 
     function: str | Callable[..., Any]
@@ -85,14 +85,14 @@ class Atom:
         ]
 
     def express(self, values: Any) -> tuple[Any, list[Any]]:
-        """The function of a cvxpy vector of all values, and constraints on what it adds."""
+        """The function of a cvxpy vector of all arguments, and constraints on variables it adds."""
         import cvxpy as cp
 
         expression, constraints = self.expressed(values)
         return cp.sum(expression), constraints
 
     def expressed(self, values: Any) -> tuple[Any, list[Any]]:
-        """The same, as it was written, with as many values as that has."""
+        """The same without summing, with as many values as the function has."""
         import cvxpy as cp
 
         arguments, start = [], 0
@@ -109,7 +109,7 @@ class Atom:
     def value(self, values: Array) -> float:
         """The function at numbers.
 
-        Where it is not defined, a convex one is plus infinity and a concave one minus infinity.
+        Outside its domain, a convex function is plus infinity and a concave one minus infinity.
         """
         import cvxpy as cp
 
@@ -131,7 +131,7 @@ class Atom:
         ]
 
     def gradient(self, values: Array) -> Array:
-        """The gradient by all values, at numbers where there is one.
+        """The gradient with respect to all arguments, at a point where it exists.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class Atom:
 
     @cached_property
     def cones(self) -> ConeForm:
-        """The convex one of f and -f, in the standard form."""
+        """The convex one of f and -f, as a program in the standard form."""
         return _cone_form(self)
 
 
@@ -163,7 +163,7 @@ def atom(
     numeric: Callable[..., float] | None = None,
     word: str = "",
 ) -> Atom:
-    """The same object for the same arguments, so that its cones are written once (see `Atom`)."""
+    """An `Atom`; the same object for equal arguments, so that its cones are written once."""
     word = word or (function if isinstance(function, str) else function.__name__)
     return Atom(function, shapes, symmetric, sign, more, is_conic, numeric, word)
 
@@ -175,14 +175,14 @@ def atom_of(
     more: tuple[Any, ...] = (),
     word: str = "f",
 ) -> Atom:
-    """A function that takes cvxpy expressions, with the curvature that cvxpy finds.
+    """An `Atom` of a function that takes cvxpy expressions, with the curvature that cvxpy finds.
 
-    The sign of an affine one is zero.
+    The sign of an affine function is zero.
 
     Raises
     ------
     ModelError
-        If cvxpy does not know that it is convex or concave, or it depends on more than its
+        If cvxpy cannot tell that it is convex or concave, or if it depends on more than its
         arguments.
     """
     import cvxpy as cp
@@ -201,7 +201,7 @@ def atom_of(
         expression.is_convex() or expression.is_concave()
     ):
         raise ModelError(
-            f"cvxpy finds {word} neither convex nor concave; write it by functions that are, such "
+            f"cvxpy finds {word} neither convex nor concave; write it with functions that are, so "
             "that expression.is_convex() or is_concave() is true."
         )
     if expression.parameters() or any(v is not values for v in expression.variables()):
@@ -217,7 +217,7 @@ def atom_of(
 
 @lru_cache(maxsize=32)
 def _full_from_upper(n: int) -> sp.csr_array:
-    """The matrix, in a row, of its upper triangle in the order of `svec`."""
+    """Sparse matrix that maps an upper triangle in the order of `svec` to all n^2 entries."""
     i, j = svec_pairs(np.arange(svec_size(n)))
     place = np.empty((n, n), dtype=np.intp)
     place[i, j] = place[j, i] = np.arange(i.size)
@@ -234,24 +234,24 @@ class ConeForm:
     sdp : SDP
         Minimized over all of its variables but the vector of arguments.
     price : float or None
-        The cost of the scalar ``top``, if it is all that is minimized and every larger one is
-        feasible as well: any bound of the function may then take its place. None otherwise.
+        The cost of the scalar ``top``, if it is the whole objective and every larger value of it
+        is feasible, too: an upper bound of the function may then replace it. None otherwise.
     """
 
     sdp: SDP
     price: float | None
 
     def above(self, values: Affine, name: str, limit: Affine | None = None) -> Built:
-        """Variables, terms, and an expression that these keep above the function.
+        """Variables, terms, and an expression that the terms keep above the function.
 
         Parameters
         ----------
         values : Affine
-            All arguments in a row.
+            All arguments as one vector.
         name : str
-            The label of the block, and what tells the function apart from others in it.
+            The label of the block, and a suffix that distinguishes the function in it.
         limit : Affine, optional
-            Takes the place of the expression, where there is a `price`.
+            Replaces the expression; only if there is a `price`.
         """
         known = {_ARGUMENT: values}
         if limit is not None:
@@ -272,7 +272,7 @@ class ConeForm:
                     total = total + Affine.in_variable(a, own[of])
             return total
 
-        # A single condition that a limit has entered has the name of the block.
+        # If the limit entered a single constraint, that constraint has the name of the block.
         alone = limit is not None and len(self.sdp.rows) + len(self.sdp.lmis) == 1
         terms: list[Term] = []
         for rows in self.sdp.rows:
@@ -288,7 +288,7 @@ class ConeForm:
 
 
 def _cone_form(of: Atom) -> ConeForm:
-    """The convex one of a function and its negative, as cvxpy writes it with cones."""
+    """The `ConeForm` of the convex one of a function and its negative, as cvxpy writes it."""
     import cvxpy as cp
 
     from sdpdr.model.conic.interface import ConesOnly, read_data
@@ -309,7 +309,7 @@ def _cone_form(of: Atom) -> ConeForm:
 
 
 def _only_cost(sdp: SDP) -> tuple[str, int] | None:
-    """The scalar that is all that is minimized; None if there is more."""
+    """Name and position of the scalar that is the whole objective; None if there is none."""
     if len(sdp.objective) != 1:
         return None
     ((name, cost),) = sdp.objective.items()
@@ -320,7 +320,7 @@ def _only_cost(sdp: SDP) -> tuple[str, int] | None:
 
 
 def _with_top(sdp: SDP, name: str, k: int) -> SDP:
-    """The program with one scalar of a vector as a variable of its own."""
+    """The program with one entry of a vector variable split off as a variable."""
     variable = sdp.variable(name)
     assert isinstance(variable, VectorVariable)
     rest = np.delete(np.arange(variable.size), k)
@@ -347,7 +347,7 @@ def _with_top(sdp: SDP, name: str, k: int) -> SDP:
 
 
 def _is_free_upwards(sdp: SDP) -> bool:
-    """Whether ``top`` has a positive cost, and what holds at one holds at all larger ones."""
+    """Whether ``top`` has a positive cost and may be increased at any feasible point."""
     if sdp.objective[_TOP].matrix().sum() < 0.0 or sdp.variable(_TOP).is_signed:
         return False
     for rows in sdp.rows:
@@ -364,7 +364,7 @@ def _is_free_upwards(sdp: SDP) -> bool:
 
 
 def term_name(part: str, own: str) -> str:
-    """The name of a term of a part called ``label.k``, in a block that goes before it.
+    """The name of a term of the part ``label.k`` of a block, without the label of the block.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Axes of expressions, and places on them: what NumPy's indices and axes mean."""
+"""Axes of expressions and positions on them, with the meaning that NumPy gives to indices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def shape_of(what: str, shape: Any) -> Shape:
     Raises
     ------
     DataTypeError
-        If it is no shape.
+        If it is not a shape.
 
     Examples
     --------
@@ -42,11 +42,12 @@ def shape_of(what: str, shape: Any) -> Shape:
 
 
 def _is_length(side: Any) -> bool:
+    """Whether it is a whole number that is not negative."""
     return isinstance(side, Integral) and not isinstance(side, bool) and int(side) >= 0
 
 
 def axes_of(axis: Axes, shape: Shape) -> Shape:
-    """The axes that are meant, counted from the front; all of them for none.
+    """The axes as sorted nonnegative numbers; None means all axes.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def axes_of(axis: Axes, shape: Shape) -> Shape:
 
 
 def summed_shape(shape: Shape, axes: Shape, keepdims: bool) -> Shape:
-    """The shape of sums along axes, which stay as axes of length one if asked.
+    """The shape of sums along axes, which stay as axes of length one if ``keepdims``.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def summing(shape: Shape, axes: Shape) -> sp.csr_array:
 
 
 def places_on(index: Any, n: int) -> Index:
-    """Places 0..n-1 of an axis, counted from the end where they are negative."""
+    """Positions 0..n-1 on an axis; negative indices count from the end."""
     given = np.asarray(index)
     if given.dtype == bool:
         if given.shape != (n,):
@@ -120,7 +121,7 @@ def places_on(index: Any, n: int) -> Index:
 
 
 def pairs_of(i: Any, j: Any, n: int) -> tuple[Index, Index]:
-    """Two arrays of places on an axis of length n, also where they were given as pairs.
+    """Two arrays of positions on an axis of length n, given as two arrays or as pairs.
 
     Raises
     ------
@@ -143,7 +144,7 @@ def pairs_of(i: Any, j: Any, n: int) -> tuple[Index, Index]:
 
 
 def grid(index: Any, shape: tuple[int, ...]) -> tuple[Index, Index]:
-    """Rows and columns that an index means, in the shape of what it picks."""
+    """Rows and columns of the entries that an index selects, in the shape of the selection."""
     if isinstance(index, np.ndarray) and index.dtype == bool and index.ndim == 2:
         if index.shape != shape:
             raise ShapeError(f"a mask must have shape {shape}; it has {index.shape}.")
@@ -166,7 +167,7 @@ def grid(index: Any, shape: tuple[int, ...]) -> tuple[Index, Index]:
 
 
 def _with_new_axes(index: Any, shape: Shape) -> tuple[Index, Index]:
-    """Rows and columns by NumPy, of arrays that hold one number for each row, or column."""
+    """Rows and columns that NumPy selects, for an index with new axes or an ellipsis."""
     rows, columns = np.arange(shape[0])[:, None], np.arange(shape[1])
     try:
         i, j = (np.asarray(np.broadcast_to(part, shape)[index]) for part in (rows, columns))

@@ -1,4 +1,4 @@
-"""Blocks: the sentences of a model. A block needs data, names of variables, and ``terms()``."""
+"""Blocks, of which models consist: data, names of variables, and ``terms()``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Block(NothingButAdded, ChecksKeywords, ABC):
 
     Examples
     --------
-    A block of one's own, the squared distance of one pair of points pinned to a value:
+    A block that fixes the squared distance of two points:
 
     >>> from dataclasses import dataclass
     >>> from sdpdr.linalg import SquaredEdgeLengths
@@ -66,14 +66,14 @@ class Block(NothingButAdded, ChecksKeywords, ABC):
         return ()
 
     def parameters(self) -> dict[str, Parameter]:
-        """The parameters that it speaks of, by name; none by default."""
+        """The parameters in it, by name; none by default."""
         return {}
 
     declares = True
-    """Whether its variables are its own; what is written with operators only speaks of them."""
+    """Whether it declares its variables; blocks written with operators only refer to theirs."""
 
     def told_apart(self, labels: set[str]) -> Block:
-        """The block in a model that has blocks of these labels; one of its own by default."""
+        """The block for a model with these labels, relabelled if needed; unchanged by default."""
         return self
 
     @property
@@ -83,7 +83,7 @@ class Block(NothingButAdded, ChecksKeywords, ABC):
 
     @property
     def kind(self) -> str:
-        """What the block is called where a model is shown: its class."""
+        """The name of the block in the representation of a model: its class."""
         return type(self).__name__
 
     def __add__(self, other: Block | Model) -> Model:
@@ -100,10 +100,10 @@ class Block(NothingButAdded, ChecksKeywords, ABC):
 
 
 class Declaration(Block):
-    """A block that declares variables, and states nothing of them."""
+    """A block that declares variables and adds no constraint."""
 
     def terms(self) -> Iterable[Term]:
-        """None: being positive semidefinite is part of a variable."""
+        """No terms: variables are positive semidefinite by their type."""
         return ()
 
 
@@ -122,21 +122,21 @@ class Changed(Block):
     change: Callable[[Term], Iterable[Term]]
 
     def terms(self) -> Iterable[Term]:
-        """Those of the block, changed."""
+        """The changed terms of the block."""
         for term in self.block.terms():
             yield from self.change(term)
 
     def variables(self) -> Iterable[Variable]:
-        """Those of the block."""
+        """The variables of the block."""
         return self.block.variables()
 
     @property
     def label(self) -> str:
-        """That of the block."""
+        """The label of the block."""
         return self.block.label
 
     @property
-    # A block decides it for its class, one with another name for itself.
+    # For other blocks this is decided by the class; here by the block inside.
     def declares(self) -> bool:  # type: ignore[override] # of a class variable
         """Whether the block declares variables of its own."""
         return self.block.declares
@@ -144,13 +144,13 @@ class Changed(Block):
 
 @checks_keywords
 def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
-    """Turn every constraint of a block into a price for breaking it.
+    """Turn every constraint of a block into a penalty for violating it.
 
     Parameters
     ----------
     block : Block
     weight : float or array_like with one value per row
-        Price of a unit of violation.
+        Penalty for a unit of violation.
     square : bool, default False
         Charge ``weight / 2 * violation**2`` instead of ``weight * violation``. Only for
         equalities.
@@ -163,8 +163,8 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
     Raises
     ------
     ModelError
-        For a block without constraints, or with constraints that have no price (cones), and for
-        weights that are negative.
+        For a block without constraints, or with constraints that cannot be penalized (cones), and
+        for weights that are negative.
     """
     require_weights(as_real(weight), "a penalty")
 
@@ -175,7 +175,7 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
         elif isinstance(term, AtMost):
             if square:
                 raise ModelError(
-                    "square=True prices equalities only; this block has inequalities. "
+                    "square=True penalizes equalities only; this block has inequalities. "
                     "Use square=False."
                 )
             yield Penalize(
@@ -191,7 +191,7 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
 
 
 def _excess(term: Equal | AtMost) -> Affine | None:
-    """What of a row is priced, as it was written."""
+    """The violation of a row as it was written; None if it was not written with operators."""
     if not isinstance(term.written, Written):
         return None
     left, right = term.written.left, term.written.right
@@ -202,7 +202,8 @@ def _excess(term: Equal | AtMost) -> Affine | None:
 def relax(block: Block, band: float) -> Block:
     """Let every equality of a block hold within a relative band.
 
-    ``lhs == rhs`` becomes ``(1 - band) rhs <= lhs <= (1 + band) rhs`` (with the size of rhs).
+    ``lhs == rhs`` becomes ``(1 - band) rhs <= lhs <= (1 + band) rhs`` (or with the sides exchanged
+    for a negative rhs).
 
     Parameters
     ----------
@@ -233,7 +234,7 @@ def relax(block: Block, band: float) -> Block:
 
 
 def relabel(label: str, seen: set[str]) -> str:
-    """The label itself, or with the first free number where it is taken."""
+    """The label, or if it is taken the label with the first free number from 2 on."""
     if label not in seen:
         return label
     k = 2

@@ -1,4 +1,4 @@
-"""The laws that every block must obey, as a function anybody can call on a block of their own."""
+"""A function that tests the laws of blocks, for authors of new blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdpdr.program.point import Factor, PsdVariable, Value, Variable
 
 
 class _Declared(Declaration):
-    """Declares the variables that a block under test speaks of but leaves to others."""
+    """Declares the variables that a block under test uses but does not declare."""
 
     def __init__(self, variables: list[Variable]) -> None:
         self._variables = variables
@@ -23,11 +23,11 @@ class _Declared(Declaration):
 
 
 def check_block(block: Block, *, seed: int = 0, tol: float = 1e-8) -> str:
-    """Test the laws of a block and report in words.
+    """Test the laws of a block, and return a report.
 
-    Every linear map it uses obeys the map laws; terms are the same each time they are asked for;
+    Every linear map in it obeys the laws of maps; every call of ``terms`` returns the same terms;
     the two compilers agree on objective and violations at random points (dense and factored);
-    and the mathematics prints. No solver is called.
+    and the formulas print. No solver is called.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def check_block(block: Block, *, seed: int = 0, tol: float = 1e-8) -> str:
 
 
 def _missing(block: Block) -> list[Variable]:
-    """Matrix variables that the block's maps imply and that it does not declare itself."""
+    """Matrix variables that the block's maps use and that it does not declare."""
     declared = {v.name for v in block.variables()}
     found: dict[str, Variable] = {}
     for term in block.terms():
@@ -91,7 +91,7 @@ def _missing(block: Block) -> list[Variable]:
             if name not in declared:
                 if not isinstance(linear_map, LinearMap):
                     raise SdpdrError(
-                        f"the block speaks of the vector {name!r} without declaring it; "
+                        f"the block uses the vector {name!r} without declaring it; "
                         "check it together with the block that does."
                     )
                 found[name] = PsdVariable(name, linear_map.n)
@@ -99,7 +99,7 @@ def _missing(block: Block) -> list[Variable]:
 
 
 def _compare_compilers(model: Model, rng: np.random.Generator, tol: float) -> None:
-    """Objective and violations of both targets at one random point."""
+    """Raise an error unless both compilers agree on objective and violations at a random point."""
     from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
 
     point: dict[str, Value] = {}
@@ -145,4 +145,5 @@ def _compare_compilers(model: Model, rng: np.random.Generator, tol: float) -> No
 
 
 def _agree(law: str, a: float, b: float, tol: float) -> None:
+    """Raise an error that names the law if two numbers differ."""
     assert abs(a - b) <= tol * (1.0 + abs(a)), f"{law}: {a!r} and {b!r} differ"

@@ -1,4 +1,4 @@
-"""Problems and constraints that were written in cvxpy, which is imported when they are used."""
+"""Problems and constraints written in cvxpy, which is imported when they are used."""
 
 from __future__ import annotations
 
@@ -34,21 +34,20 @@ def from_cvxpy(build: Callable[..., Any], name: str | None = None) -> Block: ...
 @overload
 def from_cvxpy(build: cp.Problem, name: str | None = None) -> CvxpyProgram: ...
 def from_cvxpy(build: Any, name: str | None = None) -> Block | CvxpyProgram:
-    """A problem that was written in cvxpy as a program; or a block from a function that writes one.
+    """Convert a cvxpy problem to a program, or a function that uses cvxpy to a block.
 
-    A ``cvxpy.Problem`` is read as a program in the standard form, which `sdpdr.solve` and
-    `sdpdr.plan` take like any other: every answer is graded. ``program.give_back(solution)`` gives
-    the problem, its variables and its constraints their values.
+    A ``cvxpy.Problem`` becomes a program in the standard form, which `sdpdr.solve` and
+    `sdpdr.plan` take like any other: every answer is graded. ``program.give_back(solution)`` stores
+    the answer in the problem, its variables and its constraints.
 
-    A function makes a block of a model, for a first try of an idea. The model then runs on the
-    cvxpy path only (``form="cvxpy"``) and has no certificate; once the idea holds, write it as
-    terms.
+    A function becomes a block of a model, for trying out an idea. Such a model is solved by cvxpy
+    only (``form="cvxpy"``) and has no certificate; if the idea works, write it as terms.
 
     Parameters
     ----------
     build : cvxpy.Problem or callable
-        A problem that cvxpy can write with linear rows, second-order cones and matrices that are
-        positive semidefinite. Or a function that takes a mapping from variable name to cvxpy
+        A problem that cvxpy can write with linear constraints, second-order cones and positive
+        semidefinite matrices. Or a function that takes a mapping from variable name to cvxpy
         variable and returns a list of constraints or a scalar expression to minimise.
     name : str, optional
         The program's name, none by default; or the block's label, the function's name by default.
@@ -69,12 +68,12 @@ def from_cvxpy(build: Any, name: str | None = None) -> Block | CvxpyProgram:
 
     Notes
     -----
-    A matrix whose entries are, up to scale and shift, entries of cvxpy variables, each once,
-    becomes a matrix variable, and a variable that a constraint says is not negative a non-negative
-    one; so these constraints have no rows. All others have rows, or a matrix inequality, by the
-    label of the constraint: the one it was given, or how it was written if that is short.
-    Second-order cones become matrix inequalities of order 2, or arrows. What is proved holds for
-    the numbers that cvxpy made of the problem.
+    A constraint that makes a matrix of different variables' entries positive semidefinite, up to
+    scale and shift, becomes a matrix variable, and a constraint that makes a variable nonnegative
+    becomes its sign; these constraints have no rows. All others become rows or a matrix
+    inequality with the label of the constraint: the given one, or its text if that is short.
+    Second-order cones become matrix inequalities of order 2, or arrows. Proofs are about the
+    numbers into which cvxpy converted the problem.
 
     Examples
     --------

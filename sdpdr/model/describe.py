@@ -1,7 +1,7 @@
 """A model in mathematics: plain text for a terminal, LaTeX for a page.
 
-Every array of indices or numbers in a row has a letter, and the same array the same letter, so that
-what is printed can be evaluated: `legend` says what the letters stand for.
+Every array of indices or numbers in a row has a letter, and equal arrays have the same letter.
+`legend` returns the array of each letter, so that printed formulas can be evaluated.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def describe(model: Model, style: str = "text") -> str:
 
 
 def legend(model: Model) -> dict[str, dict[str, Any]]:
-    """What the letters of `describe` stand for, by label (see `Model.legend`)."""
+    """The arrays of the letters of `describe`, by label (see `Model.legend`)."""
     return {label: letters.where for label, _, _, letters in _worded(model)}
 
 
 def _worded(model: Model) -> Iterator[tuple[str, Term, Words, Letters]]:
-    """Every term in words; those of the objective, which stand in one line, share letters."""
+    """Label, term, formula and letters of every term; terms of the objective share letters."""
     terms = list(model.labelled_terms())
     costs = [term for _, term in terms if isinstance(term, _COSTS)]
     taken = frozenset().union(*map(_names, costs))
@@ -77,6 +77,7 @@ def _worded(model: Model) -> Iterator[tuple[str, Term, Words, Letters]]:
 
 
 def _text(model: Model) -> str:
+    """The model as plain text."""
     goal, objective, rows = _pieces(model, 0)
     lines = [f"{goal:<12}{objective}"]
     domains = ", ".join(_domain(v)[0] for v in _written(model))
@@ -88,6 +89,7 @@ def _text(model: Model) -> str:
 
 
 def _latex(model: Model) -> str:
+    """The model in LaTeX."""
     goal, objective, rows = _pieces(model, 1)
     domains = ",\\; ".join(_domain(v)[1] for v in _written(model))
     body = [rf"\text{{{goal}}}\quad & {objective} \\", rf"\text{{over}}\quad & {domains} \\"]
@@ -99,12 +101,12 @@ def _latex(model: Model) -> str:
 
 
 def _written(model: Model) -> list[Variable]:
-    """The variables but for those that functions bring along."""
+    """The variables without those that functions introduce."""
     return [v for v in model.variables() if v.name in model.spoken_of]
 
 
 def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
-    """Goal, objective and rows with notes; k = 0 for text, 1 for LaTeX."""
+    """The sense, the objective, and rows with notes; k = 0 for text, 1 for LaTeX."""
     sign = -1.0 if model.is_maximization else 1.0
     goals: list[Words] = []
     prices: list[Words] = []
@@ -129,7 +131,7 @@ def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
 
 
 def _runs(model: Model) -> list[list[tuple[str, Term, Words, Letters]]]:
-    """The terms in order, cones of one block that read the same, but for indices, together."""
+    """The terms in order; cones of one block whose formulas differ only by indices are grouped."""
     runs: list[list[tuple[str, Term, Words, Letters]]] = []
     before: object = None
     for worded in _worded(model):
@@ -145,6 +147,7 @@ def _runs(model: Model) -> list[list[tuple[str, Term, Words, Letters]]]:
 
 
 def _many(run: list[tuple[str, Term, Words, Letters]]) -> str:
+    """The note of a group of cones."""
     label, _, words, _ = run[0]
     if all(words == more for _, _, more, _ in run):
         return f"{label.split('.')[0]}, {len(run)} times"
@@ -152,7 +155,7 @@ def _many(run: list[tuple[str, Term, Words, Letters]]) -> str:
 
 
 def row_words(term: Term, letters: Letters | None = None) -> Words:
-    """A term in mathematics, (plain text, LaTeX)."""
+    """The formula of a term, (plain text, LaTeX)."""
     letters = _letters(term) if letters is None else letters
     if isinstance(term, Raw):
         return "cvxpy constraints", r"\text{cvxpy constraints}"
@@ -177,12 +180,12 @@ def row_words(term: Term, letters: Letters | None = None) -> Words:
 
 
 def _letters(term: Term) -> Letters:
-    """Letters for the arrays of a term, other than its variables."""
+    """Letters for the arrays of a term, without the names of its variables."""
     return Letters(taken=frozenset(_names(term)))
 
 
 def _names(term: Term) -> set[str]:
-    """Variables and parameters that the words of a term speak of."""
+    """Names of the variables and parameters in the formula of a term."""
     if isinstance(term, Raw):
         return set()
     names = set(term.lhs.maps)
@@ -194,7 +197,7 @@ def _names(term: Term) -> set[str]:
 def _expressions(
     written: Affine | Written | Lowering | Shown | Called | None,
 ) -> Iterator[Affine]:
-    """All that was written."""
+    """All expressions in a written term."""
     if isinstance(written, Affine):
         yield written
     elif isinstance(written, (Written, Lowering)):
@@ -209,15 +212,18 @@ def _expressions(
 
 
 def _factors(term: Term) -> tuple[Any, ...]:
+    """The factors of a penalty; none for other terms."""
     return (term.factors or ()) if isinstance(term, Penalize) else ()
 
 
 def _related(left: Words, relation: str, right: Words) -> Words:
+    """Two formulas with a relation between them."""
     plain, latex = _RELATIONS[relation]
     return f"{left[0]} {plain} {right[0]}", f"{left[1]} {latex} {right[1]}"
 
 
 def _right(term: Equal | AtMost | Penalize, letters: Letters) -> Words:
+    """The right-hand side: zero, numbers, or the symbol of the term."""
     if not np.any(term.rhs):
         return "0", "0"
     if term.symbol == "b":
@@ -229,6 +235,7 @@ def _right(term: Equal | AtMost | Penalize, letters: Letters) -> Words:
 
 
 def _count(term: Term) -> str:
+    """The size of a term, for its note."""
     if isinstance(term, (Equal, AtMost, Penalize)):
         return f"{term.lhs.m} row" + ("s" if term.lhs.m != 1 else "")
     if isinstance(term, InCone):
@@ -237,6 +244,7 @@ def _count(term: Term) -> str:
 
 
 def _price(term: Penalize, letters: Letters) -> Words:
+    """The formula of a penalty."""
     if term.written is not None:
         excess = _affine(term.written, letters)
     elif np.any(term.rhs) and term.symbol == "b":
@@ -250,7 +258,7 @@ def _price(term: Penalize, letters: Letters) -> Words:
 
 
 def _total(penalty: str, excess: Words, factors: tuple[Any, ...], letters: Letters) -> Words:
-    """The sum of all prices."""
+    """The sum of the penalties of all rows."""
     plain, latex = excess
     shape = {
         "absolute": (f"|{plain}|", f"|{latex}|"),
@@ -262,7 +270,7 @@ def _total(penalty: str, excess: Words, factors: tuple[Any, ...], letters: Lette
 
 
 def _times(factors: tuple[Any, ...], words: Words, letters: Letters) -> Words:
-    """A product; numbers go before parameters."""
+    """A product with factors; numbers come before parameters."""
     for factor in factors:
         if isinstance(factor, Affine):
             words = multiplied(_affine(factor, letters), words)
@@ -273,12 +281,14 @@ def _times(factors: tuple[Any, ...], words: Words, letters: Letters) -> Words:
 
 
 def _shown(shown: Shown, letters: Letters) -> Words:
+    """The formula of a sum of an expression and functions."""
     parts = [_called(call, letters) for call in shown.calls]
     affine = _affine(shown.affine, letters)
     return summed(parts if parts and affine[0] == "0" else [affine, *parts])
 
 
 def _called(call: Called, letters: Letters) -> Words:
+    """The formula of a function or penalty with its factors."""
     words = [
         (of, of) if isinstance(of, str) else _argument(of, call.of_matrices, letters)
         for of in call.of
@@ -294,11 +304,13 @@ def _called(call: Called, letters: Letters) -> Words:
 
 
 def _argument(of: Affine, is_matrix: bool, letters: Letters) -> Words:
+    """The formula of an argument, as a matrix or as a typical value."""
     is_square = len(of.shape) == 2 and of.shape[0] == of.shape[1]
     return _matrix(of, letters) if is_matrix and is_square else _affine(of, letters)
 
 
 def _lowered(written: Lowering, letters: Letters) -> Words:
+    """The comparison of a function, or a note for terms that functions introduce."""
     if written.left is None or written.right is None:
         return "(lowered)", r"\text{(lowered)}"
     left, right = _shown(written.left, letters), _affine(written.right, letters)
@@ -306,12 +318,14 @@ def _lowered(written: Lowering, letters: Letters) -> Words:
 
 
 def _matrix(matrix: Affine, letters: Letters) -> Words:
+    """The formula of a matrix, or of a typical value for other shapes."""
     if len(matrix.shape) != 2:
         return _affine(matrix, letters)
     return matrix_words(matrix, letters, _affine)
 
 
 def _affine(affine: Affine, letters: Letters) -> Words:
+    """The formula of a typical value of an expression."""
     parts = [formula(a, named(name), letters) for name, a in affine.maps.items()]
     parts += [
         _product(product, letters)
@@ -325,7 +339,7 @@ def _affine(affine: Affine, letters: Letters) -> Words:
 
 
 def _product(product: Product, letters: Letters) -> Words:
-    """Numbers that parameters have a say in, times values of variables."""
+    """The formula of a product of parameters and variables."""
     weights, factor, of = product.weights, product.factor, product.of.reshape(-1)
     if np.all(np.diff(weights.indptr) == 1):
         at = letters.at(weights.indices)
@@ -343,6 +357,7 @@ def _product(product: Product, letters: Letters) -> Words:
 
 
 def _constant(values: Any, letters: Letters) -> Words:
+    """The formula of numbers, with a minus in front if none is positive."""
     if np.max(values, initial=-1.0) <= 0.0:
         plain = letters.numbers(-np.asarray(values))
         return times("-1", (plain, plain))
@@ -351,6 +366,7 @@ def _constant(values: Any, letters: Letters) -> Words:
 
 
 def _domain(variable: Variable) -> Words:
+    """The set of a variable's values."""
     name, latex = named(variable.name)
     if isinstance(variable, PsdVariable):
         return (

@@ -1,8 +1,8 @@
-r"""Symmetric matrices of expressions in mathematics: ``Σ_k w_k C_k``, ``A K Aᵀ``, ``t I``.
+r"""Formulas of symmetric matrices of expressions: ``Σ_k w_k C_k``, ``A K Aᵀ``, ``t I``.
 
-Besides the signs of textbooks, ``sym(S)`` is the symmetric matrix whose upper triangle is S, column
-by column, ``mat(v)`` the square matrix of values row by row, and ``K[i,i]`` what NumPy calls
-``K[numpy.ix_(i, i)]``.
+Besides textbook notation, ``sym(S)`` is the symmetric matrix whose upper triangle is S, column by
+column, ``mat(v)`` the square matrix of values row by row, and ``K[i,i]`` is ``K[numpy.ix_(i, i)]``
+in NumPy.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from sdpdr.linalg.svec import (
 )
 from sdpdr.model.affine import Affine
 
-# Numbers of a stack of matrices that a legend may hold, and what rounding leaves of equal ones.
+# Largest number of entries of a stack of matrices in a legend; relative difference of equal ones.
 _STACK, _ALIKE = 1_000_000, 1e-12
 
-# Signs that LaTeX has as words alone.
+# Characters that LaTeX writes as commands.
 _WORDS = {"\\": r"\backslash", "^": r"\wedge", "~": r"\sim"}
 
 Rows: TypeAlias = Callable[[Affine, Letters], Words]
 
 
 def whole(matrix: Affine) -> Affine:
-    """A symmetric matrix in svec coordinates with all of its entries, of shape (n, n).
+    """All entries of a symmetric matrix in svec coordinates, of shape (n, n).
 
     Examples
     --------
@@ -54,10 +54,10 @@ def matrix_words(matrix: Affine, letters: Letters, rows: Rows) -> Words:
     Parameters
     ----------
     matrix : Affine
-        Of shape (n, n).
+        The matrix, of shape (n, n).
     letters : Letters
     rows : callable
-        Takes an expression and letters, gives a typical value of it in mathematics.
+        Takes an expression and letters, and returns the formula of a typical value.
 
     Examples
     --------
@@ -93,13 +93,13 @@ def named(variable: str) -> Words:
 
 
 def escaped(name: str, *, prose: bool = False) -> str:
-    r"""A name in LaTeX, with its signs that mean something there.
+    r"""A name in LaTeX, with special characters escaped.
 
     Parameters
     ----------
     name : str
     prose : bool, default False
-        Whether it stands in text, rather than in mathematics.
+        Whether it stands in text rather than in a formula.
 
     Examples
     --------
@@ -120,6 +120,7 @@ def formula(linear_map: LinearMap | VectorMap, name: Words, letters: Letters) ->
 
 
 def _part(name: Words, linear_map: LinearMap | VectorMap, n: int, letters: Letters) -> Words:
+    """The formula of the part of a matrix in one variable."""
     rows = linear_map.matrix()
     found = _of_one_number(name, linear_map, rows, n, letters)
     if found is None:
@@ -137,11 +138,12 @@ def _part(name: Words, linear_map: LinearMap | VectorMap, n: int, letters: Lette
 
 
 def _function(word: str, inside: Words) -> Words:
+    """The formula of a named function."""
     return f"{word}({inside[0]})", rf"\operatorname{{{word}}}({inside[1]})"
 
 
 def _numbers(values: Array, letters: Letters, of: Words | None = None) -> Words:
-    """A matrix of numbers, times a scalar in words if one is given."""
+    """The formula of a matrix of numbers, times that of a scalar if one is given."""
     n, size = len(values), values.flat[0]
     factor = "1"
     if np.array_equal(values, size * np.eye(n)):
@@ -159,7 +161,7 @@ def _numbers(values: Array, letters: Letters, of: Words | None = None) -> Words:
 def _of_one_number(
     name: Words, linear_map: Any, rows: sp.csr_array, n: int, letters: Letters
 ) -> Words | None:
-    """A matrix of numbers times one number that varies, if it is no more than that."""
+    """The formula of a constant matrix times one scalar; None if the map has another form."""
     first = int(rows.nonzero()[0][0])
     number = linear_map.take(np.array([first]))
     row = rows[[first]]
@@ -178,7 +180,7 @@ def _of_one_number(
 def _of_a_matrix(
     name: Words, linear_map: Any, rows: sp.csr_array, n: int, letters: Letters
 ) -> Words | None:
-    """A symmetric matrix itself, a principal part, A K A^T, or B K + K B^T."""
+    """The formula of K, a principal part, A K A^T or B K + K B^T; None for other maps."""
     size = rows.shape[1]
     order = int(svec_pairs(size - 1)[1]) + 1
     if svec_size(order) != size:
@@ -203,7 +205,7 @@ def _of_a_matrix(
 
 
 def _principal(natural: sp.csr_array, n: int) -> tuple[float, Index] | None:
-    """A factor, and the places of the principal part that a matrix is."""
+    """A factor and the indices of a principal part; None if the map is not one."""
     if not np.all(np.diff(natural.indptr) == 1) or np.ptp(natural.data) > _ALIKE:
         return None
     grid = natural.indices.reshape(n, n)
@@ -218,7 +220,7 @@ def _principal(natural: sp.csr_array, n: int) -> tuple[float, Index] | None:
 def _two_sided(
     natural: sp.csr_array, order: int, n: int, words: Words, letters: Letters
 ) -> Words | None:
-    """A K A^T up to sign, or B K + K B^T: read off units, and tried on a matrix."""
+    """A K A^T up to sign, or B K + K B^T, found from unit matrices and tested on a random one."""
     root = np.random.default_rng(0).standard_normal((order, order))
     trial = root + root.T
     i, j = svec_pairs(np.arange(natural.shape[1]))
@@ -245,7 +247,7 @@ def _two_sided(
 
 
 def _outer_factor(natural: sp.csr_array, each: Array, order: int) -> tuple[Array | None, float]:
-    """A with A e_k (A e_k)^T as given for units e_k, up to a common sign."""
+    """A for which A e_k (A e_k)^T is as given, and a common sign; None if there is none."""
     n = len(each)
     sign = -1.0 if np.trace(each).sum() < 0.0 else 1.0
     spread = sign * np.diagonal(each, axis1=0, axis2=1).T  # of shape (n, order)
@@ -265,7 +267,7 @@ def _outer_factor(natural: sp.csr_array, each: Array, order: int) -> tuple[Array
 
 
 def _of_a_vector(name: Words, rows: sp.csr_array, n: int, letters: Letters) -> Words | None:
-    """A rectangular variable as a matrix, or a sum of numbers times matrices."""
+    """The formula of a vector as a square matrix, or as weights of matrices; None if too large."""
     size = rows.shape[1]
     if size == n * n:
         plain, latex = _function("mat", name)
@@ -281,13 +283,14 @@ def _of_a_vector(name: Words, rows: sp.csr_array, n: int, letters: Letters) -> W
 
 
 def _selects(rows: sp.csr_array, places: Index) -> bool:
+    """Whether rows select the values at the given positions."""
     if rows.shape != (places.size, places.size):
         return False
     return bool((rows != selection(places.ravel(), rows.shape[1])).nnz == 0)
 
 
 def _product(alone: Affine, letters: Letters, rows: Rows) -> Words:
-    """A parameter times a matrix, or rows of products as a matrix."""
+    """The formula of a parameter times a matrix, or of a matrix of products."""
     (product,) = alone.products
     factor, of = product.factor, product.of
     on_all = _selects(product.weights, np.arange(alone.m)) and of.shape == alone.shape
@@ -297,11 +300,12 @@ def _product(alone: Affine, letters: Letters, rows: Rows) -> Words:
 
 
 def _is_one_number(factor: Affine) -> bool:
+    """Whether all values of an expression are the same."""
     by_row = [linear_map.matrix() for linear_map in factor.maps.values()]
     same = all((a != a[np.zeros(factor.m, dtype=int)]).nnz == 0 for a in by_row)
     return same and float(np.ptp(factor.constant)) == 0.0
 
 
 def multiplied(one: Words, other: Words) -> Words:
-    """A product of two pieces of mathematics."""
+    """The product of two formulas."""
     return f"{closed(one[0])} {closed(other[0])}", f"{closed(one[1])} {closed(other[1])}"

@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Model(NothingButAdded):
-    """A sum of blocks: a semidefinite program in the words of the field.
+    """A sum of blocks, which together state a semidefinite program.
 
     Parameters
     ----------
     blocks : tuple of Block
     name : str, default ""
     maximize : bool, optional
-        Whether people think of it as a maximisation; values are then reported in that sense. By
-        default it is one if it has goals and all of them are `Maximize`.
+        Whether to report values as those of a maximisation. By default this is the case if there
+        are objectives and all of them are `Maximize`.
 
     Examples
     --------
@@ -93,23 +93,23 @@ class Model(NothingButAdded):
         )
 
     def __radd__(self, other: Any) -> Model:
-        # What `sum` begins with.
+        # `sum` starts with 0.
         return self if isinstance(other, int) and other == 0 else self + other
 
     @cached_property
     def spoken_of(self) -> dict[str, Declared]:
-        """Variables and parameters by name, without those that functions bring along."""
+        """Variables and parameters by name, without those that functions introduce."""
         found: dict[str, Declared] = {}
         for block in self.blocks:
             found = {**_speaks_of(block), **found}
         return found
 
     def _with(self, more: tuple[Block, ...], others: Mapping[str, Declared], name: str) -> Model:
-        """The model and more blocks; what has the name of something else here is refused."""
+        """The model and more blocks; an error if a name has two meanings."""
         for shared in self.spoken_of.keys() & others.keys():
             require_one(shared, self.spoken_of[shared], others[shared])
         made = Model(self.blocks + more, name, self.maximize)
-        # Known already, where looking at all blocks for each would take the square of the time.
+        # Set here, because collecting it from all blocks for each sum takes quadratic time.
         made.__dict__["spoken_of"] = {**others, **self.spoken_of}
         return made
 
@@ -129,7 +129,7 @@ class Model(NothingButAdded):
             for variable in block.variables():
                 declared = variable.name in by_blocks
                 known = found.setdefault(variable.name, variable)
-                # What is written with operators speaks of variables that others declare as well.
+                # Blocks written with operators refer to variables that other blocks declare, too.
                 if known is not variable and (known != variable or (block.declares and declared)):
                     raise ModelError(
                         f"variable {variable.name!r} is declared twice; give one of the blocks "
@@ -152,7 +152,7 @@ class Model(NothingButAdded):
         Raises
         ------
         ModelError
-            If a term speaks of a variable that no block declares.
+            If a term uses a variable that no block declares.
         """
         known = {v.name for v in self.variables()}
         seen: set[str] = set()
@@ -166,14 +166,14 @@ class Model(NothingButAdded):
                 missing = set() if isinstance(term, Raw) else set(term.lhs.maps) - known
                 if missing:
                     raise ModelError(
-                        f"block {own!r} speaks of variable {sorted(missing)[0]!r}, which no block "
+                        f"block {own!r} uses the variable {sorted(missing)[0]!r}, which no block "
                         f"declares; declared are {', '.join(sorted(known))}."
                     )
                 yield label, term
 
     @cached_property
     def is_maximization(self) -> bool:
-        """Whether values are reported as of a maximisation: as asked, else by the goals' words."""
+        """Whether values are those of a maximisation: as passed, or if all objectives are."""
         if self.maximize is not None:
             return self.maximize
         goals = [t for _, t in self.labelled_terms() if isinstance(t, (Minimize, Maximize))]
@@ -181,14 +181,14 @@ class Model(NothingButAdded):
 
     @cached_property
     def is_smooth(self) -> bool:
-        """Whether smooth costs are all that it has beside what semidefinite programs have."""
+        """Whether it is a semidefinite program plus functions of exponential or power cones."""
         kinds = [type(term) for _, term in self.labelled_terms()]
         return Smooth in kinds and Raw not in kinds
 
     # -- evaluating without a solver --------------------------------------------------------
 
     def objective(self, values: Mapping[str, Value]) -> float:
-        """The objective at a point, penalties included, in the sense people think of it."""
+        """The objective at a point, with penalties; the maximised one if `is_maximization`."""
         total = 0.0
         for label, term in self.labelled_terms():
             if isinstance(term, Raw):
@@ -197,14 +197,14 @@ class Model(NothingButAdded):
         return -total if self.is_maximization else total
 
     def violations(self, values: Mapping[str, Value]) -> dict[str, float]:
-        """Largest violation of every constraint at a point, by label; 0 where it holds."""
+        """Largest violation of every constraint at a point, by label; 0 if it holds."""
         found = {}
         for label, term in self.labelled_terms():
             if (excess := term.excess(values)) is not None:
                 found[label] = float(np.max(excess, initial=0.0))
         return found
 
-    # -- compiling and telling ----------------------------------------------------------------
+    # -- compiling and describing -------------------------------------------------------------
 
     def to_sdp(self) -> SDP:
         """Lower to the solver-neutral standard form, keeping structure and labels.
@@ -223,7 +223,7 @@ class Model(NothingButAdded):
         return to_cvxpy(self)
 
     def parameters(self) -> dict[str, Parameter]:
-        """The parameters of all statements, by name.
+        """The parameters of all blocks, by name.
 
         Raises
         ------
@@ -240,10 +240,10 @@ class Model(NothingButAdded):
         return found
 
     def solve(self, **options: Any) -> Solution:
-        """Solve, from the last answer if there is one: for parameters that change in between.
+        """Solve, starting at the last answer if there is one; useful if parameters change.
 
-        The solver that proved the last answer begins there if it can (``lowrank`` can); whatever
-        that does not prove, and all else, `sdpdr.solve` is asked.
+        The solver that proved the last answer starts there if it can (``lowrank`` can). If that
+        proves nothing, or there is no last answer, this is `sdpdr.solve`.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class Model(NothingButAdded):
         return describe(self, style)
 
     def legend(self) -> dict[str, dict[str, Any]]:
-        """What the letters of `describe` stand for, by label.
+        """The arrays of the letters of `describe`, by label.
 
         Examples
         --------
@@ -281,7 +281,7 @@ class Model(NothingButAdded):
         return legend(self)
 
     def size(self) -> dict[str, Any]:
-        """Numbers that matter before solving: orders of matrices, scalars, rows by label."""
+        """The size of the program: orders of matrices, number of scalars, rows by label."""
         variables = self.variables()
         rows = {
             label: term.lhs.m
@@ -298,7 +298,7 @@ class Model(NothingButAdded):
         return self.describe()
 
     def _repr_latex_(self) -> str:
-        """How a notebook shows it."""
+        """LaTeX for notebooks."""
         return f"$$\n{self.describe('latex')}\n$$"
 
     def __repr__(self) -> str:
@@ -306,15 +306,15 @@ class Model(NothingButAdded):
 
 
 def _speaks_of(block: Block) -> Mapping[str, Declared]:
-    """The variables and parameters that a block names."""
+    """The variables and parameters in a block, by name."""
     declared: Mapping[str, Declared] | None = getattr(block, "declared", None)
     return {v.name: v for v in block.variables()} if declared is None else declared
 
 
 def _what_to_write(other: Any) -> str:
-    """What may help somebody who added this to a model."""
+    """Advice for someone who added this to a model."""
     if type(other).__module__.partition(".")[0] == "cvxpy":
-        return "; write from_cvxpy(function) to admit what is written in cvxpy"
+        return "; write from_cvxpy(function) for constraints that are written in cvxpy"
     if isinstance(other, (Number, np.ndarray)):
         return "; numbers are added to what is minimised, minimize(f + 3.0)"
     if isinstance(other, Iterable) and not isinstance(other, str):

@@ -1,4 +1,4 @@
-"""What NumPy's operators do with operands that are no arrays, and what is said where none fits."""
+"""NumPy's operators for operands that are not arrays, and messages for undefined operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.errors import ModelError
 
-# The method of the left side, and that of the right one where the left is an array.
+# The method of the left operand, and that of the right operand if the left one is an array.
 _OPERATORS: Mapping[np.ufunc, tuple[str, str]] = MappingProxyType(
     {
         np.absolute: ("__abs__", ""),
@@ -51,7 +51,7 @@ _INSTEAD: Mapping[str, str] = MappingProxyType(
 
 
 def told(operand: Any) -> str:
-    """An operand in words, with its shape.
+    """A description of an operand with its shape, for messages.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def told(operand: Any) -> str:
 
 
 def is_two(exponent: Any) -> bool:
-    """Whether an exponent is the one that is known.
+    """Whether an exponent is 2, the only one that is supported.
 
     Examples
     --------
@@ -80,6 +80,7 @@ def is_two(exponent: Any) -> bool:
 
 
 def _array(operand: Any) -> Any:
+    """An operand as an array, or unchanged if it cannot be one."""
     try:
         return np.asarray(operand)
     except ValueError:  # sequences of unequal length
@@ -87,7 +88,7 @@ def _array(operand: Any) -> Any:
 
 
 def operator(ufunc: np.ufunc, method: str, operands: Sequence[Any]) -> Any:
-    """What an operator of NumPy makes of operands, one of which is an expression or a function.
+    """The result of a NumPy operator, one of whose operands is an expression or a function.
 
     Examples
     --------
@@ -111,18 +112,19 @@ def operator(ufunc: np.ufunc, method: str, operands: Sequence[Any]) -> Any:
 
 
 def refuse(name: str) -> NoReturn:
-    """Say that a function of NumPy is not known, and what to write instead."""
+    """Raise an error that a function of NumPy is not supported, and say what to write instead."""
     instead = f"; write {_INSTEAD[name]}" if name in _INSTEAD else ""
     raise ModelError(f"numpy.{name} of an expression is not affine, or not known here{instead}.")
 
 
 def refused(words: str) -> Any:
-    """An operator that raises words about both of its operands.
+    """An operator that raises an error with a message about both of its operands.
 
     Parameters
     ----------
     words : str
-        In which ``{0}`` and ``{1}`` are the operands in words, and ``{2}`` is the second as it is.
+        The message, in which ``{0}`` and ``{1}`` are descriptions of the operands, and ``{2}`` is
+        the second operand itself.
     """
 
     def method(self: Any, other: Any = None) -> NoReturn:
@@ -136,11 +138,11 @@ _STRICT = (
     "of two functions is a scalar t with f <= t and g <= t."
 )
 _PRODUCT = "{0} and {1} have no matrix product; write (weights * f).sum() for weighted sums."
-_MATRIX = "{0} is no matrix, and makes no matrix inequality with {1}; write <= or >=."
+_MATRIX = "{0} is not a matrix, and has no matrix inequality with {1}; write <= or >=."
 
 
 class NoSuchOperator:
-    """Operators that convex and concave functions do not have, each of which says what to write."""
+    """Operators that convex and concave functions do not have; errors say what to write instead."""
 
     __lt__ = __gt__ = refused(_STRICT)
     __matmul__ = __rmatmul__ = refused(_PRODUCT)
@@ -167,19 +169,19 @@ class NoSuchOperator:
 
 
 _WEIGHED = (
-    "blocks and models are no numbers, and have no weights; weigh what they say: minimize(2.0 * f) "
+    "blocks and models cannot be multiplied; multiply the expressions in them: minimize(2.0 * f) "
     "for 2.0 * minimize(f), minimize(-f) for -maximize(f)."
 )
 _COMPARED = (
-    "blocks and models are not compared. Sizes of several values, added, are blocks: limit one "
-    "number, abs(x).sum() + abs(y).sum() <= b, or value by value, abs(x[k]) + abs(y[k]) <= b."
+    "blocks and models cannot be compared. A sum of penalties of several values is a model: bound "
+    "a scalar, abs(x).sum() + abs(y).sum() <= b, or each value, abs(x[k]) + abs(y[k]) <= b."
 )
-_JOINED = "statements are added, where all of them must hold: (a <= x) + (x <= b)."
-_LESS = "nothing is taken from a model; write one that says less, and add to it."
+_JOINED = "constraints are combined by +, and then all must hold: (a <= x) + (x <= b)."
+_LESS = "blocks cannot be subtracted from a model; write a smaller model, and add to it."
 
 
 class NothingButAdded:
-    """Operators that blocks and models do not have, each of which says what to write."""
+    """Operators that blocks and models do not have; errors say what to write instead."""
 
     __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = refused(_WEIGHED)
     __matmul__ = __rmatmul__ = __pow__ = __rpow__ = refused(_WEIGHED)

@@ -1,4 +1,4 @@
-"""Numbers of a model that change between solves."""
+"""Parameters: numbers of a model that may change between solves."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ T = TypeVar("T")
 
 
 class Parameter(Operators):
-    """Numbers that have a name, and may be changed between solves.
+    """Named numbers that may change between solves.
 
-    A parameter is a constant to all operators; times an expression of variables, it is a
-    coefficient. Products of parameters are not linear in them, and refused.
+    Operators treat a parameter as a constant; a parameter times an expression of variables is a
+    coefficient. Products of parameters are refused, because they are not linear in them.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Parameter(Operators):
 
     @property
     def value(self) -> Array:
-        """The numbers at present.
+        """The present numbers.
 
         Raises
         ------
@@ -81,17 +81,18 @@ class Parameter(Operators):
 
     @property
     def has_value(self) -> bool:
-        """Whether it was given numbers."""
+        """Whether it has numbers."""
         return self._value is not None
 
     def at_each_entry(self, function: Callable[[float], T]) -> list[T]:
-        """What a function of the value gives with each entry moved in turn; the value stays.
+        """The results of a function with each entry increased in turn; the value is restored.
 
         Parameters
         ----------
         function : callable
-            Of the step, with the parameter moved. Steps go up, since weights must stay positive,
-            and are no smaller than the entry: of an affine function any step is exact.
+            Takes the step, while the parameter is changed. Steps are positive, since weights must
+            stay positive, and at least as large as the entry; for an affine function any step is
+            exact.
 
         Examples
         --------
@@ -113,7 +114,7 @@ class Parameter(Operators):
         return found
 
     def affine(self) -> Affine:
-        """The numbers, as an expression."""
+        """The parameter as an expression."""
         whole = VectorMap(sp.eye_array(self.size, format="csr"))
         return Affine({self.name: whole}, np.zeros(self.size), self.shape, {self.name: self})
 
@@ -124,13 +125,13 @@ class Parameter(Operators):
 
 @checks_keywords
 def parameter(name: str, shape: Any = None, *, value: Any = None) -> Parameter:
-    """Numbers that may be changed between solves (see `Parameter`).
+    """Named numbers that may change between solves (see `Parameter`).
 
     Parameters
     ----------
     name : str
     shape : int or tuple of int, optional
-        That of the value by default.
+        By default the shape of the value.
     value : array_like, optional
 
     Returns
@@ -143,24 +144,25 @@ def parameter(name: str, shape: Any = None, *, value: Any = None) -> Parameter:
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:
+    """The shape as a tuple; an error that mentions ``value`` if it is not a shape."""
     try:
         return shape_of(f"parameter {name!r}", shape)
     except DataTypeError as error:
         raise DataTypeError(
-            f"{error} A value goes by its name: parameter({name!r}, value={shape!r})."
+            f"{error} Pass a value by keyword: parameter({name!r}, value={shape!r})."
         ) from None
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Rows of an expression times numbers that change: T (factor * of).
+    """Rows of an expression times parameters: T (factor * of).
 
     Parameters
     ----------
     weights : sparse array of shape (m, q)
         T.
     factor : Affine
-        q values that only parameters have a say in.
+        q values that depend on parameters only.
     of : Affine
         q values, without parameters.
     """
@@ -185,25 +187,25 @@ class Product:
     __array_ufunc__ = None
 
     def at(self, numbers: Callable[[Parameter], Array]) -> Affine:
-        """The rows at numbers for the parameters."""
+        """The rows with numbers for the parameters."""
         factor = fixed(self.factor, numbers).constant
         return (factor * self.of.reshape(-1)).combined(self.weights, (self.weights.shape[0],))
 
     def slope(self, name: str, values: Array) -> Array:
-        """Derivative by a parameter where `of` has the values given; of shape (m, size)."""
+        """Derivative by a parameter, given the values of `of`; of shape (m, size)."""
         by_row = self.factor.maps[name].matrix()
         return np.asarray((self.weights @ (sp.diags_array(values) @ by_row)).toarray())
 
 
 def parameters_of(expression: Affine) -> dict[str, Parameter]:
-    """The parameters that have a say in an expression, by name."""
+    """The parameters in an expression, by name."""
     return {
         name: found for name, found in expression.declared.items() if isinstance(found, Parameter)
     }
 
 
 def parameter_of(known: Mapping[str, Parameter], parameter: str | Parameter) -> Parameter:
-    """The parameter of a model that has a name, or the name of another.
+    """The parameter of a model with a name, or with the name of another parameter.
 
     Raises
     ------
@@ -216,17 +218,17 @@ def parameter_of(known: Mapping[str, Parameter], parameter: str | Parameter) -> 
 
 
 def times_parameters(known: Affine, other: Affine) -> Affine:
-    """Numbers that only parameters have a say in, times an expression of the same shape.
+    """An expression in parameters only, times an expression of the same shape.
 
     Raises
     ------
     ModelError
-        If the other one depends on parameters as well, or a variable of it has the name of one.
+        If the other expression depends on parameters, too, or a variable in it has the name of one.
     """
     if parameters_of(other):
         raise ModelError(
             f"a product of parameters ({', '.join({**known.maps, **parameters_of(other)})}) is not "
-            "linear in them; make their product a parameter of its own."
+            "linear in them; make their product another parameter."
         )
     product = Product(sp.eye_array(known.m, format="csr"), known, other)
     declared = joined(known.declared, other.declared)
@@ -234,27 +236,27 @@ def times_parameters(known: Affine, other: Affine) -> Affine:
 
 
 def present(parameter: Parameter) -> Array:
-    """The numbers of a parameter, in a row."""
+    """The numbers of a parameter as a vector."""
     return parameter.value.ravel()
 
 
 def generic(parameter: Parameter) -> Array:
-    """Numbers at which two expressions differ unless they are the same for all numbers.
+    """Random numbers, at which two expressions almost surely differ unless they are identical.
 
-    They have no pattern: those where expressions meet by chance are a set of volume zero.
+    They are the same for every call with one name and size.
     """
     seed = list(parameter.name.encode())
     return np.random.default_rng(seed).standard_normal(parameter.size)
 
 
 def fixed(expression: Affine, numbers: Callable[[Parameter], Array] = present) -> Affine:
-    """The expression at numbers for its parameters, which it no longer knows.
+    """The expression with numbers in place of its parameters.
 
     Parameters
     ----------
     expression : Affine
     numbers : callable
-        Takes a parameter; its present values by default.
+        Takes a parameter, and returns its numbers; the present ones by default.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """The whole vocabulary of blocks: equal, at most, in a cone, minimise, maximise, penalise.
 
-Left and right side stay apart, so that any term can be softened or relaxed.
+Left-hand and right-hand sides are kept apart, so that any term can be softened or relaxed.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Called:
     Parameters
     ----------
     word : str
-        A penalty, of which the sum over all values is meant, or the name of a function.
+        The name of a function, or a penalty, which stands for the sum over all values.
     of : tuple of Affine or str
-        What it is of; matrices are printed as such if it is `of_matrices`.
+        Its arguments; matrices are printed as matrices if `of_matrices`.
     factors : tuple of Affine, array or float
-        What it is multiplied by, one value or one for each value of a penalty.
+        Factors, each one value or one for each value of a penalty.
     sign : {1, -1}
     of_matrices : bool, default False
     """
@@ -80,12 +80,12 @@ class Shown:
 
 @dataclass(frozen=True, eq=False)
 class Lowering:
-    """What a term is there for, for printing.
+    """The origin of a term that a function introduced, for printing.
 
     Parameters
     ----------
     left : Shown, optional
-        The functions that are compared; another term of the block says it if there are none.
+        The functions that are compared; None if another term of the block shows them.
     relation : {"<=", ">="}
     right : Affine, optional
     """
@@ -96,14 +96,14 @@ class Lowering:
 
 
 class _Stated:
-    """What can be evaluated at a point."""
+    """Base of terms, which can be evaluated at a point."""
 
     def price(self, values: Mapping[str, Value]) -> float:
-        """What it adds to the objective of the minimisation; nothing of a constraint."""
+        """Its contribution to the minimised objective; zero for a constraint."""
         return 0.0
 
     def excess(self, values: Mapping[str, Value]) -> Array | None:
-        """By how much a constraint is violated, value by value, or less; None of a cost."""
+        """Violation of each row of a constraint, negative if it holds strictly; None for a cost."""
         return None
 
 
@@ -125,7 +125,7 @@ class _Sided(_Stated):
         object.__setattr__(self, "rhs", np.broadcast_to(rhs, (self.lhs.m,)).copy())
 
     def excess(self, values: Mapping[str, Value]) -> Array:
-        """What the left side has beyond the right one."""
+        """The left-hand side minus the right-hand side."""
         return evaluate(self.lhs, values) - self.rhs
 
 
@@ -140,13 +140,13 @@ class Equal(_Sided):
     name : str
         Distinguishes the terms of one block; the rows' label is ``block.name``.
     symbol : str
-        How the right side is written in mathematics.
+        The right-hand side in formulas.
     written : Written or Lowering, optional
-        How the whole row is, where it was written with operators.
+        The printed form of the row, if it was written with operators.
     """
 
     def excess(self, values: Mapping[str, Value]) -> Array:
-        """The difference of the sides."""
+        """The absolute difference of the sides."""
         return np.abs(super().excess(values))
 
 
@@ -162,7 +162,7 @@ class InCone(_Stated):
     Parameters
     ----------
     lhs : Affine
-        For ``"psd"`` in ``svec`` coordinates.
+        The values; for ``"psd"`` in ``svec`` coordinates.
     cone : {"psd", "nonnegative"}
     name : str
     """
@@ -179,7 +179,7 @@ class InCone(_Stated):
             order_of(self.lhs.m)
 
     def excess(self, values: Mapping[str, Value]) -> Array:
-        """The entries, or the eigenvalues, with their signs turned."""
+        """The negated entries, or the negated eigenvalues."""
         found = evaluate(self.lhs, values)
         return np.asarray(
             -found if self.cone == "nonnegative" else -np.linalg.eigvalsh(smat(found))
@@ -199,47 +199,47 @@ class _Goal(_Stated):
     @property
     @abstractmethod
     def cost(self) -> Affine:
-        """What it adds to the objective of the minimisation."""
+        """Its contribution to the minimised objective."""
 
     def price(self, values: Mapping[str, Value]) -> float:
-        """Its cost."""
+        """The cost at a point."""
         return float(evaluate(self.cost, values)[0])
 
 
 @dataclass(frozen=True, eq=False)
 class Minimize(_Goal):
-    """An affine expression of one value, as small as it can be.
+    """Minimises a scalar affine expression.
 
-    The goals of a model add up. It is reported as a maximisation if all of them are `Maximize`,
-    as a minimisation if one is `Minimize`; the signs of the data have no say in it.
+    The objectives of a model add up. It is reported as a maximisation if all of them are
+    `Maximize`, and as a minimisation if one is `Minimize`.
 
     Parameters
     ----------
     lhs : Affine
-        One value.
+        The expression, with one value.
     name : str
     written : Shown, optional
-        How it was written, but for prices that are terms of their own.
+        Its printed form, without penalties that are separate terms.
     """
 
     @property
     def cost(self) -> Affine:
-        """What it adds to the objective of the minimisation."""
+        """Its contribution to the minimised objective."""
         return self.lhs
 
 
 @dataclass(frozen=True, eq=False)
 class Maximize(_Goal):
-    """An affine expression of one value, as large as it can be (parameters as for `Minimize`)."""
+    """Maximises a scalar affine expression (parameters as for `Minimize`)."""
 
     @cached_property
     def cost(self) -> Affine:
-        """What it adds to the objective of the minimisation."""
+        """Its contribution to the minimised objective."""
         return -self.lhs
 
 
 def require_weights(weights: Any, what: str) -> None:
-    """Refuse weights that make what is weighed no convex function.
+    """Raise an error for weights that are negative or not finite.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def require_weights(weights: Any, what: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Penalize(_Stated):
-    r"""Adds a price for the rows' excess ``v = lhs - rhs`` to the minimised objective.
+    r"""Adds a penalty for the excess ``v = lhs - rhs`` of every row to the minimised objective.
 
     =============  ===========================================
     ``penalty``    cost of a row
@@ -277,7 +277,7 @@ class Penalize(_Stated):
     written : Affine, optional
         v as it was written, for printing.
     factors : tuple of Affine, array or float, optional
-        The weight as it was written, for printing; that of squares is twice as large.
+        The weight as it was written, for printing; ``weight`` is twice that for squares.
     """
 
     lhs: Affine
@@ -304,6 +304,7 @@ class Penalize(_Stated):
             self._keep(np.flatnonzero(self.weight))
 
     def _keep(self, rows: Index) -> None:
+        """Drop all other rows."""
         for name in ("rhs", "weight"):
             object.__setattr__(self, name, getattr(self, name)[rows])
         object.__setattr__(self, "lhs", self.lhs.picked(rows))
@@ -311,7 +312,7 @@ class Penalize(_Stated):
             object.__setattr__(self, "written", self.written.reshape(-1).picked(rows))
 
     def price(self, values: Mapping[str, Value]) -> float:
-        """That of all rows."""
+        """The sum of the penalties of all rows."""
         excess = evaluate(self.lhs, values) - self.rhs
         if self.penalty == "square":
             return float(0.5 * self.weight @ np.square(excess))
@@ -323,15 +324,15 @@ class Penalize(_Stated):
 class Smooth(_Stated):
     """Adds a convex function of exponential or power cones to the minimised objective.
 
-    Such a model has no standard form. Value and bound are proved over the cones that cvxpy writes
-    it in (`sdpdr.certify`).
+    Such a model has no standard form. Value and bound are proved over the cones with which cvxpy
+    writes it (`sdpdr.certify`).
 
     Parameters
     ----------
     lhs : Affine
-        All arguments in a row.
+        All arguments as one vector.
     function : Atom
-        Convex, or concave: its negative is what is added then.
+        The function; if it is concave, its negative is added.
     weight : float
         Positive.
     name : str

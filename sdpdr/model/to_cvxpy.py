@@ -30,7 +30,7 @@ def render_model(model: Model) -> Rendered:
     variables = {v.name: declare(v) for v in model.variables()}
     constraints: dict[str, Any] = {}
     extra: list[Any] = []
-    # Priced rows get a variable of their own, so that they have a multiplier to certify with.
+    # Penalized rows get an extra variable, so that they have a multiplier for the certificate.
     excesses: dict[str, tuple[cp.Variable, cp.Expression]] = {}
     objective: Any = cp.Constant(0.0)
     for label, term in model.labelled_terms():
@@ -67,7 +67,7 @@ def render_model(model: Model) -> Rendered:
 
 
 def express(affine: Affine, variables: Mapping[str, cp.Variable]) -> cp.Expression:
-    """An affine expression on cvxpy variables."""
+    """An affine expression of cvxpy variables."""
     total: Any = affine.constant
     for name, linear_map in affine.maps.items():
         total = apply(linear_map, variables[name]) + total
@@ -75,6 +75,7 @@ def express(affine: Affine, variables: Mapping[str, cp.Variable]) -> cp.Expressi
 
 
 def _in_cone(term: InCone, lhs: Any) -> Any:
+    """The constraint of cvxpy."""
     if term.cone == "nonnegative":
         return lhs >= 0
     n = order_of(term.lhs.m)
@@ -82,6 +83,7 @@ def _in_cone(term: InCone, lhs: Any) -> Any:
 
 
 def _price(term: Penalize, excess: Any) -> Any:
+    """The penalty as an expression of cvxpy."""
     if term.penalty == "square":
         return 0.5 * cp.sum(cp.multiply(term.weight, cp.square(excess)))
     size = cp.abs(excess) if term.penalty == "absolute" else cp.pos(excess)

@@ -42,13 +42,13 @@ def to_sdp(model: Model) -> SDP:
 
 
 def with_slack(model: Model, values: Mapping[str, Value]) -> dict[str, Value]:
-    """A point of a model as one of its standard form: slack of penalties is what they are paid for.
+    """A point of a model, completed to a point of its standard form by the slacks of penalties.
 
     Parameters
     ----------
     model : Model
     values : mapping from variable name to array or Factor
-        Of all variables of the model.
+        Values of all variables of the model.
 
     Examples
     --------
@@ -77,13 +77,13 @@ def with_slack(model: Model, values: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def standard_point(model: Model, sdp: SDP, point: Point) -> Point:
-    """The point of a model that was solved as written, in its standard form.
+    """A point of a model that was solved in cvxpy, as a point of its standard form.
 
     Parameters
     ----------
     model : Model
     sdp : SDP
-        Its standard form, whose rows are those that multipliers are kept of.
+        Its standard form; multipliers of other rows are dropped.
     point : Point
     """
     labels = set(sdp.labels)
@@ -101,6 +101,7 @@ class _Parts:
     lmis: list[Lmi] = field(default_factory=list)
 
     def lower(self, label: str, term: Term) -> None:
+        """Add the variables, rows and costs of a term."""
         if isinstance(term, Equal):
             self._rows(label, "==", term.lhs, term.rhs)
         elif isinstance(term, AtMost):
@@ -127,10 +128,11 @@ class _Parts:
             )
 
     def _rows(self, label: str, relation: Relation, lhs: Affine, rhs: np.ndarray) -> None:
+        """Add rows."""
         self.rows.append(Rows(label, relation, dict(lhs.maps), rhs - lhs.constant))
 
     def _penalty(self, label: str, term: Penalize) -> None:
-        """``lhs - slack <= rhs`` (or ==), with the price on the slack."""
+        """``lhs - slack <= rhs`` (or ==), with the penalty on the slack."""
         m, eye = term.lhs.m, sp.eye_array(term.lhs.m, format="csr")
         if term.penalty == "square":
             slack = VectorVariable(f"{label}.slack", m, curvature=term.weight)

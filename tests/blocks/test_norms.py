@@ -216,7 +216,7 @@ def test_k_must_be_in_range():
         blocks.KyFan(free(12), 4, (3, 4))
     with pytest.raises(ModelError, match=r"1..3, the order; it is 0"):
         blocks.Fantope(3, 0)
-    with pytest.raises(ModelError, match="no symmetric matrix"):
+    with pytest.raises(ModelError, match="not a symmetric matrix"):
         blocks.KyFan(free(5), 1)
     with pytest.raises(ModelError, match="limit of a KyFan must be finite; it is nan"):
         blocks.KyFan(free(15), 1, limit=np.nan)

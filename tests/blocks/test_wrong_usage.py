@@ -35,7 +35,7 @@ MISTAKES = [
     (
         lambda: (Gram(3) + Isometry(GRAPH, gram="G")).to_sdp(),
         ModelError,
-        "'isometry' speaks of variable 'G', which no block declares; declared are K",
+        "'isometry' uses the variable 'G', which no block declares; declared are K",
     ),
     (
         lambda: (Gram(3) + RAW).to_sdp(),
@@ -73,7 +73,7 @@ MISTAKES = [
     (
         lambda: list(soften(Isometry(GRAPH), 1.0, square=True).terms()),
         ModelError,
-        "prices equalities only.*Use square=False",
+        "penalizes equalities only.*Use square=False",
     ),
     (
         lambda: list(soften(Variance(3), 1.0).terms()),

@@ -230,7 +230,7 @@ MISTAKES = {
     "log det above a limit": (
         lambda: log_det(S) >= 1.0,
         ModelError,
-        r"no limit. For log_det\(S\) >= c of order n write root_det\(S\) >= numpy.exp\(c / n\)",
+        r"cannot be bounded. For log_det\(S\) >= c of order n write root_det\(S\) >= numpy.exp\(c / n\)",
     ),
     "a limit on values that are summed": (
         lambda: atom(cp.huber, w2, M=1.0) <= 4.0,
@@ -253,7 +253,7 @@ MISTAKES = {
         ModelError,
         r"lambda_max of shapes \(2,\)",
     ),
-    "softmax below one": (lambda: log_sum_exp(w2) <= 1.0, ModelError, "has no limit"),
+    "softmax below one": (lambda: log_sum_exp(w2) <= 1.0, ModelError, "cannot be bounded"),
 }
 
 

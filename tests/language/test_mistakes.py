@@ -79,12 +79,12 @@ MISTAKES = {
     "a trace": (lambda: X.trace(), ShapeError, "square matrix has a trace"),
     "an objective of several": (lambda: maximize(w), ShapeError, r"Write \.sum\(\)"),
     "an objective of none": (lambda: maximize(3.0), DataTypeError, "K.trace"),
-    "a convex maximum": (lambda: maximize(abs(t)), ModelError, "turn its sign"),
-    "a concave minimum": (lambda: minimize(t - abs(t)), ModelError, "turn its sign"),
+    "a convex maximum": (lambda: maximize(abs(t)), ModelError, "change its sign"),
+    "a concave minimum": (lambda: minimize(t - abs(t)), ModelError, "change its sign"),
     "the largest square": (
         lambda: maximize(square(K).sum()),
         ModelError,
-        "maximize of a convex function is no convex program, as maximize takes concave functions",
+        "maximize of a convex function is not a convex program: maximize takes concave functions",
     ),
     "a price to be paid out": (
         lambda: minimize(t) + (t >= 0.0) + -square(t),
@@ -211,7 +211,7 @@ MISTAKES = {
     "the least of a concave form": (
         lambda: minimize(t - quad_form(w, np.eye(4))),
         ModelError,
-        "minimize of a concave function is no convex program, as minimize takes convex functions",
+        "minimize of a concave function is not a convex program: minimize takes convex functions",
     ),
     "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
     "a price that is no number": (lambda: abs(w) * np.nan, ModelError, "or zero.* nan"),

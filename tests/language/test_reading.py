@@ -104,7 +104,7 @@ def test_what_comes_of_the_program_has_no_way_back():
     program = read(cp.Minimize(cp.Variable(nonneg=True)))
     solution = sdpdr.solve(program)
     for changed in (replace(program, name="other"), pickle.loads(pickle.dumps(program))):
-        with pytest.raises(DataError, match="does not know the problem"):
+        with pytest.raises(DataError, match="does not hold the problem"):
             changed.give_back(solution)
 
 

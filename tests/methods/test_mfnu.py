@@ -71,7 +71,7 @@ def test_merged_points_pull_as_often_as_they_are():
 def test_what_is_refused():
     with pytest.raises(DisconnectedGraphError):
         methods.mfnu(graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0]))
-    with pytest.raises(DataError, match="does not know its points"):
+    with pytest.raises(DataError, match="does not hold its points"):
         methods.mfnu(graphs.path([1.0, 1.0]))
     graph = roll(20, 4)
     with pytest.raises(DataError, match="of 3 points"):

@@ -1,4 +1,4 @@
-"""The vocabulary: blocks that say one thing each about named variables."""
+"""The vocabulary: each block is one statement about named variables."""
 
 from sdpdr.base.gather import names as _names
 from sdpdr.model.blocks.anchors import AnchoredIsometry as AnchoredIsometry

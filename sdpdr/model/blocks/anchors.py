@@ -1,4 +1,4 @@
-"""Points whose coordinates are known, beside points whose Gram matrix is not."""
+"""Anchors, whose coordinates are known, and points whose Gram matrix is unknown."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from sdpdr.program.point import PsdVariable
 class Coordinates(Block):
     r"""Declares :math:`Z = \begin{pmatrix} I & Y^T \\ Y & K \end{pmatrix} \succeq 0`.
 
-    That is :math:`K \succeq Y Y^T`: inner products K of the unknown points, whose shadows Y in r
-    dimensions are measured in the coordinates of known points.
+    That is :math:`K \succeq Y Y^T`: K holds the inner products of the unknown points, and Y their
+    projections to the r dimensions in which the anchors have coordinates.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class AnchoredLengths(Block):
 
     @property
     def label(self) -> str:
-        """As of unanchored lengths."""
+        """The label of lengths without anchors."""
         return "isometry"
 
     def terms(self) -> Iterable[Term]:
@@ -164,7 +164,7 @@ class VarianceAboutMean(Block):
     vectors : array or sparse array of shape (n, order)
         The f_i; the identity for points whose Gram matrix is K itself.
     weights : array of shape (n,)
-        c, how many points each stands for.
+        c, the number of points that each stands for.
     gram : str, default "K"
     """
 
@@ -173,7 +173,7 @@ class VarianceAboutMean(Block):
     gram: str = "K"
 
     def terms(self) -> Iterable[Term]:
-        """Sum of squares less that of the mean."""
+        """Sum of squares minus that of the mean."""
         c = np.asarray(self.weights, dtype=float)
         squares = c[None, :] @ QuadraticForms(self.vectors)
         mean = QuadraticForms((c @ self.vectors)[None, :])

@@ -1,4 +1,4 @@
-"""Matrices seen from both sides: how each splits into factors, and what two projections keep."""
+"""Stacks of matrices: factorizations of each, and the part that two projections preserve."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Splittings(Block):
     matrices : array of shape (n, p, q)
         M.
     gram : str, default "W"
-        The matrices are called W0, W1, ...
+        Prefix of the names W0, W1, ... of the matrices.
 
     References
     ----------
@@ -66,6 +66,7 @@ class Splittings(Block):
         return self._total(self.matrices.shape[1] + np.arange(self.matrices.shape[2]))
 
     def _total(self, places: Index) -> Affine:
+        """The sum over i of the principal part of W_i at some positions, in svec coordinates."""
         row, column = svec_pairs(np.arange(svec_size(places.size)))
         picked = svec_index(places[row], places[column])
         order = sum(self.matrices.shape[1:])
@@ -86,7 +87,7 @@ class Splittings(Block):
 
 @dataclass(frozen=True, eq=False)
 class KeptNorms(Block):
-    r"""Maximises what two matrices T and S keep of a stack, in the trace norm.
+    r"""Maximises the part of a stack that two matrices T and S preserve, in the trace norm.
 
     .. math::
 

@@ -23,7 +23,7 @@ from sdpdr.program.point import VectorVariable
 class NeighbourSums(Combined):
     r"""Row sums over neighbours only: :math:`\sum_{i \sim j} K_{ij}` for every j.
 
-    The diagonal counts where a pair (j, j) is given.
+    Pairs (j, j) add entries of the diagonal.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class OtherSums(Summed):
 
 @dataclass(frozen=True, eq=False)
 class NonNegative(Block):
-    r"""Keeps entries from being negative, :math:`K_{ij} \ge 0`: no angle at the origin is obtuse.
+    r"""Keeps entries nonnegative, :math:`K_{ij} \ge 0`: no angle at the origin is obtuse.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class RowSums(Block):
 
 @dataclass(frozen=True, eq=False)
 class TraceAtMost(Block):
-    r"""Limits the size of everything, :math:`\operatorname{tr} K \le \tau`.
+    r"""Bounds the trace, :math:`\operatorname{tr} K \le \tau`.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class TraceAtMost(Block):
     limit : float
         :math:`\tau`.
     weights : array of shape (n,), optional
-        How many points each node stands for; the sum of :math:`c_i K_{ii}` is then limited.
+        How many points each node stands for; the sum of :math:`c_i K_{ii}` is then bounded.
     gram : str, default "K"
     """
 
@@ -146,7 +146,7 @@ class TraceAtMost(Block):
 
 @dataclass(frozen=True, eq=False)
 class LeastTrace(Block):
-    r"""Minimises :math:`\operatorname{tr} K`, the squared distances from the origin.
+    r"""Minimises :math:`\operatorname{tr} K`, the sum of squared distances from the origin.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class Dispersion(Block):
     gram: str = "K"
 
     def terms(self) -> Iterable[Term]:
-        """The squares less the square of the mean."""
+        """The sum of squares minus that of the mean."""
         c = np.ones(self.n) if self.weights is None else np.asarray(self.weights, dtype=float)
         mean = (1.0 / c.sum()) * QuadraticForms(c[None, :])
         variance = Trace(self.n, self.weights) @ Var(self.gram) - mean @ Var(self.gram)

@@ -1,4 +1,4 @@
-"""Statements about expressions of any matrices, and what all norms have in common."""
+"""Statements about any expressions, and the base classes of norms."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Stated(Block):
     introduced: Sequence[Variable] = ()
 
     def variables(self) -> Iterable[Variable]:
-        """Those that are introduced."""
+        """The introduced variables."""
         return self.introduced
 
     def terms(self) -> Iterable[Term]:
-        """Those that are stated."""
+        """The stated terms."""
         return self.stated
 
     @property
@@ -59,14 +59,14 @@ class Stated(Block):
 
 @dataclass(frozen=True, eq=False)
 class Sized(Block):
-    """A convex measure of an expression, paid for or limited.
+    """A convex measure of an expression, penalized or bounded.
 
     Parameters
     ----------
     limit : float, optional
-        Keep the measure at most this large, instead of paying for it.
+        Upper bound of the measure; without it the measure is penalized.
     weight : float, default 1
-        Price of a unit.
+        Weight of the measure in the objective.
 
     Raises
     ------
@@ -83,6 +83,7 @@ class Sized(Block):
             self._require("limit", 0.0)
 
     def _require(self, name: str, least: float) -> None:
+        """Raise an error unless an attribute is finite and above ``least``."""
         value = getattr(self, name)
         if not least < value < np.inf:
             kind = "positive and finite" if least == 0.0 else "finite"
@@ -91,7 +92,7 @@ class Sized(Block):
             )
 
     def _measured(self, size: Affine) -> Term:
-        """The price of the measure, or its limit."""
+        """The penalty of the measure, or its bound."""
         if self.limit is None:
             return Minimize(self.weight * size)
         return AtMost(size, self.limit, "limit")
@@ -99,7 +100,7 @@ class Sized(Block):
 
 @dataclass(frozen=True, eq=False)
 class Topped(Sized):
-    """A measure that is kept below a scalar: a number if it is limited, a variable if priced.
+    """A measure that is kept below a scalar: its bound, or a variable if it is penalized.
 
     Parameters
     ----------
@@ -110,18 +111,18 @@ class Topped(Sized):
     top: str = field(default="t", kw_only=True)
 
     def variables(self) -> Iterable[Variable]:
-        """The scalar that a priced measure stays below; a limited one needs none."""
+        """The scalar above a penalized measure; a bounded measure needs none."""
         yield from super().variables()
         if self.limit is None:
             yield VectorVariable(self.top, 1)
 
     def _top(self, multiples: Array) -> Affine:
-        """Multiples of that scalar, or of the limit."""
+        """Multiples of that scalar, or of the bound."""
         if self.limit is None:
             return multiples[:, None] @ Var(self.top)
         return Affine({}, self.limit * multiples)
 
     def _priced_top(self) -> Iterable[Term]:
-        """The price of that scalar, where it is no number."""
+        """The penalty on that scalar, if it is a variable."""
         if self.limit is None:
             yield self._measured(self._top(np.ones(1)))

@@ -32,7 +32,7 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class ProductLift(Declaration):
-    r"""Declares a matrix X together with what a factorization :math:`X = U V^T` needs.
+    r"""Declares a matrix X together with the Gram matrices of factors :math:`X = U V^T`.
 
     .. math::
 
@@ -40,7 +40,7 @@ class ProductLift(Declaration):
         A = U U^T,\ B = V V^T .
 
     Every positive semidefinite Z is such a product, with as many columns as its rank, so X alone
-    is not restricted. `TraceNorm` and `MaxNorm` speak of the diagonal of Z.
+    is not restricted. `TraceNorm` and `MaxNorm` constrain the diagonal of Z.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class ProductLift(Declaration):
         return sum(self.shape)
 
     def entries(self, places: Index | list[Shape] | None = None) -> Affine:
-        """Entries :math:`X_{ia}` at places (i, a); by default all of X, row by row."""
+        """Entries :math:`X_{ia}` at pairs (i, a); by default all of X, row by row."""
         pairs = product_pairs(self.shape)
         if places is not None:
             i, a = np.asarray(places, dtype=np.int64).reshape(-1, 2).T
@@ -102,7 +102,7 @@ class _FactorNorm(Sized):
 
     @property
     def lift(self) -> ProductLift:
-        """The matrix of all products, this block's own where `of` is an expression."""
+        """The matrix of all products, which this block declares if `of` is an expression."""
         return ProductLift(self.shape, self.of if isinstance(self.of, str) else self.gram)
 
     def variables(self) -> Iterable[Variable]:
@@ -111,13 +111,14 @@ class _FactorNorm(Sized):
             yield from self.lift.variables()
 
     def _linked(self) -> Iterable[Term]:
+        """The entries of the lift equal those of an expression."""
         if isinstance(self.of, Affine):
             yield Equal(self.lift.entries() - self.of, 0.0, "entries")
 
 
 @dataclass(frozen=True, eq=False)
 class TraceNorm(_FactorNorm):
-    r"""Prices or limits the trace norm, the sum of the singular values of X.
+    r"""Penalizes or bounds the trace norm, the sum of the singular values of X.
 
     .. math:: |X|_{\mathrm{tr}} = \min_{A, B} \tfrac12 (\operatorname{tr} A + \operatorname{tr} B)
               \quad\text{s.t.}\quad \begin{pmatrix} A & X \\ X^T & B \end{pmatrix} \succeq 0 .
@@ -129,22 +130,22 @@ class TraceNorm(_FactorNorm):
     Parameters
     ----------
     of : Affine or str
-        The entries of X, row by row; or the name of a `ProductLift`, whose X is meant.
+        The entries of X, row by row; or the name of the `ProductLift` that holds X.
     shape : tuple of int
         (p, q), of X.
     limit : float, optional
-        Keep the norm at most this large, instead of paying for it.
+        Upper bound of the norm; without it the norm is penalized.
     weight : float, default 1
-        Price of the norm.
+        Weight of the norm in the objective.
     gram : str, default "T"
-        Name of the lift, which this block declares where `of` is an expression.
+        Name of the lift, which this block declares if `of` is an expression.
 
     Raises
     ------
     ModelError
         The limit or the weight is not positive.
     ShapeError
-        The expression has not p q values.
+        The expression does not have p q values.
 
     References
     ----------
@@ -170,13 +171,13 @@ class TraceNorm(_FactorNorm):
 
 @dataclass(frozen=True, eq=False)
 class MaxNorm(Topped, _FactorNorm):
-    r"""Prices or limits the max-norm: the longest row that factors of X need.
+    r"""Penalizes or bounds the max-norm: the largest squared row norm that factors of X need.
 
     .. math:: |X|_{\max} = \min_{A, B} t \quad\text{s.t.}\quad
               \begin{pmatrix} A & X \\ X^T & B \end{pmatrix} \succeq 0,\
               A_{ii} \le t,\ B_{aa} \le t .
 
-    It lies between the largest entry of X in size and the trace norm, and
+    It lies between the largest absolute entry of X and the trace norm, and
     :math:`|X|_{\mathrm{tr}} \le \sqrt{p q}\, |X|_{\max}`. Also
     :math:`|X|_{\max} = \max |D_u X D_v|_{\mathrm{tr}}` over diagonal matrices of unit vectors
     u and v.
@@ -186,7 +187,7 @@ class MaxNorm(Topped, _FactorNorm):
     of, shape, limit, weight, gram
         As for `TraceNorm`.
     top : str, default "t"
-        Name of the scalar t of a priced norm, which this block declares.
+        Name of the scalar t above a penalized norm, which this block declares.
 
     Raises
     ------
@@ -219,7 +220,7 @@ class MaxNorm(Topped, _FactorNorm):
 
 
 def product_pairs(shape: Shape) -> Index:
-    """Places of the entries of X in its lift, row by row, shape (p q, 2).
+    """Pairs of indices of the entries of X in its lift, row by row, shape (p q, 2).
 
     Examples
     --------
@@ -236,7 +237,7 @@ def crossed(values: Array) -> InnerProduct:
 
 
 def require_entries(values: Affine, shape: Shape) -> None:
-    """Refuse an expression that has not one value for every entry of a matrix.
+    """Raise an error unless an expression has one value for every entry of a matrix.
 
     Raises
     ------

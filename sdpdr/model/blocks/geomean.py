@@ -20,24 +20,24 @@ from sdpdr.program.point import VectorVariable
 
 @dataclass(frozen=True, eq=False)
 class GeometricMean(Block):
-    r"""Maximises the geometric mean :math:`(v_1 \cdots v_m)^{1/m}` of values, or keeps it large.
+    r"""Maximises the geometric mean :math:`(v_1 \cdots v_m)^{1/m}`, or bounds it from below.
 
-    The values are paired, and a scalar s stands for at most the mean of each pair (a, b):
+    The values are paired, and a scalar s is at most the geometric mean of each pair (a, b):
 
     .. math:: \begin{pmatrix} a & s \\ s & b \end{pmatrix} \succeq 0
               \quad\Longleftrightarrow\quad a, b \ge 0,\ s^2 \le ab .
 
-    The scalars are paired in their turn, up to the root g. Where m is not a power of two, g itself
-    fills up the leaves, which does not change the optimum: :math:`g^{p} \le v_1 \cdots v_m\,
-    g^{p-m}` says :math:`g^m \le v_1 \cdots v_m`. About m - 1 inequalities in :math:`\log_2 m`
-    levels.
+    The scalars are paired in turn, up to the root g. If m is not a power of two, the remaining
+    leaves are g itself, which does not change the optimum: :math:`g^{p} \le v_1 \cdots v_m\,
+    g^{p-m}` is :math:`g^m \le v_1 \cdots v_m`. There are about m - 1 inequalities in
+    :math:`\log_2 m` levels.
 
     Parameters
     ----------
     values : Affine
-        m expressions; they are thereby kept non-negative.
+        m expressions, which the block keeps nonnegative.
     at_least : float, optional
-        Keep the mean at least this large, instead of maximising it.
+        Lower bound of the mean; without it the mean is maximised.
     name : str, default "g"
         Name of the vector of scalars, which this block declares; its first entry is the root.
 
@@ -77,18 +77,18 @@ class GeometricMean(Block):
         yield VectorVariable(self.name, self._size)
 
     def terms(self) -> Iterable[Term]:
-        """A 2 x 2 matrix inequality for each pair, and what is asked of the root."""
+        """A 2 x 2 matrix inequality for each pair, and the objective or the bound on the root."""
         for s, (a, b) in enumerate(self._pairs):
             places = [(a, 0, 1.0), (-1 - s, 1, SQRT2), (b, 2, 1.0)]
             values = _picked(self.values.m, [(k, i, t) for k, i, t in places if k >= 0])
             scalars = _picked(self._size, [(-1 - k, i, t) for k, i, t in places if k < 0])
-            # An expression without a map would still name the variables of the values.
+            # Without the condition, an expression without maps would still declare variables.
             inside = scalars @ Var(self.name)
             inside = inside + values @ self.values if values.nnz else inside
             yield InCone(inside, "psd", f"pair{s}")
         root = sp.csr_array(([1.0], ([0], [0])), shape=(1, self._size)) @ Var(self.name)
-        # At most the other mean, and never close to twice that: it says nothing new, but where
-        # the values are limited it limits the root, and bounds can be proved.
+        # The geometric mean is at most the arithmetic mean. This redundant row with twice that
+        # bounds the root if the values are bounded, so that bounds of the optimum can be proved.
         m = self.values.m
         mean = np.full((1, m), (1.0 if m == 1 else 2.0) / m)
         yield AtMost(root - mean @ self.values, 0.0, "arithmetic")
@@ -104,8 +104,8 @@ class GeometricMean(Block):
         ----------
         values : array of shape (m,)
         room : float, default 0
-            Share that every scalar stays below the mean of its pair, at least, so that all matrix
-            inequalities hold strictly.
+            Relative amount by which every scalar stays below the mean of its pair, so that all
+            matrix inequalities hold strictly.
 
         Returns
         -------
@@ -121,20 +121,21 @@ class GeometricMean(Block):
         array([ 6.      ,  2.828427, 12.727922])
         """
         root = float(np.exp(np.mean(np.log(values))))
-        # A share for each level, twice, since up to half of the leaves are the root itself.
+        # Twice the amount for each level, since up to half of the leaves are the root itself.
         levels = (values.size - 1).bit_length()
         means = np.full(self._size, root * (1.0 - 2.0 * (levels + 1) * room))
-        # The root comes first of all pairs, and is known; pairs follow those that they are made of.
+        # The root is the first pair, and known; other pairs come after the pairs they consist of.
         for s, pair in enumerate(self._pairs[1:], start=1):
             one, other = (values[k] if k >= 0 else means[-1 - k] for k in pair)
             means[s] = np.sqrt(one * other) * (1.0 - room)
         return means
 
     def prices(self, values: Array) -> list[Array]:
-        r"""Multipliers of all pairs under which values of the same mean are worth the same.
+        r"""Optimal multipliers of all pairs, from the derivatives of the mean.
 
-        A mean s of a and b that is worth p makes a worth :math:`p\sqrt{b/a}/2` and b
-        :math:`p\sqrt{a/b}/2`; the root is worth what the goal pays and what it is worth as a leaf.
+        If the derivative of the objective by the mean s of a and b is p, it is
+        :math:`p\sqrt{b/a}/2` by a and :math:`p\sqrt{a/b}/2` by b. That by the root is the sum of
+        its derivatives as the objective and as a leaf.
 
         Parameters
         ----------
@@ -158,7 +159,7 @@ class GeometricMean(Block):
         means, pairs = self.scalars(values), self._pairs
         worth, matrices = np.zeros(self._size), [np.zeros((2, 2)) for _ in pairs]
         worth[0] = 1.0
-        # Parents come behind what they are made of; the root, which stands first, is the last.
+        # Parents come after their children in `pairs`, but for the root, which is first.
         order = [0, *range(len(pairs) - 1, 0, -1)] if pairs else []
         for s in order:
             a, b = (values[k] if k >= 0 else means[-1 - k] for k in pairs[s])
@@ -167,23 +168,24 @@ class GeometricMean(Block):
             for k, price in zip(pairs[s], np.diag(matrices[s]), strict=True):
                 if k < 0:
                     worth[-1 - k] += price
-        # As a leaf the root has paid for itself with a share of its worth.
+        # The root's derivative as a leaf is a share of its own, so it is scaled to sum to one.
         share = worth[0] - 1.0
         return [m / (1.0 - share) for m in matrices]
 
     @property
     def _size(self) -> int:
+        """Number of scalars."""
         return max(1, len(self._pairs))
 
     @cached_property
     def _pairs(self) -> list[tuple[int, int]]:
-        """What scalar s is the mean of: value k as k, scalar t as -1 - t."""
+        """The two values of which scalar s is the mean: value k as k, scalar t as -1 - t."""
         m = self.values.m
         level = list(range(m)) + [-1] * ((1 << (m - 1).bit_length()) - m)
         pairs: list[tuple[int, int]] = []
         while len(level) > 1:
             couples = list(zip(level[::2], level[1::2], strict=True))
-            # The mean of the root with itself is the root, and so is the last mean of all.
+            # The mean of the root and itself is the root, and so is the last pair.
             new = [c for c in couples if c != (-1, -1)]
             first = -2 - len(pairs)
             names = iter([-1] if len(couples) == 1 else range(first, first - len(new), -1))

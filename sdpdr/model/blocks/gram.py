@@ -40,8 +40,8 @@ class Gram(Declaration):
 class Centered(Block):
     r"""Puts the mean of the points at the origin, :math:`K \mathbf 1 = 0`.
 
-    For positive semidefinite K this equals :math:`\mathbf 1^T K \mathbf 1 = 0`. It leaves the cone
-    without interior, which the reduction ``face`` cures exactly.
+    For positive semidefinite K this equals :math:`\mathbf 1^T K \mathbf 1 = 0`. Feasible K are then
+    singular, so the program has no interior; the reduction ``face`` removes this exactly.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Variance(Block):
 
 @dataclass(frozen=True, eq=False)
 class VarianceFloor(Block):
-    r"""Keeps the variance of centred points from falling, :math:`\operatorname{tr} K \ge v`.
+    r"""Bounds the variance of centred points from below, :math:`\operatorname{tr} K \ge v`.
 
     Parameters
     ----------
@@ -205,8 +205,8 @@ class Apart(Block):
 class Dependence(Block):
     r"""Maximises dependence on side information, :math:`\langle H F F^T H, K\rangle`.
 
-    H subtracts means. Over :math:`(n - 1)^2` it is the Hilbert-Schmidt independence criterion of
-    K and the kernel :math:`F F^T`. The kernel is never formed.
+    H subtracts means. Divided by :math:`(n - 1)^2` this is the Hilbert-Schmidt independence
+    criterion of K and the kernel :math:`F F^T`, which is never formed.
 
     Parameters
     ----------

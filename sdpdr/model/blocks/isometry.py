@@ -1,4 +1,4 @@
-"""Isometry: what becomes of the lengths of a graph's edges, and of pairs under an action."""
+"""Isometry: constraints on the lengths of a graph's edges, and on pairs that actions move."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Lengths(Block):
 
     @property
     def label(self) -> str:
-        """The word people use for these rows."""
+        """The usual word for these rows."""
         return "isometry"
 
     def terms(self) -> Iterable[Term]:
@@ -113,7 +113,7 @@ def Isometry(graph: NeighborGraph, relation: Relation = "inequality", gram: str 
     relation : {"inequality", "equality"}, Band or Slack, default "inequality"
         With q the squared lengths after unfolding and d those before: ``"inequality"`` is
         q <= d, ``"equality"`` q = d, ``Band(a)`` is (1 - a) d <= q <= (1 + a) d, and ``Slack(v)``
-        charges for q - d.
+        penalizes q - d.
     gram : str, default "K"
 
     Returns
@@ -173,18 +173,18 @@ def related(lengths: Callable[..., Block], relation: Relation) -> Block:
 
 @dataclass(frozen=True, eq=False)
 class Actions(Block):
-    r"""An action moves points rigidly: what it takes two points to is as far apart as they were.
+    r"""An action moves points rigidly: it preserves the distances between points.
 
     :math:`q_{ij}(K) - q_{i'j'}(K) = 0` for steps i → i' and j → j' of one action, where
-    :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij}` is a squared length. The rows are homogeneous,
-    so that they add nothing to the dual's objective.
+    :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij}` is a squared length. The right-hand sides are
+    zero, so these rows add nothing to the dual's objective.
 
     Parameters
     ----------
     n : int
         Number of points.
     before, after : array_like of int, shape (m, 2)
-        Pairs (i, j) and the pairs (i', j') they go to, as
+        Pairs (i, j), and the pairs (i', j') to which the action moves them, as
         `sdpdr.graphs.Transitions.pairs` lists them.
     gram : str, default "K"
 
@@ -212,10 +212,10 @@ class Actions(Block):
 
 @dataclass(frozen=True, eq=False)
 class Coinciding(Block):
-    r"""Pairs of points that are one point, :math:`K_{ii} + K_{jj} - 2 K_{ij} = 0`.
+    r"""Makes pairs of points coincide, :math:`K_{ii} + K_{jj} - 2 K_{ij} = 0`.
 
-    For positive semidefinite K this is :math:`K (e_i - e_j) = 0`. It leaves the cone without
-    interior, which the reduction ``face`` cures exactly.
+    For positive semidefinite K this is :math:`K (e_i - e_j) = 0`. Feasible K are then singular, so
+    the program has no interior; the reduction ``face`` removes this exactly.
 
     Parameters
     ----------

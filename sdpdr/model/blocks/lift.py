@@ -1,4 +1,4 @@
-"""Two factors and all their products in one matrix, and entries that are known."""
+"""Two factors and all their products in one matrix, and prescribed entries."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class FactorLift(Block):
         \end{pmatrix} \succeq 0 .
 
     Z has rank k exactly when :math:`\mathcal W = W W^T`, :math:`\mathcal H = H H^T` and
-    :math:`V = W H^T`; the Schur complement of the identity measures what is missing. Blocks speak
-    of entries of Z through the pairs of places given here:
+    :math:`V = W H^T`; the Schur complement of the identity measures the difference. Blocks refer
+    to entries of Z by the pairs of indices given here:
     ``Entries(lift.order, lift.product()) @ Var(lift.gram)`` is V, row by row.
 
     Parameters
@@ -59,33 +59,33 @@ class FactorLift(Block):
 
     @property
     def order(self) -> int:
-        """K + n_rows + n_columns, the order of Z."""
+        """The order of Z, which is k + n_rows + n_columns."""
         return self.n_components + self.n_rows + self.n_columns
 
     @property
     def rows(self) -> Index:
-        """Places of the rows of W in Z."""
+        """Indices in Z of the rows of W."""
         return self.n_components + np.arange(self.n_rows)
 
     @property
     def columns(self) -> Index:
-        """Places of the rows of H in Z."""
+        """Indices in Z of the rows of H."""
         return self.n_components + self.n_rows + np.arange(self.n_columns)
 
     def left(self) -> Index:
-        """Pairs of places that hold W, row by row; shape (n_rows k, 2)."""
+        """Pairs of indices that hold W, row by row; shape (n_rows k, 2)."""
         return grid(self.rows, np.arange(self.n_components))[:, ::-1]
 
     def right(self) -> Index:
-        """Pairs of places that hold H, row by row; shape (n_columns k, 2)."""
+        """Pairs of indices that hold H, row by row; shape (n_columns k, 2)."""
         return grid(self.columns, np.arange(self.n_components))[:, ::-1]
 
     def product(self) -> Index:
-        """Pairs of places that hold V, row by row; shape (n_rows n_columns, 2)."""
+        """Pairs of indices that hold V, row by row; shape (n_rows n_columns, 2)."""
         return grid(self.rows, self.columns)
 
     def entries(self, pairs: Index) -> Affine:
-        """The entries of Z at pairs of places."""
+        """The entries of Z at pairs of indices."""
         return Entries(self.order, pairs) @ Var(self.gram)
 
     def variables(self) -> Iterable[PsdVariable]:
@@ -99,7 +99,7 @@ class FactorLift(Block):
         yield Equal(self.entries(pairs), unit, symbol="δ_ij")
 
     def read(self, value: Value) -> tuple[Array, Array]:
-        """W and H as they stand in a matrix Z, shapes (n_rows, k) and (n_columns, k)."""
+        """W and H read from a matrix Z, shapes (n_rows, k) and (n_columns, k)."""
         k = self.n_components
         below = np.asarray(value[k:, :k], dtype=float)
         return below[: self.n_rows], below[self.n_rows :]
@@ -129,6 +129,6 @@ class Known(Block):
 
 
 def grid(first: Index, second: Index) -> Index:
-    """All pairs, the second place running fastest."""
+    """All pairs of two lists of indices; the second index varies fastest."""
     i, j = np.meshgrid(first, second, indexing="ij")
     return np.column_stack([i.ravel(), j.ravel()])

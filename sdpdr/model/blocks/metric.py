@@ -21,7 +21,7 @@ from sdpdr.program.point import PsdVariable, VectorVariable
 
 
 class _Whole(SvecMap):
-    """All of a matrix, in svec coordinates."""
+    """The whole matrix, in svec coordinates."""
 
     def __init__(self, n: int) -> None:
         super().__init__(n, sp.eye_array(svec_size(n), format="csr"))
@@ -58,8 +58,8 @@ class Scatter(Block):
     Parameters
     ----------
     scatter : array of shape (n, n)
-        C, for instance :math:`\sum (x_i - x_j)(x_i - x_j)^T` over similar pairs, less the same
-        over dissimilar ones.
+        C, for instance :math:`\sum (x_i - x_j)(x_i - x_j)^T` over similar pairs, minus the same
+        sum over dissimilar ones.
     metric : str, default "A"
     """
 
@@ -91,7 +91,7 @@ class UnitTrace(Block):
 
 @dataclass(frozen=True, eq=False)
 class Cap(Block):
-    r"""Limits every eigenvalue, :math:`A \preceq t I`.
+    r"""Bounds every eigenvalue, :math:`A \preceq t I`.
 
     With trace one, :math:`t = 1/k` makes A a multiple of a mix of projections onto k dimensions
     (the Fantope), and so keeps it from collapsing to a line.
@@ -100,7 +100,7 @@ class Cap(Block):
     ----------
     n : int
     limit : float
-        t; at least 1/n, or no matrix of trace one obeys it.
+        t; at least 1/n, or no matrix of trace one is feasible.
     metric : str, default "A"
     """
 
@@ -116,10 +116,10 @@ class Cap(Block):
 
 @dataclass(frozen=True, eq=False)
 class FrobeniusBall(Block):
-    r"""Limits the size of a metric, :math:`|A|_F \le 1`.
+    r"""Bounds the norm of a metric, :math:`|A|_F \le 1`.
 
     As a matrix inequality, :math:`\begin{pmatrix} I & a \\ a^T & 1 \end{pmatrix} \succeq 0` with
-    a = svec(A). It is of order n (n + 1) / 2 + 1, so for few features.
+    a = svec(A). Its order is n (n + 1) / 2 + 1, so it is for few features.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class FrobeniusBall(Block):
 
 @dataclass(frozen=True, eq=False)
 class SizePrice(Block):
-    r"""Charges :math:`\tfrac\mu2 |A|_F^2` for the size of a metric.
+    r"""Penalizes the norm of a metric by :math:`\tfrac\mu2 |A|_F^2`.
 
     Parameters
     ----------
@@ -157,13 +157,13 @@ class SizePrice(Block):
     metric: str = "A"
 
     def terms(self) -> Iterable[Term]:
-        """A square price on every coordinate of svec(A)."""
+        """A quadratic penalty on every coordinate of svec(A)."""
         yield Penalize(_Whole(self.n) @ Var(self.metric), 0.0, "square", self.weight)
 
 
 @dataclass(frozen=True, eq=False)
 class Distances(Block):
-    r"""Maximises a sum of distances :math:`\sum_p \sqrt{\delta_p^T A\, \delta_p}`, roots and all.
+    r"""Maximises a sum of plain distances, :math:`\sum_p \sqrt{\delta_p^T A\, \delta_p}`.
 
     The variable is a Gram matrix of D + q vectors,
 
@@ -205,7 +205,7 @@ class Distances(Block):
 
 @dataclass(frozen=True, eq=False)
 class LeadingTrace(Block):
-    r"""Limits the trace of a leading block, :math:`\sum_{k \le D} Z_{kk} \le 1`.
+    r"""Bounds the trace of a leading block, :math:`\sum_{k \le D} Z_{kk} \le 1`.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ class Enclosing(Block):
 
 @dataclass(frozen=True, eq=False)
 class RootDeterminant(Block):
-    r"""Declares a lower-triangular :math:`\Delta` whose diagonal multiplies to at most det Z.
+    r"""Declares a lower-triangular :math:`\Delta`, the product of whose diagonal is at most det Z.
 
     .. math:: \begin{pmatrix} Z & \Delta \\ \Delta^T & \operatorname{diag}(\Delta) \end{pmatrix}
               \succeq 0 \quad\Longrightarrow\quad \prod_j \Delta_{jj} \le \det Z,
@@ -316,7 +316,7 @@ class RootDeterminant(Block):
         yield VectorVariable(self.triangle, svec_size(self.order))
 
     def terms(self) -> Iterable[Term]:
-        """A matrix inequality of order 2m, and limits on the diagonal that it implies."""
+        """A matrix inequality of order 2m, and bounds on the diagonal that it implies."""
         m, size = self.order, svec_size(self.order)
         rows = svec_size(2 * m)
         i, j = np.tril_indices(m)
@@ -330,7 +330,7 @@ class RootDeterminant(Block):
         diagonal = selection(svec_index(m + i[on], m + i[on]), rows).T @ selection(on, size)
         inside = SvecMap(m + 1, of_z) @ Var(self.gram) + (corner + diagonal) @ Var(self.triangle)
         yield InCone(inside, "psd", "root")
-        # A limit on W becomes one on the triangle: Delta_jj <= Z_jj, and never close to twice it.
+        # Delta_jj <= Z_jj holds anyway; these redundant rows turn bounds on W into bounds on Delta.
         own = Entries(m + 1, np.column_stack([np.arange(1, m + 1)] * 2))
         yield AtMost(self.diagonal - 2.0 * own @ Var(self.gram), 0.0, "diagonal")
 

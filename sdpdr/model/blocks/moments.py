@@ -1,6 +1,6 @@
-"""Matrices of products of monomials, which make polynomials linear where their rank is one.
+"""Matrices of products of monomials, which make polynomials linear if their rank is one.
 
-A monomial is the sorted tuple of the numbers of its variables, each as often as it occurs:
+A monomial is the sorted tuple of the numbers of its variables, repeated by their exponents:
 ``(0, 0, 2)`` is :math:`x_0^2 x_2`, and ``()`` is 1.
 """
 
@@ -98,15 +98,15 @@ def values(chosen: Sequence[Monomial], x: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MomentMatrix(Block):
-    r"""Declares the products of monomials, :math:`M = z z^T` where M has rank one.
+    r"""Declares the products of monomials, :math:`M = z z^T` if M has rank one.
 
     .. math::
 
         z = (1, x_1, \dots, x_n, x_1^2, x_1 x_2, \dots),\qquad M \succeq 0,\quad M_{11} = 1,\quad
         M_{ab} = M_{cd} \text{ wherever } z_a z_b \text{ and } z_c z_d \text{ are one monomial.}
 
-    Before the rank is one, M holds the moments of z under some distribution, or only looks as if
-    it did; without the equalities it does not even look so.
+    At a higher rank M may hold the moments of z under some distribution, or only pseudo-moments,
+    which satisfy the same equalities.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class MomentMatrix(Block):
 
     @cached_property
     def places(self) -> dict[Monomial, list[tuple[int, int]]]:
-        """Every monomial that M holds, and the pairs of places where it stands."""
+        """Every monomial in M, and the pairs of indices at which it stands."""
         found: dict[Monomial, list[tuple[int, int]]] = {}
         for a, first in enumerate(self.basis):
             for b in range(a, self.order):
@@ -165,23 +165,23 @@ class MomentMatrix(Block):
         return found
 
     def pairs(self) -> Index:
-        """The first place of every monomial but 1; shape (p, 2)."""
+        """The first pair of indices of every monomial but 1; shape (p, 2)."""
         return np.array([p[0] for m, p in self.places.items() if m], dtype=np.int64)
 
     def values(self, polynomials: Sequence[Polynomial]) -> Affine:
-        """Polynomials as expressions, one value each.
+        """An expression with the value of each polynomial.
 
         Raises
         ------
         ModelError
-            A monomial of theirs does not stand in M.
+            A monomial of a polynomial is not in M.
         """
         wanted = list(dict.fromkeys(m for p in polynomials for m in p))
         for monomial in wanted:
             if monomial not in self.places:
                 raise ModelError(
-                    f"the monomial {monomial} is no product of two that the moment matrix was "
-                    "made of; give a basis of a higher degree."
+                    f"the monomial {monomial} is not a product of two monomials of the moment "
+                    "matrix's basis; give a basis of a higher degree."
                 )
         column = {m: c for c, m in enumerate(wanted)}
         entries = [(r, column[m], v) for r, p in enumerate(polynomials) for m, v in p.items()]
@@ -191,7 +191,7 @@ class MomentMatrix(Block):
 
     @property
     def variable(self) -> Var:
-        """M, to make expressions of."""
+        """M, as a variable of expressions."""
         return Var(self.gram)
 
     def variables(self) -> Iterable[PsdVariable]:
@@ -199,7 +199,7 @@ class MomentMatrix(Block):
         yield PsdVariable(self.gram, self.order)
 
     def terms(self) -> Iterable[Term]:
-        """1 is 1, and equal monomials are equal."""
+        """The entry of 1 is 1, and entries of equal monomials are equal."""
         yield Equal(Entries(self.order, [(0, 0)]) @ self.variable, 1.0, "one")
         tied = [(p[0], other) for p in self.places.values() for other in p[1:]]
         if tied:
@@ -207,18 +207,18 @@ class MomentMatrix(Block):
             yield Equal((first - other) @ self.variable, 0.0, "equal", "0")
 
     def read(self, value: Value, variables: Index) -> Array:
-        """Variables by number as they stand in the first row of a matrix M."""
+        """Variables, by number, read from the first row of a matrix M."""
         where = {m[0]: a for a, m in enumerate(self.basis) if len(m) == 1}
         return as_dense(value)[0, [where[int(v)] for v in variables]]
 
 
 @dataclass(frozen=True, eq=False)
 class Localized(Block):
-    r"""Lets the moments be those of points at which a polynomial is not negative.
+    r"""Restricts moments to points at which a polynomial is nonnegative.
 
     .. math:: L = \bigl(\ell(p\, y_a y_b)\bigr)_{ab} \succeq 0
 
-    for monomials y, where :math:`\ell` takes a polynomial to its value in the moment matrix.
+    for monomials y, where :math:`\ell` maps a polynomial to its value in the moment matrix.
 
     Parameters
     ----------
@@ -251,9 +251,10 @@ class Localized(Block):
         yield Equal(own - self.matrix.values(moments), 0.0, symbol="0")
 
     def nothing(self) -> Affine:
-        """The trace of L less the moments that are equal to it: zero where the rows hold."""
+        """The trace of L minus the moments that equal it: zero if all rows hold."""
         squares = add(*(self._times(2 * m) for m in self.basis))
         return Trace(len(self.basis)) @ Var(self.gram) - self.matrix.values([squares])
 
     def _times(self, monomial: Monomial) -> dict[Monomial, float]:
+        """The polynomial times a monomial."""
         return multiply(self.polynomial, {tuple(sorted(monomial)): 1.0})

@@ -1,8 +1,9 @@
-r"""Two ways to hold :math:`g(W_i \cdot H_j)` in matrices of a given rank.
+r"""Represent :math:`g(W_i \cdot H_j)` by matrices of a given rank, in layers.
 
-Both speak of :math:`t_{ij} = W_i \cdot H_j = \sum_l w_{il} h_{jl}` for given pairs ij, declare
-matrices for its powers, and say which numbers below the pinned corner of each matrix stand for
-which factors, so that an iteration may begin at factors and read them off again.
+For given pairs ij, matrices hold the powers of
+:math:`t_{ij} = W_i \cdot H_j = \sum_l w_{il} h_{jl}`. Their first columns, below the fixed corner,
+hold the factors, so that an iteration may start at factors and read factors from its result.
+`sdpdr.blocks.Moments` does the same with one matrix.
 """
 
 from __future__ import annotations
@@ -31,21 +32,21 @@ from sdpdr.program.point import Value
 
 @dataclass(frozen=True, eq=False)
 class FactorProducts:
-    r"""The products of factors that both ways hold.
+    r"""The parameters of both representations.
 
     Parameters
     ----------
     n_rows, n_columns : int
         Rows of W and of H.
     pairs : array of int, shape (p, 2)
-        The ij.
+        The pairs ij.
     n_components : int, default 1
         k, columns of W and H.
     degree : int, default 2
         D, of g.
     anchors : array of int, shape (k,), optional
-        Rows of W that are those of the identity, which fixes the scale for k = 1, and for k > 1
-        the basis too.
+        Rows of W that form the identity, which fixes the scale for k = 1, and for k > 1 also the
+        basis.
     """
 
     n_rows: int
@@ -58,7 +59,7 @@ class FactorProducts:
 
 @dataclass(frozen=True, eq=False)
 class Layers(FactorProducts):
-    r"""A lift of two factors, and for every pair a small matrix of powers of its entry.
+    r"""A lift of two factors, and a small matrix of powers of :math:`t_{ij}` for every pair.
 
     .. math::
 
@@ -67,8 +68,8 @@ class Layers(FactorProducts):
         M^{ij} = \begin{pmatrix} 1 & t_{ij} & t_{ij}^2 & \cdots \\ t_{ij} & t_{ij}^2 & \\
         \vdots & & \ddots \end{pmatrix},
 
-    of rank k and one. The small matrices have order :math:`1 + \lceil D/2 \rceil`. Where the
-    coefficients are unknown, one more matrix of rank one, on
+    of ranks k and one. The small matrices have order :math:`1 + \lceil D/2 \rceil`. If the
+    coefficients are unknown, another matrix of rank one, on
     :math:`(1, c_2, \dots, c_D, t_{ij}^2, \dots, t_{ij}^D)`, holds their products with the powers.
 
     Parameters
@@ -103,7 +104,7 @@ class Layers(FactorProducts):
 
     @cached_property
     def products(self) -> MomentMatrix | None:
-        """The third layer, of coefficients (variables from 0) and powers (then power by power)."""
+        """The third layer: variables are the coefficients, then the powers, power by power."""
         if not self.unknown:
             return None
         count = (self.degree - 1) * (1 + len(self.pairs))
@@ -111,12 +112,12 @@ class Layers(FactorProducts):
 
     @property
     def ranks(self) -> Mapping[str, int]:
-        """K for Z, one for all others."""
+        """Rank k for Z, rank one for all others."""
         small = (*self.powers, *([self.products] if self.products else []))
         return {self.lift.gram: self.n_components, **{block.gram: 1 for block in small}}
 
     def blocks(self, nonnegative: bool) -> list[Block]:
-        """All matrices, and what ties each layer to the next."""
+        """All matrices, and the equalities that connect each layer to the next."""
         lift, every = self.lift, [self.lift, *self.powers]
         found: list[Block] = list(every)
         if self.anchors is not None:
@@ -134,7 +135,7 @@ class Layers(FactorProducts):
         return found
 
     def fitted(self, coefficients: Array | None) -> Affine:
-        """Linear in the powers, or in the products of powers and coefficients."""
+        """The values g(t) of all pairs, linear in powers or in their products with coefficients."""
         if coefficients is None:
             found, p = self._entries(), len(self.pairs)
             for c in range(self.degree - 1):
@@ -153,12 +154,12 @@ class Layers(FactorProducts):
         return whole + (-float(self.n_components))
 
     def sums(self) -> Affine:
-        """From the entries of Z that hold W."""
+        """The column sums of W, from the entries of Z."""
         ones = sp.kron(np.ones((1, self.n_rows)), sp.eye_array(self.n_components))
         return sp.csr_array(ones) @ self.lift.entries(self.lift.left())
 
     def corners(self, W: Array, H: Array, coefficients: Array) -> dict[str, Array]:
-        """W over H; powers of t; coefficients and powers."""
+        """The first columns of all matrices at given factors and coefficients."""
         i, j = self.pairs.T
         t = np.sum(W[i] * H[j], axis=1)
         found = {self.lift.gram: np.vstack([W, H])}
@@ -170,18 +171,19 @@ class Layers(FactorProducts):
         return found
 
     def read(self, found: Mapping[str, Value]) -> tuple[Array, Array, Array | None]:
-        """From the first columns of Z and Y."""
+        """W, H and the coefficients if they are unknown, from the first columns of Z and Y."""
         W, H = self.lift.read(found[self.lift.gram])
         if self.products is None:
             return W, H, None
         return W, H, self.products.read(found["Y"], np.arange(self.degree - 1))
 
     def _entries(self) -> Affine:
+        """The t of all pairs, from Z."""
         i, j = self.pairs.T
         return self.lift.entries(np.column_stack([self.lift.rows[i], self.lift.columns[j]]))
 
     def _power(self, power: int) -> Affine:
-        """A power of t of every pair, each from its own matrix."""
+        """A power of t for every pair, each from its own matrix."""
         p = len(self.pairs)
         maps = {}
         for e, block in enumerate(self.powers):
@@ -200,7 +202,7 @@ class Layers(FactorProducts):
         return total
 
     def _unknown_powers(self) -> Affine:
-        """The same from the matrix that also holds the coefficients."""
+        """The same, from the matrix that also holds the coefficients."""
         assert self.products is not None
         count = (self.degree - 1) * len(self.pairs)
         return self.products.values([{(self.degree - 1 + v,): 1.0} for v in range(count)])
@@ -211,5 +213,5 @@ class Layers(FactorProducts):
 
 
 def _equal(one: Affine, other: Affine) -> Stated:
-    """Expressions of different matrices have the same values."""
+    """The block that equates expressions of different matrices."""
     return Stated("agree", [Equal(one - other, 0.0, symbol="0")])

@@ -34,14 +34,15 @@ from sdpdr.program.point import Value, as_dense
 class Moments(FactorProducts):
     r"""One matrix of rank one, on monomials of all entries of W and H together.
 
-    Anchored entries of W are numbers and no variables.
+    Anchored entries of W are numbers, not variables.
 
     Parameters
     ----------
     n_rows, n_columns, pairs, n_components, degree, anchors : see `sdpdr.blocks.FactorProducts`
     misfit : bool, default False
-        Choose the monomials so that the *squares* of :math:`g(t_{ij})` stand in the matrix: 1, W, H
-        and, up to D, as many factors from W as from H. Otherwise all monomials up to degree D.
+        Choose the monomials so that the matrix holds the *squares* of :math:`g(t_{ij})`: 1, the
+        entries of W and H, and products, up to D, of equally many entries of W and of H.
+        Otherwise all monomials up to degree D.
 
     Examples
     --------
@@ -73,11 +74,11 @@ class Moments(FactorProducts):
 
     @property
     def ranks(self) -> Mapping[str, int]:
-        """One."""
+        """Rank one for the matrix."""
         return {self.matrix.gram: 1}
 
     def blocks(self, nonnegative: bool) -> list[Block]:
-        """The matrix; with signs, those of all its monomials."""
+        """The matrix and, if ``nonnegative``, the signs of its monomials."""
         found: list[Block] = [self.matrix]
         if nonnegative:
             found.append(NonNegative(self.matrix.order, self.matrix.pairs(), self.matrix.gram))
@@ -96,7 +97,7 @@ class Moments(FactorProducts):
         )
 
     def fitted(self, coefficients: Array | None) -> Affine:
-        """Polynomials in W and H."""
+        """The values g(t) of all pairs, as polynomials in W and H."""
         assert coefficients is not None
         return self.matrix.values([compose(coefficients, t) for t in self.entries()])
 
@@ -113,13 +114,13 @@ class Moments(FactorProducts):
     def nothing(
         self, corner: float = 0.0, pure: float = 0.0, mixed: float = 0.0, sign: float = 0.0
     ) -> Affine:
-        r"""An expression that is zero where all rows hold, and can mend a cost.
+        r"""An expression that is zero if all rows hold, for adding to a cost.
 
-        ``corner`` times :math:`M_{11} - 1`; for the monomials c of as many factors from W as from
-        H, ``pure`` (powers of one product) or ``mixed`` times :math:`M_{cc} - M_{ab}` with
-        :math:`c^2 = ab`; and ``sign`` times the traces of the matrices of `signs` less what they
-        are equal to. A sum of squares and such an expression can be a positive definite cost, and
-        then any multipliers prove a bound. Only for k = 1.
+        It is the sum of ``corner`` times :math:`M_{11} - 1`; for every monomial c of equally many
+        factors from W and H, ``pure`` (powers of one product) or ``mixed`` times
+        :math:`M_{cc} - M_{ab}` with :math:`c^2 = ab`; and ``sign`` times the differences of the
+        traces of `signs` and the moments that equal them. Added to a sum of squares it can give a
+        positive definite cost, and then any multipliers prove a bound. Only for k = 1.
         """
         rows, weights = [(0, 0)], [corner]
         for own, monomial in enumerate(self.matrix.basis):
@@ -135,7 +136,7 @@ class Moments(FactorProducts):
         return found
 
     def entries(self) -> list[Polynomial]:
-        r"""The :math:`t_{ij}` in terms of the variables."""
+        r"""The :math:`t_{ij}` as polynomials in the variables."""
         k = self.n_components
         found: list[Polynomial] = []
         for i, j in self.pairs:
@@ -145,23 +146,23 @@ class Moments(FactorProducts):
         return found
 
     def size(self) -> Affine:
-        """From the squares of the variables."""
+        """The sum of the squares of all entries of W and H."""
         return self.matrix.values([{(v, v): 1.0 for v in range(self._n_variables)}])
 
     def sums(self) -> Affine:
-        """From the first row."""
+        """The column sums of W, from the first row."""
         k = self.n_components
         return self.matrix.values(
             [add(*(self._left(i, a) for i in range(self.n_rows))) for a in range(k)]
         )
 
     def corners(self, W: Array, H: Array, coefficients: Array) -> dict[str, Array]:
-        """The monomials at W and H."""
+        """The first column of the matrix: all monomials at W and H."""
         x = np.concatenate([W.ravel(), H.ravel()])
         return {self.matrix.gram: values(self.matrix.basis[1:], x)[:, None]}
 
     def read(self, found: Mapping[str, Value]) -> tuple[Array, Array, Array | None]:
-        """From the first row; of a misfit, whose signs are free, from the products."""
+        """W and H from the first row; for a misfit, which leaves signs free, from the products."""
         gram, k = as_dense(found[self.matrix.gram]), self.n_components
         if self.misfit:
             return (*self._halves(gram), None)
@@ -172,7 +173,7 @@ class Moments(FactorProducts):
         return x[: self._n_left].reshape(-1, k), x[self._n_left :].reshape(-1, k), None
 
     def _halves(self, gram: Array) -> tuple[Array, Array]:
-        """Factors of the products of W and H, of equal size, the larger part of each positive."""
+        """Factors of the products W H^T, of equal norms, with column sums of W not negative."""
         k = self.n_components
         T = np.zeros((self.n_rows, self.n_columns))
         for i, j, a in np.ndindex(self.n_rows, self.n_columns, k):
@@ -192,7 +193,7 @@ class Moments(FactorProducts):
 
     @cached_property
     def _fixed(self) -> dict[int, float]:
-        """Variables that are numbers."""
+        """Variables that are fixed to numbers, by number."""
         k = self.n_components
         if self.anchors is None:
             return {}
@@ -202,7 +203,7 @@ class Moments(FactorProducts):
         }  # fmt: skip
 
     def _around(self, monomial: Monomial) -> tuple[bool, int, int] | None:
-        """Whether it is mixed, and the places of a, b: less mixed, or a power down and up."""
+        """Whether a monomial c is mixed, and indices of monomials a, b with c^2 = ab; or None."""
         half = len(monomial) // 2
         pairs = list(zip(monomial[:half], monomial[half:], strict=False))
         mixed = len(set(pairs)) > 1
@@ -217,6 +218,7 @@ class Moments(FactorProducts):
         return mixed, min(a, b), max(a, b)
 
     def _left(self, i: int, a: int) -> Polynomial:
+        """Entry (i, a) of W as a polynomial."""
         variable = int(i) * self.n_components + a
         if variable in self._fixed:
             return {(): self._fixed[variable]}

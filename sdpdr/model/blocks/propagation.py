@@ -1,4 +1,4 @@
-"""Two energies of a labelling: one to minimise, the other to normalise by."""
+"""Two energies of a labelling: one is minimised, the other is normalised."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sdpdr.program.point import VectorVariable
 
 @dataclass(frozen=True, eq=False)
 class LeastEnergy(Block):
-    r"""Minimises :math:`\langle A, K\rangle`, the energy :math:`v^T A v` where :math:`K = v v^T`.
+    r"""Minimises :math:`\langle A, K\rangle`, the energy :math:`v^T A v` if :math:`K = v v^T`.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class UnitEnergy(Block):
 class LargestMultiple(Block):
     r"""Maximises :math:`\lambda` subject to :math:`A - \lambda B \succeq 0`.
 
-    The largest one is the least ratio :math:`v^T A v / v^T B v`.
+    The maximum is the least ratio :math:`v^T A v / v^T B v`.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class LargestMultiple(Block):
 
 @dataclass(frozen=True, eq=False)
 class FixedScaleDual(Block):
-    r"""Maximises :math:`\gamma`, a bound on a form where another is at least one, by the S-lemma.
+    r"""Maximises a lower bound :math:`\gamma` of a form where another is at least one (S-lemma).
 
     .. math::
 
@@ -123,5 +123,5 @@ class FixedScaleDual(Block):
 
 
 def _shifted(above: Matrix, below: Matrix, multiple: str) -> Affine:
-    """A less a multiple of B, in svec coordinates."""
+    """A minus a multiple of B, in svec coordinates."""
     return -sp.csr_array(svec(below)[:, None]) @ Var(multiple) + svec(above)

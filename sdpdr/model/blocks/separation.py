@@ -1,4 +1,4 @@
-"""Classes on two sides: a hyperplane whose normal is a point, and signs with room to spare."""
+"""Separation of classes by hyperplanes whose normals are points, and signs with a margin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNLABELLED = -1
 
 
 def _rows(labels: Any, anchors: Any) -> tuple[Index, Array]:
-    """Pairs (anchor, labelled point), and +1 where both are of one class, -1 where not."""
+    """Pairs (anchor, labelled point), and +1 if both are of one class, -1 if not."""
     labels, anchors = np.asarray(labels), np.asarray(anchors)
     if np.any(labels[anchors] == UNLABELLED):
         node = int(anchors[labels[anchors] == UNLABELLED][0])
@@ -63,7 +63,7 @@ class Separation(Block):
         if not (np.isfinite(self.margin) and self.margin > 0):
             raise ModelError(
                 f"margin must be positive; it is {self.margin}. With margin 0 the normal may "
-                "shrink to zero, which meets every row and separates nothing."
+                "shrink to zero, which satisfies every row and separates nothing."
             )
 
     def terms(self) -> Iterable[Term]:
@@ -92,7 +92,7 @@ class LargestMargin(Block):
 
     @property
     def label(self) -> str:
-        """That of `Separation`, whose rows these are."""
+        """The label of `Separation`, whose rows these are."""
         return "separation"
 
     def variables(self) -> Iterable[VectorVariable]:
@@ -110,10 +110,10 @@ class LargestMargin(Block):
 
 @dataclass(frozen=True, eq=False)
 class Reach(Block):
-    r"""Says what other rows imply: no point is further from the origin than :math:`\rho_i`.
+    r"""Bounds the trace, given that other rows keep points within :math:`\rho_i` of the origin.
 
-    One row, :math:`\operatorname{tr} K \le \sum_i \rho_i^2`. It cuts nothing off. It is there so
-    that multipliers of any quality prove a bound, at any size.
+    The single row :math:`\operatorname{tr} K \le \sum_i \rho_i^2` is redundant. With it,
+    multipliers of any accuracy prove a bound, at any size.
 
     Parameters
     ----------
@@ -126,21 +126,21 @@ class Reach(Block):
     gram: str = "K"
 
     def terms(self) -> Iterable[Term]:
-        """The trace is limited."""
+        """The bound on the trace."""
         total = float(np.sum(np.square(as_real(self.reach))))
         yield AtMost(Trace(len(self.reach)) @ Var(self.gram), total, symbol="Σ ρ_i²")
 
 
 @dataclass(frozen=True, eq=False)
 class Margins(Block):
-    r"""Gives entries of X the signs observed, :math:`Y_{ia} X_{ia} \ge 1`.
+    r"""Gives entries of X the observed signs, :math:`Y_{ia} X_{ia} \ge 1`.
 
     ``soften(Margins(...), c)`` is the hinge loss, :math:`c \sum \max(0, 1 - Y_{ia} X_{ia})`.
 
     Parameters
     ----------
     entries : Affine
-        The m entries observed, such as ``ProductLift(shape).entries(places)``.
+        The m observed entries, such as ``ProductLift(shape).entries(places)``.
     signs : array_like of shape (m,)
         Y, 1 or -1.
 
@@ -153,5 +153,5 @@ class Margins(Block):
     signs: Array
 
     def terms(self) -> Iterable[Term]:
-        """One row for each sign observed."""
+        """One row for each observed sign."""
         yield AtMost(-np.asarray(self.signs, dtype=float) * self.entries, -1.0, symbol="−1")

@@ -50,13 +50,13 @@ def dilation(of: Affine | str, shape: Shape) -> Affine:
     """
     values = ProductLift(shape, of).entries() if isinstance(of, str) else of
     require_entries(values, shape)
-    # Row e of these entries is svec coordinate / sqrt 2, so twice the transpose spreads them.
+    # Row e of this map is an svec coordinate over sqrt 2, so twice its transpose inserts entries.
     return (2.0 * Entries(sum(shape), product_pairs(shape)).matrix().T) @ values
 
 
 @dataclass(frozen=True, eq=False)
 class SpectralNorm(Topped):
-    r"""Prices or limits the largest singular value of X.
+    r"""Penalizes or bounds the largest singular value of X.
 
     .. math:: |X|_2 \le t \quad\Longleftrightarrow\quad
               \begin{pmatrix} t I & X \\ X^T & t I \end{pmatrix} \succeq 0 .
@@ -71,11 +71,11 @@ class SpectralNorm(Topped):
     shape : tuple of int
         (p, q), of X.
     limit : float, optional
-        Keep the norm at most this large, instead of paying for it.
+        Upper bound of the norm; without it the norm is penalized.
     weight : float, default 1
-        Price of the norm.
+        Weight of the norm in the objective.
     top : str, default "t"
-        Name of the scalar t of a priced norm, which this block declares.
+        Name of the scalar t above a penalized norm, which this block declares.
 
     Raises
     ------
@@ -111,7 +111,7 @@ class SpectralNorm(Topped):
 
 @dataclass(frozen=True, eq=False)
 class DualMaxNorm(Sized):
-    r"""Prices or limits the dual of the max-norm.
+    r"""Penalizes or bounds the dual of the max-norm.
 
     .. math:: |P|_{\max}^* = \max_{|X|_{\max} \le 1} \langle P, X \rangle
               = \min_{a, b}\ \tfrac12 (\mathbf 1^T a + \mathbf 1^T b) \quad\text{s.t.}\quad
@@ -167,7 +167,7 @@ class DualMaxNorm(Sized):
 
 @dataclass(frozen=True, eq=False)
 class KyFan(Sized):
-    r"""Prices or limits the sum of the k largest eigenvalues of S, or singular values of X.
+    r"""Penalizes or bounds the sum of the k largest eigenvalues of S, or singular values of X.
 
     .. math:: \lambda_1 + \dots + \lambda_k = \min_{P, s}\ k s + \operatorname{tr} P
               \quad\text{s.t.}\quad P \succeq 0,\ P + s I - S \succeq 0 .
@@ -190,15 +190,15 @@ class KyFan(Sized):
     level : str, default "s"
         Name of the scalar s, which this block declares.
     limit, weight
-        As for `SpectralNorm`; the limit of eigenvalues may be negative.
+        As for `SpectralNorm`; the bound of eigenvalues may be negative.
 
     Raises
     ------
     ModelError
-        k is out of range, the limit is not finite, or the weight or the limit of singular values
+        k is out of range, the bound is not finite, or the weight or the bound of singular values
         is not positive.
     ShapeError
-        The expression is no svec, or has not p q values.
+        The expression is not an svec, or does not have p q values.
 
     References
     ----------
@@ -248,10 +248,10 @@ class KyFan(Sized):
         try:
             return order_of(size)
         except ValueError as error:
-            raise ModelError(f"the expression is no symmetric matrix: {error}") from None
+            raise ModelError(f"the expression is not a symmetric matrix: {error}") from None
 
     def variables(self) -> Iterable[Variable]:
-        """What eigenvalues have beyond a level, and the level."""
+        """The matrix P of excesses over the level, and the level."""
         yield PsdVariable(self.excess, self._order)
         yield VectorVariable(self.level, 1)
 
@@ -268,9 +268,9 @@ class KyFan(Sized):
 
 @dataclass(frozen=True, eq=False)
 class Fantope(Block):
-    r"""Declares a mix of projections onto k dimensions, :math:`0 \preceq F \preceq I`, trace k.
+    r"""Declares a matrix of the Fantope, :math:`0 \preceq F \preceq I` with trace k.
 
-    These are the convex hull of the projections of rank k, so the largest
+    The Fantope is the convex hull of the projections of rank k, so the largest
     :math:`\langle S, F \rangle` is the sum of the k largest eigenvalues of S.
 
     Parameters

@@ -1,1 +1,1 @@
-"""Programs over cones, as cvxpy hands them to solvers, read as programs in the standard form."""
+"""Programs over cones, as cvxpy passes them to solvers, converted to the standard form."""

@@ -1,10 +1,10 @@
-"""Unknowns of a conic program that may change places, as one.
+"""Merge unknowns of a conic program that are interchangeable.
 
-cvxpy bounds every entry of ``abs(X)`` by an unknown of its own, also where X is symmetric, so that
-two of them bound the same number. To exchange the two, with the rows of each alone, leaves the
-program as it is; so it does to half the sum of both, and there is an optimum at which they are
-equal. They are one unknown then, with the rows of one of them, and multipliers of these rows are
-shared out among all of them in equal parts.
+cvxpy bounds every entry of ``abs(X)`` by an unknown of its own. If X is symmetric, two of them
+bound the same number. Exchanging the two, and the rows that hold only one of them, does not change
+the program, so by convexity there is an optimum at which they are equal. They are merged into one
+unknown with the rows of one of them. On the way back, the multipliers of these rows are divided
+equally among all of them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram, renumbered
 
-# Rows of what is worth the search.
+# Number of such rows from which the search is worth its time.
 _FEWEST = 8
 
 
 @dataclass(frozen=True, eq=False)
 class MergedUnknowns:
-    """A program with one unknown for those that are alike, and the way back.
+    """A program whose interchangeable unknowns are merged, and the way back.
 
     Attributes
     ----------
     program : ConicProgram
     column, row : arrays of int
-        For every unknown and every row of the original program that which stands for it.
+        For every unknown and every row of the original program, its position in the merged one.
     """
 
     program: ConicProgram
@@ -42,12 +42,12 @@ class MergedUnknowns:
         return x[self.column]
 
     def dual(self, z: Array, squares: Array) -> Array:
-        """Multipliers of the original program; there are no squares."""
+        """Multipliers of the original program, which has no squares."""
         return (z / np.bincount(self.row, minlength=z.size))[self.row]
 
 
 def alike(program: ConicProgram) -> MergedUnknowns | None:
-    """The program with one unknown for those that may change places; None where there are none.
+    """The program with interchangeable unknowns merged; None if there are none.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def alike(program: ConicProgram) -> MergedUnknowns | None:
 
 
 class _Interchange:
-    """Unknowns of cvxpy's in inequalities alone, and rows that have one of them beside others."""
+    """Unknowns added by cvxpy that are in inequalities only, and rows with exactly one of them."""
 
     def __init__(self, program: ConicProgram) -> None:
         self._program, matrix = program, program.matrix
@@ -93,11 +93,11 @@ class _Interchange:
         self.is_worth_it = int(np.count_nonzero(self._private)) >= _FEWEST
 
     def pairs(self) -> tuple[Index, Index]:
-        """For every unknown and every row the first that it is alike."""
+        """For every unknown and every row, the first one that it is interchangeable with."""
         program, matrix = self._program, self._program.matrix
         m, n = matrix.shape
-        # What a row says of other unknowns, and what an unknown says in all of its rows, as numbers
-        # that hardly ever agree by chance.
+        # Hash each row's coefficients of other unknowns, and each unknown's coefficients in all of
+        # its rows, to numbers that hardly ever agree by chance. Candidates are compared exactly.
         rng = np.random.default_rng(0)
         others = np.where(self._is_own, 0.0, matrix.data * rng.random(n)[matrix.indices])
         rest = np.bincount(self._owner, others, minlength=m) + np.pi * program.rhs
@@ -129,7 +129,7 @@ class _Interchange:
         return column, standing
 
     def _agree(self, first: Index, second: Index) -> NDArray[np.bool_]:
-        """Which entries of two unknowns are the same, and in rows that say the same of others."""
+        """Whether entries of two unknowns are equal, in rows with equal coefficients of others."""
         matrix, rhs = self._program.matrix, self._program.rhs
         a, b = self._owner[first], self._owner[second]
         same = np.asarray(matrix.data[first] == matrix.data[second])
@@ -146,14 +146,14 @@ class _Interchange:
 
 
 def _places(ends: Index, rows: Index) -> Index:
-    """Places of all entries of rows, row by row."""
+    """Positions of all entries of some rows, row by row."""
     counts = (ends[1:] - ends[:-1])[rows]
     before = np.cumsum(counts) - counts
     return np.arange(np.sum(counts)) + np.repeat(ends[rows] - before, counts)
 
 
 def _merged(program: ConicProgram, column: Index, row: Index) -> MergedUnknowns:
-    """The program of those that stand for others."""
+    """The merged program, from the representative of every unknown and row."""
     columns, column = np.unique(column, return_inverse=True)
     rows, row = np.unique(row, return_inverse=True)
     n = columns.size

@@ -7,7 +7,7 @@ The cone :math:`\|v\| \le t` for v of length 2 is a matrix of order 2,
     \begin{pmatrix} t + v_1 & v_2 \\ v_2 & t - v_1 \end{pmatrix} \succeq 0,
 
 for longer v an arrow of order 1 + m, :math:`\begin{pmatrix} t & v^T \\ v & t I\end{pmatrix}`; and
-where that would be large, v is split into parts, exactly, with a scalar for each:
+if that would be large, v is split into parts, which is exact, with a scalar for each:
 
 .. math::
 
@@ -27,13 +27,14 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import svec_index, svec_size
 from sdpdr.linalg.svec import SQRT2, svec
 
-# Length of v up to which it is one arrow, which small proofs and Clarabel know for a cone; and of a
-# part of a longer one: at 200 and 600 values, lengths of 8 to 30 are about as good for all others.
+# Length of v up to which the cone is one arrow, which small proofs and Clarabel recognize as a
+# cone; and length of the parts of a longer v: with 200 and 600 values, all lengths from 8 to 30
+# are about as good for other solvers.
 LONGEST_ARROW, LONGEST_PART = 512, 16
 
 
 def parts_of(length: int) -> list[Index]:
-    """Places of v in arrows of its own: one, or parts of like length.
+    """The positions of v in each arrow: all in one, or parts of nearly equal length.
 
     Examples
     --------
@@ -45,25 +46,25 @@ def parts_of(length: int) -> list[Index]:
 
 
 def merged(matrix: sp.csr_array, rhs: Array, rows: Index) -> sp.csr_array | None:
-    """Weights that make one entry of those of v that are the same, and none of those that vanish.
+    """Weights that merge equal entries of v into one, and drop entries that are zero.
 
     Parameters
     ----------
     matrix : sparse array of shape (p, n)
-        With every entry once and in order.
+        Without duplicate entries, and sorted.
     rhs : array of shape (p,)
     rows : array of shape (1 + m,)
-        Those of the cone, t first.
+        The rows of the cone, t first.
 
     Returns
     -------
     sparse array of shape (1 + k, 1 + m) or None
-        Of orthogonal rows, so that it leaves the length of v as it is. None where all entries
-        stay.
+        Its rows are orthonormal, so that the length of v does not change. None if no entry is
+        merged or dropped.
 
     Examples
     --------
-    The length of (x, 0, x) is the root of two times that of x:
+    The length of (x, 0, x) is sqrt 2 times that of x:
 
     >>> matrix = sp.csr_array([[0.0], [1.0], [0.0], [1.0]])
     >>> merged(matrix, np.array([1.0, 2.0, 0.0, 2.0]), np.arange(4)).toarray().round(3)
@@ -87,7 +88,7 @@ def merged(matrix: sp.csr_array, rhs: Array, rows: Index) -> sp.csr_array | None
 
 
 def disc(multiplier: Array) -> Array:
-    """The multiplier of a cone of size 3 from that of its matrix of order 2.
+    """The multiplier of a cone of size 3, from the multiplier of its matrix of order 2.
 
     Examples
     --------
@@ -97,13 +98,13 @@ def disc(multiplier: Array) -> Array:
     return np.asarray(DISC.T @ svec(multiplier))
 
 
-# The matrix of order 2 of a cone of size 3, in the order of ``svec``, by (t, v).
+# Maps (t, v) of a cone of size 3 to its matrix of order 2, in the order of ``svec``.
 DISC = sp.csr_array([[1.0, 1.0, 0.0], [0.0, 0.0, SQRT2], [1.0, -1.0, 0.0]])
 
 
 @lru_cache(maxsize=32)
 def arrow(size: int, *, headless: bool = False) -> sp.csr_array:
-    """The arrow of a cone by (t, v), in the order of ``svec``, or all of it but its first entry.
+    """Maps (t, v) to the arrow of a cone, in the order of ``svec``; headless without its corner t.
 
     Examples
     --------
@@ -130,7 +131,7 @@ class Arrows:
     ----------
     label : str
     size : int
-        Of the cone, t and v.
+        Number of values of the cone: t and v.
     """
 
     label: str
@@ -138,7 +139,7 @@ class Arrows:
 
     @cached_property
     def parts(self) -> list[Index]:
-        """Places of v in parts of like length."""
+        """Positions in (t, v) of the parts of v."""
         return [1 + part for part in parts_of(self.size - 1)]
 
     @property
@@ -164,6 +165,6 @@ class Arrows:
             part = duals[self.part(i)]
             z[0] += np.trace(part[1:, 1:])
             z[place] = 2.0 * part[0, 1:]
-        # A single arrow begins with t; of several, the row of the sum does.
+        # With a single arrow its corner is t; with several, t is in the row of the sum.
         z[0] += duals[self.label][0, 0] if len(self.parts) == 1 else duals[self.label][0]
         return z

@@ -1,9 +1,9 @@
-"""Unknowns of a conic program that only stand for what is squared, put in their places.
+"""Eliminate unknowns of a conic program that only name expressions which are squared.
 
-cvxpy writes ``sum_squares(X - G)`` as the squares of unknowns y of its own, with the equation y =
-X - G, entry by entry, also where X is symmetric. An unknown that is in the squares and in a single
-equation is what this equation says. Without it the squares are those of X - G, and what is squared
-twice is squared once, with twice the weight.
+cvxpy writes ``sum_squares(X - G)`` as the squares of new unknowns y, with the equation y = X - G,
+entry by entry, even if X is symmetric. An unknown that is in the squares and in a single equation
+is defined by that equation. After its elimination the squares are those of X - G, and an expression
+that is squared twice is squared once, with twice the weight.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram, renumbered
 
 @dataclass(frozen=True, eq=False)
 class Defined:
-    """A program without the unknowns that others define, and the way back.
+    """A program without the unknowns that equations define, and the way back.
 
     Attributes
     ----------
     program : ConicProgram
     given : ConicProgram
     column, row : arrays of int
-        The unknowns that are gone, and the equations that define them.
+        The eliminated unknowns, and the equations that define them.
     entry : array
-        Coefficients of the former in the latter.
+        Coefficients of these unknowns in these equations.
     weights : sparse array
-        What is squared now, by what was squared before, in the same length.
+        The merged squared expressions as combinations of the previous ones, of the same length.
     """
 
     program: ConicProgram
@@ -49,7 +49,7 @@ class Defined:
         return full
 
     def dual(self, z: Array, squares: Array) -> Array:
-        """Multipliers of the original program, from these and those of what is squared."""
+        """Multipliers of the original program, from the multipliers of rows and of squares."""
         assert self.given.root is not None
         full = _spread(z, self.row, self.given.rhs.size)
         slack = self.given.cost + self.given.root.T @ (self.weights.T @ squares)
@@ -58,7 +58,7 @@ class Defined:
 
 
 def defined(program: ConicProgram) -> Defined | None:
-    """The program without unknowns that others define; None where there are none.
+    """The program without unknowns that equations define; None if there are none.
 
     Examples
     --------
@@ -83,25 +83,25 @@ def defined(program: ConicProgram) -> Defined | None:
 
 
 def _definitions(program: ConicProgram) -> tuple[Index, Index, Array]:
-    """Unknowns that are squared by themselves and in one equation, each with one of its own."""
+    """Unknowns that are squared alone and in one equation; their equations and coefficients."""
     assert program.root is not None
     matrix, root = program.matrix, program.root
     n, owner = matrix.shape[1], program.row_of_entries()
     equations, chosen = program.are_of("zero"), program.are_called(AUXILIARY)
-    # Others would fill the squares in.
+    # Substituting for other unknowns would make the squares dense.
     lengths = np.diff(root.indptr)
     chosen[root.indices[np.repeat(lengths > 1, lengths)]] = False
     chosen &= np.bincount(root.indices, minlength=n) > 0
     chosen &= np.bincount(matrix.indices, minlength=n) == 1
     entries = np.flatnonzero(chosen[matrix.indices] & equations[owner])
-    # An equation of several defines the one with the largest coefficient.
+    # If an equation has several such unknowns, it defines the one with the largest coefficient.
     entries = entries[np.lexsort((-np.abs(matrix.data[entries]), owner[entries]))]
     entries = entries[np.diff(owner[entries], prepend=-1) > 0]
     return matrix.indices[entries], owner[entries], matrix.data[entries]
 
 
 def _without(program: ConicProgram, column: Index, row: Index, entry: Array) -> Defined:
-    """The program with definitions in the places of what they define."""
+    """The program with definitions substituted for the unknowns."""
     assert program.root is not None
     m, n = program.matrix.shape
     kept, rows = np.setdiff1d(np.arange(n), column), np.setdiff1d(np.arange(m), row)
@@ -132,7 +132,7 @@ def _without(program: ConicProgram, column: Index, row: Index, entry: Array) -> 
 def _substitution(
     program: ConicProgram, kept: Index, column: Index, row: Index, entry: Array
 ) -> tuple[sp.csr_array, Array]:
-    """A matrix and a vector that make all unknowns of those that are kept."""
+    """A matrix and a vector that give all unknowns from the remaining ones."""
     n = program.cost.size
     scale = sp.diags_array(-1.0 / entry, format="csr")
     said = sp.csr_array(scale @ program.matrix[row][:, kept])
@@ -143,15 +143,15 @@ def _substitution(
 
 
 def _spread(numbers: Array, gone: Index, size: int) -> Array:
-    """Numbers in the places of a vector that are not gone, and zeros in those."""
+    """A vector with numbers at the remaining positions, and zeros at those eliminated."""
     full = np.zeros(size)
     full[np.setdiff1d(np.arange(size), gone)] = numbers
     return full
 
 
 def _weights(root: sp.csr_array, shift: Array) -> sp.csr_array:
-    """Weights that make one square of those of the same, and none of those of nothing."""
-    # To a second-order cone the bound comes first.
+    """Weights that merge equal squared expressions into one, and drop those that are zero."""
+    # `merged` expects a second-order cone, whose bound comes first.
     below = sp.csr_array(sp.vstack([sp.csr_array((1, root.shape[1])), root], format="csr"))
     merge = merged(below, np.append(0.0, -shift), np.arange(below.shape[0]))
     if merge is None:

@@ -1,4 +1,4 @@
-"""Problems of cvxpy as programs over a product of cones, for the kernel that proves."""
+"""Problems of cvxpy as programs over a product of cones, for the proofs of `sdpdr.certify`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from sdpdr.model.conic.pieces import AUXILIARY
 
 
 class _FlatInterface(ConesOnly):
-    """Every cone that cvxpy knows, and nothing but cones."""
+    """Accepts every cone of cvxpy, and turns squares into cones."""
 
     SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = [
         *ConesOnly.SUPPORTED_CONSTRAINTS,
@@ -43,19 +43,19 @@ class _FlatInterface(ConesOnly):
 
 @dataclass(frozen=True, eq=False)
 class FlatProblem:
-    """A problem of cvxpy, flat.
+    """A problem of cvxpy as one flat program.
 
     Attributes
     ----------
     program : FlatProgram
-        Its minimisation.
+        The minimisation.
     maximize : bool
-        Whether the person maximises the negative of that.
+        Whether the problem maximises the negative of its objective.
     problem : cvxpy.Problem
     stuffed : cvxpy's program over cones
         Its constraints are in the order of the rows.
     steps : list of (cvxpy reduction, its inverse data)
-        From the problem to that program.
+        The reductions from the problem to that program.
     rows : sparse array of shape (m + k, number of rows of cvxpy)
         Multipliers of the program are these sums of multipliers of cvxpy's rows.
     """
@@ -69,7 +69,7 @@ class FlatProblem:
 
     @cached_property
     def constraints(self) -> dict[str, Index]:
-        """Labels of the problem's own constraints, with their equations, and then rows of cones."""
+        """Positions of the rows of each of the problem's constraints, by label; equations first."""
         labels = final_labels(self.problem, [data for _, data in self.steps])
         columns, places, end = sp.csc_array(self.rows), dict[str, Index](), 0
         for constraint in self.stuffed.constraints:
@@ -82,7 +82,7 @@ class FlatProblem:
 
     @cached_property
     def variables(self) -> dict[str, Index]:
-        """Names of the problem's own variables, with their columns; of symmetric ones triangles."""
+        """Columns of each of the problem's variables, by name; a triangle for symmetric ones."""
         own = {v.id: v.name() for v in self.problem.variables()}
         columns = columns_of(self.stuffed, own)
         return {one.name: one.place for one in columns if one.name != AUXILIARY}
@@ -99,7 +99,8 @@ def flat_problem(problem: Any) -> FlatProblem:
     Raises
     ------
     DataTypeError, NotAcceptedError, ModelError
-        If it is no problem, none that cones describe, or has coefficients that are not finite.
+        If it is not a problem, cannot be written with cones, or has coefficients that are not
+        finite.
 
     Examples
     --------
@@ -122,26 +123,27 @@ def flat_problem(problem: Any) -> FlatProblem:
 
 
 def _require_convex(problem: Any) -> None:
+    """Raise an error unless it is a convex, continuous problem whose parameters have values."""
     if not isinstance(problem, cp.Problem):
         raise DataTypeError(
-            f"there is no problem in {type(problem).__name__!r}: pass a cvxpy.Problem."
+            f"expected a cvxpy.Problem; it was given an object of type {type(problem).__name__}."
         )
     if problem.is_mixed_integer():
         raise NotAcceptedError(
-            "variables of the problem are integers, and no bound of ours is about integers: leave "
-            "integer=True and boolean=True out, for what is proved of the relaxation."
+            "the problem has integer variables, and proofs are for continuous ones only: leave out "
+            "integer=True and boolean=True to verify the relaxation."
         )
     unset = [p.name() for p in problem.parameters() if p.value is None]
     if unset:
         raise NotAcceptedError(f"parameters have no values: set those of {', '.join(unset)}.")
     if not problem.is_dcp():
         raise NotAcceptedError(
-            "the problem is not convex by cvxpy's rules: problem.is_dcp() is False. Write it by "
-            "functions that are convex where they have to be."
+            "the problem is not convex by cvxpy's rules: problem.is_dcp() is False. Rewrite it "
+            "with atoms whose curvature fits."
         )
 
 
-# A cone, and the rows of cvxpy that each of its rows is the mean of; most are one row alone.
+# A cone, and two rows of cvxpy whose mean is each of its rows; mostly these two are the same row.
 _Placed = tuple[Piece, Index, Index]
 
 
@@ -161,13 +163,13 @@ def _program(data: Mapping[str, Any]) -> tuple[FlatProgram, sp.csr_array]:
         else:
             placed += _pieces(constraint, rows, A, b)
     equal = np.concatenate(equations)
-    # In the order that `build` puts cones in.
+    # The order of cones that `build` expects.
     placed.sort(key=lambda one: KINDS.index(one[0].kind))
     program = build(
         c, A[equal], b[equal], [piece for piece, *_ in placed], float(data[names.OFFSET])
     )
     upper, lower = (np.concatenate([equal, *(one[k] for one in placed)]) for k in (1, 2))
-    # A cone that `build` adds where there is none has no row of cvxpy's.
+    # If there is no cone, `build` adds one, which has no row of cvxpy.
     shape, at = (program.f.size + program.b.size, b.size), np.arange(upper.size)
     sums = sp.csr_array((np.ones(at.size), (at, upper)), shape=shape)
     other = np.flatnonzero(upper != lower)
@@ -176,7 +178,7 @@ def _program(data: Mapping[str, Any]) -> tuple[FlatProgram, sp.csr_array]:
 
 
 def _pieces(constraint: Any, rows: Index, A: sp.csr_array, b: Array) -> list[_Placed]:
-    """The cones of one constraint; cvxpy stacks parts of one kind, not cones."""
+    """The cones of one constraint; cvxpy stacks equal parts of all cones, not the cones."""
     kind, sizes, each = NONNEGATIVE, [1.0], rows[None]
     if isinstance(constraint, cp.SOC):
         count = constraint.num_cones()
@@ -190,7 +192,7 @@ def _pieces(constraint: Any, rows: Index, A: sp.csr_array, b: Array) -> list[_Pl
         kind, sizes = POWER, np.ravel(constraint.alpha.value, order="F").tolist()
     elif not isinstance(constraint, cp.constraints.NonNeg):
         order = constraint.args[0].shape[-1]
-        # Matrices that came in a batch alternate, entry by entry.
+        # The entries of a batch of matrices are interleaved.
         return [_matrix(order, one, A, b) for one in rows.reshape(order * order, -1).T]
     return [
         (Piece(kind, size, A[one], b[one]), one, one) for size, one in zip(sizes, each, strict=True)
@@ -198,7 +200,7 @@ def _pieces(constraint: Any, rows: Index, A: sp.csr_array, b: Array) -> list[_Pl
 
 
 def _matrix(order: int, rows: Index, A: sp.csr_array, b: Array) -> _Placed:
-    """The triangle of the symmetric part."""
+    """The upper triangle of the symmetric part, as a cone."""
     j, i = np.tril_indices(order)
     upper, lower = rows[j * order + i], rows[i * order + j]
     one, other = (
@@ -211,11 +213,12 @@ def _matrix(order: int, rows: Index, A: sp.csr_array, b: Array) -> _Placed:
 
 
 def _mean(one: Matrix, other: Matrix) -> sp.csr_array:
+    """The exact mean of two matrices; an error if it rounds."""
     halves = 0.5 * sp.eye_array(one.shape[0])
     mean, radius = product(sp.hstack([halves, halves]), sp.vstack([one, other]))
     if radius is not None:
         raise NotAcceptedError(
-            "a matrix that is to be positive semidefinite is not symmetric, and its symmetric part "
-            "has entries that are no doubles: write the symmetric part itself, (M + M.T) / 2."
+            "a matrix that must be positive semidefinite is not symmetric, and the entries of its "
+            "symmetric part are not doubles: write the symmetric part itself, (M + M.T) / 2."
         )
     return mean

@@ -1,4 +1,4 @@
-"""What cvxpy is told of this package as a solver of conic programs."""
+"""The interface of this package to cvxpy, as a solver of conic programs."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _KINDS: dict[type, Kind] = {
     cp.SOC: "second-order",
     cp.constraints.PSD: "psd",
 }
-# Other solvers call a point feasible that is feasible for data that close to those given.
+# Other solvers call a point feasible if it is feasible for data within this relative distance.
 _NEARBY = 1e-6
-# Negative eigenvalues of forms up to this, relatively, are rounding.
+# Relative size up to which negative eigenvalues of forms count as rounding.
 _INDEFINITE = 1e-12
 _INACCURATE = (
     "cvxpy's status is 'optimal_inaccurate', because the answer is {}. {} "
-    "`problem.solver_stats.extra_stats` is the whole answer."
+    "`problem.solver_stats.extra_stats` holds the full answer."
 )
 _CONSTRAINTS = "constraints"
 _CLAIMED = {"infeasible": cp.INFEASIBLE_INACCURATE, "unbounded": cp.UNBOUNDED_INACCURATE}
@@ -60,7 +60,7 @@ class GradedAnswer:
 
 
 class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have no types
-    """The cones that are understood, and how answers are given back; it solves nothing yet."""
+    """The supported cones, and the conversion of answers; it does not solve."""
 
     SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = list(_KINDS)
 
@@ -69,21 +69,22 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         return "SDPDR"
 
     def import_solver(self) -> None:
-        """Nothing is to be imported."""
+        """Do nothing: there is no module to import."""
 
     def supports_quad_obj(self) -> bool:
         """Squares in the objective stay squares, instead of cones."""
         return True
 
     def cite(self, data: object) -> str:
-        """How to cite the solver; nothing is known to cvxpy."""
+        """No citation."""
         return ""
 
     def apply(self, problem: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What is solved, and what is needed on the way back.
+        """The data of the program, and the data for the inversion.
 
-        Rows stay in cvxpy's own order, of a cone all bounds before all else: other solvers have
-        them arranged by products of sparse matrices, and here `_parts` knows where they are.
+        Rows stay in cvxpy's own order, in which the bounds of all second-order cones of one
+        constraint come first. cvxpy rearranges them for other solvers by sparse products; here
+        `_parts` finds the rows of each cone.
 
         Parameters
         ----------
@@ -97,7 +98,7 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
             quad_obj=problem.P is not None
         )
         matrix, rhs = sp.csr_array(matrix), np.array(rhs, dtype=float)
-        # Equations A x + b = 0 come first, and then what says that A x + b lies in a cone.
+        # Equations A x + b = 0 come first, followed by rows of A x + b in a cone.
         equations = sum(c.size for c in problem.constraints if isinstance(c, cp.constraints.Zero))
         rhs[:equations] *= -1.0
         matrix.data[matrix.indptr[equations] :] *= -1.0
@@ -116,7 +117,7 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         raise NotImplementedError("ConicInterface reads programs; sdpdr.CVXPY solves them.")
 
     def invert(self, answer: GradedAnswer, inverse_data: Mapping[str, Any]) -> CvxpySolution:
-        """The answer as cvxpy knows answers.
+        """The answer as a solution of cvxpy.
 
         Parameters
         ----------
@@ -144,13 +145,13 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
             failure.dual_vars.update(duals)
             return failure
         primal = {inverse_data[self.VAR_ID]: reading.primal(solution.values)}
-        # cvxpy minimises, and turns the value itself.
+        # cvxpy minimises, and negates the value of a maximisation itself.
         value = reading.sdp.report(solution.value)
         return CvxpySolution(status, value, primal, duals, attributes)
 
 
 class ConesOnly(ConicInterface):
-    """The same cones, and no squares in the objective, which become cones."""
+    """The same cones, without squares in the objective: cvxpy turns them into cones."""
 
     def supports_quad_obj(self) -> bool:
         """Squares in the objective become cones."""
@@ -158,7 +159,7 @@ class ConesOnly(ConicInterface):
 
 
 def status_of(solution: Solution) -> str:
-    """A graded status in cvxpy's words.
+    """The status of cvxpy for a graded solution.
 
     Parameters
     ----------
@@ -167,8 +168,8 @@ def status_of(solution: Solution) -> str:
     Returns
     -------
     str
-        ``"optimal"`` where both sides are proved, and where a bound is proved and the point is
-        feasible for data within 1e-6 of those given; ``"..._inaccurate"`` otherwise.
+        ``"optimal"`` if both sides are proved, or if a bound is proved and the point is feasible
+        for data within 1e-6 of the given ones; ``"..._inaccurate"`` otherwise.
     """
     status = _STATUSES.get(solution.status)
     if status is not None and (solution.values or status in names.INF_OR_UNB):
@@ -185,7 +186,7 @@ def status_of(solution: Solution) -> str:
 
 
 def _is_nearby_with_bound(solution: Solution) -> bool:
-    """Whether a bound is proved, and a point feasible for data that other solvers take for equal.
+    """Whether a bound is proved, and the point is feasible for data that are equal in practice.
 
     Without a bound the optimum may be far from the value, however near the data are.
     """
@@ -196,9 +197,9 @@ def _is_nearby_with_bound(solution: Solution) -> bool:
 def _duals(
     answer: GradedAnswer, inverse_data: Mapping[str, Any], *, missing: bool
 ) -> dict[int, Any]:
-    """Multipliers by constraint, of the answer or of the proof that there is none.
+    """Multipliers by constraint, of the answer or of the proof of infeasibility.
 
-    Where there are none, nan stands for them if they are `missing`: cvxpy would keep old ones.
+    If there are none and `missing`, they are nan, because cvxpy would keep old ones.
     """
     ray, reading = answer.solution.ray, answer.reading
     multipliers = answer.solution.duals if ray is None else ray.duals
@@ -209,13 +210,14 @@ def _duals(
     else:
         return {}
     if answer.solution.exposures and ray is None:
-        # On a face, cones are larger, and so are those of multipliers.
+        # On a face the dual cones are larger, so multipliers outside the original ones are nan.
         z[reading.beyond(z, _NEARBY)] = np.nan
     constraints = inverse_data[_CONSTRAINTS]
     return {c.id: _as_dual(c, z[rows.ravel()]) for c, rows in _rows_of(constraints)}
 
 
 def _as_dual(constraint: Any, z: Array) -> Any:
+    """Multipliers of a constraint in the shape that cvxpy expects."""
     if isinstance(constraint, cp.constraints.PSD):
         return z.reshape(constraint.args[0].shape, order="F")
     return z.item() if z.size == 1 else z
@@ -229,16 +231,16 @@ def conic_program(
     maximize: bool = False,
     arguments: str | None = None,
 ) -> ConicProgram:
-    """What cvxpy hands to a solver, with names.
+    """The program that cvxpy passes to a solver, with names.
 
     Parameters
     ----------
     data : mapping
-        As `ConicInterface.apply` makes it.
+        As returned by `ConicInterface.apply`.
     labels, variables : mapping from identity to name, optional
-        Of constraints and of variables. Without labels, rows of one kind are one group.
+        Names of constraints and of variables. Without labels, rows of one kind are one group.
     maximize : bool, default False
-        Whether the person maximises the negative of the cost.
+        Whether the problem maximises the negative of the cost.
     arguments : str, optional
         The name of columns that stand for expressions.
 
@@ -263,7 +265,7 @@ def conic_program(
 
 
 def _root(form: Any) -> sp.csr_array | None:
-    """R with R^T R = P, of the form that cvxpy minimises one half of."""
+    """R with R^T R = P, where cvxpy minimises half the form of P; None if P is zero."""
     if form is None or not sp.csr_array(form).count_nonzero():
         return None
     P = sp.csr_array(form)
@@ -275,8 +277,8 @@ def _root(form: Any) -> sp.csr_array | None:
     root, least = form_root(P[used][:, used].toarray())
     if least < -_INDEFINITE:
         raise NotAcceptedError(
-            "the objective is not convex: the matrix of a form in it has a negative eigenvalue, "
-            f"{least:.1e} of what is large in it; leave out what makes it negative."
+            "the objective is not convex: the matrix of a quadratic form in it has a negative "
+            f"eigenvalue, {least:.1e} relative to its size; drop the concave part."
         )
     return sp.csr_array(sp.csr_array(root) @ sp.eye_array(P.shape[0], format="csr")[used])
 
@@ -289,7 +291,7 @@ def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
         if kind == "second-order":
             found += [(c, kind, part) for part in rows]
         elif kind == "psd":
-            # Matrices that came in a batch alternate, entry by entry.
+            # The entries of a batch of matrices are interleaved.
             batch = math.prod(c.args[0].shape[:-2])
             found += [(c, kind, part) for part in rows.reshape(-1, batch).T]
         else:
@@ -298,7 +300,7 @@ def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
 
 
 def _rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
-    """Constraints with their rows; of second-order cones one row of indices each, bound first."""
+    """Constraints with their rows; a row of indices for each second-order cone, bound first."""
     begin = 0
     for c in constraints:
         rows = np.arange(begin, begin + c.size)
@@ -310,7 +312,7 @@ def _rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
 
 
 def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[ConeRows]:
-    """A cone for each constraint, or several where it holds several."""
+    """A cone for each constraint, or several if it holds several."""
     seen = {SQUARES}
     cones = []
     for c, kind, rows in _parts(stuffed):
@@ -321,7 +323,7 @@ def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[ConeRows]:
 
 
 def _grouped(stuffed: Any) -> list[ConeRows]:
-    """All equations as one group, all inequalities as another, and the cones by number."""
+    """All equations as one group, all inequalities as another, and numbered other cones."""
     cones: list[ConeRows] = []
     linear = {"zero": [np.arange(0)], "nonnegative": [np.arange(0)]}
     for _, kind, rows in _parts(stuffed):
@@ -337,7 +339,7 @@ def _grouped(stuffed: Any) -> list[ConeRows]:
 
 
 def columns_of(stuffed: Any, variables: Mapping[int, str]) -> list[Columns]:
-    """Columns by variable; what cvxpy has added is one group at the end."""
+    """Columns by variable; those that cvxpy has added are one group at the end."""
     named, added = [], [np.arange(0)]
     seen = {AUXILIARY}
     for v in stuffed.variables:
@@ -354,5 +356,5 @@ def columns_of(stuffed: Any, variables: Mapping[int, str]) -> list[Columns]:
 
 
 def read_data(data: Mapping[str, Any], **names_of: Any) -> Reading:
-    """What cvxpy hands to a solver, in the standard form (see `conic_program`)."""
+    """The program that cvxpy passes to a solver, in the standard form (see `conic_program`)."""
     return read_conic(conic_program(data, **names_of))

@@ -1,8 +1,8 @@
-"""What a cvxpy problem keeps of its answer, as vectors of its flat program, and the way back.
+"""The answer stored in a cvxpy problem, as vectors of its flat program, and the way back.
 
-cvxpy keeps values of the problem's own variables and of the dual values of its own constraints.
+cvxpy stores the values of the problem's own variables and the dual values of its own constraints.
 Canonicalization adds variables and constraints, and attributes such as ``nonneg=True`` become
-constraints too; nothing is kept of those, and here they are ``nan``.
+constraints, too; their values are not stored, and are ``nan`` here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sdpdr.model.conic.flat import FlatProblem
 
 
 class Canonicalized(Protocol):
-    """A problem, and what cvxpy makes of it."""
+    """A problem, and the program over cones that cvxpy makes of it."""
 
     @property
     def problem(self) -> Any:
@@ -49,7 +49,7 @@ def kept_value(variable: Any) -> Array | None:
 
 
 def missed_attribute(variable: Any) -> str:
-    """What a variable is to be by its attributes and its value is not; empty where all is well.
+    """The attribute of a variable that its value violates; empty if it violates none.
 
     Programs read one triangle of a symmetric matrix, and the diagonal of a diagonal one.
 
@@ -75,14 +75,14 @@ def missed_attribute(variable: Any) -> str:
 
 
 class KeptPoint(NamedTuple):
-    """The point that cvxpy keeps.
+    """The point stored in a cvxpy problem.
 
     Attributes
     ----------
     x : array
-        The unknowns of the program over cones; ``nan`` where cvxpy keeps no values.
+        The unknowns of the program over cones; ``nan`` if cvxpy stores no value.
     is_whole : bool
-        Whether all variables of the problem have values, which are among these.
+        Whether all variables of the problem have values, and x contains them.
     """
 
     x: Array
@@ -90,7 +90,7 @@ class KeptPoint(NamedTuple):
 
 
 def kept_point(made: Canonicalized) -> KeptPoint:
-    """The unknowns that cvxpy keeps values of, and ``nan`` for the others.
+    """The stored values of the unknowns, and ``nan`` for the others.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def kept_point(made: Canonicalized) -> KeptPoint:
                 if new is not None and value is not None:
                     value, lowered = lower_value(variable, value), new
         first = made.stuffed.var_id_to_col.get(lowered.id)
-        # Complex variables become two others.
+        # A complex variable becomes two others.
         if first is None or value is None or np.iscomplexobj(value):
             is_whole = False
             continue
@@ -125,7 +125,7 @@ def kept_point(made: Canonicalized) -> KeptPoint:
 
 
 def kept_multipliers(flat: FlatProblem) -> Array:
-    """The multipliers that cvxpy keeps as dual values, and ``nan`` for the others.
+    """The multipliers that cvxpy stores as dual values, and ``nan`` for the others.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ def kept_multipliers(flat: FlatProblem) -> Array:
     >>> kept_multipliers(flat_problem(problem)).round(6)
     array([nan, nan,  1.])
     """
-    # A cone without rows of cvxpy's needs no multiplier.
+    # A cone without rows of cvxpy needs no multiplier.
     return np.asarray(flat.rows @ kept_dual_values(flat))
 
 
 def kept_dual_values(made: Canonicalized) -> Array:
-    """The dual values that cvxpy keeps, by the rows of its program over cones; ``nan`` elsewhere.
+    """The stored dual values by row of the program over cones; ``nan`` for other rows.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def values_of(flat: FlatProblem, x: Array) -> dict[str, Array]:
 
 
 def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
-    """Dual values of the problem's own constraints, in cvxpy's signs, by their place.
+    """Dual values of the problem's own constraints, with cvxpy's signs, by position.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
 
 
 def constraint_of_rows(flat: FlatProblem) -> list[str]:
-    """What each row of the program belongs to, in words; equations come before cones.
+    """A description of the constraint that each row of the program belongs to, equations first.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def constraint_of_rows(flat: FlatProblem) -> list[str]:
 
 
 def _last_name(made: Canonicalized, constraint: Any) -> int:
-    """What a constraint is called among those of the program over cones."""
+    """The identity of a constraint in the program over cones."""
     name = constraint.id
     for _, inverse in made.steps:
         name = _renamed(inverse, name)
@@ -224,18 +224,19 @@ def _last_name(made: Canonicalized, constraint: Any) -> int:
 
 
 def _dense(value: Any) -> Any:
+    """A matrix as a dense array."""
     return value.toarray() if sp.issparse(value) else value
 
 
 def _renamed(inverse: Any, identity: int) -> int:
-    """What a reduction calls a constraint."""
+    """The identity of a constraint after a reduction."""
     known = inverse[2] if isinstance(inverse, tuple) and len(inverse) == 3 else None
     known = getattr(inverse, "cons_id_map", known)
     return int(known.get(identity, identity)) if isinstance(known, dict) else identity
 
 
 def _rows_in_order(made: Canonicalized) -> Iterator[tuple[Any, Index]]:
-    """Constraints of the program over cones with their rows, those of a cone together."""
+    """Constraints of the program over cones with their rows, cone by cone."""
     begin = 0
     for c in made.stuffed.constraints:
         rows = np.arange(begin, begin + c.size)
@@ -249,7 +250,7 @@ def _rows_in_order(made: Canonicalized) -> Iterator[tuple[Any, Index]]:
 
 
 def _in_order(constraint: Any, values: list[Array]) -> Array | None:
-    """Dual values of a constraint in the order of its rows, those of a cone together."""
+    """Dual values of a constraint in the order of its rows, cone by cone."""
     if isinstance(constraint, cp.SOC):
         bounds, body = values
         body = body.T if constraint.axis == 0 else body
@@ -260,7 +261,7 @@ def _in_order(constraint: Any, values: list[Array]) -> Array | None:
 
 
 def _inverted(flat: FlatProblem, x: Array, stacked: Array) -> Any:
-    """What cvxpy makes of a point and multipliers on the way back to the problem."""
+    """The solution of the problem that cvxpy's inversions make of a point and multipliers."""
     duals = {
         c.id: stacked[rows].item() if rows.size == 1 else stacked[rows]
         for c, rows in _rows_in_order(flat)

@@ -1,4 +1,4 @@
-"""Labels of a cvxpy problem's own constraints, and where cvxpy's steps take them."""
+"""Labels of a cvxpy problem's own constraints, through cvxpy's reductions."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import cvxpy as cp
 from sdpdr.model.block import relabel
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
 
-# Names of rows longer than this are no help to a reader.
+# Longer labels do not help a reader.
 LONGEST_LABEL = 40
 
 
 def final_labels(problem: cp.Problem, inverse: list[Any]) -> dict[int, str]:
-    """Labels of constraints by what they are called after all steps of cvxpy's."""
+    """Labels of constraints, by their identities after all reductions of cvxpy."""
     final = _final_identities(inverse)
     return {final.get(c.id, c.id): label for c, label in labels_of(problem)}
 
 
 def _final_identities(inverse: list[Any]) -> dict[int, int]:
-    """What constraints are called after all steps of cvxpy's."""
+    """Identities of constraints after all reductions of cvxpy, by the original ones."""
     found: dict[int, int] = {}
     for step in inverse:
-        # One of the steps keeps a tuple, of which this is the last part.
+        # One of the reductions stores a tuple, whose last part holds the identities.
         ids = step[-1] if isinstance(step, tuple) and step else getattr(step, "cons_id_map", {})
         found = {first: ids.get(last, last) for first, last in found.items()} | {
             first: last for first, last in ids.items() if first not in found
@@ -33,7 +33,7 @@ def _final_identities(inverse: list[Any]) -> dict[int, int]:
 
 
 def labels_of(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
-    """A label for each constraint: the one it was given, or how it was written if that is short."""
+    """Each constraint and its label: the given one, or its text if that is short, or a number."""
     seen = {AUXILIARY, SQUARES}
     for k, c in enumerate(problem.constraints, start=1):
         given = getattr(c, "label", None)
@@ -43,7 +43,7 @@ def labels_of(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
 
 
 def _written(constraint: Any) -> str | None:
-    """How a constraint was written, without numbers of cvxpy's own making; None if it is long."""
+    """The text of a constraint; None if it is long or has constant arrays."""
     if any(constant.size > 1 for constant in constraint.constants()):
         return None
     written = str(constraint)

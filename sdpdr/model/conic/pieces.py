@@ -6,11 +6,11 @@ r"""Programs over cones: a cost, a matrix, and a list of cones.
     \quad\text{s.t.}\quad b - A x \in K_1 \times \dots \times K_p,
 
 with the dual :math:`\max\ d - b^T z - \tfrac12 |y|^2` over :math:`z \in K_1^* \times \dots \times
-K_p^*` and y with :math:`c + A^T z + R^T y = 0`. It is what cvxpy gives to solvers.
+K_p^*` and y with :math:`c + A^T z + R^T y = 0`. This is the form that cvxpy passes to solvers.
 
-Here its columns become variables of the standard form. A matrix whose entries are, up to scale and
-shift, columns of their own is a matrix variable; a column that a row bounds from below by zero is a
-non-negative scalar. All other columns are free.
+Here its columns become variables of the standard form. A matrix whose entries are different
+columns, up to scale and shift, becomes a matrix variable; a column that a row bounds from below by
+zero becomes a nonnegative scalar. All other columns are free.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sdpdr.linalg.svec import svec_pairs
 from sdpdr.model.block import relabel
 from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable, as_dense
 
-# The name of R x and of its rows, and of what cvxpy has added.
+# The name of R x and of its rows, and the name of columns that cvxpy has added.
 SQUARES, AUXILIARY = "squares", "auxiliary"
 
 Kind = Literal["zero", "nonnegative", "second-order", "psd"]
@@ -45,8 +45,8 @@ class ConeRows:
     label : str
         Unique in a program.
     rows : array of int
-        Of a second-order cone the bound comes first; of a matrix all entries come, column by
-        column, and its symmetric part is what is positive semidefinite.
+        For a second-order cone, the bound comes first. For a matrix, these are all entries, column
+        by column, and its symmetric part is positive semidefinite.
     """
 
     kind: Kind
@@ -93,14 +93,14 @@ class ConicProgram:
     columns : sequence of Columns
         Every column is in one.
     maximize : bool
-        Whether the person maximises the negative of what is minimised here.
+        Whether the problem maximises the negative of this objective.
     name : str
     root : sparse array of shape (k, n), optional
         R; without it the cost is affine.
     root_shift : array of shape (k,), optional
         r; zero without it.
     arguments : str, optional
-        The name of columns that stand for expressions, and are free whatever rows say of them.
+        The name of columns that stand for expressions, which stay free variables in any case.
     """
 
     cost: Array
@@ -120,7 +120,7 @@ class ConicProgram:
         return np.repeat(np.arange(self.rhs.size), np.diff(self.matrix.indptr))
 
     def are_of(self, kind: Kind) -> NDArray[np.bool_]:
-        """Which rows lie in cones of a kind."""
+        """Whether each row lies in a cone of a kind."""
         found = np.zeros(self.rhs.size, dtype=bool)
         for cone in self.cones:
             if cone.kind == kind:
@@ -128,7 +128,7 @@ class ConicProgram:
         return found
 
     def are_called(self, name: str | None) -> NDArray[np.bool_]:
-        """Which columns have a name; those of cvxpy are called `AUXILIARY`."""
+        """Whether each column has a name; columns added by cvxpy are called `AUXILIARY`."""
         found = np.zeros(self.cost.size, dtype=bool)
         for columns in self.columns:
             found[columns.place] = columns.name == name
@@ -137,16 +137,16 @@ class ConicProgram:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A variable and the columns that it stands for, ``x[place] = shift + scale * entries``.
+    """A variable and the columns that it represents, ``x[place] = shift + scale * entries``.
 
     Attributes
     ----------
     variable : PsdVariable or VectorVariable
     place : array of int
-        Of a matrix, in the order of ``svec``.
+        The columns; for a matrix in the order of ``svec``.
     shift, scale : array
     cone : ConeRows or None
-        Whose rows say no more than that the variable is positive semidefinite.
+        The cone whose rows only make the variable positive semidefinite.
     """
 
     variable: Variable
@@ -156,18 +156,18 @@ class Piece:
     cone: ConeRows | None = None
 
     def map(self, rows: sp.csr_array) -> LinearMap | VectorMap:
-        """What rows have in these columns, in the units of the variable, as a map."""
+        """The rows, restricted to these columns and scaled by `units`, as a map of the variable."""
         if isinstance(self.variable, PsdVariable):
             return SvecMap.from_natural(self.variable.n, rows)
         return VectorMap(rows)
 
     @property
     def units(self) -> Array:
-        """What entries in these columns are multiplied by, so that they are of the variable."""
+        """Factors of coefficients in these columns that give coefficients of the variable."""
         if not isinstance(self.variable, PsdVariable):
             return self.scale
         i, j = svec_pairs(np.arange(self.place.size))
-        # Rows are symmetric matrices, which have either entry off the diagonal twice.
+        # Rows are symmetric matrices, in which every entry off the diagonal counts twice.
         return np.where(i == j, self.scale, self.scale / 2.0)
 
     def columns(self, value: Value) -> Array:
@@ -181,14 +181,14 @@ class Piece:
 
 @dataclass(eq=False)
 class Pieces:
-    """All columns of a conic program, and the rows that are said by signs of variables.
+    """All columns of a conic program as variables, and the rows that their signs replace.
 
     Attributes
     ----------
     program : ConicProgram
     found : list of Piece
     signs : tuple of arrays
-        Rows that say no more than that a column is not negative, these columns, and the entries.
+        Rows that only make a column nonnegative, these columns, and the entries.
     """
 
     program: ConicProgram
@@ -212,13 +212,13 @@ class Pieces:
             self._units[piece.place] = piece.units
 
     def _may_be_variables(self) -> list[ConeRows]:
-        """Matrices whose diagonal entries have a column each."""
+        """The cones of matrices whose diagonal entries have one column each."""
         count = np.diff(self.program.matrix.indptr)
         matrices = (cone for cone in self.program.cones if cone.kind == "psd")
         return [one for one in matrices if np.all(count[one.rows[:: one.order + 1]] == 1)]
 
     def _claim_matrix(self, cone: ConeRows, matrix: sp.csr_array, rhs: Array) -> None:
-        """A matrix variable, where entries are columns of their own."""
+        """Make a matrix variable if all entries are different free columns."""
         place = matrix.indices
         if np.any(np.diff(matrix.indptr) != 1) or not self._free[place].all():
             return
@@ -229,19 +229,20 @@ class Pieces:
         self.found.append(Piece(variable, place, rhs / matrix.data, -1.0 / matrix.data, cone))
 
     def _name(self, label: str, place: Index) -> str:
-        """The name of the columns, if they are all that has the name, else that of the cone."""
+        """A new name: that of the columns if no others have it, else that of the cone."""
         for columns in self.program.columns:
             if np.array_equal(np.sort(columns.place), np.sort(place)):
                 label = columns.name
         return self._new(label)
 
     def _new(self, name: str) -> str:
+        """The name, with a number if it is taken."""
         name = relabel(name, self._names)
         self._names.add(name)
         return name
 
     def _claim_signs(self) -> None:
-        """Columns that a row bounds from below by zero; the first where several do."""
+        """Find columns that a row bounds from below by zero, and the first such row of each."""
         program = self.program
         rows = [cone.rows for cone in program.cones if cone.kind == "nonnegative"]
         row = np.concatenate([np.arange(0), *rows])
@@ -255,7 +256,7 @@ class Pieces:
         self._free[column[kept]] = False
 
     def _claim_rest(self) -> None:
-        """Vectors of what is left, by the names of the columns."""
+        """Make vector variables of the remaining columns, by name."""
         signed = np.zeros(self._free.size, dtype=bool)
         signed[self.signs[1]] = True
         for columns in self.program.columns:
@@ -270,14 +271,14 @@ class Pieces:
                 self.found.append(Piece(variable, place, 0.0 * ones, ones))
 
     def shift(self) -> Array:
-        """Values of all columns where all variables are zero."""
+        """Values of all columns if all variables are zero."""
         x = np.zeros(self._free.size)
         for piece in self.found:
             x[piece.place] = piece.shift
         return x
 
     def parts(self, rows: sp.csr_array) -> list[tuple[Piece, sp.csr_array]]:
-        """Rows on all columns, in parts that have those of one piece, in units of its variable."""
+        """Rows on all columns, as pairs of a piece and its part of the rows, in its units."""
         column, data = self._position[rows.indices], rows.data * self._units[rows.indices]
         found = []
         for piece, start, stop in zip(self.found, self._ends, self._ends[1:], strict=False):
@@ -290,7 +291,7 @@ class Pieces:
         return found
 
     def maps(self, rows: sp.csr_array) -> dict[str, LinearMap | VectorMap]:
-        """Rows on all columns as maps of the variables that they have."""
+        """Rows on all columns as maps of the variables that occur in them."""
         return {piece.variable.name: piece.map(part) for piece, part in self.parts(rows)}
 
     def __iter__(self) -> Iterator[Piece]:
@@ -298,14 +299,14 @@ class Pieces:
 
 
 def renumbered(places: Index, kept: Index, size: int) -> Index:
-    """Those of some places that are kept, by their new numbers."""
+    """The new numbers of those positions that are kept."""
     number = np.full(size, -1)
     number[kept] = np.arange(kept.size)
     return number[places][number[places] >= 0]
 
 
 def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
-    """Rows of a matrix; those next to each other cost next to nothing."""
+    """Rows of a matrix, without copying if they are contiguous."""
     if not rows.size or np.any(rows[1:] - rows[:-1] != 1):
         return matrix[rows]
     ends = matrix.indptr[rows[0] : rows[-1] + 2]
@@ -321,7 +322,7 @@ def symmetric_rows(
     if not cones:
         return
     places = [np.column_stack(cone.entries()) for cone in cones]
-    # All at once: a product for each of many small ones would take longer.
+    # One product for all matrices, since one for each of many small matrices takes longer.
     pair = np.concatenate(places)
     means = (np.full(pair.size, 0.5), pair.ravel(), np.arange(0, pair.size + 1, 2))
     matrix = sp.csr_array(means, shape=(len(pair), program.rhs.size)) @ program.matrix

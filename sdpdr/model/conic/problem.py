@@ -1,4 +1,4 @@
-"""Problems that were written in cvxpy, as programs in the standard form."""
+"""Problems written in cvxpy, as programs in the standard form."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 
-# Beside the largest number, rounding of symmetric parts, and of duals of matrices by solvers.
+# Rounding errors of symmetric parts and of solvers' dual matrices, relative to the largest entry.
 _ROUNDING = 1e-9
 _CONES = {"ExpCone": "exponential", "PowCone3D": "power", "PowConeND": "power"}
 _BEYOND = dict.fromkeys(atoms.EXP_ATOMS, "exponential") | {
-    # cvxpy 1.7 writes all of them by second-order cones, and has no such lists.
+    # cvxpy 1.7 writes all of these with second-order cones, and does not have these lists.
     atom: "power"
     for group in ("POWCONE_ATOMS", "POWCONE_ND_ATOMS")
     for atom in getattr(atoms, group, ())
 }
 
 
-# Functions of this package's own models, of atoms that no semidefinite program describes.
+# This package's functions for atoms of cvxpy that no semidefinite program describes.
 _OWN = {
     "exp": "sum_exp", "log": "sum_log", "log_det": "log_det", "log_sum_exp": "log_sum_exp",
     "entr": "entropy", "logistic": "sum_logistic",
@@ -42,7 +42,7 @@ _OWN = {
 
 @dataclass(frozen=True, eq=False)
 class _WayBack:
-    """The way back from a program to the problem that it was read from."""
+    """The data for the way back from a program to its cvxpy problem."""
 
     problem: cp.Problem
     chain: Any
@@ -52,7 +52,7 @@ class _WayBack:
 
     @property
     def steps(self) -> list[tuple[Any, Any]]:
-        """The reductions of cvxpy with their data, but for the last."""
+        """The reductions of cvxpy with the data of their inverses, without the last one."""
         return list(zip(self.chain.reductions, self.inverse, strict=True))[:-1]
 
 
@@ -60,9 +60,9 @@ class _WayBack:
 class CvxpyProgram(SDP):
     """A program that was read from a cvxpy problem, by `sdpdr.from_cvxpy`.
 
-    Rows have the names of the problem's constraints, and variables those of its variables. What
-    follows from it by a reduction, or travels to another process, is a program without the way
-    back.
+    Rows have the names of the problem's constraints, and variables those of its variables.
+    Programs that are derived from it by a reduction, or sent to another process, have no way back
+    to the problem.
     """
 
     _way: _WayBack | None = field(default=None, init=False, repr=False)
@@ -71,7 +71,7 @@ class CvxpyProgram(SDP):
         return {**super().__getstate__(), "_way": None}
 
     def give_back(self, solution: Solution) -> cp.Problem:
-        """Give the problem its status and value, its variables and constraints their values.
+        """Store an answer in the problem: status, value, and values of variables and constraints.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class CvxpyProgram(SDP):
         Raises
         ------
         DataError
-            If the program is not the one that was read, but has come of it; or if the solution is
+            If the program is not the one that was read but derived from it, or if the solution is
             of another program.
         cvxpy.SolverError
             As cvxpy raises it, if there is no point and nothing was proved.
@@ -103,8 +103,8 @@ class CvxpyProgram(SDP):
         """
         if self._way is None:
             raise DataError(
-                "this program has come of one that from_cvxpy has read, and does not know the "
-                "problem: give the answer back to that one."
+                "this program was derived from one that from_cvxpy returned, and does not hold the "
+                "problem: call give_back on that one."
             )
         if solution.values and not self.is_point(solution.values):
             raise DataError("the solution is of another program: it lacks variables of this one.")
@@ -118,13 +118,13 @@ class CvxpyProgram(SDP):
         return way.problem
 
     def kept(self) -> Point | None:
-        """The answer that the problem keeps, as a point of this program.
+        """The answer stored in the problem, as a point of this program.
 
         Returns
         -------
         Point or None
-            Without multipliers where not all are known; None where a value is missing, as of
-            variables that cvxpy adds.
+            Without multipliers unless all are known; None if a value is missing, such as one of a
+            variable that cvxpy adds.
 
         Examples
         --------
@@ -158,7 +158,7 @@ class CvxpyProgram(SDP):
         return Point(values, duals)
 
     def _kept_multipliers(self, way: _WayBack) -> dict[str, Array]:
-        """Dual values by label, where they have the shape of multipliers here."""
+        """Stored dual values by label, if they have the shape of multipliers of this program."""
         shapes: dict[str, tuple[int, ...]] = {r.label: (r.m,) for r in self.rows}
         shapes |= {lmi.label: (lmi.order, lmi.order) for lmi in self.lmis}
         found = {}
@@ -173,7 +173,7 @@ class CvxpyProgram(SDP):
 
 
 def _agree(one: Array, other: Array) -> bool:
-    """Whether numbers are the same but for rounding, where both are known."""
+    """Whether all known numbers agree up to rounding."""
     known = ~np.isnan(other)
     size = float(np.max(np.abs(other[known]), initial=0.0))
     return bool(np.all(np.abs(one - other)[known] <= _ROUNDING * size))
@@ -202,15 +202,15 @@ def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
 
 
 def refuse(problem: cp.Problem) -> None:
-    """Refuse what has no standard form, in a sentence that says why.
+    """Raise an error that says why, if a problem has no standard form.
 
     Raises
     ------
     DataError
         A parameter has no value.
     NotAcceptedError
-        All else: there are no variables, or integer ones, or the problem is not convex by cvxpy's
-        rules, or needs other cones.
+        There are no variables, or integer ones, or the problem is not convex by cvxpy's rules, or
+        needs other cones.
     """
     for p in problem.parameters():
         if p.value is None:
@@ -220,8 +220,8 @@ def refuse(problem: cp.Problem) -> None:
     for v in problem.variables():
         if v.attributes["integer"] or v.attributes["boolean"]:
             raise NotAcceptedError(
-                f"variable {v.name()!r} is integer: semidefinite programs decide no integers; "
-                "relax it to an interval for a bound, or use an integer solver of cvxpy's."
+                f"variable {v.name()!r} is integer: semidefinite programs are continuous; relax it "
+                "to an interval for a bound, or use an integer solver of cvxpy."
             )
     if not problem.is_dcp():
         raise NotAcceptedError(
@@ -238,7 +238,7 @@ def refuse(problem: cp.Problem) -> None:
 
 
 def _culprit(problem: cp.Problem) -> str:
-    """What is not convex by the rules."""
+    """A description of the first part of a problem that is not convex by cvxpy's rules."""
     if not problem.objective.is_dcp():
         return f"the objective {_shown(problem.objective)} is to blame"
     worst = next(c for c in problem.constraints if not c.is_dcp())
@@ -246,7 +246,7 @@ def _culprit(problem: cp.Problem) -> str:
 
 
 def needed_cones(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
-    """Atoms and constraints that need other cones, which, and the atom's name."""
+    """Constraints and atoms that need other cones: description, kind of cone, name of the atom."""
     for c in problem.constraints:
         kind = _CONES.get(type(c).__name__)
         if kind is not None:
@@ -257,5 +257,6 @@ def needed_cones(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
 
 
 def _shown(thing: object) -> str:
+    """The text of an expression, shortened."""
     text = " ".join(str(thing).split())
     return text if len(text) <= 2 * LONGEST_LABEL else f"{text[: 2 * LONGEST_LABEL]}…"

@@ -1,4 +1,4 @@
-"""Reading a conic program as one in the standard form, and the way back to its columns and rows."""
+"""Conversion of a conic program to the standard form, and the way back to its columns and rows."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Reading:
     sdp : SDP
     pieces : Pieces
     ways : list of (rows, function of multipliers)
-        How multipliers of rows follow from those of the standard form.
+        Functions that give the multipliers of rows from those of the standard form.
     origin : MergedUnknowns or Defined, optional
-        How the program that was read came of `program`, where some unknowns stand for others.
+        The step from `program` to the converted program, if unknowns were merged or eliminated.
     """
 
     program: ConicProgram
@@ -60,7 +60,7 @@ class Reading:
         z = np.zeros(program.rhs.size)
         for rows, way in self.ways:
             z[rows] = way(duals)
-        # Those of what variables say themselves follow from those of all other rows.
+        # Multipliers of rows that became signs or cones of variables follow from all other ones.
         slack = program.cost + program.matrix.T @ z + self._of_root(duals)
         rows, columns, entries = self.pieces.signs
         z[rows] = slack[columns] / -entries
@@ -71,14 +71,14 @@ class Reading:
         return z if self.origin is None else self.origin.dual(z, duals.get(SQUARES, np.zeros(0)))
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
-        """What the squares of the cost add to the slack of all columns."""
+        """The contribution of the squared part of the cost to the slack of all columns."""
         root = self.pieces.program.root
         return 0.0 if root is None else np.asarray(root.T @ duals[SQUARES])
 
     def beyond(self, z: Array, tol: float) -> Index:
-        """Rows of cones in whose dual the multipliers z are not, by more than tol of the largest.
+        """Rows of the cones whose dual does not contain the multipliers z, up to a relative tol.
 
-        Where some multipliers of a cone are nan, none of them is known to be in its dual.
+        If some multipliers of a cone are nan, all of its rows are returned.
 
         Examples
         --------
@@ -97,7 +97,7 @@ class Reading:
 
 
 def _outside(kind: Kind, z: Array) -> Array:
-    """How far multipliers are from the dual of a cone: each by itself, or all of them together."""
+    """Distance of multipliers outside the dual of a cone: one each, or one for all together."""
     if kind == "zero":
         return np.zeros(z.size)
     if kind == "nonnegative":
@@ -128,7 +128,7 @@ def read_conic(program: ConicProgram) -> Reading:
 
     Examples
     --------
-    The largest eigenvalue of a matrix, as the least t for which t I - A has none below zero:
+    The largest eigenvalue of A, as the least t for which t I - A is positive semidefinite:
 
     >>> import numpy as np
     >>> import scipy.sparse as sp
@@ -145,7 +145,7 @@ def read_conic(program: ConicProgram) -> Reading:
     SDP(unnamed; matrices [], 1 scalars, 0 rows, 1 matrix inequalities)
     """
     _refuse_what_is_no_number(program)
-    # As whoever compares rows wants them.
+    # Sorted, as comparisons of rows expect.
     program.matrix.sort_indices()
     origin = defined(program) or alike(program)
     if origin is None:
@@ -155,7 +155,7 @@ def read_conic(program: ConicProgram) -> Reading:
 
 @dataclass(frozen=True, eq=False)
 class _Matrix:
-    """A matrix inequality: ``weights`` on what some rows of the program leave, and more terms."""
+    """A matrix inequality: ``weights`` times the slack of some rows, plus more terms."""
 
     label: str
     order: int
@@ -165,7 +165,7 @@ class _Matrix:
 
 
 def _refuse_what_is_no_number(program: ConicProgram) -> None:
-    """Refuse coefficients that are nan or infinite, by the name of their constraint."""
+    """Raise an error that names the constraint of a coefficient that is nan or infinite."""
     bad = np.flatnonzero(~np.isfinite(program.matrix.data))
     if bad.size:
         row = int(np.searchsorted(program.matrix.indptr, bad[0], side="right")) - 1
@@ -198,7 +198,7 @@ class _Reader:
         self.is_said[self.pieces.signs[0]] = True
 
     def reading(self) -> Reading:
-        """What was read."""
+        """The finished conversion."""
         if self.program.root is not None:
             self._squares(self.program.root)
         claimed = {piece.cone for piece in self.pieces if piece.cone is not None}
@@ -217,12 +217,13 @@ class _Reader:
         return Reading(self.given, sdp, self.pieces, self.ways)
 
     def _objective(self) -> Maps:
+        """The linear objective."""
         costs = np.flatnonzero(self.program.cost)
         row = (self.program.cost[costs], costs, np.array([0, costs.size]))
         return self.pieces.maps(rows_as_they_are(*row, (1, self.program.cost.size)))
 
     def _squares(self, root: sp.csr_array) -> None:
-        """A vector of scalars that equals R x, at half the price of its squares."""
+        """Add a vector of scalars that equals R x, with half the sum of its squares as cost."""
         size = root.shape[0]
         lhs = self.pieces.maps(root)
         lhs[SQUARES] = VectorMap(-sp.eye_array(size, format="csr"))
@@ -231,6 +232,7 @@ class _Reader:
         self.rows.append(Rows(SQUARES, "==", lhs, -(root @ self.shift) - shift))
 
     def _read(self, cone: ConeRows) -> None:
+        """Add the rows or the matrix inequality of a cone."""
         if cone.kind == "zero":
             self._linear(cone.label, "==", cone.rows)
         elif cone.kind == "nonnegative":
@@ -241,15 +243,16 @@ class _Reader:
             self._second_order(cone)
 
     def _speaking(self, rows: Index, relation: Relation) -> Index:
-        """Rows that say something, and that no sign of a variable says."""
+        """The rows that are neither redundant nor replaced by the sign of a variable."""
         rhs = self.rhs[rows]
         holds = rhs == 0.0 if relation == "==" else rhs >= 0.0
         empty = np.diff(self.program.matrix.indptr)[rows] == 0
-        # No limit is no row, and neither is what holds whatever the variables are.
+        # Rows with an infinite bound, and empty rows that hold anyway, are redundant.
         limitless = (rhs == np.inf) & (relation == "<=")
         return rows[~(empty & holds) & ~limitless & ~self.is_said[rows]]
 
     def _linear(self, label: str, relation: Relation, rows: Index) -> None:
+        """Add equations or inequalities."""
         rows = self._speaking(rows, relation)
         if rows.size:
             lhs = self.pieces.maps(taken(self.program.matrix, rows))
@@ -257,13 +260,14 @@ class _Reader:
             self.ways.append((rows, lambda duals: duals[label]))
 
     def _matrix(self, cone: ConeRows) -> None:
+        """Add a matrix inequality."""
         weights = _symmetric_part(cone.order)
         self.matrices.append(_Matrix(cone.label, cone.order, weights, cone.rows, {}))
         share = _as_complex if self._is_complex(cone) else np.asarray
         self.ways.append((cone.rows, lambda duals: share(duals[cone.label]).ravel(order="F")))
 
     def _is_complex(self, cone: ConeRows) -> bool:
-        """Whether a matrix is [[A, -B], [B, A]], as which cvxpy writes the Hermitian A + iB."""
+        """Whether a matrix is [[A, -B], [B, A]], which is how cvxpy writes a Hermitian A + iB."""
         place = cone.rows.reshape(cone.order, cone.order).T
         if cone.order % 2:
             return False
@@ -271,14 +275,14 @@ class _Reader:
         return self._vanish(a, d, -1.0) and self._vanish(b, c, 1.0)
 
     def _vanish(self, one: Index, other: Index, sign: float) -> bool:
-        """Whether rows, plus or minus others, are zero."""
+        """Whether rows plus or minus other rows are zero."""
         a, b = one.ravel(), other.ravel()
         matrix = self.program.matrix[a] + sign * self.program.matrix[b]
         rhs = self.program.rhs[a] + sign * self.program.rhs[b]
         return not matrix.count_nonzero() and not np.any(rhs)
 
     def _inequalities(self) -> list[Lmi]:
-        """All matrices at once: a product for each of many small ones would take longer."""
+        """All matrix inequalities, by one product: one for each of many small ones takes longer."""
         given = self.matrices
         if not given:
             return []
@@ -302,6 +306,7 @@ class _Reader:
         return found
 
     def _second_order(self, cone: ConeRows) -> None:
+        """Add a second-order cone as rows, a matrix of order 2, or arrows."""
         merge = merged(self.program.matrix, self.program.rhs, cone.rows)
         size = cone.rows.size if merge is None else merge.shape[0]
         if size <= 2:
@@ -321,13 +326,13 @@ class _Reader:
         merge: sp.csr_array | None,
         more: Maps | None = None,
     ) -> None:
-        """A matrix of what rows of a cone leave, merged first, and more terms."""
+        """Add a matrix of the slack of a cone's rows, after merging them, plus more terms."""
         order = order_of(weights.shape[0])
         weights = weights if merge is None else weights @ merge
         self.matrices.append(_Matrix(label, order, weights, cone.rows, more or {}))
 
     def _interval(self, cone: ConeRows, size: int, merge: sp.csr_array | None) -> Multipliers:
-        """``|v| <= t`` as two rows, or none but ``0 <= t``."""
+        """``|v| <= t`` as two rows, or ``0 <= t`` if v is empty."""
         signs = sp.csr_array([[1.0, 1.0], [1.0, -1.0]] if size == 2 else [[1.0]])
         weights = signs if merge is None else signs @ merge
         lhs = self.pieces.maps(sp.csr_array(weights @ taken(self.program.matrix, cone.rows)))
@@ -335,7 +340,7 @@ class _Reader:
         return lambda duals: signs.T @ duals[cone.label]
 
     def _arrows(self, cone: ConeRows, arrows: Arrows, merge: sp.csr_array | None) -> Multipliers:
-        """A long second-order cone as an arrow, or as several with a scalar each."""
+        """Add a second-order cone as one arrow, or as several with a scalar each."""
         count = len(arrows.parts)
         if count == 1:
             self._matrix_of(cone, arrows.part(0), arrow(arrows.size), merge)
@@ -356,9 +361,9 @@ class _Reader:
 
 
 def _as_complex(multiplier: Array) -> Array:
-    """The mean of a multiplier and of itself, turned by i: [[A, -B], [B, A]] again.
+    """The projection of a multiplier M to matrices [[A, -B], [B, A]]: its mean with J M J^T.
 
-    Its products with matrices of this kind are the same.
+    Inner products with matrices of this form do not change.
 
     Examples
     --------
@@ -373,12 +378,13 @@ def _as_complex(multiplier: Array) -> Array:
 
 
 def _disc_of(label: str, duals: Mapping[str, Array]) -> Array:
+    """The multiplier of a cone of size 3."""
     return disc(duals[label])
 
 
 @lru_cache(maxsize=8)
 def _symmetric_part(order: int) -> sp.csr_array:
-    """``svec`` of the symmetric part of a matrix that is given column by column."""
+    """Sparse matrix that maps a matrix, column by column, to ``svec`` of its symmetric part."""
     place = np.arange(order * (order + 1) // 2)
     i, j = svec_pairs(place)
     weight = np.where(i == j, 0.5, SQRT2 / 2.0)

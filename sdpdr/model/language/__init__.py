@@ -1,4 +1,4 @@
-"""Models as one thinks them: variables with operators, comparisons, prices, goals."""
+"""The language of models: variables with operators, comparisons, penalties, objectives."""
 
 from sdpdr.base.gather import names as _names
 from sdpdr.model.language.curved import Convex as Convex

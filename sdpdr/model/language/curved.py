@@ -1,4 +1,4 @@
-"""Convex and concave functions of expressions: sums of parts, their prices and their limits."""
+"""Convex and concave functions of expressions: sums of parts, in objectives and constraints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from sdpdr.program.point import Variable
 
 
 class Curved(NoSuchOperator, ABC):
-    """A convex or concave function of expressions, as an operand."""
+    """Base of convex and concave functions of expressions, with their operators."""
 
     shape: tuple[int, ...]
     sign: float
@@ -43,7 +43,7 @@ class Curved(NoSuchOperator, ABC):
 
     @property
     def told_as(self) -> str:
-        """What it is in words."""
+        """A description for messages."""
         return "a convex function" if self.sign > 0.0 else "a concave function"
 
     @abstractmethod
@@ -57,7 +57,7 @@ class Curved(NoSuchOperator, ABC):
 
     @abstractmethod
     def at(self, values: Point) -> Any:
-        """The numbers that it is at a point, at the present values of parameters."""
+        """Its numbers at a point, with the present values of parameters."""
 
     def __add__(self, other: Any) -> Any:
         return self.scalar()._plus(other)
@@ -123,16 +123,17 @@ class Curved(NoSuchOperator, ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Convex(Curved):
-    """An affine expression plus convex parts, or minus them: one number.
+    """A scalar: an affine expression plus convex parts, or minus them.
 
     Parameters
     ----------
     affine : Affine
-        Of shape ().
+        The affine part, of shape ().
     parts : tuple of (float or Affine, ConvexPart)
-        With positive weights, which may be made of parameters, and be zero where they are.
+        Weights and functions. A weight is positive, or an expression in parameters, which may
+        become zero.
     sign : {1, -1}
-        -1 for a concave function, from which the parts are taken.
+        -1 for a concave function, which subtracts the parts.
     """
 
     affine: Affine
@@ -151,12 +152,13 @@ class Convex(Curved):
     mean = sum
 
     def __pow__(self, exponent: Any) -> Any:
-        """The square of a length is a sum of squares."""
+        """The square of a Euclidean norm is a sum of squares; other powers are refused."""
         squares = self._length_squared if is_two(exponent) else None
         return super().__pow__(exponent) if squares is None else squares
 
     @property
     def _length_squared(self) -> Convex | None:
+        """The square as a convex function; None if it is not known."""
         if len(self.parts) != 1 or self.affine.maps or self.affine.products:
             return None
         ((weight, part),) = self.parts
@@ -184,6 +186,7 @@ class Convex(Curved):
         return found
 
     def _plus(self, other: Any) -> Convex:
+        """The sum with an expression, or a function of the same curvature."""
         if isinstance(other, Curved):
             more = other.scalar()
             if more.sign != self.sign:
@@ -200,13 +203,14 @@ class Convex(Curved):
         return replace(self, affine=total)
 
     def _scaled(self, factor: float) -> Any:
+        """The function times a number."""
         if factor == 0.0:  # as at the end of a path of weights
             return 0.0 * self.affine
         parts = tuple((abs(factor) * weight, part) for weight, part in self.parts)
         return Convex(factor * self.affine, parts, self.sign * np.sign(factor))
 
     def _weighted(self, factor: Affine) -> Convex:
-        """The function times a parameter, which is thereby not negative."""
+        """The function times a parameter, which must then be nonnegative."""
         if factor.shape != ():
             raise ShapeError(
                 f"a convex function is one number; it cannot take factors of shape {factor.shape}."
@@ -219,7 +223,7 @@ class Convex(Curved):
         return tuple(called(weight, part, self.sign) for weight, part in self.parts)
 
     def present_parts(self) -> list[tuple[int, float, ConvexPart]]:
-        """The number, weight and function of each part that has one, at present parameters.
+        """Number, weight and function of each part of nonzero weight, at the present parameters.
 
         Raises
         ------
@@ -234,6 +238,7 @@ class Convex(Curved):
         ]
 
     def _limited(self, relation: str, bound: Any) -> Limited:
+        """The constraint that bounds the function."""
         if (relation == "<=") != (self.sign > 0.0):
             kind = "convex" if self.sign > 0.0 else "concave"
             other = "<=" if self.sign > 0.0 else ">="
@@ -250,7 +255,7 @@ class Convex(Curved):
         return Limited(self, limit)
 
     def _beside(self, relation: str, other: Curved) -> Limited:
-        """A convex function below a concave one, or the other way round."""
+        """The constraint that a convex function is below a concave one, or vice versa."""
         if self.sign * other.sign > 0.0:
             raise ModelError(
                 f"{told(self)} {relation} {told(other)} is no convex set; compare it with an "
@@ -260,18 +265,20 @@ class Convex(Curved):
 
 
 class Lowered(NamedBlock):
-    """A block of convex parts, which bring variables and terms of their own."""
+    """A block of convex parts, which introduce variables and terms."""
 
     @abstractmethod
     def _written(self) -> tuple[list[Variable], list[Term]]:
-        """Variables of the parts, and all terms, at the present values of parameters."""
+        """The variables of the parts and all terms, at the present values of parameters."""
 
     @cached_property
     def _kept(self) -> dict[tuple[bytes, ...], tuple[list[Variable], list[Term]]]:
+        """The last result of `_lowered`, by the values of parameters."""
         return {}
 
     def _lowered(self) -> tuple[list[Variable], list[Term]]:
-        # A model asks its blocks some thirty times from the first plan to the last proof.
+        """The variables and terms, kept while parameters do not change."""
+        # From the first plan to the last proof, a model calls this some thirty times.
         numbers = tuple(p.value.tobytes() for p in self.parameters().values())
         if numbers not in self._kept:
             self._kept.clear()
@@ -279,17 +286,17 @@ class Lowered(NamedBlock):
         return self._kept[numbers]
 
     def variables(self) -> Iterable[Variable]:
-        """Those that it speaks of, and one above each convex part that needs it."""
+        """The variables in it, and those above convex parts that need one."""
         return [*super().variables(), *self._lowered()[0]]
 
     def terms(self) -> Iterable[Term]:
-        """The parts, and the row or the goal that they are in."""
+        """The terms of the parts, and the constraint or objective that contains them."""
         return tuple(self._lowered()[1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Limited(Lowered):
-    """A convex function below a limit, or a concave one above it."""
+    """A convex function below a bound, or a concave one above it."""
 
     function: Convex
     limit: Affine
@@ -297,7 +304,7 @@ class Limited(Lowered):
 
     @property
     def default_label(self) -> str:
-        """What it is."""
+        """The label of a bound without a name."""
         return "limit"
 
     def _written(self) -> tuple[list[Variable], list[Term]]:
@@ -308,12 +315,13 @@ class Limited(Lowered):
         return variables, [replace(terms[0], written=stated), *lowered(terms[1:])]
 
     def _made(self) -> tuple[list[Variable], list[Any]]:
+        """The variables and terms, without their printed form."""
         variables: list[Variable] = []
         terms: list[Term] = []
         sign = self.function.sign
         total = sign * fixed(self.function.affine - self.limit)
         (first, alone), *others = self.function.parts
-        # Not divided by parameters, since derivatives by them take rows that are affine in them.
+        # A weight of parameters is not divided by: derivatives need rows that are affine in them.
         if not others and not isinstance(first, Affine):
             below = alone.below((-1.0 / first) * total, self.label)
             if below is not None:
@@ -327,18 +335,18 @@ class Limited(Lowered):
 
     @property
     def declared(self) -> Mapping[str, Declared]:
-        """The variables and parameters of the function and the limit."""
+        """The variables and parameters of the function and its bound."""
         return joined(self.function.declared, self.limit.declared)
 
 
 def called(weight: float | Affine, part: ConvexPart, sign: float) -> Called:
-    """A part of a function, with its weight, as it is printed."""
+    """The printed form of a part of a function, with its weight."""
     alone = part.called()
     return replace(alone, factors=(weight, *alone.factors), sign=sign * alone.sign)
 
 
 def lowered(terms: Iterable[Any]) -> list[Any]:
-    """Rows and cones, told apart from those that were written."""
+    """Terms, with rows and cones marked as introduced by a function."""
     return [
         replace(term, written=Lowering()) if isinstance(term, (Equal, AtMost, InCone)) else term
         for term in terms
@@ -346,7 +354,7 @@ def lowered(terms: Iterable[Any]) -> list[Any]:
 
 
 def _present(weight: float | Affine) -> float:
-    """A weight at the present values of parameters."""
+    """A weight at the present values of parameters, which must not be negative."""
     if not isinstance(weight, Affine):
         return weight
     number = float(fixed(weight).constant[0])
@@ -355,6 +363,7 @@ def _present(weight: float | Affine) -> float:
 
 
 def _number(factor: Any) -> float:
+    """A factor as a finite number."""
     if isinstance(factor, (Operators, Curved)):
         raise ModelError(
             "a product of an expression and a convex function is neither convex nor concave; "
@@ -369,10 +378,10 @@ def _number(factor: Any) -> float:
 
 
 def convex(part: ConvexPart) -> Convex:
-    """A convex function that is one part."""
+    """A convex function with one part."""
     return Convex(Affine.of(0.0), ((1.0, part),))
 
 
 def concave(less: ConvexPart) -> Convex:
-    """A concave function, by the convex part that it is the negative of."""
+    """A concave function, the negative of a convex part."""
     return Convex(Affine.of(0.0), ((1.0, less),), -1.0)

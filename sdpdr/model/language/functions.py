@@ -22,7 +22,7 @@ from sdpdr.model.language.statements import is_symmetric
 
 Kind = Literal["fro", "nuc", "inf", 1, 2] | float
 
-# A form whose matrix has both signs by more than this, relatively, is neither convex nor concave.
+# Relative size up to which eigenvalues of the wrong sign count as rounding errors.
 _SIGN = 1e-12
 
 
@@ -54,7 +54,7 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
     Raises
     ------
     ModelError
-        If there is no such norm, or of no such shape.
+        If there is no such norm, or none for this shape.
 
     Examples
     --------
@@ -79,8 +79,8 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
         raise ModelError(f"norm knows 'fro', 'nuc', 'inf', 1 and 2; it was given {kind!r}.")
     if is_matrix:
         raise ShapeError(
-            f"norm(X, {kind!r}) of a matrix means different things to different people; "
-            "norm(X.reshape(-1), ...) is over all entries."
+            f"norm(X, {kind!r}) of a matrix is ambiguous; write norm(X.reshape(-1), {kind!r}) for "
+            "the norm of all entries."
         )
     return Priced(of, "absolute").sum() if kind == 1 else convex(largest(of))
 
@@ -172,7 +172,7 @@ def sum_largest(expression: Any, k: int) -> Convex:
 def geo_mean(expression: Any) -> Convex:
     r"""The geometric mean of values, :math:`(v_1 \cdots v_m)^{1/m}`, which is concave.
 
-    The values are thereby kept at least zero.
+    The values are thereby constrained to be nonnegative.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def geo_mean(expression: Any) -> Convex:
 
 
 def _geometric_mean(numbers: Any) -> float:
-    """The geometric mean of numbers that are at least zero, but for rounding."""
+    """The geometric mean of numbers that are nonnegative up to rounding."""
     with np.errstate(divide="ignore"):
         return float(np.exp(np.mean(np.log(np.maximum(numbers, 0.0)))))
 
@@ -200,8 +200,8 @@ def _geometric_mean(numbers: Any) -> float:
 def root_det(expression: Any) -> Convex:
     r"""The n-th root of a determinant, :math:`(\det S)^{1/n}`, which is concave.
 
-    S is thereby kept positive semidefinite. It grows with `log_det`, and as a matrix inequality of
-    order 2n it is certified like any other.
+    S is thereby constrained to be positive semidefinite. The function increases with `log_det`.
+    It becomes a matrix inequality of order 2n, which is certified like any other.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def root_det(expression: Any) -> Convex:
 
 
 def _below_root_det(S: Any) -> tuple[Any, list[Any]]:
-    r"""The largest geometric mean of a diagonal, which is the function (cvxpy has no such atom).
+    r"""The root of the determinant in cvxpy, as the largest geometric mean of a diagonal.
 
     .. math:: (\det S)^{1/n} = \max_\Delta\ (\Delta_{11} \cdots \Delta_{nn})^{1/n}
               \quad\text{s.t.}\quad
@@ -246,8 +246,8 @@ def _below_root_det(S: Any) -> tuple[Any, list[Any]]:
     delta = cp.reshape(spread @ cp.Variable(i.size), (n, n), order="C")
     diagonal = cp.diag(delta)
     rows = [cp.bmat([[S, delta], [delta.T, cp.diag(diagonal)]]) >> 0]
-    # Delta_jj <= S_jj follows. Never close to twice that, it says nothing new, but where S is
-    # limited it limits the triangle, and bounds can be proved.
+    # Delta_jj <= S_jj holds anyway. These redundant rows turn bounds on S into bounds on Delta, so
+    # that bounds of the optimum can be proved.
     rows.append(diagonal <= 2.0 * cp.diag(S))
     return cp.geo_mean(diagonal), rows
 
@@ -289,7 +289,7 @@ def quad_form(expression: Any, matrix: Any) -> Convex:
     ModelError
         If P is not symmetric, has eigenvalues of both signs, or is zero.
     ShapeError
-        If shapes do not fit.
+        If the shapes do not match.
 
     Examples
     --------
@@ -302,8 +302,8 @@ def quad_form(expression: Any, matrix: Any) -> Convex:
     """
     if isinstance(matrix, Operators):
         raise ModelError(
-            "quad_form takes an expression and a matrix of numbers; the form of a vector of "
-            "numbers is linear in the matrix, S.quadratic(v)."
+            "quad_form takes an expression and a matrix of numbers; if the vector is made of "
+            "numbers, write S.quadratic(v), which is linear in S."
         )
     of, P = taken("quad_form", expression), as_real(matrix)
     P = P.toarray() if hasattr(P, "toarray") else P
@@ -333,7 +333,7 @@ def quad_over_lin(expression: Any, over: Any) -> Convex:
     expression : expression or numbers of any shape
         ``quad_over_lin(1.0, t)`` is the inverse of t.
     over : expression of one value
-        t, which is thereby kept at least zero.
+        t, which is thereby constrained to be nonnegative.
 
     Raises
     ------
@@ -363,7 +363,7 @@ def matrix_frac(expression: Any, matrix: Any) -> Convex:
     expression : expression or array of shape (n,) or (n, q)
         V.
     matrix : expression of shape (n, n)
-        S, which is thereby kept positive semidefinite.
+        S, which is thereby constrained to be positive semidefinite.
 
     Raises
     ------
@@ -391,8 +391,9 @@ def matrix_frac(expression: Any, matrix: Any) -> Convex:
 def log_det(expression: Any) -> Convex:
     r"""The logarithm of a determinant, :math:`\log\det S`, which is concave.
 
-    S is thereby kept positive definite. The function has no semidefinite form: a cvxpy solver with
-    exponential cones finds the point, and value and bound are proved over these cones.
+    S is thereby constrained to be positive definite. The function has no semidefinite form: a
+    cvxpy solver with exponential cones finds the point, and value and bound are proved over these
+    cones.
 
     Parameters
     ----------
@@ -401,7 +402,7 @@ def log_det(expression: Any) -> Convex:
     Returns
     -------
     Convex
-        For goals; `root_det` is for limits.
+        For objectives only; use `root_det` in constraints.
 
     Raises
     ------
@@ -423,7 +424,7 @@ def log_det(expression: Any) -> Convex:
 
 
 def _log_of_determinant(S: Array) -> float:
-    """The logarithm; cvxpy's has a value where an even number of eigenvalues is negative."""
+    """The logarithm; cvxpy's is also defined if an even number of eigenvalues is negative."""
     return float(2.0 * np.sum(np.log(np.diag(np.linalg.cholesky(S)))))
 
 
@@ -506,9 +507,9 @@ def entropy(expression: Any) -> Convex:
 def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     r"""A function of cvxpy of expressions, convex or concave as cvxpy finds it.
 
-    Functions of linear constraints, second-order cones and matrix inequalities are certified like
-    all else, in objectives and in constraints. Those of exponential or power cones are parts of
-    objectives (see `log_det`).
+    Functions that cvxpy writes with linear constraints, second-order cones and matrix inequalities
+    may be used in objectives and constraints. Functions of exponential or power cones may be used
+    in objectives (see `log_det`). All are certified.
 
     Parameters
     ----------
@@ -561,7 +562,7 @@ def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
 
 
 def _function(part: AtomPart) -> Any:
-    """A function by its curvature; an expression if it is affine."""
+    """The function as `Convex`; an expression if it is affine."""
     if part.atom.sign:
         return convex(part) if part.atom.sign > 0.0 else concave(part)
     zero = np.zeros(part.values.m)
@@ -569,14 +570,14 @@ def _function(part: AtomPart) -> Any:
 
 
 def smooth(expression: Any, express: Callable[[Any], Any], name: str = "f") -> Any:
-    r"""A convex function of one's own, as it is written in cvxpy (see `atom`).
+    r"""A convex function that you write in cvxpy (see `atom`).
 
     Parameters
     ----------
     expression : expression of any shape
-        Its values reach the function as a vector, row by row.
+        Its values are passed to the function as a vector, row by row.
     express : callable
-        Takes a cvxpy expression, returns the function as cvxpy writes it.
+        Takes a cvxpy expression, and returns a cvxpy expression.
     name : str, default "f"
         How it is printed.
 

@@ -1,4 +1,4 @@
-"""What a model minimises or maximises."""
+"""Objectives of models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import Called, Maximize, Minimize, Penalize, Shown, Smooth, Term
 from sdpdr.program.point import Variable
 
-# What a goal alone knows as the model that it is.
+# Attributes that an objective takes from the model that consists of it alone.
 _OF_A_MODEL = frozenset(
     {
         *("_repr_latex_", "blocks", "describe", "is_maximization", "labelled_terms", "legend"),
@@ -29,15 +29,14 @@ _OF_A_MODEL = frozenset(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Goal(Lowered):
-    """An objective; those of a model add up.
+    """An objective; the objectives of a model add up.
 
-    Alone it is also the model of variables under no constraint but their kind, and knows what a
-    `Model` knows.
+    It has the methods of a `Model`, for the model that consists of it alone.
 
     Parameters
     ----------
     function : Convex
-        One value.
+        The objective, a scalar.
     maximize : bool
     name : str, optional
 
@@ -55,7 +54,7 @@ class Goal(Lowered):
 
     @property
     def default_label(self) -> str:
-        """Objective."""
+        """The label of an objective without a name."""
         return "objective"
 
     def _written(self) -> tuple[list[Variable], list[Term]]:
@@ -85,7 +84,7 @@ class Goal(Lowered):
 
     @cached_property
     def model(self) -> Model:
-        """The model of this goal alone, where variables are under no constraint but their kind."""
+        """The model of this objective without constraints."""
         return Model((self,))
 
     def __getattr__(self, name: str) -> Any:
@@ -99,7 +98,7 @@ class Goal(Lowered):
 
 
 def _priced_as(weight: float | Affine, term: Term) -> Term:
-    """A term with the weight of its part as it was written."""
+    """A term that is printed with the weight of its part as it was written."""
     if isinstance(term, Penalize):
         return replace(term, factors=(weight, *(term.factors or ())[1:]))
     if isinstance(term, Smooth) and term.written is not None:
@@ -108,7 +107,7 @@ def _priced_as(weight: float | Affine, term: Term) -> Term:
 
 
 def minimize(function: Any) -> Goal:
-    """A model's objective, as small as it can be.
+    """An objective that is minimised.
 
     Parameters
     ----------
@@ -140,7 +139,7 @@ def minimize(function: Any) -> Goal:
 
 
 def maximize(function: Any) -> Goal:
-    """A model's objective, as large as it can be (see `minimize`).
+    """An objective that is maximised (see `minimize`).
 
     Examples
     --------
@@ -156,14 +155,15 @@ def maximize(function: Any) -> Goal:
 
 
 def _goal(word: str, function: Any, maximizes: bool) -> Goal:
+    """The objective; an error if the function is not a scalar or has the wrong curvature."""
     if isinstance(function, Curved):
         convex = function.scalar()
         _require_finite(word, convex.affine)
         if (convex.sign > 0.0) == maximizes:
             kinds = ("convex", "concave") if convex.sign > 0.0 else ("concave", "convex")
             raise ModelError(
-                f"{word} of a {kinds[0]} function is no convex program, as {word} takes {kinds[1]} "
-                "functions; turn its sign."
+                f"{word} of a {kinds[0]} function is not a convex program: {word} takes {kinds[1]} "
+                "functions; change its sign."
             )
         return Goal(convex, maximizes)
     if not isinstance(function, Operators):
@@ -182,6 +182,7 @@ def _goal(word: str, function: Any, maximizes: bool) -> Goal:
 
 
 def _require_finite(word: str, affine: Affine) -> None:
+    """Raise an error if a constant is nan or infinite."""
     if not np.all(np.isfinite(affine.constant)):
         raise ModelError(
             f"{word} takes finite numbers; this expression has {affine.constant.sum():g} in it."

@@ -1,4 +1,4 @@
-"""Positive semidefinite matrices as expressions, whose parts and products stay sparse."""
+"""Positive semidefinite matrices as expressions whose parts and products stay sparse."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ from sdpdr.model.arithmetic import Operators, constant_of
 from sdpdr.model.axes import Axes, axes_of, grid, pairs_of, summed_shape
 from sdpdr.program.point import PsdVariable
 
-# Values of a matrix that may all be written down; more are a mistake, or want indices.
+# Largest number of values of a matrix that become one expression; beyond, name the needed ones.
 _WHOLE = 4_000_000
 
 
 class PsdMatrix(Operators):
     """A positive semidefinite matrix, as `psd` makes it.
 
-    Its parts have structure, and are never read from the whole of it: entries, distances, sums and
-    products are as sparse as they are written.
+    Entries, distances, sums and products are made as structured maps, never from the dense matrix.
 
     Parameters
     ----------
@@ -69,12 +68,13 @@ class PsdMatrix(Operators):
         return self._of(Entries(self.n, np.column_stack([i.ravel(), j.ravel()])), self.shape)
 
     def at(self, values: Mapping[str, Any]) -> Any:
-        """Its value at a point, which may be a factor."""
+        """Its value at a point, which may be a `Factor`."""
         if self.name not in values:
             raise UnknownNameError("variable", self.name, values)
         return values[self.name]
 
     def _of(self, linear_map: Any, shape: tuple[int, ...]) -> Affine:
+        """An expression in the matrix."""
         return Affine.in_variable(linear_map, self.variable, shape)
 
     def __getitem__(self, index: Any) -> Affine:
@@ -142,7 +142,7 @@ class PsdMatrix(Operators):
         return self._of(InnerProduct(c), ())
 
     def quadratic(self, vectors: Any) -> Affine:
-        """The forms v^T K v of the rows v of a matrix, of shape (m,); or that of one vector."""
+        """The form v^T K v for each row v of a matrix, of shape (m,), or for one vector v."""
         v = as_real(vectors)
         if v.ndim not in (1, 2) or v.shape[-1] != self.n:
             raise ShapeError(
@@ -173,6 +173,7 @@ class PsdMatrix(Operators):
         return self._vector(left) if left.ndim == 1 else PsdProduct(self, left, None)
 
     def _vector(self, weights: Array) -> Affine:
+        """The product with a vector."""
         return self._of(Products(self.n, weights), (self.n,))
 
     def __repr__(self) -> str:
@@ -180,17 +181,16 @@ class PsdMatrix(Operators):
 
 
 class PsdProduct(Operators):
-    """A positive semidefinite matrix times a matrix of numbers, from either side or from both.
+    """A positive semidefinite matrix times matrices of numbers on one side or both.
 
-    Its trace is as sparse as the numbers are; all of its values are written down when something
-    else is asked for.
+    Its trace is as sparse as the numbers are; for other operations all of its values are formed.
 
     Parameters
     ----------
     of : PsdMatrix
         K.
     left, right : array or sparse array, optional
-        L and R of L K R, one of them at least.
+        L and R of L K R; at least one of them.
 
     Examples
     --------
@@ -211,6 +211,7 @@ class PsdProduct(Operators):
 
     @cached_property
     def _written(self) -> Affine:
+        """All values as an expression."""
         if self.left is None:
             return self._forms(self.right)
         if self.right is None:
@@ -278,12 +279,12 @@ def _numbers(given: Any) -> Any:
 
 
 def _chained(one: Any, other: Any) -> Any:
-    """A product of matrices of which one may be missing."""
+    """A product of two matrices, or the other one if one is missing."""
     return other if one is None else one if other is None else one @ other
 
 
 def _matrix_of_numbers(given: Any, length: int, axis: int = 0) -> Any:
-    """Numbers of one axis or two that fit; None for all else, which is told by others."""
+    """An operand as a vector or matrix that fits; None for other operands."""
     if isinstance(given, (Operators, list, tuple)):
         return None
     numbers = _numbers(given)

@@ -1,7 +1,7 @@
-"""NumPy's functions of expressions: products, functions that move values, and sums.
+"""NumPy's functions of expressions: products, rearrangements and sums.
 
-NumPy would take an expression for one thing, and ``np.mean(v)`` for v itself. So each of its
-functions is either known here or refused.
+NumPy would treat an expression as a single object, and return v for ``np.mean(v)``. So each of its
+functions is either supported here or refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sdpdr.model.arithmetic import Operators
 from sdpdr.model.language.functions import norm
 from sdpdr.model.operands import refuse
 
-# Functions of several arrays, and of one, whose result consists of values given, and zeros.
+# Functions of several arrays, and of one array, whose result only rearranges values and adds zeros.
 _JOIN = frozenset(
     {np.block, np.column_stack, np.concatenate, np.dstack, np.hstack, np.stack, np.vstack}
 )
@@ -35,12 +35,12 @@ _MOVE = frozenset(
 
 
 def function(called: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """What a function of NumPy makes of its arguments, one of which is an expression.
+    """The result of a NumPy function, one of whose arguments is an expression.
 
     Raises
     ------
     ModelError
-        If it is not affine, or not known here.
+        If it is not affine, or not supported.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def function(called: Callable[..., Any], args: Sequence[Any], options: Mapping[s
 
 
 def _moved(called: Callable[..., Any], data: Any, *args: Any, **options: Any) -> Affine:
-    """The function is asked where the values go, numbered from one; at places zero are zeros."""
+    """Apply the function to positions from one on; zeros in its result become zeros."""
     parts: list[Affine] = []
     depth = 0 if called in _MOVE else np.inf if called is np.block else 1
 
@@ -84,14 +84,14 @@ def _moved(called: Callable[..., Any], data: Any, *args: Any, **options: Any) ->
 
 
 def _stacked(operand: Any) -> Affine:
-    """An operand as one expression, also where it is a list of them."""
+    """An operand as one expression, even if it is a list of expressions."""
     if isinstance(operand, (list, tuple)):
         return _moved(np.stack, [_stacked(part) for part in operand])
     return Affine.of(operand)
 
 
 def _gathered(parts: Sequence[Affine], where: Index) -> Affine:
-    """The values with the numbers in an array, in its shape."""
+    """The values whose numbers an array holds, in its shape; zero for number zero."""
     flat, start, total = where.ravel(), 1, Affine.of(np.zeros(where.shape))
     for part in parts:
         rows = np.flatnonzero((start <= flat) & (flat < start + part.m))
@@ -177,20 +177,20 @@ _KNOWN: Mapping[Callable[..., Any], Callable[..., Any]] = MappingProxyType(
 
 
 def product(left: Any, right: Any) -> Affine:
-    """``left @ right``, of which one is an expression and the other made of numbers or parameters.
+    """``left @ right`` for an expression and numbers or parameters, in either order.
 
     Parameters
     ----------
     left, right : Affine, array, sparse array, or list of sparse arrays
-        A list, or an array of three axes, is a stack of matrices: a vector times it is the sum of
-        weighted matrices.
+        A list, or an array with three axes, is a stack of matrices; a vector times a stack is the
+        weighted sum of its matrices.
 
     Raises
     ------
     ModelError
         If both depend on variables.
     ShapeError
-        If shapes do not fit.
+        If the shapes do not match.
 
     Examples
     --------
@@ -217,13 +217,14 @@ def product(left: Any, right: Any) -> Affine:
 
 
 def _numbers(side: Any) -> Any:
-    """A side without variables as an array."""
+    """A constant operand as an array; others unchanged."""
     if isinstance(side, Affine) and side.is_constant:
         return side.constant.reshape(side.shape)
     return side
 
 
 def _from_left(left: Any, right: Affine) -> Affine:
+    """Numbers times an expression."""
     _require("@", left.shape, right.shape, left.shape[-1:] == right.shape[:1])
     rows = sp.csr_array(np.atleast_2d(left) if not sp.issparse(left) else as_real(left))
     inner = sp.eye_array(right.shape[1]) if len(right.shape) == 2 else sp.eye_array(1)
@@ -231,6 +232,7 @@ def _from_left(left: Any, right: Affine) -> Affine:
 
 
 def _from_right(left: Affine, right: Any) -> Affine:
+    """An expression times numbers."""
     _require("@", left.shape, right.shape, left.shape[-1:] == right.shape[:1])
     turned = right.T if right.ndim == 2 else np.reshape(right, (1, -1))
     outer = sp.eye_array(left.shape[0]) if len(left.shape) == 2 else sp.eye_array(1)
@@ -239,7 +241,7 @@ def _from_right(left: Affine, right: Any) -> Affine:
 
 
 def _by_parameters(left: Affine, right: Affine) -> Affine:
-    """A product of which one side is made of parameters: sums of products of values."""
+    """A product with parameters on one side, as sums of products of values."""
     _require("@", left.shape, right.shape, left.shape[-1:] == right.shape[:1])
     before, after = left.shape[:-1], right.shape[1:]
     rows = left.reshape(*left.shape, *(1 for _ in after))
@@ -248,7 +250,7 @@ def _by_parameters(left: Affine, right: Affine) -> Affine:
 
 
 def _weighted(weights: Affine, matrices: Any) -> Affine:
-    """The sum of matrices, each times its weight."""
+    """The weighted sum of matrices."""
     shape = np.shape(matrices[0]) if len(matrices) else ()
     alike = all(np.shape(matrix) == shape for matrix in matrices)
     fits = weights.shape == (len(matrices),)
@@ -261,6 +263,7 @@ def _weighted(weights: Affine, matrices: Any) -> Affine:
 
 
 def _require(operator: str, left: Any, right: Any, fits: bool) -> None:
+    """Raise an error if the shapes of a product do not match."""
     if not fits or not left or not right or len(left) > 2:
         raise ShapeError(
             f"shapes {tuple(left)} {operator} {tuple(right)} do not fit: the last axis of the left "

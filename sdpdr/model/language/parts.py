@@ -1,4 +1,4 @@
-"""The parts of convex functions: functions of cvxpy of expressions, and what all parts can do."""
+"""The parts of convex functions: their interface, and functions of cvxpy of expressions."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ Point: TypeAlias = "Mapping[str, Any]"
 
 
 class ConvexPart(ABC):
-    """A convex function with one value, which goes below a variable or into the objective."""
+    """A convex scalar function, which is bounded by a variable or added to the objective."""
 
     @abstractmethod
     def above(self, name: str) -> Built:
         """Variables, terms, and an expression that the terms keep above the function."""
 
     def priced(self, name: str, weight: float) -> Built:
-        """Variables, terms, and what is left to minimise, for a weight times the function."""
+        """Variables, terms, and an expression to minimise, for a weight times the function."""
         variables, terms, top = self.above(name)
         return variables, terms, weight * top
 
     def below(self, limit: Affine, name: str) -> Limits | None:
-        """Variables and terms that keep the function below one value.
+        """Variables and terms that keep the function below a scalar.
 
-        None where nothing is simpler than a variable in between.
+        None if this takes a variable in between.
         """
         return None
 
     def squared(self) -> Any:
-        """The square of the function as a convex function; None where it is not known."""
+        """The square of the function as a convex function; None if it is not known."""
         return None
 
     def limitable(self) -> ConvexPart:
-        """The function itself, unless no limit can be written for it, which is refused."""
+        """The function itself; an error if it cannot be bounded."""
         return self
 
     def require_one_value(self) -> None:
-        """Refuse a limit on values that are summed, which may have been meant for each."""
+        """Raise an error if a bound is ambiguous: for the sum, or for each value."""
         return
 
     @abstractmethod
@@ -72,7 +72,7 @@ class ConvexPart(ABC):
 
 @dataclass(frozen=True, eq=False)
 class AtomPart(ConvexPart):
-    """A function of cvxpy of expressions, or its negative where it is concave.
+    """A function of cvxpy of expressions, or its negative if it is concave.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ class AtomPart(ConvexPart):
     of : tuple of Affine
         The arguments, as they are printed.
     shown : tuple of str, optional
-        What is printed behind them.
+        Further arguments, as they are printed.
     of_matrices : bool, default False
         Whether arguments are printed as matrices.
     squares : Affine, optional
-        The values of whose squares the square of the function is the sum.
+        The values whose sum of squares is the square of the function.
 
     Examples
     --------
@@ -103,12 +103,12 @@ class AtomPart(ConvexPart):
 
     @cached_property
     def values(self) -> Affine:
-        """All arguments in a row, as the function takes them."""
+        """All arguments as one vector, in the order of the `Atom`."""
         parts = [
             _upper(of) if symmetric else of.reshape(-1)
             for of, symmetric in zip(self.of, self.atom.symmetric, strict=True)
         ]
-        joined_in_a_row: Any = np.concatenate  # NumPy's types know no expressions
+        joined_in_a_row: Any = np.concatenate  # NumPy's type hints do not include expressions
         whole: Affine = joined_in_a_row(parts)
         return whole
 
@@ -130,42 +130,42 @@ class AtomPart(ConvexPart):
         return self.atom.sign * self.atom.value(self.values.at(values))
 
     def squared(self) -> Any:
-        """The sum of squares, if it is the square of the function."""
+        """The square of the function as a sum of squares, if it is one."""
         return None if self.squares is None else (self.squares**2).sum()
 
     def above(self, name: str) -> Built:
-        """What the cones of the function bring, at the present values of parameters."""
+        """The cones of the function, at the present values of parameters."""
         return self.limitable().atom.cones.above(fixed(self.values), name)
 
     def below(self, limit: Affine, name: str) -> Limits | None:
-        """The cones with the limit in the place of a scalar, where that says the same."""
+        """The cones with the limit in place of a scalar, if that is equivalent."""
         if self.atom.cones.price is None:
             return None
         variables, terms, _ = self.atom.cones.above(fixed(self.values), name, limit)
         return variables, terms
 
     def require_one_value(self) -> None:
-        """Refuse a limit on values that are summed, which may have been meant for each."""
+        """Raise an error if a bound is ambiguous: for the sum, or for each value."""
         if self.atom.count > 1:
             raise ModelError(
                 f"{self.atom.word} has {self.atom.count} values here, and atom sums them: write "
-                "the sum, atom(lambda v: cvxpy.sum(f(v)), ...), for a limit on all together, or a "
-                "limit for each value."
+                "atom(lambda v: cvxpy.sum(f(v)), ...) to bound their sum, or bound each value "
+                "separately."
             )
 
     def limitable(self) -> AtomPart:
-        """The function, unless it has no semidefinite form."""
+        """The function; an error if it has no semidefinite form."""
         if self.atom.is_conic:
             return self
         of_det = " For log_det(S) >= c of order n write root_det(S) >= numpy.exp(c / n)."
         hint = of_det if self.atom.word == "log_det" else ""
         raise ModelError(
             f"{self.atom.word} has no semidefinite form: it can be an objective, or part of one, "
-            f"and has no limit.{hint}"
+            f"but cannot be bounded.{hint}"
         )
 
     def priced(self, name: str, weight: float) -> Built:
-        """The cones; or the function itself, and nothing else to minimise, where it has none."""
+        """The cones; or, if it has no semidefinite form, a term of the function itself."""
         if self.atom.is_conic:
             return super().priced(name, weight)
         values = fixed(self.values)
@@ -183,7 +183,7 @@ def part_of(
     word: str = "",
     **printed: Any,
 ) -> AtomPart:
-    """A function of cvxpy of expressions; those that are alike share their cones.
+    """A function of cvxpy of expressions; equal functions share their cones.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def _upper(matrix: Affine) -> Affine:
 
 
 def sum_of_squares(values: Affine) -> AtomPart:
-    """The sum of the squares of all values, with cones: for limits and wherever it is squared."""
+    """The sum of the squares of all values as an atom, for constraints and further squares."""
     return part_of("sum_squares", values.reshape(-1))
 
 
@@ -254,12 +254,12 @@ def symmetric_taken(function: str, value: Any) -> Affine:
 
 
 def unknowns(name: str, size: int, *, nonnegative: bool = False) -> tuple[VectorVariable, Affine]:
-    """A vector of scalars of a function's own, and its values."""
+    """A new vector variable, and its values as an expression."""
     variable = VectorVariable(name, size, nonnegative)
     return variable, Affine.in_variable(sp.eye_array(size, format="csr"), variable)
 
 
 def at_most_zero(difference: Affine, part: str, own: str) -> AtMost:
-    """Every value of an expression is at most zero."""
+    """The term that keeps every value of an expression at most zero."""
     flat = difference.reshape(-1)
     return AtMost(flat.linear, -flat.constant, term_name(part, own))

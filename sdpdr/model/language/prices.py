@@ -1,4 +1,4 @@
-"""Sizes of values, and what is above zero: prices of rows, or limits to them."""
+"""Absolute values, positive parts and squares: as penalties, or with bounds."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Priced(Curved, NamedBlock, ConvexPart):
-    r"""The size of every value of an expression: \|v\|, max(v, 0) or v^2, times a weight.
+    r"""A penalty for every value of an expression: \|v\|, max(v, 0) or v^2, times a weight.
 
-    In a model it is a block, which adds the sum over all values to what is minimised, or takes it
-    from what is maximised. Below a limit it is a statement for each value; ``sum()`` is one number.
+    In a model it is a block, which adds the sum over all values to a minimised objective, or
+    subtracts it from a maximised one. With a bound it is a constraint for each value; ``sum()`` is
+    a scalar.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         v.
     penalty : {"absolute", "positive", "square"}
     weight : array_like, default 1
-        Positive, or zero for no price; broadcast to the shape of v.
+        Positive, or zero for no penalty; broadcast to the shape of v.
     name : str, optional
 
     Examples
@@ -76,17 +77,17 @@ class Priced(Curved, NamedBlock, ConvexPart):
 
     @property
     def default_label(self) -> str:
-        """The function."""
+        """The name of the function."""
         return _NAMES[self.penalty]
 
     @property
     def told_as(self) -> str:
-        """The function in words."""
+        """The function, for messages."""
         return f"{self.default_label}(v)"
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override] # of a class variable
-        """That of the expression."""
+        """The shape of the expression."""
         return self.of.shape
 
     @property
@@ -96,7 +97,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return joined(self.of.declared, weight)
 
     def terms(self) -> Iterable[Term]:
-        """One priced row for each value, at the present values of parameters."""
+        """One penalized row for each value, at the present values of parameters."""
         yield self._penalty(1.0)
 
     def _weights(self) -> Array:
@@ -104,10 +105,10 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return np.broadcast_to(present_weights(self.weight, self.label), self.of.shape)
 
     def _values(self) -> tuple[Affine, Array]:
-        """The values that have a weight, and these, at the present values of parameters.
+        """The values of nonzero weight, and the weights at the present values of parameters.
 
-        Of a matrix that is symmetric whatever parameters are, they are those of the upper triangle,
-        off the diagonal twice.
+        If the matrix is symmetric for all values of parameters, only its upper triangle is
+        returned, and weights off the diagonal count twice.
         """
         weights = self._weights()
         triangle = self._triangle
@@ -118,13 +119,14 @@ class Priced(Curved, NamedBlock, ConvexPart):
 
     @cached_property
     def _triangle(self) -> Affine | None:
-        """The upper triangle of a matrix that is symmetric whatever parameters are."""
+        """The upper triangle, if the matrix is symmetric for all values of parameters."""
         return _upper(self.of) if is_symmetric(self.of) else None
 
     def _penalty(self, factor: float, name: str = "") -> Penalize:
+        """The term of a factor times the penalty."""
         values, weights = self._values()
         flat = fixed(values)
-        # The square of a row is priced at half its weight.
+        # `Penalize` multiplies squares by half the weight.
         weight = (2.0 if self.penalty == "square" else 1.0) * factor * weights
         return Penalize(
             *(flat.linear, -flat.constant, self.penalty, weight, name),
@@ -133,10 +135,10 @@ class Priced(Curved, NamedBlock, ConvexPart):
         )
 
     def _factors(self, weights: Array) -> tuple[Affine | Array, ...]:
-        """The weight of each value that is priced, as it was written."""
+        """The weight of each penalized value, as it was written."""
         if not isinstance(self.weight, Affine):
             return (weights,)
-        # Those without a weight are left out of the values.
+        # Values of weight zero are left out.
         if self._triangle is None:
             shown = np.flatnonzero(self._weights().ravel())
             each = self.weight.broadcast(self.of.shape).reshape(-1)
@@ -151,7 +153,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return (0.5 * twice * (each[i, j] + each[j, i]),)
 
     def called(self) -> Called:
-        """The sum over all values as it is printed."""
+        """The printed form of the sum over all values."""
         values, weights = self._values()
         return Called(self.penalty, (values,), self._factors(weights))
 
@@ -173,14 +175,14 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return replace(self, weight=weight)
 
     def at(self, values: Point) -> Any:
-        """The price of each value at a point."""
+        """The penalty of each value at a point."""
         v = np.asarray(self.of.at(values))
         size = np.square(v) if self.penalty == "square" else np.abs(v)
         kept = np.where(v > 0.0, size, 0.0) if self.penalty == "positive" else size
         return self._weights() * kept
 
     def value(self, values: Point) -> float:
-        """The sum of all prices at a point."""
+        """The sum of all penalties at a point."""
         return float(np.sum(self.at(values)))
 
     def sum(self) -> Convex:
@@ -193,7 +195,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return found
 
     def max(self) -> Convex:
-        """The largest of absolute values, as one number."""
+        """The largest absolute value, as a scalar."""
         if self.penalty != "absolute" or isinstance(self.weight, Affine):
             raise ModelError(
                 f"the largest value of {told(self)} is not known here; write {self.default_label}"
@@ -210,7 +212,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return replace(self, of=self.of[index], weight=weight)
 
     def __pow__(self, exponent: Any) -> Any:
-        """The squares of absolute values are those of the values."""
+        """The square of absolute values is `square`; other powers are refused."""
         if not is_two(exponent) or self.penalty != "absolute" or isinstance(self.weight, Affine):
             return super().__pow__(exponent)
         return replace(self, penalty="square", weight=np.square(constant_of(self.weight)))
@@ -224,7 +226,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
     __rmatmul__ = __matmul__
 
     def scalar(self) -> Convex:
-        """The price as one number, if it has one value."""
+        """The penalty as a scalar, if it has one value."""
         if self.of.shape != ():
             raise ShapeError(
                 f"{self.default_label}(...) has shape {self.of.shape} here, where one number is "
@@ -270,6 +272,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return compare(weighed, "<=", limit)
 
     def _beside(self, other: Curved) -> Any:
+        """The constraint that the penalty is below a concave function."""
         if other.sign > 0.0:
             raise ModelError(
                 f"{told(self)} <= {told(other)} is no convex set; compare it with an expression or "
@@ -278,7 +281,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return self.scalar() <= other
 
     def __add__(self, other: Any) -> Any:
-        # A price of several values is a block among blocks.
+        # A penalty of several values is a block, which adds to other blocks.
         from sdpdr.model.model import Model
 
         if isinstance(other, (Block, Model)) and not (
@@ -288,15 +291,15 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return Curved.__add__(self, other)
 
     def __radd__(self, other: Any) -> Any:
-        # What `sum` begins with; a price is a block as well, and stays one.
+        # `sum` starts with 0; a penalty is a block, too, and stays one.
         return self if isinstance(other, int) and other == 0 else Curved.__add__(self, other)
 
     def priced(self, name: str, weight: float) -> Built:
-        """The priced rows; nothing is left to minimise."""
+        """The penalized rows; they contain the whole cost."""
         return [], [self._penalty(weight, name.rpartition(".")[2])], Affine.of(0.0)
 
     def above(self, name: str) -> Built:
-        """A variable above each value, and their weighted sum; one above squares all together."""
+        """A variable above each value, and their weighted sum; a single one above all squares."""
         values, weights = self._values()
         if not values.m:
             return [], [], Affine.of(0.0)
@@ -309,7 +312,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return [tops], self._each_below(of, size, name), weights @ size
 
     def _each_below(self, of: Affine, size: Affine, name: str) -> list[Term]:
-        """The terms that keep a variable above each value."""
+        """The terms that keep each value below its variable."""
         if self.penalty == "square":
             each = (sum_of_squares(of[k]).below(size[k], f"{name}.{k}") for k in range(of.m))
             return [term for found in each if found is not None for term in found[1]]
@@ -321,7 +324,8 @@ class Priced(Curved, NamedBlock, ConvexPart):
     def below(self, limit: Affine, name: str) -> Limits | None:
         """The sum of squares below a limit, as a matrix inequality.
 
-        Not with parameters as weights, whose roots are not affine in them, as derivatives take it.
+        None if weights are parameters: their square roots would not be affine in them, which
+        derivatives need.
         """
         if self.penalty != "square" or isinstance(self.weight, Affine):
             return None
@@ -332,13 +336,14 @@ class Priced(Curved, NamedBlock, ConvexPart):
 
 
 def _weighted(values: Affine, weights: Array) -> tuple[Affine, Array]:
-    """Values of a weight that is not zero, and their weights."""
+    """The values of nonzero weight, and their weights."""
     if np.all(weights):
         return values, weights
     return values.picked(np.flatnonzero(weights)), weights[weights != 0.0]
 
 
 def _upper(matrix: Affine) -> Affine:
+    """The upper triangle, row by row."""
     i, j = np.triu_indices(matrix.shape[0])
     return matrix[i, j]
 
@@ -350,7 +355,7 @@ def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
 
 
 def pos(expression: Any) -> Priced:
-    """The part of every value above zero, max(v, 0).
+    """The positive part of every value, max(v, 0).
 
     Parameters
     ----------

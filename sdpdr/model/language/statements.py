@@ -1,4 +1,4 @@
-"""Comparisons of expressions: blocks that have the name of what they say."""
+"""Comparisons of expressions, which are blocks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from sdpdr.program.point import Variable
 Comparison = Literal["<=", ">=", "==", ">>", "<<"]
 
 _LABELS = {"<=": "at_most", ">=": "at_least", "==": "equal", ">>": "psd", "<<": "psd"}
-# What rounding may leave of the difference of entries (i, j) and (j, i), relative to their own
-# coefficients, and to the largest ones of the matrix, which those may be what is left of.
+# Largest rounding error in the difference of entries (i, j) and (j, i): relative to their own
+# coefficients, and to the largest coefficients, from which they may result by cancellation.
 _ALIKE, _LEFT = 1e-12, 4.0 * np.finfo(float).eps
 
 
@@ -39,23 +39,23 @@ class NamedBlock(Block):
     @property
     @abstractmethod
     def declared(self) -> Mapping[str, Declared]:
-        """The variables and parameters that it speaks of, by name."""
+        """The variables and parameters in it, by name."""
 
     def variables(self) -> Iterable[Variable]:
-        """The variables that it speaks of."""
+        """The variables in it."""
         return [v for v in self.declared.values() if not isinstance(v, Parameter)]
 
     def parameters(self) -> dict[str, Parameter]:
-        """The parameters that it speaks of, by name."""
+        """The parameters in it, by name."""
         return {n: p for n, p in self.declared.items() if isinstance(p, Parameter)}
 
     @property
     def changes(self) -> bool:
-        """Whether parameters have a say in it."""
+        """Whether it depends on parameters."""
         return bool(self.parameters())
 
     def told_apart(self, labels: set[str]) -> Any:
-        """The block, with a number in its name if it was not named and another is called so."""
+        """The block, with a number in its label if it has no name and its label is taken."""
         label = relabel(self.label, labels)
         return self if self.name or label == self.label else self.named(label)
 
@@ -80,7 +80,7 @@ class NamedBlock(Block):
 
     @property
     def label(self) -> str:
-        """The name, or what kind of block it is."""
+        """The name, or the default label."""
         return self.name or self.default_label
 
 
@@ -88,13 +88,13 @@ class NamedBlock(Block):
 class Statement(NamedBlock):
     """A comparison of two expressions, one row for each pair of values.
 
-    Of a comparison of symmetric matrices entry by entry, the upper triangle makes the rows.
+    A comparison of symmetric matrices, entry by entry, has rows for the upper triangle only.
 
     Parameters
     ----------
     left : Affine
     relation : {"<=", ">=", "==", ">>", "<<"}
-        ``>>`` and ``<<`` say that the difference of two matrices is positive semidefinite.
+        ``>>`` and ``<<`` mean that the difference of two matrices is positive semidefinite.
     right : Affine
     name : str, optional
 
@@ -114,7 +114,7 @@ class Statement(NamedBlock):
 
     @property
     def default_label(self) -> str:
-        """The relation in a word."""
+        """A word for the relation."""
         return _LABELS[self.relation]
 
     @property
@@ -128,26 +128,29 @@ class Statement(NamedBlock):
 
     @cached_property
     def _term(self) -> Term:
+        """The term of a comparison without parameters."""
         return self._made(self._difference)
 
     @property
     def _difference(self) -> Affine:
+        """The difference of the sides that is zero, negative or positive semidefinite."""
         sign = -1.0 if self.relation in (">=", "<<") else 1.0
         return sign * self.left - sign * self.right
 
     @cached_property
     def _lasting(self) -> Affine:
-        """What the rows are of, as far as it is the same whatever parameters are."""
+        """The difference, reduced to rows if it is symmetric for all values of parameters."""
         difference = self._difference
         return self._rows_of(difference) if is_symmetric(difference) else difference
 
     def _rows_of(self, matrix: Affine) -> Affine:
-        """One value for each row, of a matrix that is symmetric at present."""
+        """One value for each row, from a matrix that is symmetric at the present parameters."""
         if self.relation in (">>", "<<"):
             return svec_of(matrix)
         return matrix.picked(matrix.places()[np.triu_indices(len(matrix.places()))])
 
     def _made(self, difference: Affine) -> Term:
+        """The term, with its printed form."""
         left, right = self.left, self.right
         if self.relation in (">>", "<<"):
             rows = difference if len(difference.shape) == 1 else svec_of(difference)
@@ -160,7 +163,7 @@ class Statement(NamedBlock):
         return kind(rows.linear, 0.0 - rows.constant, written=written)
 
     def priced(self, weight: Any, *, square: bool = False) -> Block:
-        """The rows at a price, see `sdpdr.soften`."""
+        """The rows as penalties, see `sdpdr.soften`."""
         return soften(self, weight, square=square)
 
     def __bool__(self) -> NoReturn:
@@ -175,16 +178,16 @@ class Statement(NamedBlock):
 
 
 def compare(left: Operators, relation: Comparison, right: Any) -> Statement:
-    """What the comparison operators of expressions give.
+    """The result of the comparison operators of expressions.
 
     Raises
     ------
     DataTypeError, ModelError, ShapeError
-        In the words of the operator.
+        If the operands cannot be compared, with a message that names the operator.
     """
     a, b = left.affine(), left._other(relation, right)
     if a.is_constant and b.is_constant:
-        raise ModelError(f"both sides of {relation} are numbers: nothing is said of a variable.")
+        raise ModelError(f"both sides of {relation} are numbers; a constraint needs a variable.")
     require_finite(left, relation, right, a, b)
     if relation in (">>", "<<"):
         _require_matrices(a, relation, b)
@@ -193,12 +196,12 @@ def compare(left: Operators, relation: Comparison, right: Any) -> Statement:
         shape = known_shape(relation, a, b)
     statement = Statement(a.broadcast(shape), relation, b.broadcast(shape))
     if all(found.has_value for found in statement.parameters().values()):
-        statement.terms()  # so that mistakes are named where they are made
+        statement.terms()  # so that errors are raised where the comparison is written
     return statement
 
 
 def require_finite(left: Any, relation: str, right: Any, *sides: Affine) -> None:
-    """Refuse a comparison with numbers that are none, or infinite, as it was written.
+    """Raise an error for a comparison with nan or infinity, which quotes it as written.
 
     Raises
     ------
@@ -214,6 +217,7 @@ def require_finite(left: Any, relation: str, right: Any, *sides: Affine) -> None
 
 
 def _require_matrices(a: Affine, relation: str, b: Affine) -> None:
+    """Raise an error unless both sides are square matrices of one order, or one is zero."""
     shapes = [side.shape for side in (a, b) if not _is_zero(side)]
     square = all(len(shape) == 2 and shape[0] == shape[1] for shape in shapes)
     if not square or len(set(shapes)) != 1:
@@ -224,6 +228,7 @@ def _require_matrices(a: Affine, relation: str, b: Affine) -> None:
 
 
 def _meant_by_a_number(a: Affine, b: Affine) -> str:
+    """Advice for a matrix inequality with a scalar."""
     if a.shape == b.shape == ():
         return "; expressions in numpy.array stay apart, numpy.block makes one matrix of them"
     orders = [side.shape[0] for side in (a, b) if len(side.shape) == 2]
@@ -234,11 +239,12 @@ def _meant_by_a_number(a: Affine, b: Affine) -> str:
 
 
 def _is_zero(side: Affine) -> bool:
+    """Whether a side is the number zero."""
     return side.shape == () and side.is_constant and not np.any(side.constant)
 
 
 def is_symmetric(expression: Operators) -> bool:
-    """Whether entries (i, j) and (j, i) are the same expression, but for rounding."""
+    """Whether entries (i, j) and (j, i) are the same expression up to rounding."""
     matrix = expression.affine()
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         return False
@@ -251,7 +257,7 @@ def is_symmetric(expression: Operators) -> bool:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether rows are the same, but for rounding."""
+    """Whether rows are equal up to rounding."""
     a, b = sp.csr_array(one), sp.csr_array(other)
     if not a.nnz:
         return not b.count_nonzero()
@@ -274,7 +280,7 @@ def svec_of(matrix: Affine) -> Affine:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Both(NamedBlock):
-    r"""Keeps the absolute value of an expression below a limit, \|v\| <= b, by two rows each.
+    r"""Keeps the absolute values of an expression below a bound, \|v\| <= b, by two rows each.
 
     Parameters
     ----------
@@ -283,9 +289,9 @@ class Both(NamedBlock):
     limit : expression or array
     name : str, optional
     other : Affine, optional
-        What the limit is above besides v: -v by default, zero for max(v, 0) <= b.
+        The second expression below the bound: -v by default, zero for max(v, 0) <= b.
     weight : Affine, optional
-        Parameters that v was multiplied by, refused where their values are negative.
+        Parameters by which v was multiplied, whose values must not be negative.
     """
 
     of: Affine
@@ -296,7 +302,7 @@ class Both(NamedBlock):
 
     @property
     def default_label(self) -> str:
-        """What it limits."""
+        """The name of the bounded function."""
         return "abs" if self.other is None else "pos"
 
     @property

@@ -138,11 +138,13 @@ def matrix(names: str, shape: tuple[int, int], *, nonnegative: bool = False) -> 
 
 
 def _free(name: str, size: int, shape: tuple[int, ...], nonnegative: bool = False) -> Affine:
+    """A vector variable as an expression; its shape is that of values in solutions."""
     variable = ShapedVariable(name, size, nonnegative, shape=shape)
     return Affine.in_variable(sp.eye_array(variable.size, format="csr"), variable)
 
 
 def _named(names: str, make: Callable[[str], T]) -> T | tuple[T, ...]:
+    """One variable for each of the names; a tuple if there are several."""
     if not isinstance(names, str) or not names.replace(",", " ").split():
         raise DataTypeError(f"a variable needs a name, a str; it was given {names!r}.")
     each = names.replace(",", " ").split()
