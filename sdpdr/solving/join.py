@@ -96,8 +96,7 @@ def _best(merged: Solution, found: list[Solution], prover: Solution | None) -> S
     if prover is None or prover is best:
         return best
     # Its own multipliers stay.
-    rigorous = best.rigorous and prover.rigorous
-    return replace(best, bound=prover.bound, argument=_argument(prover), rigorous=rigorous)
+    return replace(best, bound=prover.bound, argument=_argument(prover))
 
 
 def _argument(prover: Solution) -> str:
@@ -121,7 +120,6 @@ def _merged(
         duals=prover.duals,
         # Whoever went further looked for more than those of the other.
         exposures=max(finder.exposures, prover.exposures, key=len),
-        rigorous=prover.rigorous and (finder.rigorous or finder.attained is None),
         versions={**prover.versions, **finder.versions},
     )
     # With a point of one and a bound of another, nothing has failed and nothing is a mere claim.

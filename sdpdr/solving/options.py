@@ -175,7 +175,6 @@ class Request:
 
     model: Model | SDP
     isolate: bool | None = None
-    rigorous: bool = False
     gap_scale: float = 0.0
     start: Solution | Point | None = None
     progress: Progress | bool | None = None
@@ -186,7 +185,7 @@ class Request:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        require_flags(rigorous=self.rigorous, isolate=self.isolate)
+        require_flags(isolate=self.isolate)
         if not isinstance(self.start, (Solution, Point, type(None))):
             raise DataTypeError(
                 f"{_shown(self.start)} is no start: pass the Solution of a nearby program, or a "

@@ -90,7 +90,6 @@ def _with_knowledge(solution: Solution, known: Knowledge, unit: float) -> Soluti
         argument=known.how.get(BOUND, notes),
         unfinished=known.is_late and known.status == UNPROVED,
         ray=ray,
-        rigorous=True,
     )
 
 

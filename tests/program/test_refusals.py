@@ -56,7 +56,6 @@ def test_sizes_are_whole_numbers(variable, size):
         {"max_iter": 2.5},
         {"gap_scale": "x"},
         {"start": 3},
-        {"rigorous": "no"},
         {"isolate": "yes"},
         {"solver": None},
         {"solver": 5},
@@ -95,7 +94,7 @@ def test_a_strong_contradiction_has_a_ray_wherever_it_is_found():
     sdp = SDP((PsdVariable("X", 2),), {}, (Rows("t", "==", {"X": Trace(2)}, np.array([-1.0])),))
     answer = sdpdr.solve(sdp)
     assert answer.status is sdpdr.Status.INFEASIBLE
-    assert answer.rigorous
+    assert answer.ray is not None
 
 
 @pytest.mark.nightly
