@@ -37,7 +37,6 @@ from sdpdr.base.arrays import Array, Matrix, as_real
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import InnerProduct, LinearMap, VectorMap, svec_size
 from sdpdr.linalg.svec import smat, svec
-from sdpdr.program.column import Column
 from sdpdr.program.point import (
     Factor,
     Point,
@@ -328,9 +327,11 @@ class SDP(Remembering):
         return self._added(name, sp.csr_array((n, n)), duals)
 
     def _added(self, name: str, cost: Matrix, duals: Mapping[str, Array]) -> Matrix:
-        matrices = [lmi for lmi in self.lmis if name in lmi.lhs and lmi.label in duals]
-        multipliers = {**duals, **{lmi.label: -svec(duals[lmi.label]) for lmi in matrices}}
-        return _columns(self)[name].added(cost, multipliers)
+        """A cost and the adjoints of the multipliers that are given."""
+        total = cost
+        for linear_map, y in self.column(name, duals):
+            total = total + linear_map.adjoint(y)
+        return total
 
     def dual_value(self, duals: Mapping[str, Array]) -> float:
         """Objective of the dual of the minimisation, whether or not the point is feasible."""
@@ -361,17 +362,6 @@ def remembered(make: Callable[[SDP], _Made]) -> Callable[[SDP], _Made]:
         return sdp.remembered(make)
 
     return known
-
-
-@remembered
-def _columns(sdp: SDP) -> dict[str, Column]:
-    """What acts on each variable, for dual slacks."""
-    maps: dict[str, dict[str, LinearMap | VectorMap]] = {v.name: {} for v in sdp.variables}
-    sides = [*((r.label, r.lhs) for r in sdp.rows), *((lmi.label, lmi.lhs) for lmi in sdp.lmis)]
-    for label, side in sides:
-        for name, linear_map in side.items():
-            maps[name][label] = linear_map
-    return {name: Column(column) for name, column in maps.items()}
 
 
 def without_objective(sdp: SDP) -> SDP:
