@@ -21,6 +21,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from sdpdr.base.deadline import seconds_of
 from sdpdr.base.errors import DataError
 
@@ -35,6 +37,7 @@ OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "tol": ("a positive number", lambda x: isinstance(x, Real) and 0.0 < float(x) < inf),
     "max_iter": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
     "seed": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
+    "verbose": ("True or False", lambda x: isinstance(x, (bool, np.bool_))),
 }
 
 

@@ -12,7 +12,7 @@ solvers are installed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -103,14 +103,9 @@ def choose(sdp: SDP | None, requested: PlanOptions, refusal: str = "") -> Choice
     return Choice(sdp, refusal, requested, wanted)
 
 
-# A solver, its forms, the best first, and why it is a candidate.
-_Turn: TypeAlias = "tuple[str, tuple[str, ...], str]"
-
-
-def _by_blocks(seen: Set[str]) -> Iterator[_Turn]:
-    """The method with a dense block for every matrix, whoever is a candidate already."""
-    del seen
-    yield "clarabel", ("lmi", "gram"), _BLOCKS
+# Solvers of which the first that can take the program is a candidate: the name, forms, the best
+# first, and why. Without forms, whichever the solver takes.
+_Group: TypeAlias = "Sequence[tuple[str, tuple[str, ...], str]]"
 
 
 def _is_of_spheres(sdp: SDP) -> bool:
@@ -118,9 +113,6 @@ def _is_of_spheres(sdp: SDP) -> bool:
     if len(sdp.variables) != 1 or sdp.lmis or sdp.n_rows != sum(v.n for v in sdp.psd_variables):
         return False
     return not why_not_lowrank(sdp) and not Spheres(compile_problem(sdp)).free.any()
-
-
-# -- the choice ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,21 +154,26 @@ class Choice:
 
     def candidates(self) -> Iterator[Candidate]:
         """All in turn, each solver once, configured as they are needed."""
-        seen, skip = set[str](), self.requested.skip
-        turns: Iterable[_Turn] = self._by_rule(seen)
+        seen = set[str]()
+        groups: Iterable[_Group] = self._by_rule(seen)
         if self.wanted is not None:
-            turns = [(self.wanted.name, (), _REQUESTED)]
-        for name, forms, why in turns:
-            solver = SOLVERS.get(name) if self.wanted is None else type(self.wanted)
-            if solver is None or name in seen or name in skip:
-                continue
-            is_free = bool(forms) and self.requested.form == "auto"
-            usable = forms if is_free else self._forms(solver)
-            possible = (x for x in usable if not why_not(self.sdp, self.refusal, solver, x))
-            form = next(possible, None)
-            if form is not None:
-                seen.add(name)
-                yield self._made(solver, form, why.format(name))
+            groups = [[(self.wanted.name, (), _REQUESTED)]]
+        for group in groups:
+            for name, forms, why in group:
+                solver = SOLVERS.get(name) if self.wanted is None else type(self.wanted)
+                if solver is None or name in seen or name in self.requested.skip:
+                    continue
+                usable = forms if self.requested.form == "auto" else ()
+                possible = (
+                    form
+                    for form in usable or self._forms(solver)
+                    if not why_not(self.sdp, self.refusal, solver, form)
+                )
+                form = next(possible, None)
+                if form is not None:
+                    seen.add(name)
+                    yield self._made(solver, form, why.format(name))
+                    break
 
     def reasons(self) -> dict[tuple[str, str], str]:
         """Every pair of solver and form: ``"possible"``, or why not."""
@@ -192,74 +189,63 @@ class Choice:
             return [self.requested.form] if self.requested.form in solver.forms else []
         if self.sdp is None:
             return [form for form in solver.forms if form == "cvxpy"]
-        found = sizes(self.sdp)
-        dual = found.multipliers <= found.entries
-        order = ("factor", "lmi", "gram") if dual else ("factor", "gram", "lmi")
         # What reductions lead to is not as it was written.
         last = (*CHORDAL, *(() if self.requested.via else ("cvxpy",)))
-        return [form for form in (*order, *last) if form in solver.forms]
+        forms = ("factor", *_sides(self.sdp), *last)
+        return [form for form in forms if form in solver.forms]
 
-    def _by_rule(self, seen: Set[str]) -> Iterator[_Turn]:
-        """Solvers with forms and reasons, of the standard form in whichever form is best.
-
-        Those that were ``seen`` by then are candidates already.
-        """
+    def _by_rule(self, seen: Set[str]) -> Iterator[_Group]:
+        """Groups in order; solvers that were ``seen`` by then are candidates already."""
         sdp = self.sdp
         if sdp is None:
-            yield from ((name, ("cvxpy",), _WRITTEN_WORDS) for name in _WRITTEN)
+            yield from ([(name, ("cvxpy",), _WRITTEN_WORDS)] for name in _WRITTEN)
             yield from self._others()
             return
         # Optimal unfoldings are seldom unique, and `lowrank` finds one in few dimensions.
         of_edges = edge_form.why_not(sdp) is None
         if of_edges:
-            yield "lowrank", ("factor",), _EDGES
+            yield [("lowrank", ("factor",), _EDGES)]
         elif is_tiny(sdp):
-            yield "clarabel", ("gram",), _TINY
+            yield [("clarabel", ("gram",), _TINY)]
         elif _is_of_spheres(sdp):
-            yield "lowrank", ("factor",), _SPHERES
+            yield [("lowrank", ("factor",), _SPHERES)]
         has_squares = any(v.curvature is not None for v in sdp.vector_variables)
         if has_squares and Nearest().accepts(sdp) is None:
-            yield Nearest.name, ("gram",), _NEAREST
+            yield [(Nearest.name, ("gram",), _NEAREST)]
         found = sizes(sdp)
+        blocks: _Group = [("clarabel", ("lmi", "gram"), _BLOCKS)]
         kinds = sorted(
-            [(found.block_work, _by_blocks), (found.whole_work, self._by_whole)], key=itemgetter(0)
+            [(found.block_work, blocks), (found.whole_work, self._whole(sdp))], key=itemgetter(0)
         )
-        light = [kind for work, kind in kinds if work <= _LIGHT and not of_edges]
-        for kind in light:
-            yield from kind(seen)
+        light = [] if of_edges else [kind for work, kind in kinds if work <= _LIGHT]
+        yield from light
         # What those leave open it does not prove either, and it may search for long.
         if not seen:
-            yield "lowrank", ("factor",), _LARGE
-        for work, kind in kinds:
-            if work <= _HEAVY and kind not in light:
-                yield from kind(seen)
+            yield [("lowrank", ("factor",), _LARGE)]
+        yield from (kind for work, kind in kinds if work <= _HEAVY and kind not in light)
         # Where others are too large, for a few digits.
         if found.block_work > _HEAVY and max(found.orders) <= _SPLIT_ORDER:
-            yield "scs", ("gram",), "its steps take least where many digits are not needed"
+            yield [("scs", ("gram",), "its steps take least where many digits are not needed")]
         if self.requested.form != "auto":
             yield from (
-                (name, (), f"it takes the {self.requested.form} form") for name in _PREFERENCE
+                [(name, (), f"it takes the {self.requested.form} form")] for name in _PREFERENCE
             )
         yield from self._others()
 
-    def _by_whole(self, seen: Set[str]) -> Iterator[_Turn]:
-        """Methods with one matrix for all unknowns, until one is a candidate."""
-        assert self.sdp is not None
-        few = sizes(self.sdp).unknowns
-        for name in ("dense", *_INTERIOR) if few <= _FEW else _INTERIOR:
-            if name in SOLVERS and name not in seen:
-                forms = [form for form in self._forms(SOLVERS[name]) if form in ("gram", "lmi")]
-                if forms:
-                    yield name, tuple(forms), _WHOLE.format(few)
-                if name in seen:
-                    return
+    def _whole(self, sdp: SDP) -> _Group:
+        """Methods with one matrix for all unknowns."""
+        if self.requested.form not in ("auto", "gram", "lmi"):
+            return []
+        few = sizes(sdp).unknowns
+        names = ("dense", *_INTERIOR) if few <= _FEW else _INTERIOR
+        return [(name, _sides(sdp), _WHOLE.format(few)) for name in names]
 
-    def _others(self) -> Iterator[_Turn]:
+    def _others(self) -> Iterator[_Group]:
         """Third-party solvers, and last resorts for small programs."""
         known = {*_PREFERENCE, *_INTERIOR, *_WRITTEN}
         for name, solver in SOLVERS.items():
             if name not in known and not solver.by_name_only:
-                yield name, (), "it is there"
+                yield [(name, (), "it is there")]
         if self.requested.form != "auto" or self.sdp is None:
             return
         largest = max(sizes(self.sdp).orders, default=0)
@@ -267,7 +253,7 @@ class Choice:
             for name, solver in SOLVERS.items():
                 if solver.is_last_resort:
                     words = "all others fell short, and the program is small"
-                    yield name, solver.forms[:1], words
+                    yield [(name, solver.forms[:1], words)]
 
     def _made(self, kind: type[Solver], form: str, why: str) -> Candidate:
         """The candidate with what was requested."""
@@ -300,3 +286,9 @@ class Choice:
         )
         reasons = reasons or self.refusal.rstrip(".") or "none takes it as it is written"
         return f"no solver accepts this program as requested: {reasons}. solver='auto' finds one."
+
+
+def _sides(sdp: SDP) -> tuple[str, str]:
+    """The forms that solve the program or its dual, the one of fewer unknowns first."""
+    found = sizes(sdp)
+    return ("lmi", "gram") if found.multipliers <= found.entries else ("gram", "lmi")

@@ -136,13 +136,6 @@ def require_solver(solver: object) -> None:
         )
 
 
-def require_flags(**flags: object) -> None:
-    """Refuse what is neither true nor false, nor left open."""
-    for name, value in flags.items():
-        if value is not None and not isinstance(value, (bool, np.bool_)):
-            raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
-
-
 @dataclass(eq=False)
 class Clock:
     """Seconds by phase."""
@@ -185,7 +178,8 @@ class Request:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        require_flags(isolate=self.isolate)
+        if not isinstance(self.isolate, (bool, np.bool_, type(None))):
+            raise DataTypeError(f"isolate must be True or False; it is {self.isolate!r}.")
         if not isinstance(self.start, (Solution, Point, type(None))):
             raise DataTypeError(
                 f"{_shown(self.start)} is no start: pass the Solution of a nearby program, or a "

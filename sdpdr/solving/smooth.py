@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
+from sdpdr.certify.knowledge import BOUND, UNPROVED, VALUE, Knowledge
+from sdpdr.certify.proof_file.flat import sides_of
 from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.model import Model
-from sdpdr.program.ray import Ray
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
@@ -20,6 +20,7 @@ from sdpdr.solving.options import Request
 from sdpdr.solving.proofs import budget
 
 _LEFT = "the point itself is left where it is"
+_NOTHING = "nothing was proved within the budget"
 
 
 def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Request) -> Solution:
@@ -46,7 +47,6 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
     if values:
         solution = replace(solution, value=model.objective(values))
     seconds = budget(outcome.cpu, request)
-    known = Knowledge(scale=request.gap_scale)
     stopped = False
     with request.clock("certify"):
         # These import cvxpy, which takes longer than most solves.
@@ -55,42 +55,30 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
 
         flat = flat_problem(render_model(model).problem)
         units = Units.of(flat.program)
-        program, unit = units.program(flat.program), units.cost
-        known = replace(known, scale=request.gap_scale / unit)
+        program = units.program(flat.program)
+        known = Knowledge(scale=request.gap_scale / units.cost)
         try:
             answer = ask_clarabel(program, seconds)
             tol = chosen.solver.tol
             prove(program, answer, ask_clarabel, tol=tol, seconds=seconds, known=known)
         except KeyboardInterrupt:
             stopped = True
-    solution = _with_knowledge(solution, known, -unit if flat.maximize else unit)
+    sides = sides_of(known, units, maximize=flat.maximize)
+    why_not = known.notes[-1] if known.notes else _NOTHING
     solution = replace(
         solution,
-        status=Status.INTERRUPTED if stopped else _status(solution, verdict),
+        attained=sides.attained,
+        attained_by=f"{known.how[VALUE]}; {_LEFT}" if VALUE in known.how else why_not,
+        bound=sides.bound,
+        argument=known.how.get(BOUND, why_not),
+        ray=sides.ray and replace(sides.ray, values={}, duals={}),
+        unfinished=known.is_late and known.status == UNPROVED,
         gap_scale=request.gap_scale,
         timings=dict(request.clock.seconds),
     )
-    return replace(solution, epsilon=0.0) if solution.status is Status.SOLVED else solution
-
-
-def _with_knowledge(solution: Solution, known: Knowledge, unit: float) -> Solution:
-    notes = known.notes[-1] if known.notes else "nothing was proved within the budget"
-    ray = None
-    if known.status in (INFEASIBLE, UNBOUNDED):
-        ray = Ray(
-            "infeasible" if known.status == INFEASIBLE else "unbounded",
-            0.0,
-            known.how[known.status],
-        )
-    return replace(
-        solution,
-        attained=unit * known.value if VALUE in known.how else None,
-        attained_by=f"{known.how[VALUE]}; {_LEFT}" if VALUE in known.how else notes,
-        bound=unit * known.bound if BOUND in known.how else None,
-        argument=known.how.get(BOUND, notes),
-        unfinished=known.is_late and known.status == UNPROVED,
-        ray=ray,
-    )
+    status = Status.INTERRUPTED if stopped else _status(solution, verdict)
+    epsilon = 0.0 if status is Status.SOLVED else solution.epsilon
+    return replace(solution, status=status, epsilon=epsilon)
 
 
 def _status(solution: Solution, verdict: Verdict) -> Status:

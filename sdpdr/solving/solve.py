@@ -15,7 +15,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.options import Request, as_model, require_flags
+from sdpdr.solving.options import Request, as_model
 from sdpdr.solving.plan import plan
 
 
@@ -121,7 +121,6 @@ def solve(
     (4.66667, True)
     """
     model = as_model(model)
-    require_flags(verbose=verbose)
     watch = Deadline()
     request = Request(model, isolate, gap_scale, start, progress, proof=proof)
     with show_phase(progress, "planning"):

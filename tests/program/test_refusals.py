@@ -57,6 +57,7 @@ def test_sizes_are_whole_numbers(variable, size):
         {"gap_scale": "x"},
         {"start": 3},
         {"isolate": "yes"},
+        {"verbose": "no"},
         {"solver": None},
         {"solver": 5},
     ],
