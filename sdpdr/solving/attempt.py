@@ -69,15 +69,15 @@ def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = ""
     what = f"{chosen.solver.name}, {chosen.form} form{turn}"
     with show_progress(request.progress, what) as report:
         try:
-            if (
-                chosen.form == "cvxpy"
-                and not chosen.reductions
-                and isinstance(request.model, Model)
-            ):
+            is_written = chosen.form == "cvxpy" and not chosen.reductions
+            if is_written and isinstance(request.model, Model):
                 solution = _solve_written(request.model, chosen, sdp, request)
             else:
                 assert sdp is not None
                 solution = _solve_reduced(sdp, chosen, request, report)
+        except TimeUpError:
+            claim = Claim("time limit", message=_TOO_LATE, verdict="time limit")
+            solution = unproved(_TOO_LATE, claim, chosen, request, Status.TIME_LIMIT)
         except MemoryError as error:  # of the reductions or of our grading
             message = starved_words(f"The {chosen.form} form of the program", str(error))
             claim = Claim("out of memory", message=message)
@@ -93,12 +93,6 @@ def attempt(chosen: Candidate, sdp: SDP | None, request: Request, turn: str = ""
 def _of_preparation(turn: Deadline, request: Request) -> Deadline:
     """After which a solver is not asked any more that would run in another process."""
     return request.deadline.sooner(turn.ahead + PATIENCE)
-
-
-def _too_late(chosen: Candidate, request: Request) -> Solution:
-    """The answer of a turn that had nothing left for its solver."""
-    late = Claim("time limit", message=_TOO_LATE, verdict="time limit")
-    return unproved(_TOO_LATE, late, chosen, request, Status.TIME_LIMIT)
 
 
 def check_start(chosen: Candidate, sdp: SDP | None, start: Solution | Point) -> None:
@@ -147,12 +141,9 @@ def _solve_reduced(
     clock, turn = request.clock, Deadline(chosen.solver.time_limit)
     apart = runs_apart(chosen.solver, request.isolate)
     with clock("reduce"):
-        try:
-            # Ours need next to no time to come up with a point and a bound.
-            end = _of_preparation(turn, request) if apart else ENDLESS
-            reduced = Composed(chosen.reductions).apply(sdp, end)
-        except TimeUpError:
-            return _too_late(chosen, request)
+        # Ours need next to no time to come up with a point and a bound.
+        end = _of_preparation(turn, request) if apart else ENDLESS
+        reduced = Composed(chosen.reductions).apply(sdp, end)
         given = {}
         if request.start is not None and chosen.solver.takes_start:
             given["start"] = _pushed(sdp, reduced, chosen, request.start)
@@ -177,10 +168,8 @@ def _solve_reduced(
     return grade(sdp, outcome, chosen, request)
 
 
-def _written_outcome(
-    model: Model, chosen: Candidate, request: Request, *, apart: bool
-) -> Outcome | None:
-    """What a cvxpy solver makes of a model as written; None where there is no time to write it.
+def _written_outcome(model: Model, chosen: Candidate, request: Request, *, apart: bool) -> Outcome:
+    """What a cvxpy solver makes of a model as written.
 
     It is written in the solver's own process, which is ended when time is up; what another process
     cannot be sent is written here.
@@ -188,8 +177,7 @@ def _written_outcome(
     turn, solver = Deadline(chosen.solver.time_limit), chosen.solver
     assert isinstance(solver, CvxpySolver)
     if apart:
-        if _of_preparation(turn, request).is_over():
-            return None
+        _of_preparation(turn, request).require()
         with suppress(NotAcceptedError):
             return run_solver(solver, partial(run_written, solver, model), isolate=True)
     with request.clock("render"):
@@ -214,8 +202,6 @@ def _solve_written(model: Model, chosen: Candidate, sdp: SDP | None, request: Re
     """The model's own cvxpy problem; graded through the standard form if it has one."""
     apart = sdp is not None and runs_apart(chosen.solver, request.isolate)
     outcome = _written_outcome(model, chosen, request, apart=apart)
-    if outcome is None:
-        return _too_late(chosen, request)
     request.clock.add(outcome.seconds)
     if sdp is not None:
         point = standard_point(model, sdp, outcome.point)
