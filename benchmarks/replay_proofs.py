@@ -20,7 +20,7 @@ from sdpdr.solving.proofs import Prover
 KEPT = Path(__file__).parent / "baselines" / "proofs"
 
 
-def prove(program: SDP, point: Point, tol: float, gap_scale: float) -> Any:
+def prove(program: SDP, point: Point, tol: float, rigorous: bool, gap_scale: float) -> Any:
     """Return what is proved of a point with multipliers: both sides, with their arguments."""
     found = Prover(program, tol, gap_scale).of(point)
     return {
@@ -59,7 +59,7 @@ def replay(name: str, folder: Path = KEPT) -> dict[str, Any]:
     record = records(folder)[name]
     program = read_program(programs(folder)[record["program"]])
     point, tol = read_point(record["point"]), record["tol"]
-    proved = prove(program, point, tol, record["gap_scale"])
+    proved = prove(program, point, tol, record["rigorous"], record["gap_scale"])
     return _row(record, proved, folder)
 
 

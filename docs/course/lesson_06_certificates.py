@@ -162,11 +162,11 @@ spent = sdpdr.solve(methods.mvu(graphs.knn(many, n_neighbors=4))).timings
 print(f"{len(many)} points: {spent['solve']:.2f} s to solve, {spent['certify']:.2f} s to prove")
 
 # %%
-# Elimination rounds, too, but one can say by how much, and the proof accounts for it. The answer
-# has an interval that contains the optimum of the program whose data are the numbers in memory, as
-# a theorem.
+# Elimination rounds, too, but one can say by how much, and the proof accounts for it. With
+# ``rigorous=True`` the answer comes as an interval that contains the optimum of the program whose
+# data are the numbers in memory, as a theorem.
 
-proved = sdpdr.solve(model)
+proved = sdpdr.solve(model, rigorous=True)
 low, high = proved.enclosure
 print(f"the optimum lies in [{low:.6f}, {high:.6f}]")
 print(proved.argument)

@@ -260,7 +260,7 @@ def _values(values: Mapping[str, Value]) -> Iterator[_Line]:
 
 _RECORDED = (
     *("advice", "solver", "form", "tol", "maximize", "of_model", "value", "attained"),
-    *("attained_by", "bound", "gap", "argument", "gap_scale", "backward_error"),
+    *("attained_by", "bound", "gap", "argument", "rigorous", "gap_scale", "backward_error"),
     *("epsilon", "moved"),
 )
 

@@ -61,7 +61,7 @@ class Solution:
         Objective at the point returned, computed here, in the sense of the model. ``nan`` without
         a point.
     bound : float or None
-        What no feasible point betters, proved with all rounding accounted for; see `argument`.
+        What no feasible point betters, proved; see `argument`.
     argument : str
         What proves the bound, or why there is none.
     values : mapping from variable name to array or Factor
@@ -80,6 +80,9 @@ class Solution:
     history : tuple of mappings
         Progress of solvers that report it.
     maximize : bool
+    rigorous : bool
+        Whether `attained` and `bound`, where they are given, account for all rounding, so that they
+        are theorems about the numbers stored in the program.
     gap_scale : float
         A size of the objective below which gaps are absolute: as it was given to `sdpdr.solve`,
         zero by default.
@@ -147,6 +150,7 @@ class Solution:
     versions: Mapping[str, str] = field(default_factory=dict)
     history: tuple[Mapping[str, Any], ...] = ()
     maximize: bool = False
+    rigorous: bool = False
     gap_scale: float = 0.0
     epsilon: float = float("nan")
     attained: float | None = None
@@ -323,12 +327,11 @@ class Solution:
 
     @property
     def enclosure(self) -> tuple[float, float] | None:
-        """An interval that contains the optimal value; None unless both sides are proved.
+        """An interval that contains the optimal value; None unless `rigorous` proves both ends.
 
-        Both ends account for all rounding: they are theorems about the program whose data are the
-        numbers stored.
+        Both ends are theorems about the program whose data are the numbers stored.
         """
-        if self.bound is None or self.attained is None:
+        if not self.rigorous or self.bound is None or self.attained is None:
             return None
         return (self.attained, self.bound) if self.maximize else (self.bound, self.attained)
 

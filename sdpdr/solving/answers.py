@@ -40,6 +40,7 @@ def unproved(
         seed=solver.seed,
         versions=versions(solver),
         maximize=model.is_maximization if isinstance(model, Model) else model.maximize,
+        rigorous=request.rigorous,
         gap_scale=request.gap_scale,
         attained_by=words,
     )

@@ -96,7 +96,8 @@ def _best(merged: Solution, found: list[Solution], prover: Solution | None) -> S
     if prover is None or prover is best:
         return best
     # Its own multipliers stay.
-    return replace(best, bound=prover.bound, argument=_argument(prover))
+    rigorous = best.rigorous and prover.rigorous
+    return replace(best, bound=prover.bound, argument=_argument(prover), rigorous=rigorous)
 
 
 def _argument(prover: Solution) -> str:
@@ -120,6 +121,7 @@ def _merged(
         duals=prover.duals,
         # Whoever went further looked for more than those of the other.
         exposures=max(finder.exposures, prover.exposures, key=len),
+        rigorous=prover.rigorous and (finder.rigorous or finder.attained is None),
         versions={**prover.versions, **finder.versions},
     )
     # With a point of one and a bound of another, nothing has failed and nothing is a mere claim.

@@ -168,6 +168,7 @@ class Request:
 
     model: Model | SDP
     isolate: bool | None = None
+    rigorous: bool = False
     gap_scale: float = 0.0
     start: Solution | Point | None = None
     progress: Progress | bool | None = None
@@ -178,8 +179,10 @@ class Request:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.isolate, (bool, np.bool_, type(None))):
-            raise DataTypeError(f"isolate must be True or False; it is {self.isolate!r}.")
+        flags = {"rigorous": self.rigorous, "isolate": self.isolate}
+        for name, flag in flags.items():
+            if not isinstance(flag, (bool, np.bool_, type(None))):
+                raise DataTypeError(f"{name} must be True or False; it is {flag!r}.")
         if not isinstance(self.start, (Solution, Point, type(None))):
             raise DataTypeError(
                 f"{_shown(self.start)} is no start: pass the Solution of a nearby program, or a "

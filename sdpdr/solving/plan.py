@@ -50,6 +50,10 @@ from sdpdr.solving.options import (
 from sdpdr.solving.portfolio import SETTLED, take_turns
 from sdpdr.solving.presolve import Presolved, contradicted_solution, presolve, refuted_solution
 
+_NOT_RIGOROUS = (
+    "rigorous=True accounts for the rounding of a program in the standard form, which this model "
+    "has not ({}); solve it without rigorous, or write root_det(S) for log_det(S)."
+)
 # What stands in place of a form where there is none to choose.
 BY_HAND = "by hand"
 _FORMS = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
@@ -214,6 +218,7 @@ class Plan(Candidate):
         model: Model | SDP | None = None,
         *,
         isolate: bool | None = None,
+        rigorous: bool = False,
         gap_scale: float = 0.0,
         proof: str = "budget",
         start: Solution | Point | None = None,
@@ -225,7 +230,7 @@ class Plan(Candidate):
         ----------
         model : Model or SDP, optional
             For plans that were written by hand: what to solve.
-        isolate, gap_scale, proof, start, progress : see `sdpdr.solve`
+        isolate, rigorous, gap_scale, proof, start, progress : see `sdpdr.solve`
 
         Returns
         -------
@@ -241,7 +246,7 @@ class Plan(Candidate):
         watch = Deadline()
         chosen = self._of(model)
         assert chosen.model is not None
-        request = Request(chosen.model, isolate, gap_scale, start, progress, proof=proof)
+        request = Request(chosen.model, isolate, rigorous, gap_scale, start, progress, proof=proof)
         return chosen.in_time(request, watch)
 
     def _of(self, model: Model | SDP | None) -> Plan:
@@ -270,7 +275,16 @@ class Plan(Candidate):
         return replace(self, model=model, sdp=sdp)
 
     def in_time(self, request: Request, since: Deadline) -> Solution:
-        """The answer in the time limit of the solver, of which planning has taken a part."""
+        """The answer in the time limit of the solver, of which planning has taken a part.
+
+        Raises
+        ------
+        NotAcceptedError
+            If rigorous proofs are requested for a model without a standard form.
+        """
+        if request.rigorous and self.sdp is None:
+            why = standard_form(request.model)[1].rstrip(".")
+            raise NotAcceptedError(_NOT_RIGOROUS.format(why))
         deadline = Deadline(self.solver.time_limit, since=since)
         solution = self._answer(replace(request, deadline=deadline))
         if request.attainable:

@@ -73,6 +73,7 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
         argument=known.how.get(BOUND, why_not),
         ray=sides.ray and replace(sides.ray, values={}, duals={}),
         unfinished=known.is_late and known.status == UNPROVED,
+        rigorous=True,
         gap_scale=request.gap_scale,
         timings=dict(request.clock.seconds),
     )

@@ -34,6 +34,7 @@ def solve(
     seed: int | None = None,
     verbose: bool | None = None,
     isolate: bool | None = None,
+    rigorous: bool = False,
     gap_scale: float = 0.0,
     proof: str = "budget",
     start: Solution | Point | None = None,
@@ -85,6 +86,9 @@ def solve(
         native code is reported rather than suffered; or never do, and let it be late. Default:
         where a time limit, or its share of the time, is to be kept by code that is not ours.
         ``sdpa`` always runs in a worker, since it may end the process that it runs in.
+    rigorous : bool, default False
+        Account for all rounding on both sides, so that they are theorems about the numbers stored
+        in the program: ``solution.enclosure`` is an interval that contains the optimum.
     gap_scale : float, default 0
         A size of objective below which the gap is absolute, for programs whose optimum is zero: a
         gap relative to zero is infinite.
@@ -122,7 +126,7 @@ def solve(
     """
     model = as_model(model)
     watch = Deadline()
-    request = Request(model, isolate, gap_scale, start, progress, proof=proof)
+    request = Request(model, isolate, rigorous, gap_scale, start, progress, proof=proof)
     with show_phase(progress, "planning"):
         chosen = plan(
             model,

@@ -121,7 +121,7 @@ THINGS = {
     "program": lambda: ring().to_sdp(),
     "plan": lambda: sdpdr.plan(ring()),
     "with a history": lambda: sdpdr.solve(ring(), "lowrank", progress=[].append),
-    "proved": lambda: sdpdr.solve(ring(), "clarabel", "gram"),
+    "proved": lambda: sdpdr.solve(ring(), "clarabel", "gram", rigorous=True),
     "as written": lambda: sdpdr.solve(ring(), "clarabel", "cvxpy"),
     "fitted": lambda: sdpdr.MVU(n_neighbors=4, connect="mst").fit(table()),
 }

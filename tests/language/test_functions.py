@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import cvxpy as cp
@@ -33,7 +34,7 @@ from sdpdr import (
     sum_log,
     symmetric,
 )
-from sdpdr.errors import ModelError, ShapeError
+from sdpdr.errors import ModelError, NotAcceptedError, ShapeError
 
 FORM = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
 LARGE = 4.0 * np.eye(3)
@@ -229,7 +230,7 @@ MISTAKES = {
     "log det above a limit": (
         lambda: log_det(S) >= 1.0,
         ModelError,
-        r"cannot be bounded. For log_det\(S\) >= c of order n write root_det\(S\) >= numpy.exp\(c / n\)",
+        r"cannot be bounded. For log_det\(S\) >= c of order n write root_det\(S\) >= numpy.exp",
     ),
     "a limit on values that are summed": (
         lambda: atom(cp.huber, w2, M=1.0) <= 4.0,
@@ -330,3 +331,12 @@ SMOOTH_GOALS = {
     "log det": lambda: maximize(log_det(psd("C", 3))) + (psd("C", 3).diagonal() <= [1.0, 2.0, 3.0]),
     "sum log": lambda: (lambda v: maximize(sum_log(v)) + (v.sum() <= 6.0))(scalar("v", 2)),
 }
+
+
+@pytest.mark.parametrize("name", SMOOTH_GOALS)
+def test_rigorous_is_refused_and_not_dropped(name):
+    model = SMOOTH_GOALS[name]()
+    for run in (partial(sdpdr.solve, model), sdpdr.plan(model).run):
+        with pytest.raises(NotAcceptedError, match="so it has no semidefinite form") as caught:
+            run(rigorous=True)
+        assert str(caught.value).count(". ") == 0

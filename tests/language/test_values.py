@@ -132,7 +132,7 @@ def test_values_and_multipliers_of_cvxpy_are_those_of_clarabel(build, way):
 
 def test_graded_solution_is_in_the_statistics():
     problem = linear()
-    problem.solve(solver=sdpdr.CVXPY(solver="clarabel"))
+    problem.solve(solver=sdpdr.CVXPY(solver="clarabel", rigorous=True))
     solution = problem.solver_stats.extra_stats
     assert solution.status is sdpdr.Status.SOLVED
     low, high = solution.enclosure

@@ -56,6 +56,7 @@ def test_sizes_are_whole_numbers(variable, size):
         {"max_iter": 2.5},
         {"gap_scale": "x"},
         {"start": 3},
+        {"rigorous": "no"},
         {"isolate": "yes"},
         {"verbose": "no"},
         {"solver": None},
@@ -95,7 +96,7 @@ def test_a_strong_contradiction_has_a_ray_wherever_it_is_found():
     sdp = SDP((PsdVariable("X", 2),), {}, (Rows("t", "==", {"X": Trace(2)}, np.array([-1.0])),))
     answer = sdpdr.solve(sdp)
     assert answer.status is sdpdr.Status.INFEASIBLE
-    assert answer.ray is not None
+    assert answer.rigorous
 
 
 @pytest.mark.nightly

@@ -34,8 +34,9 @@ def test_the_answer_is_exact_or_not_certified(solver, limit, value):
         assert answer.status is Status.SOLVED
 
 
-def test_a_bound_on_a_face_is_one_of_the_original_program():
-    answer = sdpdr.solve(lying(1e6))
+def test_a_rigorous_bound_is_one_of_the_original_program():
+    answer = sdpdr.solve(lying(1e6), rigorous=True)
+    assert answer.rigorous
     assert 2.0 - 1e-5 < answer.bound <= 2.0
     assert "on the face that 1 exposing steps prove" in answer.argument
 

@@ -120,9 +120,9 @@ def test_silence_is_an_objection(honest):
 
 
 def test_an_enclosure_must_contain_the_value(honest):
-    off = replace(honest, attained=2.1, bound=2.2)
+    off = replace(honest, rigorous=True, attained=2.1, bound=2.2)
     assert any("misses" in said for said in TWO.contradictions(off))
-    right = replace(honest, attained=1.9, bound=2.1)
+    right = replace(honest, rigorous=True, attained=1.9, bound=2.1)
     assert not any("misses" in said for said in TWO.contradictions(right))
 
 
@@ -233,10 +233,19 @@ def test_no_solver_makes_us_say_what_is_not_true(name, solver, form):
     assert GALLERY[name].truth.contradictions(answer) == ()
 
 
-@pytest.mark.daily(10)
-@pytest.mark.parametrize("name", instances(()))
-def test_auto_says_nothing_that_is_not_true(name):
-    assert GALLERY[name].truth.contradictions(solve(name)) == ()
+@pytest.mark.daily(6)
+@pytest.mark.parametrize(("name", "rigorous"), instances((True,)))
+def test_auto_says_nothing_that_is_not_true(name, rigorous):
+    assert GALLERY[name].truth.contradictions(solve(name, rigorous=rigorous)) == ()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("solver", "form"), FIRST)
+def test_theorems_are_true_whoever_gave_the_numbers(name, solver, form):
+    answer = solve(name, solver, form, rigorous=True)
+    if answer is not None:
+        assert GALLERY[name].truth.contradictions(answer) == ()
 
 
 @pytest.mark.parametrize("name", LARGE[:1])
@@ -294,6 +303,7 @@ def test_the_gap_does_not_depend_on_the_unit_of_length(power):
 # -- files and the command line -----------------------------------------------------------------
 
 
+@pytest.mark.daily(1)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_command_line_tells_the_truth_of_a_written_file(name, tmp_path, capsys):
     path = tmp_path / "lie.dat-s"

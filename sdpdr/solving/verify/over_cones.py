@@ -145,6 +145,7 @@ class _Proving:
             bound=unit * known.bound if BOUND in known.how else None,
             argument=known.how.get(BOUND) or self._why_not(BOUND),
             ray=sides.ray,
+            rigorous=True,
             unfinished=known.is_late and known.status == UNPROVED,
             moved=distance(given, values) if given and VALUE in known.how else None,
             writer=partial(_write, file, sides),

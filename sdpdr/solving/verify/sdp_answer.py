@@ -96,7 +96,7 @@ def _on_face(sdp: SDP, given: Point, claimed: Solution, settings: Settings) -> S
     pushed = ready.push(given)
     found, start = _proved(prover, Point(pushed.values, pushed.duals), settings)
     solution = with_status(ready.sdp, with_proofs(ready.sdp, claimed, found, start), Verdict.SOLVED)
-    return ready.lift(solution)
+    return ready.lift(replace(solution, rigorous=True))
 
 
 def _proved(prover: Prover, given: Point, settings: Settings) -> tuple[Proved, Point]:

@@ -470,7 +470,7 @@ def nonnegative_rank_bound(X: ArrayLike, *, solver: str | Solver = "auto") -> Ra
 def _ratio(V: Array, solver: str | Solver) -> float:
     """The squared bound on the norm over the squared length."""
     unit = V / np.linalg.norm(V)
-    solution = solve(nmf_dnn(unit), solver, tol=unless_configured(solver, 1e-8))
+    solution = solve(nmf_dnn(unit), solver, tol=unless_configured(solver, 1e-8), rigorous=True)
     if solution.bound is None:
         return 1.0
     return max(1.0, solution.bound**2 / float(np.sum(unit * unit)))
