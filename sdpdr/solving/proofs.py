@@ -166,9 +166,7 @@ class Prover:
 
     def _at_any_size(self, given: Point, beside: Proved | None, *, value: bool) -> Proved:
         """Both sides, by arguments that need no dense matrices."""
-        if beside is not None and beside.value is not None and beside.bound is not None:
-            # The kernel has looked for points and multipliers nearer than those that follow.
-            return beside
+        del beside  # which the better sides are taken of afterwards
         sdp = self.sdp
         missing = "no multipliers of this program are known"
         how = {"value": "no proof was asked for", "bound": missing}
