@@ -26,6 +26,8 @@ _ENTRY, _SPARSE = 12.0, 4.0
 _SQUARE, _WORTH = 40.0, 1e8
 # Share of a column's largest eigenvalue below which others are zero; columns multiplied at once.
 _NOTHING, _TOGETHER = 1e-14, 256
+# Rows of entries that are found at once.
+_CACHED = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,12 +135,21 @@ class BlockColumns:
             return None
         return self.rows.indices, self.rows.data
 
-    @cached_property
-    def _pairs(self) -> tuple[tuple[Index, ...], Array]:
-        """Positions in P of the four factors of each entry of P kron P, and scales of ``svec``."""
+    def _entries(self, root: Array) -> Array:
+        """The entries of P kron P, some rows at a time: they stay in the cache."""
         i, j = svec_pairs(self.seen)
-        places = tuple(a[:, None] * self.order + b for a in (i, j) for b in (i, j))
-        return places, np.where(i == j, 1.0 / SQRT2, 1.0)
+        unit = np.where(i == j, 1.0 / SQRT2, 1.0)
+        P = root.T @ root
+        first, second = P.take(i, axis=0), P.take(j, axis=0)
+        first *= unit[:, None]
+        found = np.empty((i.size, i.size))
+        for begin in range(0, i.size, _CACHED):
+            part = slice(begin, begin + _CACHED)
+            one, other, rows = first[part], second[part], found[part]
+            np.multiply(one.take(i, axis=1), other.take(j, axis=1), out=rows)
+            rows += one.take(j, axis=1) * other.take(i, axis=1)
+            rows *= unit
+        return found
 
     def product(self, root: Array) -> Array:
         """The product C^T (P kron P) C for the root R of P."""
@@ -147,15 +158,7 @@ class BlockColumns:
         if self.whole is not None:
             moved = svec(root @ self.whole @ root.T)
             return np.asarray(moved @ moved.T)
-        (both, cross, back, other), unit = self._pairs
-        inverse = (root.T @ root).ravel()
-        found = inverse.take(both)
-        found *= inverse.take(other)
-        swapped = inverse.take(cross)
-        swapped *= inverse.take(back)
-        found += swapped
-        found *= unit
-        found *= unit[:, None]
+        found = self._entries(root)
         if self.picks is not None:
             row, number = self.picks
             if row.size != self.seen.size or np.any(row[1:] < row[:-1]):
