@@ -87,7 +87,12 @@ class Reduction(ABC):
             )
         if self.is_narrower:
             reduced = replace(reduced, lift_verdict=_of_narrower)
-        return reduced if self.is_ours() else replace(reduced, **_checked(self.name, reduced))
+        of = f"of reduction {self.name!r}"
+        return replace(
+            reduced,
+            lift=_returning(Point, f"lift {of}", reduced.lift),
+            lift_verdict=_returning(Verdict, f"lift_verdict {of}", reduced.lift_verdict),
+        )
 
     @classmethod
     def is_ours(cls) -> bool:
@@ -95,24 +100,16 @@ class Reduction(ABC):
         return cls.__module__.startswith(f"{__name__.partition('.')[0]}.")
 
 
-def _checked(name: str, reduced: Reduced) -> dict[str, Any]:
-    """The ways back of a user's reduction, with errors that say what they should return."""
+def _returning(kind: type[_T], what: str, way: Callable[[_T], Any]) -> Callable[[_T], _T]:
+    """A way back, with an error that says what it should return."""
 
-    def lift(point: Point) -> Point:
-        found = reduced.lift(point)
-        if not isinstance(found, Point):
-            raise DataTypeError(f"lift of reduction {name!r} must return a Point; it is {found!r}.")
+    def checked(given: _T) -> _T:
+        found = way(given)
+        if not isinstance(found, kind):
+            raise DataTypeError(f"{what} must return a {kind.__name__}; it returned {found!r}.")
         return found
 
-    def lift_verdict(verdict: Verdict) -> Verdict:
-        found = reduced.lift_verdict(verdict)
-        if not isinstance(found, Verdict):
-            raise DataTypeError(
-                f"lift_verdict of reduction {name!r} must return a Verdict; it is {found!r}."
-            )
-        return found
-
-    return {"lift": lift, "lift_verdict": lift_verdict}
+    return checked
 
 
 def _of_narrower(verdict: Verdict) -> Verdict:

@@ -258,7 +258,6 @@ def _read(told, before):
     )
     return Exposure(
         told["variable"],
-        told["kind"],
         told["words"],
         tuple((label, e, Fraction(y)) for label, e, y in told["multipliers"]),
         Consequences(vectors, contradiction=proved.get("contradiction", False)),

@@ -197,8 +197,13 @@ def test_no_solver_goes_round_a_reduction(solver):
 def test_contradictions_on_the_way_are_none_of_the_program():
     free = SDP((VectorVariable("z", 1),), {"z": VectorMap([[1.0]])})
     assert sdpdr.solve(free).status is Status.UNBOUNDED
+    assert sdpdr.solve(free, "clarabel", via=[Dual()]).status is Status.UNBOUNDED
+    # The equations of the dual want one multiplier to be two numbers.
+    balance = (Rows("balance", "==", {"z": VectorMap([[1.0, 1.0]])}, [0.0]),)
+    tilted = SDP((VectorVariable("z", 2),), {"z": VectorMap([[1.0, 2.0]])}, balance)
+    assert sdpdr.solve(tilted).status is Status.UNBOUNDED
     with pytest.raises(NotAcceptedError, match="Ask without them"):
-        sdpdr.solve(free, "clarabel", via=[Dual()])
+        sdpdr.solve(tilted, "clarabel", via=[Dual()])
     twice = (Rows("twice", "==", {"X": Stacked([Trace(2), Trace(2)])}, [1.0, 2.0]),)
     program = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows=twice)
     assert sdpdr.solve(program, "clarabel", via=[Dedupe()]).status is Status.INFEASIBLE

@@ -20,7 +20,6 @@ class Exposure:
     ----------
     variable : str
         The matrix that is confined.
-    kind : {"diagonal", "row", "contradiction"}
     words : str
         Why, in a sentence.
     multipliers : tuple of (label, number of the row, Fraction)
@@ -44,7 +43,6 @@ class Exposure:
     """
 
     variable: str
-    kind: str
     words: str
     multipliers: tuple[Multiplier, ...]
     proved: Consequences
@@ -67,7 +65,6 @@ class Exposure:
         """
         return {
             "variable": self.variable,
-            "kind": self.kind,
             "words": self.words,
             "multipliers": [[label, e, str(y)] for label, e, y in self.multipliers],
             "after": len(self.after),
@@ -118,30 +115,28 @@ def step_of(
     sdp: SDP, multiplier: Multiplier, proved: Consequences, after: tuple[Exposure, ...]
 ) -> Exposure:
     """The step that one row takes on the face of those before it, in words as well."""
-    kind, words = _words(sdp, multiplier, proved, is_on_face=bool(after))
+    words = _words(sdp, multiplier, proved, is_on_face=bool(after))
     owner = (*proved.owners, multiplier[0])[0]
-    return Exposure(owner, kind, words, (multiplier,), proved, after)
+    return Exposure(owner, words, (multiplier,), proved, after)
 
 
-def _words(
-    sdp: SDP, multiplier: Multiplier, proved: Consequences, *, is_on_face: bool
-) -> tuple[str, str]:
-    """What kind of step it is, and why it holds."""
+def _words(sdp: SDP, multiplier: Multiplier, proved: Consequences, *, is_on_face: bool) -> str:
+    """Why a step holds."""
     label, e, y = multiplier
     row = f"row {e} of {label!r}"
     if proved.contradiction:
         where = " on the face that other rows leave" if is_on_face else ""
         side = rows_of(sdp, label).rhs[e]
         what = "at most" if y < 0 else "at least"
-        return "contradiction", (
+        return (
             f"the left side of {row} is {what} zero{where}, but is to be {side:.6g}: nothing is "
             "feasible"
         )
     if len(proved.vectors) == 1 and len(proved.vectors[0][1]) == 1:
         ((name, (place,)),) = proved.vectors
         words = f"makes the diagonal entry {place[0]} of {name!r} vanish, with its row and column"
-        return "diagonal", f"{row} {words}"
+        return f"{row} {words}"
     names = [name for name, _ in proved.vectors]
     found = [f"{names.count(name)} null vectors of {name!r}" for name in dict.fromkeys(names)]
     how = "is positive semidefinite on the face and must vanish"
-    return "row", f"{row} {how}: {', '.join(found)}"
+    return f"{row} {how}: {', '.join(found)}"
