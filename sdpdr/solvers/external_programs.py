@@ -58,7 +58,7 @@ class Csdp(ExternalSolver):
 
     def answer(self, folder: Path, program: FiledProgram) -> Answer:
         """From its solution file."""
-        return read_csdp_solution(folder / SOLUTION, program)
+        return read_csdp_solution(folder / SOLUTION, program.written)
 
 
 _CSDP = {
@@ -119,7 +119,7 @@ class SdpaProgram(ExternalSolver):
 
     def answer(self, folder: Path, program: FiledProgram) -> Answer:
         """From its result."""
-        return read_sdpa_result(_text(folder), program)
+        return read_sdpa_result(_text(folder), program.written)
 
 
 # In SDPA's order: it has to be told all of them, so its own defaults are among them. Bounds on the
@@ -205,7 +205,7 @@ class Dsdp(ExternalSolver):
 
     def answer(self, folder: Path, program: FiledProgram) -> Answer:
         """From its solution file, whose format is that of CSDP."""
-        return read_csdp_solution(folder / SOLUTION, program)
+        return read_csdp_solution(folder / SOLUTION, program.written)
 
 
 _ENDS = {

@@ -53,7 +53,7 @@ class _LowRankProgram(ExternalSolver):
 
     def answer(self, folder: Path, program: FiledProgram) -> Answer:
         """From its solution file."""
-        return read_factors(folder / SOLUTION, program)
+        return read_factors(folder / SOLUTION, program.written)
 
     def _seconds(self) -> int:
         """Whole seconds, and at least one, as both want them."""

@@ -128,7 +128,7 @@ WHOLE = [f"{side} 1 {i} {i} {i}.0" for side in (1, 2) for i in (1, 2, 3)]
 def test_a_whole_solution_of_csdp_is_read(tmp_path, eigenvalue):
     path = tmp_path / "solution"
     path.write_text(csdp_file([*WHOLE, "2 1 1 3 0.5"]))
-    answer = read_csdp_solution(path, filed(eigenvalue))
+    answer = read_csdp_solution(path, filed(eigenvalue).written)
     expected = np.diag([1.0, 2.0, 3.0])
     expected[0, 2] = expected[2, 0] = 0.5
     np.testing.assert_array_equal(answer.blocks[0], expected)
@@ -152,7 +152,7 @@ def test_a_solution_of_csdp_that_is_not_whole_is_refused(tmp_path, eigenvalue, t
     path = tmp_path / "solution"
     path.write_text(text)
     with pytest.raises(FileFormatError, match=words):
-        read_csdp_solution(path, filed(eigenvalue))
+        read_csdp_solution(path, filed(eigenvalue).written)
 
 
 MATRIX = "{+1.0,0,0.5},{0,2,0},{0.5,0,3e0}"
@@ -160,14 +160,14 @@ RESULT = f"xVec = \n{{+1.0}}\nyMat = \n{{\n{{ {MATRIX} }}\n}}\n    main loop tim
 
 
 def test_a_whole_result_of_sdpa_is_read(eigenvalue):
-    answer = read_sdpa_result(RESULT, filed(eigenvalue))
+    answer = read_sdpa_result(RESULT, filed(eigenvalue).written)
     np.testing.assert_array_equal(answer.blocks[0], [[1, 0, 0.5], [0, 2, 0], [0.5, 0, 3]])
 
 
 @pytest.mark.parametrize("cut", [0, 8, 20, 40, 60, 70, 75])
 def test_a_result_of_sdpa_that_is_cut_off_is_refused(eigenvalue, cut):
     with pytest.raises(FileFormatError):
-        read_sdpa_result(RESULT[:cut], filed(eigenvalue))
+        read_sdpa_result(RESULT[:cut], filed(eigenvalue).written)
 
 
 def test_scalars_of_every_kind_are_put_together():

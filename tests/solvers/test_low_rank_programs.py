@@ -172,7 +172,7 @@ END = ["special majiter 3"]
 def test_factors_are_read_column_by_column(tmp_path, bounded, block, expected):
     path = tmp_path / "solution"
     path.write_text("\n".join([*HEAD, *block, *END]) + "\n")
-    answer = read_factors(path, bounded)
+    answer = read_factors(path, bounded.written)
     np.testing.assert_array_equal(answer.x, [3.0])
     np.testing.assert_array_equal(answer.blocks[0].factor, [[1.0, 3.0], [2.0, 4.0]])
     np.testing.assert_array_equal(answer.blocks[1], expected)
@@ -186,4 +186,4 @@ def test_a_solution_cut_off_anywhere_is_refused(tmp_path, bounded, lines):
     path = tmp_path / "solution"
     path.write_text("\n".join([*HEAD, *ROOTS][: lines + 1]))
     with pytest.raises((FileFormatError, ValueError)):
-        read_factors(path, bounded)
+        read_factors(path, bounded.written)

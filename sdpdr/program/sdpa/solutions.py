@@ -15,12 +15,11 @@ SDPLR   minus ``dual variable``         R R^T, of ``primal variable``   Y
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import FileFormatError
@@ -34,25 +33,6 @@ _SDPLR, _SDPA = ["dual", "variable"], "xVec ="
 _LISTED = 8
 # Beside the largest entry, what the digits that are printed may leave of a symmetric matrix.
 _DIGITS = 1e-6
-
-
-class Layout(Protocol):
-    """What a file of a program has room for."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of scalars x."""
-
-    @property
-    def shapes(self) -> Sequence[tuple[int, ...]]:
-        """Shapes of the blocks of Y: (n, n), and (k,) for a diagonal one."""
-
-
-class FileLayout(NamedTuple):
-    """The layout of the file that a program was read from."""
-
-    n_rows: int
-    shapes: Sequence[tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,28 +77,27 @@ def read_solution(path: Path, sdp: SDP) -> tuple[Point, str]:
     >>> writer, point.values["Y1"].tolist(), point.duals["rows"].tolist()
     ('csdp', [2.0], [1.0])
     """
-    layout = FileLayout(sdp.n_rows, [v.extents for v in sdp.variables])
     text = path.read_text(encoding="latin-1")
     try:
         if text.split(maxsplit=2)[:2] == _SDPLR:
-            writer, answer = "sdplr", read_factors(path, layout)
+            writer, answer = "sdplr", read_factors(path, sdp)
         elif _SDPA in text:
-            writer, answer = "sdpa", read_sdpa_result(text, layout)
+            writer, answer = "sdpa", read_sdpa_result(text, sdp)
         else:
-            writer, answer = "csdp", read_csdp_solution(path, layout)
+            writer, answer = "csdp", read_csdp_solution(path, sdp)
     except FileFormatError as error:
-        orders = [str(shape[0]) for shape in layout.shapes]
+        orders = [str(shape[0]) for shape in _shapes(sdp)]
         listed = ", ".join(orders[:_LISTED]) + ", ..." * (len(orders) > _LISTED)
         raise FileFormatError(
             f"{path.name}: {error}. Pass a whole solution of this program, as CSDP, SDPA or SDPLR "
-            f"wrote it: with {layout.n_rows} multipliers and blocks of order {listed}."
+            f"wrote it: with {sdp.n_rows} multipliers and blocks of order {listed}."
         ) from None
     values = dict(zip((v.name for v in sdp.variables), answer.blocks, strict=True))
     parts = np.split(answer.x, np.cumsum([r.m for r in sdp.rows])[:-1]) if sdp.rows else []
     return Point(values, dict(zip((r.label for r in sdp.rows), parts, strict=True))), writer
 
 
-def read_csdp_solution(path: Path, program: Layout) -> Answer:
+def read_csdp_solution(path: Path, program: SDP) -> Answer:
     """The solution file of CSDP: x on one line, then entries of the slack (1) and of Y (2).
 
     Raises
@@ -127,6 +106,7 @@ def read_csdp_solution(path: Path, program: Layout) -> Answer:
         Where it is not complete: the matrices of an interior point have whole diagonals.
     """
     first, _, rest = path.read_text(encoding="latin-1").partition("\n")
+    shapes = _shapes(program)
     x = _numbers(first.split(), program.n_rows, "line 1, the scalars x")
     if not rest.endswith("\n"):
         raise FileFormatError("its last line is not whole")
@@ -138,25 +118,26 @@ def read_csdp_solution(path: Path, program: Layout) -> Answer:
     filled = np.array([k for k, words in enumerate(lines, start=2) if words], dtype=np.int64)
     words = [word for words in lines for word in words]
     table = _numbers(words, len(words), "the entries").reshape(-1, 5)
-    sizes = [shape[0] for shape in program.shapes]
-    matrix, block, i, j = table[:, :4].T.astype(np.int64)
-    odd = filled[np.any(table[:, :4] != np.floor(table[:, :4]), axis=1)]
-    if odd.size:
-        raise FileFormatError(f"line {odd[0]}: matrix, block and place are no whole numbers")
+
+    def insist(holds: NDArray[np.bool_], words: str) -> None:
+        if not holds.all():
+            raise FileFormatError(f"line {filled[np.argmin(holds)]}: {words}")
+
+    sizes = [shape[0] for shape in shapes]
+    places = table[:, :4]
+    insist((places == np.floor(places)).all(axis=1), "matrix, block and place are no whole numbers")
+    matrix, block, i, j = places.T.astype(np.int64)
     inside = np.isin(matrix, (1, 2)) & (block >= 1) & (block <= len(sizes))
     order = np.array(sizes)[np.where(inside, block - 1, 0)]
     inside &= (np.minimum(i, j) >= 1) & (np.maximum(i, j) <= order)
-    if not inside.all():
-        raise FileFormatError(f"line {filled[~inside][0]}: an entry lies outside of the matrices")
-    is_diagonal = np.array([len(shape) == 1 for shape in program.shapes])
-    apart = filled[is_diagonal[block - 1] & (i != j)]
-    if apart.size:
-        raise FileFormatError(f"line {apart[0]}: an entry off the diagonal of a diagonal block")
+    insist(inside, "an entry lies outside of the matrices")
+    is_diagonal = np.array([len(shape) == 1 for shape in shapes])
+    insist(~is_diagonal[block - 1] | (i == j), "an entry off the diagonal of a diagonal block")
     for side in (1, 2):
         if np.count_nonzero((matrix == side) & (i == j)) != sum(sizes):
             raise FileFormatError("the diagonals are not all there")
     blocks = []
-    for b, shape in enumerate(program.shapes, start=1):
+    for b, shape in enumerate(shapes, start=1):
         own = (matrix == 2) & (block == b)
         dense = np.zeros((shape[0], shape[0]))
         dense[i[own] - 1, j[own] - 1] = dense[j[own] - 1, i[own] - 1] = table[own, 4]
@@ -164,7 +145,7 @@ def read_csdp_solution(path: Path, program: Layout) -> Answer:
     return Answer(x, tuple(blocks))
 
 
-def read_sdpa_result(text: str, program: Layout) -> Answer:
+def read_sdpa_result(text: str, program: SDP) -> Answer:
     """The result of SDPA's program: x after ``xVec``, and Y, row by row, after ``yMat``.
 
     Raises
@@ -178,16 +159,17 @@ def read_sdpa_result(text: str, program: Layout) -> Answer:
     if not (mark and other_mark and last_mark):
         raise FileFormatError("it lacks xVec, yMat or the times at its end")
     x = _numbers(_NUMBER.findall(vector.partition("xMat =")[0]), program.n_rows, "the scalars x")
-    counts = [int(np.prod(shape)) for shape in program.shapes]
+    shapes = _shapes(program)
+    counts = [int(np.prod(shape)) for shape in shapes]
     flat = _numbers(_NUMBER.findall(body), sum(counts), "the entries of Y")
     parts = np.split(flat, np.cumsum(counts)[:-1])
-    blocks = [part.reshape(shape) for part, shape in zip(parts, program.shapes, strict=True)]
+    blocks = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
     if any(np.any(np.abs(y - y.T) > _DIGITS * np.max(np.abs(y))) for y in blocks):
         raise FileFormatError("a block of Y is not symmetric")
     return Answer(x, tuple((y + y.T) / 2.0 for y in blocks))
 
 
-def read_factors(path: Path, program: Layout) -> Answer:
+def read_factors(path: Path, program: SDP) -> Answer:
     """The solution file of SDPLR: multipliers, then a factor of every block, column by column.
 
     Its multipliers have the sign of the other convention. A diagonal block holds the roots of its
@@ -204,7 +186,7 @@ def read_factors(path: Path, program: Layout) -> Answer:
     kinds = {1: ("s", "d"), 2: ("s",)}
     at = 1 + program.n_rows
     x, blocks = _numbers(lines[1:at], program.n_rows, "the multipliers"), list[Value]()
-    for number, shape in enumerate(program.shapes, start=1):
+    for number, shape in enumerate(_shapes(program), start=1):
         words = lines[at].split() if at < len(lines) else []
         head = ["primal", "variable", str(number), *words[3:4], str(shape[0])]
         if len(words) != 7 or words[:5] != head or words[3] not in kinds[len(shape)]:
@@ -219,6 +201,11 @@ def read_factors(path: Path, program: Layout) -> Answer:
     if at >= len(lines):
         raise FileFormatError("its end is missing")
     return Answer(-x, tuple(blocks))
+
+
+def _shapes(program: SDP) -> list[tuple[int, ...]]:
+    """Shapes of the blocks of a file: (n, n), and (k,) for a diagonal one."""
+    return [v.extents for v in program.variables if v.size]
 
 
 def _rank(word: str, line: int) -> int:
@@ -236,11 +223,6 @@ def _numbers(words: list[str], expected: int, what: str) -> Array:
         found = np.array(words, dtype=float)
     except ValueError as error:
         raise FileFormatError(f"{what}: {error}") from None
-    if not np.isfinite(found).all():
-        bad = int(np.flatnonzero(~np.isfinite(found))[0])
-        _refuse_infinite(words[bad], bad + 1, what)
+    for place in np.flatnonzero(~np.isfinite(found)):
+        raise FileFormatError(f"{what}: number {place + 1} is {words[place]}, which is not finite")
     return found
-
-
-def _refuse_infinite(word: str, place: int, what: str) -> NoReturn:
-    raise FileFormatError(f"{what}: number {place} is {word}, which is not finite")
