@@ -87,7 +87,8 @@ class FlatFileProgram:
     def __init__(self, flat: Flat, own: Flat, units: Units, *, maximize: bool = False) -> None:
         self._own, self._units = own, units
         self._flat, self._m, self.maximize = flat, flat.f.size, maximize
-        self.notes = [] if flat.around == (None, None, None) else ["some numbers are rounded"]
+        is_rounded = any(radii is not None for radii in flat.around)
+        self.notes = ["some numbers are rounded"] if is_rounded else list[str]()
         rel, cone = np.zeros(1 + self._m + flat.b.size, int), np.full(1 + self._m + flat.b.size, -1)
         A, B, exponents, orders = Entries(5), Entries(3), list[float](), list[int]()
         for kind, size, rows, _ in flat.parts:

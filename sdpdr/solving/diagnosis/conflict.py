@@ -104,7 +104,7 @@ def _exact_multipliers(view: View, kept: Mask, z: Array) -> dict[str, list[Fract
     The least of them is one. Those of cones of variables follow from them.
     """
     named = view.stated
-    is_rounded = named.program.around != (None, None, None)
+    is_rounded = any(radii is not None for radii in named.program.around)
     if is_rounded or not 0 < np.count_nonzero(kept & named.owned) <= _ROWS:
         return None
     rows = named.busy(kept)
