@@ -42,7 +42,7 @@ class Limit:
         Whether it turns the program down in words, never settles it, or settles it or not
         depending on rounding.
     seconds : float, optional
-        Of those that would go on for minutes.
+        Time limit for solvers that would otherwise run for minutes.
     """
 
     solver: str

@@ -57,7 +57,7 @@ def test_duplicates_share_their_coordinates(free):
     [
         (np.zeros(20), ShapeError, r"shape \(30, r\)"),
         (np.where(np.eye(30, 2) > 0, np.nan, 1.0), DataError, "some coordinates but not all"),
-        (np.zeros((30, 2)), DataError, "nothing is left"),
+        (np.zeros((30, 2)), DataError, "nothing to find"),
         (np.where(np.arange(30) < 2, np.arange(30) * 1e6, np.nan), InfeasibleError, "anchors 0"),
     ],
 )
@@ -91,13 +91,13 @@ def test_places_along_a_bent_sheet_are_found_though_chords_are_shorter():
 
 
 def test_coordinates_in_another_unit_are_refused_or_told_and_the_advice_works():
-    with pytest.raises(DataError, match="one unit: divide y by that number") as told:
+    with pytest.raises(DataError, match="one unit for both: divide y by that number") as told:
         sdpdr.AnchoredMVU().fit(S, known(1e6 * SHEET, ROWS))
     times = float(re.search(r"than (\S+) times", str(told.value))[1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sdpdr.AnchoredMVU().fit(S, known(1e6 / times * SHEET, ROWS))
-    with pytest.warns(MissedLengthsWarning, match="in one unit"):
+    with pytest.warns(MissedLengthsWarning, match="have one unit"):
         sdpdr.AnchoredMVU().fit(S, known(1e-3 * SHEET, ROWS))
 
 

@@ -134,7 +134,7 @@ def noisy():
     @cache
     def found(seed):
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "places in 2 dimensions")
+            warnings.filterwarnings("ignore", "positions in 2 dimensions")
             return sdpdr.DistanceCompletion().fit(near(seed=seed, noise=0.3)[1])
 
     return found
@@ -277,7 +277,7 @@ def test_distances_that_cannot_be_used(D, error, message):
     ("y", "message"),
     [
         (np.where(np.arange(60).reshape(30, 2) == 3, np.nan, 0.0), "some coordinates but not all"),
-        (np.zeros((30, 2)), "nothing is left to be found"),
+        (np.zeros((30, 2)), "there is nothing to find"),
         (np.zeros((7, 2)), "each of the 30 samples"),
     ],
 )
@@ -369,7 +369,7 @@ def mistyped():
     [
         (mistyped(), None, r"Worst are points 3, 8: (.*) given"),
         slow(partial()[1], rows(partial()[0] / 1000.0, np.arange(4)), "one unit"),
-        (partial(r=5, share=1.0)[1], None, r"places in 2 dimensions .* \(n_components\)"),
+        (partial(r=5, share=1.0)[1], None, r"positions in 2 dimensions .* \(n_components\)"),
     ],
 )
 def test_lengths_that_are_missed_are_told(D, y, words):

@@ -264,8 +264,8 @@ def test_offsets_that_cost_next_to_nothing():
 
 def test_matrices_that_are_no_signs():
     for X, words in (
-        ([[1, 2], [0, -1]], r"X\[0, 1\] = 2 is no sign"),
-        ([[1, np.inf], [0, -1]], r"X\[0, 1\] = inf is no sign"),
+        ([[1, 2], [0, -1]], r"X\[0, 1\] = 2 is not a sign"),
+        ([[1, np.inf], [0, -1]], r"X\[0, 1\] = inf is not a sign"),
         (np.full((2, 3), np.nan), "no entry of X was observed"),
         (sp.csr_array((2, 3)), "no entry of X was observed"),
         (sp.coo_array(([1.0, 1.0], ([0, 0], [1, 1])), shape=(2, 2)), r"X\[0, 1\] = 2"),

@@ -230,7 +230,7 @@ MISTAKES = {
     "log det above a limit": (
         lambda: log_det(S) >= 1.0,
         ModelError,
-        r"cannot be bounded. For log_det\(S\) >= c of order n write root_det\(S\) >= numpy.exp",
+        r"bounded. For log_det\(S\) >= c of order n write root_det\(S\) >= numpy.exp\(c / n\)",
     ),
     "a limit on values that are summed": (
         lambda: atom(cp.huber, w2, M=1.0) <= 4.0,

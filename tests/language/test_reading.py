@@ -116,7 +116,7 @@ def test_unknowns_that_may_change_places_are_one_and_have_values_and_multipliers
     cost = cp.Minimize(cp.trace((root + root.T) @ X) + 0.1 * cp.norm1(X))
     problem = cp.Problem(cost, rows)
     program = sdpdr.from_cvxpy(problem)
-    # Of 16 + 4 + 16 bounds, those of (i, j) and (j, i) are one, in each of the sums alone.
+    # Among 16 + 4 + 16 bounds, those of (i, j) and (j, i) in each of the two sums are merged.
     added = sum(v.size for v in program.vector_variables)
     assert added == 10 + 4 + 10
     value = problem.solve(solver=cp.CLARABEL)

@@ -1,1 +1,1 @@
-"""Unfolding: embeddings that keep lengths and differ in what they maximise."""
+"""Unfolding: embeddings that preserve lengths and differ in their objectives."""

@@ -1,4 +1,4 @@
-"""Unfolding with some coordinates known, and new points in a finished embedding."""
+"""Unfolding with anchors, whose coordinates are known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, VarianceAb
 from sdpdr.model.blocks.separation import Reach
 from sdpdr.program import Solution
 
-# By how much, relatively, anchors may break a length and count as rounded.
+# Relative violation of a length by anchors that counts as a rounding error.
 _ROUNDING = 1e-9
 
 
@@ -40,10 +40,10 @@ def anchored_mvu(
     isometry: Relation = "inequality",
     about: Literal["mean", "anchors"] = "mean",
 ) -> Model:
-    r"""Semi-supervised unfolding: some points have known coordinates, the others find theirs.
+    r"""Semi-supervised unfolding: some points have known coordinates, the others are found.
 
-    With known points :math:`a_k \in R^r` and unknown ones of Gram matrix K, whose shadows in the
-    coordinates of the anchors are Y,
+    Let K be the Gram matrix of the unknown points and Y their projections to the coordinates of
+    the anchors :math:`a_k \in R^r`:
 
     .. math::
 
@@ -52,29 +52,29 @@ def anchored_mvu(
         K_{ii} + K_{jj} - 2K_{ij} \;(\le, =)\; d_{ij},\quad
         |a_k|^2 - 2 a_k^T y_j + K_{jj} \;(\le, =)\; d_{kj} .
 
-    :math:`Z \succeq 0` says :math:`K \succeq Y Y^T`: the points may leave the space of the
+    :math:`Z \succeq 0` means :math:`K \succeq Y Y^T`: the points may leave the space of the
     anchors, by :math:`K_{jj} - |y_j|^2`, which `place` returns as ``trust``. The anchors are
     eliminated, since with fixed inner products there would be no interior. Edges between two
-    anchors are constants, so `Slack` charges nothing for their errors.
+    anchors are constants, so `Slack` does not penalize their errors.
 
     The dual: weights w with :math:`S = L_{uu}(w) - I \succeq 0` (for ``about="anchors"``), the
     Laplacian grounded at the anchors, bound the optimum by :math:`\sum w d - \sum w_{kj}
-    |a_k|^2 + \operatorname{tr} B^T S^+ B`, where B sends the pull of the anchors to their
-    neighbours.
+    |a_k|^2 + \operatorname{tr} B^T S^+ B`, where the rows of B are the weighted sums of the
+    anchors next to each unknown point.
 
     Parameters
     ----------
     graph : NeighborGraph
-        Of all points; every connected part needs an anchor.
+        Graph of all points; every connected component needs an anchor.
     anchors : array_like of int, shape (p,), optional
-        Nodes of known coordinates. Without any this is `mvu`.
+        Nodes of known coordinates. Without any, this is `mvu`.
     coordinates : array_like of shape (p, r)
-        Theirs.
+        Coordinates of the anchors.
     isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
-        Take ``Slack`` where anchors are noisy and contradict the lengths.
+        Use ``Slack`` if anchors are noisy and contradict the lengths.
     about : {"mean", "anchors"}, default "mean"
-        Maximise the variance of all points about their mean, or the squared distances of the
-        unknown ones from the mean of the anchors.
+        Maximise the variance of all points about their mean, or the sum of squared distances of
+        the unknown points from the mean of the anchors.
 
     Returns
     -------
@@ -86,14 +86,14 @@ def anchored_mvu(
     DataError, ShapeError
         Anchors and coordinates do not fit each other or the graph.
     DisconnectedGraphError
-        A part without an anchor may drift away without limit.
+        A component without an anchor is unbounded.
     InfeasibleError
-        Two anchors are further apart than the way between them along the graph.
+        Two anchors are further apart than the shortest path between them.
 
     Warns
     -----
     FewAnchorsWarning
-        The anchors span less than r dimensions: mirror images are as good.
+        The anchors span fewer than r dimensions, so mirror images are solutions, too.
 
     References
     ----------
@@ -120,7 +120,7 @@ def anchored_mvu(
     if not isinstance(isometry, Slack):
         paths = stretch_of(isometry) * geodesics(graph, known.nodes)
         _require_consistent(graph, known, isometry, paths[:, known.nodes])
-        # |y_j| <= |a_k| + way from k to j, which multipliers need to prove a bound.
+        # |y_j| <= |a_k| + path from k to j; with this row, multipliers prove a bound.
         norms = np.linalg.norm(known.centred, axis=1)
         reach = np.min(norms[:, None] + paths[:, known.unknown], axis=0)
         limits = (Reach(np.append(np.ones(known.centred.shape[1]), reach), "Z"),)
@@ -149,10 +149,10 @@ class Placed:
     Attributes
     ----------
     coordinates : array of shape (n, r)
-        Of the anchors, those given.
+        Coordinates of all points; those of anchors are as given.
     trust : array of shape (n,)
-        Squared distance of each point from the space of the coordinates; 0 for anchors. Between
-        positions where it is 0, lengths are those of the program.
+        Squared distance of each point from the space of the coordinates; 0 for anchors. Lengths
+        between points with 0 are those of the program.
     """
 
     coordinates: Array
@@ -163,13 +163,13 @@ class Placed:
 def place(
     solution: Solution, graph: NeighborGraph, anchors: ArrayLike, coordinates: ArrayLike
 ) -> Placed:
-    """Read the coordinates of all points off a solution of `anchored_mvu`.
+    """Return the coordinates of all points in a solution of `anchored_mvu`.
 
     Parameters
     ----------
     solution : Solution
     graph, anchors, coordinates
-        Those of which the model was made.
+        The arguments from which the model was made.
 
     Returns
     -------
@@ -193,11 +193,11 @@ def place(
 
 @dataclass(frozen=True, eq=False)
 class MissedLengths:
-    """How far positions are from having the lengths of a graph's edges.
+    """Differences between the distances of positions and the lengths of a graph's edges.
 
-    ``share`` and ``most`` are the root mean square of the differences and the largest of them, both
-    beside the root mean square of the lengths; the largest is between ``samples``, whose length
-    ``given`` became ``found``.
+    ``share`` and ``most`` are the root mean square and the maximum of the differences, relative to
+    the root mean square of the lengths. The maximum is between ``samples``, whose length ``given``
+    became ``found``.
     """
 
     share: float
@@ -208,7 +208,7 @@ class MissedLengths:
 
 
 def missed_lengths(graph: NeighborGraph, places: Array) -> MissedLengths:
-    """How far positions of shape (n, r) are from having the lengths of a graph's edges."""
+    """Compare the distances of positions of shape (n, r) with the lengths of a graph's edges."""
     given, found = np.sqrt(graph.sqdist), graph.lengths(places)
     differences = np.abs(found - given)
     worst, size = int(np.argmax(differences)), float(np.sqrt(np.mean(graph.sqdist)))
@@ -223,7 +223,7 @@ def missed_lengths(graph: NeighborGraph, places: Array) -> MissedLengths:
 
 @dataclass(frozen=True, eq=False)
 class KnownPoints:
-    """Anchors of a graph, their coordinates and the mean of these, and all other nodes."""
+    """Anchors of a graph, their coordinates, the mean of the coordinates, and all other nodes."""
 
     nodes: Index
     coordinates: Array
@@ -239,7 +239,7 @@ class KnownPoints:
 def known_points(
     graph: NeighborGraph, anchors: ArrayLike, coordinates: ArrayLike | None
 ) -> KnownPoints:
-    """Check anchors and their coordinates against a graph."""
+    """Check anchors and their coordinates, and return them with the unknown nodes."""
     nodes = validate.numbers("anchors", anchors, graph.n, "node numbers")
     found, count = np.unique(nodes, return_counts=True)
     if np.any(count > 1):
@@ -258,13 +258,14 @@ def known_points(
     unknown = np.setdiff1d(np.arange(graph.n), nodes)
     if not unknown.size:
         raise DataError(
-            "every point is an anchor, so nothing is left to be found. Leave out those that are to "
-            "be placed."
+            "every point is an anchor, so no coordinates are unknown. Leave out the points to be "
+            "found."
         )
     return KnownPoints(nodes, values, values.mean(axis=0), unknown)
 
 
 def _require_bounded(graph: NeighborGraph, known: KnownPoints) -> None:
+    """Raise an error if a connected component has no anchor."""
     held = np.isin(graph.components, graph.components[known.nodes])
     if held.all():
         return
@@ -280,20 +281,20 @@ def _require_bounded(graph: NeighborGraph, known: KnownPoints) -> None:
 def _require_consistent(
     graph: NeighborGraph, known: KnownPoints, isometry: Relation, paths: Array
 ) -> None:
-    """Refuse anchors that no lengths allow, naming the pair."""
+    """Raise an error that names a pair of anchors whose distance contradicts the lengths."""
     apart = np.linalg.norm(known.centred[:, None] - known.centred[None], axis=2)
     excess = apart - paths * (1.0 + _ROUNDING)
     k, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
     if excess[k, j] > 0.0:
         raise InfeasibleError(
             f"anchors {known.nodes[k]} and {known.nodes[j]} are {apart[k, j]:.6g} apart, but the "
-            f"way between them along the graph is {paths[k, j]:.6g} long and may not be "
+            f"shortest path between them is {paths[k, j]:.6g} long and may not be "
             "stretched. Correct their coordinates or units, or penalize lengths with "
             "isometry=sdpdr.blocks.Slack(weight)."
         )
     if isometry == "inequality":
         return
-    # Edges between anchors must have about the length that their coordinates give them.
+    # Edges between anchors must have the length that their coordinates imply.
     width = isometry.width if isinstance(isometry, Band) else 0.0
     among = graph.subgraph(known.nodes)
     found, wanted = np.square(among.lengths(known.centred)), among.sqdist
@@ -309,6 +310,7 @@ def _require_consistent(
 
 
 def _warn_of_few(known: KnownPoints) -> None:
+    """Warn if the anchors do not span all dimensions."""
     r = known.centred.shape[1]
     span = int(np.linalg.matrix_rank(known.centred, tol=1e-9 * np.abs(known.centred).max()))
     if span < r:

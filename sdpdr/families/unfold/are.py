@@ -16,7 +16,7 @@ from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
 from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance
 
-# Relative difference up to which two squared lengths are taken for the same number.
+# Relative difference up to which two squared lengths count as equal.
 _SAME = 1e-9
 
 
@@ -39,9 +39,9 @@ def are(
 
     with :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2K_{ij}`. The dual asks for weights w of edges and z
     of action constraints with :math:`\lambda_2(L(w) + \sum z_c (b_c b_c^T - b_c' b_c'^T)) \ge 1`;
-    the latter cost nothing, so that the bound is again :math:`d^T w / \lambda_2`. Constraints
-    that follow from others are left out, and so are the edges of a chain of equal lengths but
-    for the shortest. Without repeated actions this is `mvu`.
+    the objective does not contain z, so that the bound is again :math:`d^T w / \lambda_2`.
+    Redundant constraints are left out, and of each chain of equal lengths only the shortest edge
+    is kept. Without repeated actions this is `mvu`.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def are(
         Number of states of each sequence.
     isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
     inverse : mapping of labels, optional
-        ``{"L": "R"}``: L undoes R. States that must then coincide do, in the answer.
+        ``{"L": "R"}``: L undoes R. States that must then coincide are merged.
     hops : int, optional
-        A relaxation for many points: only the action constraints of pairs at most this many edges
-        apart, and the limits that all constraints imply for the lengths of chains. The bound holds
-        for the whole program, and so does the value where `sdpdr.graphs.action_error` of the answer
-        is zero. With 0 it is a problem on edges as `mvu` is.
+        A relaxation for many points: it keeps the action constraints of pairs at most this many
+        edges apart, and the bounds on lengths that all constraints imply for chains. Its bound
+        holds for the whole program, and so does its value if `sdpdr.graphs.action_error` of the
+        answer is zero. With 0 only lengths of edges are constrained, as in `mvu`.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def are(
 
 
 def _near(graph: NeighborGraph, hops: int) -> Index:
-    """Pairs of nodes joined by a path of at most so many edges."""
+    """Pairs of nodes joined by a path of at most ``hops`` edges."""
     step = graph.adjacency()
     reach = step if hops else step * 0.0
     for _ in range(min(hops, graph.n) - 1):
@@ -111,7 +111,10 @@ def _near(graph: NeighborGraph, hops: int) -> Index:
 def _presolved(
     graph: NeighborGraph, steps: Transitions, isometry: Relation, implied: bool
 ) -> NeighborGraph:
-    """The lengths that matter where chains of pairs are equally long."""
+    """The graph with the shortest length of each chain of pairs of equal length.
+
+    With ``implied``, all pairs of a chain become edges; otherwise only its shortest edge stays.
+    """
     pairs, chain = steps.chains(graph.edges)
     own = chain[: graph.m]
     limit = np.full(int(chain.max()) + 2, np.inf)
@@ -137,7 +140,7 @@ def _presolved(
 def _require_agreement(
     graph: NeighborGraph, chain: Index, shortest: np.ndarray, width: float
 ) -> None:
-    """Refuse lengths of one chain that no number satisfies at once."""
+    """Raise an error if the prescribed lengths of one chain contradict each other."""
     zero = np.flatnonzero(chain < 0)
     if zero.size:
         i, j = graph.edges[zero[0]]

@@ -1,4 +1,4 @@
-"""Colored Maximum Variance Unfolding, and the side information that colours it."""
+"""Colored Maximum Variance Unfolding, and its side information."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEGLIGIBLE = 1e-12
 
 @checks_keywords
 def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality") -> Model:
-    r"""Unfold so that the embedding depends on side information as much as it can.
+    r"""Unfold so that the embedding depends on side information as much as possible.
 
     .. math::
 
@@ -33,14 +33,14 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
 
     with :math:`T = F F^T` a kernel of the side information and H the centring matrix. The
     objective is :math:`(n-1)^2` times the Hilbert-Schmidt independence criterion. Any weights w
-    give the bound :math:`d^T w\, \lambda_{\max}(F^T H L(w)^+ H F)`. With lengths that may
-    shrink, an optimum of rank q exists, q the number of columns of F. With
+    give the bound :math:`d^T w\, \lambda_{\max}(F^T H L(w)^+ H F)`. If lengths may shrink, there
+    is an optimum whose rank is at most the number of columns of F. With
     :math:`T = I` this is Maximum Variance Unfolding.
 
     Parameters
     ----------
     graph : NeighborGraph
-        Connected; or in parts over each of which F has its overall mean.
+        Connected, or such that F has the same mean over every connected component.
     y : array_like or NeighborGraph
         Side information of every node, see `sdpdr.methods.side_information`.
     isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
@@ -54,7 +54,7 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
     DataError
         The side information is constant, not finite, or of other than n nodes.
     DisconnectedGraphError
-        A part of the graph has another mean of F than the rest, and would drift away.
+        A component of the graph has another mean of F than the rest, so the program is unbounded.
 
     References
     ----------
@@ -71,7 +71,7 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
     if len(side) != graph.n:
         raise DataError(
             f"the side information has {len(side)} rows, but the graph has {graph.n} "
-            "nodes; give one row per node (graph.index tells the node of each sample)."
+            "nodes; give one row per node (graph.index has the node of each sample)."
         )
     counts = np.asarray(graph.counts, dtype=float)
     factor = counts[:, None] * (side - counts @ side / counts.sum())
@@ -91,7 +91,7 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
 
 
 def _centred(graph: NeighborGraph, counts: Array) -> list[Centered]:
-    """Every part of the graph at the origin, since nothing says where it is to be."""
+    """Centre every connected component, whose position nothing else determines."""
     if graph.is_connected:
         return [Centered(graph.n, graph.masses)]
     parts = range(graph.n_components)
@@ -99,6 +99,7 @@ def _centred(graph: NeighborGraph, counts: Array) -> list[Centered]:
 
 
 def _require_balance(graph: NeighborGraph, factor: Array) -> None:
+    """Raise an error if a component has another mean of the side information than the rest."""
     if graph.is_connected:
         return
     parts = graph.components
@@ -123,11 +124,10 @@ def side_information(
     Parameters
     ----------
     y : array_like or NeighborGraph, optional
-        Numbers (floating point) of shape (n,) or (n, q) are F itself. Labels (texts, whole
-        numbers, truth values) of shape (n,) give one column per class, so that
-        :math:`T_{ij} = 1` where labels agree; points whose label is not known (None, nan among
-        words, or -1 beside two classes) have no say. A graph gives :math:`T = (I + L)^{-1}`, L its
-        Laplacian.
+        Numbers (floating point) of shape (n,) or (n, q) are F itself. Labels (strings, integers,
+        booleans) of shape (n,) give one column per class, so that :math:`T_{ij} = 1` if labels
+        agree; points with an unknown label (None, nan among strings, or -1 with two classes) are
+        ignored. A graph with the Laplacian L gives :math:`T = (I + L)^{-1}`.
     kernel : array_like of shape (n, n), optional
         T itself, positive semidefinite, in place of y.
 
@@ -175,10 +175,10 @@ def side_information(
     warn_of_signs(values, "pass None in its place, in an array of objects")
     known = ~unknown(values)
     if not known.any():
-        raise DataError("y holds no label that is known. Label some points.")
+        raise DataError("y has no known label. Label some points.")
     classes, code = distinct(values[known])
     shares = np.eye(len(classes))[code]
-    # Centred, the mean is zero, so that these bear on nothing.
+    # Unknown labels get the mean, which centring turns into zero.
     factor = np.tile(shares.mean(axis=0), (values.size, 1))
     factor[known] = shares
     return factor

@@ -1,4 +1,4 @@
-"""Points from some of their distances: the program, and a last step by stress."""
+"""Points from some of their distances: the program, and refinement by stress."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def distance_completion(
     misfit: Misfit = "auto",
     price: float | None = None,
 ) -> Model:
-    r"""Points from some of their distances, which may be noisy; some positions may be known.
+    r"""Find points from some of their distances, which may be noisy; some positions may be known.
 
     .. math::
 
@@ -52,27 +52,27 @@ def distance_completion(
         - \frac\nu2 \sum_e \Bigl( \frac{q_e(K)}{d_e} - 1 \Bigr)^2, \qquad
         q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij},
 
-    with d the squared distances that are known; with anchors the same of `anchored_mvu`, the first
-    term being the squared distances from the mean of the anchors, with absolute penalties. The
-    weight is :math:`\nu = c / \lambda_2(L(1/d))`, and with anchors the smallest eigenvalue of the
-    Laplacian grounded at them, so that c has no unit: were all squared lengths to grow alike, it
-    would be by a share of 1/c. With absolute penalties, :math:`\nu |q_e / d_e - 1|`, c = 1 is the
-    sharp threshold below which points fly apart for ever. They are exact: where the distances are
-    those of points, and multipliers of ``mvu(graph, "equality")`` do not exceed :math:`\nu / d_e`,
-    no length changes at all. With many noisy distances they take many times as long.
+    with d the known squared distances. With anchors it is `anchored_mvu` with absolute penalties,
+    whose first term is the sum of squared distances from the mean of the anchors. The weight is
+    :math:`\nu = c / \lambda_2(L(1/d))`, with anchors the smallest eigenvalue of the Laplacian
+    grounded at them. So c has no unit: if all squared lengths grew by the same share, it would be
+    1/c. With absolute penalties, :math:`\nu |q_e / d_e - 1|`, the program is unbounded below the
+    sharp threshold c = 1. These penalties are exact: if there are points with the given distances,
+    and multipliers of ``mvu(graph, "equality")`` do not exceed :math:`\nu / d_e`, no length
+    changes. With many noisy distances they take many times as long.
 
-    The largest trace stands against noise: noisy lengths have no common place in few dimensions,
-    and the least misfit alone, or the least trace, crumples points.
+    Maximising the trace counters noise: noisy lengths do not fit in few dimensions, and minimising
+    the misfit alone, or the trace, crumples the points.
 
     Parameters
     ----------
     graph : NeighborGraph
-        Connected, or with an anchor in every part; an edge for every distance that is known.
+        Connected, or with an anchor in every component; its edges are the known distances.
     anchors, coordinates
         As for `sdpdr.methods.anchored_mvu`.
     misfit : {"auto", "square", "absolute", "equality", "inequality"}, blocks.Band or blocks.Slack
-        By default ``"square"``, with anchors ``"absolute"``, which are proved soonest. The last
-        four are those of `sdpdr.methods.mvu`.
+        By default ``"square"``, and with anchors ``"absolute"``, which are the fastest to prove.
+        The last four are those of `sdpdr.methods.mvu`.
     price : float, optional
         c > 1; by default 1000 for ``"square"`` and 100 for ``"absolute"``.
 
@@ -84,7 +84,7 @@ def distance_completion(
     Raises
     ------
     DisconnectedGraphError, DataError, ShapeError, InfeasibleError
-        As `sdpdr.methods.mvu` and `sdpdr.methods.anchored_mvu`; or c is at most 1.
+        As for `sdpdr.methods.mvu` and `sdpdr.methods.anchored_mvu`; or c is at most 1.
 
     References
     ----------
@@ -115,7 +115,7 @@ def distance_completion(
 def _relation(
     graph: NeighborGraph, anchors: ArrayLike, misfit: Misfit, price: float | None
 ) -> Relation:
-    """The relation of lengths that ``misfit`` and ``price`` of `distance_completion` name."""
+    """The relation of lengths for ``misfit`` and ``price`` of `distance_completion`."""
     if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
         return misfit
     validate.choice("misfit", misfit, ("auto", *PRICES, "equality", "inequality"))
@@ -124,11 +124,11 @@ def _relation(
     price = PRICES[penalty] if price is None else price
     if validate.positive_number("price", price) <= 1.0:
         raise DataError(
-            f"price={price} is too low: at 1 and below, points gain more by flying apart than "
-            "their lengths cost. Take 10 to 1000."
+            f"price={price} is too low: at 1 and below, moving points apart gains more than the "
+            "penalty of their lengths. Pass 10 to 1000."
         )
-    # The least energy sum q_e / d_e of an arrangement of variance one: the second eigenvalue of
-    # the Laplacian with weights 1/d, or the first of the one grounded at anchors.
+    # The minimum of sum q_e / d_e at variance one: the second eigenvalue of the Laplacian with
+    # weights 1/d, or the first one of the Laplacian grounded at anchors.
     laplacian = graph.laplacian(1.0 / graph.sqdist)
     free = np.setdiff1d(np.arange(graph.n), anchors)
     constant = np.ones((graph.n, 1)) if free.size == graph.n else None
@@ -140,9 +140,9 @@ def _relation(
 def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = None) -> Array:
     r"""Move points to a local minimum of raw stress, :math:`\sum_e (|y_i - y_j| - l_e)^2`.
 
-    Not a convex problem: the result depends on where the points begin, and nothing is proved of
-    it. Without anchors the mean stays where it is. SciPy's trust region with the sparse Jacobian,
-    of which each row holds two unit vectors, and at most 100 evaluations.
+    The problem is not convex: the result depends on the initial points, and has no certificate.
+    Without anchors the mean does not change. Uses SciPy's trust region with the sparse Jacobian,
+    each row of which holds two unit vectors, and at most 100 evaluations.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = 
         With the lengths l, the square roots of ``graph.sqdist``.
     places : array_like of shape (n, r)
     anchors : array_like of int, optional
-        Points that stay where they are.
+        Points that do not move.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = 
         return Y
     i, j = graph.edges[moving].T
     lengths, center = np.sqrt(graph.sqdist[moving]), Y.mean(axis=0)
-    # Where the coordinates of each point are among the unknowns, -1 where they are known.
+    # Positions of each point's coordinates among the unknowns, -1 for anchors.
     columns = np.full(Y.shape, -1, dtype=np.int64)
     columns[free] = np.arange(free.size * Y.shape[1]).reshape(free.size, -1)
     row = np.repeat(np.arange(moving.size), Y.shape[1])
@@ -195,7 +195,7 @@ def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = 
         apart, norm = steps(x)
         units = (apart / np.where(norm > 0.0, norm, 1.0)[:, None]).ravel()
         entries = np.append(units, -units)[kept]
-        # SciPy's least_squares knows matrices, not arrays.
+        # SciPy's least_squares accepts sparse matrices, not sparse arrays.
         return sp.csr_matrix((entries, (row[kept], column[kept])), shape=(moving.size, x.size))
 
     found = least_squares(
@@ -204,18 +204,18 @@ def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = 
     )  # fmt: skip
     Y[free] = found.x.reshape(free.size, -1)
     if free.size == graph.n:
-        # SciPy steps in a plane, which it fills up by any direction where Newton's is the gradient,
-        # as of two points: by a shift, too.
+        # SciPy steps in a plane of two directions. If Newton's direction is the gradient, as for
+        # two points, the other direction is arbitrary and may shift all points.
         Y += center - Y.mean(axis=0)
     return Y
 
 
 def along_paths(graph: NeighborGraph, r: int, anchors: Index, coordinates: Array) -> Array:
-    """Positions in r dimensions that fit shortest paths best: classical scaling.
+    """Classical scaling of shortest paths, in r dimensions.
 
-    Anchors, between which all distances are known, are joined first; the rest is moved and rotated
-    so that they come nearest to their coordinates, which they then have. Takes three or four times
-    the memory of n^2 numbers: 274 MB for 3000 points, in two seconds.
+    Paths include the distances between anchors. The result is moved and rotated so that anchors
+    come nearest to their coordinates, which they then get. Takes three or four times the memory of
+    n^2 numbers: 274 MB for 3000 points, in two seconds.
     """
     kept = ~np.isin(graph.edges, anchors).all(axis=1)
     first, second = np.triu_indices(anchors.size, 1)
@@ -232,7 +232,7 @@ def along_paths(graph: NeighborGraph, r: int, anchors: Index, coordinates: Array
 
 
 def classically_scaled(D: Array, r: int) -> Array:
-    """Classical scaling of plain distances; no column where an eigenvalue is negative counts."""
+    """Classical scaling of plain distances; columns of negative eigenvalues are zero."""
     n = len(D)
     products = about_centre(np.square(D), np.ones(n))
     if n <= _DENSE or r >= n - 1:

@@ -25,7 +25,7 @@ __all__ = ["Ellipsoid", "minimum_ellipsoid"]
 
 # Singular values below this share of the largest are rounding.
 _RANK = 1e-9
-# Steps between fresh computations of what the updates carry along.
+# Steps after which updated quantities are computed anew.
 _REFRESH = 50
 
 
@@ -77,13 +77,13 @@ class Ellipsoid:
 
 
 def minimum_ellipsoid(X: ArrayLike, *, tol: float = 1e-7, max_iter: int = 100_000) -> Ellipsoid:
-    """The ellipsoid of least volume that holds all points, with a proof of how small it is.
+    """The ellipsoid of least volume that contains all points, with a bound on its excess volume.
 
     Parameters
     ----------
     X : array_like of shape (k, m)
     tol : float, default 1e-7
-        Of the relative excess of volume.
+        Relative excess of volume at which to stop.
     max_iter : int, default 100000
 
     Returns
@@ -98,7 +98,7 @@ def minimum_ellipsoid(X: ArrayLike, *, tol: float = 1e-7, max_iter: int = 100_00
     Warns
     -----
     UncertifiedWarning
-        `max_iter` was reached first; ``gap`` tells what is proved.
+        `max_iter` was reached first; ``gap`` is the proved accuracy.
 
     References
     ----------
@@ -118,7 +118,7 @@ def minimum_ellipsoid(X: ArrayLike, *, tol: float = 1e-7, max_iter: int = 100_00
     center, m = weights @ white.points, white.scale.size
     steps = white.points - center
     inverse = np.linalg.inv((weights * steps.T) @ steps)
-    # The best design, inflated until it holds all points.
+    # Inflate the ellipsoid of the design until it contains all points.
     largest = np.max(np.sum(steps @ inverse * steps, axis=1))
     gap = max(0.0, 0.5 * m * float(np.log(largest / m)))
     if gap > 2.0 * tol:
@@ -132,10 +132,10 @@ def minimum_ellipsoid(X: ArrayLike, *, tol: float = 1e-7, max_iter: int = 100_00
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    r"""The change of coordinates :math:`x = \bar x + B S y` that makes points white.
+    r"""The change of coordinates :math:`x = \bar x + B S y` that whitens points.
 
-    Of shapes: ``points`` y (k, m) with mean zero and covariance one, ``mean`` (m,), ``basis`` B
-    (m, m) orthogonal, and ``scale``, the diagonal of S, descending.
+    ``points`` y, shape (k, m), have mean zero and covariance one; ``mean`` has shape (m,);
+    ``basis`` B, shape (m, m), is orthogonal; and ``scale`` is the diagonal of S, descending.
     """
 
     points: Array
@@ -144,7 +144,7 @@ class Whitening:
     scale: Array
 
     def unwhitened(self, center: Array, shape: Array, gap: float) -> Ellipsoid:
-        """An ellipsoid of white coordinates in those of the points."""
+        """An ellipsoid in white coordinates, transformed to the original ones."""
         shape = shape / np.outer(self.scale, self.scale)
         shape = self.basis @ shape @ self.basis.T
         center = self.mean + self.basis @ (self.scale * center)
@@ -167,7 +167,7 @@ def whiten(X: ArrayLike) -> Whitening:
 
 
 def _design(points: Array, tol: float, max_iter: int) -> Array:
-    """Weights that maximise log det of the covariance: Khachiyan's steps, and steps away."""
+    """Weights that maximise log det of the covariance, by Khachiyan's steps and away steps."""
     k, m = points.shape
     lifted, d = np.column_stack([points, np.ones(k)]), m + 1
     weights = _start(points)
@@ -180,7 +180,7 @@ def _design(points: Array, tol: float, max_iter: int) -> Array:
             break
         low = int(np.argmin(np.where(weights > 0.0, sizes, np.inf)))
         j = high if sizes[high] - d >= d - sizes[low] else low
-        # The best step towards a point, or away from it, at most until its weight is gone.
+        # The best step towards a point, or away from it until its weight is zero.
         size, weight = float(sizes[j]), float(weights[j])
         move = -weight / (1.0 - weight) if weight < 1.0 else -np.inf
         if size > 1.0:
@@ -195,10 +195,10 @@ def _design(points: Array, tol: float, max_iter: int) -> Array:
 
 
 def _start(points: Array) -> Array:
-    """Equal weights on the ends of m directions: few points, so few to take weight from again.
+    """Equal weights on the extreme points of m directions, so that few points have weight.
 
     Kumar and Yildirim, J. Optim. Theory Appl. 126, 2005: each direction is orthogonal to the
-    segments between the ends so far.
+    segments between the previous extreme points.
     """
     k, m = points.shape
     weights, segments = np.zeros(k), np.zeros((m, 0))

@@ -47,7 +47,7 @@ def density_map(
         \sum_{i \sim j} K_{ij} = f_j,\quad K_{ij} \ge 0 \text{ for every edge},\quad K_{ii} = 1,
 
     with :math:`P = I - \mathbf 1\mathbf 1^T/n`. On the unit sphere the sum of all squared edge
-    lengths is fixed, :math:`\sum_j (\deg j - f_j)`, so the variance is free to be the objective.
+    lengths is fixed, :math:`\sum_j (\deg j - f_j)`, so the variance can be the objective.
     Without the sphere (``variant="trace"``) the objective is the least :math:`\operatorname{tr} K`
     . The forms printed in the thesis have no such condition and are unbounded, or have the
     solution :math:`K = \operatorname{diag}(f)`.
@@ -62,7 +62,7 @@ def density_map(
         h of that kernel, a plain length. Default: the square root of the mean of d.
     variant : {"unit", "trace"}, default "unit"
     spread : {"most", "least"}, default "most"
-        Of the unit form: whether to maximise or to minimise :math:`\langle P, K\rangle`.
+        For the unit variant: whether to maximise or minimise :math:`\langle P, K\rangle`.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def density_map(
     validate.choice("spread", spread, ("most", "least"))
     if np.any(graph.degree == 0):
         alone = int(np.flatnonzero(graph.degree == 0)[0])
-        raise DataError(f"node {alone} has no neighbour, and so no density; join or drop it.")
+        raise DataError(f"node {alone} has no neighbour, and so no density; connect or drop it.")
     sums = _densities(graph, density, bandwidth)
     n = graph.n
     c = graph.masses
@@ -121,6 +121,7 @@ def kernel_sums(graph: NeighborGraph, bandwidth: float | None = None) -> Array:
 
 
 def _densities(graph: NeighborGraph, density: ArrayLike | None, bandwidth: float | None) -> Array:
+    """The prescribed densities, or those of the Gaussian kernel."""
     if density is None:
         sums = kernel_sums(graph, bandwidth)
         words = "a wider bandwidth"
@@ -153,8 +154,8 @@ def mvee(X: ArrayLike) -> Model:
 
     The ellipsoid is :math:`(x - c)^T Z (x - c) \le 1` with :math:`c = Z^{-1} z`. The points are
     moved to mean zero and covariance one first: the problem is the same in all coordinates, but
-    solvers fail where the data lie far from the origin. In white coordinates the constraints add up
-    to :math:`\operatorname{tr} W \le 1`, which is stated too, and from which bounds are proved.
+    solvers fail if the data lie far from the origin. In white coordinates the constraints add up to
+    :math:`\operatorname{tr} W \le 1`, which is stated, too, because it helps to prove bounds.
     `ellipsoid_of` returns the ellipsoid in the coordinates of X.
     `sdpdr.density.minimum_ellipsoid` finds it in a fraction of the time.
 
@@ -197,20 +198,20 @@ def mvee(X: ArrayLike) -> Model:
 
 @checks_keywords
 def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
-    r"""The ellipsoid that a solution of `mvee` found, inflated until it holds all points.
+    r"""The ellipsoid in a solution of `mvee`, inflated until it contains all points.
 
     Parameters
     ----------
     solution : Solution
-        Of ``mvee(X)``.
+        A solution of ``mvee(X)``.
     X : array_like of shape (k, m)
         The same points.
 
     Returns
     -------
     Ellipsoid
-        In the coordinates of X. Its ``gap`` rests on the solution's bound b: :math:`\det Z \le b^m`
-        in white coordinates.
+        In the coordinates of X. Its ``gap`` follows from the solution's bound b:
+        :math:`\det Z \le b^m` in white coordinates.
     """
     white = whiten(X)
     dense = as_dense(solution.gram("W"))

@@ -1,4 +1,4 @@
-"""Isometric separation maps: unfolding with a hyperplane between classes."""
+"""Isometric separation maps: unfolding with hyperplanes between classes."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def ism(
         s_i K_{Ai} \ge \gamma \text{ for every labelled } i .
 
     The hyperplane passes through the origin, its normal is the anchor's own point
-    :math:`y_A`, and :math:`s_i = \pm 1` says whether i has the anchor's label. The sign of
-    :math:`K_{Ai}` predicts the labels of the other points. Several classes have one anchor each
-    and a common origin; the largest :math:`K_{A_c i}` predicts.
+    :math:`y_A`, and :math:`s_i = 1` if i has the anchor's label, else -1. The sign of
+    :math:`K_{Ai}` predicts the labels of the other points. With more classes, each has an anchor,
+    and the largest :math:`K_{A_c i}` predicts.
 
     The dual: edge weights w and :math:`\mu \ge 0` with :math:`L(w) - L_F - \sum_i \mu_i s_i
     (e_A e_i^T + e_i e_A^T)/2 \succeq 0` bound the optimum by :math:`d^T w - \gamma \sum_i \mu_i`.
@@ -54,20 +54,20 @@ def ism(
     graph : NeighborGraph
         Connected.
     y : array_like, optional
-        A label for each node (or each sample the graph was made from), -1 where it is not
-        known. Without any label this is maximum (furthest-neighbour) variance unfolding.
+        A label for each node (or each sample from which the graph was made), -1 if unknown.
+        Without any label this is maximum (furthest-neighbour) variance unfolding.
     anchors : array_like of int, optional
-        Nodes with a label, one for each class, of two classes one or two. Default: the node of
-        each class (of two, of the second) that is furthest along the graph from all others.
+        Labelled nodes, one for each class; for two classes one anchor is enough. Default: the
+        node of each class (of the second of two) that is furthest along the graph from others.
     margin : float, optional
-        :math:`\gamma > 0`, in units of squared length. Default: a tenth of the median of d, or
-        half of a margin that is possible for any labels, whichever is less.
+        :math:`\gamma > 0`, in units of squared length. Default: the smaller of a tenth of the
+        median of d and half of a margin that is possible for any labels.
     furthest : {"auto", "all"} or FurthestPairs, default "auto"
-        Pairs to pull apart: each point and the one furthest from it; or all, which makes the
-        objective the variance about the mean; or those given.
+        Pairs to pull apart: each point and the point furthest from it; or all pairs, so that the
+        objective is the variance about the mean; or the given pairs.
     slack : float, optional
-        Penalty C: constraints may fall short by :math:`\xi`, at a cost of :math:`C\xi`. Where it is
-        too low, hardly a constraint is kept, and :math:`K_{AA} < \gamma`.
+        Penalty C: constraints may be violated by :math:`\xi`, at a cost of :math:`C\xi`. If it is
+        too low, most constraints are violated, and :math:`K_{AA} < \gamma`.
     isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
 
     Returns
@@ -107,11 +107,11 @@ def ism(
     if slack is None:
         _require_conceivable(labels, gamma, isometry)
     elif not (isinstance(slack, Real) and np.isfinite(slack) and slack > 0):
-        raise ModelError(f"the price of slack must be positive and finite; it is {slack!r}.")
+        raise ModelError(f"the penalty slack must be positive and finite; it is {slack!r}.")
     else:
         separation = soften(separation, slack)
         excess = _largest_excess(labels, isometry, gamma, slack)
-    # The origin lies on the hyperplane, so it cannot be the mean as well.
+    # The origin lies on the hyperplane, so points are not centred.
     blocks = [b for b in unfolding.blocks if not isinstance(b, (Centered, Variance))]
     if furthest == "all":
         counts = np.asarray(graph.counts, dtype=float)
@@ -134,7 +134,7 @@ def separation_margin(
         \max_{K \succeq 0,\ t}\ t \quad\text{s.t.}\quad
         K_{ii} + K_{jj} - 2K_{ij} \;(\le, =)\; d_{ij},\quad s_i K_{Ai} \ge t .
 
-    It depends on the anchors. The largest multipliers name the points and edges that allow no more.
+    It depends on the anchors. The largest multipliers show which points and edges limit it.
     Dual: :math:`\min d^T w` s.t. :math:`L(w) \succeq \sum_i \mu_i s_i
     (e_A e_i^T + e_i e_A^T)/2`, :math:`\mu \ge 0`, :math:`\sum_i \mu_i = 1`.
 
@@ -171,7 +171,7 @@ def separation_margin(
 
 
 def _unfolding(graph: NeighborGraph, furthest: Furthest, isometry: Relation) -> Model:
-    """The method without labels."""
+    """The model without labels."""
     if isinstance(furthest, FurthestPairs) or furthest == "auto":
         return mfnu(graph, isometry, None if furthest == "auto" else furthest)
     if furthest == "all":
@@ -180,14 +180,15 @@ def _unfolding(graph: NeighborGraph, furthest: Furthest, isometry: Relation) -> 
 
 
 def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) -> None:
+    """Raise an error if paths along the graph show that the margin is too large."""
     stretch = stretch_of(isometry)
     if np.isinf(stretch):
         return
     limit, (anchor, other) = labels.largest_conceivable_margin(stretch)
     if margin > limit:
         raise InfeasibleError(
-            f"margin={margin:g} is more than the {limit:.6g} that the way along the graph from "
-            f"anchor {anchor} to point {other}, of another class, leaves room for. "
+            f"margin={margin:g} is more than {limit:.6g}, the largest margin that the path along "
+            f"the graph from anchor {anchor} to point {other}, of another class, allows. "
             + either(
                 "The largest margin is the value of methods.separation_margin(graph, y, anchors).",
                 "Take a smaller one.",
@@ -196,9 +197,9 @@ def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) ->
 
 
 def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: float) -> float:
-    """By how much constraints fall short at most at an optimum.
+    """An upper bound of the violation of constraints at an optimum.
 
-    It is no worse than any map moved so that the first anchor is at the origin. All norms are
+    Compare with any map that is moved so that the first anchor is at the origin. All norms are
     then at most the radius, and inner products with that anchor are zero.
     """
     rows = labels.anchors.size * int(np.sum(labels.codes >= 0))
@@ -211,5 +212,6 @@ def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: 
 def _reach(
     labels: Labelled, isometry: Relation, margin: float = 0.0, excess: float = 0.0
 ) -> tuple[Block, ...]:
+    """The redundant bound on the trace, unless lengths may grow without bound."""
     stretch = stretch_of(isometry)
     return () if np.isinf(stretch) else (Reach(labels.reach(margin, stretch, excess)),)

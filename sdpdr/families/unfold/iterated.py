@@ -1,4 +1,4 @@
-"""Few dimensions by sequences of programs: of least volume, and of a rank."""
+"""Few dimensions by sequences of programs: minimum volume embedding, and a prescribed rank."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def minimum_volume(
         \min_{K}\ \kappa \sum_{i > r} \lambda_i(K) - \sum_{i \le r} \lambda_i(K)
         = -\operatorname{tr} K + (1 + \kappa) \sum_{i > r} \lambda_i(K)
 
-    over the Gram matrices of `sdpdr.methods.mvu`. The objective is concave; replacing the sum of
+    over the Gram matrices of `sdpdr.methods.mvu`. The objective is concave. Replacing the sum of
     trailing eigenvalues by its majoriser :math:`\langle W, K\rangle` at the present K gives a
-    semidefinite program, and the sequence of their optima never rises. It ends in a local optimum.
-    No bound is known that closes the gap; it is proved that no matrix does better than minus the
-    optimum of maximum variance unfolding (``state.bound``), since the sum is not negative.
+    semidefinite program, and the sequence of optima never rises. It ends in a local optimum. No
+    tight bound is known; minus the optimum of maximum variance unfolding is a proved lower bound
+    (``state.bound``), since the sum is not negative.
 
     Parameters
     ----------
@@ -51,18 +51,18 @@ def minimum_volume(
     rank : int, default 2
         r, from 1 to n - 1; at n - 1 the method is maximum variance unfolding.
     kappa : float, default 1.0
-        Penalty of the variance outside r dimensions, at least -1, where the method is maximum
+        Penalty of the variance outside r dimensions, at least -1. At -1 the method is maximum
         variance unfolding for every r.
     isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
-        Where lengths may shrink, and kappa >= 0, trailing dimensions can be dropped at no cost:
-        the optimum is that of low-rank maximum variance unfolding, and the embedding flat. Where
-        they may not, flattening competes with keeping them.
+        If lengths may shrink and kappa >= 0, trailing dimensions can be dropped at no cost: the
+        optimum is that of low-rank maximum variance unfolding, and the embedding is flat. If they
+        may not, flattening competes with preserving lengths.
     start : array of shape (n, d), Factor or Solution, optional
-        The points or matrix whose leading eigenvectors come first; by default those of maximum
-        variance unfolding.
+        The initial points or matrix, whose leading eigenvectors are used; by default the solution
+        of maximum variance unfolding.
     **options
-        Of `ConvexIteration`: ``tol``, ``max_iter``, ``restarts``, ``seed``, ``solver``, ``form``,
-        ``accuracy``, ``time_limit``, ``progress``.
+        Options of `ConvexIteration`: ``tol``, ``max_iter``, ``restarts``, ``seed``, ``solver``,
+        ``form``, ``accuracy``, ``time_limit``, ``progress``.
 
     Returns
     -------
@@ -103,31 +103,31 @@ def minimum_volume(
     ).run()
 
 
-# Relative excess over the proven largest variance that rounding may explain.
+# Relative excess over the proved largest variance that counts as a rounding error.
 _ROUNDING = 1e-9
 
 
-# Factor on the least variance after a stall.
+# Factor of the least variance after a stall.
 _LOWERED = 0.8
 
 
 @dataclass(frozen=True, eq=False)
 class RankConstrained:
-    """A placement of some rank, and the variance that it gave up.
+    """An embedding of prescribed rank, and its variance relative to the largest.
 
     Attributes
     ----------
     state : State
-        Of the convex iteration that ended the search.
+        The result of the convex iteration that ended the search.
     purified : Purified or None
-        Its matrix, truncated to the rank and corrected until the lengths hold; None without a
+        The matrix, truncated to the rank and corrected until the lengths hold; None if there is no
         point.
     variance : float
         The least variance required in that iteration.
     largest : Solution
         Maximum variance unfolding of the same graph at any rank, with its bound.
     attempts : int
-        How many least variances were tried.
+        Number of least variances that were tried.
     """
 
     state: State
@@ -178,10 +178,10 @@ def rank_constrained(
         K_{ii} + K_{jj} - 2 K_{ij} \;(=, \le)\; d_{ij},\quad
         \operatorname{tr} K \ge v.
 
-    A share of the optimum of maximum variance unfolding without the rank is the least variance v.
-    Then `ConvexIteration` lowers the sum of the trailing eigenvalues over
+    The least variance v is a share of the optimum of maximum variance unfolding at any rank.
+    `ConvexIteration` minimises the sum of the trailing eigenvalues over
     `sdpdr.methods.isometric`, and its answer is truncated and polished. If it stalls, v may be
-    lowered and the search taken up again from there.
+    lowered, and the search continues from there.
 
     Parameters
     ----------
@@ -190,26 +190,26 @@ def rank_constrained(
     rank : int, default 2
         r, from 1 to n - 1.
     isometry : {"equality", "inequality"}, blocks.Band or blocks.Slack, default "equality"
-        Where lengths may only shrink, a low rank costs nothing but shorter edges: use equality or
-        a `Band` if the result is to be called isometric.
+        If lengths may shrink, a low rank can be reached by shorter edges: use equality or a `Band`
+        for an isometric result.
     share : float, default 0.9
         v relative to the optimum of maximum variance unfolding, in (0, 1].
     variance : float, optional
-        v itself, in place of ``share``.
+        The value of v, instead of ``share``.
     retries : int, default 0
         How often v may be lowered to four fifths after a stall.
     **options
-        Of `ConvexIteration`.
+        Options of `ConvexIteration`.
 
     Returns
     -------
     RankConstrained
-        A stall is a status ("rank not reached"), with the best answer; never an exception.
+        A stall is a status ("rank not reached") with the best answer, not an exception.
 
     Raises
     ------
     InfeasibleError
-        If v exceeds the proven optimum of maximum variance unfolding.
+        If v exceeds the proved bound of maximum variance unfolding.
     DataError, DisconnectedGraphError
 
     References
@@ -218,7 +218,7 @@ def rank_constrained(
 
     Examples
     --------
-    A path of equal steps on a line: of its foldings, the flat one has a variance of 10.
+    A path of equal steps; straight on a line, it has a variance of 10.
 
     >>> import numpy as np
     >>> from sdpdr.iterate import rank_constrained
@@ -241,8 +241,8 @@ def rank_constrained(
     floor = share * float(largest.value) if variance is None else float(variance)
     if floor > bound * (1.0 + _ROUNDING):
         raise InfeasibleError(
-            f"no placement of this graph has a variance of {floor:.6g}: the largest, at any rank, "
-            f"is {largest.value:.6g} (proven bound {bound:.6g}). Ask for less."
+            f"no embedding of this graph has a variance of {floor:.6g}: the largest, at any rank, "
+            f"is {largest.value:.6g} (proved bound {bound:.6g}). Pass a smaller one."
         )
     model = isometric(graph, isometry, floor)
     iteration = ConvexIteration(model, rank, direction=direction, **options)

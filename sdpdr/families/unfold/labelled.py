@@ -1,6 +1,6 @@
-"""Classes, anchors, and margins that can or cannot be, before anything is solved.
+"""Classes, anchors, and bounds on margins from shortest paths, without solving a program.
 
-All bounds come from shortest paths g along the graph, which no embedding can stretch.
+The lengths g of shortest paths along the graph bound all distances in an embedding.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Labelled:
     codes : array of int, shape (n,)
         Position of each node's label among the classes, -1 without a label.
     anchors : array of int
-        One node for each class to be set apart: for two classes one of the second, if not
-        given; else one of each.
+        One node for each hyperplane: for two classes a node of the second by default; for more
+        classes one node of each.
     nearest : array of shape (n,)
         Length of the shortest path from a node with a label to one with another label.
     paths : array of shape (anchors, n)
@@ -53,21 +53,21 @@ class Labelled:
     def sure_margin(self) -> float:
         """A margin that is possible if lengths may shrink, whatever the labels.
 
-        The classes go to the ends of a star with one leg each; a map to a tree that stretches
-        nothing extends from the labelled points to all others.
+        Map the classes to the ends of a star with one leg each. A map to a tree that stretches
+        no distance extends from the labelled points to all others.
         """
         return float(np.min(self.nearest)) ** 2 / (4.0 * (len(self.classes) - 1))
 
     @property
     def default_margin(self) -> float:
-        """A tenth of a typical squared length, but no more than half of the sure margin."""
+        """A tenth of the median squared length, but at most half of the sure margin."""
         return min(0.1 * float(np.median(self.graph.sqdist)), 0.5 * self.sure_margin)
 
     def largest_conceivable_margin(self, stretch: float = 1.0) -> tuple[float, Index]:
-        """A margin above which none is possible, and the anchor and point that limit it.
+        """An upper bound of possible margins, and the anchor and point that give it.
 
-        From |y_A - y_j|^2 >= 4 margin for j of another class than A, and y_A (y_i - y_j) >=
-        2 margin where |y_A| is at most the way from A to the nearest such j.
+        It follows from |y_A - y_j|^2 >= 4 margin for j of another class than A, and from
+        y_A (y_i - y_j) >= 2 margin, as |y_A| is at most the path from A to the nearest such j.
         """
         opposite = self._to_others()
         across = [np.min(self.nearest[self.codes == self.codes[a]]) for a in self.anchors]
@@ -77,27 +77,27 @@ class Labelled:
         return float(limits[k]), np.array([self.anchors[k], np.argmin(opposite[k])])
 
     def reach(self, margin: float = 0.0, stretch: float = 1.0, excess: float = 0.0) -> Array:
-        r"""Upper limits of the lengths |y_i|, shape (n,).
+        r"""Upper bounds of the norms |y_i|, shape (n,).
 
         For j of another class than A, :math:`K_{Aj} \le -\gamma` (plus ``excess`` if constraints
-        may be broken) gives :math:`|y_A|^2 - g_{Aj} |y_A| + \gamma \le 0`.
+        may be violated) implies :math:`|y_A|^2 - g_{Aj} |y_A| + \gamma \le 0`.
         """
         g = stretch * np.min(self._to_others(), axis=1)
         own = (g + np.sqrt(np.maximum(g**2 - 4.0 * (margin - excess), 0.0))) / 2.0
         return np.asarray(np.min(own[:, None] + stretch * self.paths, axis=0))
 
     def _to_others(self) -> Array:
-        """The paths from anchors to points of other classes; infinite for the rest."""
+        """Lengths of paths from anchors to points of other classes; infinite for other points."""
         other = self.codes != self.codes[self.anchors][:, None]
         return np.where(other & (self.codes != UNLABELLED), self.paths, np.inf)
 
 
 def labelled(graph: NeighborGraph, y: ArrayLike, anchors: ArrayLike | None = None) -> Labelled:
-    """Check labels and anchors, and choose anchors where none are given.
+    """Check labels and anchors, and choose anchors if none are given.
 
-    ``y`` has a label for each node, or for each sample that the graph was made from; -1 (or None,
-    nan, or a blank) where it is not known. The default anchors are of each class (of two, of the
-    second only) the node furthest along the graph from all others.
+    ``y`` has a label for each node, or for each sample from which the graph was made; -1, None,
+    nan or a blank string if it is unknown. The default anchors are the nodes of each class (of the
+    second of two) that are furthest along the graph from all others.
     """
     graph.require_connected()
     classes, codes = _codes(graph, y)
@@ -115,13 +115,14 @@ def labelled(graph: NeighborGraph, y: ArrayLike, anchors: ArrayLike | None = Non
 
 
 def ways_to_classes(graph: NeighborGraph, lengths: Array, codes: Index, count: int) -> Array:
-    """Shortest ways along edges of such lengths to a labelled node of each class, (n, count)."""
+    """Lengths of shortest paths along edges to a labelled node of each class, (n, count)."""
     joined = graph.adjacency(lengths)
     sources = [np.flatnonzero(codes == c) for c in range(count)]
     return np.column_stack([dijkstra(joined, own, min_only=True) for own in sources])
 
 
 def _codes(graph: NeighborGraph, y: ArrayLike) -> tuple[Any, Index]:
+    """The classes, and the class of each node by number, -1 if it is unknown."""
     classes, codes = encoded(y)
     samples = graph.index.size
     if codes.size == samples:
@@ -138,14 +139,14 @@ def _codes(graph: NeighborGraph, y: ArrayLike) -> tuple[Any, Index]:
             f"the labels have {found}; a hyperplane needs two classes to separate. Note that "
             "-1 means that a label is not known: name a class otherwise."
         )
-    # One place more than there are classes, so that the mark -1 finds itself at the end.
+    # One entry more than there are classes, so that index -1 finds -1 at the end.
     place = np.full(len(classes) + 1, UNLABELLED)
     place[present] = np.arange(present.size)
     return classes[present], place[codes]
 
 
 def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:
-    """Labels of nodes from labels of samples, which must agree where samples share a node."""
+    """Labels of nodes from those of samples, which must agree for samples of one node."""
     known = np.flatnonzero((codes != UNLABELLED) & (graph.index >= 0))
     of_node = np.full(graph.n, UNLABELLED)
     of_node[graph.index[known]] = codes[known]
@@ -162,6 +163,7 @@ def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:
 
 
 def _checked_anchors(graph: NeighborGraph, classes: Any, codes: Index, anchors: ArrayLike) -> Index:
+    """The anchors as nodes; an error unless they are labelled, one for each class."""
     nodes = validate.numbers("anchors", anchors, graph.n, "node numbers")
     bare = nodes[codes[nodes] == UNLABELLED]
     if bare.size:
@@ -173,7 +175,7 @@ def _checked_anchors(graph: NeighborGraph, classes: Any, codes: Index, anchors: 
     twice = np.unique(codes[nodes]).size < nodes.size
     if twice or (absent.size and len(classes) > 2):
         raise DataError(
-            f"{len(classes)} classes need one anchor each (of two, one will do); the anchors "
+            f"{len(classes)} classes need one anchor each (for two, one is enough); the anchors "
             f"have the labels {classes[codes[nodes]].tolist()}."
         )
     return nodes

@@ -1,4 +1,4 @@
-"""The last step of distance completion: points of less stress."""
+"""The second step of distance completion: positions of smaller stress."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution
 from sdpdr.program.point import as_dense
 
-# Share of the extent of anchors that lies in a flat.
+# Singular values of anchors, relative to the largest, below which they do not span a direction.
 _FLAT = 1e-9
-# Share of the root mean square length that rounding leaves; share of the misfit that shortest paths
-# have to gain.
+# Misfit, relative to the root mean square length, below which lengths are exact; share of the
+# misfit by which shortest paths must be better.
 _EXACT, _BETTER = 1e-6, 1e-3
-# Points at most whose shortest paths are all found, a matrix of them: of 3000 in 2 seconds and
-# 274 MB, of 4000 in 4 seconds and 488 MB.
+# Largest number of points for which all shortest paths are computed, as a dense matrix: for 3000 in
+# 2 seconds and 274 MB, for 4000 in 4 seconds and 488 MB.
 _ALL_PATHS = 3000
 
 
 @dataclass(frozen=True, eq=False)
 class LastStep:
-    """Some distances, and coordinates (p, r) of some nodes; positions of all are wanted."""
+    """Known distances, and coordinates (p, r) of anchors; finds positions of all nodes."""
 
     graph: NeighborGraph
     nodes: Index
@@ -33,10 +33,10 @@ class LastStep:
     r: int
 
     def relaxed(self, solution: Solution) -> Array:
-        """Positions of a program.
+        """Positions in a solution of the program.
 
-        Along directions that anchors in special position do not span, all points stand still in
-        the coordinates of the program, and are apart in the rest of its matrix: they are moved.
+        If anchors do not span all directions, the program's coordinates along the others are
+        constant, and the rest of its matrix separates the points; they are moved accordingly.
         """
         if not self.nodes.size:
             return solution.embedding(self.r)
@@ -50,7 +50,7 @@ class LastStep:
         return places
 
     def refined(self, relaxed: Array) -> tuple[Array, str]:
-        """Positions of smaller stress, and where the step began: "program" or "paths"."""
+        """Positions of smaller stress, and the start that led to them: "program" or "paths"."""
         places = refine(self.graph, relaxed, self.nodes)
         misfit = self.misfit(places)
         if self.graph.n <= _ALL_PATHS and misfit > _EXACT:
@@ -61,11 +61,11 @@ class LastStep:
         return places, "program"
 
     def misfit(self, places: Array) -> float:
-        """Root mean square difference of lengths, beside the root mean square of those given."""
+        """Root mean square difference of lengths, relative to that of the given lengths."""
         return missed_lengths(self.graph, places).share
 
     def _beside(self, solution: Solution, most: int) -> Array:
-        """All points but the anchors in the widest dimensions beside those of the coordinates."""
+        """Unknown points in the widest dimensions orthogonal to those of the coordinates."""
         bordered, r = as_dense(solution.gram("Z")), self.r
         shadows = bordered[r:, :r]
         values, vectors = np.linalg.eigh(bordered[r:, r:] - shadows @ shadows.T)

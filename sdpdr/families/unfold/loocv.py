@@ -22,9 +22,9 @@ from sdpdr.model.blocks.entries import (
 )
 from sdpdr.model.blocks.geomean import GeometricMean
 
-# Negative eigenvalues, relative to the largest norm, that rounding explains.
+# Size of negative eigenvalues, relative to the largest norm, that counts as a rounding error.
 _EUCLIDEAN = 1e-9
-# Factor of the trace on that of the points moved, so that there is an interior.
+# Ratio of the trace to that of the moved points, so that there is an interior.
 _ROOM = 1.5
 
 
@@ -36,7 +36,7 @@ def loocv(
     minimum: float | None = None,
     isometry: Relation = "equality",
 ) -> Model:
-    r"""Maximum leave-one-out likelihood: every point likely, given all others.
+    r"""Maximum leave-one-out likelihood: every point is likely, given all others.
 
     .. math::
 
@@ -45,27 +45,27 @@ def loocv(
         K_{ii} + K_{jj} - 2K_{ij} = d_{ij} \text{ for every edge},\quad
         \operatorname{tr} K \le \tau .
 
-    K is read as a kernel and :math:`f_j` as the density at j estimated from the other points.
-    Something must limit K, because :math:`K + t\,\mathbf 1\mathbf 1^T` stays feasible and is
-    better for every t: a trace, a unit diagonal, or the least trace at a given mean. The points
+    K is a kernel, and :math:`f_j` the density at j estimated from the other points. K must be
+    bounded, because :math:`K + t\,\mathbf 1\mathbf 1^T` stays feasible and is better for every
+    t: by a trace, by a unit diagonal, or by minimising the trace at a given mean. The points
     fold rather than unfold: by the inequality of the means the optimum is at most
-    :math:`(n-1)\tau/n - c`, with c the least centred trace the lengths allow, and it tends to
-    this as :math:`\tau` grows.
+    :math:`(n-1)\tau/n - c`, where c is the least centred trace that the lengths allow, and it
+    tends to this as :math:`\tau` grows.
 
     Parameters
     ----------
     graph : NeighborGraph
-        Connected. A node that stands for c points counts as c points at one place.
+        Connected. A node that stands for c points counts as c coinciding points.
     trace : float, optional
         :math:`\tau`. Default, for graphs made from points or distances: twice the variance of
         the points, :math:`2 \sum_i |x_i - \bar x|^2`.
     unit : bool, default False
-        :math:`K_{ii} = 1` instead of a trace, with all lengths scaled so that the longest edge
-        has length one (an angle of 60 degrees).
+        :math:`K_{ii} = 1` instead of a bounded trace, with all lengths scaled so that the
+        longest edge has length one (an angle of 60 degrees).
     minimum : float, optional
         Minimise :math:`\operatorname{tr} K` instead, with a geometric mean of at least this.
     isometry : {"equality"}, blocks.Band or blocks.Slack, default "equality"
-        Lengths that may shrink freely let everything fall into one point, and are refused.
+        Lengths that may shrink freely are refused, because all points would coincide.
 
     Returns
     -------
@@ -74,14 +74,14 @@ def loocv(
     Raises
     ------
     DisconnectedGraphError
-        From one part nothing is known about another.
+        The graph is disconnected, so positions of components are not related.
     ModelError
-        Nothing limits K, more than one thing does, or a limit is not positive; or lengths may
+        K is not bounded, or in more than one way, or a bound is not positive; or lengths may
         shrink.
 
     References
     ----------
-    Vasiloglou thesis, (2.13)-(2.15) and (6.32), the latter without a limit on K.
+    Vasiloglou thesis, (2.13)-(2.15) and (6.32), the latter without a bound on K.
 
     Examples
     --------
@@ -123,15 +123,15 @@ def loocv(
 
 @checks_keywords
 def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
-    r"""The least centred trace that lengths allow: points folded together, not unfolded.
+    r"""The least centred trace that lengths allow: points are folded together, not unfolded.
 
     .. math::
 
         c = \min_{K \succeq 0,\, K\mathbf 1 = 0} \operatorname{tr} K \quad\text{s.t.}\quad
         K_{ii} + K_{jj} - 2K_{ij} = d_{ij} \text{ for every edge}.
 
-    Leave-one-out unfolding of a limited trace comes down to this, with constraints for the edges
-    alone: see `sdpdr.iterate.solve_loocv`.
+    Leave-one-out unfolding with a bounded trace is nearly this program, which has constraints for
+    edges only: see `sdpdr.iterate.solve_loocv`.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def leave_one_out(counts: ArrayLike) -> Affine:
 
 
 def _variance(graph: NeighborGraph) -> float:
-    """Sum of squared distances from the mean, of all samples."""
+    """Sum of squared distances of all samples from their mean."""
     space = graph.provenance.space
     if space is None:
         raise ModelError(
@@ -185,10 +185,10 @@ def _variance(graph: NeighborGraph) -> float:
 
 
 def roomy_trace(graph: NeighborGraph) -> float:
-    """Twice the variance; or more, where the points themselves need nearly as much.
+    """Twice the variance, or more if the points themselves need nearly as much.
 
-    Moved away from the origin until no product of theirs is negative, they are a feasible kernel
-    of a trace that may exceed twice their variance, and then no kernel may be below that.
+    Points that are moved away from the origin until none of their products is negative are a
+    feasible kernel. Its trace may exceed twice the variance, and there may be no smaller one.
     """
     twice, needed = 2.0 * _variance(graph), _enough_trace(graph)
     return max(twice, _ROOM * needed) if np.isfinite(needed) else twice

@@ -1,4 +1,4 @@
-"""Leave-one-out unfolding of a limited trace, from points folded together."""
+"""Leave-one-out unfolding with a bounded trace, from points that are folded together."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from sdpdr.solving.grade import ended_as, proved, with_proofs, with_status
 from sdpdr.solving.proofs import AT_LEAST, Prover
 from sdpdr.solving.solve import solve
 
-# Share of a time limit for folding; the program as it is written has the rest.
+# Share of the time limit for folding; the program as written has the rest.
 _FOR_FOLDING = 0.4
 # Seconds for proofs after an interruption or a limit.
 _SOON = 1.0
 # Relative gap requested by default.
 _TOLERANCE = 1e-6
-# Share by which the trace and every mean stay inside of their limits, so that a point of a band is
-# feasible as it is: beyond the rounding of sums of thousands, and less than any gap requested.
+# Relative distance of the trace and every mean from their bounds, so that the point is strictly
+# feasible: above the rounding error of sums of thousands, and below any requested gap.
 _INSIDE = 1e-10
 
 
@@ -43,20 +43,21 @@ def solve_loocv(
     time_limit: float | None = None,
     seed: int | None = None,
 ) -> Solution:
-    r"""Leave-one-out unfolding of a limited trace, solved by folding first.
+    r"""Leave-one-out unfolding with a bounded trace, solved by folding first.
 
     With the centred trace v of a kernel :math:`K_0` of N points that solves `sdpdr.methods.fold`,
 
     .. math:: K = K_0 + \frac{\tau - v}{N} \mathbf 1 \mathbf 1^T, \qquad
               f_j = (N - 1) \frac{\tau - v}{N} - (K_0)_{jj} ,
 
-    whose arithmetic mean is :math:`(N - 1)\tau/N - v`. No kernel has a larger geometric mean than
-    that of the least v, and this one's is smaller only by what the :math:`(K_0)_{jj}` vary beside
-    :math:`\tau`: by 2e-7 of it at 60 points of a roll, by less for more. Where that is within the
-    tolerance, K and its multipliers are graded on the whole program: those of lengths are those of
-    the folded kernel, that of the trace is :math:`(N - 1) / N`, the others are zero, and all f
-    weigh the same. Else, for few points or a small trace, `sdpdr.methods.loocv` is solved as it is
-    written, with a constraint for every pair of points.
+    whose arithmetic mean is :math:`(N - 1)\tau/N - v`. For the least v this bounds the geometric
+    mean of every kernel, and the geometric mean of K is smaller only because the
+    :math:`(K_0)_{jj}` vary: relatively by 2e-7 for 60 points of a roll, and by less for more. If
+    that is within the tolerance, K and its multipliers are graded on the whole program: the
+    multipliers of lengths are those of the folded kernel, that of the trace is
+    :math:`(N - 1) / N`, the others are zero, and all f have equal weights. Otherwise, for few
+    points or a small trace, `sdpdr.methods.loocv` is solved as written, with a constraint for every
+    pair of points.
 
     Parameters
     ----------
@@ -64,12 +65,12 @@ def solve_loocv(
         As for `sdpdr.methods.loocv`, whose errors it raises.
     isometry : {"equality"} or blocks.Band, default "equality"
     tol, time_limit, seed
-        As of `sdpdr.solve`. Folding gets four tenths of the time.
+        As for `sdpdr.solve`. Folding gets four tenths of the time.
 
     Returns
     -------
     Solution
-        Of ``loocv(graph, trace, isometry=isometry)``.
+        The solution of ``loocv(graph, trace, isometry=isometry)``.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def solve_loocv(
     interrupted = folded.status is Status.INTERRUPTED
     sdp, limit = model.to_sdp(), next(b.limit for b in model.blocks if isinstance(b, TraceAtMost))
     point = _lifted(model, sdp, graph, folded, limit)
-    # No mean is larger than the arithmetic one of a kernel whose centred trace is zero.
+    # An upper bound: the arithmetic mean if the centred trace were zero.
     count = float(np.sum(graph.counts))
     largest = (count - 1.0) / count * limit
     loss = inf
@@ -104,7 +105,7 @@ def solve_loocv(
 def _lifted(
     model: Model, sdp: SDP, graph: NeighborGraph, folded: Solution, limit: float
 ) -> Point | None:
-    """Values and multipliers of `loocv` from those of `fold`; None where the trace is too small."""
+    """Values and multipliers of `loocv` from those of `fold`; None if the trace is too small."""
     if not folded.values:
         return None
     mean = next(b for b in model.blocks if isinstance(b, GeometricMean))
@@ -133,7 +134,7 @@ def _lifted(
 def _graded(
     model: Model, sdp: SDP, folded: Solution, point: Point, largest: float, seconds: float | None
 ) -> Solution:
-    """A lifted point as a solution: bounded by the folded trace, verified on the whole program."""
+    """A lifted point as a solution: the folded trace bounds it, the whole program verifies it."""
     deadline = Deadline(seconds)
     stopped = folded.status is Status.INTERRUPTED
     given = replace(
@@ -143,7 +144,7 @@ def _graded(
         duals=point.duals,
         value=sdp.report(sdp.primal_value(point.values)),
         claimed=replace(folded.claimed, value=None),
-        # Faces and records are those of another program.
+        # Faces and history belong to another program.
         exposures=(),
         history=(),
         runs=tuple(_of_whole(run, largest) for run in folded.runs),
@@ -153,7 +154,7 @@ def _graded(
     )
     if folded.bound is None:
         return proved(sdp, given, deadline)
-    # A proof from rows for all pairs would take all the time that there is for the point.
+    # A bound proved from rows for all pairs would leave no time to prove the value.
     found = Prover(sdp, given.tol, seconds=AT_LEAST, deadline=deadline).of(point)
     words = f"the inequality of the means, from the least centred trace: {folded.argument}"
     found = replace(
@@ -166,7 +167,7 @@ def _graded(
 
 
 def _of_whole(run: Run, largest: float) -> Run:
-    """The bound that a run on the folded kernel proves of the whole program."""
+    """A run on the folded kernel, with the bound that it proves for the whole program."""
     bound = None if run.bound is None else largest - run.bound
     words = f"of the folded kernel: {run.words}".rstrip(": ")
     return replace(run, value=None, attained=None, bound=bound, words=words)

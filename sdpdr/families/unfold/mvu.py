@@ -1,4 +1,4 @@
-"""Unfolding of most variance and of furthest pairs, and the placements themselves."""
+"""Unfolding by maximum variance and by furthest pairs, and the constraints that they share."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
 
     The dual asks for edge weights w that make a connected spring network stiff:
     :math:`\min d^T w` s.t. :math:`\lambda_2(L(w)) \ge 1` (and :math:`w \ge 0` for the
-    inequality). Any w therefore gives the bound :math:`d^T w / \lambda_2(L(w))`, whichever solver
-    found it. Nodes that stand for several merged points weigh that many times in both the centre
-    and the variance.
+    inequality). So any w, from any solver, gives the bound :math:`d^T w / \lambda_2(L(w))`. Nodes
+    that stand for several merged points count that many times in the centre and the variance.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
 
 
 def placements(graph: NeighborGraph, isometry: Relation) -> tuple[Block, ...]:
-    """Centred placements that keep the lengths of a graph."""
+    """The blocks of centred embeddings that preserve the lengths of a graph."""
     return Gram(graph.n), Centered(graph.n, graph.masses), Isometry(graph, isometry)
 
 
@@ -90,7 +89,7 @@ def stretch_of(isometry: Relation) -> float:
 def isometric(
     graph: NeighborGraph, isometry: Relation = "equality", variance: float | None = None
 ) -> Model:
-    r"""All centred placements that keep the lengths of a graph, with a variance of at least v.
+    r"""All centred embeddings that preserve the lengths of a graph, of variance at least v.
 
     .. math::
 
@@ -98,8 +97,8 @@ def isometric(
         K_{ii} + K_{jj} - 2K_{ij} \;(=, \le)\; d_{ij} \text{ for every edge } ij,\quad
         \operatorname{tr} K \ge v.
 
-    There is no objective: `sdpdr.iterate.ConvexIteration` looks among these matrices for one of low
-    rank. Without a floor under the variance it folds the points up; where lengths may shrink,
+    There is no objective: `sdpdr.iterate.ConvexIteration` searches these matrices for one of low
+    rank. Without a lower bound of the variance it folds the points up, and if lengths may shrink,
     onto each other.
 
     Parameters
@@ -107,7 +106,7 @@ def isometric(
     graph : NeighborGraph
     isometry : {"equality", "inequality"}, blocks.Band or blocks.Slack, default "equality"
     variance : float, optional
-        v; no floor by default. Above the optimum of `mvu` nothing is feasible.
+        v; no lower bound by default. There is no feasible matrix if v exceeds the optimum of `mvu`.
 
     Returns
     -------
@@ -135,7 +134,7 @@ def isometric(
     return Model(blocks, name="isometric", maximize=False)
 
 
-# A pair is as far apart as its shortest path when it lies on a straight line.
+# A pair may be exactly as far apart as its shortest path is long, on a straight line.
 _ROUNDING = 1e-9
 
 
@@ -145,7 +144,7 @@ def mfnu(
     isometry: Relation = "inequality",
     pairs: FurthestPairs | None = None,
 ) -> Model:
-    r"""Pull every point away from the one that was furthest from it.
+    r"""Pull every point away from the point that is furthest from it in the data.
 
     .. math::
 
@@ -173,14 +172,14 @@ def mfnu(
     Raises
     ------
     DisconnectedGraphError
-        Parts of the graph may drift apart for ever.
+        The graph is disconnected, so the objective is unbounded.
     DataError
-        The graph does not know its points and no pairs are given, or these are of other points.
+        The graph holds no points and no pairs are given, or the pairs are of other points.
 
     Warns
     -----
     RigidGraphWarning
-        With exact lengths, a furthest pair that is itself an edge has nothing to win.
+        With exact lengths, the objective is constant for a furthest pair that is an edge.
 
     References
     ----------
@@ -217,13 +216,13 @@ def mvu_apart(
         q_{ij}(K) \;(\le, =)\; d_{ij} \text{ for edges},\quad
         q_{i f(i)}(K) \ge D_i \text{ for furthest pairs},
 
-    with :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij}`. Plain unfolding shrinks some of them, to
-    half their squared length and less. The data are feasible, so the program always is.
+    with :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij}`. Plain unfolding shrinks some of these pairs
+    to half their squared length and less. The data are feasible, so the program is, too.
 
     Parameters
     ----------
     graph, isometry, pairs
-        As for `mfnu`. Pairs given may state other lengths than those of the data.
+        As for `mfnu`. Given pairs may have other lengths than in the data.
 
     Returns
     -------
@@ -234,7 +233,7 @@ def mvu_apart(
     DisconnectedGraphError, DataError
         As for `mfnu`.
     InfeasibleError
-        A pair is to be further apart than the shortest path between its points is long.
+        A required distance exceeds the shortest path between the points.
 
     References
     ----------
@@ -259,22 +258,24 @@ def mvu_apart(
 
 
 def _pairs(graph: NeighborGraph, pairs: FurthestPairs | None) -> FurthestPairs:
+    """The given furthest pairs, or those of the graph."""
     found = furthest_pairs(graph) if pairs is None else pairs
     if found.furthest.size != graph.n:
         raise DataError(
             f"the furthest pairs are of {found.furthest.size} points, the graph has {graph.n} "
-            "nodes. Find them with graphs.furthest_pairs(graph), which speaks of the same nodes."
+            "nodes. Find them with graphs.furthest_pairs(graph), which uses the same nodes."
         )
     return found
 
 
 def _weights(graph: NeighborGraph, pairs: FurthestPairs) -> Array:
-    """How often each pair counts: once for each point whose furthest is the other."""
+    """The weight of each pair: the number of samples that are furthest from each other."""
     _, place = sorted_pairs(np.column_stack([np.arange(graph.n), pairs.furthest]))
     return np.bincount(place, graph.counts).astype(float)
 
 
 def _warn_of_edges(graph: NeighborGraph, pairs: FurthestPairs) -> None:
+    """Warn if furthest pairs are edges, whose lengths are fixed."""
     edges = {tuple(edge) for edge in graph.edges.tolist()}
     both = [pair for pair in pairs.edges.tolist() if tuple(pair) in edges]
     if both:
@@ -287,6 +288,7 @@ def _warn_of_edges(graph: NeighborGraph, pairs: FurthestPairs) -> None:
 
 
 def _refuse_unreachable(graph: NeighborGraph, pairs: FurthestPairs) -> None:
+    """Raise an error if a pair must be further apart than its shortest path."""
     sources, row = np.unique(pairs.edges[:, 0], return_inverse=True)
     reach = np.square(geodesics(graph, sources)[row, pairs.edges[:, 1]])
     short = reach * (1.0 + _ROUNDING) < pairs.sqdist
@@ -294,7 +296,7 @@ def _refuse_unreachable(graph: NeighborGraph, pairs: FurthestPairs) -> None:
         f = int(np.flatnonzero(short)[0])
         i, j = pairs.edges[f]
         raise InfeasibleError(
-            f"points {i} and {j} are to be {np.sqrt(pairs.sqdist[f]):.6g} apart, but the shortest "
-            f"path between them is {np.sqrt(reach[f]):.6g} long and may not be stretched. Ask for "
-            "less, or relax the isometry."
+            f"points {i} and {j} must be {np.sqrt(pairs.sqdist[f]):.6g} apart, but the shortest "
+            f"path between them is {np.sqrt(reach[f]):.6g} long and may not be stretched. Lower "
+            "the distance, or relax the isometry."
         )

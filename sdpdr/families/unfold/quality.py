@@ -1,4 +1,4 @@
-"""How good an embedding is: neighbourhoods, lengths, and the truth where it is known."""
+"""The quality of an embedding: neighbourhoods, lengths, and distance from a known truth."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = [
 
 # Neighbours that are compared by default, as many as `knn` joins.
 NEIGHBORS = 6
-# Up to this many points every one is compared; of more, so many, drawn with seed 0.
+# Largest number of points that are compared; of more, a sample drawn with seed 0.
 SAMPLE = 2000
 # Smaller numbers are rounding errors, and written as zero.
 ROUNDING = 1e-12
-# Field and words of every measure, in the order in which they are shown.
+# Field and description of every measure, in the order of the table.
 MEASURES = (
     ("trustworthiness", "trustworthiness"),
     ("continuity", "continuity"),
@@ -43,28 +43,28 @@ MEASURES = (
 
 @dataclass(frozen=True)
 class Quality:
-    """How good an embedding is; prints as a table.
+    """The quality of an embedding; prints as a table.
 
     Attributes
     ----------
     n, n_components, n_edges : int
         Distinct points, columns of the embedding, edges of the graph.
     n_neighbors : int
-        Of trustworthiness and continuity.
+        The number of neighbours for trustworthiness and continuity.
     trustworthiness, continuity : float or None
-        In [0, 1], 1 is best. ``None`` if the graph does not know its points.
+        In [0, 1], 1 is best. ``None`` if the graph holds no points.
     edge_rms, edge_max : float
         Relative error of the plain (not squared) lengths of edges, 0 is best.
     edge_scale, edge_rms_scaled : float
-        The factor on the embedding that makes the rms least (0 if all points coincide), and the
-        rms then: how uneven the changes are, whatever the unit.
+        The factor of the embedding that minimises the rms (0 if all points coincide), and the rms
+        at this factor, which measures how uneven the changes are, in any unit.
     procrustes, procrustes_rigid : float or None
         Relative distance from the truth after alignment, with and without scaling; ``None``
         without a truth.
     share : float or None
         Part of the trace of the Gram matrix that the columns hold; ``None`` without a spectrum.
     sample : int or None
-        Among how many points trustworthiness and continuity were taken, if not among all.
+        Number of points among which trustworthiness and continuity were computed, if not all.
     """
 
     n: int
@@ -83,7 +83,7 @@ class Quality:
     sample: int | None = None
 
     def facts(self) -> dict[str, str]:
-        """The measures that were taken, in words, with their values as text.
+        """The available measures: their descriptions, with their values as text.
 
         ``pandas.DataFrame({name: quality(X, Y).facts(), ...}).T`` is a table of several.
         """
@@ -107,6 +107,7 @@ class Quality:
 
 
 def _written(value: float | None) -> str:
+    """A number as text."""
     if value is None:
         return "–"
     value = 0.0 if abs(value) < ROUNDING else value
@@ -121,29 +122,29 @@ def quality(
     spectrum: ArrayLike | None = None,
     n_neighbors: int | None = None,
 ) -> Quality:
-    r"""Measure how good an embedding is, whatever method it comes from.
+    r"""Measure the quality of an embedding, of any method.
 
     - *Neighbourhoods*: trustworthiness (no strangers come near; `sklearn.manifold.trustworthiness`)
       and continuity (no neighbours are lost), the same with data and embedding exchanged. They use
       ranks alone, so no unit matters. With more than 2000 points, a sample of 2000 is compared.
-    - *Lengths*: relative error of the lengths of edges, at the embedding's own unit and after the
-      best common factor :math:`\sum \rho_e / \sum \rho_e^2`, with :math:`\rho_e` the ratio of new
-      to old length, for methods that fix no unit.
-    - *Truth*, where known: Procrustes distance, see ``procrustes``.
+    - *Lengths*: relative error of the lengths of edges, as they are and, for methods that fix no
+      unit, after multiplication by the best factor :math:`\sum \rho_e / \sum \rho_e^2`, with
+      :math:`\rho_e` the ratio of new to old length.
+    - *Truth*, if known: Procrustes distance, see ``procrustes``.
     - *Share* of the trace of the Gram matrix that the columns hold.
 
     Parameters
     ----------
     X : NeighborGraph, or array_like of shape (n, D)
-        From data the graph of ``n_neighbors`` is made for the lengths, connected or not. For
+        For data, the lengths are those of the graph of ``n_neighbors``, connected or not. For
         distances pass ``graphs.knn(D, metric="precomputed")``.
     embedding : array_like of shape (n, d)
-        A row for each point; of a graph, for each node or for each sample it was made from.
+        A row for each point; for a graph, a row for each node or each sample.
     truth : array_like of shape (n, q), optional
-        Coordinates that the embedding should have, up to a motion.
+        Coordinates that the embedding should have, up to a rigid motion.
     spectrum : array_like of shape (r,), optional
-        Eigenvalues of the Gram matrix that the embedding is read off, for the share:
-        ``solution.spectrum()``, or ``eigenvalues_`` of an estimator.
+        Eigenvalues of the Gram matrix of the embedding, for the share: ``solution.spectrum()``,
+        or ``eigenvalues_`` of an estimator.
     n_neighbors : int, optional
         k, less than n/2; by default 6, or fewer for fewer than 13 points.
 
@@ -208,7 +209,7 @@ def quality(
 
 
 def edge_changes(graph: NeighborGraph, Y: ArrayLike) -> Array:
-    """Relative change of the plain (not squared) length of each edge, negative where it shrank.
+    """Relative change of the plain (not squared) length of each edge, negative if it shrank.
 
     Parameters
     ----------
@@ -242,13 +243,13 @@ def edge_changes(graph: NeighborGraph, Y: ArrayLike) -> Array:
 
 
 def align(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True) -> Array:
-    """Move, rotate, reflect and scale an embedding so that it lies as close to the truth as it can.
+    """Move, rotate, reflect and scale an embedding so that it is as close as possible to the truth.
 
     Parameters
     ----------
     truth : array_like of shape (n, q)
     Y : array_like of shape (n, d)
-        With fewer columns than the other, either is filled up with zeros.
+        The array with fewer columns is padded with zeros.
     scaling : bool, default True
         Whether the embedding may be scaled.
 
@@ -282,8 +283,7 @@ def procrustes(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True) -> float
     r"""Distance of an embedding from the truth after the best alignment, relative to the truth.
 
     :math:`\min \|T - s\,YQ - \mathbf 1 b^\top\|_F / \|T - \bar T\|_F` over orthogonal Q, shifts b
-    and, if ``scaling``, factors s. Zero is a perfect picture; with scaling, one is as far as it
-    can be.
+    and, if ``scaling``, factors s. Zero is best; with scaling, one is the worst possible.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def procrustes(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True) -> float
 
 
 def _aligned(truth: ArrayLike, Y: ArrayLike, scaling: bool) -> tuple[Array, Array, Array]:
-    """The centred truth, the embedding laid over it, and the mean of the truth."""
+    """The centred truth, the aligned embedding, and the mean of the truth."""
     target, points = _points("truth", truth), _points("the embedding", Y)
     if len(target) != len(points):
         raise ShapeError(
@@ -326,13 +326,14 @@ def _aligned(truth: ArrayLike, Y: ArrayLike, scaling: bool) -> tuple[Array, Arra
 
 
 def _graph(X: ArrayLike | NeighborGraph, n_neighbors: int | None) -> NeighborGraph:
+    """The given graph, or the graph of neighbours of the data."""
     if isinstance(X, NeighborGraph):
         return X
     return knn(X, _neighbours(n_neighbors, len(_points("X", X))), connect="none")
 
 
 def _neighbours(n_neighbors: int | None, n: int) -> int:
-    """Number of neighbours for which the measures are defined."""
+    """A valid number of neighbours: fewer than half of the points."""
     if n_neighbors is None:
         n_neighbors = max(1, min(NEIGHBORS, (n - 1) // 2))
     k = validate.positive_integer("n_neighbors", n_neighbors)
@@ -354,7 +355,7 @@ def _drawn(n: int) -> Index:
 def _kept(truth: Array, guess: Array, k: int) -> float:
     """Trustworthiness of the neighbours in ``guess``, from squared distances of all pairs.
 
-    Points equally far are ordered by their numbers.
+    Points at equal distances are ordered by their numbers.
     """
     n = len(truth)
     # A point comes before all others, and has the rank zero.
@@ -390,6 +391,7 @@ def _points(name: str, Y: ArrayLike) -> Array:
 
 
 def _share(spectrum: ArrayLike, d: int) -> float:
+    """Share of the d largest eigenvalues in their sum."""
     values = np.sort(np.maximum(np.asarray(spectrum, dtype=float).ravel(), 0.0))[::-1]
     total = float(values.sum())
     if not np.isfinite(total) or total <= 0.0:
@@ -398,4 +400,5 @@ def _share(spectrum: ArrayLike, d: int) -> float:
 
 
 def _rms(values: Array) -> float:
+    """Root mean square."""
     return float(np.sqrt(np.mean(np.square(values))))

@@ -1,4 +1,4 @@
-"""Gaussian process latent variable model: coordinates from which smooth functions make the data."""
+"""Gaussian process latent variable model: the data are smooth functions of the coordinates."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from sdpdr.base.parameters import seconds_for
 from sdpdr.linalg.spectral import fix_signs, on_principal_axes
 
 KERNELS = ("rbf", "linear")
-# Lower ends of the noise, relative to the mean square of the data: with noise that falls step by
-# step curled data unroll. Below the last one, and above this signal, K cannot be factored.
+# Lower bounds of the noise in each stage, relative to the mean square of the data: decreasing noise
+# helps to unroll curled data. Below the last one, and above this signal, K cannot be factored.
 _NOISE, _LARGEST_SIGNAL = (0.1, 0.01, 1e-3, 1e-4, 1e-6), 1e6
-# A step that raises the log-likelihood by less is the last one: without noise gains go on for ever.
+# The search stops at a step that raises the log-likelihood by less; without noise it never would.
 _LEAST_GAIN = 1e-5
 
 
 def objective(
     latent: Array, signal: float, noise: float, data: Array, kernel: str = "rbf"
 ) -> tuple[float, Array, Array]:
-    """Negative log-likelihood (review, (2.18)), slopes in coordinates and ln signal, ln noise."""
+    """Negative log-likelihood (review, (2.18)), its gradients by coordinates and ln parameters."""
     n, D = data.shape
     bare = _kernel(latent, latent, kernel)
     factor = sl.cho_factor(signal * bare + noise * np.eye(n), lower=True)
@@ -48,6 +48,7 @@ def objective(
 
 
 def _kernel(latent: Array, others: Array, kernel: str) -> Array:
+    """The kernel matrix without signal."""
     if kernel == "linear":
         return np.asarray(latent @ others.T)
     return np.exp(-0.5 * cdist(latent, others, "sqeuclidean"))
@@ -57,8 +58,8 @@ def _kernel(latent: Array, others: Array, kernel: str) -> Array:
 class GPLVM(Embedding):
     r"""Gaussian process latent variable model. A baseline.
 
-    Every column of the centred data is a smooth random function of coordinates x, which are found
-    with the variance v of the functions and that of the noise, :math:`\sigma^2`:
+    Every column of the centred data is a smooth random function of coordinates x. These, the
+    variance v of the functions and that of the noise, :math:`\sigma^2`, are found by
 
     .. math::
 
@@ -66,7 +67,7 @@ class GPLVM(Embedding):
         + \frac12 \operatorname{tr}(K^{-1} Y Y^T), \qquad
         K_{ij} = v\, e^{-|x_i - x_j|^2/2} + \sigma^2 \delta_{ij} .
 
-    L-BFGS starts from principal components, with noise that falls step by step, and ends at a
+    L-BFGS starts at principal components, with noise that decreases in stages, and ends at a
     stationary point; a step costs n^3. The width of the kernel is the unit of the coordinates. With
     the linear kernel :math:`x_i^T x_j` (and v = 1) the optimum has a closed form, dual
     probabilistic principal component analysis.
@@ -76,24 +77,23 @@ class GPLVM(Embedding):
     n_components : int, default 2
     kernel : {"rbf", "linear"}, default "rbf"
     max_iter : int, default 1000
-        Steps after which the coordinates are kept as they are, with a warning.
+        Largest number of steps, after which the coordinates are returned with a warning.
     tol : float, default 1e-5
-        Largest entry of the gradient at which to stop, of the objective over n D.
+        Largest entry of the gradient at which to stop, for the objective divided by n D.
     time_limit : float or None, default 30
-        Seconds, after which the coordinates are kept as they are, with a warning. "auto" is the
-        default.
+        Seconds, after which the coordinates are returned with a warning. "auto" is the default.
 
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
         Centred, on its principal axes.
     signal_, noise_ : float
-        v and :math:`\sigma^2`, the latter not below 1e-6 of the mean square of the data.
+        v and :math:`\sigma^2`, which is at least 1e-6 of the mean square of the data.
     log_likelihood_ : float
     mean_ : array of shape (D,)
     n_iter_ : int
     converged_ : bool
-        Whether the search ended by itself, at a small gradient or where steps gain nothing.
+        Whether the search ended at a small gradient or because steps gained nothing.
     n_features_in_ : int
 
     References
@@ -126,7 +126,7 @@ class GPLVM(Embedding):
         validate.positive_integer("max_iter", self.max_iter)
         validate.positive_number("tol", self.tol)
         deadline = Deadline(seconds_for(self))
-        # In one order of memory, so that signs of axes do not depend on it.
+        # Signs of axes would depend on the order in memory.
         data = np.ascontiguousarray(checked(self, X, by_distance=True, ensure_min_samples=2))
         require_squares(data)
         why = f"the lesser of n_samples = {data.shape[0]} and n_features = {data.shape[1]}"
@@ -139,7 +139,7 @@ class GPLVM(Embedding):
         find = self._closed_form if self.kernel == "linear" else self._searched
         self._latent, self._signal, self._noise = find(q, deadline)
         value = objective(self._latent, self._signal, self._noise, self._data, self.kernel)[0]
-        # Coordinates are in units of the data where functions are linear, else of the kernel.
+        # For linear functions the unit of the coordinates is that of the data, else the kernel's.
         self._unit_of_places = self._unit if self.kernel == "linear" else 1.0
         self.signal_ = self._signal * (1.0 if self.kernel == "linear" else self._unit**2)
         self.noise_ = self._unit**2 * self._noise
@@ -163,7 +163,7 @@ class GPLVM(Embedding):
         return np.asarray(self.mean_ + self._unit * between @ sl.cho_solve(factor, self._data))
 
     def variance(self, X: Any) -> Array:
-        r"""Variance of each entry of the data at coordinates, shape (m,): how far to trust them.
+        r"""Predictive variance of each entry of the data at coordinates, shape (m,).
 
         .. math:: k(x, x) + \sigma^2 - k(x, X) K^{-1} k(X, x)
         """
@@ -185,7 +185,7 @@ class GPLVM(Embedding):
         return self._signal * between, self._signal * own, factor
 
     def _closed_form(self, q: int, deadline: Deadline) -> tuple[Array, float, float]:
-        """Optimum for linear functions: leading eigenvectors of Y Y', less the mean of the rest."""
+        """The optimum for linear functions, from the eigenvalues and eigenvectors of Y Y'."""
         n, D = self._data.shape
         left, sizes, _ = np.linalg.svd(self._data, full_matrices=False)
         values = sizes**2 / D
@@ -194,6 +194,7 @@ class GPLVM(Embedding):
         return fix_signs(latent), 1.0, noise
 
     def _searched(self, q: int, deadline: Deadline) -> tuple[Array, float, float]:
+        """Coordinates, signal and noise by L-BFGS."""
         n, size = len(self._data), self._data.size
 
         def scaled(point: Array) -> tuple[float, Array]:
@@ -205,7 +206,7 @@ class GPLVM(Embedding):
             if deadline.is_over():
                 raise StopIteration
 
-        # Columns of variance one are some widths of the kernel across.
+        # With columns of variance one, the points span a few widths of the kernel.
         start = np.sqrt(n) * np.linalg.svd(self._data, full_matrices=False)[0][:, :q]
         point = np.concatenate([[0.0, np.log(_NOISE[0])], start.ravel()])
         bounds = [(None, np.log(_LARGEST_SIGNAL)), (None, None), *[(None, None)] * (n * q)]
@@ -219,15 +220,15 @@ class GPLVM(Embedding):
                 options=options,
             )  # fmt: skip
             point, self.n_iter_ = found.x, self.n_iter_ + int(found.nit)
-        # 1 is the limit of steps, 99 the callback; 2 is a line search ended by rounding.
+        # Status 1 is the limit of steps, 99 the callback; 2 is a line search ended by rounding.
         self.converged_ = found.status in (0, 2)
         signal, noise = np.exp(point[:2]).tolist()
         return on_principal_axes(point[2:].reshape(n, q)), signal, noise
 
 
 def _in_a_unit(centred: Array) -> tuple[float, Array]:
-    """The root mean square of the data, and the data over it."""
+    """The root mean square of the data, and the data divided by it."""
     largest = float(np.abs(centred).max())
-    # Squares of small remainders of large numbers underflow.
+    # Scaled by the largest entry first, because squares of small numbers underflow.
     unit = largest * float(np.sqrt(np.mean(np.square(centred / (largest or 1.0))))) or 1.0
     return unit, centred / unit

@@ -30,15 +30,15 @@ from sdpdr.program import Factor
 from sdpdr.program.face import complete_multipliers
 
 RELATIONS = ("inequality", "equality")
-# The penalty grows by this factor where a round has not cut the violation to that share.
+# The penalty grows by this factor if a round has not cut the violation to this share.
 _GROWTH, _CUT = 3.0, 0.25
-# Relative gap from which a converged answer is called a rank too small.
+# Relative gap above which the message says that the rank may be too small.
 _OPEN = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class NonConvexUnfolding:
-    """Coordinates from the augmented Lagrangian, with their proof; see `ncmvu`."""
+    """Coordinates from the augmented Lagrangian, with their certificate; see `ncmvu`."""
 
     embedding: Array
     value: float
@@ -59,7 +59,7 @@ class NonConvexUnfolding:
 
     @property
     def message(self) -> str:
-        """How it ended, in words."""
+        """An explanation of how the search ended."""
         if self.stopped:
             return (
                 f"The time limit ended it with lengths off by {self.violation:.1e}, at the value "
@@ -103,10 +103,10 @@ def ncmvu(
     graph : NeighborGraph
         Connected.
     rank : int, default 3
-        r, at most n - 1. Higher ranks than the embedding wanted have fewer local optima.
+        r, at most n - 1. Ranks above the dimension of the embedding have fewer local optima.
     isometry : {"inequality", "equality"}, default "inequality"
     start : array of shape (n, d), optional
-        Points of the nodes to begin with, on their r principal axes; drawn at random by default.
+        Initial points of the nodes, whose r principal axes are used; random by default.
     tol : float, default 1e-8
         Largest relative error of a squared length aimed at.
     max_iter : int, default 60
@@ -180,7 +180,7 @@ def ncmvu(
         pull = w + s * _relative_changes(small, R) * small.sqdist
         if isometry == "inequality":
             pull = np.maximum(pull, 0.0)
-        # Zero where the edge is as long as allowed, or slack without a multiplier.
+        # Zero if the edge has its length, or is shorter and has no multiplier.
         residual = float(np.max(np.abs(pull - w) / (s * small.sqdist)))
         w, converged = pull, residual <= tol
         stopped = not converged and deadline.is_over()
@@ -266,7 +266,7 @@ class NCMVU(Embedding):
     rank : int, optional
         Columns while unfolding; by default three, or n_components if that is more.
     n_neighbors : int, default 6
-        Of fewer other points all are taken, with a ``FewPointsWarning``.
+        If there are fewer other points, all are taken, with a ``FewPointsWarning``.
     isometry : {"inequality", "equality"}, default "inequality"
     tol : float, default 1e-8
         Largest relative error of a squared length aimed at.
@@ -309,7 +309,7 @@ class NCMVU(Embedding):
     def fit(self, X: Any, y: Any = None) -> NCMVU:
         """Learn the embedding of the rows of X; y is not used."""
         if sp.issparse(X):
-            validate.points(X)  # which refuses them
+            validate.points(X)  # raises an error
         search = partial(knn, X, connect="bridges")
         graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
         note_columns(self, X)

@@ -1,4 +1,4 @@
-"""Baselines by name, most of them of scikit-learn, on the graph of our methods."""
+"""Baselines by name, most of them from scikit-learn, on the graph that our methods use."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def isomap(
 ) -> Array:
     """Isomap: classical scaling of the lengths of shortest paths.
 
-    As ``sklearn.manifold.Isomap``, but a graph that falls into parts is refused, by a
-    `DisconnectedGraphError`. Exact for convex pieces of a plane, densely sampled; holes are
-    stretched [Tenenbaum, de Silva and Langford, Science 290, 2000].
+    As ``sklearn.manifold.Isomap``, but a disconnected graph raises a `DisconnectedGraphError`. It
+    is exact for densely sampled convex pieces of a plane; holes are stretched [Tenenbaum, de Silva
+    and Langford, Science 290, 2000].
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def isomap(
 
 
 def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int = 0) -> Array:
-    """Locally linear embedding: each point the same mean of its neighbours as in the data.
+    """Locally linear embedding: points are the same weighted means of neighbours as in the data.
 
     ``sklearn.manifold.LocallyLinearEmbedding``, whose columns are orthonormal [Roweis and Saul,
     Science 290, 2000].
@@ -98,7 +98,7 @@ def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int 
     n_components, n_neighbors
         As for `isomap`.
     seed : int, default 0
-        Of the start of the eigenvalue iteration.
+        Seed of the start of the eigenvalue iteration.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def laplacian_eigenmaps(
     metric: str = "euclidean",
     seed: int = 0,
 ) -> Array:
-    """Laplacian eigenmaps: the slowest vibrations of the graph of `sdpdr.graphs.knn`.
+    """Laplacian eigenmaps: the lowest eigenvectors of the graph of `sdpdr.graphs.knn`.
 
     ``sklearn.manifold.SpectralEmbedding``; the unit is arbitrary [Belkin and Niyogi, Neural
     Computation 15, 2003].
@@ -159,7 +159,7 @@ def kernel_pca(
     metric: str = "euclidean",
     seed: int = 0,
 ) -> Array:
-    r"""Principal component analysis with a kernel given in advance, ``sklearn``'s `KernelPCA`.
+    r"""Principal component analysis with a fixed kernel, ``sklearn``'s `KernelPCA`.
 
     Maximum Variance Unfolding *learns* the kernel; this is the result of a fixed one [Schölkopf,
     Smola and Müller, Neural Computation 10, 1998].
@@ -174,7 +174,7 @@ def kernel_pca(
         By default 1 / (2 median of the squared distances) for ``"rbf"``, and scikit-learn's own
         1 / D for the others.
     seed : int, default 0
-        Of the start of the eigenvalue iteration.
+        Seed of the start of the eigenvalue iteration.
 
     Examples
     --------
@@ -203,12 +203,13 @@ def kernel_pca(
 
 
 def _check_components(n_components: object, n: int) -> None:
+    """Raise an error unless the number of components is between 1 and n - 1."""
     why = f"of {n} distinct points"
     validate.positive_integer("n_components", n_components, at_most=n - 1, why=why)
 
 
 def _graph(X: Any, n_components: int, n_neighbors: int, metric: str) -> tuple[NeighborGraph, Space]:
-    """The graph of our methods and its points: duplicates merged, in one part."""
+    """The connected graph of our methods and its points, with duplicates merged."""
     graph = knn(X, n_neighbors, metric=metric)
     _check_components(n_components, graph.n)
     space = graph.provenance.space
@@ -217,6 +218,7 @@ def _graph(X: Any, n_components: int, n_neighbors: int, metric: str) -> tuple[Ne
 
 
 def _fitted(name: str, estimator: Any, data: Any) -> Array:
+    """The embedding by an estimator of scikit-learn, with fixed signs."""
     try:
         found = np.asarray(estimator.fit_transform(data), dtype=float)
     except ValueError as error:
@@ -225,6 +227,7 @@ def _fitted(name: str, estimator: Any, data: Any) -> Array:
 
 
 def _points(space: Space) -> Array:
+    """The dense coordinates of the points."""
     if not isinstance(space, Euclidean):
         raise DataTypeError(
             "X is sparse, and this method takes coordinates of dense points. Reduce X first, with "

@@ -23,8 +23,8 @@ from sdpdr.families.unfold.completion import classically_scaled
 from sdpdr.graphs.space import make_space
 from sdpdr.linalg.spectral import on_principal_axes
 
-# Rate of the first and of the last cycle of SPE, and what keeps a step between coinciding points
-# finite.
+# Rate of the first and of the last cycle of SPE, and a small length that keeps steps of coinciding
+# points finite.
 _RATES, _NEAR = (2.0, 0.1), 1e-9
 
 
@@ -48,7 +48,7 @@ def stress(distances: ArrayLike, embedding: ArrayLike) -> float:
 
 
 def kruskal_stress(distances: ArrayLike, embedding: ArrayLike) -> float:
-    r"""Kruskal's stress of an order of distances: 0 where the order is kept, at most 1.
+    r"""Kruskal's stress: 0 if the embedding has the order of the distances, at most 1.
 
     .. math::
 
@@ -82,7 +82,7 @@ def kruskal_stress(distances: ArrayLike, embedding: ArrayLike) -> float:
 
 
 def spe_stress(distances: ArrayLike, embedding: ArrayLike, cutoff: float = np.inf) -> float:
-    r"""Stress that Sammon's map and stochastic proximity embedding lower.
+    r"""The stress that Sammon's map and stochastic proximity embedding minimise.
 
     .. math:: \frac{\sum (d'_{ij} - d_{ij})^2 / d_{ij}}{\sum d_{ij}}
 
@@ -110,7 +110,7 @@ def spe_stress(distances: ArrayLike, embedding: ArrayLike, cutoff: float = np.in
 
 
 def _pairs(distances: ArrayLike, embedding: ArrayLike) -> tuple[Array, Array]:
-    """Distances wanted and as they are, of the pairs i < j."""
+    """Given and embedded distances of the pairs i < j."""
     D, Y = np.asarray(distances, dtype=float), np.asarray(embedding, dtype=float)
     if Y.ndim != 2 or D.shape != (Y.shape[0],) * 2:
         raise ShapeError(
@@ -131,9 +131,9 @@ def metric_mds(
     max_iter: int = 300,
     tol: float = 1e-6,
 ) -> Array:
-    r"""Metric multidimensional scaling: the `stress` of an embedding, lowered by majorization.
+    r"""Metric multidimensional scaling: the `stress` of an embedding, minimised by majorization.
 
-    scikit-learn's ``smacof`` from classical scaling, above which it never ends. It is not convex
+    scikit-learn's ``smacof``, starting at classical scaling. The problem is not convex
     [review, (2.13); de Leeuw, "Applications of convex analysis to multidimensional scaling", 1977].
 
     Parameters
@@ -144,7 +144,7 @@ def metric_mds(
         With ``"precomputed"`` X holds PLAIN distances.
     max_iter : int, default 300
     tol : float, default 1e-6
-        A step that lowers the stress by a smaller share of the squared distances is the last one.
+        Stop at a step that lowers the stress by a smaller share of the squared distances.
 
     Examples
     --------
@@ -166,10 +166,10 @@ def nonmetric_mds(
     max_iter: int = 300,
     tol: float = 1e-6,
 ) -> Array:
-    r"""Non-metric multidimensional scaling: the order of the distances, kept as well as can be.
+    r"""Non-metric multidimensional scaling: preserves the order of the distances.
 
-    scikit-learn's ``smacof``: monotone regression and a step of majorization in turn. The unit is
-    arbitrary, and dissimilarities of zero count as unknown [Kruskal, Psychometrika 29, 1964].
+    scikit-learn's ``smacof``, which alternates monotone regression and a step of majorization. The
+    unit is arbitrary, and zero dissimilarities count as unknown [Kruskal, Psychometrika 29, 1964].
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def nonmetric_mds(
     """
     if metric != "precomputed":
         return _scaled(plain_distances(X, metric), n_components, max_iter, tol, by_order=True)
-    # Dissimilarities need not be distances, so none is said to be too long for one.
+    # Dissimilarities need not be distances, so the triangle inequality is not checked.
     D = squared_distances(X, squared=True, at_least=2)
     if np.isinf(D).any():
         raise DataError(
@@ -199,6 +199,7 @@ def nonmetric_mds(
 
 
 def _scaled(D: Array, n_components: int, max_iter: int, tol: float, *, by_order: bool) -> Array:
+    """Scaling by ``smacof``, on principal axes."""
     first = _classical_start(D, n_components)
     # smacof fits scikit-learn's own regression, which respects the output set for transformers.
     with config_context(transform_output="default"):
@@ -216,6 +217,7 @@ def _scaled(D: Array, n_components: int, max_iter: int, tol: float, *, by_order:
 
 
 def _classical_start(D: Array, n_components: int) -> Array:
+    """Classical scaling, after a check of the number of components."""
     why = f"one less, of {len(D)} points"
     width = validate.positive_integer("n_components", n_components, at_most=len(D) - 1, why=why)
     return classically_scaled(D, width)
@@ -230,7 +232,7 @@ def plain_distances(X: ArrayLike, metric: str) -> Array:
 
 
 class OfDistances(Embedding):
-    """Base of embeddings made of all distances, between points or as they are passed."""
+    """Base of embeddings that need all distances, of points or precomputed."""
 
     metric: str
     _embedded: Callable[[Array], Array]
@@ -250,7 +252,7 @@ class OfDistances(Embedding):
 
 
 def sammon_slope(distances: Array, embedding: Array) -> tuple[float, Array]:
-    """Sammon's stress and its slope, to which pairs that coincide contribute nothing."""
+    """Sammon's stress and its gradient, to which coinciding pairs do not contribute."""
     d, now = squareform(distances, checks=False), pdist(embedding)
     shares = np.zeros_like(now)
     np.divide(now - d, d * now, out=shares, where=(d > 0.0) & (now > 0.0))
@@ -261,14 +263,14 @@ def sammon_slope(distances: Array, embedding: Array) -> tuple[float, Array]:
 
 @dataclass(eq=False, repr=False)
 class Sammon(OfDistances):
-    r"""Sammon's map: distances kept relatively, so that short ones count. A baseline.
+    r"""Sammon's map: preserves distances relative to their size, so short ones count. A baseline.
 
     .. math::
 
         \min_Y\ \frac{\sum_{i<j} (d_{ij} - |y_i - y_j|)^2 / d_{ij}}{\sum_{i<j} d_{ij}}
 
-    by L-BFGS with exact gradients, from classical scaling, to a stationary point. Points that
-    coincide stay together.
+    by L-BFGS with exact gradients, from classical scaling to a stationary point. Coinciding points
+    stay together.
 
     Parameters
     ----------
@@ -277,15 +279,15 @@ class Sammon(OfDistances):
         With ``"precomputed"`` X holds PLAIN distances.
     max_iter : int, default 500
     tol : float, default 1e-6
-        Largest entry of the gradient at which to stop, with distances of mean one and the objective
-        times n.
+        Largest entry of the gradient at which to stop, for distances of mean one and n times the
+        objective.
 
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
         Centred, on its principal axes.
     stress_ : float
-        Without a unit.
+        The minimised stress, which has no unit.
     n_iter_ : int
     converged_ : bool
         Whether it ended before ``max_iter``.
@@ -327,7 +329,7 @@ class Sammon(OfDistances):
             "ftol": 0.0,
         }
         found = minimize(objective, first.ravel(), jac=True, method="L-BFGS-B", options=options)
-        # 1 is the limit; 2 is a line search that rounding ended.
+        # Status 1 is the limit of steps; 2 is a line search ended by rounding.
         self.n_iter_, self.converged_ = int(found.nit), found.status != 1
         places = unit * on_principal_axes(found.x.reshape(first.shape))
         self.stress_ = spe_stress(D, places)
@@ -346,8 +348,8 @@ class SPE(OfDistances):
         y_i \leftarrow y_i + \frac{\ell}{2} \frac{d_{ij} - d'_{ij}}{d'_{ij}} (y_i - y_j),
         \qquad y_j \text{ opposite},
 
-    while the rate :math:`\ell` falls from 2 to 0.1; 50 n pairs are drawn at each rate, as matchings
-    of which no two share a point, so that they move at once as they would one by one.
+    while the rate :math:`\ell` falls from 2 to 0.1. At each rate 50 n pairs are drawn, in
+    matchings: pairs that share no point can be moved at the same time.
 
     Parameters
     ----------
@@ -365,7 +367,7 @@ class SPE(OfDistances):
     embedding_ : array of shape (n, n_components)
         Centred.
     stress_ : float
-        Its `spe_stress`.
+        The `spe_stress` of the embedding.
     n_features_in_ : int
 
     References

@@ -1,1 +1,1 @@
-"""Unfolding with scikit-learn's face."""
+"""Unfolding as estimators of scikit-learn."""

@@ -25,48 +25,48 @@ from sdpdr.model import Model
 from sdpdr.model.blocks import Relation, Slack
 from sdpdr.program import Solution
 
-# Share of the lengths from which on coordinates and data are said not to fit each other.
+# Relative error of the lengths from which a warning says that coordinates and data disagree.
 _MISSED = 0.5
-# Coordinates further apart than so many times the way between them are in another unit. Noise and
-# short cuts make it 1.1 at most.
+# Coordinates whose distances exceed this multiple of the paths between them have another unit.
+# With noise and shortcuts the multiple is 1.1 at most.
 _FAR = 3.0
-# Anchors at most from which ways are measured.
+# Largest number of anchors from which paths are computed.
 _MEASURED = 50
-# Penalty of a relative change of squared length, beside the squared extent of the anchors: the
-# variance that a point could gain by it.
+# Penalty of a relative change of squared length, relative to the squared extent of the anchors,
+# which is the variance that a point could gain by the change.
 _PRICE = 100.0
 
 
 @dataclass(eq=False, repr=False)
 class AnchoredMVU(LengthEmbedding):
-    """Unfolding with some coordinates known: the others are found in the same coordinates.
+    """Unfolding in which some coordinates are known, and the others are found.
 
-    Solves `sdpdr.methods.anchored_mvu`. ``trust_`` is the distance of unknown points from the
-    space of the coordinates, which the program lets them leave.
+    Solves `sdpdr.methods.anchored_mvu`. The program lets unknown points leave the space of the
+    coordinates; ``trust_`` is their distance from it.
 
     Parameters
     ----------
     n_components : int, default 2
         Dimension of the embedding if no coordinates are known; else their number.
     isometry : {"auto", "inequality", "equality"}, blocks.Band or blocks.Slack, default "auto"
-        By default lengths change at a penalty so high that they do so by about one percent where
-        coordinates and lengths agree: a relative change of a squared length costs a hundred times
-        the squared extent of the anchors and the ways beyond them. Edges are chords: coordinates
-        measured along a bent sheet contradict lengths that may not grow. Without any coordinates
-        ``"inequality"``.
+        By default changes of lengths are penalized: a relative change of a squared length costs a
+        hundred times the squared extent of the anchors and the paths beyond them, so that lengths
+        change by about one percent if coordinates and lengths agree. Edges are chords, so
+        coordinates measured along a bent sheet contradict lengths that may not grow. Without any
+        coordinates the default is ``"inequality"``.
     connect : {"bridges", "mst", "largest", "error", "none"}, default "bridges"
-        As for `sdpdr.MVU`; with ``"none"`` the graph may fall into parts, each of which then needs
-        a known point.
+        As for `sdpdr.MVU`; with ``"none"`` the graph may be disconnected, and each component then
+        needs an anchor.
     n_neighbors, metric, angles, extension, solver, form, landmarks, tol, time_limit, random_state
         As for `sdpdr.MVU`.
 
     Attributes
     ----------
     embedding_ : array of shape (n, r)
-        In the coordinates given; known rows are as given.
+        In the coordinates of y; known rows are as given.
     trust_ : array of shape (n,)
-        Squared distance of each point from the space of the coordinates. Between points where it
-        is 0, lengths are those of the program; other positions may have the same.
+        Squared distance of each point from the space of the coordinates. Lengths between points
+        with 0 are those of the program; other positions may have the same lengths.
     anchors_ : array of int
         Samples of known coordinates.
     gram_ : array or Factor
@@ -77,8 +77,8 @@ class AnchoredMVU(LengthEmbedding):
     Raises
     ------
     DataError, ShapeError, DisconnectedGraphError, InfeasibleError
-        From `fit`, as `sdpdr.methods.anchored_mvu`; or by default, if coordinates are in a unit
-        that is several times smaller than that of the data.
+        From `fit`, as for `sdpdr.methods.anchored_mvu`; by default also if the unit of the
+        coordinates is several times smaller than that of the data.
 
     Warns
     -----
@@ -106,14 +106,14 @@ class AnchoredMVU(LengthEmbedding):
     isometry: Relation | Literal["auto"] = "auto"  # type: ignore[assignment]  # one word more than the base
 
     def fit(self, X: Any, y: Any = None) -> AnchoredMVU:
-        """Find the coordinates that are not known.
+        """Find the unknown coordinates.
 
         Parameters
         ----------
         X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
         y : array_like of shape (n,) or (n, r), optional
-            Coordinates; rows with nan are to be found. Without any this is `sdpdr.MVU`, with
-            a warning. Messages name rows of a frame by its index.
+            Coordinates; rows of nan are found. Without any this is `sdpdr.MVU`, with a warning.
+            Messages name rows of a frame by its index.
 
         Returns
         -------
@@ -128,8 +128,8 @@ class AnchoredMVU(LengthEmbedding):
         relation: Any = self.isometry
         if not nodes.size:
             warn(
-                "no coordinates are known, so this is an unfolding as of MVU: pass y with a row "
-                "for each sample, its coordinates, or nan where they are to be found.",
+                "no coordinates are known, so the unfolding is that of MVU: pass y with the "
+                "coordinates of each sample as a row, and nan for those to be found.",
                 FewAnchorsWarning,
             )
             relation = "inequality" if relation == "auto" else relation
@@ -151,22 +151,22 @@ class AnchoredMVU(LengthEmbedding):
         warn(
             f"edges miss their lengths by {missed.share:.0%} of their root mean square, most "
             f"between samples {a} and {b}: {missed.given:.4g} in the data, {missed.found:.4g} in "
-            "the coordinates given. See whether coordinates and data are in one unit, whether a "
-            "coordinate is wrong, and whether neighbours are neighbours (n_neighbors).",
+            "the coordinates given. Check that coordinates and data have one unit, that all "
+            "coordinates are right, and that edges join true neighbours (n_neighbors).",
             MissedLengthsWarning,
         )
 
     @property
     def explained_variance_ratio_(self) -> Array:
-        """As of `MVU` where no coordinates are known; those given are no eigenvectors."""
+        """As for `MVU` if no coordinates are known; given coordinates are not eigenvectors."""
         if self._known[1].size:
-            raise AttributeError("coordinates that are given are no eigenvectors; see trust_.")
+            raise AttributeError("given coordinates are not eigenvectors; see trust_.")
         return super().explained_variance_ratio_
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         _, nodes, coordinates = self._known
         if nodes.size:
-            # The matrix has rows for dimensions beside those for points.
+            # The matrix has rows for the dimensions as well as for points.
             self.eigenvalues_ = solution.spectrum()
             placed = place(solution, graph, nodes, coordinates)
         else:
@@ -178,26 +178,26 @@ class AnchoredMVU(LengthEmbedding):
 
 
 def _require_one_unit(ways: Array, places: Array) -> None:
-    """Refuse coordinates much further apart than the ways between them, which no bend explains."""
+    """Raise an error if coordinates are much further apart than the paths between them."""
     apart = np.linalg.norm(places[:, None] - places[None], axis=2)
     joined = np.isfinite(ways) & (ways > 0.0)
     times = float(np.median(apart[joined] / ways[joined])) if joined.any() else 0.0
     if times > _FAR:
         raise DataError(
-            f"half of the pairs of coordinates are further apart than {times:.3g} times the ways "
-            "between them in the data. Bring both to one unit: divide y by that number, or "
+            f"half of the pairs of coordinates are further apart than {times:.3g} times the paths "
+            "between them in the data. Use one unit for both: divide y by that number, or "
             "multiply X by it."
         )
 
 
 def _penalized(coordinates: Array, further: float) -> Slack:
-    """Lengths that change at a penalty, beside the extent of coordinates and ways further out."""
+    """The penalty of changes, scaled by the extent of coordinates and the paths beyond them."""
     extent = np.square(coordinates - coordinates.mean(axis=0)).sum(axis=1).max()
     return Slack(_PRICE * (float(np.sqrt(extent)) + further) ** 2, relative=True)
 
 
 def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
-    """Samples of known coordinates, their nodes (each once), and the coordinates of these."""
+    """Samples of known coordinates, their distinct nodes, and the coordinates of the nodes."""
     n = graph.index.size
     if y is None:
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 0))
@@ -227,7 +227,7 @@ def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
         )
     if nodes.size == graph.n:
         raise DataError(
-            "coordinates of all points are known, so that nothing is left to be found. Mark those "
-            "that are not known by nan."
+            "the coordinates of all points are known, so there is nothing to find. Mark unknown "
+            "ones by nan."
         )
     return samples, nodes, coordinates

@@ -20,7 +20,7 @@ from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
 
-# Share of the largest eigenvalue below which a column is rounding.
+# Share of the largest eigenvalue below which a column is a rounding error.
 _NOTHING = 1e-12
 
 
@@ -34,10 +34,10 @@ class ARE(GramEmbedding):
     Parameters
     ----------
     inverse : mapping of labels, optional
-        ``{"L": "R"}`` says that L undoes R.
+        ``{"L": "R"}`` means that L undoes R.
     hops : int, optional
-        For many states: see `sdpdr.methods.are`. ``action_error_`` then tells whether the
-        answer is one to the whole program.
+        For many states: see `sdpdr.methods.are`. The answer then solves the whole program if
+        ``action_error_`` is zero.
     n_components, n_neighbors, isometry, metric, angles, connect, extension
         As for `sdpdr.MVU`; states that follow each other are joined, too.
     solver, form, tol, time_limit, random_state
@@ -95,9 +95,9 @@ class ARE(GramEmbedding):
             The states of all sequences, one sequence after the other.
         y : ignored
         actions : str or sequence of n - s labels, optional
-            The action between each state and the next of its sequence, for s sequences; ``None``
-            among them is an unknown action. Without any this is `MVU` on the same
-            graph. In a pipeline, pass ``are__actions=...`` to its ``fit``.
+            The action between each state and the next one of its sequence, for s sequences;
+            ``None`` is an unknown action. Without any actions this is `MVU` on the same graph. In
+            a pipeline, pass ``are__actions=...`` to its ``fit``.
         lengths : sequence of int, optional
             Number of states of each sequence; by default there is one.
 

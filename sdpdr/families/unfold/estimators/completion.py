@@ -1,4 +1,4 @@
-"""Distance completion as an estimator: some distances in, points and all distances out."""
+"""Distance completion as an estimator: from some distances to points and all distances."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from sdpdr.graphs import complete
 from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
 
-# Errors that are more than noise, beside the root mean square of the lengths given. Gaussian noise
-# of 10 % leaves 0.06 to 0.1 in the root mean square, and up to 0.54 in the worst of 1770 pairs.
-# Points of a cube in the plane have 0.07 to 0.19, one length of 66 to 538 that is ten times as long
-# leaves 0.1 to 0.7, and 1.3 to 12 in that pair.
+# Root mean square and largest error, relative to the root mean square of the given lengths, beyond
+# which noise is not the reason. With Gaussian noise of 10 % they are 0.06 to 0.1, and up to 0.54
+# for 1770 pairs. For points of a cube in the plane the first is 0.07 to 0.19. If one length among
+# 66 to 538 is ten times too long, they are 0.1 to 0.7, and 1.3 to 12.
 _NOISE, _WORST = 0.125, 1.0
 # Share of the default limit of a minute for the program. For 1000 points its proofs and the last
 # step take up to 14 seconds more.
@@ -48,77 +48,77 @@ _FOR_PROGRAM = 0.75
 class DistanceCompletion(DefaultTimeLimit, Embedding):
     """Points, and all their distances, from some distances that may be noisy.
 
-    Two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points in any
-    number of dimensions, from nowhere, and its answer is certified. These are projected to
-    ``n_components`` dimensions, and moved to a local minimum of raw stress, `sdpdr.methods.refine`,
-    of which nothing is proved. Without anchors positions are found up to rotation, reflection and
-    shift, see `scipy.spatial.procrustes`.
+    There are two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points
+    in any number of dimensions, without initial positions, and its answer is certified. The points
+    are then projected to ``n_components`` dimensions, and moved to a local minimum of raw stress by
+    `sdpdr.methods.refine`, which is not certified. Without anchors, positions are found up to
+    rotation, reflection and translation, see `scipy.spatial.procrustes`.
 
     Parameters
     ----------
     n_components : int, default 2
         Dimension of the positions; with anchors, their number of coordinates instead.
     misfit : {"auto", "square", "absolute", ...}, blocks.Band or blocks.Slack, default "auto"
-        Penalty of a distance that changes: the square of the relative change of its square, the
-        default without anchors; or its absolute value, the default with anchors, which changes
-        none at all where that is possible, but takes longer where it is not; or another relation
-        of `sdpdr.methods.distance_completion`.
+        Penalty of a changed distance: the square of the relative change of its square (the
+        default without anchors), or the absolute value (the default with anchors), with which no
+        distance changes if that is possible, but which takes longer if it is not; or another
+        relation of `sdpdr.methods.distance_completion`.
     price : float, optional
         Weight of ``"square"`` and ``"absolute"``, without a unit; by default 1000 and 100.
     refined : bool, default True
         Whether to take the second step.
     time_limit : float, "auto" or None, default "auto"
-        Seconds, of the first step; None for no limit. The point found by then is kept, with a
-        warning. By default 45, so that all is over in about a minute, unless a solver is named.
+        Seconds for the first step; None for no limit. The point found by then is kept, with a
+        warning. By default 45, so that a fit takes about a minute, unless a solver is named.
     solver, tol, random_state
         As for `sdpdr.MVU`.
 
     Attributes
     ----------
     embedding_, relaxed_ : array of shape (n, r)
-        Positions after both steps, and after the first, which stretches lengths: two points by
-        1 / (2 price) of theirs for ``"square"``. Anchors are where they were said to be.
+        Positions after both steps, and after the first. The first step stretches lengths: that of
+        two points by 1 / (2 price) for ``"square"``. Anchors have the given coordinates.
     start_ : {"program", "paths"}
-        Where the last step began that ended in the smaller stress: positions of the program, or
-        classical scaling of shortest paths. Paths are not tried where the program's have the
-        distances already, nor of more than 3000 points: of 6000 they took 20 seconds and 1.3 GB.
+        The initial positions of the second step with the smaller stress: those of the program, or
+        classical scaling of shortest paths. Paths are not tried if the program's positions already
+        have the distances, nor for more than 3000 points: for 6000 they took 20 seconds and 1.3 GB.
     rmse_, relaxed_rmse_ : float
-        Root mean square difference of known distances from those between the positions.
+        Root mean square difference between known distances and those of the positions.
     distances_ : array of shape (n, n)
-        Those known, and those between the positions where none was known. Not squared.
+        Known distances, and distances of the positions for other pairs. Not squared.
     gram_ : array or Factor
         The matrix K of the program; with anchors Z, bordered by their coordinates.
     eigenvalues_ : array
-        Its spectrum. More than r that matter: the distances are noisy, or fit in no r dimensions.
+        Its spectrum. More than r large ones mean that the distances are noisy, or do not fit in r
+        dimensions.
     trust_ : array of shape (n,)
         With anchors: squared distance of each point of the program from the space of coordinates.
-        Where it is zero the program's lengths hold at the positions found, which need not be the
-        only such positions.
+        If it is zero, the positions have the program's lengths; other positions may have them, too.
     anchors_ : array of int
         Samples of known coordinates.
     graph_ : NeighborGraph
-        Its edges are the distances that are known.
+        Its edges are the known distances.
     solution_ : Solution
-        Of the program, with its certificate.
+        The solution of the program, with its certificate.
     unit_ : float
-        The length that is one in the program and its matrix: with anchors and a price, the root
-        mean square of the known distances; else 1.
+        The unit of length in the program and its matrix: with anchors and a price, the root mean
+        square of the known distances; else 1.
 
     Raises
     ------
     DataError
-        From `fit`: contradicting distances, a point of which none is known, or coordinates that do
-        not fit the distances.
+        From `fit`: contradicting distances, a point without any known distance, or coordinates
+        that contradict the distances.
     DisconnectedGraphError
-        Parts between which no distance is known, of which one has no anchor.
+        The known distances are disconnected, and a component has no anchor.
 
     Warns
     -----
     FewAnchorsWarning
-        The anchors span too little, so that mirror images of the others fit as well.
+        The anchors span too few dimensions, so that mirror images of other points fit as well.
     MissedLengthsWarning
         After both steps, positions miss the distances by more than an eighth of their root mean
-        square, or one of them by all of it, more than noise of 10 % does.
+        square, or one of them by all of it: more than with noise of 10 %.
     UncertifiedWarning
 
     References
@@ -159,7 +159,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
             ``scipy.sparse.coo_array((distance, (i, j)), shape=(n, n))``. Messages name points of a
             frame by its index.
         y : array_like of shape (n, r), optional
-            Anchors: coordinates, with rows of nan where they are not known.
+            Coordinates of the anchors, and rows of nan for other points.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
             return self._learn(X, y)
 
     def _learn(self, X: Any, y: Any) -> DistanceCompletion:
-        """`fit`, where messages name points as the data do."""
+        """`fit`, inside a context in which messages name points as the data do."""
         with warnings.catch_warnings():
             # Noisy distances break the triangle inequality.
             warnings.simplefilter("ignore", SquaredDistancesWarning)
@@ -213,7 +213,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         return _FOR_PROGRAM * self.default_time_limit if self._is_limit_ours() else self._limit()
 
     def _way_out(self, solution: Solution) -> str:
-        """Advice beside that of the status, where nothing is proved."""
+        """Further advice if nothing is proved."""
         words = [EXACT_LENGTHS.format("misfit")] if self.misfit == "equality" else []
         if solution.status is Status.TIME_LIMIT and self._is_limit_ours():
             words.insert(0, more_time(self._seconds()))
@@ -234,12 +234,11 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         missed, r = missed_lengths(self.graph_, self.unit_ * places), places.shape[1]
         if missed.share > _NOISE or missed.most > _WORST:
             warn(
-                f"places in {r} dimensions do not have the distances given: they miss them by "
+                f"positions in {r} dimensions do not have the given distances: they miss them by "
                 f"{self.rmse_:.3g} (rmse_), {missed.share:.0%} of their root mean square. Worst "
                 f"are points {numbered(missed.samples)}: {missed.given:.4g} given, "
-                f"{missed.found:.4g} found. See whether that distance is right, whether anchors "
-                "and distances are in one unit, and whether the points need more dimensions "
-                "(n_components).",
+                f"{missed.found:.4g} found. Check that distance, that anchors and distances have "
+                "one unit, and whether the points need more dimensions (n_components).",
                 MissedLengthsWarning,
             )
 

@@ -40,22 +40,23 @@ from sdpdr.program.point import Point, Value, principal_places
 from sdpdr.solving.solve import solve
 
 EXACT_LENGTHS = (
-    "Exact lengths often leave no interior, without which proofs fail; "
+    "With exact lengths there often is no interior, without which proofs fail; "
     "{}=sdpdr.blocks.Band(0.05) or 'inequality' leaves one."
 )
-# Seconds for programs where no limit, solver or form is requested.
+# Seconds for programs if no limit, solver or form is requested.
 PATIENCE = 60.0
 # Share of the squared length of edges below which they count as lost.
 _KEPT = 0.5
 
 
 def more_time(seconds: float | None) -> str:
-    """How to give a program more than the seconds that are its default, in a message."""
+    """A sentence for messages that says how to give a program more than its default time."""
     way = either("time_limit=None lets it go on to its end", "--time-limit gives it more")
     return f"It had {seconds:g} seconds; {way}."
 
 
 def _require_extension(estimator: Placing) -> None:
+    """Raise an error if no map was requested."""
     if estimator.extension is None:
         raise AttributeError(
             "the embedding is of the points of the fit alone; pass extension='kernel' (or another "
@@ -65,34 +66,35 @@ def _require_extension(estimator: Placing) -> None:
 
 
 class _Framed(Named):
-    """Methods that return places, as frames where `set_output` requests them.
+    """The methods that return coordinates, as frames if `set_output` requests them.
 
-    scikit-learn wraps these here, where they are unconditional: what it wraps is available always,
-    and the map is not.
+    scikit-learn wraps these methods, and wrapped methods are always available; `Placing` makes
+    them available only if there is a map.
     """
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Learn the embedding and return it, shape (n, n_components).
 
-        With an extension, the places that its map gives, as ``fit(X).transform(X)``: the next step
-        of a pipeline then sees old and new points alike. ``fit_params`` are passed on to ``fit``.
+        With an extension, return the coordinates that its map gives, as ``fit(X).transform(X)``, so
+        that the next step of a pipeline sees old and new points alike. ``fit_params`` are passed to
+        ``fit``.
         """
         self.fit(X, y, **fit_params)
         return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
 
     def transform(self, X: Any) -> Array:
-        """Coordinates of points, by the map learned beside the embedding.
+        """Coordinates of points, by the map that was learned with the embedding.
 
-        X holds m points, or distances to the samples of the fit, (m, n). Points of the fit are not
-        looked up: the map smooths, and ``embedding_`` has their positions. Points far from all of
-        the fit are placed by little; ``extension_.trust`` says by how much.
+        X holds m points, or distances to the samples of the fit, (m, n). Points of the fit are
+        mapped, too: the map smooths, and ``embedding_`` has their positions. The coordinates of
+        points far from all of the fit are unreliable, see ``extension_.trust``.
         """
         check_is_fitted(self, "extension_")
         return as_precise(self.extension_(self._new(X)), X)
 
 
 class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # of scikit-learn
-    """Base of embeddings that learn a map of all points beside them, if they are asked for one."""
+    """Base of embeddings that also learn a map of all points, if one is requested."""
 
     extension: str | None
     metric: str
@@ -107,7 +109,7 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
     transform = Provided(_require_extension)(_Framed.transform)
 
     def _extend(self, X: Any) -> None:
-        """Learn the map, the last step of a fit."""
+        """Learn the map, as the last step of a fit."""
         kind = self._map()
         if kind is None:
             return
@@ -119,7 +121,7 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         if not np.isfinite(points).all():
             raise DataError(
                 f"extension={self.extension!r} needs all distances between the points of the fit, "
-                f"and some are not known. Leave it out, or complete them: {completing()}"
+                f"and some are unknown. Leave it out, or complete them: {completing()}"
             )
         if self.metric == "cosine":
             points = directions(points)
@@ -135,15 +137,15 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         )
 
     def _map(self) -> str | None:
-        """The kind of map that is learned, if any."""
+        """The kind of map that is learned; None for no map."""
         return self.extension
 
     @Provided(_require_extension)
     def trust(self, X: Any) -> Array:
-        """How ordinary points are among those of the fit, from 0 to 1; shape (m,).
+        """How typical points are compared with those of the fit, from 0 to 1; shape (m,).
 
-        The share of samples that lie at least as far from their nearest other one. Below 0.05 a
-        place is a guess.
+        The share of samples that lie at least as far from their nearest other sample. Below 0.05
+        the coordinates are a guess.
         """
         return self.extension_.trust(self._new(X))
 
@@ -151,7 +153,7 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
     def score(self, X: Any, y: Any = None) -> float:
         """One minus the mean relative change of distances to the nearest samples of the fit.
 
-        At most 1, which is reached where all lengths are kept.
+        At most 1, which means that all lengths are preserved.
         """
         points = self._new(X)
         places, embedded = self.extension_(points), self.extension_.embedding
@@ -162,6 +164,7 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         return 1.0 - float(np.mean(np.abs(became[apart] / length[apart] - 1.0)))
 
     def _new(self, X: Any) -> Array:
+        """Points, or distances to samples, in the form that the map takes."""
         check_is_fitted(self, "embedding_")
         points = np.asarray(checked(self, X, reset=False))
         if self.metric == "cosine":
@@ -198,14 +201,14 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
     auto_wrap_output_keys=None,
 ):
-    """Base of embeddings read off a Gram matrix.
+    """Base of embeddings from a Gram matrix.
 
-    Columns of ``embedding_`` are principal axes of all samples, so that samples at one place, which
-    are one node, count as often as they occur. As of scikit-learn's Isomap, columns have names
-    (``get_feature_names_out``), and ``set_output(transform="pandas")`` makes frames of them.
+    Columns of ``embedding_`` are principal axes of all samples: samples that coincide are one node,
+    which counts as often as they occur. As in scikit-learn's Isomap, columns have names
+    (``get_feature_names_out``), and ``set_output(transform="pandas")`` returns frames.
 
-    Fields are hyperparameters, which `sdpdr.MVU` describes: a subclass has those of its base and
-    adds its own, as a dataclass again. ``_model`` names its recipe.
+    Fields are hyperparameters, which `sdpdr.MVU` describes. A subclass is a dataclass that adds
+    fields to those of its base, and returns its recipe from ``_model``.
     """
 
     n_components: int = 2
@@ -221,12 +224,12 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     time_limit: float | str | None = "auto"
     random_state: int | None = None
 
-    # Whether the Gram matrix has the mean of all samples at the origin, or is centred to embed.
+    # Whether the Gram matrix is centred already, at the mean of all samples.
     _is_centred: ClassVar[bool] = True
 
     @abstractmethod
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        """The recipe, of the graph and the arguments of `fit` (a row for each sample)."""
+        """The recipe, from the graph and the arguments of `fit` (a row for each sample)."""
 
     def fit(self, X: Any, y: Any = None) -> GramEmbedding:
         """Learn the embedding of the rows of X.
@@ -235,7 +238,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         ----------
         X : array_like or sparse array of shape (n, D), or distances (n, n)
             Distances if ``metric="precomputed"``. NaN, inf and entries that a sparse array does not
-            store are unknown: such a pair is no edge. An extension needs dense points.
+            store are unknown, and such pairs have no edge. An extension needs dense points.
         y : array_like, optional
             Side information, for methods that use any.
         """
@@ -243,7 +246,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return self._learn(X, y)
 
     def _learn(self, X: Any, y: Any) -> GramEmbedding:
-        """Learn from all rows of X."""
+        """Learn the embedding of all rows of X."""
         if self.extension is not None:
             validate.choice("extension", self.extension, KINDS)
         graph = self._graph(X)
@@ -252,7 +255,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return self
 
     def _graph(self, X: Any, search: Callable[..., NeighborGraph] = knn) -> NeighborGraph:
-        """Neighbours among the rows of X, all if there are fewer than requested.
+        """The graph of neighbours among the rows of X; of all other rows if there are too few.
 
         Sets ``n_features_in_``, ``feature_names_in_`` and ``n_neighbors_``.
         """
@@ -261,7 +264,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
                 f"X is sparse, and extension={self.extension!r} is a map of dense points. Leave "
                 "the extension out, or reduce X first, with sklearn.decomposition.TruncatedSVD."
             )
-        # Read in the fit alone: the type in which the embedding is returned.
+        # The type of the embedding, which only the fit uses.
         self._dtype = as_precise([], X).dtype
         near = resolve_n_neighbors(self.n_neighbors, X, metric=self.metric)
         found = partial(search, X, metric=self.metric, angles=self.angles, connect=self.connect)
@@ -272,10 +275,11 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return graph
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
-        """The solution that the embedding is read off."""
+        """The solution that contains the embedding."""
         return self._solved(self._model(graph, X, y))
 
     def _solved(self, model: Model, start: Point | None = None) -> Solution:
+        """The solution of a model, with the options of the estimator."""
         return solve(
             model,
             self.solver if start is None else "lowrank",
@@ -288,6 +292,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         )
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        """Set the attributes that follow from a solution, and warn if it is not certified."""
         way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
         warn_of_missing_proof(solution, way_out, ours=self._is_limit_ours())
         self.gram_ = solution.gram()
@@ -297,6 +302,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         self._compare(places)
 
     def _has_exact_lengths(self) -> bool:
+        """Whether lengths are prescribed exactly."""
         return getattr(self, "isometry", None) == "equality"
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
@@ -304,7 +310,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return self._on_axes(graph, solution.gram())
 
     def _on_axes(self, graph: NeighborGraph, gram: Value) -> Array:
-        """Components of all samples, as often as they count, from the Gram matrix of the nodes."""
+        """Principal components of the nodes, each counted as often as it has samples."""
         if not self._is_centred:
             share = graph.counts / graph.counts.sum()
             if isinstance(gram, Factor):
@@ -316,7 +322,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return places
 
     def _compare(self, places: Array) -> None:
-        """Hook: measure how much of the data the places of the nodes keep."""
+        """Hook: measure how well the coordinates of the nodes preserve the data."""
 
     @property
     def explained_variance_ratio_(self) -> Array:
@@ -335,9 +341,9 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
 
 def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool = False) -> None:
-    """Raise without a point; warn, with further advice, unless it is proved best to the tolerance.
+    """Raise an error if there is no point; warn, with advice, if it is not certified.
 
-    ``ours`` says that the time limit is the default one.
+    ``ours`` means that the time limit is the default one.
     """
     if not solution.values:
         solution.raise_for_status()
@@ -365,7 +371,7 @@ def squared_lengths(graph: NeighborGraph, gram: Value) -> Array:
 
 @dataclass(eq=False, repr=False)
 class LengthEmbedding(GramEmbedding):
-    """Base of embeddings that constrain the lengths of edges, at any size."""
+    """Base of embeddings that constrain the lengths of edges."""
 
     _: KW_ONLY
     isometry: Relation = "inequality"
@@ -376,7 +382,7 @@ class LengthEmbedding(GramEmbedding):
         self.length_kept_ = left / float(self.graph_.sqdist.sum())
 
     def _warn_of_lost_lengths(self) -> None:
-        """Warn of an embedding that has less than half of the lengths it should keep."""
+        """Warn if the embedding has less than half of the squared length of edges."""
         if self.length_kept_ >= _KEPT:
             return
         unfolded = squared_lengths(self.graph_, self.gram_)
@@ -388,7 +394,7 @@ class LengthEmbedding(GramEmbedding):
             )
         elif self.solution_.status is Status.SOLVED:
             way_out = "Take more components."
-        else:  # the dimensions left out hold most, of a shape that was still being unfolded
+        else:  # the other dimensions hold most of a shape that was not yet unfolded
             way_out = "Let it end, or take more components."
         warn(
             f"lengths were not kept: edges have {self.length_kept_:.0%} of their squared length "

@@ -1,4 +1,4 @@
-"""Estimators of colored and of leave-one-out unfolding, and of density preserving maps."""
+"""Estimators of colored unfolding, leave-one-out unfolding, and density preserving maps."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Band, OtherSums, Relation, Slack
 from sdpdr.program import Solution
 
-# Relative change of squared lengths that leaves an interior, so that proofs succeed.
+# Relative change of squared lengths with which there is an interior, so that proofs succeed.
 _WIDTH = 0.05
-# Points at most unless requested. Folding 500 takes four seconds; the program as it is written,
-# where lengths have a penalty, has a constraint for every pair of points.
+# Default largest numbers of points. Folding 500 takes four seconds; the program as written, which
+# is solved if lengths are penalized, has a constraint for every pair of points.
 _FOLDED, _WRITTEN = 500, 30
-# Seconds for a leave-one-out program where no limit, solver or form is requested: folding takes
-# less, and the program as it is written seldom ends in more.
+# Seconds for a leave-one-out program if no limit, solver or form is requested: folding takes less,
+# and if the program as written takes more, it seldom ends at all.
 FEW_SECONDS = 20.0
-# Bandwidth of a density map, in root mean squares of the lengths of edges.
+# Bandwidth of a density map, as a multiple of the root mean square length of edges.
 _BANDWIDTH = 3.0
-# Points at most unless requested: a program with a constraint for each point and each edge.
+# Default largest number of points: the program has a constraint for each point and each edge.
 _LARGEST = 1000
-# Share of the number of points by which a variance that reached it may fall short.
+# Relative difference up to which the variance counts as equal to the number of points.
 _REACHED = 1e-4
 
 
 @dataclass(eq=False, repr=False)
 class ColoredMVU(LengthEmbedding):
-    r"""Unfold so that the embedding depends on labels or numbers as much as it can.
+    r"""Unfold so that the embedding depends on labels or numbers as much as possible.
 
     Solves :math:`\max \langle H F F^T H, K\rangle` over centred Gram matrices whose squared
     lengths between neighbours do not grow (or stay equal); F comes from y, see
@@ -58,7 +58,7 @@ class ColoredMVU(LengthEmbedding):
     ----------
     hsic_ : float
         The Hilbert-Schmidt independence criterion of embedding and side information,
-        :math:`\langle H F F^T H, K\rangle / (n - 1)^2`, n the number of points placed.
+        :math:`\langle H F F^T H, K\rangle / (n - 1)^2` for the n points of the embedding.
     embedding_, gram_, eigenvalues_, graph_, solution_, length_kept_
         As of `sdpdr.MVU`.
 
@@ -78,8 +78,8 @@ class ColoredMVU(LengthEmbedding):
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         if y is None:
             raise DataError(
-                "ColoredMVU requires y to be passed, but the target y is None: give labels or "
-                "numbers of every point. Without any, sdpdr.MVU is the method."
+                "ColoredMVU requires y to be passed, but the target y is None: pass labels or "
+                "numbers for every point. sdpdr.MVU needs none."
             )
         side, samples = side_information(y), graph.index.size
         if len(side) != samples:
@@ -87,7 +87,7 @@ class ColoredMVU(LengthEmbedding):
                 f"y describes {len(side)} points, but X has {samples}; give one label "
                 "or row of numbers for each row of X."
             )
-        # Averages over the samples that share a node.
+        # Average over the samples that share a node.
         placed = graph.index >= 0
         total: Array = np.zeros((graph.n, side.shape[1]))
         np.add.at(total, graph.index[placed], side[placed])
@@ -106,33 +106,33 @@ class ColoredMVU(LengthEmbedding):
 
 @dataclass(eq=False, repr=False)
 class LOOCVUnfolding(Sampling):
-    r"""Maximum leave-one-out cross-validation: every point likely, given all others.
+    r"""Maximum leave-one-out cross-validation: every point is likely, given all others.
 
-    Solves `sdpdr.methods.loocv` with a limited trace, and embeds by the leading components of the
-    kernel found, centred. The method folds points together rather than apart: unless lengths have
-    a penalty or a solver or form is named, it is solved by folding (`sdpdr.iterate.solve_loocv`).
-    The program as it is written has a constraint for every pair of points.
+    Solves `sdpdr.methods.loocv` with a bounded trace, and embeds by the leading components of the
+    centred kernel. The method folds points together rather than apart. It is solved by folding
+    (`sdpdr.iterate.solve_loocv`) unless lengths are penalized or a solver or form is named. The
+    program as written has a constraint for every pair of points.
 
     Parameters
     ----------
     trace : float, optional
-        Limit of the trace of the kernel. Default: twice the variance of the points, or half as
-        much again as they need, moved until no product is negative, where that is more.
+        Bound of the trace of the kernel. Default: twice the variance of the points, or if that is
+        more, 1.5 times the trace of the points after moving them until no product is negative.
     isometry : {"auto", "equality"}, blocks.Band or blocks.Slack, default "auto"
-        By default ``sdpdr.blocks.Band(0.05)``. Exact lengths leave next to no interior: the optimum
-        is found, and proofs fail more often than not.
+        By default ``sdpdr.blocks.Band(0.05)``. With exact lengths there is hardly an interior, so
+        the optimum is found, but most proofs fail.
     n_components, n_neighbors, metric, angles, connect, extension
         As for `sdpdr.MVU`.
     solver, form, tol, random_state
         As for `sdpdr.MVU`.
     sample, time_limit
-        As for `sdpdr.MVU`; by default at most 500 points, or 30 where lengths have a penalty, and
-        20 seconds.
+        As for `sdpdr.MVU`; by default at most 500 points, or 30 if lengths are penalized, and 20
+        seconds.
 
     Attributes
     ----------
     likelihoods_ : array of shape (n,)
-        :math:`f_j = \sum_{i \ne j} K_{ij}` of every sample that was unfolded, ``nan`` elsewhere.
+        :math:`f_j = \sum_{i \ne j} K_{ij}` of every unfolded sample, ``nan`` for others.
     embedding_, gram_, eigenvalues_, graph_, solution_, sample_
         As of `sdpdr.MVU`; the eigenvalues are those of the centred kernel.
 
@@ -141,7 +141,7 @@ class LOOCVUnfolding(Sampling):
     DataError, DisconnectedGraphError, ModelError
         From `fit`, naming what is wrong.
     SolveFailedError
-        From `fit`: no kernel has these lengths and so small a trace.
+        From `fit`: no kernel has these lengths and a trace within the bound.
 
     References
     ----------
@@ -167,6 +167,7 @@ class LOOCVUnfolding(Sampling):
         return loocv(graph, self._trace(graph), isometry=self._relation())
 
     def _trace(self, graph: NeighborGraph) -> float:
+        """The bound on the trace."""
         return roomy_trace(graph) if self.trace is None else self.trace
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
@@ -183,10 +184,11 @@ class LOOCVUnfolding(Sampling):
 
     @property
     def largest(self) -> int:  # type: ignore[override]  # a constant of the class elsewhere
-        """Points that are unfolded unless a number is requested."""
+        """The default largest number of points."""
         return _FOLDED if self._folds() else _WRITTEN
 
     def _folds(self) -> bool:
+        """Whether the program is solved by folding."""
         return self._is_left_to_us() and not isinstance(self._relation(), Slack)
 
     def _relation(self) -> Relation:
@@ -209,15 +211,15 @@ class DensityMap(Sampling):
     r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
 
     Solves `sdpdr.methods.density_map` with the densities of a Gaussian kernel on the graph, and
-    embeds by the leading components of the kernel found, centred.
+    embeds by the leading components of the centred kernel.
 
     Parameters
     ----------
     bandwidth : float, optional
         h of the kernel :math:`\exp(-d / 2h^2)`, a plain length. Default: three times the square
-        root of the mean of the squared edge lengths. Beside a small h the unit sphere is small,
-        points lie all around it, and two dimensions hold little of them; of a large h only sums
-        of distances are left.
+        root of the mean of the squared edge lengths. For a small h the unit sphere is small, points
+        lie all around it, and two dimensions hold little of the variance; for a large h only sums
+        of distances matter.
     variant : {"unit", "trace"}, default "unit"
         Points on the unit sphere, or as close to the origin as the densities allow.
     n_components, n_neighbors, metric, angles, connect, extension, solver, form, tol, random_state
@@ -228,9 +230,9 @@ class DensityMap(Sampling):
     Attributes
     ----------
     bandwidth_ : float
-        h, as used.
+        The value of h that was used.
     density_ : array of shape (nodes,)
-        The sums prescribed.
+        The prescribed sums.
     embedding_, gram_, eigenvalues_, graph_, solution_, sample_
         As of `sdpdr.MVU`; the eigenvalues are those of the centred kernel.
 
@@ -242,14 +244,14 @@ class DensityMap(Sampling):
     Warns
     -----
     NonUniqueWarning
-        The variance is the largest that points on a sphere can have, whatever the data: the kernel
-        is one of many.
+        The variance is the largest of any points on a sphere, for any data, so the kernel is one
+        of many.
     UncertifiedWarning
         The optimum was not proved.
 
     References
     ----------
-    Vasiloglou thesis, section 3.6.2, in a form that has an answer; see the method's page.
+    Vasiloglou thesis, section 3.6.2, in a form that has a solution; see the method's page.
 
     Examples
     --------
@@ -281,25 +283,25 @@ class DensityMap(Sampling):
             self._warn_if_saturated(float(graph.counts.sum()))
 
     def _warn_if_saturated(self, most: float) -> None:
-        """Warn of a variance that no points on the unit sphere exceed."""
+        """Warn if the variance is the largest of any points on the unit sphere."""
         if self.solution_.value < (1.0 - _REACHED) * most:
             return
         held = float(self.explained_variance_ratio_.sum())
         warn(
-            f"the variance is {self.solution_.value:.6g}, the largest of {most:g} points on the "
-            "unit sphere whatever the data, and many kernels attain it: the picture is one of "
-            f"many, and its {self.n_components} dimensions hold {held:.0%} of the kernel. A larger "
-            "bandwidth or more neighbours leave less choice.",
+            f"the variance is {self.solution_.value:.6g}, the largest of any {most:g} points on "
+            "the unit sphere, and many kernels attain it: the embedding is one of many, and its "
+            f"{self.n_components} dimensions hold {held:.0%} of the kernel. Take a larger "
+            "bandwidth or more neighbours, for which fewer kernels are optimal.",
             NonUniqueWarning,
         )
 
 
 def _require_all_distances(graph: NeighborGraph) -> None:
-    """Refuse distances with gaps: a neighbour that is not known would count as none."""
+    """Raise an error if distances are missing: an unknown neighbour would not be counted."""
     space = graph.provenance.space
     if space is not None and space.fewest < space.n - 1:
         raise DataError(
-            "DensityMap needs all distances, and some are not known (NaN or inf): the density at a "
-            "point is a sum over its neighbours, which would be less by those not known. "
+            "DensityMap needs all distances, and some are unknown (NaN or inf): the density at a "
+            "point is a sum over its neighbours, and would be too small without the unknown ones. "
             + completing()
         )

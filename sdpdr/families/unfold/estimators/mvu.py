@@ -1,4 +1,4 @@
-"""Unfolding as an estimator: of most variance, of furthest pairs, of least volume."""
+"""Estimators of unfolding: maximum variance, furthest neighbours, and minimum volume."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from sdpdr.solving.iterate.records import IterationStatus
 from sdpdr.solving.options import require_solver
 
 _RECIPES = {"spread": mfnu, "variance": mvu_apart}
-# Points of a sequence of programs, each of which takes as long as one of `MVU` or longer.
+# Default largest number of points for a sequence of programs, each at least as slow as `MVU`.
 _LARGEST = 2000
-# Eigenvalues relative to the largest that rounding explains.
+# Size of negative eigenvalues, relative to the largest, that counts as a rounding error.
 _EUCLIDEAN = 1e-9
 
 
@@ -43,18 +43,19 @@ class MVU(SampledEmbedding):
     n_components : int, default 2
         Dimension of the embedding.
     n_neighbors : int or "auto", default 6
-        Two points are joined if either is among the other's nearest. With ``"auto"`` as many as
-        `sdpdr.graphs.choose_k` chooses.
+        Two points are joined if either is among the other's nearest. ``"auto"`` uses
+        `sdpdr.graphs.choose_k`.
     isometry : {"inequality", "equality"}, blocks.Band or blocks.Slack, default "inequality"
         Bounds on the lengths of edges, or their penalty; see `sdpdr.blocks.Isometry`.
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
-        Also join the neighbours of a point with each other, so that angles are kept.
+        Also join the neighbours of a point with each other, so that angles are preserved.
     connect : {"bridges", "mst", "largest", "error"}, default "bridges"
-        What to do about a disconnected graph: join every two parts by several edges, with a
-        warning; add the shortest joining edges only, on which parts turn as on hinges; keep the
-        largest part (points left out get ``nan``); or refuse. See `sdpdr.graphs.knn`.
+        What to do with a disconnected graph: join every two components by several edges, with a
+        warning; add the shortest joining edges only, about which components can rotate as about
+        hinges; keep the largest component (other points get ``nan``); or raise an error. See
+        `sdpdr.graphs.knn`.
     extension : {"kernel", "linear", "barycentric"}, optional
         Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
         `sdpdr.extend.fit_extension`.
@@ -62,14 +63,14 @@ class MVU(SampledEmbedding):
     form : str, default "auto"
         See `sdpdr.solve`; ``"landmark"`` for a million points.
     landmarks : int, optional
-        Their number in the landmark form.
+        Number of landmarks in the landmark form.
     sample : int, "auto" or None, default "auto"
-        How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
-        default at most 10000, with a warning, where points are not given by distances and no solver
-        or form is named.
+        Number of points that are unfolded; None for all. The others are placed among them, by the
+        extension, or by means of neighbours (``"barycentric"``) if none is requested. The default
+        is at most 10000, with a warning, if points are not given by distances and no solver or form
+        is named.
     tol : float, optional
-        Relative certified gap requested; by default that of a configured solver, or 1e-6.
+        Requested relative gap; by default that of a configured solver, or 1e-6.
     time_limit : float, "auto" or None, default "auto"
         Seconds; None for no limit. The point found by then is kept, with a warning. By default
         60, unless a solver or form is named.
@@ -82,7 +83,7 @@ class MVU(SampledEmbedding):
         Coordinates of the unfolded samples, centred, on their principal axes; column signs are such
         that the entry of largest absolute value is positive.
     sample_ : array of int
-        The rows that were unfolded; ``gram_``, ``graph_`` and ``solution_`` are of these alone.
+        The unfolded rows; ``gram_``, ``graph_`` and ``solution_`` are about these rows only.
     gram_ : array of shape (nodes, nodes) or Factor
         The Gram matrix of the distinct points.
     eigenvalues_ : array
@@ -90,10 +91,10 @@ class MVU(SampledEmbedding):
         columns of the embedding. ``explained_variance_ratio_`` holds each column's share of their
         sum.
     length_kept_ : float
-        Sum of squared lengths of edges in the embedding over that in the data.
+        Sum of squared lengths of edges in the embedding, divided by that in the data.
     graph_ : NeighborGraph
     n_neighbors_ : int
-        As used; less than requested where there are fewer points.
+        The number used; less than requested if there are too few points.
     extension_ : Extension
         The map of all points, if one was requested or a sample was taken.
     solution_ : Solution
@@ -102,16 +103,16 @@ class MVU(SampledEmbedding):
     Raises
     ------
     DataError
-        From `fit`, naming what is wrong with the data.
+        From `fit`, with the fault in the data.
     DisconnectedGraphError
-        From `fit` with ``connect="error"``, with the parts and what to do.
+        From `fit` with ``connect="error"``, with the components and advice.
 
     Warns
     -----
     AddedEdgesWarning
-        The graph fell into parts, which were joined.
+        The graph was disconnected, and its components were joined.
     LostLengthsWarning
-        The embedding keeps less than half of the squared length of edges.
+        The embedding has less than half of the squared length of edges.
     FewPointsWarning, SampledWarning, DuplicatePointsWarning, UncertifiedWarning
 
     References
@@ -142,11 +143,11 @@ class MVU(SampledEmbedding):
 
 
 def classical_optimum(graph: NeighborGraph) -> Point | None:
-    r"""Point and multipliers that are optimal for `MVU` of a complete graph: classical scaling.
+    r"""The optimal point and multipliers of `MVU` for a complete graph, by classical scaling.
 
-    The variance of points of weights c is :math:`\sum_{i<j} c_i c_j |y_i - y_j|^2 / N`, so lengths
-    that may not grow bound it by the weights :math:`w_{ij} = c_i c_j / N`, and points at these
-    lengths attain it. None if an edge is missing, or if the lengths are not those of points.
+    The variance of points with weights c is :math:`\sum_{i<j} c_i c_j |y_i - y_j|^2 / N`. So the
+    multipliers :math:`w_{ij} = c_i c_j / N` bound it if lengths may not grow, and points with the
+    given lengths attain the bound. None if an edge is missing, or if no points have the lengths.
     """
     if graph.m < graph.n * (graph.n - 1) // 2:
         return None
@@ -166,12 +167,12 @@ def classical_optimum(graph: NeighborGraph) -> Point | None:
 
 @dataclass(eq=False, repr=False)
 class MFNU(SampledEmbedding):
-    r"""Maximum Furthest Neighbour Unfolding: pull points away from those furthest from them.
+    r"""Maximum Furthest Neighbour Unfolding: pull every point away from its furthest point.
 
     Solves :math:`\max \sum_i |y_i - y_{f(i)}|^2` over centred Gram matrices whose squared lengths
-    between neighbours do not grow (or stay equal), f(i) the point furthest from i in the data;
-    see `sdpdr.methods.mfnu`. With ``objective="variance"`` it maximises variance instead and
-    keeps these pairs from coming closer (`sdpdr.methods.mvu_apart`).
+    between neighbours do not grow (or stay equal), where f(i) is the point furthest from i in the
+    data; see `sdpdr.methods.mfnu`. With ``objective="variance"`` it maximises the variance, and
+    these pairs may not come closer (`sdpdr.methods.mvu_apart`).
 
     Parameters
     ----------
@@ -211,24 +212,23 @@ class MFNU(SampledEmbedding):
 class MVE(Sampling):
     r"""Minimum volume embedding: unfold into ``n_components`` dimensions and flatten the others.
 
-    Lowers :math:`\kappa \sum_{i > r} \lambda_i(K) - \sum_{i \le r} \lambda_i(K)` over the Gram
+    Minimises :math:`\kappa \sum_{i > r} \lambda_i(K) - \sum_{i \le r} \lambda_i(K)` over the Gram
     matrices of `MVU`, by a sequence of semidefinite programs; see `sdpdr.iterate.minimum_volume`.
 
     Parameters
     ----------
     n_components : int, default 2
-        The dimensions r that keep their variance; at most the number of distinct points less one.
+        The number r of dimensions that keep their variance, less than that of distinct points.
     kappa : float, default 1.0
-        Penalty of variance outside them, at least -1.
+        Penalty of variance in other dimensions, at least -1.
     max_iter : int, default 50
-        Number of programs at most.
+        Largest number of programs.
     tol : float, optional
-        The objective has settled when an iteration lowers it by no more than this share, 1e-6 by
-        default.
+        Stop if an iteration lowers the objective by no more than this share; by default 1e-6.
     n_neighbors, isometry, metric, angles, connect, extension, solver, form, random_state
         As for `sdpdr.MVU`.
     sample, time_limit
-        As for `sdpdr.MVU`; at most 2000 points by default, and seconds for all programs together.
+        As for `sdpdr.MVU`; by default at most 2000 points, and 60 seconds for all programs.
 
     Attributes
     ----------
@@ -237,9 +237,9 @@ class MVE(Sampling):
     iteration_ : State
         With ``history``, ``status``, ``objective`` and ``bound``.
     solution_ : Solution
-        Of the last program that lowered the objective.
+        The solution of the last program that lowered the objective.
     n_iter_ : int
-        Programs solved.
+        Number of programs solved.
 
     Warns
     -----

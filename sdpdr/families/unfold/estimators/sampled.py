@@ -1,4 +1,4 @@
-"""Embeddings of a random sample, among which the other points are placed."""
+"""Embeddings of a random sample, in which the other points are placed by a map."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from sdpdr.base.progress import enter_phase
 from sdpdr.base.rows import counted, rows_of
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 
-# A roll of so many points is certified in three seconds; noise in many dimensions takes the minute.
+# A roll of this size is certified in three seconds; noise in many dimensions takes the minute.
 LARGEST = 10_000
-# The map that places points where none is requested: it needs no choice and no smoothness.
+# The map that places points if none is requested: it has no parameters and assumes no smoothness.
 _PLACING = "barycentric"
 
 
@@ -35,7 +35,7 @@ def drawn(n: int, m: int, seed: int) -> Index:
 def completed(embedding: Array, rows: Index, places: Array) -> Array:
     """Coordinates of all points: embedded for the sample's rows, by the map for the others.
 
-    Points of the sample that its graph dropped, which are nan, are placed by the map too.
+    Points of the sample that the graph dropped, which are nan, are placed by the map, too.
     """
     found = np.array(places)
     kept = np.isfinite(embedding).all(axis=1)
@@ -45,12 +45,12 @@ def completed(embedding: Array, rows: Index, places: Array) -> Array:
 
 @dataclass(eq=False, repr=False)
 class Sampling(GramEmbedding):
-    """Base of embeddings of a sample, where all points would take too long.
+    """Base of embeddings of a sample, if all points would take too long.
 
-    A sample is drawn at random, so that it is as dense where the data are.
+    The sample is drawn at random, so that its density is that of the data.
     """
 
-    # Points that `sample="auto"` unfolds at most.
+    # Largest number of points that `sample="auto"` unfolds.
     largest: ClassVar[int] = LARGEST
 
     _: KW_ONLY
@@ -78,7 +78,7 @@ class Sampling(GramEmbedding):
         return self
 
     def _points_to_sample(self, X: Any) -> Array | None:
-        """The points, checked, if they might not all be unfolded."""
+        """The checked points if a sample may be drawn; None if all are unfolded."""
         if self.sample is None:
             return None
         if isinstance(self.sample, str):
@@ -86,7 +86,7 @@ class Sampling(GramEmbedding):
             known_by_points = self.metric != "precomputed" and not sp.issparse(X)
             if not (known_by_points and self._is_left_to_us()):
                 return None
-            # The check of points refuses anything that is no table.
+            # The check of points raises an error for anything but a table.
             if X is not None and not np.isscalar(X) and _num_samples(X) <= self.largest:
                 return None
         else:
@@ -99,7 +99,7 @@ class Sampling(GramEmbedding):
         return validate.points(X)
 
     def _drawn(self, n: int) -> Index | None:
-        """Rows of a sample; None where all are taken."""
+        """Rows of a sample; None if all are taken."""
         is_requested = isinstance(self.sample, (int, np.integer))
         m = int(self.sample) if is_requested else self.largest  # type: ignore[arg-type]
         if m >= n:
@@ -107,7 +107,7 @@ class Sampling(GramEmbedding):
         if not is_requested:
             warn(
                 f"{m} of {n} points, drawn at random, are unfolded, and the others placed "
-                "among them. Nothing is proved of points that were placed. "
+                "among them. The certificate does not cover placed points. "
                 + either(
                     "sample=None unfolds all, a number so many.",
                     "--sample N unfolds N rows, and as many as there are all.",
@@ -123,4 +123,4 @@ class Sampling(GramEmbedding):
 
 @dataclass(eq=False, repr=False)
 class SampledEmbedding(Sampling, LengthEmbedding):
-    """Base of embeddings that keep lengths, of a sample where all points would take too long."""
+    """Base of embeddings that preserve lengths, of a sample if all points would take too long."""

@@ -1,4 +1,4 @@
-"""Isometric separation maps as an estimator: an embedding that classifies."""
+"""Isometric separation maps as an estimator: an embedding and a classifier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sdpdr.model.blocks.separation import UNLABELLED
 from sdpdr.program import Solution, Status
 from sdpdr.program.point import leading_factor, spectrum_of
 
-# Share of a class that penalized constraints should put on its side.
+# Share of a class that must be on its side; with less, a warning says that slack is too cheap.
 _MOST = 0.75
 _PERHAPS_IMPOSSIBLE = (Status.INFEASIBLE, Status.UNVERIFIED, Status.INACCURATE, Status.FAILED)
 
@@ -38,9 +38,9 @@ _PERHAPS_IMPOSSIBLE = (Status.INFEASIBLE, Status.UNVERIFIED, Status.INACCURATE, 
 class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-learn has no types
     r"""Isometric separation map: unfold so that a hyperplane separates the classes.
 
-    Solves `sdpdr.methods.ism`. Unlabelled points (label -1) take part, held by the lengths to
-    their neighbours, and get the label of the labelled point that is nearest in the map, or that
-    of their side: the method is transductive. Labels of points seen later are interpolated.
+    Solves `sdpdr.methods.ism`. The method is transductive: unlabelled points (label -1) are in the
+    map, with the lengths to their neighbours, and get the label of the labelled point that is
+    nearest in the map, or that of their side. Labels of new points are interpolated.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     furthest : {"auto", "all"} or FurthestPairs, default "all"
         Pairs to pull apart.
     decision : {"nearest", "hyperplane"}, default "nearest"
-        The class of a point is that of the labelled point nearest to it along the edges, in
-        lengths of the map, or that of the side of the hyperplanes on which it lies.
+        The class of a point is that of the nearest labelled point, by shortest paths along the
+        edges in the map, or that of its side of the hyperplanes.
     slack : float, optional
-        Penalty of constraints that fall short of the margin; hard constraints by default.
+        Penalty for violating the margin; by default the constraints are hard.
     n_neighbors, isometry, metric, angles, connect, extension
         As for `sdpdr.MVU`.
     solver, form, landmarks, tol, time_limit, random_state
@@ -70,14 +70,14 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     scores_ : array of shape (nodes, anchors)
         :math:`K_{iA}`.
     ways_ : array of shape (nodes, classes)
-        Lengths, in the map, of the shortest ways along edges to a labelled point of each class.
+        Lengths, in the map, of the shortest paths to a labelled point of each class.
     anchors_, margin_ : array of int, float
-        The samples that are anchors, and :math:`\gamma`.
+        The anchors, as samples, and :math:`\gamma`.
     separating_dimension_ : int
-        Leading eigenvectors of the Gram matrix needed to put every labelled point on its side; 0
-        if not even all of them do.
+        Number of leading eigenvectors of the Gram matrix with which every labelled point is on its
+        side; 0 if there is none.
     embedding_, gram_, eigenvalues_, graph_, solution_, length_kept_
-        As of `sdpdr.MVU`; the embedding is not centred, its origin lies on the hyperplanes.
+        As of `sdpdr.MVU`; the embedding is not centred, and its origin lies on the hyperplanes.
 
     Raises
     ------
@@ -89,8 +89,8 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     Warns
     -----
     WeakSeparationWarning
-        The penalty of slack is so low that a hyperplane lost its normal, or has much of a class on
-        the wrong side.
+        The penalty of slack is so low that the normal of a hyperplane shrank below the margin, or
+        that much of a class is on the wrong side.
 
     References
     ----------
@@ -121,7 +121,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         ----------
         X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
         y : array_like of shape (n,)
-            Labels, -1 (or None, nan, or a blank) where not known.
+            Labels; -1, None, nan or a blank string for unknown ones.
         """
         if y is None:
             raise DataError(
@@ -129,7 +129,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
                 "they are not known; sdpdr.MVU needs none."
             )
         validate.choice("decision", self.decision, ("nearest", "hyperplane"))
-        require_classes(as_vector(y))  # before a graph is searched, and warned of
+        require_classes(as_vector(y))  # before the search for neighbours and its warnings
         super().fit(X, y)
         self._seen = np.asarray(X)
         self.transduction_ = self._decided(self._decisions)[self.graph_.index]
@@ -141,17 +141,17 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     def predict(self, X: Any) -> Any:
         """Labels of points.
 
-        A point seen by `fit` has the label decided there. A new one has the scores of its nearest
-        neighbours, weighted so that they reproduce it; it takes no part in the map.
+        A point of `fit` has the label in ``transduction_``. The scores of a new point are those of
+        its nearest neighbours, with the weights that reproduce it best; the map does not change.
         """
         scores = self.decision_function(X)
         return self._decided(scores)
 
     def decision_function(self, X: Any) -> Array:
-        """Scores of points: of the second class, shape (m,), or of each, (m, classes).
+        """Scores of points: for the second of two classes, shape (m,), or for each, (m, classes).
 
-        Minus the ways to labelled points (of two classes, by how much that to the first is
-        longer), or inner products with the anchors.
+        They are the negative lengths of paths to labelled points (for two classes, the length to
+        the first minus that to the second), or inner products with the anchors.
         """
         check_is_fitted(self)
         placed = np.flatnonzero(self.graph_.index >= 0)
@@ -177,7 +177,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
             self._explain()
         super()._keep(graph, solution)
         self.scores_ = self.gram_[:, labels.anchors]
-        # An edge that vanished, or fell below zero by rounding, is still a way.
+        # An edge whose squared length is zero, or negative by rounding, still joins its ends.
         least = np.finfo(float).eps * float(np.max(graph.sqdist))
         lengths = np.sqrt(np.maximum(squared_lengths(graph, self.gram_), least))
         self.ways_ = ways_to_classes(graph, lengths, labels.codes, len(labels.classes))
@@ -187,7 +187,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
             self._warn_if_weak()
 
     def _warn_if_weak(self) -> None:
-        """Warn of so cheap a slack that a normal shrinks, or a class is on the wrong side."""
+        """Warn if slack is so cheap that a normal shrinks, or that a class is on the wrong side."""
         labels = self._labelled
         norms = self.scores_[labels.anchors, np.arange(labels.anchors.size)]
         right = self._decided(self._sides()) == self.classes_[labels.codes]
@@ -205,18 +205,19 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
 
     @property
     def _decisions(self) -> Array:
-        """Scores of the nodes: of the second class, or of each."""
+        """Scores of the nodes for the second class, or for each."""
         if self.decision == "hyperplane":
             return self._sides()
         ways = self.ways_
         return np.asarray(ways[:, 0] - ways[:, 1] if ways.shape[1] == 2 else -ways)
 
     def _decided(self, scores: Array) -> Any:
-        """Classes of the largest score; of two, by the sign of the scores of the second."""
+        """The classes with the largest scores; of two, the second if its score is positive."""
         best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return self.classes_[best]
 
     def _sides(self) -> Array:
+        """Scores of the nodes by the hyperplanes."""
         codes = self._labelled.codes[self._labelled.anchors]
         ordered = self.scores_[:, np.argsort(codes)]
         if len(self.classes_) > 2:
@@ -226,7 +227,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         return np.asarray(ordered[:, 0] if codes[0] == 1 else -ordered[:, 0])
 
     def _explain(self) -> None:
-        """Raise if the margin is the reason why there is no solution."""
+        """Raise an error if the margin is the reason why there is no solution."""
         labels = self._labelled
         if self.isometry == "inequality" and self.margin_ <= labels.sure_margin:
             return
@@ -244,7 +245,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
 
 
 def separating_dimension(gram: Any, labels: Labelled) -> int:
-    """Leading eigenvectors needed to have every labelled point on its side; 0 if none suffice."""
+    """Number of leading eigenvectors that put every labelled point on its side; 0 if none does."""
     values, vectors = spectrum_of(gram)
     columns = leading_factor(values, vectors, values.size)
     known = np.flatnonzero(labels.codes != UNLABELLED)
@@ -258,7 +259,7 @@ def separating_dimension(gram: Any, labels: Labelled) -> int:
 
 
 def _nodes(graph: NeighborGraph, samples: Any) -> Index:
-    """Nodes of samples named as anchors."""
+    """The nodes of the samples that are anchors."""
     given = validate.numbers("anchors", samples, graph.index.size, "numbers of samples")
     nodes = graph.index[given]
     if np.any(nodes < 0):
