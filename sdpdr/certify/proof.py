@@ -19,7 +19,7 @@ from sdpdr.certify.cones import Cone
 from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import FlatProgram
-from sdpdr.certify.rounding import TINY, inner, residual
+from sdpdr.certify.rounding import TINY, exact_residual, inner, residual
 from sdpdr.certify.stretched import Stretched
 from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 
@@ -114,6 +114,33 @@ class Proof:
             return Proved(Stretched(program, x, self._steps).value(), x)
         return Proved(inner(program.c, x, radius, around.cost)[1], x)
 
+    def value_at(self, x: Array) -> Proved:
+        """The value of x itself, where it satisfies all equations exactly, and lies in the cone.
+
+        Raises
+        ------
+        UnprovedError
+        """
+        program = self._program
+        _require_exact(program, program.f, program.E, x)
+        if not program.contain(*exact_residual(program.b, program.A, x)):
+            raise UnprovedError("the point itself leaves the cone")
+        return Proved(inner(program.c, x)[1], x)
+
+    def bound_at(self, z: Array) -> Proved:
+        """The bound by z itself, where it satisfies all equations of the dual exactly.
+
+        Raises
+        ------
+        UnprovedError
+        """
+        program, cones = self._program, z[self._program.f.size :]
+        E = sp.csr_array(sp.vstack([program.E, program.A]).T)
+        _require_exact(program, -program.c, E, z)
+        if not program.dual_contain(cones, np.zeros(cones.size)):
+            raise UnprovedError("the multipliers themselves leave the dual cone")
+        return Proved(inner(-np.concatenate([program.f, program.b]), z)[0], z)
+
     def bound(self, z: Array, *, in_box: bool = False, strictly: bool = False) -> Proved:
         """A bound by multipliers next to z, as `value` has it.
 
@@ -130,12 +157,19 @@ class Proof:
             dual, units = dual_program(program)
             return Proved(-Stretched(dual, z / units, self._dual_steps / units).value(), z)
         right = np.concatenate([program.f, program.b])
-        return Proved(inner(-right, z, radius, _right_sides(program))[0], z)
+        return Proved(inner(-right, z, radius, right_sides(program))[0], z)
 
 
 def _beyond(radius: Array) -> Array:
     """A larger box: where all of it is in a cone, what is within ``radius`` is inside."""
     return (1.0 + _WIDER) * radius + TINY
+
+
+def _require_exact(program: FlatProgram, f: Array, E: sp.csr_array, y: Array) -> None:
+    if any(radii is not None for radii in program.around):
+        raise UnprovedError("numbers of the program are rounded themselves")
+    if any(np.any(part) for part in exact_residual(f, E, y)):
+        raise UnprovedError("equations do not hold exactly")
 
 
 def _of_dual(program: FlatProgram) -> sp.csr_array | None:
@@ -152,7 +186,7 @@ def _of_dual(program: FlatProgram) -> sp.csr_array | None:
     return sp.csr_array(sp.hstack([turned, sp.csr_array(cost[:, None])]))
 
 
-def _right_sides(program: FlatProgram) -> Array | float:
+def right_sides(program: FlatProgram) -> Array | float:
     """Radii of the right sides of equations and cones."""
     around = program.around
     if around.E is None and around.A is None:

@@ -24,7 +24,8 @@ from sdpdr.certify.knowledge import (
 )
 from sdpdr.certify.on_faces import MISSED, OnFaces
 from sdpdr.certify.path import Path, TooLargeError
-from sdpdr.certify.proof import Proof, towards
+from sdpdr.certify.proof import Proof, right_sides, towards
+from sdpdr.certify.rounding import inner
 from sdpdr.linalg.rounding import near_powers
 
 # A solver as an oracle: its answers, within some seconds, are proposals.
@@ -253,6 +254,11 @@ class Kernel:
     def _as_given(self) -> None:
         program, (x, s, z, _) = self.program, self.answer
         proof = Proof(program, s, z)
+        free = self._free_multipliers()
+        if free is not None:
+            number = inner(-self._right, free, 0.0, right_sides(program))[0]
+            number += self._rounded(BOUND, number)
+            self.known.take(BOUND, number, free, "costs that lie in the dual cone")
         slack = program.b - program.A @ x
         if self._has_point and program.contain(slack, np.zeros_like(slack)):
             self.attempt(VALUE, x, "the point as it is given", proof, in_box=True)
@@ -267,7 +273,31 @@ class Kernel:
         for side, found, given in ((VALUE, known.x, answer.x), (BOUND, known.z, answer.z)):
             y = given if found is None else found
             unit = _DIGITS * float(near_powers(np.max(np.abs(y), initial=1.0, keepdims=True))[0])
-            self.attempt(side, unit * np.rint(y / unit), _FEW_DIGITS, proof, in_box=True)
+            near = unit * np.rint(y / unit)
+            try:
+                zero = proof.value_at(near) if side == VALUE else proof.bound_at(near)
+            except (*MISSED, ArithmeticError):
+                # As the box around numbers next to them, of which some have many digits.
+                self.attempt(side, near, _FEW_DIGITS, proof, in_box=True)
+            else:
+                known.take(side, zero.number + self._rounded(side, zero.number), near, _FEW_DIGITS)
+
+    def _free_multipliers(self) -> Array | None:
+        """Those that the cost is by itself, where every variable that costs is in a cone."""
+        program, A = self.program, self.program.A
+        if any(radii is not None for radii in program.around):
+            return None
+        alone = np.flatnonzero(np.diff(A.indptr) == 1)
+        columns, first = np.unique(A.indices[A.indptr[alone]], return_index=True)
+        rows = alone[first]
+        z = np.zeros(program.f.size + program.b.size)
+        z[program.f.size + rows] = -program.c[columns] / A.data[A.indptr[rows]]
+        cones = z[program.f.size :]
+        missed = program.c + A.T @ cones
+        # Powers of two divide without rounding.
+        is_exact = not np.any(missed) and np.all(np.frexp(A.data[A.indptr[rows]])[0] == -0.5)
+        is_inside = is_exact and program.dual_contain(cones, np.zeros(cones.size))
+        return z if is_inside else None
 
     def _size(self) -> float:
         """What the gap is relative to, as far as the answer tells."""

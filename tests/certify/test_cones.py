@@ -7,8 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from sdpdr.certify.other_cones import Exponential, Power
+from sdpdr.certify.rounding import exact_residual
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 
 MAKE = {
@@ -211,3 +213,14 @@ def test_points_of_the_boundary_are_in_a_second_order_cone_by_exact_arithmetic_a
     assert not cone.contains(np.array([[5.0, 3.0, np.nextafter(4.0, 5.0)]]), nothing)
     # 3e-170 and 4e-170 have no squares, and 5e-170 is not shown to be their length.
     assert not cone.contains(1e-170 * np.array([[5.0, 3.0, 4.0]]), nothing)
+
+
+def test_a_residual_is_zero_only_where_the_exact_number_is():
+    A, x = sp.csr_array([[0.1, 3.0], [0.1, 0.3]]), np.array([1.0, 1.0])
+    right = np.array([3.1, 0.4])
+    value, around = exact_residual(right, A, x)
+    for k, row in enumerate(A.toarray()):
+        products = (Fraction(a) * Fraction(v) for a, v in zip(row, x, strict=True))
+        assert abs(Fraction(right[k]) - sum(products) - Fraction(value[k])) <= Fraction(around[k])
+    with pytest.raises(ArithmeticError, match="rounding"):
+        exact_residual(np.zeros(1), sp.csr_array([[1e-200]]), np.array([1e-200]))

@@ -15,7 +15,9 @@ from sdpdr.certify.path import Path
 from sdpdr.certify.prove import prove
 from sdpdr.certify.standard import standard
 from sdpdr.errors import DataError, DataTypeError, NotAcceptedError
+from sdpdr.linalg import InnerProduct
 from sdpdr.model.conic.flat import flat_problem
+from sdpdr.program import SDP, PsdVariable
 from sdpdr.solvers.flat import ask_clarabel
 
 pytestmark = pytest.mark.integration
@@ -351,3 +353,17 @@ def test_newton_steps_by_sparse_matrices_are_those_by_dense_ones(as_variable, mo
     one, other = (path.centre(*answer[:3], 1e-3) for path in (sparse, dense))
     for u, v in zip(one, other, strict=True):
         np.testing.assert_allclose(u, v, rtol=1e-6, atol=1e-6 * np.max(np.abs(v)))
+
+
+def test_a_bound_is_read_off_costs_that_lie_in_the_dual_cone():
+    """Nothing is solved: the cost itself is what the multipliers are."""
+    C = np.array([[2.0, -1.0], [-1.0, 2.0]])
+    program = standard(SDP((PsdVariable("X", 2),), {"X": InnerProduct(C)})).flat
+    nothing = np.full(program.f.size + program.b.size, np.nan)
+    answer = Answer(np.full(program.c.size, np.nan), program.b, nothing, False)
+    known = prove(program, answer, solve=None)
+    assert known.how["bound"] == "costs that lie in the dual cone"
+    assert known.bound == 0.0
+    indefinite = InnerProduct(np.array([[2.0, -3.0], [-3.0, 2.0]]))
+    program = standard(SDP((PsdVariable("X", 2),), {"X": indefinite})).flat
+    assert "bound" not in prove(program, answer, solve=None).how
