@@ -14,6 +14,7 @@ rational arithmetic.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sl
@@ -116,11 +117,15 @@ class Gram:
         # Squares of what is smaller vanish.
         hidden = _VANISHES * np.sqrt(self._m) if np.any(apart) else 0.0
         step = (np.linalg.norm(apart) + hidden) / self.least
+        return np.asarray(1.01 * self._D * self._columns * step)
+
+    @cached_property
+    def _columns(self) -> Array:
+        """Lengths of the columns of E, of all matrices within the radii."""
         size = abs(self._E)
         if self._data is not None:
             size = sp.csr_array(size + self._data[:, :-1])
-        columns = np.sqrt(np.asarray(size.multiply(size).sum(axis=0)).ravel())
-        return np.asarray(1.01 * self._D * columns * step)
+        return np.sqrt(np.asarray(size.multiply(size).sum(axis=0)).ravel())
 
 
 class Equations:
@@ -170,6 +175,7 @@ class Equations:
                 raise UnprovedError("equations are dependent to about rounding")
         self._near = near
         self._right, self._kept = f[kept], kept
+        self._alone = E[self._own], f[self._own], self._radii(self._own)
 
     def _solver(self, rows: Index, D: Array) -> Gram | RightInverse | None:
         """What solves the equations of some rows; None where they are not shown to be independent.
@@ -247,7 +253,7 @@ class Equations:
         radius[self._zero] = 0.0
         if not np.all(np.isfinite(radius)) or not np.all(np.isfinite(y)):
             raise UnprovedError("equations are not solved near the point")
-        own, f, data = self._E[self._own], self._f[self._own], self._radii(self._own)
+        own, f, data = self._alone
         radius[self._column] = 0.0
         for _ in range(2):
             missed, _ = residual(f, own, y, radius)

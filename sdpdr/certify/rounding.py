@@ -28,7 +28,12 @@ TINY = 1e-300
 
 def longest_row(A: Matrix) -> int:
     """Terms in the longest sum of a product with A, and three for what is added to it."""
-    return int(np.max(np.diff(sp.csr_array(A).indptr), initial=0)) + 3
+    return int(np.max(np.diff(_by_rows(A).indptr), initial=0)) + 3
+
+
+def _by_rows(A: Matrix) -> sp.csr_array:
+    """A itself where it is stored row by row: a copy of a small one takes as long as a product."""
+    return A if isinstance(A, sp.csr_array) else sp.csr_array(A)
 
 
 def residual(
@@ -57,7 +62,7 @@ def residual(
     >>> value.tolist(), bool(around[0] < 1e-15)
     ([0.0], True)
     """
-    A = A if isinstance(A, sp.csr_array) else sp.csr_array(A)
+    A = _by_rows(A)
     lengths = np.diff(A.indptr)
     filled = np.flatnonzero(lengths)
     starts = A.indptr[filled]

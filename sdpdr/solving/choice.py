@@ -4,10 +4,10 @@ Clarabel solves tiny programs other than unfoldings in the form in which they wi
 all others there are two kinds of interior-point methods: Clarabel factors a dense block for every
 matrix of the program, others one matrix for all unknowns of the program or of its dual. Those whose
 steps take little come first, that of the shorter step before the other. Where there are none, and
-for programs of edges, `lowrank` comes first, and then those whose steps take longer. SCS is a
-candidate where blocks would not fit into memory, and third-party solvers come last. The rule reads
-sizes, and never load, free memory or a clock: the same program has the same plan wherever the same
-solvers are installed.
+for programs of edges and those whose rows fix a diagonal, `lowrank` comes first, and then those
+whose steps take longer. SCS is a candidate where blocks would not fit into memory, and third-party
+solvers come last. The rule reads sizes, and never load, free memory or a clock: the same program
+has the same plan wherever the same solvers are installed.
 """
 
 from __future__ import annotations
