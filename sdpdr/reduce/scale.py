@@ -15,9 +15,6 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_sizes
 from sdpdr.reduce.base import Reduced, Reduction
 
-# An inequality whose right-hand side is this many times the typical one cannot be active.
-_REACH = 1e3
-
 
 @dataclass(frozen=True)
 class Scale(Reduction):
@@ -29,9 +26,7 @@ class Scale(Reduction):
     all matrices have one together, because a Gram matrix may meet slack that is relative to the
     length of edges. With a factor for each of many small matrices the central path becomes crooked:
     an interior-point method takes 38 steps for truss2 of SDPLIB, and 20 with one for all. Blocks of
-    cliques could not agree on their overlaps. Rows get size one, except for inequalities that are
-    far from active at a point of typical size: their right-hand side becomes a thousand typical
-    ones, and their coefficients are small beside it.
+    cliques could not agree on their overlaps. Rows get size one.
 
     Examples
     --------
@@ -51,7 +46,6 @@ class Scale(Reduction):
         sdp = _in_units(sdp, units)
         factors = {r.label: 1.0 / row_sizes(r) for r in sdp.rows}
         sigma = _typical_side(sdp, factors)
-        factors = {r.label: _without_distant(r, factors[r.label], sigma) for r in sdp.rows}
         costs = [np.abs(a.matrix().data) for a in sdp.objective.values()]
         gamma = float(np.max(np.concatenate([np.zeros(1), *costs]))) or 1.0
         reduced = replace(
@@ -117,17 +111,6 @@ def _typical_side(sdp: SDP, factors: Mapping[str, Array]) -> float:
         return 1.0
     largest = np.max(away) if np.any(away) else np.median(sizes)
     return float(np.median(sizes[sizes > 1e-9 * largest]))
-
-
-def _without_distant(rows: Rows, factors: Array, sigma: float) -> Array:
-    """Factors of rows that keep every right-hand side below `_REACH` typical ones.
-
-    An inequality that is far from active for variables of size sigma does not affect the solution,
-    but solvers measure their residuals by the largest right-hand side.
-    """
-    if rows.relation == "==":
-        return factors
-    return np.asarray(factors / np.maximum(rows.rhs * factors / (_REACH * sigma), 1.0))
 
 
 def _scaled(rows: Rows, factors: Array, sigma: float) -> Rows:
