@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify import check_proof
-from sdpdr.certify.check_proof import EQUATION, INEQUALITY, Program
+from sdpdr.certify.check_proof import EQUATION, INEQUALITY
 from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, POWER, SECOND_ORDER, SEMIDEFINITE
 from sdpdr.certify.flat import FlatProgram as Flat
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge
-from sdpdr.certify.proof_file.program import Entries, Matrices, as_arrays, cleaned, read
+from sdpdr.certify.proof_file.program import Entries, Matrices, ProgramInFile, as_arrays, cleaned
 from sdpdr.certify.units import Units
 from sdpdr.program.point import Value, as_dense
 from sdpdr.program.ray import Kind, Ray
@@ -66,7 +67,7 @@ def sides_of(known: Knowledge, units: Units, *, maximize: bool) -> Sides:
     )
 
 
-class FlatFileProgram:
+class FlatFileProgram(ProgramInFile):
     """The arrays of a flat program; x are free scalars, and each matrix is a block.
 
     Parameters
@@ -77,16 +78,11 @@ class FlatFileProgram:
         The same in units of its own, of which the kernel has proved something.
     units : Units
     maximize : bool, default False
-
-    Attributes
-    ----------
-    arrays : dict from name to array
-    notes : list of str
     """
 
     def __init__(self, flat: Flat, own: Flat, units: Units, *, maximize: bool = False) -> None:
         self._own, self._units = own, units
-        self._flat, self._m, self.maximize = flat, flat.f.size, maximize
+        self._flat, self._m = flat, flat.f.size
         is_rounded = any(radii is not None for radii in flat.around)
         self.notes = ["some numbers are rounded"] if is_rounded else list[str]()
         rel, cone = np.zeros(1 + self._m + flat.b.size, int), np.full(1 + self._m + flat.b.size, -1)
@@ -117,36 +113,18 @@ class FlatFileProgram:
             entries=(A, B, Entries(4)),
         )
 
-    def read(self) -> Program:
-        """The program as the checker reads it."""
-        return read(self.arrays)
-
-    def report(self, value: float) -> float:
-        """A value of the minimisation in the sense of the user."""
-        return -value if self.maximize else value
-
     def multipliers(self, duals: Mapping[str, Array], objective: float) -> Array:
         """Multipliers as those of the file; zero where none are known, as of bounds on faces."""
         nothing = np.zeros(self._m + self._flat.b.size)
         return cleaned(np.concatenate([[objective], duals.get(_Z, nothing)]))
 
-    def behind(self, claim: str) -> tuple[list[Array], Array] | None:
-        """Multipliers that expose faces in turn, and those that prove a claim behind them."""
+    def _proved(self, claim: str, *, points: bool) -> list[Mapping[str, Any]]:
         if claim not in self._own.behind:
-            return None
-        exposing, at = self._own.behind[claim]
-        found = [
-            self.multipliers({_Z: self._units.given_multipliers(z)}, 0.0) for z in (*exposing, at)
-        ]
-        return found[:-1], found[-1]
-
-    def directions(self) -> list[Matrices]:
-        """Directions that expose faces of the dual program, and the last, that improves."""
-        if UNBOUNDED not in self._own.behind:
             return []
-        exposing, at = self._own.behind[UNBOUNDED]
-        points = (self._units.given_point(x) for x in (*exposing, at))
-        return [self.matrices({_X: x}, ray=True) for x in points]
+        exposing, at = self._own.behind[claim]
+        units, name = self._units, _X if points else _Z
+        in_given = units.given_point if points else units.given_multipliers
+        return [{name: in_given(x)} for x in (*exposing, at)]
 
     def matrices(self, values: Mapping[str, Value], *, ray: bool = False) -> Matrices:
         """A point, or a direction, as matrices and scalars of the file."""

@@ -6,6 +6,7 @@ is written as the sum of several doubles, since entries that are given several t
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -109,11 +110,6 @@ def as_arrays(
     }
 
 
-def read(arrays: Mapping[str, Array]) -> Program:
-    """The program as the checker reads it."""
-    return Program({k: x if x.dtype.kind == "f" else x.astype(np.int64) for k, x in arrays.items()})
-
-
 class Matrices(NamedTuple):
     """A point or a direction: matrices or factors of them, and scalars."""
 
@@ -121,18 +117,56 @@ class Matrices(NamedTuple):
     scalars: Array
 
 
-class FileProgram:
-    """The arrays of a program, and where its variables and constraints are among them.
-
-    Parameters
-    ----------
-    sdp : SDP
+class ProgramInFile(ABC):
+    """A program in the arrays of a file, and what the kernel has proved of it behind faces.
 
     Attributes
     ----------
     arrays : dict from name to array
     notes : list of str
         What the arrays do not hold exactly.
+    """
+
+    arrays: dict[str, Array]
+    notes: list[str]
+
+    @abstractmethod
+    def multipliers(self, duals: Mapping[str, Array], objective: float) -> Array:
+        """Multipliers as those of the file; zero where none are known."""
+
+    @abstractmethod
+    def matrices(self, values: Mapping[str, Value], *, ray: bool = False) -> Matrices:
+        """A point, or a direction, as matrices and scalars of the file."""
+
+    @abstractmethod
+    def _proved(self, claim: str, *, points: bool) -> list[Mapping[str, Any]]:
+        """Points, or multipliers, of the kernel: those that expose faces, and one behind them."""
+
+    def read(self) -> Program:
+        """The program as the checker reads it."""
+        whole = {k: x.astype(np.int64) for k, x in self.arrays.items() if x.dtype.kind != "f"}
+        return Program(self.arrays | whole)
+
+    def report(self, value: float) -> float:
+        """A value of the minimisation in the sense of the user."""
+        return float(self.arrays["sense"][0]) * value
+
+    def behind(self, claim: str) -> tuple[list[Array], Array] | None:
+        """Multipliers that expose faces in turn, and those that prove a claim behind them."""
+        found = [self.multipliers(z, 0.0) for z in self._proved(claim, points=False)]
+        return (found[:-1], found[-1]) if found else None
+
+    def directions(self) -> list[Matrices]:
+        """Directions that expose faces of the dual program, and the last, that improves."""
+        return [self.matrices(x, ray=True) for x in self._proved(UNBOUNDED, points=True)]
+
+
+class FileProgram(ProgramInFile):
+    """The arrays of a program, and where its variables and constraints are among them.
+
+    Parameters
+    ----------
+    sdp : SDP
 
     Examples
     --------
@@ -170,14 +204,6 @@ class FileProgram:
                 orders.append(lmi.order)
                 self._matrix_inequality(lmi)
         self.arrays = self._made(orders, cones)
-
-    def read(self) -> Program:
-        """The program as the checker reads it."""
-        return read(self.arrays)
-
-    def report(self, value: float) -> float:
-        """A value of the minimisation in the sense of the user."""
-        return self.sdp.report(value)
 
     def _made(self, orders: list[int], cones: int) -> dict[str, Array]:
         scalars = self.sdp.vector_variables
@@ -346,22 +372,12 @@ class FileProgram:
             found[row] = found.get(row, Fraction(0)) + (-weight if label in self._limit else weight)
         return {row: weight for row, weight in found.items() if weight}
 
-    def behind(self, claim: str) -> tuple[list[Array], Array] | None:
-        """Multipliers that expose faces in turn, and those that prove a claim behind them."""
+    def _proved(self, claim: str, *, points: bool) -> list[Mapping[str, Any]]:
         form = standard(self.sdp) if is_small(self.sdp) else None
         if form is None or claim not in form.flat.behind:
-            return None
-        exposing, at = form.flat.behind[claim]
-        found = [self.multipliers(form.duals(z), 0.0) for z in (*exposing, at)]
-        return found[:-1], found[-1]
-
-    def directions(self) -> list[Matrices]:
-        """Directions that expose faces of the dual program, and the last, that improves."""
-        form = standard(self.sdp) if is_small(self.sdp) else None
-        if form is None or UNBOUNDED not in form.flat.behind:
             return []
-        exposing, at = form.flat.behind[UNBOUNDED]
-        return [self.matrices(form.values(x), ray=True) for x in (*exposing, at)]
+        exposing, at = form.flat.behind[claim]
+        return [form.values(x) if points else form.duals(x) for x in (*exposing, at)]
 
     def matrices(self, values: Mapping[str, Value], *, ray: bool = False) -> Matrices:
         """A point, or a direction, as matrices and scalars of the file."""

@@ -27,7 +27,13 @@ from sdpdr.certify.check_proof import (
 )
 from sdpdr.certify.proof_file.bounds import find_bound
 from sdpdr.certify.proof_file.exact import Step
-from sdpdr.certify.proof_file.program import FileProgram, Witness, forms_of, with_scalars
+from sdpdr.certify.proof_file.program import (
+    FileProgram,
+    ProgramInFile,
+    Witness,
+    forms_of,
+    with_scalars,
+)
 from sdpdr.certify.proof_file.steps import (
     BOUND,
     CONTRADICTION,
@@ -43,11 +49,9 @@ from sdpdr.program.ray import Ray
 from sdpdr.program.sdp import SDP
 
 if TYPE_CHECKING:
-    from sdpdr.certify.proof_file.flat import FlatFileProgram, Sides
+    from sdpdr.certify.proof_file.flat import Sides
     from sdpdr.program.solution import Solution
 
-# A program in the arrays of a file, and what is known of it.
-ProgramInFile: TypeAlias = "FileProgram | FlatFileProgram"
 Proven: TypeAlias = "Solution | Sides"
 # What a claim may lose, relatively, before more is tried, and before it is said.
 _LOSS = 1e-7

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 
+from sdpdr.base import checks
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.program.point import Factor, Value, as_dense
@@ -41,12 +41,11 @@ class Settings:
     repair: bool = True
 
     def __post_init__(self) -> None:
-        for name, value in (("tol", self.tol), ("seconds", self.seconds)):
-            if value is not None and not (_is_number(value) and value > 0.0):
-                raise DataError(f"{name} must be a positive number; it is {value!r}.")
-        scale = self.gap_scale
-        if scale is not None and not (_is_number(scale) and 0.0 <= scale < inf):
-            raise DataError(f"gap_scale must be a number, zero or above; it is {scale!r}.")
+        checks.positive_or_infinite("tol", self.tol)
+        if self.seconds is not None:
+            checks.positive_or_infinite("seconds", self.seconds)
+        if self.gap_scale is not None:
+            checks.non_negative("gap_scale", self.gap_scale)
         if not isinstance(self.repair, (bool, np.bool_)):
             raise DataError(f"repair must be True or False; it is {self.repair!r}.")
 
@@ -55,10 +54,6 @@ class Settings:
         if self.seconds is not None:
             return self.seconds
         return _UNKNOWN if solving is None else max(AT_LEAST, OF_SOLVER * solving)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def as_claimed(

@@ -126,7 +126,6 @@ class _Proving:
     def _with_proofs(self, solution: Solution, x: Array, z: Array) -> Solution:
         """The solution with what the kernel knows, in the sense of the user."""
         flat, known, units = self._flat, self._known, self._units
-        unit = -units.cost if flat.maximize else units.cost
         at = x if known.x is None else units.given_point(known.x)
         multipliers = z if known.z is None else units.given_multipliers(known.z)
         sides = sides_of(known, units, maximize=flat.maximize)
@@ -140,9 +139,9 @@ class _Proving:
             values=self._kept.as_rows(values),
             shapes=self._kept.shapes,
             duals=duals_of(flat, multipliers) if np.all(np.isfinite(multipliers)) else {},
-            attained=unit * known.value if VALUE in known.how else None,
+            attained=sides.attained,
             attained_by=known.how.get(VALUE) or self._why_not(VALUE),
-            bound=unit * known.bound if BOUND in known.how else None,
+            bound=sides.bound,
             argument=known.how.get(BOUND) or self._why_not(BOUND),
             ray=sides.ray,
             rigorous=True,
