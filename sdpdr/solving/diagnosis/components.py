@@ -72,20 +72,12 @@ def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
     j, i = np.tril_indices(order)
     at = np.full(named.program.c.size, -1)
     at[places] = np.arange(places.size)
-    stated = np.flatnonzero(~named.own)
-    rows = named.rows[stated]
-    entries = at[rows.indices]
-    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[entries >= 0]
-    entries = entries[entries >= 0]
     # Equations K u = 0 of all points move no two of them together.
-    centring = np.zeros(rows.shape[0], dtype=bool)
-    for places_of_one in named.constraints.values():
-        some = np.flatnonzero(np.isin(stated, places_of_one))
-        is_homogeneous = np.all(stated[some] < named.program.f.size) and not np.any(
-            named.right[stated[some]]
-        )
-        centring[some] = is_homogeneous and _is_null_vector(rows[some], at, order)
-    used = np.concatenate([entries[~centring[owner]], np.flatnonzero(named.program.c[places])])
+    null = [x for x in named.constraints.values() if _is_null_vector(named, x, at, order)]
+    joins = ~named.own
+    joins[np.concatenate([np.arange(0), *null])] = False
+    used = at[named.rows[joins].indices]
+    used = np.append(used[used >= 0], np.flatnonzero(named.program.c[places]))
     part = _components(i[used], j[used], order)
     numbers = np.unique(part)
     if numbers.size < 2:
@@ -98,7 +90,7 @@ def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
         says = f"No constraint and no cost has an entry of {name!r} off the diagonal."
     instead = (
         "Add a constraint that joins them, such as an edge, or solve each component by itself."
-        if centring.any()
+        if null
         else "Write one matrix variable for each component: every answer has such a form."
     )
     yield Finding(
@@ -109,30 +101,23 @@ def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
         says,
         instead,
         is_proved=True,
-        data={"components": parts, "is_centred": bool(centring.any())},
+        data={"components": parts, "is_centred": bool(null)},
     )
 
 
-def _is_null_vector(rows: sp.csr_array, at: Index, order: int) -> bool:
-    """Whether some rows are K u = 0, one for each row of a matrix K, with a u without zeros."""
-    if rows.shape[0] != order or np.any(np.diff(rows.indptr) != order):
-        return False
-    entries = at[rows.indices]
-    if np.any(entries < 0):
+def _is_null_vector(named: Named, rows: Index, at: Index, order: int) -> bool:
+    """Whether rows are K u = 0, for the rows of a matrix K in turn, with a u without zeros."""
+    sides = named.rows[rows]
+    entries, counts = at[sides.indices], np.diff(sides.indptr)
+    is_square = rows.size == order and np.all(counts == order) and np.all(entries >= 0)
+    if not is_square or np.any(rows >= named.program.f.size) or np.any(named.right[rows]):
         return False
     j, i = np.tril_indices(order)
-    ends = np.stack([i[entries], j[entries]]).reshape(2, order, order)
-    u, seen = np.zeros((order, order)), set[int]()
-    for e in range(order):
-        common = set(ends[:, e, 0].tolist())
-        for one in range(1, order):
-            common &= set(ends[:, e, one].tolist())
-        if len(common) != 1:
-            return False
-        own = common.pop()
-        seen.add(own)
-        u[e, ends[0, e] + ends[1, e] - own] = rows.data[rows.indptr[e] : rows.indptr[e + 1]]
-    return len(seen) == order and bool(np.all(u == u[0]) and np.all(u[0]))
+    ends, own = np.stack([i[entries], j[entries]]), np.repeat(np.arange(order), order)
+    u = np.zeros((order, order))
+    is_own = np.any(ends == own, axis=0)
+    u[own[is_own], ends.sum(axis=0)[is_own] - own[is_own]] = sides.data[is_own]
+    return bool(np.all(is_own) and np.all(u == u[0]) and np.all(u[0]))
 
 
 def _components(left: Index, right: Index, count: int) -> Index:
