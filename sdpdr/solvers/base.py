@@ -70,7 +70,7 @@ class Availability:
     ----------
     installed, licensed : bool
     version : str
-        Of its package; empty if not installed.
+        Version of its package; empty if not installed.
     reason : str
         Why it cannot run, and what to do; empty if it can.
     """
@@ -216,7 +216,7 @@ class Solver(ChecksKeywords, ABC):
         Parameters
         ----------
         defaults : mapping
-            Of all options that it has.
+            All of its options, with their defaults.
 
         Raises
         ------

@@ -55,7 +55,7 @@ def solve_tiny(sdp: SDP, options: Callable[[], dict[str, Any]], *, verbose: bool
     ----------
     sdp : SDP
     options : callable without arguments
-        Of Clarabel, by its own names.
+        Returns options of Clarabel, by its own names.
     verbose : bool
     """
     form = standard(sdp)
@@ -206,7 +206,8 @@ class ConicForm:
         Parameters
         ----------
         options : callable without arguments
-            Of Clarabel, by its own names; asked when the program is compiled, which takes time.
+            Returns options of Clarabel, by its own names; called after the program is compiled,
+            which takes time.
         verbose : bool
         """
         program = self.handed_over()

@@ -46,7 +46,7 @@ class Rendered:
     variables : mapping from name to cvxpy variable
     constraints : mapping from row label to cvxpy constraint
     excesses : mapping from row label to (variable, expression)
-        Of priced rows: a variable that equals the expression at every feasible point.
+        For penalized rows: a variable that equals the expression at every feasible point.
     """
 
     problem: cp.Problem

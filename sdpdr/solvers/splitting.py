@@ -48,7 +48,8 @@ def split(
     ----------
     sdp : SDP
     options : callable without arguments
-        Of SCS, by its own names; asked when the program is compiled, which takes time.
+        Returns options of SCS, by its own names; called after the program is compiled, which takes
+        time.
     verbose : bool
     """
     import scs  # a tenth of a second, which a solve by others need not pay

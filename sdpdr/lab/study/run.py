@@ -45,7 +45,7 @@ def run_study(
     study : Study, str or Path
         Or the path of a study file.
     path : str or Path, optional
-        Of the results, ``*.jsonl``; by default the name of the study, in this folder.
+        Path of the results, ``*.jsonl``; by default the name of the study, in this folder.
     scheduler : str, optional
         Address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``, whose workers carry out the
         runs. Default: this machine.
@@ -60,14 +60,14 @@ def run_study(
     Returns
     -------
     Path
-        Of the results, for `sdpdr.lab.study.results.read_results`.
+        Path of the results, for `sdpdr.lab.study.results.read_results`.
 
     Raises
     ------
     StudyError, FileFormatError, CardError, UnknownNameError
-        Of the study file.
+        If the study file cannot be used.
     ResultsLockedError, ResultsDamagedError, ResultsError
-        Of the results.
+        If the results cannot be used.
     SchedulerError, PackageMissingError
     """
     study = study if isinstance(study, Study) else Study.load(study)

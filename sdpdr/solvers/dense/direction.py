@@ -41,7 +41,7 @@ class ConicIterate:
     ----------
     v, s, y, z : arrays
     free : array
-        Of the equations of multipliers, c + Q v + E^T y - M^T z, with the other sign.
+        Residual of the equations of multipliers, c + Q v + E^T y - M^T z, with the opposite sign.
     missed : array
         e - E v
     apart : array

@@ -66,7 +66,7 @@ def minimized(
     ----------
     data : Data
     tol : float
-        Of the gap, relative to the value where that is above one.
+        Largest gap, relative to the value if that is above one.
     max_iter : int
     deadline : Deadline, optional
     follow : callable, optional

@@ -45,7 +45,7 @@ class Cones:
     linear : int
         How many half-lines.
     orders : tuple of int
-        Of the matrices, one after the other.
+        Orders of the matrices.
     """
 
     linear: int
@@ -132,7 +132,7 @@ class Scaling:
     roots : list of arrays of shape (count, order, order)
         Inverses of R, by group.
     weights : array
-        Of half-lines, the root of s / z.
+        For half-lines, the square root of s / z.
 
     Raises
     ------

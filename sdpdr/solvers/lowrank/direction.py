@@ -165,7 +165,7 @@ class Linearization:
     rows : Boxes
     point : Iterate
     residual : array
-        Of the rows' first condition, at the point.
+        Residual of the rows' first condition at the point.
     allowed : float, default 1.0
         Size of the residual up to which the curvature of rows may take a step.
 

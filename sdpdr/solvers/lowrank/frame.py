@@ -32,7 +32,7 @@ class Options:
     time_limit : float, optional
         Seconds after which the best point so far is returned.
     seed : int, default 0
-        Of first factors, landmarks and Lanczos vectors.
+        Seed of initial factors, landmarks and Lanczos vectors.
     rank : int, optional
         First number of columns of every factor. Default, for programs on edges: between three
         and six, by the spectrum of the Isomap start; eight when lengths have hard lower limits;

@@ -65,7 +65,7 @@ class At:
     x : array
         In the order of ``svec``.
     eigenvalues, vectors : array
-        Of what was projected, in rising order.
+        Eigenvalues, ascending, and eigenvectors of the projected matrix.
     value : float
         What is minimised.
     gradient : array

@@ -48,9 +48,10 @@ class Squares:
     Attributes
     ----------
     name, label : str
-        Of the scalars, and of the group of rows.
+        Names of the scalars and of the group of rows.
     entry, curvature, rhs : array
-        Of each its coefficient in its row, what half its square costs, and the row's right side.
+        The coefficient of each scalar in its row, the cost of half its square, and the row's
+        right-hand side.
     of_matrix : sparse array
         What the rows say of the matrix, in the order of ``svec``.
     """
@@ -79,7 +80,7 @@ class NearestProgram:
     Attributes
     ----------
     name : str
-        Of the matrix.
+        Name of the matrix.
     given : array of shape (n (n + 1) / 2,)
         G, in the order of ``svec``.
     scale : float

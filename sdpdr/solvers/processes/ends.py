@@ -32,7 +32,7 @@ def post(point: Point | Callable[[], Point]) -> None:
     Parameters
     ----------
     point : Point or callable without arguments
-        Of the program that the solver was given. A callable is called only where somebody
+        A point of the program that the solver was given. A callable is called only if the parent
         listens, and at most every quarter of a second.
 
     Examples

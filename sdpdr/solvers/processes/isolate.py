@@ -58,7 +58,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
         For instance ``functools.partial(solver.run, sdp)``; it is pickled. What it passes to
         `sdpdr.solvers.processes.ends.post` meanwhile is not lost when it is ended.
     name : str
-        Of the solver, for messages.
+        Name of the solver, for messages.
     time_limit : float, optional
         Seconds, packing the program for the way included. The worker is asked to end `PATIENCE`
         later, as Ctrl-C does, and ended another `GRACE` later.

@@ -50,7 +50,7 @@ class Groups:
     Attributes
     ----------
     rows : array of int, shape (k,)
-        Of the problem.
+        Rows of the problem.
     member : array of int, shape (n,)
         Group of every point; k where it has none.
     square : array of shape (k,)

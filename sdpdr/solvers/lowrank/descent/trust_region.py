@@ -44,7 +44,7 @@ class Step:
         Decrease of the model, positive.
     at_border : bool
     radius : float
-        Of the region in which it was found.
+        Radius of the region in which the step was found.
     products : int
     """
 
@@ -129,7 +129,7 @@ class Region:
         ----------
         step : Step
         decrease : float
-            Of the function.
+            Actual decrease of the function.
         rounding : float
             What both numbers may be wrong by.
 

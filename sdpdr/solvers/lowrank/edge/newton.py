@@ -40,7 +40,7 @@ class BlockLaplacian:
     objective : Objective, optional
         Its part besides variance is subtracted twice; see `FixedForm`.
     backend : str, default "auto"
-        Of `symmetric_factor`.
+        Backend of `symmetric_factor`.
 
     References
     ----------

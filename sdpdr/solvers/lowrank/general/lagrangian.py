@@ -118,7 +118,7 @@ class Local:
     Attributes
     ----------
     objective, value : float
-        Of the program, and of the augmented Lagrangian.
+        The objective of the program, and the value of the augmented Lagrangian.
     excess : array of shape (m,)
         h(x).
     estimate : array of shape (m,)

@@ -57,10 +57,10 @@ def diagonal_blocks(hessian: Hessian, jacobian: Jacobian, factor: Array, diagona
     ----------
     hessian : Hessian
     jacobian : Jacobian
-        Of the matrix variable.
+        Jacobian of the rows by the matrix variable.
     factor : array of shape (n, r)
     diagonal : array of shape (n,)
-        Of its dual slack.
+        Diagonal of its dual slack.
 
     Returns
     -------

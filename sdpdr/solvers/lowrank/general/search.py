@@ -60,9 +60,9 @@ class FactorSearch:
     Attributes
     ----------
     best : FactorVerdict or None
-        Of least error so far.
+        The verdict of least error so far.
     certified : tuple of (FactorVerdict, bound, gap) or None
-        Of least gap, or violation where that is larger, so far.
+        The verdict whose larger one of gap and violation is least so far.
     feasible : tuple of (values, value) or None
         The best value so far at a point that keeps all rows, and that point.
     proved : tuple of (multipliers, bound) or None

@@ -237,10 +237,10 @@ def judge_as_it_is(at: Unknowns, seed: int, *, quick: bool = False) -> FactorVer
 
 
 def _slope(layout: Layout, vector: Array, slacks: list[DualSlack], on_free: Array) -> float:
-    """What the gradient may add to the gap: half its size times that of the unknowns.
+    """The contribution of the gradient to the gap: half its norm times that of the unknowns.
 
-    Of a signed scalar it is the product with its slack. The gradient by its root, which vanishes
-    more slowly than the product, says too much.
+    For a signed scalar it is the product with its slack. The gradient by its square root vanishes
+    more slowly than the product, and would overestimate the gap.
     """
     factors, _ = layout.split(vector)
     pairs = list(zip(layout.problem.blocks, slacks, factors, strict=True))

@@ -68,7 +68,7 @@ class Boxed(Boxes):
     scalars : sparse array of shape (m, q)
         Coefficients of the scalars that are left.
     cost, curvature : arrays of shape (q,)
-        Of those.
+        Linear and quadratic costs of the remaining scalars.
     rhs, low, high, compliance : arrays of shape (m,)
         Right sides, boxes, compliances. Signs of scalars are the last rows.
     kept : array of int, shape (q,)
@@ -211,9 +211,9 @@ def _diagonal(block: FactorBlock) -> sp.csr_array:
 def _foldable(
     rows: sp.csc_array, cost: Array, curvature: Array, signed: NDArray[np.bool_]
 ) -> Folded:
-    """Scalars of one row that have a price: a cost where signed, a curvature where free.
+    """Penalized scalars of one row: signed ones have a linear cost, free ones a quadratic cost.
 
-    Of several that do the same to the same row, one.
+    If several have the same effect on the same row, only one is returned.
     """
     alone = np.diff(rows.indptr) == 1
     place = np.flatnonzero(alone & np.where(signed, cost >= 0.0, curvature > 0.0))

@@ -84,9 +84,9 @@ class Held:
         return cls(points, np.asarray(np.linalg.cholesky(fixed)), rows, i, j, scale)
 
     def met(self, factor: Array) -> Array:
-        """A factor turned, and its fixed points put where they have to be.
+        """A factor, rotated, with its fixed points at their positions.
 
-        Of too few columns, more are made.
+        Columns are added if there are too few.
         """
         p = self.points.size
         if factor.shape[1] < p:

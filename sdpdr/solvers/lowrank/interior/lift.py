@@ -58,7 +58,7 @@ class Lift:
     Parameters
     ----------
     layout : Layout
-        Of one matrix variable, whose rows read entries alone.
+        Layout of one matrix variable, whose rows depend on entries only.
     vector : array
         The point.
     """

@@ -155,7 +155,7 @@ class NewtonMatrix(Parts):
         Parameters
         ----------
         entries : list of arrays
-            Of the dual slacks, as `Forms.entries_of` gives them.
+            Entries of the dual slacks, as returned by `Forms.entries_of`.
         stiffness : array of shape (m,)
         """
         triples = zip(entries, self._curved, self.shapes, strict=True)

@@ -50,7 +50,7 @@ class Floor:
     ----------
     problem : FactorProblem
     seed : int
-        Of Lanczos vectors.
+        Seed of Lanczos vectors.
 
     Examples
     --------

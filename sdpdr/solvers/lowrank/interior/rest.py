@@ -39,7 +39,7 @@ def at_rest(boxed: Boxed, multipliers: Array, ends: tuple[Array, Array]) -> Arra
     multipliers : array of shape (m,)
         Inside their boxes; those of held points do not matter.
     ends : tuple of arrays of shape (m,)
-        Of the boxes; zero where points are held.
+        Ends of the boxes; zero for rows of fixed points.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def placed(boxed: Boxed, factors: Sequence[Array], scalars: Array) -> Unknowns:
     ----------
     boxed : Boxed
     factors : sequence of arrays
-        Of the matrix variables.
+        Factors of the matrix variables.
     scalars : array
         All of them, as `Boxed.all_scalars` gives them.
     """
