@@ -1,4 +1,4 @@
-"""Pairs of points that are to be near each other or far apart, and what is learned from them."""
+"""Pairs of points that should be near each other or far apart, and the matrices made of them."""
 
 from __future__ import annotations
 

@@ -231,9 +231,9 @@ def near_and_far(
     metric : {"euclidean", "cosine"}, default "euclidean"
         As for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
-        Of near points, as for `sdpdr.graphs.edge_weights`. Points that coincide have 1. By
-        ``"heat"`` edges weigh 1e-8 at least, so that a point far from all is similar to its nearest
-        ones.
+        Weights of near points, as for `sdpdr.graphs.edge_weights`. Coinciding points have 1. With
+        ``"heat"`` edges weigh at least 1e-8, so that a point far from all others is similar to its
+        nearest ones.
 
     Returns
     -------

@@ -49,7 +49,7 @@ def eigen(graph: LabelledGraph) -> Propagation:
     Raises
     ------
     DataError
-        Labels are constant; nothing tells labellings apart; or the infimum is not attained.
+        Labels are constant; all labellings have the same ratio; or the infimum is not attained.
     DisconnectedGraphError
         A connected component of the similar pairs has no label.
 

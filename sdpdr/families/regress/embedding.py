@@ -129,7 +129,7 @@ def _by_factor(pencil: Pencil, d: int) -> tuple[Array, Array]:
 
 
 def untied(values: Array, vectors: Array) -> Array:
-    """Vectors of equal values turned nearest to the axes, so that rounding decides nothing."""
+    """Eigenvectors of equal eigenvalues, rotated nearest to the axes, independent of rounding."""
     vectors = vectors.copy()
     group = np.cumsum(np.append(0, np.abs(np.diff(values)) > _TIE))
     for tied in (group == k for k in range(group[-1] + 1)):

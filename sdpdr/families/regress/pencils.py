@@ -50,7 +50,7 @@ class Pencil:
     totals : array of shape (n,)
         :math:`D \mathbf 1`, the weights of the mean that makes the constant vector zero.
     has_trivial : bool
-        Whether the constant vector, which says nothing about samples, solves the pencil.
+        Whether the constant vector, which does not distinguish samples, solves the pencil.
 
     Raises
     ------

@@ -59,7 +59,7 @@ class SpectralRegression(OfGraphs):
         \min_{a, b}\ |X a + b - y|^2 + \alpha |P a|^2 + \beta |a|_1
         \quad\text{or}\quad (K + \alpha I) a = y - b .
 
-    The embedding is a function, so it places new points too. The eigenproblem is that of the
+    The embedding is a function, so it maps new points, too. The eigenproblem is that of the
     samples alone, sparse or solved in closed form. The intercept b takes the D-weighted mean of the
     samples to that of their responses; if some labels are unknown, that is the mean of the labelled
     samples, from which the spread between classes is measured (Cai thesis, (2.24)).

@@ -1,4 +1,4 @@
-r"""Two bases for a stack of matrices: what they keep, local searches, and a closed form.
+r"""Two bases for a stack of matrices: the preserved part, local searches, and a closed form.
 
 For a stack of matrices :math:`N_i = M_i B`, a search takes A from B and then B from A:
 

@@ -98,7 +98,7 @@ class Relaxation:
         return left, right
 
     def round(self, stack: Array) -> Bases:
-        """Leading eigenvectors of both matrices, and what they keep of the stack, (n, p, q)."""
+        """Leading eigenvectors of both matrices, and the projected stack, (n, p, q)."""
         sides = Spectrum.of(self.left), Spectrum.of(self.right)
         rows, columns = (
             fix_signs(side.vectors[:, ::-1][:, :k])
@@ -183,7 +183,7 @@ class Spectrum(NamedTuple):
 
     @property
     def roots(self) -> Array:
-        """Square roots of the eigenvalues, of which rounding may have made some negative."""
+        """Square roots of the eigenvalues, some of which may be negative by rounding."""
         return np.sqrt(np.maximum(self.values, np.finfo(float).eps * self.values.max()))
 
 

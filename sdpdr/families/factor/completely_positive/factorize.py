@@ -39,7 +39,7 @@ from sdpdr.linalg.svec import smat
 from sdpdr.program import as_dense
 from sdpdr.solving.solve import solve
 
-# How a factor was found, by name.
+# The ways in which a factor was found, by name.
 FOUND = {
     "rank": "rank two at most",
     "dominant": "diagonally dominant",
@@ -47,8 +47,8 @@ FOUND = {
     "search": "found by search",
     "parts": "blocks found in different ways",
 }
-# Steps of the polish of a start, and of the best one for some number of columns, of which there are
-# fewer if they would take more than this number of operations.
+# Steps of the polish of a start, and of the best start for a number of columns; fewer if these
+# would take more than this number of operations.
 _USUAL, _LONG, _OPERATIONS = 300, 3000, 2e9
 # Eigenvalues below this share of the largest count as zero.
 _RANK = 1e-9

@@ -59,8 +59,8 @@ def cp_lift(X: ArrayLike, n_components: int) -> Model:
 
     References
     ----------
-    Vasiloglou thesis, (2.74)-(2.79), where that the lower right block is A is left unsaid: without
-    it every B is feasible.
+    Vasiloglou thesis, (2.74)-(2.79), which does not say that the lower right block is A: without
+    that, every B is feasible.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def cp_lift(X: ArrayLike, n_components: int) -> Model:
         )
     lift = FactorLift(k, len(A))
     i, j = np.triu_indices(len(A))
-    # Negative entries, and entries beside a zero of the diagonal, are rounding errors here.
+    # Negative entries, and entries in rows with a zero diagonal, are rounding errors here.
     used = np.diag(A) > 0.0
     values = np.where(used[:, None] & used, np.maximum(A, 0.0), 0.0)[i, j]
     blocks = (

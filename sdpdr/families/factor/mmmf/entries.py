@@ -54,7 +54,7 @@ def observed_signs(X: Any, y: Any = None) -> Observed:
     if wrong.size:
         i, a, value = (part[wrong[0]] for part in (found.rows, found.columns, found.values))
         raise DataError(
-            f"X[{i}, {a}] = {value:g} is no sign. Entries must be 1 or -1 where a sign was "
+            f"X[{i}, {a}] = {value:g} is not a sign. Entries must be 1 or -1 where a sign was "
             "observed, 0 or NaN where not; of ratings, pass np.sign(ratings - threshold) with "
             "missing ratings as NaN. If X is a list of users, items and signs, pass the pairs as X "
             "and the signs as y."
@@ -172,6 +172,7 @@ def positions(X: Any) -> Index:
 
 
 def _of_pairs(X: Any, y: Any) -> Observed:
+    """Checked pairs and their values, row by row."""
     pairs, values = positions(X), as_numbers("y", y)
     if values.shape != (len(pairs),):
         raise ShapeError(
@@ -198,6 +199,7 @@ def _of_pairs(X: Any, y: Any) -> Observed:
 
 
 def _where(entries: Any, seen: Any) -> Observed:
+    """The observed ones among the entries of a sparse matrix."""
     shape = (int(entries.shape[0]), int(entries.shape[1]))
     rows, columns = (part[seen].astype(np.intp) for part in (entries.row, entries.col))
     return Observed(shape, rows, columns, entries.data[seen])

@@ -298,8 +298,8 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     Raises
     ------
     DataError
-        An entry is no sign, or none was observed; c or ridge is not positive, or there are offsets
-        beside a hard margin; or c is left open, and all signs are equal.
+        An entry is not a sign, or none was observed; c or ridge is not positive, or there are
+        offsets with a hard margin; or c is not given, and all signs are equal.
 
     Warns
     -----

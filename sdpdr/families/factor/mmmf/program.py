@@ -237,7 +237,7 @@ def principal(U: Array, V: Array) -> tuple[Array, Array]:
 
 
 def _best_scale(margins: Array, missed: Array, size: float, c: float) -> float:
-    r"""The t >= 0 of least :math:`t |M| + c \sum \max(0, r_e - t m_e)`, with r what is missed."""
+    r"""The t >= 0 that minimises :math:`t |M| + c \sum \max(0, r_e - t m_e)` for residuals r."""
     if not np.isfinite(c):
         least = float(np.min(margins))
         # A little more, or rounding undoes the margin.

@@ -148,7 +148,7 @@ def nmf_products(
         \begin{pmatrix} 1 & W_{il} & H_{lj} \\ \cdot & T_{il} & V_{ijl} \\ \cdot & \cdot & S_{lj}
         \end{pmatrix} \succeq 0,\quad W, H \ge 0 .
 
-    What is minimised is convex, and what is wanted, :math:`T = W^2` and :math:`S = H^2`, is not.
+    The program is convex, but the wanted equalities :math:`T = W^2` and :math:`S = H^2` are not.
     With weights that are alike for all terms, zero or any number, some optimum has k equal columns,
     a factorization of rank one: the program does not change when terms are exchanged. Weights
     :math:`C_W = 2 W_t`, :math:`C_H = 2 H_t` from a point without that symmetry majorize
@@ -326,7 +326,7 @@ def nmf_shor(X: ArrayLike, k: int) -> Model:
     V = nonnegative_matrix(X)
     k = number_of_components(k, V.shape, "k")
     n = sum(V.shape) * k
-    # Place i k + l stands for W_il, and place N k + j k + l for H_jl.
+    # Index i k + l stands for W_il, and index N k + j k + l for H_jl.
     pairs = np.repeat(product_pairs(V.shape), k, axis=0) * k
     slices = np.tile(np.arange(k), V.size)[:, None]
     add = sp.kron(sp.eye_array(V.size), np.ones((1, k)), format="csr")
@@ -469,7 +469,7 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
 
 
 def own_blocks(n: int, m: int) -> Index:
-    """Pairs of places above the diagonal in the two blocks beside the corner."""
+    """Pairs of indices above the diagonal in the two diagonal blocks."""
     i, j = np.triu_indices(n + m, 1)
     own = (i < n) == (j < n)
     return np.column_stack([i[own], j[own]])

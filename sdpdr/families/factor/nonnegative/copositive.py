@@ -1,4 +1,4 @@
-r"""Copositive matrices, :math:`x^T M x \ge 0` for all :math:`x \ge 0`, and what they refute.
+r"""Copositive matrices, :math:`x^T M x \ge 0` for all :math:`x \ge 0`, and refutations by them.
 
 If :math:`A = B B^T` with B nonnegative, then
 :math:`\langle M, A\rangle = \sum_l b_l^T M b_l \ge 0` for every copositive M. A copositive M with

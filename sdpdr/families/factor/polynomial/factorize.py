@@ -200,7 +200,7 @@ def polynomial(
     best: Fit | None = None
 
     def is_met(state: State) -> bool:
-        """Whether the factors of the last program, of which the best are kept, meet the entries."""
+        """Whether the factors of the last program fit the entries; keep the best factors so far."""
         nonlocal best
         assert state.last is not None
         fit = _read_off(state.last, held, squares, c)

@@ -196,7 +196,7 @@ def checked_coefficients(coefficients: Any) -> Array:
 def _definite(cost: Affine, held: Moments, targets: Array, nonnegative: bool) -> Affine:
     """The same cost by positive definite matrices, if some are found: bounds become provable.
 
-    The smallest eigenvalue is as large as possible relative to what is added to the corner.
+    The smallest eigenvalue is as large as possible relative to the addition to the corner.
     """
 
     def matrix(expression: Affine) -> Any:
