@@ -65,10 +65,12 @@ def as_reductions(given: object) -> tuple[Reduction, ...]:
 
 def refuse_idle(requested: PlanOptions) -> None:
     """Refuse arguments that have no effect."""
-    landmarks, basis = requested.landmarks, requested.basis
+    form, landmarks, basis = requested.form, requested.landmarks, requested.basis
     if requested.skip:
         _check_skip(requested)
-    if requested.form != "landmark":
+    if requested.via and form in ("cvxpy", "landmark"):
+        raise DataError(f"via has no effect with form={form!r}: leave one of them out.")
+    if form != "landmark":
         for name, value in (("landmarks", landmarks), ("basis", basis)):
             if value is not None:
                 shown = repr(value) if isinstance(value, (str, int)) else "an array"
@@ -76,11 +78,7 @@ def refuse_idle(requested: PlanOptions) -> None:
                     f"{name} ({shown}) has no effect without form='landmark': ask for that form, "
                     f"or leave {name} out."
                 )
-        if requested.via and requested.form == "cvxpy":
-            raise DataError("via has no effect with form='cvxpy': leave one of them out.")
         return
-    if requested.via:
-        raise DataError("via has no effect with form='landmark': leave one of them out.")
     if "max_iter" in requested.options:
         raise DataError(
             f"max_iter={requested.options['max_iter']} has no effect with form='landmark', which "

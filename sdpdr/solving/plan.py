@@ -47,7 +47,7 @@ from sdpdr.solving.options import (
     refuse_idle,
     require_solver,
 )
-from sdpdr.solving.portfolio import SETTLED, take_turns
+from sdpdr.solving.portfolio import SETTLED, of_solvers, take_turns
 from sdpdr.solving.presolve import Presolved, contradicted_solution, presolve, refuted_solution
 
 _NOT_RIGOROUS = (
@@ -141,9 +141,8 @@ class Plan(Candidate):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Seconds after which each of the `sequence` gives way to the next."""
-        limit = inf if self.solver.time_limit is None else self.solver.time_limit
-        return shares(len(self.sequence), limit)
+        """Seconds after which each of the `sequence` gives way; what is left is for proofs."""
+        return shares(len(self.sequence), of_solvers(Deadline(self.solver.time_limit)).seconds)
 
     @property
     def others(self) -> dict[tuple[str, str], str]:
