@@ -107,6 +107,11 @@ class Sums:
         return np.zeros(self.rest.size, dtype=bool) if found is None else found
 
     @property
+    def are_same(self) -> NDArray[np.bool_]:
+        """Which rows are the same in powers of two; what underflows is not."""
+        return _largest(sp.diags_array(self.units) @ self.rows - self.given) == 0.0
+
+    @property
     def n(self) -> int:
         """The number of unknowns."""
         return self.given.shape[1] - 1
@@ -140,7 +145,11 @@ def nearly_dependent(E: sp.csr_array, f: Array, D: Array) -> Sums:
 
 
 def independent_rows(E: sp.csr_array, f: Array, D: Array, exact: NDArray[np.bool_]) -> Index | None:
-    """Rows of E y = f that all others follow from; None where that is not shown.
+    """Rows of E y = f that all others follow from, if they are independent; None if none are shown.
+
+    The caller proves that they are. Where all rows are sums of as many others, those may be chosen
+    without sizes, so that weights have small denominators: then no r + 1 rows are independent, and
+    any r that are have the same span.
 
     Parameters
     ----------
@@ -160,9 +169,11 @@ def independent_rows(E: sp.csr_array, f: Array, D: Array, exact: NDArray[np.bool
     >>> independent_rows(E, np.array([1.0, 4.0]), np.ones(2), np.ones(2, dtype=bool)) is None
     True
     """
-    sums = nearly_dependent(E, f, D)
-    # What underflows is no longer the same.
-    exact = exact & (_largest(sp.diags_array(sums.units) @ sums.rows - sums.given) == 0.0)
+    sums, plain = nearly_dependent(E, f, D), nearly_dependent(E, f, np.ones(D.size))
+    are_exact = plain.basis.size == sums.basis.size and np.all(exact & plain.are_same)
+    if are_exact and np.all(_are_sums(plain.rows, plain.basis, plain.rest, plain.weights)):
+        return np.sort(sums.basis)
+    exact = exact & sums.are_same
     if not np.all(exact[sums.rest]):
         return None
     return np.sort(sums.basis) if np.all(sums.follow(exact)[0]) else None

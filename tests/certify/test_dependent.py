@@ -1,10 +1,15 @@
 """Which equations follow from others: exactly, whatever the units."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sdpdr.certify.dependent import independent_rows
+from sdpdr.certify.equations import Equations, UnprovedError
 
 
 def follow(rows, right, exact=None):
@@ -78,3 +83,42 @@ def test_a_prime_that_divides_what_is_left_hides_nothing():
     assert follow(rows, right).size == 2
     rows[2] = third + np.array([0.0, 0.0, prime])
     assert follow(rows, right) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_rows_that_are_kept_span_all_others_whatever_the_sizes_of_unknowns(seed):
+    """Against fractions, where sizes leave no small weights, and a row or a side is nearly a sum."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    r = int(rng.integers(1, n + 1))
+    m = r + int(rng.integers(0, 5))
+    weights = rng.integers(-2, 3, (m, r)).astype(float)
+    weights[:r] = np.eye(r)
+    E = weights @ rng.integers(-3, 4, (r, n)).astype(float)
+    f = E @ rng.integers(-3, 4, n).astype(float)
+    f[-1] += rng.choice([0.0, 0.0, 1.0, 2.0**-40])
+    E[-1] += rng.choice([0.0, 2.0**-30]) * (rng.random(n) < 0.5)
+    try:
+        rows = Equations(sp.csr_array(E), f, 2.0 ** rng.integers(-20, 20, n)).rows
+    except UnprovedError:
+        return
+    whole = np.column_stack([E, f])
+    assert rank(whole[rows]) == rank(whole)
+    assert rank(E[rows]) == rows.size
+
+
+def rank(matrix):
+    """By elimination in fractions."""
+    left = [[Fraction(float(x)) for x in row] for row in matrix]
+    found = 0
+    for c in range(matrix.shape[1]):
+        pivot = next((row for row in left if row[c]), None)
+        if pivot is None:
+            continue
+        left.remove(pivot)
+        found += 1
+        left = [
+            [a - row[c] / pivot[c] * b for a, b in zip(row, pivot, strict=True)] for row in left
+        ]
+    return found
