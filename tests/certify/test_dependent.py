@@ -88,7 +88,7 @@ def test_a_prime_that_divides_what_is_left_hides_nothing():
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6))
 def test_rows_that_are_kept_span_all_others_whatever_the_sizes_of_unknowns(seed):
-    """Against fractions, where sizes leave no small weights, and a row or a side is nearly a sum."""
+    """Against fractions, where a row or a right side may be nearly a sum of others."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 7))
     r = int(rng.integers(1, n + 1))
