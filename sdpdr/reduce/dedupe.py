@@ -19,6 +19,7 @@ from sdpdr.program.point import Factor, Point, PsdVariable, side_by_side
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.kept import narrowed, spread
 from sdpdr.reduce.parallel import first_parallel, scales
 
 # Relative difference of two right-hand sides that is a contradiction rather than rounding.
@@ -70,14 +71,10 @@ class Dedupe(Reduction):
         if all(mask.size and mask.all() for mask in kept.values()):
             return Reduced(sdp, _same, push=_same)
         remaining = tuple(r.take(kept[r.label]) for r in sdp.rows if kept[r.label].any())
+        reduced = replace(sdp, rows=remaining)
 
         def lift(point: Point) -> Point:
-            duals = dict(point.duals)
-            for label, mask in kept.items():
-                if label in duals or not mask.any():
-                    y = np.zeros(mask.size)
-                    y[mask] = duals.get(label, ())
-                    duals[label] = y
+            duals = spread(sdp, kept, point.duals)
             for group in groups:
                 duals |= group.shared(duals)
             return Point(point.values, duals)
@@ -86,11 +83,9 @@ class Dedupe(Reduction):
             duals = dict(point.duals)
             for group in groups:
                 duals |= group.gathered(duals)
-            labels = {r.label for r in remaining} | {lmi.label for lmi in sdp.lmis}
-            masked = {k: y[kept[k]] if k in kept else y for k, y in duals.items() if k in labels}
-            return Point(point.values, masked)
+            return Point(point.values, narrowed(reduced, kept, duals))
 
-        return Reduced(replace(sdp, rows=remaining), lift, push=push)
+        return Reduced(reduced, lift, push=push)
 
 
 def _is_wide(rows: Rows) -> bool:

@@ -28,6 +28,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
 from sdpdr.reduce.base import Reduced, Reduction
 from sdpdr.reduce.bases import in_bases, into_bases, out_of_bases
+from sdpdr.reduce.kept import narrowed, spread
 
 # Roundings that a coefficient in terms of M may have, at least; each place of a matrix may add one.
 _ROUNDINGS = 64
@@ -89,17 +90,11 @@ class Face(Reduction):
         )
 
         def lift(point: Point) -> Point:
-            duals = dict(point.duals)
-            for label, mask in kept.items():
-                if point.duals and not (mask.size and mask.all()):
-                    duals[label] = np.zeros(mask.size)
-                    duals[label][mask] = point.duals.get(label, ())
-            values = out_of_bases(point.values, bases)
-            return Point(values, complete_multipliers(sdp, duals))
+            duals = complete_multipliers(sdp, spread(sdp, kept, point.duals))
+            return Point(out_of_bases(point.values, bases), duals)
 
         def push(point: Point) -> Point:
-            masked = {k: y[kept[k]] if k in kept else y for k, y in point.duals.items()}
-            duals = {label: masked[label] for label in reduced.labels if label in masked}
+            duals = narrowed(reduced, kept, point.duals)
             return Point(into_bases(point.values, bases), duals)
 
         return Reduced(reduced, lift, push=push)

@@ -22,6 +22,7 @@ from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
 from sdpdr.reduce.bases import into_bases
+from sdpdr.reduce.kept import narrowed, spread
 from sdpdr.reduce.subspace import on_face, vanishes
 
 
@@ -119,7 +120,7 @@ class Landmark(Reduction):
                     full = np.zeros(v.size)
                     full[scalars[v.name]] = np.asarray(point.values[v.name])
                     values[v.name] = full
-            duals = complete_multipliers(sdp, _all_duals(sdp, force, point.duals))
+            duals = complete_multipliers(sdp, spread(sdp, force, point.duals))
             return Point(values, duals)
 
         def push(point: Point) -> Point:
@@ -127,8 +128,7 @@ class Landmark(Reduction):
             for key, used in scalars.items():
                 if key in values:
                     values[key] = np.asarray(values[key])[used]
-            duals = {k: y[force[k]] if k in force else y for k, y in point.duals.items()}
-            return Point(values, duals)
+            return Point(values, narrowed(reduced, force, point.duals))
 
         return Reduced(reduced, lift, push=push)
 
@@ -137,20 +137,6 @@ class Landmark(Reduction):
         chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
         some = rows.take(chosen)
         return chosen[~(some.hold_at_zero & vanishes(some, basis))]
-
-
-def _all_duals(
-    sdp: SDP, force: Mapping[str, Index], duals: Mapping[str, Array]
-) -> dict[str, Array]:
-    """Multipliers of all rows, zero where a row is not in force."""
-    full = dict(duals)
-    for r in sdp.rows if duals else ():
-        chosen = force.get(r.label)
-        if chosen is not None or r.label not in duals:
-            full[r.label] = np.zeros(r.m)
-            if r.label in duals:
-                full[r.label][chosen] = duals[r.label]
-    return full
 
 
 def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:

@@ -25,6 +25,7 @@ from sdpdr.program.standard import fresh_name
 from sdpdr.reduce.base import Reduced
 from sdpdr.reduce.bases import in_bases, out_of_bases
 from sdpdr.reduce.facial.faces import Faces, multiple_in_integers
+from sdpdr.reduce.kept import narrowed, spread
 
 
 def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> Reduced:
@@ -60,8 +61,8 @@ def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> Reduced:
         else:
             at = np.flatnonzero(_is_left(r, narrower(r.lhs), silent))
             narrow = replace(r, lhs=narrower(r.lhs)).take(at)
+        sources[r.label] = at
         if at.size or not r.m:
-            sources[r.label] = at
             rows.append(narrow)
     taken = {*sdp.labels, *(v.name for v in sdp.variables)}
     rows += _stated(faces, kept, taken)
@@ -79,14 +80,13 @@ def on_faces(faces: Faces, silent: Set[tuple[str, int]]) -> Reduced:
     )
     return Reduced(
         reduced,
-        lambda point: _lifted(sdp, reduced, point, bases, sources),
+        lambda point: _lifted(sdp, point, bases, sources),
         push=lambda point: _pushed(reduced, point, kept, sources),
     )
 
 
 def _lifted(
     sdp: SDP,
-    reduced: SDP,
     point: Point,
     bases: Mapping[str, Matrix],
     sources: Mapping[str, Index],
@@ -96,15 +96,7 @@ def _lifted(
     if point.values:
         values = {**sdp.zero_point().values, **out_of_bases(point.values, bases)}
         values = {v.name: values[v.name] for v in sdp.variables}
-    # No multipliers are all that there are of a program without constraints.
-    if not point.duals and reduced.labels:
-        return Point(values, {})
-    duals = dict(sdp.zero_point().duals)
-    for label, at in sources.items():
-        if label in point.duals:
-            duals[label][at] = point.duals[label]
-    limits = {lmi.label for lmi in sdp.lmis} & point.duals.keys()
-    return Point(values, duals | {label: point.duals[label] for label in limits})
+    return Point(values, spread(sdp, sources, point.duals))
 
 
 def _pushed(
@@ -121,8 +113,7 @@ def _pushed(
                 value = value[np.ix_(at, at)]
             values[v.name] = value
     given = {label: np.nan_to_num(y) for label, y in point.duals.items()}
-    duals = {label: given[label][at] for label, at in sources.items() if label in given}
-    duals |= {lmi.label: given[lmi.label] for lmi in reduced.lmis if lmi.label in given}
+    duals = narrowed(reduced, sources, given)
     stated = {r.label: np.zeros(r.m) for r in reduced.rows if r.label not in sources}
     return Point(values, complete_multipliers(reduced, duals | stated) if duals else {})
 
