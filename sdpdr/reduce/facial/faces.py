@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Index, from_places
+from sdpdr.base.arrays import Array, Index, from_places
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import LARGEST, Symmetric, Vector, add, matrix_row, whole
 from sdpdr.program.echelon import Echelon
@@ -90,6 +90,13 @@ class Faces:
         """The places of a matrix whose rows and columns do not vanish as a whole."""
         n = self.sdp.variable(name).extents[0]
         return np.setdiff1d(np.arange(n), list(self.null[name].units))
+
+    def onto(self, name: str, vector: Array) -> Array:
+        """A vector moved onto the face of a matrix, up to rounding."""
+        echelon, moved = self.null[name], vector.copy()
+        for i in echelon.vectors:
+            moved[i] = sum(float(a) * vector[j] for j, a in echelon.row(i).items())
+        return moved
 
     def basis(self, name: str) -> sp.csr_array:
         """V, rounded."""

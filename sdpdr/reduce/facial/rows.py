@@ -13,16 +13,19 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, SvecMap, VectorMap
+from sdpdr.base.arrays import Array
+from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.exact import SMALL, Mask, Vector, range_of, vector_row
-from sdpdr.linalg.maps.combine import by_rows
-from sdpdr.linalg.svec import selection, svec_pairs
 from sdpdr.program.face import exposing_rows
+from sdpdr.program.point import Factor, PsdVariable, Value
 from sdpdr.program.rows import Rows
 from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
 
-# Columns of `_signs`.
-_POSITIVE, _NEGATIVE, _ANY = range(3)
+# Random points at which signs of rows are looked at: of a thousand rows that take both signs as
+# often, two are left.
+_POINTS = 10
+# Share of its size that is rounding of a value.
+_ROUNDING = 1e-9
 
 
 def single_rows(
@@ -87,7 +90,7 @@ def is_silent(faces: Faces, rows: Rows, e: int, *, whole: bool) -> bool:
 
 
 def candidates(faces: Faces) -> Iterator[tuple[Rows, int]]:
-    """Rows whose signs do not rule out that they confine something."""
+    """Rows that may confine something, by their signs at random points of the faces."""
     sdp = faces.sdp
     stated = {
         r.label
@@ -97,14 +100,8 @@ def candidates(faces: Faces) -> Iterator[tuple[Rows, int]]:
         if np.any(np.diff(_null(r, v.name).tocsc().indptr) != 1)
     }
     for r in sdp.rows:
-        # Upper limits above zero leave room for more than a face.
-        may_confine = r.relation == "==" or np.any(r.rhs <= 0.0)
-        if may_confine and r.label not in stated and r.m:
-            up, down = _semidefinite(faces, r)
-            chosen = up & (r.rhs <= 0.0)
-            if r.relation == "==":
-                chosen |= down & (r.rhs >= 0.0)
-            yield from ((r, int(e)) for e in np.flatnonzero(chosen))
+        if r.label not in stated:
+            yield from ((r, int(e)) for e in np.flatnonzero(_may_confine(faces, r)))
 
 
 def _null(rows: Rows, name: str) -> sp.csr_array:
@@ -113,64 +110,34 @@ def _null(rows: Rows, name: str) -> sp.csr_array:
     return a.null_vectors(rows.rhs)
 
 
-def _semidefinite(faces: Faces, rows: Rows) -> tuple[Mask, Mask]:
-    """Whether rows may be positive, and negative, semidefinite; without multiplying maps out."""
-    up, down = np.ones(rows.m, dtype=bool), np.ones(rows.m, dtype=bool)
-    for name, a in rows.lhs.items():
-        if isinstance(a, LinearMap) and faces.null[name].mixed:
-            # Signs in the basis of the face are others.
-            continue
-        signs = _signs(_without_zeros(faces, name, a))
-        if not faces.sdp.variable(name).is_signed:
-            signs[:, [_POSITIVE, _NEGATIVE]] = signs[:, [_ANY]]
-        # A matrix with entries and no diagonal is neither.
-        hollow = signs[:, _ANY] & ~signs[:, _POSITIVE] & ~signs[:, _NEGATIVE]
-        up &= ~signs[:, _NEGATIVE] & ~hollow
-        down &= ~signs[:, _POSITIVE] & ~hollow
-    return up, down
+def _may_confine(faces: Faces, rows: Rows) -> Mask:
+    """Whether rows, or their negatives, are never below zero and limited by at most zero.
+
+    A row that takes both signs is one that is neither; values that may be rounding have any sign.
+    """
+    rng = np.random.default_rng(0)
+    # Upper limits above zero leave room for more than a face.
+    up, down = rows.rhs <= 0.0, (rows.rhs >= 0.0) & (rows.relation == "==")
+    is_on_face = any(faces.null[name].vectors for name in rows.lhs if name in faces.null)
+    sizes = np.zeros(rows.m)
+    for _ in range(_POINTS):
+        if not np.any(up | down):
+            break
+        anywhere, inside = dict[str, Value](), dict[str, Value]()
+        for name in rows.lhs:
+            v = faces.sdp.variable(name)
+            w = rng.standard_normal(v.extents[0])
+            if isinstance(v, PsdVariable):
+                anywhere[name], inside[name] = _square(w), _square(faces.onto(name, w))
+            else:
+                anywhere[name] = inside[name] = np.abs(w) if v.is_signed else w
+        values = faces.sdp.evaluate(rows.lhs, inside, rows.m)
+        whole = faces.sdp.evaluate(rows.lhs, anywhere, rows.m) if is_on_face else values
+        sizes = np.maximum(sizes, np.abs(whole))
+        up, down = up & (values >= -_ROUNDING * sizes), down & (values <= _ROUNDING * sizes)
+    return np.asarray(up | down)
 
 
-def _without_zeros(faces: Faces, name: str, a: LinearMap | VectorMap) -> LinearMap | VectorMap:
-    """A map without rows and columns of a matrix that are zero."""
-    if isinstance(a, VectorMap) or not faces.null[name].units:
-        return a
-    return a.congruence(sp.csr_array(selection(faces.kept(name), a.n).T))
-
-
-def _signs(a: LinearMap | VectorMap) -> Mask:
-    """Whether each row has positive and negative diagonal entries, and any; may name too many."""
-    if isinstance(a, VectorMap):
-        return _signs_of(a.m, sp.coo_array(a.matrix()))
-    return by_rows(a, _signs_of_leaf, lambda parts: np.logical_or.reduce(parts), _combined)
-
-
-def _signs_of_leaf(a: LinearMap) -> Mask:
-    if isinstance(a, BilinearForms):
-        found = _signs_of(a.m, sp.coo_array(a.left * a.right))
-        found[:, _ANY] = (np.diff(a.left.indptr) > 0) & (np.diff(a.right.indptr) > 0)
-        return found
-    if isinstance(a, InnerProduct):
-        diagonal = np.asarray(a.coefficients.diagonal())
-        return np.array([[np.any(diagonal > 0.0), np.any(diagonal < 0.0), True]])
-    if a.n > SMALL and not isinstance(a, SvecMap):
-        return np.ones((a.m, 3), dtype=bool)
-    rows = sp.coo_array(a.matrix())
-    i, j = svec_pairs(rows.col)
-    on = sp.coo_array((rows.data[i == j], (rows.row[i == j], rows.col[i == j])), shape=rows.shape)
-    found = _signs_of(a.m, on)
-    found[:, _ANY] = _signs_of(a.m, rows)[:, _ANY]
-    return found
-
-
-def _signs_of(m: int, rows: sp.coo_array) -> Mask:
-    found = np.zeros((m, 3), dtype=bool)
-    for k, chosen in enumerate((rows.data > 0.0, rows.data < 0.0, rows.data != 0.0)):
-        found[rows.row[chosen], k] = True
-    return found
-
-
-def _combined(weights: sp.csr_array, signs: Mask) -> Mask:
-    """Signs of combinations of rows."""
-    up, down = (sp.csr_array(s * weights).maximum(0.0) for s in (1.0, -1.0))
-    swapped = signs[:, [_NEGATIVE, _POSITIVE, _ANY]]
-    return np.asarray(up @ signs.astype(float) + down @ swapped.astype(float) > 0.0)
+def _square(w: Array) -> Value:
+    """The matrix w w^T."""
+    return np.outer(w, w) if w.size <= SMALL else Factor(w[:, None])
