@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ import pytest
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.base.errors import DataError
-from sdpdr.certify.check_proof import check, main
+from sdpdr.certify.check_proof import BY_ENTRIES, check, main
 from sdpdr.certify.proof_file import hash_of, program
+from sdpdr.testing import planted
 
 from .files import ALL, DECEIVING, Contents, inequality, optimum, pentagon, triangle, write
 
@@ -56,13 +58,44 @@ def test_the_program_in_the_file_is_the_one_that_was_meant(make, tmp_path):
 @pytest.mark.daily(1)
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    "name", ["cp-lift-cycle-4", "nmf-shor-square", "cheap-slack-actions", "sopca-gaussian-4"]
+    "name",
+    [
+        "cp-lift-cycle-4",
+        "nmf-shor-square",
+        "cheap-slack-actions",
+        "cheap-slack-furthest",
+        "sopca-gaussian-4",
+    ],
 )
 def test_cards_that_need_fractions_or_share_rows(name, tmp_path):
     solution = sdpdr.library.find_card(name).solve("auto", "auto", progress=False)
     written = solution.write_proof(tmp_path / "card.proof")
     assert not written.missing
     assert len(check(written.path)) == 3 + (solution.ray is None)
+
+
+@pytest.mark.daily(3)
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [
+        ("one-matrix", 10),
+        ("primal-degenerate", 11),
+        ("nonnegative", 8),
+        ("inequalities", 16),
+        ("scaled", 20),
+        ("thin", 16),
+        ("face-unattained", 12),
+    ],
+)
+def test_points_next_to_a_boundary_are_written_by_their_entries(kind, seed, tmp_path):
+    """Their least eigenvalues are 1e-10 or so, where slopes of factors are next to singular."""
+    program = planted(kind, seed)
+    written = sdpdr.solve(program.sdp, progress=False).write_proof(tmp_path / "answer.proof")
+    proved, best = check(written.path), program.truth.value
+    assert not written.missing
+    assert BY_ENTRIES in Contents.of(written.path).arrays["point_rank"]
+    below, above = sorted((Fraction(proved["bound"]), Fraction(proved["value"])))
+    assert below <= best <= above
 
 
 @pytest.mark.integration
