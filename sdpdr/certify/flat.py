@@ -256,18 +256,7 @@ def build(
         # A number that is one, so that there is a cone.
         pieces = [Piece(NONNEGATIVE, 1, sp.csr_array((1, len(c))), np.ones(1))]
     ordered = sorted((one for one in pieces if len(one.b)), key=lambda one: KINDS.index(one.kind))
-    parts, at = [], 0
-    for kind, size, _, b, _, units in ordered:
-        parts.append(Part(kind, size, np.arange(at, at + len(b)), units))
-        at += len(b)
-    alike: dict[tuple[str, float], list[Part]] = {}
-    for part in parts:
-        size = 0.0 if part.kind in (NONNEGATIVE, POWER) else part.size
-        alike.setdefault((part.kind, size), []).append(part)
-    cones = tuple(
-        (_cone(kind, members), np.concatenate([part.rows for part in members]))
-        for (kind, _), members in alike.items()
-    )
+    parts = _parts(ordered)
     nothing = [sp.csr_array((0, len(c)))]
     return FlatProgram(
         np.asarray(c, dtype=float),
@@ -275,10 +264,31 @@ def build(
         np.asarray(f, dtype=float),
         sp.csr_array(sp.vstack([*nothing, *(one.A for one in ordered)])),
         np.concatenate([np.zeros(0), *(one.b for one in ordered)]),
-        cones,
-        tuple(parts),
+        _cones(parts),
+        parts,
         float(offset),
         Around(around.c, around.E, _radii(ordered, len(c))),
+    )
+
+
+def _parts(pieces: Sequence[Piece]) -> tuple[Part, ...]:
+    """Where each piece lies among the rows of all."""
+    ends = np.cumsum([len(one.b) for one in pieces]).tolist()
+    return tuple(
+        Part(one.kind, one.size, np.arange(end - len(one.b), end), one.units)
+        for one, end in zip(pieces, ends, strict=True)
+    )
+
+
+def _cones(parts: Sequence[Part]) -> tuple[tuple[Cone, Index], ...]:
+    """Equal cones together, with their rows."""
+    alike: dict[tuple[str, float], list[Part]] = {}
+    for part in parts:
+        size = 0.0 if part.kind in (NONNEGATIVE, POWER) else part.size
+        alike.setdefault((part.kind, size), []).append(part)
+    return tuple(
+        (_cone(kind, members), np.concatenate([part.rows for part in members]))
+        for (kind, _), members in alike.items()
     )
 
 

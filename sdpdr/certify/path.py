@@ -201,17 +201,7 @@ class Path:
         program, mu, A, E = self.program, here.mu, self.A, self.E
         pulled = here.gradient + here.hessian(here.missed)
         slope = -(program.c + self.E_T @ here.w - mu * (self.A_T @ pulled))
-        G = np.zeros((program.c.size,) * 2)
-        for k, (scaling, seen, columns) in enumerate(
-            zip(here.scalings, self._seen, self._columns, strict=True)
-        ):
-            if self._matrices[k]:
-                _add_products(G, self._matrices[k], _congruence(scaling).inner)
-                continue
-            part = scaling.times(seen)
-            product = part.T @ part
-            G[np.ix_(columns, columns)] += product.toarray() if sp.issparse(product) else product
-        G *= mu
+        G = self._hessian_of_points(here)
         d = 1.0 / np.sqrt(np.maximum(G.diagonal(), 1e-14 * np.max(G.diagonal(), initial=1e-300)))
         G *= d[:, None] * d
         scaled = program.E @ sp.diags_array(d)
@@ -233,6 +223,21 @@ class Path:
         ds = here.missed - A @ dx
         z = -mu * (here.gradient + here.hessian(ds))
         return dx, np.concatenate([here.w + dw, z]), ds, here.length(ds)
+
+    def _hessian_of_points(self, here: _Step) -> Array:
+        """The Hessian of the barrier by the unknowns."""
+        G = np.zeros((self.program.c.size,) * 2)
+        for k, (scaling, seen, columns) in enumerate(
+            zip(here.scalings, self._seen, self._columns, strict=True)
+        ):
+            if self._matrices[k]:
+                _add_products(G, self._matrices[k], _congruence(scaling).inner)
+                continue
+            part = scaling.times(seen)
+            product = part.T @ part
+            G[np.ix_(columns, columns)] += product.toarray() if sp.issparse(product) else product
+        G *= here.mu
+        return G
 
     @staticmethod
     def _schur(factor: Any, E: Array) -> Any:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Index, placed
 from sdpdr.linalg.maps.given import SvecMap
 from sdpdr.program.face import visible_rows
-from sdpdr.program.point import Value
+from sdpdr.program.point import Value, side_by_side
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP, remembered
 
@@ -124,21 +124,16 @@ def layout(sdp: SDP) -> Layout:
     groups = tuple(_gathered(some))
     scalars = sdp.vector_variables
     m, q = sum(rows.m for rows in groups), sum(v.size for v in scalars)
-    starts = dict(zip((v.name for v in scalars), _starts([v.size for v in scalars]), strict=True))
-    parts, seen = [], np.zeros(q, dtype=bool)
-    for rows, at in zip(groups, _starts([rows.m for rows in groups]), strict=True):
-        for name in rows.lhs.keys() & starts.keys():
-            parts.append((at, starts[name], rows.lhs[name].matrix()))
-    for lmi in sdp.lmis:
-        for name in lmi.lhs.keys() & starts.keys():
-            seen[starts[name] : starts[name] + sdp.variable(name).extents[0]] = True
+    places, starts = side_by_side(scalars), np.cumsum([0, *(rows.m for rows in groups)]).tolist()
+    parts = [
+        (start, places[name].start, rows.lhs[name].matrix())
+        for rows, start in zip(groups, starts, strict=False)
+        for name in rows.lhs.keys() & places.keys()
+    ]
     B = sp.csc_array(placed(parts, (m, q)))
     B.sum_duplicates()
     B.eliminate_zeros()
-    own = np.flatnonzero((np.diff(B.indptr) == 1) & ~seen)
-    row, entry = np.full(q, -1), np.zeros(q)
-    row[own], entry[own] = B.indices[B.indptr[own]], B.data[B.indptr[own]]
-    places = {name: slice(at, at + sdp.variable(name).extents[0]) for name, at in starts.items()}
+    row, entry = _own_rows(sdp, B, places)
     cost = np.concatenate([np.zeros(0), *(np.asarray(sdp.cost(v.name)) for v in scalars)])
     return Layout(
         sdp=sdp,
@@ -156,6 +151,18 @@ def layout(sdp: SDP) -> Layout:
         row=row,
         entry=entry,
     )
+
+
+def _own_rows(sdp: SDP, B: sp.csc_array, places: Mapping[str, slice]) -> tuple[Index, Array]:
+    """The one row that reads a scalar, and its coefficient there; no matrix inequality does."""
+    is_alone = np.diff(B.indptr) == 1
+    for lmi in sdp.lmis:
+        for name in lmi.lhs.keys() & places.keys():
+            is_alone[places[name]] = False
+    own = np.flatnonzero(is_alone)
+    row, entry = np.full(B.shape[1], -1), np.zeros(B.shape[1])
+    row[own], entry[own] = B.indices[B.indptr[own]], B.data[B.indptr[own]]
+    return row, entry
 
 
 def _gathered(groups: Iterable[Rows]) -> Iterator[Rows]:
@@ -176,8 +183,3 @@ def _kind(rows: Rows) -> tuple[str, str] | int:
     maps = list(rows.lhs.items())
     is_plain = len(maps) == 1 and type(maps[0][1]) is SvecMap
     return (rows.relation, maps[0][0]) if is_plain else id(rows)
-
-
-def _starts(sizes: list[int]) -> list[int]:
-    """Where parts of given sizes begin."""
-    return [int(k) for k in np.cumsum([0, *sizes])[:-1]]
