@@ -30,11 +30,8 @@ def find_conflicts(view: View) -> Iterator[Finding]:
     named, facts = view.stated, view.facts
     if facts.is_feasible:
         return
-    every, proved = np.ones(named.owned.size, dtype=bool), None
-    if facts.contradicting is not None:
-        proved = view.refuted(facts.contradicting | ~named.owned, _STEPS)
-    if proved is None and view.is_small:
-        proved = view.refuted(every, _STEPS)
+    every = np.ones(named.owned.size, dtype=bool)
+    proved = view.refuted(every, _STEPS) if view.is_small else None
     if proved is None and not facts.is_infeasible:
         raise UndecidedError("neither a feasible point was proved nor that there is none")
     if proved is None:

@@ -14,10 +14,8 @@ from sdpdr.certify.knowledge import BOUND, INFEASIBLE, OPTIMAL, UNBOUNDED, VALUE
 from sdpdr.certify.prove import Oracle, prove
 from sdpdr.certify.units import NOTHING, Units
 from sdpdr.program.point import as_dense
-from sdpdr.program.ray import Ray
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
-from sdpdr.solving.diagnosis.subsets import COUNTS, Mask
 from sdpdr.solving.solve import solve
 
 # What a solve, or a proof, may take of the time that is left.
@@ -36,8 +34,6 @@ class Facts:
         Whether it is proved that there is no feasible point, no bound, or an optimum.
     multipliers : array or None
         At the optimum, of all rows as they are stated; zero of matrix inequalities.
-    contradicting : array of bool or None
-        Rows that a proof of infeasibility combines.
     direction : mapping from variable name to array
         Along which the objective is unbounded.
     """
@@ -48,7 +44,6 @@ class Facts:
     is_unbounded: bool = False
     is_optimal: bool = False
     multipliers: Array | None = None
-    contradicting: Mask | None = None
     direction: Mapping[str, Array] = field(default_factory=dict)
 
 
@@ -67,21 +62,8 @@ def facts_of(sdp: SDP, rows: Mapping[str, Index], size: int, deadline: Deadline)
         is_unbounded=found.status is Status.UNBOUNDED,
         is_optimal=found.status is Status.SOLVED,
         multipliers=z if found.duals else None,
-        contradicting=None if found.ray is None else _combined(found.ray, rows, size),
         direction={name: as_dense(d) for name, d in step.items()},
     )
-
-
-def _combined(ray: Ray, rows: Mapping[str, Index], size: int) -> Mask | None:
-    """Rows with multipliers that count; None where they are not known."""
-    largest = max((np.max(np.abs(y), initial=0.0) for y in ray.duals.values()), default=0.0)
-    if not largest > 0.0:
-        return None
-    found = np.zeros(size, dtype=bool)
-    for label, y in ray.duals.items():
-        counts = np.abs(y) > COUNTS * largest
-        found[rows[label]] = counts if y.ndim == 1 else counts.any()
-    return found
 
 
 def facts_of_cones(

@@ -15,7 +15,7 @@ from sdpdr.certify.flat import NONNEGATIVE, SEMIDEFINITE, Around, FlatProgram, P
 
 Mask = NDArray[np.bool_]
 # Multipliers beside the largest that count: interior-point methods leave 1e-8 of those that vanish.
-COUNTS = 1e-6
+_COUNTS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Proved:
         """Which rows have multipliers that count beside the largest, or unknown ones."""
         sizes = np.abs(self.multipliers)
         unknown = np.isnan(sizes)
-        return unknown if unknown.any() else sizes > COUNTS * np.max(sizes, initial=0.0)
+        return unknown if unknown.any() else sizes > _COUNTS * np.max(sizes, initial=0.0)
 
 
 Prove = Callable[[Mask], "Proved | None"]
