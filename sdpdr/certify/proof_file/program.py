@@ -443,7 +443,7 @@ def _form(point: Matrices, P: Program, *, slack: bool, units: str) -> Witness:
 def _units_of_rows(lengths: Array, least: float) -> Array:
     """Units next to the lengths of rows, or to a share of the longest; rows of zeros stay."""
     c = power_of_two(np.maximum(lengths, least * lengths.max(initial=0.0)))
-    return np.where(lengths > 0.0, c, 0.0)
+    return cleaned(np.where(lengths > 0.0, c, 0.0))
 
 
 def _own_rows(P: Program, k: int) -> Index | None:
@@ -466,7 +466,7 @@ def units_of(P: Program, z: Array) -> Array:
     largest = float(size.max(initial=0.0)) or 1.0
     signed = np.where(z > 2.0 * SMALLEST, 0.5 * power_of_two(size), 0.0)
     free = power_of_two(np.maximum(size, _SMALL_UNIT * largest))
-    return np.where(P.fixed, 0.0, np.where(P.sign == 1, signed, free))
+    return cleaned(np.where(P.fixed, 0.0, np.where(P.sign == 1, signed, free)))
 
 
 def cleaned(x: Array) -> Array:
