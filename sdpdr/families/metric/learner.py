@@ -1,4 +1,4 @@
-"""What estimators of a Mahalanobis metric share; the method names are those of metric-learn."""
+"""The base of estimators of a Mahalanobis metric; the method names are those of metric-learn."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Pairs:
             keys.append(index.min(axis=1) * n + index.max(axis=1))  # in either order
         if not self.similar.size and not self.dissimilar.size:
             raise DataError(
-                "there are no pairs (of points that differ), so nothing says what is near. List "
+                "there are no pairs (of points that differ), so no metric can be learned. List "
                 "similar pairs, dissimilar pairs, or both."
             )
         both = np.intersect1d(*keys)

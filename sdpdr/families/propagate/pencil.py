@@ -55,7 +55,7 @@ class Propagation:
     Attributes
     ----------
     y : array of shape (n,)
-        The labels given where they were, the values found elsewhere.
+        The given labels, and the values found for the other nodes.
     lam : float
         Weight :math:`\lambda` of dissimilar pairs: y minimises :math:`E_+ - \lambda E_-`. 0 for
         the harmonic labelling, nan where y has no such weight.

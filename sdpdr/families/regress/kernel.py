@@ -34,7 +34,7 @@ def kernel_values(kernel: Any, X: Array, Z: Array, gamma: float | None) -> Array
 
 @dataclass(frozen=True, eq=False)
 class KernelMapping:
-    r"""Coefficients of :math:`f(x) = \sum_i k(x, x_i)\, a_i + b`, and what they were solved with.
+    r"""Coefficients of :math:`f(x) = \sum_i k(x, x_i)\, a_i + b`, with the system they solve.
 
     ``factor`` is the upper triangular R with :math:`R^T R = K + \delta I`, ``responses`` is Y - b
     and ``delta`` is :math:`\delta`.

@@ -50,7 +50,7 @@ class Extension:
         raise NotImplementedError
 
     def trust(self, X: Array) -> Array:
-        """How ordinary points are, from 0 to 1; shape (q,).
+        """A score of how ordinary points are, from 0 to 1; shape (q,).
 
         The share of points of the fit that lie at least as far from their nearest other point as
         this one does. One in twenty points drawn like those of the fit has a trust below 0.05;

@@ -69,7 +69,7 @@ _FLAT = 1e-12
 
 
 class OfGraphs(Transformer):
-    """What `GraphProjection` and `sdpdr.SpectralRegression` share: pencils, and regression."""
+    """The base of `GraphProjection` and `sdpdr.SpectralRegression`: pencils, and regression."""
 
     n_components: int | None = None
     alpha: float | str = "auto"

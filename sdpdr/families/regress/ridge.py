@@ -56,7 +56,7 @@ class LinearMapping:
 
 
 class Centered:
-    """Rows of data less a mean: ``rows - outer(marks, mean)``.
+    """Rows of data from which a mean is subtracted: ``rows - outer(marks, mean)``.
 
     Dense data are a centred copy with ``mean`` zero; sparse data stay sparse. ``marks`` is one
     where a mean is subtracted.

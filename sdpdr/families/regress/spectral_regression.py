@@ -105,7 +105,7 @@ class SpectralRegression(OfGraphs):
         Coefficients of kernel functions.
     intercept_ : array of shape (n_components,)
     responses_ : array of shape (n, n_components)
-        Which the map was fitted to.
+        The coordinates that the map was fitted to.
     eigenvalues_ : array of shape (n_components,)
         Eigenvalues of the pencil or, with labels, the shares that `sdpdr.LDA` describes; absent for
         given responses.

@@ -119,7 +119,7 @@ def sopca_dual(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
 def matrices_and_numbers(
     X: ArrayLike, n_components: int | Sequence[int], *, center: bool = False
 ) -> tuple[Array, tuple[int, int]]:
-    """The stack, less its mean on request and not all zero, and the columns of both bases."""
+    """The stack, centred on request and not all zero, and the numbers of columns of both bases."""
     stack = matrices(X)
     if center:
         # The mean of equal matrices is rounded, and the differences would pass for data.

@@ -32,7 +32,7 @@ from sdpdr.families.factor.mmmf.entries import Observed
 from sdpdr.families.factor.mmmf.losses import Hinge, Loss
 from sdpdr.linalg.verified import is_verified_positive
 
-# The whole product is faster than so many times fewer of its entries, one by one.
+# Single entries are faster than the whole product if it has over this many times as many.
 _DENSE = 30
 # Singular values relative to the largest that count as zero.
 _ZERO = 1e-9

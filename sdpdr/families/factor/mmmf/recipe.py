@@ -25,7 +25,7 @@ from sdpdr.model.terms import Term
 from sdpdr.program.point import VectorVariable
 
 NORMS = ("trace", "max")
-# Squares of c times ridge are still numbers.
+# Limits of finite penalties: the square of c times ridge neither overflows nor vanishes.
 _LEAST, _MOST = 1e-50, 1e50
 
 
@@ -103,8 +103,8 @@ def mmmf(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     size = TraceNorm if norm == "trace" else MaxNorm
     blocks.append(size("Z", signs.shape))
     if norm == "max":
-        # The signs filled up with zeros have at most the square root of the smaller side. Twice
-        # that cuts nothing off, and lets multipliers of any quality prove a bound.
+        # The signs, with zeros elsewhere, have a max-norm of at most the square root of the smaller
+        # side. Twice that excludes no solution, and any multipliers then prove a bound.
         order, most = sum(signs.shape), 2.0 * float(np.sqrt(min(signs.shape)))
         blocks.append(TraceAtMost(order, order * most, gram="Z"))
     return Model(tuple(blocks), name="mmmf", maximize=False)

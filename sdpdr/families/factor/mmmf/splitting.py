@@ -1,10 +1,10 @@
-r"""Hinge losses by splitting: the norm, the margins, and what joins them.
+r"""Hinge losses by splitting: the norm and the margins in turn, joined by linear equations.
 
-Beside the matrix X in the norm and the scores s in the loss stand a second matrix Z and offsets,
-with :math:`X = Z` and :math:`s_{ia} = Z_{ia} + b_i + d_a`. The alternating direction method of
+The norm is that of a matrix X and the loss that of scores s. A second matrix Z and offsets satisfy
+:math:`X = Z` and :math:`s_{ia} = Z_{ia} + b_i + d_a`. The alternating direction method of
 multipliers takes turns with two steps, each in closed form:
 
-- singular values of X less :math:`1/\rho`, and :math:`s + Y q / \rho` with
+- singular values of X shrink by :math:`1/\rho`, and scores are :math:`s + Y q / \rho` with
   :math:`q = \min(c, \max(0, \rho (1 - Y s)))`: q is a multiplier within its limits;
 - least squares for Z and offsets: entries of Z are eliminated, and offsets solve one system that is
   factored again only when :math:`\rho` changes.
@@ -88,7 +88,7 @@ def split(
         target = F - G
         Q = np.clip(_MARGINS * rho * (1.0 - Y * target), 0.0, program.c)
         S = target + Y * Q / (_MARGINS * rho)
-        # Least squares of what joins them.
+        # Least squares of the equations that join them.
         Z_last, F_last = Z, F
         Z = _RELAXED * X + (1.0 - _RELAXED) * Z + W
         margins = _RELAXED * S + (1.0 - _RELAXED) * F + G

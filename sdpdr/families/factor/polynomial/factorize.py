@@ -36,7 +36,7 @@ from sdpdr.solving.solve import solve
 
 # Sizes of a random start that are tried until its products are about as large as the data.
 _SIZES = np.geomspace(1e-3, 1e3, 61)
-# The least size that is that near is taken, since beyond its turns g returns to the same values.
+# The least size within this share of the data is taken: a g that turns has the same values again.
 _NEAR = 0.2
 # Seconds after the limit in which the factors of the last program are still moved.
 _AFTER = 3.0
@@ -292,7 +292,7 @@ def _read_off(solution: Solution, held: Layers | Moments, squares: Misfit, c: Ar
 def _drawn(
     held: Layers | Moments, V: Array, c: Array | None, rng: np.random.Generator
 ) -> dict[str, Array]:
-    """What random factors, whose products are about as large as the data, put into the matrices."""
+    """Matrices of random factors whose products are about as large as the data."""
     W = rng.random((held.n_rows, held.n_components))
     H = rng.random((held.n_columns, held.n_components))
     if held.anchors is not None:

@@ -20,7 +20,7 @@ _SETTLED, _EXACT = 1e-8, 1e-15
 _NEARLY_MET = 1e-3
 # Imaginary parts and slopes below this share count as zero.
 _ROUNDING = 1e-9
-# What rounding may add to a sum of singular values, relative to the size of the entries.
+# Largest error of rounding in a sum of singular values, relative to the size of the entries.
 _ROUNDING_OF_TAILS = 1e-12
 
 
@@ -122,7 +122,9 @@ class Misfit:
         known, low = ~np.isnan(self.V), self.low
         if not np.all(known.any(axis=1)):
             row = int(np.argmin(known.any(axis=1)))
-            raise DataError(f"row {row} has no known entry, so nothing says what its factor is.")
+            raise DataError(
+                f"row {row} has no known entry, so its factor cannot be found. Omit the row."
+            )
         raised = np.maximum(self.V, low)
         if is_increasing(coefficients, low):
             raised[known] = [_inverse(coefficients, v) for v in raised[known]]
