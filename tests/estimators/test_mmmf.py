@@ -210,7 +210,7 @@ def test_data_that_are_refused_and_the_advice():
         MMMF().fit(X)
     assert MMMF(tol=1e-3).fit(2 * X - 1).predict().shape == X.shape
     assert MMMF(1.0).fit(X).predict().min() == 1
-    with pytest.raises(DataError, match="no sign.*pass the pairs as X"):
+    with pytest.raises(DataError, match="is not a sign.*pass the pairs as X"):
         MMMF().fit([[1, 2], [3, 4]])
 
 
