@@ -30,7 +30,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.dense.normal import Data
 from sdpdr.solvers.dense.scaling import Cones
-from sdpdr.solvers.flat import read_answer, run_clarabel
+from sdpdr.solvers.flat import call_clarabel, read_answer, run_clarabel
 
 # Clarabel's words, in ours and in those of cvxpy, whose users know them.
 _SAID = {
@@ -210,14 +210,7 @@ class ConicForm:
             which takes time.
         verbose : bool
         """
-        program = self.handed_over()
-
-        def run(given: Mapping[str, Any]) -> Any:
-            settings = clarabel.DefaultSettings()
-            for name, value in given.items():
-                setattr(settings, name, value)
-            return clarabel.DefaultSolver(*program, settings).solve()
-
+        run = partial(call_clarabel, self.handed_over())
         found, outcome = _outcome(run, options, verbose, lambda value: value + self.sdp.constant)
         return replace(outcome, point=self.read(found, outcome.verdict))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -81,11 +81,15 @@ def run_clarabel(program: FlatProgram, options: Mapping[str, Any]) -> Any:
     cones += [_cone(part) for part in program.parts]
     A = sp.csc_matrix(sp.vstack([program.E, sp.diags_array(scale) @ program.A]))
     b = np.concatenate([program.f, scale * program.b])
+    return call_clarabel((sp.csc_matrix((n, n)), program.c, A, b, cones), options)
+
+
+def call_clarabel(program: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Clarabel's own words on a program as it takes one: P, q, A, b and cones."""
     settings = clarabel.DefaultSettings()
     for name, value in options.items():
         setattr(settings, name, value)
-    squares = sp.csc_matrix((n, n))
-    return clarabel.DefaultSolver(squares, program.c, A, b, cones, settings).solve()
+    return clarabel.DefaultSolver(*program, settings).solve()
 
 
 def read_answer(program: FlatProgram, found: Any) -> Answer:
