@@ -214,7 +214,7 @@ def without_what_misses(solution: Solution) -> Solution:
 
 def attained(sdp: SDP, solution: Solution, deadline: Deadline, seconds: float) -> Solution:
     """The solution with a point that is proved feasible, and with its multipliers and its bound."""
-    if solution.attained is not None:
+    if solution.attained is not None or not solution.values:
         return solution
     found, _ = _beside(sdp, solution, deadline, seconds)
     words = found.how.get("value", "")
@@ -228,12 +228,9 @@ def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solu
 
     For points of the boundary, of a low rank for instance, that a proof would move inside.
     """
-    if solution.attained is not None or not solution.values:
-        return solution
     found = attained(sdp, solution, deadline, np.inf)
-    words = found.attained_by
-    if found.attained is None:
-        return replace(solution, attained_by=words)
-    words = f"{words}; the point itself is left where it is"
+    if found.attained == solution.attained:
+        return replace(solution, attained_by=found.attained_by)
+    words = f"{found.attained_by}; the point itself is left where it is"
     solution = replace(solution, attained=found.attained, attained_by=words)
     return with_status(sdp, solution, ended_as(solution.status))

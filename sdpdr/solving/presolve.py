@@ -23,6 +23,8 @@ from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
 _ROUNDING = 1e-12
 # How far a point proved feasible on a face may miss the rows of the program, by rounding.
 _GROSS = 1e-3
+_ROUNDED = "which may be rounding of the data"
+_FACE = "the face that {} exposing steps prove"
 _MISSES = (
     "the point misses the program by {:.1e}: its face is a mistake of sdpdr's, please report it"
 )
@@ -65,7 +67,7 @@ class Presolved:
         """What was done to the program, for a person."""
         steps = []
         if self.faced is not None:
-            steps.append(f"the face that {len(self.faced.exposures)} exposing steps prove")
+            steps.append(_FACE.format(len(self.faced.exposures)))
         if self.balanced is not None:
             steps.append("units in which rows and columns are of like size")
         return steps
@@ -135,7 +137,7 @@ def _on_all(solution: Solution, faced: FacialReduction) -> Solution:
         values=point.values,
         duals=point.duals,
         measured=measured,
-        argument=f"{solution.argument}; {_words(faced)}",
+        argument=f"{solution.argument}; on {_FACE.format(len(faced.exposures))}",
         exposures=faced.exposures,
         ray=_lifted_ray(solution.ray, faced.embed),
     )
@@ -144,7 +146,10 @@ def _on_all(solution: Solution, faced: FacialReduction) -> Solution:
 def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: float) -> Solution:
     """The answer to a program that facial reduction proved infeasible; nothing was solved."""
     assert faced.infeasible is not None
-    unsolved = _unsolved(faced.original, _refutation(faced), "facial reduction", seconds, tol)
+    words = faced.infeasible
+    if faced.violation <= _ROUNDING:  # The data as they were meant may say otherwise.
+        words += f"; by {faced.violation:.1g} of the largest right side, {_ROUNDED}"
+    unsolved = _unsolved(faced.original, words, "facial reduction", seconds, tol)
     return replace(
         unsolved,
         argument=faced.infeasible,
@@ -209,18 +214,3 @@ def _ray(sdp: SDP, duals: Mapping[str, Array], words: str) -> Ray:
     size = float(np.sum(np.abs(each)))
     margin = abs(float(np.sum(each))) / size if size else 0.0
     return Ray("infeasible", margin, words, duals=complete if duals else {})
-
-
-def _refutation(faced: FacialReduction) -> str:
-    """The proof in words, and a remark where the data as they were meant may say otherwise."""
-    assert faced.infeasible is not None
-    if faced.violation > _ROUNDING:
-        return faced.infeasible
-    return (
-        f"{faced.infeasible}; by {faced.violation:.1g} of the largest right side, which may be "
-        "rounding of the data"
-    )
-
-
-def _words(faced: FacialReduction) -> str:
-    return f"on the face that {len(faced.exposures)} exposing steps prove"
