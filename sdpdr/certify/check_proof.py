@@ -333,6 +333,8 @@ def sums(place: Any, terms: Any, size: int) -> Any:
 def norm(x: Any) -> float:
     """An upper bound on the Euclidean norm."""
     size = float(np.max(np.abs(x), initial=0.0))
+    if not math.isfinite(size):
+        return math.inf
     if not size:
         return 0.0
     unit = float(power_of_two(size))
@@ -385,6 +387,8 @@ def _exceeds(S: Any, U: Any, d: Any, radius: float) -> bool:
     lengths = np.sqrt(np.asarray(U.power(2).sum(axis=0)).ravel())
     U = sp.csc_array(U @ sp.diags_array(1.0 / power_of_two(lengths)))
     error = UP * (UNIT * float(abs(S).sum(axis=1).max()) + radius) + TINY
+    if not math.isfinite(error):
+        return False
     # If S - t I is semidefinite up to a loss that is below t less the error, so is all near S.
     loss = _loss(S, U, 0.0)
     if loss is None:
@@ -488,7 +492,7 @@ def distance(J: Any, size: Any, terms: Any, missed: Any, bend: Any) -> float:
         Bounds on what equations miss, and on the Frobenius norms of their quadratic parts.
     """
     # What nothing moves, and holds exactly, is left out.
-    at = (size.sum(axis=1) > 0) | (missed > 0)
+    at = (size.sum(axis=1) > 0) | (missed > 0) | (bend > 0)
     J, size, missed, bend = J[at], size[at], missed[at], bend[at]
     lengths = _lengths(J)
     need(np.all(lengths > 0), "an equation that does not hold does not notice how the point moves")
@@ -503,7 +507,13 @@ def distance(J: Any, size: Any, terms: Any, missed: Any, bend: Any) -> float:
 
 
 def _lengths(J: Any) -> Any:
-    return np.sqrt(J.power(2).sum(axis=1)) * UP
+    """Upper bounds on the Euclidean norms of rows; zero only of rows of zeros."""
+    J, largest = sp.csr_array(J), np.zeros(J.shape[0])
+    row = np.repeat(np.arange(largest.size), np.diff(J.indptr))
+    np.maximum.at(largest, row, np.abs(J.data))
+    unit = power_of_two(largest)
+    squares = np.bincount(row, np.square(J.data / unit[row]), largest.size)
+    return np.sqrt(squares) * unit * UP
 
 
 class System:
@@ -667,10 +677,10 @@ class System:
             at, i, j = self.own[k], P.A_i[entry], P.A_j[entry]
             T = sp.csr_array((slack[at] * np.sign(P.A_v[entry]), (i, j)), shape=(n, n))
             change = moved[at] + UP * self._low[at]
-            around = lambda d: max(least, 1.5 * norm(change * d[i] * d[j]))  # noqa: E731
+            around = lambda d: np.maximum(least, 1.5 * norm(change * d[i] * d[j]))  # noqa: E731
         elif k in self.given:
             T, c = self.given[k]
-            around = lambda d: max(least, 1.5 * UP * far * np.max(c * d, initial=0.0) ** 2)  # noqa: E731
+            around = lambda d: np.maximum(least, 1.5 * UP * far * np.max(c * d, initial=0.0) ** 2)  # noqa: E731
         return (k in self.own or k in self.given) and is_semidefinite(T, around, P.U[k])
 
 

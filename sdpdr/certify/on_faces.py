@@ -45,9 +45,12 @@ class OnFaces:
         known = self._known
         if VALUE not in known.how and not self._is_inside(PRIMAL):
             # Where a point is nearly feasible, a face is more likely than a ray.
-            if not self._kernel.is_close and self._is_refuted(PRIMAL, INFEASIBLE, most=1):
+            is_close = self._kernel.is_close
+            if not is_close and self._is_refuted(PRIMAL, INFEASIBLE, most=1):
                 return
             self._on_face_of_points()
+            if is_close and VALUE not in known.how and known.status == UNPROVED:
+                self._is_refuted(PRIMAL, INFEASIBLE, most=1)
         if VALUE in known.how and BOUND not in known.how and not self._is_inside(DUAL):
             # Behind faces a ray shows that there are no multipliers, and a finite optimum may do
             # without them, unless a point is inside.

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.linalg.rounding import UNIT, two_product
+from sdpdr.linalg.rounding import UNIT, gamma, two_product
 
 # Digits of a double, and an exponent far above those of products.
 _DIGITS, _ANY = 53, 1010
@@ -140,7 +140,11 @@ def rounded(
 ) -> tuple[sp.csr_array, sp.csr_array | None]:
     """T A for every A within a radius, as `product`."""
     found, around = product(T, A)
-    return found, added(around, None if radius is None else abs(sp.csr_array(T)) @ radius)
+    if radius is None:
+        return found, added(around)
+    size = abs(sp.csr_array(T))
+    terms = int(np.max(np.diff(size.indptr), initial=0))
+    return found, added(around, size @ radius * (1.0 + gamma(terms + 2)))
 
 
 def beside(A: Matrix, b: Array) -> sp.csr_array:

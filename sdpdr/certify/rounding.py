@@ -82,7 +82,8 @@ def residual(
     if data is not None:
         around = around + data @ np.append(np.abs(x) + far, 1.0)
     # Sums of nothing are exact; others may underflow.
-    tiny = TINY * ((sums(at != 0.0) > 0) | (around > 0.0))
+    moves = (at != 0.0) | (far[A.indices] != 0.0)
+    tiny = TINY * ((sums(moves) > 0) | (around > 0.0))
     return value, UP * (1.0 + gamma(k)) * around + tiny
 
 
