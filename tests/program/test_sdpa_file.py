@@ -307,6 +307,7 @@ FAULTS = {
     "cut off": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2\n", 6, "five numbers.*found 3"),
     "six words": ("1\n1\n2\n1\n1 1 1 1 1 1\n", 5, "five numbers.*found 6"),
     "word for value": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2 2 one\n", 6, "each a number; found 'one'"),
+    "letter for zero": ("1\n1\n2\n1\n1 1 1 1 1\nO 1 1 1 7\n", 6, "each a number; found 'O'"),
     "numbers behind a remark": ("1\n1\n2\n1\n1 1 1 1 1 of 2 1 1 1 1\n", 5, "in the remark 'of'"),
     "a word on a line of its own": ("1\n1\nhello\n2\n1\n1 1 1 1 1\n", 3, "sizes.*found 'hello'"),
     "numbers behind mDIM": ("2 1\n1\n", 1, "mDIM.*found more, '1'"),

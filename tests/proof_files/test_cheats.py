@@ -184,7 +184,34 @@ def hidden(slopes, objective, *more, bound=(), sign=(0,), z=(0.0,), unit=(0.0,))
     return upper(P, point(P, z, R, rank=[1, 1, 2]) | {"unit": np.r_[of_rows, unit]})
 
 
+def moved_by_squares():
+    """X_00 = 0 and X_01 = 1: an equation whose slope is zero at the point, but not next to it."""
+    rows = [(1, 0, 0, 0, 1.0), (2, 0, 0, 1, 0.5), (3, 0, 1, 1, 1.0)]
+    P = program([0.0, 0.0, 1.0, 1e12], [0, 0, 0, INEQUALITY], (), rows, orders=[2])
+    return upper(P, point(P, R=[0.0, 1e5], rank=[1]))
+
+
+def moved_beyond_doubles():
+    """X = 1e-49 z_0 + 1e49 z_1, z_1 = 0, 1e-49 z_0 = -1e49: X moves by more than doubles hold."""
+    rows = [(1, 0, -1e-49), (1, 1, -1e49), (2, 1, 1.0), (3, 0, 1e-49)]
+    P = program([0, 0, 0, -1e49], [0] * 4, rows, [(1, 0, 0, 0, 1.0)], orders=[1], sign=[0, 0])
+    return upper(P, point(P, [1.1e-50, 0.0], rank=[-1]) | {"unit": np.array([1.1e-50, 1e49])})
+
+
+def moved_below_doubles():
+    """X = 1.1e49, a X <= 1.05e49 a, a given by two terms: squares of slopes are below doubles."""
+    v = 1.0001e-50
+    less = -v * (1.0 - 2.0**-40)
+    rows = [(1, 0, 0, 0, 1.0), (2, 0, 0, 0, v), (2, 0, 0, 0, less)]
+    b = [0.0, 1.1e49, 1.05e49 * (v + less)]
+    P = program(b, [0, 0, INEQUALITY], (), rows, orders=[1])
+    return upper(P, point(P, R=[1e49], rank=[-2], unit=1.001e-50))
+
+
 CHEATS = {
+    "a value by an equation that only squares move": moved_by_squares,
+    "a value by a matrix that moves by more than doubles hold": moved_beyond_doubles,
+    "a value by slopes whose squares vanish": moved_below_doubles,
     "a value that misses an equation by less than doubles hold": lambda: hidden(
         2.0**166, [(0, 0, 1.0)], (INEQUALITY, [(4, 2, 0, 1, -0.5)]), bound=[0.0]
     ),

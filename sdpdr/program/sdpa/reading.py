@@ -190,7 +190,9 @@ class _Numbers:
         start, end = self._taken, self._taken + n
         for place, line, words in self.remarks:
             is_apart = place == 0 or self.line[place - 1] != line
-            if not start <= place <= end or (is_apart and place == end):
+            # What stands on lines of its own is for the next, unless there is none.
+            is_later = is_apart and place == end < len(self.words)
+            if not start <= place <= end or is_later:
                 continue
             if is_apart or (place - start) % (every or max(n, 1)):
                 raise self.refuse(line, f"{expected}, each a number; found {words[0][:40]!r}")
