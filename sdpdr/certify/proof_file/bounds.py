@@ -21,9 +21,9 @@ from sdpdr.certify.check_proof import (
 from sdpdr.certify.proof_file.program import cleaned
 from sdpdr.certify.proof_file.values import Found
 
-# Shares by which multipliers grow until their slack is definite by more than rounding: from that of
-# doubles on, by a factor that loses no more than nine tenths of what is proved.
-_SHARES = (0.0, *(10.0**k for k in range(-15, 1)))
+# Shares by which multipliers grow until their slack is definite by more than rounding. The least
+# costs nothing beside gaps of 1e-6, and each next one ten times as much.
+_SHARES = (0.0, *(10.0**k for k in range(-10, 1)))
 # Beside the largest, what of a slack is in the direction of null vectors by rounding alone.
 _AWAY = 1e-13
 

@@ -7,7 +7,7 @@ is written as the sum of several doubles, since entries that are given several t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -394,18 +394,18 @@ class FileProgram(ProgramInFile):
         return Matrices(matrices, z)
 
 
-def forms_of(point: Matrices, P: Program, *, ray: bool = False) -> list[Witness]:
+def forms_of(point: Matrices, P: Program, *, ray: bool = False) -> Iterator[Witness]:
     """A point, or a direction, in the arrays of a file, in forms that are to be tried in turn.
 
     Blocks that equations define are their slack, dense matrices are given by their entries, and
     others as factors; and where that is not proved, more of them are factors.
     """
-    found = list[Witness]()
+    done = list[Witness]()
     for slack, units in ((True, "of the block"), (True, "of each row"), (True, ""), (False, "")):
         w = _form(point, P, slack=slack, units="" if ray else units)
-        if not any(_is_same(w, other) for other in found):
-            found.append(w)
-    return found
+        if not any(_is_same(w, other) for other in done):
+            done.append(w)
+            yield w
 
 
 def _is_same(one: Witness, other: Witness) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,14 +47,14 @@ class Found(NamedTuple):
 
 
 def find_value(
-    P: Program, forms: Sequence[Witness], goal: float | None = None, *, ray: bool = False
+    P: Program, forms: Iterable[Witness], goal: float | None = None, *, ray: bool = False
 ) -> Found | str:
     """The best value that is proved next to a point, or why there is none.
 
     Parameters
     ----------
     P : Program
-    forms : sequence of dict
+    forms : iterable of dict
         The point, or the direction, in the arrays of the file, in forms that are tried in turn.
     goal : float, optional
         A value of the minimisation that is good enough.

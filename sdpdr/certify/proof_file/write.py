@@ -29,6 +29,7 @@ from sdpdr.certify.proof_file.bounds import find_bound
 from sdpdr.certify.proof_file.exact import Step
 from sdpdr.certify.proof_file.program import (
     FileProgram,
+    Matrices,
     ProgramInFile,
     Witness,
     forms_of,
@@ -317,7 +318,7 @@ class _Writer:
         if not ray.values:
             self._unbounded_behind_faces(ray.argument)
             return
-        direction = forms_of(self.program.matrices(ray.values, ray=True), self._P, ray=True)
+        direction = self.program.matrices(ray.values, ray=True)
         found = self._improving(direction)
         if isinstance(found, str) and self._without_dependent():
             found = self._improving(direction)
@@ -353,12 +354,12 @@ class _Writer:
         self.claims["unbounded"], self._dual = True, steps
         self._keep("point", point.witness)
 
-    def _improving(self, direction: Sequence[Witness]) -> Found | str:
+    def _improving(self, direction: Matrices) -> Found | str:
         """The direction, with scalars that are rounding as zero, or of small whole numbers."""
         P, said = self._P, "the direction does not improve the objective"
         for change in (_zeroed, _whole):
-            changed = [w | change(w["R"], w["z"]) for w in direction]
-            found = find_value(P, [with_scalars(P, w, w["z"]) for w in changed], ray=True)
+            changed = (w | change(w["R"], w["z"]) for w in forms_of(direction, P, ray=True))
+            found = find_value(P, (with_scalars(P, w, w["z"]) for w in changed), ray=True)
             if not isinstance(found, str) and found.number < 0.0:
                 return found
             said = found if isinstance(found, str) else said
