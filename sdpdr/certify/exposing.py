@@ -33,8 +33,6 @@ _CLEAR = 1e-4
 # Beside the smallest ray, the size of those in the middle of which one is looked for; and what is
 # in the face there, far from all edges.
 _LARGER, _MIDDLE = 2.0, 1e-6
-# Beside the largest number that is added up to it, a margin that solvers do not tell from zero.
-_ZERO = 1e-7
 # Rows, right sides, and radii of both.
 Image = tuple[sp.csr_array, Array, "sp.csr_array | None"]
 
@@ -272,21 +270,16 @@ def _of_cones(program: FlatProgram, side: str, proposed: Answer) -> Array:
 
 def _proposed(program: FlatProgram, side: str, solve: Oracle, *, ray: bool) -> Answer:
     """What limits the largest margin, where that is negative or zero as asked for; or a search."""
-    size, _, limits = margin(program, side, solve)
-    if side == PRIMAL:
-        sides, at = np.concatenate([program.f, program.b]), limits.z
-    else:
-        sides, at = program.c, limits.x
-    terms = sides * at
-    largest = max(float(np.sum(np.abs(terms))), float(np.max(np.abs(sides), initial=0.0)))
-    zero = _ZERO * (largest or 1.0)
-    is_negative, is_zero = size < -zero, abs(size) <= zero
-    if not limits.is_solved or (is_zero if ray else is_negative):
+    found = margin(program, side, solve)
+    x, s, z, is_solved = found.limits
+    if not is_solved or (found.is_zero if ray else found.is_negative):
         return _searched(program, side, solve, ray=ray)
-    if not (is_negative or is_zero):
+    if not (found.is_negative or found.is_zero):
         raise UnprovedError("the largest margin is positive")
-    gain = -float(np.sum(terms)) if ray else 1.0
-    x, s, z, is_solved = limits
+    if not ray:
+        return found.limits
+    right = np.concatenate([program.f, program.b])
+    gain = -float(program.c @ x if side == DUAL else right @ z)
     return Answer(x / gain, s / gain, z / gain, is_solved)
 
 

@@ -21,6 +21,8 @@ from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram, Piece, build
 
 # A solver as an oracle: its answers are proposals.
 Oracle = Callable[[FlatProgram], Answer]
+# Interior-point methods end at 1e-8 of their numbers, and some of them a little before.
+_MISSED = 1e-7
 
 
 class Margin(NamedTuple):
@@ -30,6 +32,8 @@ class Margin(NamedTuple):
     ----------
     size : float
         The margin, one at most.
+    noise : float
+        What solvers do not tell from zero.
     y : array
         A point with this margin, or multipliers of equations and cones.
     limits : Answer
@@ -37,8 +41,19 @@ class Margin(NamedTuple):
     """
 
     size: float
+    noise: float
     y: Array
     limits: Answer
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether there may be an exposing vector."""
+        return abs(self.size) <= self.noise
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether there may be a ray."""
+        return self.size < -self.noise
 
 
 def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
@@ -96,4 +111,14 @@ def _margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
     y = limits.x if side == PRIMAL else limits.z + size * np.append(np.zeros(m), e)
     if not np.all(np.isfinite(y)):
         raise UnprovedError("no point inside was found")
-    return Margin(size, np.asarray(y), limits)
+    return Margin(size, _noise(program, side, limits), np.asarray(y), limits)
+
+
+def _noise(program: FlatProgram, side: str, limits: Answer) -> float:
+    """Digits that solvers miss of the largest number that a margin is a sum of."""
+    if side == PRIMAL:
+        sides, at = np.concatenate([program.f, program.b]), limits.z
+    else:
+        sides, at = program.c, limits.x
+    largest = max(float(np.sum(np.abs(sides * at))), float(np.max(np.abs(sides), initial=0.0)))
+    return _MISSED * (largest or 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import Answer, Behind
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
-from sdpdr.certify.margin import inside
+from sdpdr.certify.margin import inside, margin
 from sdpdr.certify.proof import Proof
 from sdpdr.certify.reduced import reduced, refuted
 
@@ -44,19 +45,25 @@ class OnFaces:
         """Faces and rays of points, and then of multipliers."""
         known = self._known
         if VALUE not in known.how and not self._is_inside(PRIMAL):
-            # Where a point is nearly feasible, a face is more likely than a ray.
-            is_close = self._kernel.is_close
-            if not is_close and self._is_refuted(PRIMAL, INFEASIBLE, most=1):
-                return
-            self._on_face_of_points()
-            if is_close and VALUE not in known.how and known.status == UNPROVED:
-                self._is_refuted(PRIMAL, INFEASIBLE, most=1)
+            self._without_interior()
         if VALUE in known.how and BOUND not in known.how and not self._is_inside(DUAL):
             # Behind faces a ray shows that there are no multipliers, and a finite optimum may do
             # without them, unless a point is inside.
             if self._is_refuted(DUAL, UNBOUNDED, most=4 if self._kernel.has_interior else 1):
                 return
             self._on_face_of_multipliers()
+
+    def _without_interior(self) -> None:
+        """A ray and a face in turn: first what the margin shows, the other takes a solve."""
+        known, kernel = self._known, self._kernel
+        steps = [lambda: self._is_refuted(PRIMAL, INFEASIBLE, most=1), self._on_face_of_points]
+        with suppress(*MISSED):
+            if margin(kernel.program, PRIMAL, kernel.solve).is_zero:
+                steps.reverse()
+        for step in steps:
+            is_open = VALUE not in known.how and known.status == UNPROVED
+            if is_open and not kernel.is_late():
+                step()
 
     def is_as_claimed(self, claim: str) -> bool:
         """Whether what a solver claims is proved."""

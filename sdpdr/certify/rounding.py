@@ -80,7 +80,8 @@ def residual(
     terms = np.abs(A.data) * ((k + 2) * unit * np.abs(at) + far[A.indices])
     around = (k + 2) * unit * np.abs(b) + sums(terms) + UNIT * np.abs(value)
     if data is not None:
-        around = around + data @ np.append(np.abs(x) + far, 1.0)
+        spread = 1.0 + gamma(longest_row(data))
+        around = around + spread * (data @ np.append(np.abs(x) + far, 1.0))
     # Sums of nothing are exact; others may underflow.
     moves = (at != 0.0) | (far[A.indices] != 0.0)
     tiny = TINY * ((sums(moves) > 0) | (around > 0.0))

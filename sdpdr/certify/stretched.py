@@ -95,6 +95,7 @@ class Stretched:
         if not self._stay_inside(reach):
             raise UnprovedError("an exact solution lies too far from the point")
         size = abs(U) if self._around is None else sp.csr_array(abs(U) + self._around)
+        reach = (1.0 + gamma(x.size + 3)) * reach  # sums below have no more terms than this
         slack, box = residual(program.b, program.A, x, UP * (size @ reach), program.around.A)
         for (part, _), _L in zip(self._own, self._factors, strict=True):
             # Proved already: the tip is what a box of no size may hold.
