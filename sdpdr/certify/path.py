@@ -21,13 +21,15 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.certify.cones import Scaling
 from sdpdr.certify.flat import FlatProgram
+from sdpdr.certify.gram import SparseMatrices
 from sdpdr.certify.symmetric_cones import Congruence, Semidefinite
-from sdpdr.linalg.congruent import BlockColumns
 
 # Unknowns of a dense Newton system: a step of so many takes about a second.
 LARGEST = 2600
 # Entries of a matrix that is kept dense.
 SMALL = 100_000
+# Order of matrices from which products of sparse ones are worth their bookkeeping.
+_SPARSE = 20
 # Shares of a unit diagonal that are added until a factorization runs through; refinement makes up.
 _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
 _REFINEMENTS = 4
@@ -108,7 +110,7 @@ class Path:
             _light(A[:, columns]) for A, columns in zip(self._blocks, self._columns, strict=True)
         ]
         self._seen = [] if self.own_rows.size else seen
-        self._matrices = self._columns_of_matrices()
+        self._sparse = self._sparse_matrices()
 
     def _whole_cones(self) -> tuple[Index, Index, Array]:
         """Rows ``s = -a x`` of whole cones that see every variable once, their columns and -a."""
@@ -130,24 +132,22 @@ class Path:
             return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(entries)
 
-    def _columns_of_matrices(self) -> list[list[BlockColumns]]:
-        """What matrices see of the unknowns, copy by copy of each cone; nothing for other cones."""
+    def _sparse_matrices(self) -> list[SparseMatrices | None]:
+        """Matrices that cones see of unknowns, where products of sparse ones take less time."""
         place = np.full(self.program.b.size, -1)
         place[self.own_rows] = np.arange(self.own_rows.size)
-        found = list[list[BlockColumns]]()
+        found = list[SparseMatrices | None]()
         for k, (cone, rows) in enumerate(self.program.cones):
-            found.append([])
-            if not isinstance(cone, Semidefinite) or (self.own_rows.size and place[rows[0]] < 0):
-                continue
-            root = np.sqrt(np.tile(cone.weight, cone.count))
-            columns = (
-                sp.diags_array(1.0 / root) @ self._scaled[place[rows]]
-                if self.own_rows.size
-                else sp.diags_array(root) @ self._blocks[k]
-            )
-            columns = sp.csr_array(columns)
-            for at in range(0, rows.size, cone.dim):
-                found[-1].append(BlockColumns.of(cone.order, columns[at : at + cone.dim]))
+            if not isinstance(cone, Semidefinite) or cone.count > 1 or cone.order < _SPARSE:
+                found.append(None)
+            elif not self.own_rows.size:
+                columns = sp.csc_array(self._blocks[k])[:, self._columns[k]]
+                found.append(SparseMatrices.of_triangles(sp.csc_array(columns), cone.order))
+            elif place[rows[0]] < 0:
+                found.append(None)
+            else:
+                halves = sp.diags_array(1.0 / cone.weight) @ self._scaled[place[rows]]
+                found.append(SparseMatrices.of_triangles(sp.csc_array(halves), cone.order))
         return found
 
     def centre(self, x: Array, s: Array, z: Array, mu: float) -> tuple[Array, Array] | None:
@@ -230,8 +230,9 @@ class Path:
         for k, (scaling, seen, columns) in enumerate(
             zip(here.scalings, self._seen, self._columns, strict=True)
         ):
-            if self._matrices[k]:
-                _add_products(G, self._matrices[k], _congruence(scaling).inner)
+            sparse = self._sparse[k]
+            if sparse is not None:
+                G[np.ix_(columns, columns)] += sparse.gram(_congruence(scaling).inverse())
                 continue
             part = scaling.times(seen)
             product = part.T @ part
@@ -287,8 +288,9 @@ class Path:
         for k, (scaling, (_, part)) in enumerate(
             zip(here.scalings, self.program.cones, strict=True)
         ):
-            if self._matrices[k]:
-                _add_products(M, self._matrices[k], _congruence(scaling).outer)
+            sparse = self._sparse[k]
+            if sparse is not None:
+                M += sparse.gram(_congruence(scaling).matrix())
             elif place[part[0]] >= 0:
                 half = scaling.back_transposed(scaled[place[part]])
                 product = half.T @ half
@@ -297,13 +299,6 @@ class Path:
                 at, R = m + np.searchsorted(self.other_rows, part), scaling.back(np.eye(part.size))
                 M[np.ix_(at, at)] += R @ R.T
         return M / here.mu
-
-
-def _add_products(M: Array, blocks: list[BlockColumns], roots: Array) -> None:
-    """Add the products of columns of some matrices, each scaled by a root of its own."""
-    for block, root in zip(blocks, roots, strict=True):
-        if block.at.size:
-            M[np.ix_(block.at, block.at)] += block.product(root)
 
 
 def _congruence(scaling: Scaling) -> Congruence:

@@ -26,15 +26,13 @@ class Congruence(Scaling):
         self._V = np.asarray(np.linalg.inv(self._L), dtype=np.float64)
         self._square, self._root = cone.weight, np.sqrt(cone.weight)
 
-    @property
-    def outer(self) -> Array:
-        """Roots R of each matrix, R^T R = S."""
-        return self._L.transpose(0, 2, 1)
+    def matrix(self) -> Array:
+        """S, of a single matrix."""
+        return self._L[0] @ self._L[0].T
 
-    @property
-    def inner(self) -> Array:
-        """Those of its inverse."""
-        return self._V
+    def inverse(self) -> Array:
+        """Its inverse."""
+        return self._V[0].T @ self._V[0]
 
     def _mapped(self, v: Matrix, before: Array, factor: Array, after: Array) -> Array:
         cone = self._cone
