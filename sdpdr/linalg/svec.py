@@ -62,7 +62,7 @@ def svec(matrix: Matrix) -> Array:
 
 
 def smat(vector: ArrayLike) -> Array:
-    """Symmetric matrix of a vector made by `svec`; of several vectors, shape (..., p), several.
+    """The symmetric matrix of a vector made by `svec`; for vectors of shape (..., p), one for each.
 
     Examples
     --------

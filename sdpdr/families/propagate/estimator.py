@@ -75,11 +75,11 @@ class MixedLabelPropagation(
         that is 1 for nearest neighbours, -1 for each point and the one furthest from it.
         ``"precomputed"``: X is S, such as `pearson <sdpdr.propagation.pearson>` makes of ratings.
     n_neighbors : int, default 7
-        For ``"knn"``; of fewer other points all are taken, with a ``FewPointsWarning``.
+        For ``"knn"``; if there are fewer other points, all, with a ``FewPointsWarning``.
     metric : {"euclidean", "cosine"}, default "euclidean"
         For ``"knn"``, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
-        For ``"knn"``: of nearest neighbours, as for `sdpdr.graphs.edge_weights`.
+        For ``"knn"``: weights of nearest neighbours, as for `sdpdr.graphs.edge_weights`.
     share : float, default 0.5
         For ``mode="fixed_lam"``: :math:`\lambda` as a share of the least ratio, from 0, which is
         ``"harmonic"``, to 1, which is ``"eigen"``.
@@ -321,7 +321,7 @@ class MixedLabelPropagation(
         return kept
 
     def _decided(self, scores: Array) -> Any:
-        """Classes of the largest score; of two, by the sign of the scores of the second."""
+        """The classes with the largest scores; of two, the second if its score is positive."""
         number = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return self.classes_[number]
 

@@ -175,10 +175,10 @@ def ridge(
 
         \min_{A, b}\ \sum_i |A^T x_i + b - y_i|^2 + \alpha |P A|_F^2 .
 
-    A singular value decomposition solves it; of sparse data, an eigendecomposition of the smaller
-    matrix of inner products. With more than 4000 rows and columns, LSQR uses products only (Cai
-    thesis, (3.4)-(3.6); Paige and Saunders, ACM TOMS 8, 1982, whose damping is the square root of
-    alpha).
+    A singular value decomposition solves it or, for sparse data, an eigendecomposition of the
+    smaller matrix of inner products. With more than 4000 rows and columns, LSQR uses products only
+    (Cai thesis, (3.4)-(3.6); Paige and Saunders, ACM TOMS 8, 1982, whose damping is the square root
+    of alpha).
 
     Parameters
     ----------

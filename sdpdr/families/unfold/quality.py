@@ -24,7 +24,7 @@ __all__ = [
 
 # Neighbours that are compared by default, as many as `knn` joins.
 NEIGHBORS = 6
-# Largest number of points that are compared; of more, a sample drawn with seed 0.
+# Largest number of points that are compared; from more, a sample is drawn with seed 0.
 SAMPLE = 2000
 # Smaller numbers are rounding errors, and written as zero.
 ROUNDING = 1e-12

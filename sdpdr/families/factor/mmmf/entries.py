@@ -55,7 +55,7 @@ def observed_signs(X: Any, y: Any = None) -> Observed:
         i, a, value = (part[wrong[0]] for part in (found.rows, found.columns, found.values))
         raise DataError(
             f"X[{i}, {a}] = {value:g} is not a sign. Entries must be 1 or -1 where a sign was "
-            "observed, 0 or NaN where not; of ratings, pass np.sign(ratings - threshold) with "
+            "observed, 0 or NaN where not; for ratings, pass np.sign(ratings - threshold) with "
             "missing ratings as NaN. If X is a list of users, items and signs, pass the pairs as X "
             "and the signs as y."
         )
