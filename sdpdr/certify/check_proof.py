@@ -677,11 +677,19 @@ class System:
             at, i, j = self.own[k], P.A_i[entry], P.A_j[entry]
             T = sp.csr_array((slack[at] * np.sign(P.A_v[entry]), (i, j)), shape=(n, n))
             change = moved[at] + UP * self._low[at]
-            around = lambda d: np.maximum(least, 1.5 * norm(change * d[i] * d[j]))  # noqa: E731
+
+            def radius(d: Any) -> float:
+                return float(np.maximum(least, 1.5 * norm(change * d[i] * d[j])))
+
         elif k in self.given:
             T, c = self.given[k]
-            around = lambda d: np.maximum(least, 1.5 * UP * far * np.max(c * d, initial=0.0) ** 2)  # noqa: E731
-        return (k in self.own or k in self.given) and is_semidefinite(T, around, P.U[k])
+
+            def radius(d: Any) -> float:
+                return float(np.maximum(least, 1.5 * UP * far * np.max(c * d, initial=0.0) ** 2))
+
+        else:
+            return False
+        return is_semidefinite(T, radius, P.U[k])
 
 
 def own_rows(P: Program, k: int) -> Any:
