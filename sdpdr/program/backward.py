@@ -186,7 +186,7 @@ def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
     Returns
     -------
     float
-        ``nan`` if a group of rows has no multipliers.
+        ``nan`` if a row has no multiplier.
 
     Examples
     --------
@@ -202,6 +202,8 @@ def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
         return float("nan")
     errors, hidden = [0.0], stated_labels(sdp)
     seen = {label: y for label, y in duals.items() if label not in hidden}
+    if any(np.any(np.isnan(y)) for y in seen.values()):
+        return float("nan")
     for v in sdp.psd_variables:
         slack = sdp.dual_slack(v.name, seen)
         lowest = smallest_eigenvalue(slack, null_vectors(sdp, v.name))[0]

@@ -63,8 +63,8 @@ def heads_of(
         corner = corners[0] or {}
         alone = list(corner) == [name]
         return () if alone and corner[name] == [1.0] else None
-    names = {head for corner in corners for head in (corner or ("", ""))}
-    if len(names) != 1 or len(rows) != 1:
+    names = {head for corner in corners for head in corner or ()}
+    if not all(corners) or len(names) != 1 or len(rows) != 1:
         return None
     (heads,), total = names, rows[0]
     coefficients = np.array([corner[heads] for corner in corners if corner is not None])

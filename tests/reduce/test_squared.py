@@ -76,3 +76,13 @@ def test_a_length_with_limits_of_its_own_stays_as_it_is() -> None:
     assert squared(free.to_sdp()) is not None
     assert squared((free + (t <= 5.0)).to_sdp()) is None
     assert squared((free + (t + K.trace() >= 2.0)).to_sdp()) is None
+
+
+def test_an_arrow_with_a_constant_head_is_no_length() -> None:
+    """The least t with [[1, v'], [v, t I]] positive semidefinite is the square of v."""
+    t = sdpdr.scalar("t")
+    shape = np.diag([1.0, 0.0, 0.0])
+    shape[0, 1:] = shape[1:, 0] = 1.0, 2.0
+    model = sdpdr.minimize(t) + (t * np.diag([0.0, 1.0, 1.0]) + shape >> 0.0) + (t <= 50.0)
+    assert squared(model.to_sdp()) is None
+    assert sdpdr.solve(model).attained == pytest.approx(5.0, rel=1e-6)

@@ -139,3 +139,14 @@ def test_numbers_that_are_no_doubles_are_refused(given):
     X = psd("X", 2)
     with pytest.raises((DataError, DataTypeError)):
         sdpdr.verify((minimize(X.trace()) + (X[0, 1] == 1.0)).to_sdp(), {"X": given}, repair=False)
+
+
+def test_a_face_without_multipliers_leaves_a_point_that_is_not_to_move_unproved():
+    """K_00 = 0 leaves a face, on which the multiplier of that row is no number."""
+    K = psd("K", 3)
+    model = minimize(K[0, 1] + K[1, 2]) + (K[0, 0] == 0.0).named("corner")
+    model += (K[1, 1] <= 1.0).named("one")
+    given = {"corner": np.zeros(1), "one": np.zeros(1)}
+    point = {"K": np.diag([0.0, 1.0, 1.0])}
+    found = sdpdr.verify(model, point, multipliers=given, repair=False, seconds=1e-3)
+    assert (found.status, found.value) == (Status.INACCURATE, 0.0)
