@@ -14,9 +14,9 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.program.face import complete_multipliers, visible_rows
+from sdpdr.program.face import complete_multipliers, null_vectors, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
@@ -24,6 +24,9 @@ from sdpdr.reduce.base import Reduced, Reduction
 from sdpdr.reduce.bases import into_bases
 from sdpdr.reduce.kept import narrowed, spread
 from sdpdr.reduce.subspace import on_face, vanishes
+
+# Share of a negative cost that neither rounding nor the error of a solver leaves.
+_RAISED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +52,9 @@ class Landmark(Reduction):
     of the given program. So ``sdpdr.solve(reduced.sdp)`` proves the optimum among all K = Q L Q^T,
     and ``sdpdr.solve(model, via=[Landmark(Q)])`` the value of its point.
 
-    Multipliers of missing rows are lifted as zeros. What they prove of the given program, if
-    anything, is the proof's to find out.
+    Multipliers of missing rows are lifted as zeros. None are lifted if they leave more than half
+    of a negative cost on the diagonal of the dual slack: they prove no bound of the given program,
+    and hold for no data nearby.
 
     If two points have equal coordinates in every column, their distance is zero for every M, and
     the coefficients of their row are rounding. Such rows are left out if zero satisfies them.
@@ -121,7 +125,7 @@ class Landmark(Reduction):
                     full[scalars[v.name]] = np.asarray(point.values[v.name])
                     values[v.name] = full
             duals = complete_multipliers(sdp, spread(sdp, force, point.duals))
-            return Point(values, duals)
+            return Point(values, duals if _may_hold(sdp, name, duals) else {})
 
         def push(point: Point) -> Point:
             values = into_bases(point.values, {name: basis})
@@ -137,6 +141,29 @@ class Landmark(Reduction):
         chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
         some = rows.take(chosen)
         return chosen[~(some.hold_at_zero & vanishes(some, basis))]
+
+
+def _may_hold(sdp: SDP, name: str, duals: Mapping[str, Array]) -> bool:
+    """Whether multipliers of the narrower program may prove a bound of the given one.
+
+    The dual slack S must be positive semidefinite on the face, P S P for the projection P onto it,
+    so no entry of its diagonal may be negative.
+    """
+    if not duals:
+        return True
+    null = null_vectors(sdp, name)
+    Q = np.linalg.qr(null.toarray())[0] if null.shape[1] else np.zeros(null.shape)
+    before, after = (
+        _projected_diagonal(matrix, Q) for matrix in (sdp.cost(name), sdp.dual_slack(name, duals))
+    )
+    return not np.any((before < 0.0) & (after < _RAISED * before))
+
+
+def _projected_diagonal(matrix: Matrix, Q: Array) -> Array:
+    """The diagonal of (I - Q Q^T) A (I - Q Q^T)."""
+    image = np.asarray(matrix @ Q)
+    products = np.sum(Q * (2.0 * image - Q @ (Q.T @ image)), axis=1)
+    return np.asarray(matrix.diagonal() - products)
 
 
 def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:

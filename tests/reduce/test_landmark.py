@@ -128,7 +128,7 @@ def test_the_optimum_in_a_narrow_cone_is_certified_and_its_value_is_one_of_the_w
     assert whole.attained == pytest.approx(narrow.value, rel=1e-6)
     # The optimum of the whole program is several times as large, so nothing is optimal nearby.
     assert whole.status is sdpdr.Status.INACCURATE
-    assert whole.bound > 2.0 * whole.attained
+    assert not whole.duals
 
 
 def test_multipliers_that_prove_a_bound_of_the_whole_program_are_lifted():
