@@ -69,7 +69,8 @@ class Solution:
         Multipliers that prove the bound, if there is one: the solver's, moved if necessary. On
         inequalities they are >= 0, and for a maximisation they are the rate at which the optimum
         grows with the right-hand side. They are ``nan`` for constraints that expose a face (see
-        `exposures`) where none are known.
+        `exposures`) where none are known. If the bound is proved on a face that no constraint
+        states by itself (`argument` ends with "on a face"), they are the solver's own.
     claimed : Claim
     timings : mapping from phase to seconds
     solver, form : str

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf, nextafter
 
 import numpy as np
 import scipy.sparse as sp
@@ -102,7 +103,7 @@ class Squared:
         away = value - self.sdp.constant
         long = self.scale * float(np.sqrt(2.0 * max(away, 0.0))) * (1.0 + side * _OUTWARDS)
         found = long + constant
-        return self.original.report(found + side * UNIT * abs(found))
+        return self.original.report(found if side == 0.0 else nextafter(found, side * inf))
 
     def _values(self, values: Mapping[str, Value]) -> dict[str, Value]:
         if not values:

@@ -45,6 +45,11 @@ class FiledProgram(EqualityForm):
         return [v for v in self.written.variables if v.size]
 
     @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of the blocks of Y: (n, n), and (k,) for the diagonal one, which comes last."""
+        return [v.extents for v in self.blocks]
+
+    @property
     def n_rows(self) -> int:
         """Number of scalars x."""
         return self.equality.n_rows
