@@ -146,7 +146,7 @@ def relative_slacks(sdp: SDP, values: Mapping[str, Value]) -> dict[str, Array]:
     -------
     dict from label to array
         Zero where a row binds, negative where it is missed, as equations are on either side,
-        positive where there is room. Of a matrix inequality, the eigenvalues of its matrix,
+        positive where there is room. For a matrix inequality, the eigenvalues of its matrix,
         ascending, over the largest in size. Empty where a variable has no value.
 
     Examples

@@ -13,7 +13,7 @@ from sdpdr.program.point import Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP, remembered
 
-# Of a row, relative to its size: what is missed by no more holds.
+# A row that is missed by no more than this share of its size counts as satisfied.
 _ROUNDING = 1e-13
 
 

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 
 from sdpdr.base.arrays import Array, as_real
 
-# Of an array: what writes to it, what is about its memory, and all else, which is read of it.
+# Methods of an array that write to it, those about its memory, and all others, which only read.
 _WRITES = frozenset(
     {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
 )

@@ -142,7 +142,7 @@ def arranged(values: Value, shape: tuple[int, ...]) -> Any:
 
 
 def _size(name: str, what: str, size: int) -> int:
-    # Of size zero is what facial reduction leaves of a matrix that must vanish.
+    # Zero is allowed: facial reduction leaves a matrix of order zero where one must vanish.
     if not isinstance(size, Integral) or size < 0:
         raise ModelError(f"variable {name!r}: its {what} must be a whole number; it is {size!r}.")
     return int(size)

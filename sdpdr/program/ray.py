@@ -26,10 +26,10 @@ class Ray:
     ----------
     kind : {"infeasible", "unbounded"}
     margin : float
-        Between 0 and 1. Of multipliers, the amount by which they contradict the constraints over
+        Between 0 and 1. For multipliers, the amount by which they contradict the constraints over
         the size of its terms, :math:`\sum_e |b_e y_e| + |\langle g, Z\rangle|`: while every right
-        side changes by less than this share of itself, the same multipliers prove the same. Of a
-        direction, likewise with the costs, :math:`-\langle C, D\rangle` over the size of its terms.
+        side changes by less than this share of itself, the same multipliers prove the same. For a
+        direction, the same with the costs, :math:`-\langle C, D\rangle` over the size of its terms.
         Zero behind faces.
     argument : str
         In words, how it was proved; all rounding is accounted for.

@@ -53,7 +53,7 @@ class Residuals:
 
     @classmethod
     def unknown(cls) -> Residuals:
-        """Of what was not measured."""
+        """Residuals that were not measured: six times ``nan``."""
         return cls(*[float("nan")] * 6)
 
     def worst(self) -> float:

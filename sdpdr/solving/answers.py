@@ -47,7 +47,7 @@ def unproved(
 
 
 def versions(solver: Solver) -> dict[str, str]:
-    """Of everything that has a part in an answer."""
+    """The versions of all packages that have a part in an answer."""
     return {**_versions(), solver.package: solver.availability().version}
 
 

@@ -155,7 +155,7 @@ def _solve_reduced(
     outcome = screen(reduced.sdp, outcome)
     clock.add(outcome.seconds)
     with clock("lift"):
-        # Of multipliers alone, rays for instance, only those of the program itself can be kept.
+        # Multipliers without a point, as of a ray, are kept only if no reduction has to lift them.
         complete = bool(outcome.point.values) or not chosen.reductions
         point = reduced.lift(outcome.point) if complete else Point()
     claim = outcome.claim

@@ -433,8 +433,8 @@ def plan(
 def _is_plain(sdp: SDP, requested: PlanOptions) -> bool:
     """Whether the program is planned as it was written.
 
-    Reductions of ``via`` know it as that. Of a program of edges no other row confines the points to
-    a face, the units are those of the lengths, and the cost is linear.
+    The reductions of ``via`` refer to the program as it was written. In a program of edges no other
+    row confines the points to a face, the units are those of the lengths, and the cost is linear.
     """
     is_written = requested.form == "cvxpy" or bool(requested.via)
     return is_written or edge_form.why_not(sdp) is None

@@ -110,7 +110,7 @@ def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:
     if ray is None:
         return None
     point = lift(Point(ray.values, ray.duals))
-    # Of what proves nothing, nothing is to be filled in.
+    # A side that proves nothing stays empty, though the lift fills it.
     return replace(
         ray, values=point.values if ray.values else {}, duals=point.duals if ray.duals else {}
     )
