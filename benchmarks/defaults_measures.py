@@ -256,7 +256,7 @@ def placed(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
 
 MOVES = {"R": (1, 0), "L": (-1, 0), "U": (0, 1), "D": (0, -1)}
 SIDE = 7
-# Of a roll and an S, lengths of a step.
+# Lengths of a step on a roll and on an S.
 STEP = {"roll": 3.0, "S-curve": np.pi / 2.0}
 
 

@@ -27,7 +27,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.extend import RelevanceFeedback, precision_at
 
 SCOPES, ROUNDS, SHOWN, FOLDS = (10, 50, 100), 4, 10, 5
-# Of the thesis: the best of the last ranking that are learned from, and neighbours in their graph.
+# As in the thesis: how many of the last ranking are learned from, and neighbours in their graph.
 POOL, NEIGHBORS = 400, 5
 DIMENSIONS = (1, 2, 5, 10, 20, 30, 40, 50, 60)
 # Share of the mean of its eigenvalues that is added to what is divided by: classes of few labels
@@ -75,7 +75,7 @@ def unmoved(gallery: Array, query: Array, relevant: Array) -> list[Index]:
 
 
 def laplacian(W: Array) -> Array:
-    """Of a graph with these weights."""
+    """The Laplacian of a graph with these weights."""
     return np.diag(W.sum(axis=1)) - W
 
 

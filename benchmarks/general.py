@@ -6,8 +6,9 @@
     python benchmarks/general.py --table                        the table again, nothing solved
 
 Every program is solved in a process of its own, whose memory and time are limited. A solver is
-asked for 1e-3 first, and then for a digit more at a time. Of each error wanted, the first answer
-whose six DIMACS errors, as sdpdr measures them, are below is kept in ``benchmarks/general.json``.
+asked for 1e-3 first, and then for a digit more at a time. For each error wanted, the
+first answer whose six DIMACS errors, as sdpdr measures them, are below it is kept in
+``benchmarks/general.json``.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ def program(wanted: str) -> SDP:
 
 
 def processor_seconds(who: int) -> float:
-    """Of this process, or of the programs that it has waited for."""
+    """Processor seconds of this process, or of the programs that it has waited for."""
     used = resource.getrusage(who)
     return used.ru_utime + used.ru_stime
 

@@ -190,7 +190,7 @@ def _write(
         command=command,
         notes=[
             f"{solves} solves, of which {solves - len(runs)} were refused in words. False "
-            f"statements in all: {false}. Of the programs with an interior on both sides, auto "
+            f"statements in all: {false}. Among the programs with an interior on both sides, auto "
             f"certifies {certified} of {inside} at {TOL:g}.",
         ],
     )

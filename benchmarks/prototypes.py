@@ -43,7 +43,7 @@ def largest_cut(laplacian: Any) -> Model:
 
 
 def cut_with_triangles(laplacian: Any, triples: Any) -> Model:
-    """Of three nodes, two are on one side."""
+    """A largest cut in which two of every three nodes are on one side."""
     X, (i, j, k) = psd("X", laplacian.shape[0]), triples.T
     a, b, c = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]).T[:, :, None]
     triangles = (a * X[i, j] + b * X[i, k] + c * X[j, k] >= -1.0).named("triangles")
@@ -183,7 +183,7 @@ def lyapunov(A: Any, decay: float) -> Model:
 
 
 def random_laplacian(n: int) -> Any:
-    """Of a graph with some six edges at a node."""
+    """The Laplacian of a graph with some six edges at a node."""
     A = sp.random_array((n, n), density=6.0 / n, rng=np.random.default_rng(0))
     joined = sp.csr_array((A + A.T > 0).astype(float))
     joined.setdiag(0.0)
@@ -394,7 +394,7 @@ PROTOTYPES: dict[str, Prototype] = {
 
 
 def processor_seconds() -> float:
-    """Of this process and of all below it: workers stay, and wait for the next program."""
+    """Seconds of this process and of all below it: workers stay, and wait for the next program."""
     own = psutil.Process()
     times = [process.cpu_times() for process in (own, *own.children(recursive=True))]
     return sum(t.user + t.system + t.children_user + t.children_system for t in times)

@@ -194,7 +194,7 @@ def solved(make: Callable[[int], Model], n: int, solver: str, sink: Connection) 
 
 
 def processor_seconds() -> float:
-    """Of this process and of all below it that are alive: workers stay, and wait for the next."""
+    """Seconds of this process and of all below it: workers stay alive, and wait for the next."""
     own = psutil.Process()
     times = [p.cpu_times() for p in (own, *own.children(recursive=True))]
     return sum(t.user + t.system for t in times)

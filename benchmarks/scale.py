@@ -374,7 +374,7 @@ def effort(row: dict) -> float:
 
 
 def exponent(rows: list[dict]) -> float:
-    """Of the power of n that fits the seconds best; runs that gave nothing are left out."""
+    """The exponent of the power of n that fits the seconds best, without runs that gave nothing."""
     ended = [(row["n"], effort(row)) for row in rows if row.get("gap", 0.0) < USEFUL]
     if len(ended) < 2:
         return float("nan")

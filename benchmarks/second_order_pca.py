@@ -5,7 +5,7 @@
     python benchmarks/second_order_pca.py --tables pictures
 
 The data are ``usps_9298_16x16.npz`` (X of shape (9298, 16, 16), y), which may not be distributed
-with the project: pass the folder that holds it with --data. Of each class the first 400 images are
+with the project: pass the folder that holds it with --data. The first 400 images of each class are
 taken. The thesis has 4000 images of a file of 11,000 and does not say which. The table of pictures
 takes three sets of photographs from the same folder.
 """
@@ -82,7 +82,7 @@ def folds(y: np.ndarray, n_folds: int) -> list[np.ndarray]:
 
 
 def error(bases: Bases, X: np.ndarray, y: np.ndarray, test: np.ndarray) -> float:
-    """Of the nearest neighbour among all other images, by Frobenius distance."""
+    """The error of the nearest neighbour among all other images, by Frobenius distance."""
     small = bases.transform(X).reshape(len(X), -1)
     train = np.setdiff1d(np.arange(len(X)), test)
     classifier = KNeighborsClassifier(1, algorithm="brute").fit(small[train], y[train])
@@ -169,7 +169,7 @@ def certificate_table(arguments: argparse.Namespace) -> None:
         rows,
         command="python benchmarks/second_order_pca.py",
         notes=[
-            "4000 USPS images of 16 x 16, k = 5, on one core. Of the relaxation, the value is F at "
+            "4000 USPS images of 16 x 16, k = 5, on one core. The value of the relaxation is F at "
             "the last point; of bases, what they keep of "
             ":math:`\\sum_i |A^\\top M_i B|_{\\mathrm{tr}}`, beside the lowest bound found.",
         ],

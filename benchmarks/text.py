@@ -115,7 +115,7 @@ WAYS: dict[str, Run] = {
         lambda k, seed: decomposition.NMF(k, init="nndsvda", max_iter=200, random_state=seed)
     ),
 }
-# Of order n: refused for all documents, as in the thesis.
+# Methods with a matrix of order n, which is refused for all documents, as in the thesis.
 OF_ORDER_N = ("``LPP``, direct",)
 
 
