@@ -87,10 +87,10 @@ def choose_k(
     - ``"connected"``: the smallest k whose graph is connected; no rule returns a smaller one.
     - ``"reconstruct"``: the k where the leave-one-out error of the mean of the neighbours,
       :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`, is least, or a larger one, up to
-        which the error stays within 3 % of that: on a plateau, more neighbours cost nothing.
-      - ``"label"``: the k with most points whose label is that of most of their neighbours (on
-        ties, that of the nearest). The table also has the share of points with any neighbour of
-        their class.
+      which the error stays within 3 % of that: on a plateau, more neighbours cost nothing.
+    - ``"label"``: the k with most points whose label is that of most of their neighbours (on ties,
+      that of the nearest). The table also has the share of points with any neighbour of their
+      class.
     - ``"density"``: the largest leave-one-out likelihood of a Gaussian density estimate in d
       dimensions, :math:`\prod_i \frac1{n-1} \sum_{j \ne i} (2\pi h_j^2)^{-d/2}
       e^{-|x_i - x_j|^2 / 2h_j^2}`, where :math:`h_j` is the distance of :math:`x_j` to its k-th
