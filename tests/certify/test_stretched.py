@@ -138,6 +138,18 @@ def test_radii_of_equations_are_accounted_for():
         Stretched(far, x, sizes_of(far)).value()
 
 
+def test_matrices_stay_inside_up_to_half_of_their_own_size():
+    """In the metric of the point, where an entry off the diagonal stands for two."""
+    program, x = program_at(np.eye(ORDER))
+    found = Stretched(program, x, sizes_of(program))
+    for place, is_off in enumerate(ROW != COLUMN):
+        most = 0.5 / np.sqrt(2.0 if is_off else 1.0)
+        for share, stays in ((0.99, True), (1.01, False)):
+            reach = np.zeros(x.size)
+            reach[place] = share * most
+            assert found._stay_inside(reach) == stays
+
+
 def test_rounding_of_the_metric_is_known():
     program, x = program_at(thin_matrix(1e-6))
     found = Stretched(program, x, sizes_of(program))
