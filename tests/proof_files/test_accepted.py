@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from fractions import Fraction
 from pathlib import Path
 
@@ -124,7 +125,14 @@ def test_exit_codes(tmp_path, capsys):
     contents.head["claims"]["bound"] = 2.0
     wrong, text = contents.write(tmp_path / "wrong.proof"), tmp_path / "text.proof"
     text.write_text("nothing")
-    for paths, code in (((path,), 0), ((path, wrong), 1), ((wrong, text), 2), ((), 2)):
+    damaged = tmp_path / "damaged.proof"
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(damaged, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            # Not even Python's tokenizer reads this head of an array.
+            target.writestr(name, data[:10] + b"(((" + data[13:] if name == "b.npy" else data)
+    ends = (((path,), 0), ((path, wrong), 1), ((wrong, text), 2), ((damaged, path), 2), ((), 2))
+    for paths, code in ends:
         assert main(list(map(str, paths))) == code
     said = capsys.readouterr().out
     assert "NOT PROVED: the bound proved is 2.236" in said
