@@ -282,3 +282,9 @@ def test_long_sums_in_a_factorization_are_not_trusted():
             blocks = [[sp.eye_array(n), sides], [sides.T, np.array([[corner]])]]
             arrow = sp.csr_array(sp.block_array(blocks))
             assert not is_verified_positive(arrow, sp.csr_array(arrow.shape))
+
+
+def test_powers_of_two_are_exact_on_this_processor():
+    """Scalings by them round nothing, which proofs take for granted; no standard says so."""
+    exponents = np.arange(-1022, 1024)
+    assert np.array_equal(np.exp2(exponents.astype(float)), np.ldexp(1.0, exponents))
