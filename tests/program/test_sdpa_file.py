@@ -147,20 +147,26 @@ def test_a_remark_about_integers_is_no_section(tmp_path, tiny, text):
 
 
 OTHER_FORMATS = {
-    "CBF": ("VER\n3\n\nOBJSENSE\nMIN\n", "'VER'"),
-    "MPS": ("* quadratic\nNAME QP\nROWS\n", "'NAME'"),
-    "LP": ("\\ comment\nMinimize\n obj: x\nSubject To\n", "SDPA sparse files begin"),
-    "JSON": ('{"name": "p", "m": 2}', "SDPA sparse files begin"),
-    "binary": ("\x00\x01\x02", "SDPA sparse files begin"),
-    "dense": ("1\n1\n2\n{1.0}\n{{1.0, 0.5}, {0.5, 2.0}}\n", "five numbers"),
+    "p.cbf": ("VER\n3\n\nOBJSENSE\nMIN\n", "a CBF file"),
+    "conic.dat-s": ("# by hand\nVER\n3\n", "a CBF file"),
+    "p.mps": ("NAME          TEST\nROWS\n N COST\n", "an MPS file"),
+    "q.qps": ("* quadratic\nNAME QP\nROWS\n", "an MPS file"),
+    "p.lp": ("\\ comment\nMinimize\n obj: x\nSubject To\n", "an LP file"),
+    "p.mat": ("MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file"),
+    "p.json": ('{"name": "p", "m": 2}', "a JSON file"),
+    "dense.dat": ("1\n1\n2\n{1.0}\n{{1.0, 0.5}, {0.5, 2.0}}\n{{1.0, 0.0}, {0.0, 1.0}}\n", "dense"),
+    "d.dat": ("4\n1\n1\n1 2 3 4\n1.5\n1\n1\n1\n1\n", "an SDPA dense file"),
+    "p.dat-s.gz": (None, "complete gzip"),
+    "binary.dat-s": ("\x00\x01\x02", "a binary file"),
 }
 
 
 @pytest.mark.parametrize("name", OTHER_FORMATS)
-def test_the_first_word_of_another_format_is_refused(tmp_path, name):
+def test_another_format_is_named(tmp_path, name):
     text, words = OTHER_FORMATS[name]
-    with pytest.raises(FileFormatError, match=rf"line \d: .*{words}"):
-        read_sdpa(written(tmp_path / "other.dat-s", text))
+    path = written(tmp_path / name, TINY if text is None else text)
+    with pytest.raises(FileFormatError, match=words):
+        read_sdpa(path)
 
 
 # -- what is written is what is read ----------------------------------------------------------
