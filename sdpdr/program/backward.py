@@ -40,8 +40,8 @@ class Measured:
         None where there is nothing to measure.
     point : Point
     on_face : Measured, optional
-        Of the same point in the program that was solved in place of this one, whose multipliers
-        need not be a dual point of this one: the residuals are those.
+        Measures of the same point in the program that was solved in place of this one, whose
+        multipliers need not be a dual point of this one: the residuals are those.
 
     Examples
     --------

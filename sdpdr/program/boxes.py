@@ -25,7 +25,7 @@ class SlackColumn:
     ----------
     variable : str
     label : str
-        Of the rows.
+        The label of the rows.
     row, scalar : arrays of int
         Scalar ``scalar[k]`` appears in row ``row[k]`` and nowhere else.
     coefficient, cost : arrays

@@ -65,7 +65,7 @@ class Factor(NDArrayOperatorsMixin):
         ----------
         value : array of shape (n, n) or Factor
         share : float, default 1e-10
-            Of the largest eigenvalue, up to which others are rounding.
+            Eigenvalues up to this share of the largest are rounding.
 
         Examples
         --------

@@ -81,7 +81,7 @@ class SDP(Remembering):
     ----------
     variables : tuple of PsdVariable or VectorVariable
     objective : mapping from variable name to a map with one row
-        Of the minimisation.
+        The cost that is minimised.
     rows : tuple of Rows
     lmis : tuple of Lmi
     constant : float, default 0

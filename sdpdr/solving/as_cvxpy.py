@@ -24,8 +24,8 @@ class CVXPY(ConicInterface):
     Parameters
     ----------
     **options
-        Of `sdpdr.solve`: ``solver``, ``form``, ``tol``, ``time_limit``, ``rigorous`` and so on.
-        Those that ``problem.solve`` is given besides win over them. The ``gap_scale`` is one
+        Those of `sdpdr.solve`: ``solver``, ``form``, ``tol``, ``time_limit``, ``rigorous`` and
+        so on. Those that ``problem.solve`` is given besides win over them. The ``gap_scale`` is one
         unless another is given: gaps of cvxpy's solvers are absolute where the value is small.
 
     Raises

@@ -373,7 +373,7 @@ def plan(
     skip : collection of str, default ()
         Names that "auto" does not consider.
     landmarks, basis : optional
-        Of the landmark form, see `sdpdr.solve`.
+        For the landmark form, see `sdpdr.solve`.
     tol, time_limit, max_iter, seed, verbose : optional
         Uniform options; they win over those of a solver object.
 

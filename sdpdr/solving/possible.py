@@ -25,7 +25,7 @@ class Sizes:
     Attributes
     ----------
     orders : tuple of int
-        Of all matrices.
+        The orders of all matrices.
     entries, multipliers : int
         Unknowns of the program, and of its dual.
     block_work : float

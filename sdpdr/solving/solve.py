@@ -61,9 +61,9 @@ def solve(
         own; solver and form are chosen for the program that they lead to. What is said of it is
         lifted to the model, verdicts as well as points, and graded there.
     landmarks : int, optional
-        Of the landmark form only: how many landmarks, or eigenvectors.
+        For the landmark form only: how many landmarks, or eigenvectors.
     basis : {"reconstruction", "laplacian"} or array of shape (n, m), optional
-        Of the landmark form only: Q from the weights that reconstruct every point from its
+        For the landmark form only: Q from the weights that reconstruct every point from its
         neighbours (the default there), from the bottom eigenvectors of the graph's Laplacian, or
         given. The solver is then the one of the small program for L.
     tol : float, default 1e-6
@@ -77,7 +77,7 @@ def solve(
         the best feasible point and the best bound so far; a point that has next to nothing right is
         left out, and then the value is ``nan``.
     max_iter : int, optional
-        Of each solver; the landmark form has rounds instead, and refuses it.
+        Steps of each solver; the landmark form has rounds instead, and refuses it.
     seed : int, default 0
     verbose : bool, default False
         Let the solver print its own log.

@@ -48,7 +48,7 @@ class FacialReduction:
     infeasible : str or None
         Why there is no feasible point, if that was proved; the last exposure is the proof.
     violation : float
-        Of an infeasible program: the right side of the row that no point satisfies, relative to
+        If the program is infeasible, the right side of the row that no point satisfies, relative to
         the largest one. One of the size of rounding is a theorem about the numbers stored, and
         hardly one about those that were meant.
     """

@@ -32,7 +32,8 @@ class Restricted:
     Attributes
     ----------
     program : FlatProgram
-        Of the other unknowns, and of constraints that have any; radii account for rounding.
+        The program in the other unknowns, with the constraints that have any; radii account for
+        rounding.
     free : array of int
         The other unknowns.
     equations, rows : arrays of int
