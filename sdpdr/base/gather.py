@@ -10,6 +10,8 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from sdpdr.base.from_cvxpy import spelling
+
 PACKAGE = __name__.partition(".")[0]
 
 
@@ -101,11 +103,16 @@ def no_such_name(name: str, public: Iterable[str], places: Mapping[str, str]) ->
     --------
     >>> print(no_such_name("swiss_roll", ["MVU", "datasets"], {"datasets": "lab.datasets"}))
     sdpdr has no 'swiss_roll'; it is sdpdr.datasets.swiss_roll.
+    >>> print(no_such_name("trace", ["MVU"], {}))
+    sdpdr has no 'trace'; for cp.trace(K) write K.trace().
     >>> print(no_such_name("Mvu", ["MVU"], {}))
     sdpdr has no 'Mvu'; did you mean sdpdr.MVU?
     """
     words = f"{PACKAGE} has no {name!r}"
-    if not name.startswith("_"):
+    instead = spelling(name)
+    if instead:
+        words += f"; {instead}."
+    elif not name.startswith("_"):
         words += _pointer(name, _whereabouts(tuple(public), tuple(places.items())))
     # With a name, Python does not add a guess of its own.
     return AttributeError(words, name=name)

@@ -11,6 +11,7 @@ import pytest
 
 import sdpdr
 from sdpdr import matrix, minimize, parameter, psd, scalar, symmetric
+from sdpdr.base.from_cvxpy import SPELLINGS
 from sdpdr.model import language
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "from_cvxpy.rst"
@@ -36,8 +37,24 @@ POINT = {
 }
 
 
-def test_the_table_is_read():
-    assert len(ROWS) > 40
+def test_the_page_shows_the_lines_of_which_messages_speak():
+    shown = re.findall(r"\* - ``([^`]*cp\.[^`]*)``\n +- ``([^`]*)``\n", GUIDE.read_text())
+    assert tuple(shown) == SPELLINGS
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("trace", "write K.trace()"),
+        ("Variable", 'write K = psd("K", 3)'),
+        ("Maximize", "write model = maximize(g) + a"),
+        ("exp", "write sum_exp(x)"),
+        ("sqrt", "write geo_mean(np.hstack([t, 1.0]))"),
+    ],
+)
+def test_names_of_cvxpy_lead_to_ours(name, instead):
+    with pytest.raises(AttributeError, match=re.escape(instead)):
+        getattr(sdpdr, name)
 
 
 @pytest.mark.parametrize(("theirs", "ours"), ROWS)
