@@ -23,13 +23,24 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import DUAL, PRIMAL, Face, Images, face_of
-from sdpdr.certify.flat import KINDS, NONNEGATIVE, Answer, Around, FlatProgram, Piece, build
+from sdpdr.certify.flat import (
+    KINDS,
+    NONNEGATIVE,
+    Answer,
+    Around,
+    FlatProgram,
+    Piece,
+    build,
+    in_order,
+)
 from sdpdr.certify.margin import Oracle, margin
 from sdpdr.certify.products import below, beside, rounded
 from sdpdr.certify.proof import Proof
 
-# Beside the largest: what interior-point methods at 1e-8 find of entries that are in the face.
-_CLEAR = 1e-4
+# What interior-point methods at 1e-8 leave of entries that are zero, beside the largest one: the
+# square root of 1e-8 for each step that facial reduction takes (Sturm, "Error bounds for linear
+# matrix inequalities", SIAM J. Optim. 2000).
+_CLEAR = (1e-4, 1e-2, 1e-1)
 # Beside the smallest ray, the size of those in the middle of which one is looked for; and what is
 # in the face there, far from all edges.
 _LARGER, _MIDDLE = 2.0, 1e-6
@@ -85,10 +96,12 @@ class _Search:
 
     def over(self, pieces: Sequence[Piece], flat: Image) -> FlatProgram:
         """The search in some cones, where rows vanish."""
-        pieces = build(self.program.c, self.program.E, self.program.f, pieces).pieces()
+        pieces = in_order(pieces)
         return self._of_multipliers(pieces) if self.side == PRIMAL else self._of_steps(pieces, flat)
 
     def _centre(self, pieces: Sequence[Piece]) -> Array:
+        if not pieces:  # else `build` adds a cone
+            return np.zeros(0)
         return build(self.program.c, self.program.E, self.program.f, pieces).centre
 
     def _of_multipliers(self, pieces: Sequence[Piece]) -> FlatProgram:
@@ -217,7 +230,7 @@ def ray(program: FlatProgram, side: str, solve: Oracle, claimed: Answer | None =
         # The smallest may lie on an edge that no integers describe.
         size = float(program.centre @ _of_cones(program, side, proposed))
         proposed = _searched(program, side, solve, ray=True, within=_LARGER * size)
-        known, at = _proved(program, side, solve, proposed, ray=True, clear=_MIDDLE)
+        known, at = _proved(program, side, solve, proposed, ray=True, clear=(_MIDDLE,))
     return _of_whole(program, side, known, at)
 
 
@@ -308,15 +321,28 @@ def _proved(
     found: Answer,
     *,
     ray: bool,
-    clear: float = _CLEAR,
+    clear: Sequence[float] = _CLEAR,
 ) -> tuple[list[Face], Array]:
-    """Faces that an exact vector lies inside of, and that vector in the search over them."""
+    """Faces that an exact vector lies inside of, and that vector in the search over them.
+
+    The first share of the largest entry in ``clear`` whose face is proved.
+    """
+    for share in clear[:-1]:
+        with suppress(UnprovedError, np.linalg.LinAlgError):
+            return _proved_above(program, side, solve, found, share, ray=ray)
+    return _proved_above(program, side, solve, found, clear[-1], ray=ray)
+
+
+def _proved_above(
+    program: FlatProgram, side: str, solve: Oracle, found: Answer, clear: float, *, ray: bool
+) -> tuple[list[Face], Array]:
+    """The same, where entries below a share of the largest are zero."""
     search, n = _Search(program, side, ray=ray), program.c.size
     v = _of_cones(program, side, found)
     top = float(np.max(np.abs(v), initial=1e-9))
     if ray:
         top = max(1.0, float(np.max(np.abs(found.x if side == DUAL else found.z))))
-    faces = [face_of(part, v[part.rows], side, clear * top) for part in program.parts]
+    faces = [face_of(part, v[part.rows], side, clear * top, clear) for part in program.parts]
     known = [face for face in faces if face is not None]
     if len(known) < len(faces):
         raise UnprovedError("a face has no basis of small integers")

@@ -21,8 +21,9 @@ from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFIN
 from sdpdr.certify.other_cones import Exponential, Power
 
 PRIMAL, DUAL = "primal", "dual"
-# Denominators of a basis that is rounded, and by how much it may be off.
-_DENOMINATOR, _OFF = 60, 1e-4
+# By how much a basis that is rounded may be off; and its denominators times the square root of
+# that. Numbers with larger ones lie near everything.
+_OFF, _DENOMINATORS = 1e-4, 0.6
 # Integers that are small: sums of two products are exact.
 _SMALL = 2.0**25
 # Cones with a map to them from another one.
@@ -57,30 +58,34 @@ class Face:
 # -- bases and maps in integers -----------------------------------------------------------------
 
 
-def _bases(Q: Array, units: Array) -> tuple[Array, Array] | None:
-    """Columns that span what Q spans to about four digits, and those of its complement.
+def _bases(Q: Array, units: Array, off: float) -> tuple[Array, Array] | None:
+    """Columns that span what Q spans, as `integer_bases` has it, and those of its complement.
 
     They have integers, once rows are in the units that they were given in.
     """
-    found = integer_bases(units[:, None] * Q)
+    found = integer_bases(units[:, None] * Q, off)
     return None if found is None else (found[0] / units[:, None], units[:, None] * found[1])
 
 
-def integer_bases(Q: Array) -> tuple[Array, Array] | None:
-    """Integer columns that span what Q spans to about four digits, and those of its complement."""
+def integer_bases(Q: Array, off: float = _OFF) -> tuple[Array, Array] | None:
+    """Integer columns that span what Q spans, and those of its complement; None if there are none.
+
+    Q is known up to ``off`` of its entries.
+    """
     n, r = Q.shape
     if r in (0, n):
         return np.eye(n)[:, :r], np.eye(n)[:, r:]
     order = sl.qr(Q.T, mode="r", pivoting=True)[1]
     lead, rest = order[:r], order[r:]
     C = Q[rest] @ np.linalg.inv(Q[lead])
-    near = [[Fraction(float(v)).limit_denominator(_DENOMINATOR) for v in row] for row in C]
-    off = max(
+    most = int(_DENOMINATORS / off**0.5)
+    near = [[Fraction(float(v)).limit_denominator(most) for v in row] for row in C]
+    missed = max(
         abs(float(q) - v)
         for line, row in zip(near, C, strict=True)
         for q, v in zip(line, row, strict=True)
     )
-    if off > _OFF * (1.0 + np.abs(C).max()):
+    if missed > off * (1.0 + np.abs(C).max()):
         return None
     span, other = np.zeros((n, r)), np.zeros((n, n - r))
     for k in range(r):
@@ -121,10 +126,10 @@ def _bilinear(V: Array, W: Array, pairs: Sequence[tuple[int, int]]) -> sp.csr_ar
     return sp.csr_array(np.reshape(rows, (len(pairs), n * (n + 1) // 2)))
 
 
-def face_of(part: Part, v: Array, side: str, least: float) -> Face | None:
+def face_of(part: Part, v: Array, side: str, least: float, off: float = _OFF) -> Face | None:
     """The face that v lies inside of: of the dual cone (primal side), or of the cone (dual side).
 
-    What is no larger than ``least`` counts as zero.
+    What is no larger than ``least`` counts as zero, and directions are known up to ``off``.
 
     None where it has no basis of small integers.
     """
@@ -137,9 +142,9 @@ def face_of(part: Part, v: Array, side: str, least: float) -> Face | None:
     if np.max(np.abs(v)) < least:
         return Face([], eye, [(part.kind, part.size, eye)], nothing)
     if part.kind == SEMIDEFINITE:
-        return _face_of_matrices(part, v, side, least)
+        return _face_of_matrices(part, v, side, least, off)
     if part.kind == SECOND_ORDER:
-        return _face_of_second_order(part.size, v, side, least)
+        return _face_of_second_order(part.size, v, side, least, off)
     flat = _face_of_exponential(v, side, least) if part.kind == EXPONENTIAL else None
     return _whole(part, v, side) if flat is None else flat
 
@@ -153,14 +158,14 @@ def _whole(part: Part, v: Array, side: str) -> Face | None:
     return Face([(part.kind, part.size, eye)], eye[:0], [], eye)
 
 
-def _face_of_matrices(part: Part, v: Array, side: str, least: float) -> Face | None:
+def _face_of_matrices(part: Part, v: Array, side: str, least: float, off: float) -> Face | None:
     order = int(part.size)
     j, i = np.tril_indices(order)
     M = np.zeros((order, order))
     M[i, j] = M[j, i] = v / np.where(i == j, 1.0, 2.0) if side == PRIMAL else v
     values, Q = np.linalg.eigh(M)
     units = np.ones(order) if part.units is None else part.units
-    bases = _bases(Q[:, values > least], units if side == PRIMAL else 1.0 / units)
+    bases = _bases(Q[:, values > least], units if side == PRIMAL else 1.0 / units, off)
     if bases is None:
         return None
     W, V = bases
@@ -169,12 +174,14 @@ def _face_of_matrices(part: Part, v: Array, side: str, least: float) -> Face | N
     return Face(inside, _products(V), left, _products(W), V)
 
 
-def _face_of_second_order(size: float, v: Array, side: str, least: float) -> Face | None:
+def _face_of_second_order(
+    size: float, v: Array, side: str, least: float, off: float
+) -> Face | None:
     """The cone itself, or a ray of its boundary."""
     eye = sp.csr_array(sp.eye_array(v.size))
     if v[0] - np.linalg.norm(v[1:]) > least:
         return Face([(SECOND_ORDER, size, eye)], eye[:0], [], eye)
-    bases = integer_bases((v / v[0])[:, None])
+    bases = integer_bases((v / v[0])[:, None], off)
     if bases is None:
         return None
     head, *rest = (int(number) for number in bases[0][:, 0])

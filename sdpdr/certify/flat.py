@@ -255,7 +255,7 @@ def build(
     if not any(len(one.b) for one in pieces):
         # A number that is one, so that there is a cone.
         pieces = [Piece(NONNEGATIVE, 1, sp.csr_array((1, len(c))), np.ones(1))]
-    ordered = sorted((one for one in pieces if len(one.b)), key=lambda one: KINDS.index(one.kind))
+    ordered = in_order(pieces)
     parts = _parts(ordered)
     nothing = [sp.csr_array((0, len(c)))]
     return FlatProgram(
@@ -269,6 +269,11 @@ def build(
         float(offset),
         Around(around.c, around.E, _radii(ordered, len(c))),
     )
+
+
+def in_order(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces that have rows, in the order of `build`."""
+    return sorted((one for one in pieces if len(one.b)), key=lambda one: KINDS.index(one.kind))
 
 
 def _parts(pieces: Sequence[Piece]) -> tuple[Part, ...]:

@@ -161,6 +161,23 @@ def test_what_has_no_optimum_is_proved_to_have_none(make):
     assert "ray" in found.ray.argument
 
 
+def centres_said_twice():
+    problem = coupled_centres()
+    (X,) = problem.variables()
+    return cp.Problem(problem.objective, [*problem.constraints, X >> 0])
+
+
+def weakly_said_twice():
+    X = cp.Variable((2, 2), symmetric=True)
+    return cp.Problem(cp.Minimize(X[0, 0]), [X[0, 1] == 1, X[1, 1] <= 0, X >> 0, 3 * X >> 0])
+
+
+@pytest.mark.parametrize("make", [centres_said_twice, weakly_said_twice])
+def test_what_is_said_twice_is_infeasible_as_well(make):
+    """Solvers leave more of the entries that are zero, and the same equation comes twice."""
+    assert sdpdr.verify(make(), seconds=60.0).status is Status.INFEASIBLE
+
+
 def test_where_the_solver_leaves_little_nothing_false_is_said():
     """Whether this is proved depends on the last digits of the solver's point, by processor."""
     found = sdpdr.verify(entry_beside_a_given_one(), seconds=60.0)
