@@ -9,6 +9,7 @@ from sdpdr.certify.proof_file.flat import sides_of
 from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.model import Model
+from sdpdr.program.point import as_dense
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
@@ -19,7 +20,6 @@ from sdpdr.solving.grade import STOPPED
 from sdpdr.solving.options import Request
 from sdpdr.solving.proofs import budget
 
-_LEFT = "the point itself is left where it is"
 _NOTHING = "nothing was proved within the budget"
 
 
@@ -41,16 +41,14 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
     -------
     Solution
     """
-    values, verdict = outcome.point.values, outcome.verdict
+    point, verdict = outcome.point, outcome.verdict
     claim = replace(outcome.claim, verdict=verdict.value)
-    solution = unproved("", claim, chosen, request, point=outcome.point)
-    if values:
-        solution = replace(solution, value=model.objective(values))
     seconds = budget(outcome.cpu, request)
     stopped = False
     with request.clock("certify"):
         # These import cvxpy, which takes longer than most solves.
         from sdpdr.model.conic.flat import flat_problem
+        from sdpdr.model.conic.kept import values_of
         from sdpdr.model.to_cvxpy import render_model
 
         flat = flat_problem(render_model(model).problem)
@@ -64,11 +62,16 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
         except KeyboardInterrupt:
             stopped = True
     sides = sides_of(known, units, maximize=flat.maximize)
+    if VALUE in known.how:
+        point = replace(point, values=values_of(flat, as_dense(sides.values["x"])))
+    solution = unproved("", claim, chosen, request, point=point)
+    if point.values:
+        solution = replace(solution, value=model.objective(point.values))
     why_not = known.notes[-1] if known.notes else _NOTHING
     solution = replace(
         solution,
         attained=sides.attained,
-        attained_by=f"{known.how[VALUE]}; {_LEFT}" if VALUE in known.how else why_not,
+        attained_by=known.how.get(VALUE, why_not),
         bound=sides.bound,
         argument=known.how.get(BOUND, why_not),
         ray=sides.ray and replace(sides.ray, values={}, duals={}),
@@ -84,10 +87,7 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
 
 def _status(solution: Solution, verdict: Verdict) -> Status:
     if solution.certified():
-        # The point is the solver's own, and what is proved is another one next to it.
-        size = max(abs(solution.attained or 0.0), solution.gap_scale)
-        is_near = abs(solution.value - (solution.attained or 0.0)) <= solution.tol * size
-        return Status.SOLVED if is_near else Status.INACCURATE
+        return Status.SOLVED
     if solution.ray is not None:
         return Status.INFEASIBLE if solution.ray.kind == "infeasible" else Status.UNBOUNDED
     return STOPPED.get(verdict, Status.INACCURATE)
