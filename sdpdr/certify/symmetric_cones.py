@@ -37,12 +37,10 @@ class Congruence(Scaling):
     def _mapped(self, v: Matrix, before: Array, factor: Array, after: Array) -> Array:
         cone = self._cone
         dense = np.asarray(v.toarray() if sp.issparse(v) else v)
-        flat = dense.reshape(cone.count, cone.dim, -1)
-        matrices = np.empty((flat.shape[2], cone.count, cone.order, cone.order))
-        entries = (flat * before[:, None]).transpose(2, 0, 1)
-        matrices[:, :, cone.i, cone.j] = matrices[:, :, cone.j, cone.i] = entries
+        triangles = dense.reshape(cone.count, cone.dim, -1).transpose(2, 0, 1)
+        matrices = cone.matrices(np.multiply(triangles, before, order="C"))
         turned = factor @ matrices @ factor.transpose(0, 2, 1)
-        found = turned[:, :, cone.i, cone.j] * after
+        found = cone.triangles(turned) * after
         return np.asarray(found.transpose(1, 2, 0).reshape(dense.shape))
 
     def times(self, v: Matrix) -> Matrix:
@@ -216,6 +214,11 @@ class Semidefinite(Cone):
         self.order = self.nu = order
         self.j, self.i = np.tril_indices(order)
         self.weight = np.where(self.i == self.j, 1.0, 2.0)
+        # Where entries of a matrix are in its triangle, and those of the triangle in the matrix.
+        self._in_triangle = np.empty((order, order), dtype=np.intp)
+        self._in_triangle[self.i, self.j] = np.arange(self.dim)
+        self._in_triangle[self.j, self.i] = np.arange(self.dim)
+        self._in_matrix = self.i * order + self.j
 
     @cached_property
     def dual_map(self) -> sp.csr_array:
@@ -223,9 +226,12 @@ class Semidefinite(Cone):
 
     def matrices(self, s: Array) -> Array:
         """The matrices of points."""
-        found = np.empty((self.count, self.order, self.order))
-        found[:, self.i, self.j] = found[:, self.j, self.i] = s
-        return found
+        return s.take(self._in_triangle, axis=-1)
+
+    def triangles(self, matrices: Array) -> Array:
+        """The points of matrices."""
+        flat = matrices.reshape(*matrices.shape[:-2], -1)
+        return flat.take(self._in_matrix, axis=-1)
 
     def centre(self) -> Array:
         return np.repeat((self.i == self.j)[None].astype(float), self.count, 0)
@@ -242,7 +248,8 @@ class Semidefinite(Cone):
         return are_positive_definite(self.matrices(s)[rest], self.matrices(radius)[rest])
 
     def gradient(self, s: Array) -> Array:
-        return np.asarray(-self.weight * np.linalg.inv(self.matrices(s))[:, self.i, self.j])
+        inverse = np.asarray(np.linalg.inv(self.matrices(s)), dtype=np.float64)
+        return np.asarray(-self.weight * self.triangles(inverse))
 
     def scaling(self, s: Array) -> Scaling:
         return Congruence(self, s)
@@ -252,4 +259,4 @@ class Semidefinite(Cone):
         values, Q = np.linalg.eigh(self.matrices(s) - t[..., None] * self.matrices(z / self.weight))
         x, other = split(values, mu * t)
         X, Z = ((Q * v[:, None]) @ Q.transpose(0, 2, 1) for v in (x, other / t))
-        return X[:, self.i, self.j], self.weight * Z[:, self.i, self.j]
+        return self.triangles(X), self.weight * self.triangles(Z)
