@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import inf
+from time import process_time
 from typing import Any
 
 import clarabel
@@ -37,8 +39,9 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     ----------
     program : FlatProgram
     seconds : float, optional
-        After which Clarabel is to end. It is not asked at all where the first steps, of matrices of
-        high order, would take longer: there it looks at no clock.
+        CPU seconds after which Clarabel is to end, so that a busy machine changes no answer. It is
+        not asked at all where the first steps, of matrices of high order, would take longer: there
+        it looks at no clock.
 
     Returns
     -------
@@ -59,7 +62,7 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     ):
         return _nothing(program)
     try:
-        found = run_clarabel(program, {"verbose": False, "time_limit": seconds})
+        found = run_clarabel(program, {"verbose": False}, seconds)
     except BaseException as error:
         if type(error).__name__ != PANIC:
             raise
@@ -67,7 +70,7 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     return read_answer(program, found)
 
 
-def run_clarabel(program: FlatProgram, options: Mapping[str, Any]) -> Any:
+def run_clarabel(program: FlatProgram, options: Mapping[str, Any], seconds: float = inf) -> Any:
     """Solve a program with Clarabel, whose own words are returned.
 
     Parameters
@@ -75,21 +78,29 @@ def run_clarabel(program: FlatProgram, options: Mapping[str, Any]) -> Any:
     program : FlatProgram
     options : mapping
         By Clarabel's own names.
+    seconds : float, optional
+        CPU seconds after which it ends.
     """
     m, n, scale = program.f.size, program.c.size, _scale(program)
     cones = [clarabel.ZeroConeT(m)] if m else []
     cones += [_cone(part) for part in program.parts]
     A = sp.csc_matrix(sp.vstack([program.E, sp.diags_array(scale) @ program.A]))
     b = np.concatenate([program.f, scale * program.b])
-    return call_clarabel((sp.csc_matrix((n, n)), program.c, A, b, cones), options)
+    return call_clarabel((sp.csc_matrix((n, n)), program.c, A, b, cones), options, seconds)
 
 
-def call_clarabel(program: Sequence[Any], options: Mapping[str, Any]) -> Any:
+def call_clarabel(program: Sequence[Any], options: Mapping[str, Any], seconds: float = inf) -> Any:
     """Clarabel's own words on a program as it takes one: P, q, A, b and cones."""
     settings = clarabel.DefaultSettings()
     for name, value in options.items():
         setattr(settings, name, value)
-    return clarabel.DefaultSolver(*program, settings).solve()
+    solver = clarabel.DefaultSolver(*program, settings)
+    if seconds < inf:
+        # Its own limit counts the seconds of other programs. Without a function in Python: Ctrl-C
+        # would be raised there, where Clarabel drops it.
+        end = process_time() + seconds
+        solver.set_termination_callback(partial(next, map(end.__lt__, iter(process_time, None))))
+    return solver.solve()
 
 
 def read_answer(program: FlatProgram, found: Any) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import count
 
 import cvxpy as cp
 import numpy as np
@@ -265,6 +266,14 @@ def test_an_oracle_that_lies_proves_nothing():
         known = prove(flat.program, liar(flat.program), liar, seconds=1.0)
         assert known.status in ("optimal", "unproved")
         assert known.bound <= -optimum * (1 - 1e-12) <= known.value
+
+
+@pytest.mark.parametrize(("clock", "is_solved"), [(lambda: 0.0, True), (count().__next__, False)])
+def test_a_solver_that_proposes_ends_by_its_cpu_seconds_and_by_no_other_clock(
+    clock, is_solved, monkeypatch
+):
+    monkeypatch.setattr(sdpdr.solvers.flat, "process_time", clock)
+    assert ask_clarabel(flat_problem(theta()[0]).program, 1e-5).is_solved is is_solved
 
 
 @pytest.mark.daily(1)
