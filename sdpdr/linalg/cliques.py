@@ -33,11 +33,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import qdldl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ShapeError
+from sdpdr.linalg.ldl import sparse_ldl
 from sdpdr.linalg.svec import svec_index, svec_pairs, svec_size
 
 
@@ -139,10 +139,10 @@ def _eliminate(n: int, pairs: Index) -> tuple[Index, sp.csc_array]:
     values = np.concatenate([-np.ones(i.size), 2.0 + degree])
     upper = sp.csc_matrix(sp.coo_array((values, (rows, columns)), shape=(n, n)))
     upper.data[upper.data < 0.0] = -1.0
-    factor, _, order = qdldl.Solver(upper, upper=True).factors()
-    factor = sp.csc_array(factor)
-    factor.sort_indices()
-    return np.asarray(order, dtype=np.int64), factor
+    factors = sparse_ldl(upper)
+    below = factors.lower
+    below.sort_indices()
+    return np.asarray(factors.order, dtype=np.int64), below
 
 
 def _supernodes(etree: Index, counts: Index) -> tuple[Index, list[int]]:

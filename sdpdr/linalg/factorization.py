@@ -1,26 +1,26 @@
 r"""Sparse factorizations P^T A P = L D L^T of many symmetric matrices with one pattern.
 
-Two libraries do the work. `qdldl` comes with every installation; it is simplicial, and orders by
-approximate minimum degree. Intel's PARDISO (package ``mkl``, the extra ``sdpdr[mkl]``) collects
-columns into supernodes, orders by nested dissection and factors three times as fast on graphs
-with 100,000 nodes; it is used wherever it is installed.
+Two kinds of libraries do the work. Those of `sdpdr.linalg.ldl` are always there, and order by
+minimum degree. Intel's PARDISO (package ``mkl``, the extra ``sdpdr[mkl]``) collects columns into
+supernodes, orders by nested dissection and factors three times as fast on graphs with 100,000
+nodes; it is used wherever it is installed.
 """
 
 from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from functools import cache
-from importlib.metadata import version
+from typing import TypeVar
 
 import numpy as np
-import qdldl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError, PackageMissingError, UnknownNameError
 from sdpdr.linalg import mkl
+from sdpdr.linalg.ldl import SparseLdl, sparse_ldl
 
+_Factors = TypeVar("_Factors")
 BACKENDS = ("auto", "mkl", "qdldl")
 # PARDISO replaces pivots below 10^-this of the matrix; interior-point matrices span 20 decades.
 _PERTURBATION = 20
@@ -52,44 +52,31 @@ class SymmetricFactor(ABC):
         """Number of entries of the factor L."""
 
 
-@cache
-def require_sound_qdldl() -> None:
-    """Raise an error for a build against another NumPy, which silently returns wrong factors."""
-    matrix = sp.csc_matrix(np.array([[2.0, 1.0], [0.0, 2.0]]))
-    lower, pivots, order = qdldl.Solver(matrix, True).factors()
-    if not np.allclose(np.sort(pivots), [1.5, 2.0]) or sorted(order) != [0, 1] or lower.nnz != 1:
-        raise PackageMissingError(
-            f"qdldl {version('qdldl')} is not compatible with NumPy {np.__version__}: its factors "
-            "are wrong. Install another version: pip install --upgrade qdldl."
-        )
-
-
-class _Qdldl(SymmetricFactor):
+class _Simplicial(SymmetricFactor):
     backend = "qdldl"
 
     def __init__(self, upper: sp.csc_array | sp.csr_array, pairs: bool = True) -> None:
-        require_sound_qdldl()
         columns, self._order = _compressed(upper, "csc")
-        self._matrix = sp.csc_matrix(columns)  # the binding does not accept sparse arrays
-        self._solver: qdldl.Solver | None = None
+        self._matrix = sp.csc_matrix(columns)  # qdldl does not accept sparse arrays
+        self._factors: SparseLdl | None = None
 
     def factorize(self, data: Array) -> int:
         self._matrix.data = data if self._order is None else data[self._order]
         try:
-            if self._solver is None:
-                self._solver = qdldl.Solver(self._matrix, True)
+            if self._factors is None:
+                self._factors = sparse_ldl(self._matrix)
             else:
-                self._solver.update(self._matrix, True)
-        except RuntimeError:  # a pivot is exactly zero
+                self._factors.update(self._matrix)
+        except ArithmeticError:
             return -1
-        return int(np.count_nonzero(self._solver.factors()[1] < 0))
+        return int(np.count_nonzero(self._factors.pivots < 0))
 
     def solve(self, right: Array) -> Array:
-        return np.asarray(_ready(self._solver).solve(right))
+        return _ready(self._factors).solve(right)
 
     @property
     def nnz(self) -> int:
-        return int(_ready(self._solver).factors()[0].nnz)
+        return int(_ready(self._factors).lower.nnz)
 
 
 class _Pardiso(SymmetricFactor):
@@ -172,7 +159,7 @@ def symmetric_factor(
         raise UnknownNameError("factorization backend", backend, BACKENDS)
     if backend == "mkl" and not mkl.available():
         raise PackageMissingError("package 'mkl' is missing: pip install \"sdpdr[mkl]\"")
-    kind = _Qdldl if backend == "qdldl" or not mkl.available() else _Pardiso
+    kind = _Simplicial if backend == "qdldl" or not mkl.available() else _Pardiso
     return kind(upper, pairs)
 
 
@@ -188,8 +175,8 @@ def _compressed(
     return other, other.data
 
 
-def _ready(solver: object) -> qdldl.Solver:
-    """The solver, if there are factors; an error otherwise."""
-    if solver is None:
+def _ready(factors: _Factors | None) -> _Factors:
+    """The factors, if there are any; an error otherwise."""
+    if factors is None:
         raise ModelError("factorize must be called, and succeed, before solve.")
-    return solver
+    return factors

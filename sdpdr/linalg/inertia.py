@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 
 import numpy as np
-import qdldl
 import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg import mkl
-from sdpdr.linalg.factorization import require_sound_qdldl, symmetric_factor
+from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.linalg.ldl import sparse_ldl
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.walks import breadth
@@ -31,15 +31,14 @@ class LdlFactor:
     """A sparse factorization P^T A P = L D L^T of a symmetric nonsingular matrix."""
 
     def __init__(self, matrix: Matrix) -> None:
-        require_sound_qdldl()
         upper = sp.csc_matrix(sp.triu(sp.csc_array(matrix)))
         self._size = float(abs(upper).max())
         rounding = np.finfo(float).eps * self._size
         try:
-            self._solver = qdldl.Solver(upper, upper=True)
-            self._lower, self.pivots, self._order = self._solver.factors()
-        except (RuntimeError, ValueError) as error:
+            self.factors = sparse_ldl(upper)
+        except ArithmeticError as error:
             raise ArithmeticError(f"the matrix is singular to working precision: {error}") from None
+        self.pivots = self.factors.pivots
         # Negated, so that pivots that are nan fail as well.
         if not np.all(np.abs(self.pivots) > rounding):
             raise ArithmeticError("the matrix is singular to working precision: a pivot vanishes")
@@ -51,7 +50,7 @@ class LdlFactor:
 
     def solve(self, right: Array) -> Array:
         """Solution of A x = right; shape (n,)."""
-        return np.asarray(self._solver.solve(right))
+        return self.factors.solve(right)
 
     @property
     def has_grown(self) -> bool:
@@ -60,15 +59,15 @@ class LdlFactor:
 
     def error_bound(self) -> Array:
         r"""Row sums of a bound on :math:`|A - P \hat L \hat D \hat L^T P^T|`; shape (n,)."""
-        lower = abs(sp.csr_array(self._lower))
+        lower = abs(sp.csr_array(self.factors.lower))
         n = lower.shape[0]
         ones = np.ones(n)
         weighted = np.abs(self.pivots) * (ones + lower.T @ ones)
         terms = np.diff(lower.indptr) + _OPERATIONS
         bound = np.empty(n)
         # The product is a sum of nonnegative terms, so its own rounding is below one per cent.
-        bound[self._order] = 1.01 * gamma(terms) * (weighted + lower @ weighted)
-        return bound
+        bound[self.factors.order] = 1.01 * gamma(terms) * (weighted + lower @ weighted)
+        return bound + self.factors.asymmetry()
 
 
 def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:

@@ -1,21 +1,30 @@
-"""Factors of symmetric matrices: both libraries say the same of every matrix."""
+"""Factors of symmetric matrices: all libraries say the same of every matrix."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sdpdr.errors import PackageMissingError, UnknownNameError
-from sdpdr.linalg import factorization, mkl
+from sdpdr.linalg import ldl, mkl
 from sdpdr.linalg.factorization import symmetric_factor
 
 BACKENDS = [
     "qdldl",
+    "scipy",  # what stands in the place of qdldl where that is not installed
     pytest.param(
         "mkl", marks=pytest.mark.skipif(not mkl.available(), reason="mkl is not installed")
     ),
 ]
+
+
+@pytest.fixture
+def backend(request, monkeypatch):
+    if request.param != "scipy":
+        return request.param
+    monkeypatch.setattr(ldl, "_qdldl", lambda: None)
+    return "qdldl"
 
 
 def random_upper(n, density, seed, shift):
@@ -28,8 +37,8 @@ def full(upper):
     return (upper + sp.triu(upper, 1).T).toarray()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@settings(max_examples=25)
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(2, 40), st.integers(0, 99), st.sampled_from([-3.1, 0.37, 5.3]))
 def test_inertia_and_solution_are_those_of_the_matrix(backend, n, seed, shift):
     upper = random_upper(n, 0.2, seed, shift)
@@ -45,7 +54,7 @@ def test_inertia_and_solution_are_those_of_the_matrix(backend, n, seed, shift):
     assert factor.nnz >= upper.nnz - n
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 def test_a_singular_matrix_has_no_inertia(backend):
     upper = sp.csc_array(np.triu(np.ones((2, 2))))
     assert symmetric_factor(upper, backend).factorize(upper.data) == -1
@@ -62,6 +71,8 @@ def test_unknown_and_missing_libraries_are_named(monkeypatch):
 
 
 def test_a_build_that_does_not_fit_numpy_is_refused(monkeypatch):
+    qdldl = pytest.importorskip("qdldl")
+
     class Nonsense:
         def __init__(self, matrix, upper):
             pass
@@ -69,9 +80,9 @@ def test_a_build_that_does_not_fit_numpy_is_refused(monkeypatch):
         def factors(self):
             return sp.csc_array((2, 2)), np.array([2.0, 2.0]), np.zeros(2, int)
 
-    factorization.require_sound_qdldl.cache_clear()
-    monkeypatch.setattr(factorization.qdldl, "Solver", Nonsense)
+    ldl._qdldl.cache_clear()
+    monkeypatch.setattr(qdldl, "Solver", Nonsense)
     with pytest.raises(PackageMissingError, match=r"qdldl .* is not compatible with NumPy .*"):
-        factorization.require_sound_qdldl()
+        ldl._qdldl()
     monkeypatch.undo()
-    factorization.require_sound_qdldl()
+    assert ldl._qdldl() is qdldl

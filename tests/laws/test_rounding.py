@@ -16,10 +16,12 @@ from sdpdr.linalg import (
     Stacked,
     SvecMap,
     VectorMap,
+    inertia,
     svec_size,
     verified,
 )
 from sdpdr.linalg.inertia import LdlFactor
+from sdpdr.linalg.ldl import _Qdldl, _SuperLu
 from sdpdr.linalg.magnitudes import adjoint_magnitude, adjoint_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import dot_enclosure, exact_sum, gamma, two_product
@@ -129,21 +131,24 @@ def quadratic_form(matrix, x):
     return sum(x[i] * rows[i][j] * x[j] for i in range(len(x)) for j in range(len(x)))
 
 
-@pytest.fixture(params=["dense", "bordered"])
+@pytest.fixture(params=[None, _Qdldl, _SuperLu])
 def way(request, monkeypatch):
     """Small matrices by Cholesky, or all by the factorization with a border."""
-    if request.param == "bordered":
+    if request.param is not None:
         monkeypatch.setattr(verified, "DENSE", 0)
+        monkeypatch.setattr(inertia, "sparse_ldl", request.param)
 
 
+@pytest.mark.parametrize("library", [_Qdldl, _SuperLu])
 @pytest.mark.parametrize("seed", range(2))
-def test_a_factorization_knows_its_own_error(seed):
+def test_a_factorization_knows_its_own_error(seed, library, monkeypatch):
+    monkeypatch.setattr(inertia, "sparse_ldl", library)
     rng = np.random.default_rng(seed)
     root = rng.standard_normal((9, 9)) * (rng.random((9, 9)) < 0.4)
     matrix = root + root.T + np.diag(rng.choice([-3.0, 3.0], 9))
     factorization = LdlFactor(sp.csc_array(matrix))
-    n, order = 9, factorization._order
-    lower = factorization._lower.toarray() + np.eye(n)
+    n, order = 9, factorization.factors.order
+    lower = factorization.factors.lower.toarray() + np.eye(n)
     bound = exactly(factorization.error_bound())
     for i in range(n):
         error = Fraction(0)

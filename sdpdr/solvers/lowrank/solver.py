@@ -68,8 +68,8 @@ class LowRank(Solver):
     """
 
     name: ClassVar[str] = "lowrank"
-    package: ClassVar[str] = "qdldl"
-    module: ClassVar[str] = "qdldl"
+    package: ClassVar[str] = "sdpdr"
+    module: ClassVar[str] = "sdpdr"
     forms: ClassVar[tuple[str, ...]] = ("factor",)
     licence: ClassVar[str] = "Apache-2.0"
     takes_start: ClassVar[bool] = True

@@ -74,8 +74,8 @@ class LandmarkSolver(Solver):
     """
 
     name: ClassVar[str] = "landmark"
-    package: ClassVar[str] = "qdldl"
-    module: ClassVar[str] = "qdldl"
+    package: ClassVar[str] = "sdpdr"
+    module: ClassVar[str] = "sdpdr"
     forms: ClassVar[tuple[str, ...]] = ("landmark",)
     licence: ClassVar[str] = "Apache-2.0"
 
