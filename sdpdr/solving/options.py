@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
 from time import monotonic
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +16,16 @@ from numpy.typing import ArrayLike
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, DataTypeError, UnknownNameError
 from sdpdr.base.progress import Progress
-from sdpdr.model import Block, Model
+from sdpdr.model import Block, Model, from_cvxpy
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import SOLVERS
+
+if TYPE_CHECKING:
+    import cvxpy as cp
 
 # How long proofs may take: a few times the seconds of the solver, or as long as they need.
 BUDGET, FULL = "budget", "full"
@@ -106,23 +110,30 @@ def _check_skip(requested: PlanOptions) -> None:
 @overload
 def as_model(model: Model | Block) -> Model: ...
 @overload
-def as_model(model: Model | SDP | Block) -> Model | SDP: ...
-def as_model(model: Model | SDP | Block) -> Model | SDP:
-    """What is to be solved; a block alone, an objective for instance, is a model of its own.
+def as_model(model: Model | SDP | Block | cp.Problem) -> Model | SDP: ...
+def as_model(model: Any) -> Model | SDP:
+    """A model or program from whatever may be solved.
+
+    A block alone, such as an objective, is a model of its own. A problem of cvxpy is read by
+    `sdpdr.from_cvxpy`.
 
     Raises
     ------
     DataTypeError
-        If it is neither a model nor a program.
+        If it is none of these.
     """
     if isinstance(model, Block):
         return Model((model,))
-    if not isinstance(model, (Model, SDP)):
-        raise DataTypeError(
-            f"{_shown(model)} is no program: pass a Model, for instance of sdpdr.methods, or an "
-            "SDP; from_cvxpy reads cvxpy problems."
-        )
-    return model
+    if isinstance(model, (Model, SDP)):
+        return model
+    # Whoever has a problem of cvxpy has imported cvxpy, which takes longer than most solves.
+    cvxpy = sys.modules.get("cvxpy")
+    if cvxpy is not None and isinstance(model, cvxpy.Problem):
+        return from_cvxpy(model)
+    raise DataTypeError(
+        f"{_shown(model)} is no program: pass a Model, for instance of sdpdr.methods, an SDP, or "
+        "a cvxpy.Problem."
+    )
 
 
 def require_solver(solver: object) -> None:

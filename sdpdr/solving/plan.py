@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -49,6 +49,9 @@ from sdpdr.solving.options import (
 )
 from sdpdr.solving.portfolio import SETTLED, of_solvers, take_turns
 from sdpdr.solving.presolve import Presolved, contradicted_solution, presolve, refuted_solution
+
+if TYPE_CHECKING:
+    import cvxpy as cp
 
 _NOT_RIGOROUS = (
     "rigorous=True accounts for the rounding of a program in the standard form, which this model "
@@ -344,7 +347,7 @@ class Plan(Candidate):
 
 @checks_keywords
 def plan(
-    model: Model | SDP | Block,
+    model: Model | SDP | Block | cp.Problem,
     solver: str | Solver = "auto",
     form: str = "auto",
     *,
@@ -362,7 +365,7 @@ def plan(
 
     Parameters
     ----------
-    model : Model or SDP, or one Block
+    model : Model, SDP, Block or cvxpy.Problem
     solver : str or Solver, default "auto"
         A name, or a configured solver object.
     form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}

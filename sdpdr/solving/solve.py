@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -18,10 +19,13 @@ from sdpdr.solvers.base import Solver
 from sdpdr.solving.options import Request, as_model
 from sdpdr.solving.plan import plan
 
+if TYPE_CHECKING:
+    import cvxpy as cp
+
 
 @checks_keywords
 def solve(
-    model: Model | SDP | Block,
+    model: Model | SDP | Block | cp.Problem,
     solver: str | Solver = "auto",
     form: str = "auto",
     *,
@@ -47,7 +51,9 @@ def solve(
 
     Parameters
     ----------
-    model : Model or SDP, or one Block
+    model : Model, SDP, Block or cvxpy.Problem
+        A problem of cvxpy is read by `sdpdr.from_cvxpy`, and not changed; to store the answer in
+        it, call ``sdpdr.from_cvxpy(problem).give_back(solution)``.
     solver : str or Solver, default "auto"
         A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", candidates run
         in turn until an answer is proved to ``tol``: one that fails or uses up its share of the
@@ -123,6 +129,17 @@ def solve(
     Status.SOLVED
     >>> round(solution.value, 5), solution.gap < 1e-6
     (4.66667, True)
+
+    A problem of cvxpy:
+
+    >>> import cvxpy as cp
+    >>> X = cp.Variable((3, 3), PSD=True, name="X")
+    >>> problem = cp.Problem(cp.Maximize(cp.sum(X)), [cp.trace(X) == 1, X[0, 1] == 0])
+    >>> solution = sdpdr.solve(problem)
+    >>> solution.status, round(solution.value, 4)
+    (Status.SOLVED, 2.0)
+    >>> sdpdr.from_cvxpy(problem).give_back(solution).status, X.value.shape
+    ('optimal', (3, 3))
     """
     model = as_model(model)
     watch = Deadline()
