@@ -72,6 +72,9 @@ def from_cvxpy(build: Any, name: str | None = None) -> Block | CvxpyProgram:
     scale and shift, becomes a matrix variable, and a constraint that makes a variable nonnegative
     becomes its sign; these constraints have no rows. All others become rows or a matrix
     inequality with the label of the constraint: the given one, or its text if that is short.
+    Constraints of one pattern whose labels differ in numbers only, such as those of a loop, become
+    one group of rows, in their order, with the labels of the first and the last.
+    Squared distances, entries, centring and inner products are recognised however they are written.
     Second-order cones become matrix inequalities of order 2, or arrows. Proofs are about the
     numbers into which cvxpy converted the problem.
 

@@ -72,8 +72,8 @@ def test_names_are_those_of_the_problem():
         "budget",
         "trace(x) == 1.0",
         "constraint 3",
+        # Both of them, as one group.
         "y[1] <= z",
-        "y[1] <= z_2",
     ]
     assert {v.name for v in program.variables} == {"X", "y", "z"}
     assert program.variable("y").nonnegative

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-import cvxpy as cp
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from sdpdr.model.block import relabel
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
+
+if TYPE_CHECKING:
+    import cvxpy as cp
 
 # Longer labels do not help a reader.
 LONGEST_LABEL = 40
@@ -48,3 +50,28 @@ def _written(constraint: Any) -> str | None:
         return None
     written = str(constraint)
     return written if len(written) <= LONGEST_LABEL and "\n" not in written else None
+
+
+def stem(label: str) -> str:
+    """A label without its numbers.
+
+    Examples
+    --------
+    >>> stem("edge 12-7") == stem("edge 3-4"), stem("limit_2")
+    (True, 'limit')
+    """
+    return re.sub(r"_?\d+", "", label)
+
+
+def joint_label(labels: Sequence[str]) -> str:
+    """One label for constraints with one `stem`.
+
+    Examples
+    --------
+    >>> joint_label(["edge 1", "edge 2", "edge 3"]), joint_label(["limit", "limit_2"])
+    ('edge 1 to edge 3', 'limit')
+    """
+    first, last = labels[0], labels[-1]
+    # `relabel` numbers those that were given one label.
+    is_one = first == re.sub(r"_\d+$", "", last)
+    return first if is_one else f"{first} to {last}"

@@ -15,7 +15,7 @@ zero becomes a nonnegative scalar. All other columns are free.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -24,9 +24,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
-from sdpdr.linalg import LinearMap, SvecMap, VectorMap, svec_size
+from sdpdr.linalg import LinearMap, VectorMap, svec_size
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.model.block import relabel
+from sdpdr.model.conic.recognise import MatrixRows
 from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable, as_dense
 
 # The name of R x and of its rows, and the name of columns that cvxpy has added.
@@ -158,8 +159,14 @@ class Piece:
     def map(self, rows: sp.csr_array) -> LinearMap | VectorMap:
         """The rows, restricted to these columns and scaled by `units`, as a map of the variable."""
         if isinstance(self.variable, PsdVariable):
-            return SvecMap.from_natural(self.variable.n, rows)
+            return MatrixRows(self.variable.n, rows).map()
         return VectorMap(rows)
+
+    def patterns(self, rows: sp.csr_array) -> list[Hashable]:
+        """What rows of one map have in common, for each row (see `MatrixRows.keys`)."""
+        if isinstance(self.variable, PsdVariable):
+            return MatrixRows(self.variable.n, rows).keys()
+        return (np.diff(rows.indptr) > 0).tolist()
 
     @property
     def units(self) -> Array:
@@ -286,9 +293,15 @@ class Pieces:
             before = np.concatenate([[0], np.cumsum(inside)])
             if before[-1]:
                 part = (data[inside], column[inside] - start, before[rows.indptr])
-                shape = (rows.shape[0], stop - start)
-                found.append((piece, rows_as_they_are(*part, shape)))
+                own = rows_as_they_are(*part, (rows.shape[0], stop - start))
+                own.sort_indices()
+                found.append((piece, own))
         return found
+
+    def patterns(self, rows: sp.csr_array) -> list[Hashable]:
+        """What rows of one map of each variable have in common, for each row."""
+        parts = [piece.patterns(part) for piece, part in self.parts(rows)]
+        return list(zip(*parts, strict=True)) if parts else [()] * rows.shape[0]
 
     def maps(self, rows: sp.csr_array) -> dict[str, LinearMap | VectorMap]:
         """Rows on all columns as maps of the variables that occur in them."""

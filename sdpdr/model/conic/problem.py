@@ -16,7 +16,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.kept import kept_dual_values, kept_point, kept_value
-from sdpdr.model.conic.labels import LONGEST_LABEL, final_labels, labels_of
+from sdpdr.model.conic.labels import LONGEST_LABEL, final_labels
 from sdpdr.model.conic.read import Reading
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
@@ -150,26 +150,11 @@ class CvxpyProgram(SDP):
         }
         if not self.is_point(values) or not _agree(way.reading.primal(values), point.x):
             return None
-        duals = self._kept_multipliers(way)
-        if not self.is_dual_point(duals) or not _agree(
-            way.reading.dual(duals), kept_dual_values(way)
-        ):
+        z = kept_dual_values(way)
+        duals = way.reading.multipliers(z)
+        if not self.is_dual_point(duals) or not _agree(way.reading.dual(duals), z):
             duals = {}
         return Point(values, duals)
-
-    def _kept_multipliers(self, way: _WayBack) -> dict[str, Array]:
-        """Stored dual values by label, if they have the shape of multipliers of this program."""
-        shapes: dict[str, tuple[int, ...]] = {r.label: (r.m,) for r in self.rows}
-        shapes |= {lmi.label: (lmi.order, lmi.order) for lmi in self.lmis}
-        found = {}
-        for constraint, label in labels_of(way.problem):
-            duals = constraint.dual_variables
-            value = duals[0].value if len(duals) == 1 else None
-            shape = shapes.get(label)
-            if shape is not None and value is not None and np.size(value) == math.prod(shape):
-                y = np.reshape(np.asarray(value, dtype=float), shape, order="F")
-                found[label] = y if y.ndim == 1 else (y + y.T) / 2.0
-        return found
 
 
 def _agree(one: Array, other: Array) -> bool:

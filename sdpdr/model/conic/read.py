@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
 from sdpdr.model.conic.alike import MergedUnknowns, alike
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.defined import Defined, defined
+from sdpdr.model.conic.labels import joint_label, stem
 from sdpdr.model.conic.pieces import SQUARES, ConeRows, ConicProgram, Kind, Pieces, taken
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.rows import Lmi, Relation, Rows
@@ -24,6 +25,8 @@ from sdpdr.program.sdp import SDP
 
 Maps: TypeAlias = "dict[str, LinearMap | VectorMap]"
 Multipliers: TypeAlias = Callable[[Mapping[str, Array]], Array]
+
+_RELATIONS: dict[Kind, Relation] = {"zero": "==", "nonnegative": "<="}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,8 @@ class Reading:
     pieces : Pieces
     ways : list of (rows, function of multipliers)
         Functions that give the multipliers of rows from those of the standard form.
+    linear : dict from label to rows
+        The rows of equations and inequalities.
     origin : MergedUnknowns or Defined, optional
         The step from `program` to the converted program, if unknowns were merged or eliminated.
     """
@@ -45,6 +50,7 @@ class Reading:
     sdp: SDP
     pieces: Pieces
     ways: list[tuple[Index, Multipliers]]
+    linear: dict[str, Index]
     origin: MergedUnknowns | Defined | None = None
 
     def primal(self, values: Mapping[str, Value]) -> Array:
@@ -69,6 +75,18 @@ class Reading:
                 for place in piece.cone.entries():
                     z[place] = slack[piece.place] * piece.units
         return z if self.origin is None else self.origin.dual(z, duals.get(SQUARES, np.zeros(0)))
+
+    def multipliers(self, z: Array) -> dict[str, Array]:
+        """Multipliers of linear rows and matrices from those z of all rows; others are missing."""
+        if self.origin is not None:
+            return {}
+        found = {label: z[rows] for label, rows in self.linear.items()}
+        orders = {lmi.label: lmi.order for lmi in self.sdp.lmis}
+        for cone in self.program.cones:
+            if cone.kind == "psd" and orders.get(cone.label) == cone.order:
+                y = z[cone.rows].reshape(cone.order, cone.order, order="F")
+                found[cone.label] = (y + y.T) / 2.0
+        return found
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
         """The contribution of the squared part of the cost to the slack of all columns."""
@@ -187,6 +205,7 @@ class _Reader:
     matrices: list[_Matrix] = field(default_factory=list)
     ways: list[tuple[Index, Multipliers]] = field(default_factory=list)
     scalars: list[VectorVariable] = field(default_factory=list)
+    linear: dict[str, Index] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pieces = Pieces(self.program)
@@ -202,8 +221,11 @@ class _Reader:
         if self.program.root is not None:
             self._squares(self.program.root)
         claimed = {piece.cone for piece in self.pieces if piece.cone is not None}
+        joined = self._joined()
         for cone in self.program.cones:
-            if cone not in claimed:
+            if cone in joined:
+                self._linear(*joined[cone])
+            elif cone not in claimed and cone.kind not in _RELATIONS:
                 self._read(cone)
         sdp = SDP(
             variables=(*(piece.variable for piece in self.pieces), *self.scalars),
@@ -214,7 +236,7 @@ class _Reader:
             maximize=self.program.maximize,
             name=self.program.name,
         )
-        return Reading(self.given, sdp, self.pieces, self.ways)
+        return Reading(self.given, sdp, self.pieces, self.ways, self.linear)
 
     def _objective(self) -> Maps:
         """The linear objective."""
@@ -232,12 +254,8 @@ class _Reader:
         self.rows.append(Rows(SQUARES, "==", lhs, -(root @ self.shift) - shift))
 
     def _read(self, cone: ConeRows) -> None:
-        """Add the rows or the matrix inequality of a cone."""
-        if cone.kind == "zero":
-            self._linear(cone.label, "==", cone.rows)
-        elif cone.kind == "nonnegative":
-            self._linear(cone.label, "<=", cone.rows)
-        elif cone.kind == "psd":
+        """Add the matrix inequality of a matrix, or what describes a second-order cone."""
+        if cone.kind == "psd":
             self._matrix(cone)
         else:
             self._second_order(cone)
@@ -251,13 +269,48 @@ class _Reader:
         limitless = (rhs == np.inf) & (relation == "<=")
         return rows[~(empty & holds) & ~limitless & ~self.is_said[rows]]
 
+    def _joined(self) -> dict[ConeRows, tuple[str, Relation, Index]]:
+        """Label, relation and rows of each group of equations or inequalities, by its first member.
+
+        Constraints that were written one by one, in a loop for instance, are one group if their
+        rows have one pattern and their labels differ in numbers only.
+        """
+        families: dict[tuple[Kind, str], list[tuple[ConeRows, Index]]] = {}
+        for cone in self.program.cones:
+            if cone.kind in _RELATIONS:
+                rows = self._speaking(cone.rows, _RELATIONS[cone.kind])
+                if rows.size:
+                    families.setdefault((cone.kind, stem(cone.label)), []).append((cone, rows))
+        found = {}
+        for (kind, _), members in families.items():
+            for group in self._alike(members):
+                label = joint_label([cone.label for cone, _ in group])
+                every = np.concatenate([rows for _, rows in group])
+                found[group[0][0]] = label, _RELATIONS[kind], every
+        return found
+
+    def _alike(
+        self, members: list[tuple[ConeRows, Index]]
+    ) -> Iterable[list[tuple[ConeRows, Index]]]:
+        """The members in groups of one pattern; those with several patterns stay alone."""
+        if len(members) == 1:
+            return [members]
+        every = np.concatenate([rows for _, rows in members])
+        patterns = self.pieces.patterns(taken(self.program.matrix, every))
+        groups: dict[Hashable, list[tuple[ConeRows, Index]]] = {}
+        end = 0
+        for cone, rows in members:
+            begin, end = end, end + rows.size
+            own = set(patterns[begin:end])
+            groups.setdefault(own.pop() if len(own) == 1 else cone, []).append((cone, rows))
+        return groups.values()
+
     def _linear(self, label: str, relation: Relation, rows: Index) -> None:
         """Add equations or inequalities."""
-        rows = self._speaking(rows, relation)
-        if rows.size:
-            lhs = self.pieces.maps(taken(self.program.matrix, rows))
-            self.rows.append(Rows(label, relation, lhs, self.rhs[rows]))
-            self.ways.append((rows, lambda duals: duals[label]))
+        lhs = self.pieces.maps(taken(self.program.matrix, rows))
+        self.rows.append(Rows(label, relation, lhs, self.rhs[rows]))
+        self.ways.append((rows, lambda duals: duals[label]))
+        self.linear[label] = rows
 
     def _matrix(self, cone: ConeRows) -> None:
         """Add a matrix inequality."""
