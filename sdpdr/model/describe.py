@@ -14,9 +14,8 @@ import numpy as np
 
 from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg.letters import Letters, Words, summed, times
-from sdpdr.model.affine import Affine
+from sdpdr.model.affine import Affine, Product
 from sdpdr.model.inequalities import escaped, formula, matrix_words, multiplied, named, whole
-from sdpdr.model.parameters import Product
 from sdpdr.model.terms import (
     PENALTIES,
     AtMost,

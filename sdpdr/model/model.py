@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpdr.base.errors import ModelError
-from sdpdr.model.affine import Declared, require_one
-from sdpdr.model.arithmetic import Operators, is_curved
+from sdpdr.model.affine import Declared, Operators, is_curved, require_one
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.describe import describe, legend
 from sdpdr.model.operands import NothingButAdded

@@ -50,16 +50,16 @@ _INSTEAD: Mapping[str, str] = MappingProxyType(
 )
 
 
-def told(operand: Any) -> str:
+def described(operand: Any) -> str:
     """A description of an operand with its shape, for messages.
 
     Examples
     --------
     >>> from sdpdr import scalar
-    >>> told(scalar("w", 3)), told([1.0, 2.0]), told("two")
+    >>> described(scalar("w", 3)), described([1.0, 2.0]), described("two")
     ('an expression of shape (3,)', 'numbers of shape (2,)', 'an object of type str')
     """
-    word = getattr(operand, "told_as", None)
+    word = getattr(operand, "described_as", None)
     if word is not None:
         return f"{word} of shape {operand.shape}"
     numbers = operand if sp.issparse(operand) or isinstance(operand, str) else _array(operand)
@@ -87,7 +87,7 @@ def _array(operand: Any) -> Any:
         return operand
 
 
-def operator(ufunc: np.ufunc, method: str, operands: Sequence[Any]) -> Any:
+def apply_ufunc(ufunc: np.ufunc, method: str, operands: Sequence[Any]) -> Any:
     """The result of a NumPy operator, one of whose operands is an expression or a function.
 
     Examples
@@ -104,7 +104,7 @@ def operator(ufunc: np.ufunc, method: str, operands: Sequence[Any]) -> Any:
         refuse(ufunc.__name__)
     first, *rest = operands
     own, reflected = _OPERATORS[ufunc]
-    if hasattr(first, "told_as"):
+    if hasattr(first, "described_as"):
         made = getattr(first, own)(*rest)
         if made is not NotImplemented:
             return made
@@ -128,7 +128,7 @@ def refused(words: str) -> Any:
     """
 
     def method(self: Any, other: Any = None) -> NoReturn:
-        raise ModelError(words.format(told(self), told(other), other))
+        raise ModelError(words.format(described(self), described(other), other))
 
     return method
 

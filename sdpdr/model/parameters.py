@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, own_rows
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError, UnknownNameError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg import VectorMap
-from sdpdr.model.affine import Affine, joined
-from sdpdr.model.arithmetic import Operators, constant_of
-from sdpdr.model.axes import shape_of
+from sdpdr.model.affine import Affine, Operators, Shape, constant_of
 
 T = TypeVar("T")
 
@@ -143,7 +141,35 @@ def parameter(name: str, shape: Any = None, *, value: Any = None) -> Parameter:
     return Parameter(name, shape, value)
 
 
-def _shape(name: str, shape: Any) -> tuple[int, ...]:
+def shape_of(what: str, shape: Any) -> Shape:
+    """A shape as a tuple, of one length if it is a whole number.
+
+    Raises
+    ------
+    DataTypeError
+        If it is not a shape.
+
+    Examples
+    --------
+    >>> shape_of("zeros", 3), shape_of("zeros", [2, 3])
+    ((3,), (2, 3))
+    """
+    sides = (shape,) if isinstance(shape, Integral) else shape
+    is_one = isinstance(sides, (Sequence, np.ndarray)) and not isinstance(sides, str)
+    if not is_one or not all(_is_length(side) for side in sides):
+        raise DataTypeError(
+            f"the shape of {what} is a whole number or several, (2, 3) for instance; it was given "
+            f"{shape!r}."
+        )
+    return tuple(int(side) for side in sides)
+
+
+def _is_length(side: Any) -> bool:
+    """Whether it is a whole number that is not negative."""
+    return isinstance(side, Integral) and not isinstance(side, bool) and int(side) >= 0
+
+
+def _shape(name: str, shape: Any) -> Shape:
     """The shape as a tuple; an error that mentions ``value`` if it is not a shape."""
     try:
         return shape_of(f"parameter {name!r}", shape)
@@ -151,57 +177,6 @@ def _shape(name: str, shape: Any) -> tuple[int, ...]:
         raise DataTypeError(
             f"{error} Pass a value by keyword: parameter({name!r}, value={shape!r})."
         ) from None
-
-
-@dataclass(frozen=True, eq=False)
-class Product:
-    """Rows of an expression times parameters: T (factor * of).
-
-    Parameters
-    ----------
-    weights : sparse array of shape (m, q)
-        T.
-    factor : Affine
-        q values that depend on parameters only.
-    of : Affine
-        q values, without parameters.
-    """
-
-    weights: sp.csr_array
-    factor: Affine
-    of: Affine
-
-    def __getitem__(self, rows: Index) -> Product:
-        return replace(self, weights=self.weights[rows])
-
-    def __rmatmul__(self, rows: Any) -> Product:
-        return replace(self, weights=own_rows(rows) @ self.weights)
-
-    def __neg__(self) -> Product:
-        return -1.0 * self
-
-    def __rmul__(self, scale: Any) -> Product:
-        scales = np.broadcast_to(np.asarray(scale, dtype=float), (self.weights.shape[0],))
-        return sp.diags_array(scales, format="csr") @ self
-
-    __array_ufunc__ = None
-
-    def at(self, numbers: Callable[[Parameter], Array]) -> Affine:
-        """The rows with numbers for the parameters."""
-        factor = fixed(self.factor, numbers).constant
-        return (factor * self.of.reshape(-1)).combined(self.weights, (self.weights.shape[0],))
-
-    def slope(self, name: str, values: Array) -> Array:
-        """Derivative by a parameter, given the values of `of`; of shape (m, size)."""
-        by_row = self.factor.maps[name].matrix()
-        return np.asarray((self.weights @ (sp.diags_array(values) @ by_row)).toarray())
-
-
-def parameters_of(expression: Affine) -> dict[str, Parameter]:
-    """The parameters in an expression, by name."""
-    return {
-        name: found for name, found in expression.declared.items() if isinstance(found, Parameter)
-    }
 
 
 def parameter_of(known: Mapping[str, Parameter], parameter: str | Parameter) -> Parameter:
@@ -217,29 +192,6 @@ def parameter_of(known: Mapping[str, Parameter], parameter: str | Parameter) -> 
     return known[name]
 
 
-def times_parameters(known: Affine, other: Affine) -> Affine:
-    """An expression in parameters only, times an expression of the same shape.
-
-    Raises
-    ------
-    ModelError
-        If the other expression depends on parameters, too, or a variable in it has the name of one.
-    """
-    if parameters_of(other):
-        raise ModelError(
-            f"a product of parameters ({', '.join({**known.maps, **parameters_of(other)})}) is not "
-            "linear in them; make their product another parameter."
-        )
-    product = Product(sp.eye_array(known.m, format="csr"), known, other)
-    declared = joined(known.declared, other.declared)
-    return Affine({}, np.zeros(known.m), known.shape, declared, (product,))
-
-
-def present(parameter: Parameter) -> Array:
-    """The numbers of a parameter as a vector."""
-    return parameter.value.ravel()
-
-
 def generic(parameter: Parameter) -> Array:
     """Random numbers, at which two expressions almost surely differ unless they are identical.
 
@@ -247,32 +199,3 @@ def generic(parameter: Parameter) -> Array:
     """
     seed = list(parameter.name.encode())
     return np.random.default_rng(seed).standard_normal(parameter.size)
-
-
-def fixed(expression: Affine, numbers: Callable[[Parameter], Array] = present) -> Affine:
-    """The expression with numbers in place of its parameters.
-
-    Parameters
-    ----------
-    expression : Affine
-    numbers : callable
-        Takes a parameter, and returns its numbers; the present ones by default.
-
-    Raises
-    ------
-    ModelError
-        If a parameter has no value.
-    """
-    known = parameters_of(expression)
-    if not known:
-        return expression
-    maps = {name: a for name, a in expression.maps.items() if name not in known}
-    constant = expression.constant.copy()
-    for name, linear_map in expression.maps.items():
-        if name in known:
-            constant += linear_map.apply(numbers(known[name]))
-    declared = {name: v for name, v in expression.declared.items() if name not in known}
-    total = Affine(maps, constant, expression.shape, declared)
-    for product in expression.products:
-        total = total + product.at(numbers).reshape(expression.shape)
-    return total

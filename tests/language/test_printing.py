@@ -27,9 +27,9 @@ from sdpdr import (
 )
 from sdpdr.linalg.letters import Letters
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.model.affine import Affine, evaluate
+from sdpdr.model.affine import Affine, evaluate, fixed
 from sdpdr.model.describe import row_words
-from sdpdr.model.parameters import fixed
+from sdpdr.model.language import compare
 
 N = 5
 K = psd("K", N)
@@ -318,7 +318,7 @@ def test_a_printed_matrix_inequality_can_be_read_again(left, right, relation, se
     sides = [sum(SQUARES[name](rng) for name in left), SQUARES[right](rng)]
     if all(Affine.of(side).is_constant for side in sides):
         return
-    statement = Affine.of(sides[0])._compared(relation, sides[1])
+    statement = compare(Affine.of(sides[0]), relation, sides[1])
     letters = Letters(taken=frozenset("KSMwtpq"))
     from sdpdr.model.describe import _matrix
 

@@ -1,6 +1,7 @@
 """The language of models: variables with operators, comparisons, penalties, objectives."""
 
 from sdpdr.base.gather import names as _names
+from sdpdr.model.language import numpy_functions as numpy_functions
 from sdpdr.model.language.curved import Convex as Convex
 from sdpdr.model.language.functions import atom as atom
 from sdpdr.model.language.functions import entropy as entropy
@@ -26,9 +27,11 @@ from sdpdr.model.language.goals import minimize as minimize
 from sdpdr.model.language.matrices import PsdMatrix as PsdMatrix
 from sdpdr.model.language.matrices import PsdProduct as PsdProduct
 from sdpdr.model.language.prices import Priced as Priced
+from sdpdr.model.language.prices import absolute as absolute
 from sdpdr.model.language.prices import pos as pos
 from sdpdr.model.language.prices import square as square
 from sdpdr.model.language.statements import Statement as Statement
+from sdpdr.model.language.statements import compare as compare
 from sdpdr.model.language.variables import matrix as matrix
 from sdpdr.model.language.variables import psd as psd
 from sdpdr.model.language.variables import scalar as scalar

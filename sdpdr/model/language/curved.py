@@ -11,12 +11,18 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
-from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.arithmetic import Operators, constant_of, refuse_division
+from sdpdr.model.affine import (
+    Affine,
+    Declared,
+    Operators,
+    constant_of,
+    fixed,
+    joined,
+    refuse_division,
+)
 from sdpdr.model.language.parts import ConvexPart, Point, at_most_zero
 from sdpdr.model.language.statements import NamedBlock, require_finite
-from sdpdr.model.operands import NoSuchOperator, is_two, operator, told
-from sdpdr.model.parameters import fixed
+from sdpdr.model.operands import NoSuchOperator, apply_ufunc, described, is_two
 from sdpdr.model.terms import (
     AtMost,
     Called,
@@ -39,10 +45,10 @@ class Curved(NoSuchOperator, ABC):
 
     # NumPy must leave `array * function` to the methods here.
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
-        return operator(ufunc, method, operands)
+        return apply_ufunc(ufunc, method, operands)
 
     @property
-    def told_as(self) -> str:
+    def described_as(self) -> str:
         """A description for messages."""
         return "a convex function" if self.sign > 0.0 else "a concave function"
 
@@ -92,12 +98,12 @@ class Curved(NoSuchOperator, ABC):
             refuse_division(divisor.affine())
         if isinstance(divisor, Curved):
             raise ModelError(
-                f"{told(self)} over {told(divisor)} is neither convex nor concave; divide by "
-                "numbers."
+                f"{described(self)} over {described(divisor)} is neither convex nor concave; "
+                "divide by numbers."
             )
         numbers = constant_of(divisor)
         if not np.all(numbers):
-            raise ModelError(f"{told(self)} is divided by zero; divide by other numbers.")
+            raise ModelError(f"{described(self)} is divided by zero; divide by other numbers.")
         return self * (1.0 / numbers)
 
     def __le__(self, bound: Any) -> Any:
@@ -116,8 +122,8 @@ class Curved(NoSuchOperator, ABC):
         if whole and len(args) == 1 and not options and hasattr(self, whole):
             return getattr(self, whole)()
         raise ModelError(
-            f"numpy.{called.__name__} of {told(self)} is not known here; the sum of its values is "
-            ".sum()."
+            f"numpy.{called.__name__} of {described(self)} is not known here; the sum of its "
+            "values is .sum()."
         )
 
 
@@ -258,8 +264,8 @@ class Convex(Curved):
         """The constraint that a convex function is below a concave one, or vice versa."""
         if self.sign * other.sign > 0.0:
             raise ModelError(
-                f"{told(self)} {relation} {told(other)} is no convex set; compare it with an "
-                "expression or a number."
+                f"{described(self)} {relation} {described(other)} is no convex set; compare it "
+                "with an expression or a number."
             )
         return (self - other.scalar())._limited(relation, 0.0)
 

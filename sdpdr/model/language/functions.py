@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, as_real, as_whole
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.spectral import form_root
-from sdpdr.model.affine import Affine
-from sdpdr.model.arithmetic import Operators
+from sdpdr.model.affine import Affine, Operators
 from sdpdr.model.atoms import atom_of
 from sdpdr.model.language.curved import Convex, concave, convex
 from sdpdr.model.language.parts import AtomPart, largest, part_of, symmetric_taken, taken

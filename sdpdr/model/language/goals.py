@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
-from sdpdr.model.affine import Affine, Declared
-from sdpdr.model.arithmetic import Operators
+from sdpdr.model.affine import Affine, Declared, Operators, fixed
 from sdpdr.model.language.curved import Convex, Curved, Lowered, called, lowered
 from sdpdr.model.model import Model
-from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import Called, Maximize, Minimize, Penalize, Shown, Smooth, Term
 from sdpdr.program.point import Variable
 

@@ -16,14 +16,21 @@ from sdpdr.linalg import (
     Diagonal,
     Entries,
     InnerProduct,
+    LinearMap,
     Products,
     QuadraticForms,
     SquaredEdgeLengths,
     Trace,
 )
-from sdpdr.model.affine import Affine
-from sdpdr.model.arithmetic import Operators, constant_of
-from sdpdr.model.axes import Axes, axes_of, grid, pairs_of, summed_shape
+from sdpdr.model.affine import (
+    Affine,
+    Axes,
+    Operators,
+    constant_of,
+    pairs_of,
+    part_of,
+    shape_of_sums,
+)
 from sdpdr.program.point import PsdVariable
 
 # Largest number of values of a matrix that become one expression; beyond, name the needed ones.
@@ -34,6 +41,7 @@ class PsdMatrix(Operators):
     """A positive semidefinite matrix, as `psd` makes it.
 
     Entries, distances, sums and products are made as structured maps, never from the dense matrix.
+    Other maps of `sdpdr.linalg` are applied by ``@``, as in ``Trace(n, weights) @ K``.
 
     Parameters
     ----------
@@ -78,7 +86,11 @@ class PsdMatrix(Operators):
         return Affine.in_variable(linear_map, self.variable, shape)
 
     def __getitem__(self, index: Any) -> Affine:
-        i, j = grid(index, self.shape)
+        # Rows and columns of all entries, none of which is stored.
+        i, j = (
+            np.asarray(part_of(self, np.broadcast_to(each, self.shape), index))
+            for each in (np.arange(self.n)[:, None], np.arange(self.n))
+        )
         return self._of(Entries(self.n, np.column_stack([i.ravel(), j.ravel()])), i.shape)
 
     @property
@@ -96,12 +108,11 @@ class PsdMatrix(Operators):
 
     def sum(self, axis: Axes = None, keepdims: bool = False) -> Affine:
         """The sum of all entries, or of every row."""
-        axes = axes_of(axis, self.shape)
-        if not axes:
+        left = len(shape_of_sums(self.shape, axis))
+        if left == 2:
             return self.affine()
-        shape = summed_shape(self.shape, axes, keepdims)
-        whole = QuadraticForms(np.ones((1, self.n))) if len(axes) == 2 else Products(self.n)
-        return self._of(whole, shape)
+        whole = Products(self.n) if left else QuadraticForms(np.ones((1, self.n)))
+        return self._of(whole, shape_of_sums(self.shape, axis, keepdims))
 
     def distance2(self, i: Any, j: Any = None) -> Affine:
         r"""Squared distances of points, :math:`K_{ii} + K_{jj} - 2 K_{ij} = |y_i - y_j|^2`.
@@ -128,7 +139,7 @@ class PsdMatrix(Operators):
         >>> psd("K", 3).distance2(0, [1, 2]).shape
         (2,)
         """
-        i, j = pairs_of(i, j, self.n)
+        i, j = pairs_of(self, i, j)
         edges = np.column_stack([i.ravel(), j.ravel()])
         return self._of(SquaredEdgeLengths(self.n, edges), i.shape)
 
@@ -164,6 +175,8 @@ class PsdMatrix(Operators):
         return self._vector(right) if right.ndim == 1 else PsdProduct(self, None, right)
 
     def __rmatmul__(self, other: Any) -> Any:
+        if isinstance(other, LinearMap):
+            return self._of(other, (other.m,))
         left = _numbers(other)
         if left.ndim not in (1, 2) or left.shape[-1] != self.n:
             raise ShapeError(

@@ -13,11 +13,9 @@ import scipy.sparse as sp
 
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.svec import svec_pairs, svec_size
-from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.arithmetic import Operators, hint
+from sdpdr.model.affine import Affine, Declared, Operators, fixed, hint, joined
 from sdpdr.model.atoms import Atom, Built, atom, term_name
 from sdpdr.model.language.statements import is_symmetric
-from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import AtMost, Called, Smooth, Term
 from sdpdr.program.point import Variable, VectorVariable
 
@@ -208,7 +206,7 @@ def part_of(
 def _upper(matrix: Affine) -> Affine:
     """The upper triangle of a symmetric matrix, in the order of `svec`."""
     i, j = svec_pairs(np.arange(svec_size(matrix.shape[0])))
-    return matrix.picked(matrix.places()[i, j])
+    return matrix.picked(matrix.positions()[i, j])
 
 
 def sum_of_squares(values: Affine) -> AtomPart:

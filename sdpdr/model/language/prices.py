@@ -11,8 +11,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, ShapeError
-from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.arithmetic import Operators, constant_of
+from sdpdr.model.affine import Affine, Declared, Operators, constant_of, fixed, joined
 from sdpdr.model.atoms import Built
 from sdpdr.model.block import Block
 from sdpdr.model.language.curved import Convex, Curved, convex
@@ -34,8 +33,7 @@ from sdpdr.model.language.statements import (
     present_weights,
     require_finite,
 )
-from sdpdr.model.operands import is_two, told
-from sdpdr.model.parameters import fixed
+from sdpdr.model.operands import described, is_two
 from sdpdr.model.terms import Called, Penalize, Penalty, Term, require_weights
 
 _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
@@ -81,7 +79,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         return _NAMES[self.penalty]
 
     @property
-    def told_as(self) -> str:
+    def described_as(self) -> str:
         """The function, for messages."""
         return f"{self.default_label}(v)"
 
@@ -163,7 +161,7 @@ class Priced(Curved, NamedBlock, ConvexPart):
         factor = constant_of(factor)
         if factor.ndim == 0 and -np.inf < factor < 0.0:
             return self.scalar()._scaled(float(factor))
-        require_weights(factor, told(self))
+        require_weights(factor, described(self))
         weight = factor * (
             self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
         )
@@ -198,8 +196,9 @@ class Priced(Curved, NamedBlock, ConvexPart):
         """The largest absolute value, as a scalar."""
         if self.penalty != "absolute" or isinstance(self.weight, Affine):
             raise ModelError(
-                f"the largest value of {told(self)} is not known here; write {self.default_label}"
-                "(v) <= t, value by value, or norm(v, 'inf') for the largest abs(v)."
+                f"the largest value of {described(self)} is not known here; write "
+                f"{self.default_label}(v) <= t, value by value, or norm(v, 'inf') for the largest "
+                "abs(v)."
             )
         return convex(largest(self.of * self.weight))
 
@@ -275,8 +274,8 @@ class Priced(Curved, NamedBlock, ConvexPart):
         """The constraint that the penalty is below a concave function."""
         if other.sign > 0.0:
             raise ModelError(
-                f"{told(self)} <= {told(other)} is no convex set; compare it with an expression or "
-                "numbers."
+                f"{described(self)} <= {described(other)} is no convex set; compare it with an "
+                "expression or numbers."
             )
         return self.scalar() <= other
 
@@ -352,6 +351,16 @@ def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
     """Whether an array of one shape broadcasts to another."""
     sides = zip(shape[::-1], into[::-1], strict=False)
     return len(shape) <= len(into) and all(side in (1, whole) for side, whole in sides)
+
+
+def absolute(expression: Any) -> Priced:
+    """The absolute value of every value, which ``abs`` of an expression returns.
+
+    Parameters
+    ----------
+    expression : Affine
+    """
+    return Priced(expression_of("abs", expression), "absolute")
 
 
 def pos(expression: Any) -> Priced:

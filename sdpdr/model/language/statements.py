@@ -13,12 +13,11 @@ import scipy.sparse as sp
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
-from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.arithmetic import Operators, known_shape
+from sdpdr.model.affine import Affine, Declared, Operators, fixed, joined, known_shape
 from sdpdr.model.block import Block, relabel, soften
 from sdpdr.model.describe import row_words
-from sdpdr.model.operands import told
-from sdpdr.model.parameters import Parameter, fixed, generic
+from sdpdr.model.operands import described
+from sdpdr.model.parameters import Parameter, generic
 from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written, require_weights
 from sdpdr.program.point import Variable
 
@@ -147,7 +146,7 @@ class Statement(NamedBlock):
         """One value for each row, from a matrix that is symmetric at the present parameters."""
         if self.relation in (">>", "<<"):
             return svec_of(matrix)
-        return matrix.picked(matrix.places()[np.triu_indices(len(matrix.places()))])
+        return matrix.picked(matrix.positions()[np.triu_indices(len(matrix.positions()))])
 
     def _made(self, difference: Affine) -> Term:
         """The term, with its printed form."""
@@ -211,8 +210,9 @@ def require_finite(left: Any, relation: str, right: Any, *sides: Affine) -> None
     wrong = constants[~np.isfinite(constants)]
     if wrong.size:
         raise ModelError(
-            f"{told(left)} {relation} {told(right)} has {wrong[0]:g} in it; write numbers that are "
-            "finite, and leave out values without a limit, as in x[known] <= b[known]."
+            f"{described(left)} {relation} {described(right)} has {wrong[0]:g} in it; write "
+            "numbers that are finite, and leave out values without a limit, as in x[known] <= "
+            "b[known]."
         )
 
 
@@ -249,7 +249,7 @@ def is_symmetric(expression: Operators) -> bool:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         return False
     i, j = np.triu_indices(matrix.shape[0], 1)
-    places, numbers = matrix.places(), fixed(matrix, generic)
+    places, numbers = matrix.positions(), fixed(matrix, generic)
     upper, lower = numbers.picked(places[i, j]), numbers.picked(places[j, i])
     if not _alike(upper.constant[:, None], lower.constant[:, None]):
         return False
@@ -274,7 +274,7 @@ def svec_of(matrix: Affine) -> Affine:
         )
     n = matrix.shape[0]
     i, j = svec_pairs(np.arange(svec_size(n)))
-    upper = matrix.picked(matrix.places()[i, j])
+    upper = matrix.picked(matrix.positions()[i, j])
     return np.where(i == j, 1.0, SQRT2) * upper
 
 

@@ -17,8 +17,8 @@ from sdpdr.base.errors import (
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg.svec import svec_index, svec_size
 from sdpdr.model.affine import Affine
-from sdpdr.model.axes import shape_of
 from sdpdr.model.language.matrices import PsdMatrix
+from sdpdr.model.parameters import shape_of
 from sdpdr.program.point import PsdVariable, ShapedVariable
 
 T = TypeVar("T")
