@@ -321,7 +321,7 @@ class Affine(Operators):
     """An affine expression with values in an array.
 
     Operators work as those of NumPy do, as long as the result is affine; a comparison is a
-    `Statement`, which is a block.
+    `Constraint`, which is a block.
 
     Parameters
     ----------
@@ -755,13 +755,17 @@ def shape_of_sums(shape: Shape, axis: Axes, keepdims: bool = False) -> Shape:
     ((2,), (), (2, 1))
     """
     try:
-        return np.broadcast_to(0.0, shape).sum(axis=axis, keepdims=keepdims).shape
+        # NumPy decides on the axes of a small array: an axis that is summed has length one left.
+        left = np.zeros((2,) * len(shape)).sum(axis=axis, keepdims=True).shape
     except TypeError:
         raise DataTypeError(
             f"an axis is a whole number, or several; it was given {axis!r}."
         ) from None
     except ValueError as error:
         raise OutOfRangeError(f"axis {axis} of an expression of shape {shape}: {error}.") from None
+    if keepdims:
+        return tuple(1 if k == 1 else side for k, side in zip(left, shape, strict=True))
+    return tuple(side for k, side in zip(left, shape, strict=True) if k == 2)
 
 
 def part_of(expression: Operators, array: Any, index: Any) -> Any:

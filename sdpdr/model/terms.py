@@ -310,6 +310,9 @@ class Penalize(_Stated):
         object.__setattr__(self, "lhs", self.lhs.picked(rows))
         if self.written is not None:
             object.__setattr__(self, "written", self.written.reshape(-1).picked(rows))
+        if self.factors is not None:
+            each = tuple(_rows_of(factor, rows) for factor in self.factors)
+            object.__setattr__(self, "factors", each)
 
     def price(self, values: Mapping[str, Value]) -> float:
         """The sum of the penalties of all rows."""
@@ -318,6 +321,11 @@ class Penalize(_Stated):
             return float(0.5 * self.weight @ np.square(excess))
         size = np.abs(excess) if self.penalty == "absolute" else np.maximum(excess, 0.0)
         return float(self.weight @ size)
+
+
+def _rows_of(factor: Affine | Array | float, rows: Index) -> Affine | Array | float:
+    """A factor for some of the rows of a penalty."""
+    return factor if isinstance(factor, float) or not factor.shape else factor[rows]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from sdpdr import (
     symmetric,
 )
 from sdpdr.errors import DataTypeError, ModelError, NotAcceptedError
-from sdpdr.model.language.statements import is_symmetric
+from sdpdr.model.language.constraints import is_symmetric
 from sdpdr.program import Status
 
 ASYMMETRIC = np.array([[0.0, 1.0], [3.0, 0.0]])

@@ -1,8 +1,10 @@
-"""The language of models: variables with operators, comparisons, penalties, objectives."""
+"""The language of models: variables, comparisons, penalties, functions and objectives."""
 
 from sdpdr.base.gather import names as _names
 from sdpdr.model.language import numpy_functions as numpy_functions
-from sdpdr.model.language.curved import Convex as Convex
+from sdpdr.model.language.constraints import Constraint as Constraint
+from sdpdr.model.language.constraints import compare as compare
+from sdpdr.model.language.convex import Convex as Convex
 from sdpdr.model.language.functions import atom as atom
 from sdpdr.model.language.functions import entropy as entropy
 from sdpdr.model.language.functions import geo_mean as geo_mean
@@ -21,17 +23,15 @@ from sdpdr.model.language.functions import sum_largest as sum_largest
 from sdpdr.model.language.functions import sum_log as sum_log
 from sdpdr.model.language.functions import sum_logistic as sum_logistic
 from sdpdr.model.language.functions import sum_squares as sum_squares
-from sdpdr.model.language.goals import Goal as Goal
-from sdpdr.model.language.goals import maximize as maximize
-from sdpdr.model.language.goals import minimize as minimize
 from sdpdr.model.language.matrices import PsdMatrix as PsdMatrix
 from sdpdr.model.language.matrices import PsdProduct as PsdProduct
-from sdpdr.model.language.prices import Priced as Priced
-from sdpdr.model.language.prices import absolute as absolute
-from sdpdr.model.language.prices import pos as pos
-from sdpdr.model.language.prices import square as square
-from sdpdr.model.language.statements import Statement as Statement
-from sdpdr.model.language.statements import compare as compare
+from sdpdr.model.language.objectives import Objective as Objective
+from sdpdr.model.language.objectives import maximize as maximize
+from sdpdr.model.language.objectives import minimize as minimize
+from sdpdr.model.language.penalties import Penalized as Penalized
+from sdpdr.model.language.penalties import absolute as absolute
+from sdpdr.model.language.penalties import pos as pos
+from sdpdr.model.language.penalties import square as square
 from sdpdr.model.language.variables import matrix as matrix
 from sdpdr.model.language.variables import psd as psd
 from sdpdr.model.language.variables import scalar as scalar

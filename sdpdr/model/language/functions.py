@@ -14,15 +14,36 @@ from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.spectral import form_root
 from sdpdr.model.affine import Affine, Operators
 from sdpdr.model.atoms import atom_of
-from sdpdr.model.language.curved import Convex, concave, convex
-from sdpdr.model.language.parts import AtomPart, largest, part_of, symmetric_taken, taken
-from sdpdr.model.language.prices import Priced
-from sdpdr.model.language.statements import is_symmetric
+from sdpdr.model.language.constraints import is_symmetric
+from sdpdr.model.language.convex import AtomCall, Convex, call, convex
+from sdpdr.model.language.penalties import Penalized, expression_of, largest
 
 Kind = Literal["fro", "nuc", "inf", 1, 2] | float
 
 # Relative size up to which eigenvalues of the wrong sign count as rounding errors.
 _SIGN = 1e-12
+
+
+def argument(function: str, value: Any) -> Affine:
+    """An argument as an expression with at least one value; `function` is named in errors."""
+    of = expression_of(function, value)
+    if not of.m:
+        raise ShapeError(f"{function} takes at least one value; this expression is {of.shape}.")
+    return of
+
+
+def symmetric_argument(function: str, value: Any) -> Affine:
+    """An argument that is a symmetric matrix."""
+    of = argument(function, value)
+    if len(of.shape) != 2 or of.shape[0] != of.shape[1]:
+        raise ShapeError(
+            f"{function} takes a square symmetric matrix; this expression is {of.shape}."
+        )
+    if not is_symmetric(of):
+        raise ModelError(
+            f"{function} takes a symmetric matrix; write (A + A.T) / 2 for the symmetric part."
+        )
+    return of
 
 
 def norm(expression: Any, kind: Kind | None = None) -> Convex:
@@ -64,16 +85,16 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     2.12132
     """
-    of = taken("norm", expression)
+    of = argument("norm", expression)
     kind = "inf" if kind == np.inf else kind
     is_matrix = len(of.shape) == 2
     if kind in (None, "fro") or (kind == 2 and not is_matrix):
         more, values = ("fro",) if is_matrix else (2,), of if is_matrix else of.reshape(-1)
-        return convex(part_of("norm", values, more=more, squares=of))
+        return call("norm", values, more=more, squares=of)
     if kind in ("nuc", 2):
         if not is_matrix:
             raise ShapeError(f"norm(X, {kind!r}) is of a matrix; this expression is {of.shape}.")
-        return convex(part_of("norm", of, more=(kind,), shown=(str(kind),)))
+        return call("norm", of, more=(kind,), shown=(str(kind),))
     if kind not in (1, "inf"):
         raise ModelError(f"norm knows 'fro', 'nuc', 'inf', 1 and 2; it was given {kind!r}.")
     if is_matrix:
@@ -81,7 +102,7 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
             f"norm(X, {kind!r}) of a matrix is ambiguous; write norm(X.reshape(-1), {kind!r}) for "
             "the norm of all entries."
         )
-    return Priced(of, "absolute").sum() if kind == 1 else convex(largest(of))
+    return Penalized(of, "absolute").sum() if kind == 1 else largest(of)
 
 
 def lambda_max(expression: Any) -> Convex:
@@ -106,8 +127,7 @@ def lambda_max(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     1.41421
     """
-    of = symmetric_taken("lambda_max", expression)
-    return convex(part_of("lambda_max", of, of_matrices=True))
+    return call("lambda_max", symmetric_argument("lambda_max", expression), of_matrices=True)
 
 
 def lambda_min(expression: Any) -> Convex:
@@ -121,11 +141,8 @@ def lambda_min(expression: Any) -> Convex:
     >>> round(sdpdr.solve(maximize(lambda_min(K)) + (K.trace() <= 1.0)).value, 5)
     0.33333
     """
-    return concave(
-        part_of(
-            "lambda_min", symmetric_taken("lambda_min", expression), sign=-1.0, of_matrices=True
-        )
-    )
+    of = symmetric_argument("lambda_min", expression)
+    return call("lambda_min", of, sign=-1.0, of_matrices=True)
 
 
 def sum_largest(expression: Any, k: int) -> Convex:
@@ -151,7 +168,7 @@ def sum_largest(expression: Any, k: int) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     7.0
     """
-    of = taken("sum_largest", expression)
+    of = argument("sum_largest", expression)
     if len(of.shape) not in (1, 2):
         raise ShapeError(
             f"sum_largest takes a vector or a symmetric matrix; this expression is {of.shape}."
@@ -161,11 +178,11 @@ def sum_largest(expression: Any, k: int) -> Convex:
         raise ModelError(f"sum_largest of {of.shape[0]} takes k in 1..{of.shape[0]}; it is {k}.")
     if len(of.shape) == 1:
         if k == 1:
-            return convex(part_of("max", of))
-        return convex(part_of("sum_largest", of, more=(k,), shown=(str(k),)))
-    of, word = symmetric_taken("sum_largest", expression), "sum_largest"
+            return call("max", of)
+        return call("sum_largest", of, more=(k,), shown=(str(k),))
+    of, word = symmetric_argument("sum_largest", expression), "sum_largest"
     printed: Any = {"shown": (str(k),), "of_matrices": True}
-    return convex(part_of("lambda_sum_largest", of, more=(k,), word=word, **printed))
+    return call("lambda_sum_largest", of, more=(k,), word=word, **printed)
 
 
 def geo_mean(expression: Any) -> Convex:
@@ -186,8 +203,8 @@ def geo_mean(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     1.41421
     """
-    of = taken("geo_mean", expression).reshape(-1)
-    return concave(part_of("geo_mean", of, sign=-1.0, numeric=_geometric_mean))
+    of = argument("geo_mean", expression).reshape(-1)
+    return call("geo_mean", of, sign=-1.0, numeric=_geometric_mean)
 
 
 def _geometric_mean(numbers: Any) -> float:
@@ -220,9 +237,9 @@ def root_det(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     2.0
     """
-    of = symmetric_taken("root_det", expression)
+    of = symmetric_argument("root_det", expression)
     known: Any = {"numeric": _root_of_determinant, "word": "root_det", "of_matrices": True}
-    return concave(part_of(_below_root_det, of, sign=-1.0, **known))
+    return call(_below_root_det, of, sign=-1.0, **known)
 
 
 def _below_root_det(S: Any) -> tuple[Any, list[Any]]:
@@ -271,7 +288,7 @@ def sum_squares(expression: Any) -> Convex:
     >>> round(sdpdr.solve(minimize(sum_squares(v)) + (v.sum() == 3.0)).value, 5)
     3.0
     """
-    return Priced(taken("sum_squares", expression), "square").sum()
+    return Penalized(argument("sum_squares", expression), "square").sum()
 
 
 def quad_form(expression: Any, matrix: Any) -> Convex:
@@ -304,7 +321,7 @@ def quad_form(expression: Any, matrix: Any) -> Convex:
             "quad_form takes an expression and a matrix of numbers; if the vector is made of "
             "numbers, write S.quadratic(v), which is linear in S."
         )
-    of, P = taken("quad_form", expression), as_real(matrix)
+    of, P = argument("quad_form", expression), as_real(matrix)
     P = P.toarray() if hasattr(P, "toarray") else P
     if len(of.shape) != 1 or P.shape != 2 * of.shape:
         raise ShapeError(
@@ -348,10 +365,10 @@ def quad_over_lin(expression: Any, over: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     10.0
     """
-    of, below = Affine.of(expression), taken("quad_over_lin", over)
+    of, below = Affine.of(expression), argument("quad_over_lin", over)
     if below.m != 1:
         raise ShapeError(f"quad_over_lin divides by one number; this expression is {below.shape}.")
-    return convex(part_of("quad_over_lin", of, below.reshape(())))
+    return call("quad_over_lin", of, below.reshape(()))
 
 
 def matrix_frac(expression: Any, matrix: Any) -> Convex:
@@ -378,13 +395,13 @@ def matrix_frac(expression: Any, matrix: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     4.0
     """
-    of, inverse = Affine.of(expression), symmetric_taken("matrix_frac", matrix)
+    of, inverse = Affine.of(expression), symmetric_argument("matrix_frac", matrix)
     n = matrix.shape[0]
     if len(of.shape) not in (1, 2) or of.shape[0] != n:
         raise ShapeError(
             f"matrix_frac takes ({n},) or ({n}, q) with a matrix of order {n}; this is {of.shape}."
         )
-    return convex(part_of("matrix_frac", of.reshape(n, -1), inverse, of_matrices=True))
+    return call("matrix_frac", of.reshape(n, -1), inverse, of_matrices=True)
 
 
 def log_det(expression: Any) -> Convex:
@@ -417,9 +434,9 @@ def log_det(expression: Any) -> Convex:
     >>> round(solution.value, 5), solution.certified(1e-6)
     (1.38629, True)
     """
-    of = symmetric_taken("log_det", expression)
+    of = symmetric_argument("log_det", expression)
     known: Any = {"numeric": _log_of_determinant, "of_matrices": True}
-    return concave(part_of("log_det", of, sign=-1.0, is_conic=False, **known))
+    return call("log_det", of, sign=-1.0, is_conic=False, **known)
 
 
 def _log_of_determinant(S: Array) -> float:
@@ -439,8 +456,8 @@ def log_sum_exp(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     1.69315
     """
-    of = taken("log_sum_exp", expression)
-    return convex(part_of("log_sum_exp", of, is_conic=False))
+    of = argument("log_sum_exp", expression)
+    return call("log_sum_exp", of, is_conic=False)
 
 
 def sum_exp(expression: Any) -> Convex:
@@ -454,8 +471,8 @@ def sum_exp(expression: Any) -> Convex:
     >>> round(sdpdr.solve(minimize(sum_exp(t) - t) + (abs(t) <= 3.0)).value, 5)
     1.0
     """
-    of = taken("sum_exp", expression)
-    return convex(part_of("exp", of, is_conic=False, word="sum_exp"))
+    of = argument("sum_exp", expression)
+    return call("exp", of, is_conic=False, word="sum_exp")
 
 
 def sum_logistic(expression: Any) -> Convex:
@@ -469,8 +486,8 @@ def sum_logistic(expression: Any) -> Convex:
     >>> round(sdpdr.solve(minimize(sum_logistic(t) - 0.5 * t) + (abs(t) <= 3.0)).value, 5)
     0.69315
     """
-    of = taken("sum_logistic", expression)
-    return convex(part_of("logistic", of, is_conic=False, word="sum_logistic"))
+    of = argument("sum_logistic", expression)
+    return call("logistic", of, is_conic=False, word="sum_logistic")
 
 
 def sum_log(expression: Any) -> Convex:
@@ -484,8 +501,8 @@ def sum_log(expression: Any) -> Convex:
     >>> round(sdpdr.solve(maximize(sum_log(v)) + (v <= [2.0, 3.0])).value, 5)
     1.79176
     """
-    of = taken("sum_log", expression)
-    return concave(part_of("log", of, sign=-1.0, is_conic=False, word="sum_log"))
+    of = argument("sum_log", expression)
+    return call("log", of, sign=-1.0, is_conic=False, word="sum_log")
 
 
 def entropy(expression: Any) -> Convex:
@@ -499,8 +516,8 @@ def entropy(expression: Any) -> Convex:
     >>> round(sdpdr.solve(maximize(entropy(v)) + (v.sum() == 1.0)).value, 5)
     1.38629
     """
-    of = taken("entropy", expression)
-    return concave(part_of("entr", of, sign=-1.0, is_conic=False, word="entropy"))
+    of = argument("entropy", expression)
+    return call("entr", of, sign=-1.0, is_conic=False, word="entropy")
 
 
 def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -557,13 +574,13 @@ def atom(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     called = partial(function, **options) if options else function
     symmetric = tuple(map(is_symmetric, of))
     found = atom_of(called, tuple(x.shape for x in of), symmetric, arguments[count:], word)
-    return _function(AtomPart(found, of))
+    return _function(AtomCall(found, of))
 
 
-def _function(part: AtomPart) -> Any:
+def _function(part: AtomCall) -> Any:
     """The function as `Convex`; an expression if it is affine."""
     if part.atom.sign:
-        return convex(part) if part.atom.sign > 0.0 else concave(part)
+        return convex(part, part.atom.sign)
     zero = np.zeros(part.values.m)
     return part.values.combined(part.atom.gradient(zero)[None, :], ()) + part.atom.value(zero)
 
@@ -590,5 +607,5 @@ def smooth(expression: Any, express: Callable[[Any], Any], name: str = "f") -> A
     >>> round(solution.value, 5), solution.certified(1e-6)
     (2.0, True)
     """
-    of = taken("smooth", expression).reshape(-1)
-    return _function(AtomPart(atom_of(express, (of.shape,), (False,), word=name), (of,)))
+    of = argument("smooth", expression).reshape(-1)
+    return _function(AtomCall(atom_of(express, (of.shape,), (False,), word=name), (of,)))

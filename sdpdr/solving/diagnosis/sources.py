@@ -19,7 +19,7 @@ from sdpdr.certify.path import LARGEST, TooLargeError
 from sdpdr.certify.standard import Standard, as_written, standard
 from sdpdr.certify.units import Units
 from sdpdr.model import Block, Model
-from sdpdr.model.language.statements import Statement, is_symmetric
+from sdpdr.model.language.constraints import Constraint, is_symmetric
 from sdpdr.model.terms import Penalize
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa import read_sdpa
@@ -195,7 +195,7 @@ def _is_symmetric(constraint: Any) -> bool:
 def _entrywise(model: Model) -> Iterator[str]:
     """Labels of comparisons of symmetric matrices entry by entry."""
     for block in model.blocks:
-        if isinstance(block, Statement) and block.relation in ("<=", ">="):
+        if isinstance(block, Constraint) and block.relation in ("<=", ">="):
             difference = block.left - block.right
             if len(difference.shape) == 2 and difference.shape[0] > 1 and is_symmetric(difference):
                 yield block.label

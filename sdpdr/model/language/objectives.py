@@ -11,7 +11,7 @@ import numpy as np
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, Operators, fixed
-from sdpdr.model.language.curved import Convex, Curved, Lowered, called, lowered
+from sdpdr.model.language.convex import Convex, Curved, Lowered, called, lowered, present_parts
 from sdpdr.model.model import Model
 from sdpdr.model.terms import Called, Maximize, Minimize, Penalize, Shown, Smooth, Term
 from sdpdr.program.point import Variable
@@ -26,7 +26,7 @@ _OF_A_MODEL = frozenset(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Goal(Lowered):
+class Objective(Lowered):
     """An objective; the objectives of a model add up.
 
     It has the methods of a `Model`, for the model that consists of it alone.
@@ -55,17 +55,17 @@ class Goal(Lowered):
         """The label of an objective without a name."""
         return "objective"
 
-    def _written(self) -> tuple[list[Variable], list[Term]]:
+    def _build(self) -> tuple[list[Variable], list[Term]]:
         function = self.function
         total, sign = fixed(function.affine), function.sign
         variables: list[Variable] = []
         terms: list[Term] = []
         calls: list[Called] = []
-        for k, weight, part in function.present_parts():
-            more, made, cost = part.priced(f"{self.label}.{k}", weight)
+        for k, weight, part in present_parts(function.parts):
+            more, made, cost = part.cost(f"{self.label}.{k}", weight)
             written = function.parts[k][0]
             if any(isinstance(term, (Penalize, Smooth)) for term in made):
-                made = [_priced_as(written, term) for term in made]
+                made = [_with_weight(written, term) for term in made]
             else:
                 calls.append(called(written, part, sign))
             variables += more
@@ -88,14 +88,14 @@ class Goal(Lowered):
     def __getattr__(self, name: str) -> Any:
         if name in _OF_A_MODEL:
             return getattr(self.model, name)
-        raise AttributeError(f"a goal has no {name!r}.")
+        raise AttributeError(f"an objective has no {name!r}.")
 
     def __repr__(self) -> str:
         word = "maximise" if self.maximize else "minimise"
         return f"<{self.label}: {word} a function of {', '.join(self.declared)}>"
 
 
-def _priced_as(weight: float | Affine, term: Term) -> Term:
+def _with_weight(weight: float | Affine, term: Term) -> Term:
     """A term that is printed with the weight of its part as it was written."""
     if isinstance(term, Penalize):
         return replace(term, factors=(weight, *(term.factors or ())[1:]))
@@ -104,7 +104,7 @@ def _priced_as(weight: float | Affine, term: Term) -> Term:
     return term
 
 
-def minimize(function: Any) -> Goal:
+def minimize(function: Any) -> Objective:
     """An objective that is minimised.
 
     Parameters
@@ -113,7 +113,7 @@ def minimize(function: Any) -> Goal:
 
     Returns
     -------
-    Goal
+    Objective
         A block; comparisons and other blocks are added to it.
 
     Raises
@@ -133,10 +133,10 @@ def minimize(function: Any) -> Goal:
     >>> round(sdpdr.solve(model).value, 6)
     2.0
     """
-    return _goal("minimize", function, False)
+    return _objective("minimize", function, False)
 
 
-def maximize(function: Any) -> Goal:
+def maximize(function: Any) -> Objective:
     """An objective that is maximised (see `minimize`).
 
     Examples
@@ -149,10 +149,10 @@ def maximize(function: Any) -> Goal:
     >>> round(sdpdr.solve(model, "clarabel").value, 5)
     1.73607
     """
-    return _goal("maximize", function, True)
+    return _objective("maximize", function, True)
 
 
-def _goal(word: str, function: Any, maximizes: bool) -> Goal:
+def _objective(word: str, function: Any, maximizes: bool) -> Objective:
     """The objective; an error if the function is not a scalar or has the wrong curvature."""
     if isinstance(function, Curved):
         convex = function.scalar()
@@ -163,7 +163,7 @@ def _goal(word: str, function: Any, maximizes: bool) -> Goal:
                 f"{word} of a {kinds[0]} function is not a convex program: {word} takes {kinds[1]} "
                 "functions; change its sign."
             )
-        return Goal(convex, maximizes)
+        return Objective(convex, maximizes)
     if not isinstance(function, Operators):
         raise DataTypeError(
             f"{word} takes an expression, K.trace() for instance; it was given a "
@@ -176,7 +176,7 @@ def _goal(word: str, function: Any, maximizes: bool) -> Goal:
             f"{word} takes one number; this expression has shape {affine.shape}. Write .sum() "
             "for the sum of its values."
         )
-    return Goal(Convex(affine.reshape(()), ()), maximizes)
+    return Objective(Convex(affine.reshape(()), ()), maximizes)
 
 
 def _require_finite(word: str, affine: Affine) -> None:

@@ -1,16 +1,17 @@
-"""Convex and concave functions of expressions: sums of parts, in objectives and constraints."""
+"""Convex and concave functions of expressions: calls of atoms, their sums, and bounds on them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.model.affine import (
     Affine,
     Declared,
@@ -20,8 +21,8 @@ from sdpdr.model.affine import (
     joined,
     refuse_division,
 )
-from sdpdr.model.language.parts import ConvexPart, Point, at_most_zero
-from sdpdr.model.language.statements import NamedBlock, require_finite
+from sdpdr.model.atoms import Atom, Built, atom, term_name
+from sdpdr.model.language.constraints import NamedBlock, is_symmetric, require_finite
 from sdpdr.model.operands import NoSuchOperator, apply_ufunc, described, is_two
 from sdpdr.model.terms import (
     AtMost,
@@ -30,10 +31,159 @@ from sdpdr.model.terms import (
     InCone,
     Lowering,
     Shown,
+    Smooth,
     Term,
     require_weights,
 )
 from sdpdr.program.point import Variable
+
+Point: TypeAlias = "Mapping[str, Any]"
+Weight: TypeAlias = "float | Affine"
+
+
+@dataclass(frozen=True, eq=False)
+class AtomCall:
+    """A function of cvxpy of expressions, or its negative if it is concave.
+
+    Parameters
+    ----------
+    atom : Atom
+    of : tuple of Affine
+        The arguments, as they are printed.
+    shown : tuple of str, optional
+        Further arguments, as they are printed.
+    of_matrices : bool, default False
+        Whether arguments are printed as matrices.
+    squares : Affine, optional
+        The values whose sum of squares is the square of the function.
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import scalar
+    >>> call = AtomCall(atom("norm", ((3,),), more=(2,)), (scalar("v", 3),))
+    >>> variables, terms, _ = call.above("objective.0")
+    >>> [v.name for v in variables], [(term.name, term.lhs.m) for term in terms]
+    (['objective.0.top'], [('0.second-order1', 10)])
+    """
+
+    atom: Atom
+    of: tuple[Affine, ...]
+    shown: tuple[str, ...] = ()
+    of_matrices: bool = False
+    squares: Affine | None = None
+
+    @cached_property
+    def values(self) -> Affine:
+        """All arguments as one vector, in the order of the `Atom`."""
+        parts = [
+            _upper(of) if symmetric else of.reshape(-1)
+            for of, symmetric in zip(self.of, self.atom.symmetric, strict=True)
+        ]
+        concatenate: Any = np.concatenate  # NumPy's type hints do not include expressions
+        whole: Affine = concatenate(parts)
+        return whole
+
+    @cached_property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of all arguments."""
+        found: Mapping[str, Declared] = {}
+        for of in self.of:
+            found = joined(found, of.declared)
+        return found
+
+    def called(self) -> Called:
+        """The function as it is printed."""
+        of: tuple[Affine | str, ...] = (*self.of, *self.shown)
+        return Called(self.atom.word, of, sign=self.atom.sign, of_matrices=self.of_matrices)
+
+    def value(self, values: Point) -> float:
+        """The convex one of the function and its negative, at a point."""
+        return self.atom.sign * self.atom.value(self.values.at(values))
+
+    def atoms(self) -> list[tuple[Weight, AtomCall]]:
+        """The function itself, with weight one; an error if it cannot be bounded."""
+        if not self.atom.is_conic:
+            of_det = " For log_det(S) >= c of order n write root_det(S) >= numpy.exp(c / n)."
+            raise ModelError(
+                f"{self.atom.word} has no semidefinite form: it can be an objective, or part of "
+                f"one, but cannot be bounded.{of_det if self.atom.word == 'log_det' else ''}"
+            )
+        if self.atom.count > 1:
+            raise ModelError(
+                f"{self.atom.word} has {self.atom.count} values here, and atom sums them: write "
+                "atom(lambda v: cvxpy.sum(f(v)), ...) to bound their sum, or bound each value "
+                "separately."
+            )
+        return [(1.0, self)]
+
+    def above(self, name: str) -> Built:
+        """Variables, terms, and an expression that the terms keep above the function."""
+        return self.atom.cones.above(fixed(self.values), name)
+
+    def below(self, bound: Affine, name: str) -> tuple[Sequence[Variable], Sequence[Term]] | None:
+        """Variables and terms that keep the function below a scalar expression.
+
+        None if this takes a variable in between.
+        """
+        if self.atom.cones.price is None:
+            return None
+        variables, terms, _ = self.atom.cones.above(fixed(self.values), name, bound)
+        return variables, terms
+
+    def cost(self, name: str, weight: float) -> Built:
+        """Variables, terms, and an expression to minimise, for a weight times the function.
+
+        If it has no semidefinite form, the function itself is a term.
+        """
+        if self.atom.is_conic:
+            variables, terms, top = self.above(name)
+            return variables, terms, weight * top
+        values = fixed(self.values)
+        term = Smooth(values, self.atom, weight, term_name(name, ""), self.called())
+        return [], [term], Affine.of(0.0)
+
+
+def call(
+    function: str | Callable[..., Any],
+    *of: Affine,
+    sign: float = 1.0,
+    more: tuple[Any, ...] = (),
+    is_conic: bool = True,
+    numeric: Callable[..., float] | None = None,
+    word: str = "",
+    **printed: Any,
+) -> Convex:
+    """A function of cvxpy of expressions; equal functions share their cones.
+
+    Parameters
+    ----------
+    function : str or callable
+    *of : Affine
+    sign, more, is_conic, numeric, word
+        As for `sdpdr.model.atoms.Atom`.
+    **printed
+        As for `AtomCall`.
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import symmetric
+    >>> call("lambda_max", symmetric("S", 3)).parts[0][1].atom.symmetric
+    (True,)
+    """
+    shapes, symmetric = tuple(x.shape for x in of), tuple(map(is_symmetric, of))
+    found = atom(function, shapes, symmetric, sign, more, is_conic, numeric, word)
+    return convex(AtomCall(found, of, **printed), sign)
+
+
+def convex(part: Any, sign: float = 1.0) -> Convex:
+    """A function with one part, which is subtracted if the function is concave."""
+    return Convex(Affine.of(0.0), ((1.0, part),), sign)
+
+
+def _upper(matrix: Affine) -> Affine:
+    """The upper triangle of a symmetric matrix, in the order of `svec`."""
+    i, j = svec_pairs(np.arange(svec_size(matrix.shape[0])))
+    return matrix.picked(matrix.positions()[i, j])
 
 
 class Curved(NoSuchOperator, ABC):
@@ -107,10 +257,10 @@ class Curved(NoSuchOperator, ABC):
         return self * (1.0 / numbers)
 
     def __le__(self, bound: Any) -> Any:
-        return self.scalar()._limited("<=", bound)
+        return self.scalar()._bounded("<=", bound)
 
     def __ge__(self, bound: Any) -> Any:
-        return self.scalar()._limited(">=", bound)
+        return self.scalar()._bounded(">=", bound)
 
     def __iter__(self) -> NoReturn:
         raise DataTypeError(
@@ -135,7 +285,7 @@ class Convex(Curved):
     ----------
     affine : Affine
         The affine part, of shape ().
-    parts : tuple of (float or Affine, ConvexPart)
+    parts : tuple of (float or Affine, AtomCall or Penalized)
         Weights and functions. A weight is positive, or an expression in parameters, which may
         become zero.
     sign : {1, -1}
@@ -143,7 +293,7 @@ class Convex(Curved):
     """
 
     affine: Affine
-    parts: tuple[tuple[float | Affine, ConvexPart], ...]
+    parts: tuple[tuple[Weight, Any], ...]
     sign: float = 1.0
     shape = ()
 
@@ -159,19 +309,13 @@ class Convex(Curved):
 
     def __pow__(self, exponent: Any) -> Any:
         """The square of a Euclidean norm is a sum of squares; other powers are refused."""
-        squares = self._length_squared if is_two(exponent) else None
-        return super().__pow__(exponent) if squares is None else squares
-
-    @property
-    def _length_squared(self) -> Convex | None:
-        """The square as a convex function; None if it is not known."""
-        if len(self.parts) != 1 or self.affine.maps or self.affine.products:
-            return None
-        ((weight, part),) = self.parts
-        squared = part.squared()
-        if squared is None or isinstance(weight, Affine) or np.any(self.affine.constant):
-            return None
-        return squared.scalar()._scaled(weight**2)
+        if is_two(exponent) and len(self.parts) == 1 and self.affine.is_constant:
+            ((weight, part),) = self.parts
+            values = getattr(part, "squares", None)
+            is_number = not isinstance(weight, Affine) and not np.any(self.affine.constant)
+            if values is not None and is_number:
+                return weight**2 * (values**2).sum()
+        return super().__pow__(exponent)
 
     def __repr__(self) -> str:
         kind = "convex" if self.sign > 0.0 else "concave"
@@ -179,7 +323,7 @@ class Convex(Curved):
 
     def at(self, values: Point) -> Any:
         """The number that it is at a point."""
-        parts = sum(weight * part.value(values) for _, weight, part in self.present_parts())
+        parts = sum(weight * part.value(values) for _, weight, part in present_parts(self.parts))
         return float(self.affine.at(values)) + self.sign * parts
 
     @property
@@ -228,54 +372,39 @@ class Convex(Curved):
         """The parts as they are printed."""
         return tuple(called(weight, part, self.sign) for weight, part in self.parts)
 
-    def present_parts(self) -> list[tuple[int, float, ConvexPart]]:
-        """Number, weight and function of each part of nonzero weight, at the present parameters.
-
-        Raises
-        ------
-        ModelError
-            If a weight is negative.
-        """
-        weights = [_present(weight) for weight, _ in self.parts]
-        return [
-            (k, weight, part)
-            for k, (weight, (_, part)) in enumerate(zip(weights, self.parts, strict=True))
-            if weight
-        ]
-
-    def _limited(self, relation: str, bound: Any) -> Limited:
+    def _bounded(self, relation: str, bound: Any) -> Bounded:
         """The constraint that bounds the function."""
         if (relation == "<=") != (self.sign > 0.0):
             kind = "convex" if self.sign > 0.0 else "concave"
             other = "<=" if self.sign > 0.0 else ">="
             raise ModelError(f"a {kind} function {relation} a limit is no convex set; use {other}.")
         if isinstance(bound, Curved):
-            return self._beside(relation, bound)
+            require_opposite(self, relation, bound)
+            return (self - bound.scalar())._bounded(relation, 0.0)
         for _, part in self.parts:
-            part.limitable()
-            part.require_one_value()
+            part.atoms()
         limit = self.affine._other(relation, bound)
         require_finite(self, relation, bound, self.affine, limit)
         if limit.shape != ():
             raise ShapeError(f"a convex function is one number; its limit has shape {limit.shape}.")
-        return Limited(self, limit)
+        return Bounded(self, limit)
 
-    def _beside(self, relation: str, other: Curved) -> Limited:
-        """The constraint that a convex function is below a concave one, or vice versa."""
-        if self.sign * other.sign > 0.0:
-            raise ModelError(
-                f"{described(self)} {relation} {described(other)} is no convex set; compare it "
-                "with an expression or a number."
-            )
-        return (self - other.scalar())._limited(relation, 0.0)
+
+def require_opposite(one: Curved, relation: str, other: Curved) -> None:
+    """Raise an error for a comparison of two convex or two concave functions."""
+    if one.sign * other.sign > 0.0:
+        raise ModelError(
+            f"{described(one)} {relation} {described(other)} is no convex set; compare it "
+            "with an expression or a number."
+        )
 
 
 class Lowered(NamedBlock):
-    """A block of convex parts, which introduce variables and terms."""
+    """A block of functions, which introduce variables and terms."""
 
     @abstractmethod
-    def _written(self) -> tuple[list[Variable], list[Term]]:
-        """The variables of the parts and all terms, at the present values of parameters."""
+    def _build(self) -> tuple[list[Variable], list[Term]]:
+        """The variables of the functions and all terms, at the present values of parameters."""
 
     @cached_property
     def _kept(self) -> dict[tuple[bytes, ...], tuple[list[Variable], list[Term]]]:
@@ -288,24 +417,32 @@ class Lowered(NamedBlock):
         numbers = tuple(p.value.tobytes() for p in self.parameters().values())
         if numbers not in self._kept:
             self._kept.clear()
-            self._kept[numbers] = self._written()
+            self._kept[numbers] = self._build()
         return self._kept[numbers]
 
     def variables(self) -> Iterable[Variable]:
-        """The variables in it, and those above convex parts that need one."""
+        """The variables in it, and those above functions that need one."""
         return [*super().variables(), *self._lowered()[0]]
 
     def terms(self) -> Iterable[Term]:
-        """The terms of the parts, and the constraint or objective that contains them."""
+        """The terms of the functions, and the constraint or objective that contains them."""
         return tuple(self._lowered()[1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Limited(Lowered):
-    """A convex function below a bound, or a concave one above it."""
+class Bounded(Lowered):
+    """A convex function below a bound, or a concave one above it.
+
+    Parameters
+    ----------
+    function : Convex
+    bound : Affine
+        Of shape ().
+    name : str, optional
+    """
 
     function: Convex
-    limit: Affine
+    bound: Affine
     name: str = ""
 
     @property
@@ -313,39 +450,65 @@ class Limited(Lowered):
         """The label of a bound without a name."""
         return "limit"
 
-    def _written(self) -> tuple[list[Variable], list[Term]]:
-        variables, terms = self._made()
-        shown = Shown(self.function.affine.reshape(1), self.function.calls())
-        relation = "<=" if self.function.sign > 0.0 else ">="
-        stated = Lowering(shown, relation, self.limit.reshape(1))
-        return variables, [replace(terms[0], written=stated), *lowered(terms[1:])]
-
-    def _made(self) -> tuple[list[Variable], list[Any]]:
-        """The variables and terms, without their printed form."""
-        variables: list[Variable] = []
-        terms: list[Term] = []
-        sign = self.function.sign
-        total = sign * fixed(self.function.affine - self.limit)
-        (first, alone), *others = self.function.parts
-        # A weight of parameters is not divided by: derivatives need rows that are affine in them.
-        if not others and not isinstance(first, Affine):
-            below = alone.below((-1.0 / first) * total, self.label)
-            if below is not None:
-                return list(below[0]), list(below[1])
-        for k, weight, part in self.function.present_parts():
-            more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
-            variables += more
-            terms += made
-            total = total + weight * top
-        return variables, [*terms, at_most_zero(total, "", "")]
-
     @property
     def declared(self) -> Mapping[str, Declared]:
         """The variables and parameters of the function and its bound."""
-        return joined(self.function.declared, self.limit.declared)
+        return joined(self.function.declared, self.bound.declared)
+
+    def _build(self) -> tuple[list[Variable], list[Term]]:
+        variables, terms = self._cones()
+        shown = Shown(self.function.affine.reshape(1), self.function.calls())
+        relation = "<=" if self.function.sign > 0.0 else ">="
+        stated = Lowering(shown, relation, self.bound.reshape(1))
+        return variables, [replace(terms[0], written=stated), *lowered(terms[1:])]
+
+    def _cones(self) -> tuple[list[Variable], list[Any]]:
+        """The variables and terms, without their printed form."""
+        variables: list[Variable] = []
+        terms: list[Term] = []
+        total = self.function.sign * fixed(self.function.affine - self.bound)
+        atoms = [
+            (weight if isinstance(own, float) and own == 1.0 else own * weight, call)
+            for weight, part in self.function.parts
+            for own, call in part.atoms()
+        ]
+        # A weight of parameters is not divided by: derivatives need rows that are affine in them.
+        if len(atoms) == 1 and not isinstance(atoms[0][0], Affine):
+            ((weight, alone),) = atoms
+            below = alone.below((-1.0 / weight) * total, self.label)
+            if below is not None:
+                return list(below[0]), list(below[1])
+        for k, number, call in present_parts(atoms):
+            more, made, top = call.above(f"{self.label}.{k}" if k else self.label)
+            variables += more
+            terms += made
+            total = total + number * top
+        flat = total.reshape(-1)
+        return variables, [*terms, AtMost(flat.linear, -flat.constant)]
 
 
-def called(weight: float | Affine, part: ConvexPart, sign: float) -> Called:
+def present_parts(parts: Iterable[tuple[Weight, Any]]) -> list[tuple[int, float, Any]]:
+    """Number, weight and function of each part of nonzero weight, at the present parameters.
+
+    Raises
+    ------
+    ModelError
+        If a weight is negative.
+    """
+    found = [(k, _present(weight), part) for k, (weight, part) in enumerate(parts)]
+    return [(k, weight, part) for k, weight, part in found if weight]
+
+
+def _present(weight: Weight) -> float:
+    """A weight at the present values of parameters, which must not be negative."""
+    if not isinstance(weight, Affine):
+        return weight
+    number = float(fixed(weight).constant[0])
+    require_weights(number, f"a convex function, of parameters ({', '.join(weight.declared)}),")
+    return number
+
+
+def called(weight: Weight, part: Any, sign: float) -> Called:
     """The printed form of a part of a function, with its weight."""
     alone = part.called()
     return replace(alone, factors=(weight, *alone.factors), sign=sign * alone.sign)
@@ -357,15 +520,6 @@ def lowered(terms: Iterable[Any]) -> list[Any]:
         replace(term, written=Lowering()) if isinstance(term, (Equal, AtMost, InCone)) else term
         for term in terms
     ]
-
-
-def _present(weight: float | Affine) -> float:
-    """A weight at the present values of parameters, which must not be negative."""
-    if not isinstance(weight, Affine):
-        return weight
-    number = float(fixed(weight).constant[0])
-    require_weights(number, f"a convex function, of parameters ({', '.join(weight.declared)}),")
-    return number
 
 
 def _number(factor: Any) -> float:
@@ -381,13 +535,3 @@ def _number(factor: Any) -> float:
     if not np.isfinite(number):
         raise ModelError(f"the factor of a convex function must be finite; it is {number}.")
     return float(number)
-
-
-def convex(part: ConvexPart) -> Convex:
-    """A convex function with one part."""
-    return Convex(Affine.of(0.0), ((1.0, part),))
-
-
-def concave(less: ConvexPart) -> Convex:
-    """A concave function, the negative of a convex part."""
-    return Convex(Affine.of(0.0), ((1.0, less),), -1.0)

@@ -84,7 +84,7 @@ class NamedBlock(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class Statement(NamedBlock):
+class Constraint(NamedBlock):
     """A comparison of two expressions, one row for each pair of values.
 
     A comparison of symmetric matrices, entry by entry, has rows for the upper triangle only.
@@ -101,8 +101,8 @@ class Statement(NamedBlock):
     --------
     >>> from sdpdr.model.language import psd
     >>> K = psd("K", 3)
-    >>> statement = (K[0, 1] >= 0.5).named("close")
-    >>> statement.label, [type(term).__name__ for term in statement.terms()]
+    >>> constraint = (K[0, 1] >= 0.5).named("close")
+    >>> constraint.label, [type(term).__name__ for term in constraint.terms()]
     ('close', ['AtMost'])
     """
 
@@ -167,7 +167,7 @@ class Statement(NamedBlock):
 
     def __bool__(self) -> NoReturn:
         raise ModelError(
-            "a comparison of expressions is a statement to add to a model, and neither true nor "
+            "a comparison of expressions is a constraint to add to a model, and neither true nor "
             "false; write numpy.hstack for numpy.array or numpy.r_ of expressions, and write "
             "a <= x <= b as (a <= x) + (x <= b)."
         )
@@ -176,7 +176,7 @@ class Statement(NamedBlock):
         return f"{self.label}: {row_words(self._term)[0]}"
 
 
-def compare(left: Operators, relation: Comparison, right: Any) -> Statement:
+def compare(left: Operators, relation: Comparison, right: Any) -> Constraint:
     """The result of the comparison operators of expressions.
 
     Raises
@@ -193,10 +193,10 @@ def compare(left: Operators, relation: Comparison, right: Any) -> Statement:
         shape = a.shape if len(a.shape) == 2 else b.shape
     else:
         shape = known_shape(relation, a, b)
-    statement = Statement(a.broadcast(shape), relation, b.broadcast(shape))
-    if all(found.has_value for found in statement.parameters().values()):
-        statement.terms()  # so that errors are raised where the comparison is written
-    return statement
+    constraint = Constraint(a.broadcast(shape), relation, b.broadcast(shape))
+    if all(found.has_value for found in constraint.parameters().values()):
+        constraint.terms()  # so that errors are raised where the comparison is written
+    return constraint
 
 
 def require_finite(left: Any, relation: str, right: Any, *sides: Affine) -> None:
@@ -279,7 +279,7 @@ def svec_of(matrix: Affine) -> Affine:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Both(NamedBlock):
+class TwoSidedBound(NamedBlock):
     r"""Keeps the absolute values of an expression below a bound, \|v\| <= b, by two rows each.
 
     Parameters
