@@ -82,6 +82,11 @@ class NamedBlock(Block):
         """The name, or the default label."""
         return self.name or self.default_label
 
+    @property
+    def kind(self) -> str:
+        """The label, written as the name of a class."""
+        return self.label.title().replace("_", "")
+
 
 @dataclass(frozen=True, eq=False)
 class Constraint(NamedBlock):
