@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import Entries
+from sdpdr.linalg import Entries, InnerProduct
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
 from sdpdr.model.terms import Equal, Term
@@ -132,3 +133,20 @@ def grid(first: Index, second: Index) -> Index:
     """All pairs of two lists of indices; the second index varies fastest."""
     i, j = np.meshgrid(first, second, indexing="ij")
     return np.column_stack([i.ravel(), j.ravel()])
+
+
+def product_pairs(shape: tuple[int, int]) -> Index:
+    """Pairs of indices of the entries of X in its lift, row by row, shape (p q, 2).
+
+    Examples
+    --------
+    >>> product_pairs((1, 2)).tolist()
+    [[0, 1], [0, 2]]
+    """
+    return grid(np.arange(shape[0]), shape[0] + np.arange(shape[1]))
+
+
+def crossed(values: Array) -> InnerProduct:
+    """The inner product of values with the upper right block of a matrix."""
+    half = sp.csr_array(0.5 * values)
+    return InnerProduct(sp.block_array([[None, half], [half.T, None]], format="csr"))
