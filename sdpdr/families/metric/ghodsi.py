@@ -21,7 +21,7 @@ from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.metric.pairs import MetricAnswer, Pairs, chosen_pairs
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.model import Model
-from sdpdr.model.blocks import Cap, Mahalanobis, Scatter, SizePrice, UnitTrace
+from sdpdr.model.language import minimize, psd, square
 
 # Eigenvalues of C closer than this, relative to its largest absolute eigenvalue, count as tied.
 _TIED = 1e-10
@@ -90,17 +90,18 @@ def ghodsi(
     minimise    ⟨C, A⟩
     over        A ∈ S^2, A ⪰ 0
     subject to  tr A = 1             unit_trace, 1 row
-                ... ⪰ 0        cap, psd cone, 3 entries
+                A ⪯ 0.6 I        cap, psd cone, 3 entries
     """
     ridge = validate.non_negative("ridge", ridge)
     pairs = chosen_pairs(X, y, similar, dissimilar, n_pairs, seed)
     n = pairs.n_features
     _require_room(n, cap)
-    blocks = (Mahalanobis(n), Scatter(contrast(pairs, normalize)), UnitTrace(n))
-    model = Model(blocks, name="ghodsi", maximize=False)
+    A = psd("A", n)
+    blocks = (minimize(A.inner(contrast(pairs, normalize))), (A.trace() == 1.0).named("unit_trace"))
+    model = Model(blocks, name="ghodsi")
     if cap < 1.0:
-        model = model + Cap(n, cap)
-    return model + SizePrice(n, ridge) if ridge > 0.0 else model
+        model = model + (A << cap * np.eye(n)).named("cap")
+    return model + (0.5 * ridge * square(A)).named("ridge") if ridge > 0.0 else model
 
 
 @checks_keywords

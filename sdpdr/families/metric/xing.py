@@ -28,9 +28,11 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.metric.pairs import MetricAnswer, Pairs, chosen_pairs
+from sdpdr.linalg import Trace
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.model import Model
-from sdpdr.model.blocks import Distances, LeadingDiagonal, LeadingTrace
+from sdpdr.model.blocks.lift import crossed
+from sdpdr.model.language import maximize, psd
 
 _EPS = float(np.finfo(float).eps)
 # Rounding of sums, in units of the last place times the square root of the number of columns. The
@@ -64,8 +66,8 @@ def xing(
 
     The same A, up to scale, maximizes the sum of distances g subject to
     :math:`\langle M_S, A\rangle \le 1`, and the least objective is :math:`1 / g^2`. That form is
-    solved, in coordinates in which :math:`M_S = I` (`sdpdr.metric.whiten`), with square roots as in
-    `sdpdr.blocks.Distances`:
+    solved, in coordinates in which :math:`M_S = I` (`sdpdr.metric.whiten`), with unit vectors in
+    place of square roots:
 
     .. math::
 
@@ -116,14 +118,22 @@ def xing(
     >>> print(model.describe())
     maximise    ⟨C, Z⟩
     over        Z ∈ S^3, Z ⪰ 0
-    subject to  Z_ii = 1                distances.unit, 2 rows
-                Σ_i c_i Z_ii ≤ 1        leading_trace, 1 row
+    subject to  Z_ii = 1                unit, 2 rows
+                Σ_i c_i Z_ii ≤ 1        trace, 1 row
     """
     pairs = chosen_pairs(X, y, similar, dissimilar, n_pairs, seed)
     white = whiten(pairs, diagonal=diagonal, ridge=ridge)
-    distances, r = Distances(white.differences), white.basis.shape[1]
-    model = Model((distances, LeadingTrace(distances.order, r)), name="xing", maximize=True)
-    return model + LeadingDiagonal(distances.order, r) if diagonal and r > 1 else model
+    q, r = white.differences.shape
+    Z = psd("Z", r + q)
+    # Z = (L, V)(L, V)^T: at best the unit vector v_p points along L^T delta_p and gives its length.
+    lengths = crossed(white.differences.T) @ Z
+    unit = (Z.diagonal()[r:] == 1.0).named("unit")
+    leading = (np.arange(r + q) < r).astype(float)
+    trace = (Trace(r + q, leading) @ Z <= 1.0).named("trace")
+    model = Model((maximize(lengths), unit, trace), name="xing")
+    if diagonal and r > 1:
+        model = model + (Z[np.triu_indices(r, 1)] == 0.0).named("diagonal")
+    return model
 
 
 def solve_xing(

@@ -14,8 +14,7 @@ from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.model import Model
-from sdpdr.model.blocks import Gram
-from sdpdr.model.blocks.propagation import FixedScaleDual, LargestMultiple, LeastEnergy, UnitEnergy
+from sdpdr.model.language import maximize, minimize, psd, scalar
 from sdpdr.program import Solution
 from sdpdr.program.point import spectrum_of
 
@@ -68,8 +67,9 @@ def mixed_label_propagation(X: Any, y: ArrayLike) -> Model:
     subject to  ⟨C, K⟩ = 1             unit_energy, 1 row
     """
     pencil = _checked(X, y).pencil
-    blocks = (Gram(pencil.order), LeastEnergy(pencil.above), UnitEnergy(pencil.below))
-    return Model(blocks, name="mixed_label_propagation", maximize=False)
+    K = psd("K", pencil.order)
+    unit = (K.inner(pencil.below) == 1.0).named("unit_energy")
+    return Model((minimize(K.inner(pencil.above)), unit), name="mixed_label_propagation")
 
 
 @checks_keywords
@@ -94,8 +94,9 @@ def mixed_label_bound(X: Any, y: ArrayLike) -> Model:
     Tong thesis, (3.4), whose Lagrangian dual this is.
     """
     pencil = _checked(X, y).pencil
-    block = LargestMultiple(pencil.above, pencil.below)
-    return Model((block,), name="mixed_label_bound", maximize=True)
+    lam = scalar("lam")
+    definite = (pencil.above - lam * pencil.below >> 0.0).named("definite")
+    return Model((maximize(lam), definite), name="mixed_label_bound")
 
 
 @checks_keywords
@@ -209,6 +210,16 @@ def _checked(X: Any, y: ArrayLike) -> LabelledGraph:
 
 
 def _fixed_scale(pencil: EnergyPencil, basis: Array, name: str) -> Model:
-    """The dual of a step in the span of some columns, the first of which has weight one."""
+    r"""The dual of a step in the span of some columns, the first of which has weight one.
+
+    By the S-lemma, the least :math:`v^T A v` over all v with :math:`v_0 = 1` and
+    :math:`v^T B v \ge 1` is the largest :math:`\gamma` with
+    :math:`A - \lambda B + (\lambda - \gamma) e_0 e_0^T \succeq 0`, :math:`\lambda \ge 0`, if some
+    v has :math:`v^T B v > 1`.
+    """
     above, below = (basis.T @ (form @ basis) for form in (pencil.above, pencil.below))
-    return Model((FixedScaleDual(above, below),), name=name, maximize=True)
+    lam, gamma = scalar("lam", nonnegative=True), scalar("gamma")
+    corner = np.zeros(above.shape)
+    corner[0, 0] = 1.0
+    definite = (above - lam * below + (lam - gamma) * corner >> 0.0).named("definite")
+    return Model((maximize(gamma), definite), name=name)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.linalg import Entries, InnerProduct, Trace
-from sdpdr.model import Block, Equal, Model, Penalize, Var
-from sdpdr.model.blocks import Cap, Gram, Scatter, Stated
-from sdpdr.program.point import VectorVariable
+from sdpdr.model import Block, Model
+from sdpdr.model.language import maximize, psd, scalar, square
 
 
 @checks_keywords
@@ -53,9 +50,9 @@ def fantope(X: ArrayLike, n_components: int = 2) -> Model:
     d = validate.positive_integer(
         "n_components", n_components, at_most=n - 1, why="below the order"
     )
-    trace = Stated("normalized", [Equal(Trace(n) @ Var("Z"), float(d))])
-    blocks = (Gram(n, "Z"), Cap(n, 1.0, "Z"), trace, Scatter(-N, "Z"))
-    return Model(blocks, name="fantope", maximize=True)
+    Z = psd("Z", n)
+    trace, cap = (Z.trace() == float(d)).named("normalized"), (Z << np.eye(n)).named("cap")
+    return Model((maximize(Z.inner(N)), cap, trace), name="fantope")
 
 
 @checks_keywords
@@ -97,15 +94,11 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
             "scale is not positive definite, so the program is unbounded. Pass one that is."
         )
     price = validate.non_negative("price", price)
-    scaled = Stated("normalized", [Equal(InnerProduct(B) @ Var("Z"), 1.0)])
-    blocks: tuple[Block, ...] = (Gram(len(A), "Z"), scaled, Scatter(-A, "Z"))
+    Z = psd("Z", len(A))
+    blocks: tuple[Block, ...] = (maximize(Z.inner(A)), (Z.inner(B) == 1.0).named("normalized"))
     if price > 0.0:
-        pairs = np.column_stack(np.triu_indices(len(A)))
-        # Entries above the diagonal occur twice.
-        weights = price * np.where(pairs[:, 0] == pairs[:, 1], 1.0, 2.0)
-        each = Entries(len(A), pairs) @ Var("Z")
-        blocks = (*blocks, Stated("entry_price", [Penalize(each, 0.0, "absolute", weights)]))
-    return Model(blocks, name="sparse_direction", maximize=True)
+        blocks = (*blocks, (price * abs(Z)).named("entries"))
+    return Model(blocks, name="sparse_direction")
 
 
 @checks_keywords
@@ -160,14 +153,11 @@ def regression(
     ridge = validate.non_negative("ridge", ridge)
     price = validate.non_negative("price", price)
     m = data.shape[1]
-    a, ones = Var("a"), sp.csr_array(np.ones((data.shape[0], 1)))
-    residuals = Penalize(data @ a + ones @ Var("a_0"), target, "square", 2.0, symbol="y_i")
-    variables = (VectorVariable("a", m), VectorVariable("a_0", 1))
-    blocks: tuple[Block, ...] = (Stated("least_squares", [residuals], variables),)
+    a, a_0 = scalar("a", m), scalar("a_0", 1)
+    blocks: tuple[Block, ...] = (square(data @ a + a_0 - target).named("least_squares"),)
     if ridge > 0.0:
-        rows = as_real(sp.eye_array(m) if penalty is None else penalty) @ a
-        blocks = (*blocks, Stated("squared_size", [Penalize(rows, 0.0, "square", 2.0 * ridge)]))
+        rows = a if penalty is None else as_real(penalty) @ a
+        blocks = (*blocks, (ridge * square(rows)).named("squared_size"))
     if price > 0.0:
-        each = sp.eye_array(m, format="csr") @ a
-        blocks = (*blocks, Stated("absolute_size", [Penalize(each, 0.0, "absolute", price)]))
+        blocks = (*blocks, (price * abs(a)).named("absolute_size"))
     return Model(blocks, name="regression")

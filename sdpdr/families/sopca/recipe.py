@@ -14,8 +14,7 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import as_numbers
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.model import Model
-from sdpdr.model.blocks.bilinear import KeptNorms, Splittings
-from sdpdr.model.blocks.spectral import Fantope, KyFan
+from sdpdr.model.language import maximize, minimize, psd, scalar, sum_largest
 
 
 @checks_keywords
@@ -64,10 +63,15 @@ def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
     6.0
     """
     stack, (k_rows, k_columns) = matrices_and_numbers(X, n_components)
-    splittings = Splittings(stack)
-    rows = KyFan(splittings.rows, k_rows, excess="V_P", level="s_P")
-    columns = KyFan(splittings.columns, k_columns, excess="V_Q", level="s_Q")
-    return Model((splittings, rows, columns), name="sopca", maximize=False)
+    _, p, q = stack.shape
+    lifts = [psd(f"W{i}", p + q) for i in range(len(stack))]
+    rows, columns = (sum(W[s, s] for W in lifts) for s in (slice(p), slice(p, None)))
+    split = [
+        (W[:p, p:] == matrix).named(f"product{i}")
+        for i, (W, matrix) in enumerate(zip(lifts, stack, strict=True))
+    ]
+    goal = minimize(sum_largest(rows, k_rows) + sum_largest(columns, k_columns))
+    return Model((goal, *split), name="sopca")
 
 
 @checks_keywords
@@ -112,8 +116,16 @@ def sopca_dual(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
     """
     stack, (k_rows, k_columns) = matrices_and_numbers(X, n_components)
     _, p, q = stack.shape
-    blocks = (Fantope(p, k_rows, "T_P"), Fantope(q, k_columns, "T_Q"), KeptNorms(stack))
-    return Model(blocks, name="sopca_dual", maximize=True)
+    T_P, T_Q, Z = psd("T_P", p), psd("T_Q", q), scalar("Z", stack.size)
+    fantopes = [
+        *((T_P.trace() == float(k_rows)).named("trace_P"), (T_P << np.eye(p)).named("cap_P")),
+        *((T_Q.trace() == float(k_columns)).named("trace_Q"), (T_Q << np.eye(q)).named("cap_Q")),
+    ]
+    kept = [
+        (np.block([[T_P, part], [part.T, T_Q]]) >> 0.0).named(f"keep{i}")
+        for i, part in enumerate(Z.reshape(stack.shape))
+    ]
+    return Model((maximize(stack.ravel() @ Z), *fantopes, *kept), name="sopca_dual")
 
 
 def matrices_and_numbers(

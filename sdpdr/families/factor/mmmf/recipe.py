@@ -9,20 +9,10 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.families.factor.mmmf.entries import Observed, observed_signs
-from sdpdr.model import Affine, AtMost, Block, Maximize, Model, Var, soften
-from sdpdr.model.blocks import (
-    DualMaxNorm,
-    Margins,
-    MaxNorm,
-    ProductLift,
-    SpectralNorm,
-    Stated,
-    TraceAtMost,
-    TraceNorm,
-)
-from sdpdr.model.terms import Term
-from sdpdr.program.point import VectorVariable
+from sdpdr.families.factor.mmmf.entries import observed_signs
+from sdpdr.linalg import Trace
+from sdpdr.model import Block, Model
+from sdpdr.model.language import maximize, minimize, pos, psd, scalar
 
 NORMS = ("trace", "max")
 # Limits of finite penalties: the square of c times ridge neither overflows nor vanishes.
@@ -72,7 +62,7 @@ def mmmf(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     Returns
     -------
     Model
-        Unsolved. ``ProductLift(shape).read(solution.gram())`` is M.
+        Unsolved. ``solution.gram()[:p, p:]`` is M.
 
     Raises
     ------
@@ -97,17 +87,19 @@ def mmmf(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     require_penalties(c)
     validate.choice("norm", norm, NORMS)
     signs = observed_signs(X)
-    lift = ProductLift(signs.shape)
-    margins = Margins(lift.entries(np.column_stack([signs.rows, signs.columns])), signs.values)
-    blocks: list[Block] = [lift, soften(margins, c) if np.isfinite(c) else margins]
-    size = TraceNorm if norm == "trace" else MaxNorm
-    blocks.append(size("Z", signs.shape))
-    if norm == "max":
-        # The signs, with zeros elsewhere, have a max-norm of at most the square root of the smaller
-        # side. Twice that excludes no solution, and any multipliers then prove a bound.
-        order, most = sum(signs.shape), 2.0 * float(np.sqrt(min(signs.shape)))
-        blocks.append(TraceAtMost(order, order * most, gram="Z"))
-    return Model(tuple(blocks), name="mmmf", maximize=False)
+    p, order = signs.shape[0], sum(signs.shape)
+    Z = psd("Z", order)
+    agreement = signs.values * Z[signs.rows, p + signs.columns]
+    margins = c * pos(1.0 - agreement) if np.isfinite(c) else agreement >= 1.0
+    if norm == "trace":
+        size = minimize(Trace(order, np.full(order, 0.5)) @ Z)
+        return Model((size, margins.named("margins")), name="mmmf")
+    t = scalar("t")
+    # The signs, with zeros elsewhere, have a max-norm of at most the square root of the smaller
+    # side. Twice that excludes no solution, and any multipliers then prove a bound.
+    most = 2.0 * float(np.sqrt(min(signs.shape)))
+    longest = (Z.diagonal() <= t).named("longest"), (Z.trace() <= order * most).named("trace")
+    return Model((minimize(t), margins.named("margins"), *longest), name="mmmf")
 
 
 @checks_keywords
@@ -153,23 +145,19 @@ def mmmf_dual(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     require_penalties(c)
     validate.choice("norm", norm, NORMS)
     signs = observed_signs(X)
-    weighted = _weighted(signs)
-    cap: Block = SpectralNorm(weighted, signs.shape, limit=1.0)
-    if norm == "max":
-        cap = DualMaxNorm(weighted, signs.shape, limit=1.0)
-    m, Q = len(signs.values), Var("Q")
-    terms: list[Term] = []
-    if np.isfinite(c):
-        terms.append(AtMost(sp.eye_array(m, format="csr") @ Q, c, symbol="c"))
-    terms.append(Maximize(np.ones((1, m)) @ Q))
-    weights = Stated("margin_multipliers", terms, [VectorVariable("Q", m, nonnegative=True)])
-    blocks = (weights, cap)
-    return Model(blocks, name="mmmf_dual", maximize=True)
-
-
-def _weighted(signs: Observed) -> Affine:
-    """Entries of Q o X, row by row, as an expression of Q."""
-    m = len(signs.values)
+    Q = scalar("Q", len(signs.values), nonnegative=True)
     position = np.ravel_multi_index((signs.rows, signs.columns), signs.shape)
-    shape = (signs.shape[0] * signs.shape[1], m)
-    return sp.csr_array((signs.values, (position, np.arange(m))), shape=shape) @ Var("Q")
+    where = (signs.values, (position, np.arange(Q.size)))
+    weighted = (sp.csr_array(where, (np.prod(signs.shape), Q.size)) @ Q).reshape(signs.shape)
+    rows, columns = map(np.eye, signs.shape)
+    if norm == "max":
+        # |P|* = min sum(a, b) / 2 with (diag a, P; P^T, diag b) psd.
+        d = scalar("d", sum(signs.shape))
+        rows, columns = np.diag(d[: len(rows)]), np.diag(d[len(rows) :])
+    ball = np.block([[rows, weighted], [weighted.T, columns]]) >> 0.0
+    blocks: list[Block] = [maximize(Q.sum()), ball.named("ball")]
+    if norm == "max":
+        blocks.append((0.5 * d.sum() <= 1.0).named("size"))
+    if np.isfinite(c):
+        blocks.append((c >= Q).named("margin_multipliers"))
+    return Model(tuple(blocks), name="mmmf_dual")

@@ -19,9 +19,8 @@ from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_size
 from sdpdr.model import Affine, AtMost, Block, Equal, InCone, Maximize, Minimize, Model, Var
 from sdpdr.model.blocks.entries import Close, LeastTrace, NonNegative, TraceAtMost
 from sdpdr.model.blocks.expressions import Stated
-from sdpdr.model.blocks.factor_norms import crossed, product_pairs
 from sdpdr.model.blocks.gram import Gram
-from sdpdr.model.blocks.lift import FactorLift, Known
+from sdpdr.model.blocks.lift import FactorLift, Known, crossed, product_pairs
 from sdpdr.model.terms import Term
 from sdpdr.program.point import PsdVariable, VectorVariable
 
