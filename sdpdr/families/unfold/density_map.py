@@ -20,11 +20,9 @@ from sdpdr.model.blocks.entries import (
     LeastTrace,
     NonNegative,
     RowSums,
-    TraceAtMost,
     UnitDiagonal,
 )
-from sdpdr.model.blocks.geomean import GeometricMean
-from sdpdr.model.blocks.metric import Enclosing, RootDeterminant
+from sdpdr.model.language import maximize, psd, root_det
 from sdpdr.program import Solution, as_dense
 
 Variant = Literal["unit", "trace"]
@@ -181,19 +179,14 @@ def mvee(X: ArrayLike) -> Model:
     --------
     >>> from sdpdr.methods import mvee
     >>> mvee([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    Gram + Enclosing + TraceAtMost + RootDeterminant + GeometricMean
+    Objective + Enclosing + Trace
     """
     points = whiten(X).points
-    m = points.shape[1]
-    root = RootDeterminant(m)
-    blocks = (
-        Gram(m + 1, "W"),
-        Enclosing(points),
-        TraceAtMost(m + 1, 1.0, gram="W"),
-        root,
-        GeometricMean(root.diagonal),
-    )
-    return Model(blocks, name="mvee", maximize=True)
+    W = psd("W", points.shape[1] + 1)
+    lifted = np.column_stack([-np.ones(len(points)), points])
+    enclosing = (W.quadratic(lifted) <= 1.0).named("enclosing")
+    trace = (W.trace() <= 1.0).named("trace")
+    return Model((maximize(root_det(W[1:, 1:])), enclosing, trace), name="mvee")
 
 
 @checks_keywords
