@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import blocks, check_block, methods
+from sdpdr import methods
 from sdpdr.bilinear import alternating, ascent, interior_point
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.sopca.bases import RunStatus
@@ -241,9 +241,3 @@ def test_the_interior_point_agrees_with_both_programs_for_two_numbers_of_columns
             recipe(stack_of(0), 5)
         with pytest.raises(ShapeError, match="one shape"):
             recipe([np.ones((2, 2)), np.ones((3, 2))])
-
-
-@pytest.mark.integration
-def test_blocks_obey_the_laws():
-    for block in (blocks.Splittings, blocks.KeptNorms):
-        assert "compilers" in check_block(block(stack_of(0, (1, 3, 2))))

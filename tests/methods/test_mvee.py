@@ -7,8 +7,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 import sdpdr
-from sdpdr import check_block, methods
-from sdpdr.blocks import Enclosing, Gram, RootDeterminant
+from sdpdr import methods
 from sdpdr.density import Ellipsoid, minimum_ellipsoid
 from sdpdr.errors import DataError, UncertifiedWarning
 
@@ -115,36 +114,3 @@ def test_too_few_steps_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         minimum_ellipsoid(CLOUD)
-
-
-# -- the blocks ------------------------------------------------------------------------------------
-
-
-def test_laws_of_the_blocks():
-    assert "compilers" in check_block(Enclosing(TRIANGLE))
-    assert "compilers" in check_block(RootDeterminant(3))
-
-
-def test_the_triangle_of_a_factorization_is_feasible_and_multiplies_to_the_determinant():
-    root = RootDeterminant(3)
-    Z = CLOUD[:5].T @ CLOUD[:5]
-    W = np.zeros((4, 4))
-    W[1:, 1:] = Z
-    C = np.linalg.cholesky(Z)
-    d = np.diag(C) ** 2
-    delta = (C / np.diag(C)) * d
-    point = {"W": W, "Delta": delta[np.tril_indices(3)]}
-    model = Gram(4, "W") + root
-    assert max(model.violations(point).values()) < 1e-10
-    assert np.prod(d) == pytest.approx(np.linalg.det(Z))
-    more = {**point, "Delta": 1.01 * point["Delta"]}
-    assert max(model.violations(more).values()) > 1e-3
-
-
-def test_enclosing_measures_points_by_the_lifted_matrix():
-    shape, center = np.array([[3.0, 1.5], [1.5, 3.0]]), np.full(2, 1.0 / 3.0)
-    z = shape @ center
-    W = np.block([[np.atleast_2d(z @ center), z[None]], [z[:, None], shape]])
-    model = Gram(3, "W") + Enclosing(np.vstack([TRIANGLE, [1.0, 1.0]]))
-    outside = (np.ones(2) - center) @ shape @ (np.ones(2) - center) - 1.0
-    assert model.violations({"W": W})["enclosing"] == pytest.approx(outside)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import blocks, methods, metric
+from sdpdr import methods, metric
 from sdpdr.errors import DataError, InfeasibleError
 from sdpdr.metric import Pairs, closed_form
 from sdpdr.program import as_dense
@@ -82,15 +82,6 @@ def test_sums_over_balanced_classes_reward_the_scatter_within():
     spread, within = means - points.mean(axis=0), points - means[label]
     S_B, S_W = 5.0 * spread.T @ spread, within.T @ within
     np.testing.assert_allclose(sums, -15.0 * S_B - 15.0 * (1.0 - 2.0 / 3.0) * S_W, atol=1e-12)
-
-
-def test_the_frobenius_ball_is_one():
-    ball = blocks.Mahalanobis(3) + blocks.FrobeniusBall(3)
-    F = np.random.default_rng(7).standard_normal((3, 2))
-    A = F @ F.T / np.linalg.norm(F @ F.T)
-    assert ball.violations({"A": 0.99 * A})["frobenius_ball"] < 1e-12
-    # The matrix inequality has the smallest eigenvalue 1 - |A|.
-    assert ball.violations({"A": 1.5 * A})["frobenius_ball"] == pytest.approx(0.5)
 
 
 def test_pairs_of_one_kind_are_enough():

@@ -6,7 +6,7 @@ import scipy.linalg as sl
 from scipy.optimize import minimize
 
 import sdpdr
-from sdpdr import blocks, check_block, methods, metric
+from sdpdr import methods, metric
 from sdpdr.errors import DataError, InfeasibleError
 from sdpdr.families.metric.xing import _bound, _gradient, answer_of, ascend
 from sdpdr.metric import Pairs, solve_xing, whiten
@@ -171,23 +171,3 @@ def test_data_without_an_optimum_are_refused():
     for ridge in (-1.0, np.nan):
         with pytest.raises(DataError, match="ridge"):
             methods.xing(X, **GIVEN, ridge=ridge)
-
-
-# -- blocks -----------------------------------------------------------------------------------
-
-STEPS = whiten(PAIRS).differences[:4]
-
-
-@pytest.mark.integration
-def test_blocks_obey_the_laws():
-    for block in (
-        blocks.Scatter(np.diag([1.0, -2.0, 3.0])),
-        blocks.UnitTrace(3),
-        blocks.Cap(3, 0.5),
-        blocks.FrobeniusBall(3),
-        blocks.SizePrice(3, 2.0),
-        blocks.Distances(STEPS),
-        blocks.LeadingTrace(7, 3),
-        blocks.LeadingDiagonal(7, 3),
-    ):
-        assert "every law holds" in check_block(block), block.label

@@ -5,8 +5,6 @@ from sdpdr.model.blocks.anchors import AnchoredIsometry as AnchoredIsometry
 from sdpdr.model.blocks.anchors import AnchoredLengths as AnchoredLengths
 from sdpdr.model.blocks.anchors import Coordinates as Coordinates
 from sdpdr.model.blocks.anchors import VarianceAboutMean as VarianceAboutMean
-from sdpdr.model.blocks.bilinear import KeptNorms as KeptNorms
-from sdpdr.model.blocks.bilinear import Splittings as Splittings
 from sdpdr.model.blocks.entries import Close as Close
 from sdpdr.model.blocks.entries import Dispersion as Dispersion
 from sdpdr.model.blocks.entries import LeastTrace as LeastTrace
@@ -17,9 +15,6 @@ from sdpdr.model.blocks.entries import RowSums as RowSums
 from sdpdr.model.blocks.entries import TraceAtMost as TraceAtMost
 from sdpdr.model.blocks.entries import UnitDiagonal as UnitDiagonal
 from sdpdr.model.blocks.expressions import Stated as Stated
-from sdpdr.model.blocks.factor_norms import MaxNorm as MaxNorm
-from sdpdr.model.blocks.factor_norms import ProductLift as ProductLift
-from sdpdr.model.blocks.factor_norms import TraceNorm as TraceNorm
 from sdpdr.model.blocks.geomean import GeometricMean as GeometricMean
 from sdpdr.model.blocks.gram import Apart as Apart
 from sdpdr.model.blocks.gram import Centered as Centered
@@ -37,34 +32,13 @@ from sdpdr.model.blocks.isometry import Relation as Relation
 from sdpdr.model.blocks.isometry import Slack as Slack
 from sdpdr.model.blocks.lift import FactorLift as FactorLift
 from sdpdr.model.blocks.lift import Known as Known
-from sdpdr.model.blocks.metric import Cap as Cap
-from sdpdr.model.blocks.metric import Distances as Distances
-from sdpdr.model.blocks.metric import Enclosing as Enclosing
-from sdpdr.model.blocks.metric import FrobeniusBall as FrobeniusBall
-from sdpdr.model.blocks.metric import LeadingDiagonal as LeadingDiagonal
-from sdpdr.model.blocks.metric import LeadingTrace as LeadingTrace
-from sdpdr.model.blocks.metric import Mahalanobis as Mahalanobis
-from sdpdr.model.blocks.metric import RootDeterminant as RootDeterminant
-from sdpdr.model.blocks.metric import Scatter as Scatter
-from sdpdr.model.blocks.metric import SizePrice as SizePrice
-from sdpdr.model.blocks.metric import UnitTrace as UnitTrace
 from sdpdr.model.blocks.moments import Localized as Localized
 from sdpdr.model.blocks.moments import MomentMatrix as MomentMatrix
 from sdpdr.model.blocks.polynomial import FactorProducts as FactorProducts
 from sdpdr.model.blocks.polynomial import Layers as Layers
 from sdpdr.model.blocks.polynomial_moments import Moments as Moments
-from sdpdr.model.blocks.propagation import FixedScaleDual as FixedScaleDual
-from sdpdr.model.blocks.propagation import LargestMultiple as LargestMultiple
-from sdpdr.model.blocks.propagation import LeastEnergy as LeastEnergy
-from sdpdr.model.blocks.propagation import UnitEnergy as UnitEnergy
 from sdpdr.model.blocks.separation import LargestMargin as LargestMargin
-from sdpdr.model.blocks.separation import Margins as Margins
 from sdpdr.model.blocks.separation import Reach as Reach
 from sdpdr.model.blocks.separation import Separation as Separation
-from sdpdr.model.blocks.spectral import DualMaxNorm as DualMaxNorm
-from sdpdr.model.blocks.spectral import Fantope as Fantope
-from sdpdr.model.blocks.spectral import KyFan as KyFan
-from sdpdr.model.blocks.spectral import SpectralNorm as SpectralNorm
-from sdpdr.model.blocks.spectral import dilation as dilation
 
 __all__ = _names(vars())

@@ -1,4 +1,4 @@
-"""Separation of classes by hyperplanes whose normals are points, and signs with a margin."""
+"""Separation of classes by hyperplanes whose normals are points, ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.linalg import Entries, Trace
-from sdpdr.model.affine import Affine, Var
+from sdpdr.model.affine import Var
 from sdpdr.model.block import Block
 from sdpdr.model.terms import AtMost, Maximize, Term
 from sdpdr.program.point import VectorVariable
@@ -129,29 +129,3 @@ class Reach(Block):
         """The bound on the trace."""
         total = float(np.sum(np.square(as_real(self.reach))))
         yield AtMost(Trace(len(self.reach)) @ Var(self.gram), total, symbol="Σ ρ_i²")
-
-
-@dataclass(frozen=True, eq=False)
-class Margins(Block):
-    r"""Gives entries of X the observed signs, :math:`Y_{ia} X_{ia} \ge 1`.
-
-    ``soften(Margins(...), c)`` is the hinge loss, :math:`c \sum \max(0, 1 - Y_{ia} X_{ia})`.
-
-    Parameters
-    ----------
-    entries : Affine
-        The m observed entries, such as ``ProductLift(shape).entries(places)``.
-    signs : array_like of shape (m,)
-        Y, 1 or -1.
-
-    References
-    ----------
-    Tong thesis, (2.24), where the inequality is the other way round, and X = 0 the optimum.
-    """
-
-    entries: Affine
-    signs: Array
-
-    def terms(self) -> Iterable[Term]:
-        """One row for each observed sign."""
-        yield AtMost(-np.asarray(self.signs, dtype=float) * self.entries, -1.0, symbol="−1")
