@@ -6,11 +6,11 @@ import pytest
 from sdpdr import blocks, check_block
 from sdpdr.blocks import (
     FactorLift,
-    Layers,
     MomentMatrix,
-    Moments,
 )
 from sdpdr.errors import ModelError
+from sdpdr.families.factor.polynomial.layers import Layers
+from sdpdr.families.factor.polynomial.moments import Moments
 from sdpdr.iterate import ConvexIteration, IterationStatus
 from sdpdr.model import AtMost, Equal, Model
 from sdpdr.model.affine import evaluate

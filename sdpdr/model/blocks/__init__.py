@@ -34,9 +34,6 @@ from sdpdr.model.blocks.lift import FactorLift as FactorLift
 from sdpdr.model.blocks.lift import Known as Known
 from sdpdr.model.blocks.moments import Localized as Localized
 from sdpdr.model.blocks.moments import MomentMatrix as MomentMatrix
-from sdpdr.model.blocks.polynomial import FactorProducts as FactorProducts
-from sdpdr.model.blocks.polynomial import Layers as Layers
-from sdpdr.model.blocks.polynomial_moments import Moments as Moments
 from sdpdr.model.blocks.separation import LargestMargin as LargestMargin
 from sdpdr.model.blocks.separation import Reach as Reach
 from sdpdr.model.blocks.separation import Separation as Separation

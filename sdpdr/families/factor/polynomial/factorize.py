@@ -18,6 +18,8 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, SolveFailedError
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
 from sdpdr.families.factor.polynomial.fit import Fit, Misfit, evaluate, inverse_image, misfit_bound
+from sdpdr.families.factor.polynomial.layers import Layers
+from sdpdr.families.factor.polynomial.moments import Moments
 from sdpdr.families.factor.polynomial.recipe import (
     Lift,
     check_signs,
@@ -25,8 +27,6 @@ from sdpdr.families.factor.polynomial.recipe import (
     known_entries,
     parts_of,
 )
-from sdpdr.model.blocks.polynomial import Layers
-from sdpdr.model.blocks.polynomial_moments import Moments
 from sdpdr.program import Solution
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.iterate.convex import ConvexIteration

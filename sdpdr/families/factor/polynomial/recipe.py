@@ -15,10 +15,10 @@ from sdpdr.base.errors import DataError, ModelError
 from sdpdr.base.estimators import as_numbers
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, require_known
+from sdpdr.families.factor.polynomial.layers import Layers
+from sdpdr.families.factor.polynomial.moments import Moments
 from sdpdr.model import Affine, Equal, Minimize, Model, Penalize
 from sdpdr.model.blocks.expressions import Stated
-from sdpdr.model.blocks.polynomial import Layers
-from sdpdr.model.blocks.polynomial_moments import Moments
 
 Lift = Literal["layers", "moments"]
 # A matrix of powers of a higher degree is beyond what solvers can do in double precision.

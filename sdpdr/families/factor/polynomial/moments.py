@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
+from sdpdr.families.factor.polynomial.layers import FactorProducts
 from sdpdr.linalg import Entries, InnerProduct
 from sdpdr.model.affine import Affine
 from sdpdr.model.block import Block
@@ -26,7 +27,6 @@ from sdpdr.model.blocks.moments import (
     multiply,
     values,
 )
-from sdpdr.model.blocks.polynomial import FactorProducts
 from sdpdr.program.point import Value, as_dense
 
 
@@ -38,7 +38,7 @@ class Moments(FactorProducts):
 
     Parameters
     ----------
-    n_rows, n_columns, pairs, n_components, degree, anchors : see `sdpdr.blocks.FactorProducts`
+    n_rows, n_columns, pairs, n_components, degree, anchors : see `FactorProducts`
     misfit : bool, default False
         Choose the monomials so that the matrix holds the *squares* of :math:`g(t_{ij})`: 1, the
         entries of W and H, and products, up to D, of equally many entries of W and of H.
@@ -47,7 +47,7 @@ class Moments(FactorProducts):
     Examples
     --------
     >>> import numpy as np
-    >>> from sdpdr.blocks import Moments
+    >>> from sdpdr.families.factor.polynomial.moments import Moments
     >>> every = np.argwhere(np.ones((2, 2)))
     >>> Moments(2, 2, every).matrix.order, Moments(2, 2, every, misfit=True).matrix.order
     (15, 18)

@@ -3,7 +3,7 @@ r"""Represent :math:`g(W_i \cdot H_j)` by matrices of a given rank, in layers.
 For given pairs ij, matrices hold the powers of
 :math:`t_{ij} = W_i \cdot H_j = \sum_l w_{il} h_{jl}`. Their first columns, below the fixed corner,
 hold the factors, so that an iteration may start at factors and read factors from its result.
-`sdpdr.blocks.Moments` does the same with one matrix.
+`Moments` of `sdpdr.families.factor.polynomial.moments` does the same with one matrix.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ class Layers(FactorProducts):
 
     Parameters
     ----------
-    n_rows, n_columns, pairs, n_components, degree, anchors : see `sdpdr.blocks.FactorProducts`
+    n_rows, n_columns, pairs, n_components, degree, anchors : see `FactorProducts`
     unknown : bool, default False
         Whether the coefficients from the second on are unknown; the first is then 1.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sdpdr.blocks import Layers
+    >>> from sdpdr.families.factor.polynomial.layers import Layers
     >>> layers = Layers(3, 2, np.array([[0, 0], [2, 1]]))
     >>> dict(layers.ranks)
     {'Z': 1, 't_0_0': 1, 't_2_1': 1}
