@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from sdpdr import graphs
 from sdpdr.blocks import (
@@ -10,12 +9,10 @@ from sdpdr.blocks import (
     AnchoredLengths,
     Band,
     Coordinates,
+    Dispersion,
     Gram,
-    LargestMargin,
-    Reach,
     Separation,
     Slack,
-    VarianceAboutMean,
 )
 from sdpdr.errors import DataError, ModelError, ShapeError
 from sdpdr.model import Model, check_block, soften
@@ -27,20 +24,19 @@ LABELS = np.array([0, 1, -1, 0, 1, 2])
 ANCHORS = np.array([0, 5])
 PLACES = np.array([[0.0, 1.0], [2.0, -1.0]])
 COUNTS = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0])
+FRAME = positions(6, ANCHORS, PLACES)
 
 BLOCKS = {
     "separation": Separation(LABELS, [0], 0.5),
     "separation, three anchors": Separation(LABELS, [0, 1, 5], 0.5),
-    "separation, priced": soften(Separation(LABELS, [1], 0.5), 3.0),
-    "largest margin": LargestMargin(LABELS, [0]),
-    "reach": Reach(np.arange(1.0, 7.0)),
+    "separation, penalized": soften(Separation(LABELS, [1], 0.5), 3.0),
     "coordinates": Coordinates(4, 2),
     "lengths, inequality": AnchoredIsometry(GRAPH, ANCHORS, PLACES),
     "lengths, equality": AnchoredIsometry(GRAPH, ANCHORS, PLACES, "equality"),
     "lengths, band": AnchoredIsometry(GRAPH, ANCHORS, PLACES, Band(0.1)),
     "lengths, slack": AnchoredIsometry(GRAPH, ANCHORS, PLACES, Slack(2.0, relative=True)),
-    "variance about the mean": VarianceAboutMean(sp.eye_array(6, format="csr"), COUNTS),
-    "variance with anchors": VarianceAboutMean(positions(6, ANCHORS, PLACES), COUNTS, "Z"),
+    "variance about the mean": Dispersion(6, COUNTS),
+    "variance with anchors": Dispersion(6, COUNTS, gram="Z", vectors=FRAME),
 }
 
 
@@ -76,9 +72,7 @@ def test_lengths_and_variance_are_those_of_the_points():
     found = model.violations({"Z": Z})
     assert found["coordinates"] == pytest.approx(0.0, abs=1e-15)
     assert found["isometry"] == pytest.approx(np.max(np.abs(q - GRAPH.sqdist)[~both]))
-    variance = Model(
-        (Coordinates(4, 2), VarianceAboutMean(positions(6, ANCHORS, PLACES), COUNTS, "Z"))
-    )
+    variance = Model((Coordinates(4, 2), Dispersion(6, COUNTS, gram="Z", vectors=FRAME)))
     mean = COUNTS @ points / COUNTS.sum()
     expected = COUNTS @ np.sum((points - mean) ** 2, axis=1)
     assert variance.objective({"Z": Z}) == pytest.approx(expected)

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import check_block, graphs
+from sdpdr import graphs, methods
 from sdpdr.errors import DataError, InfeasibleError, ModelError
 from sdpdr.iterate import IterationStatus, rank_constrained
 from sdpdr.linalg import SquaredEdgeLengths
-from sdpdr.model.blocks.gram import VarianceFloor
 
 PATH = graphs.path([1.0] * 4)
 GRAM = {"solver": "clarabel", "form": "gram"}
@@ -66,15 +65,10 @@ def test_ranks_shares_and_retries_without_a_program_are_refused(options, words):
         rank_constrained(PATH, **{"rank": 1, **options})
 
 
-# -- the recipe and its block --------------------------------------------------------------------
-
-
-def test_the_floor_obeys_the_laws_of_blocks():
-    check_block(VarianceFloor(4, 2.0))
-    check_block(VarianceFloor(3, 2.0, np.array([1.0, 2.0, 3.0])))
+# -- the recipe ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("least", [0.0, -1.0, np.nan, np.inf])
 def test_a_floor_must_be_positive(least):
     with pytest.raises(ModelError, match="positive"):
-        VarianceFloor(3, least)
+        methods.isometric(PATH, variance=least)

@@ -24,8 +24,9 @@ from sdpdr.families.unfold.mvu import mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import Band, Relation, Slack, Variance
-from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, VarianceAboutMean, positions
-from sdpdr.model.blocks.separation import Reach
+from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, positions
+from sdpdr.model.blocks.entries import Dispersion
+from sdpdr.model.language import psd
 from sdpdr.program import Solution
 
 # Relative violation of a length by anchors that counts as a rounding error.
@@ -123,7 +124,9 @@ def anchored_mvu(
         # |y_j| <= |a_k| + path from k to j; with this row, multipliers prove a bound.
         norms = np.linalg.norm(known.centred, axis=1)
         reach = np.min(norms[:, None] + paths[:, known.unknown], axis=0)
-        limits = (Reach(np.append(np.ones(known.centred.shape[1]), reach), "Z"),)
+        r = known.centred.shape[1]
+        Z = psd("Z", r + reach.size)
+        limits = ((Z.trace() <= r + float(reach @ reach)).named("reach"),)
     validate.choice("about", about, ("mean", "anchors"))
     _warn_of_few(known)
     r, unknown = known.centred.shape[1], known.unknown
@@ -131,7 +134,7 @@ def anchored_mvu(
     counts = np.asarray(graph.counts, dtype=float)
     objective: Block
     if about == "mean":
-        objective = VarianceAboutMean(vectors, counts, "Z")
+        objective = Dispersion(graph.n, counts, gram="Z", vectors=vectors)
     else:
         objective = Variance(r + unknown.size, np.append(np.zeros(r), counts[unknown]), "Z")
     blocks = (

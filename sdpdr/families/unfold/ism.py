@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base.advice import either
@@ -17,8 +16,9 @@ from sdpdr.families.unfold.mvu import mfnu, mvu, stretch_of
 from sdpdr.graphs import FurthestPairs, NeighborGraph
 from sdpdr.model import Block, Model, soften
 from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Variance
-from sdpdr.model.blocks.anchors import VarianceAboutMean
-from sdpdr.model.blocks.separation import LargestMargin, Reach, Separation
+from sdpdr.model.blocks.entries import Dispersion
+from sdpdr.model.blocks.separation import Separation
+from sdpdr.model.language import maximize, psd, scalar
 
 Furthest: TypeAlias = "FurthestPairs | Literal['auto', 'all']"
 
@@ -95,7 +95,7 @@ def ism(
     >>> from sdpdr import graphs
     >>> line = graphs.path([1.0, 1.0, 1.0])
     >>> ism(line, ["a", None, None, "b"], margin=0.5, furthest="all")
-    Gram + Lengths + VarianceAboutMean + Separation + Reach
+    Gram + Lengths + Dispersion + Separation + Reach
     """
     unfolding = _unfolding(graph, furthest, isometry)
     if y is None or not encoded(y)[0].size:
@@ -115,7 +115,7 @@ def ism(
     blocks = [b for b in unfolding.blocks if not isinstance(b, (Centered, Variance))]
     if furthest == "all":
         counts = np.asarray(graph.counts, dtype=float)
-        blocks.append(VarianceAboutMean(sp.eye_array(graph.n, format="csr"), counts))
+        blocks.append(Dispersion(graph.n, counts))
     reach = _reach(labels, isometry, gamma, excess)
     return Model((*blocks, separation, *reach), name="ism")
 
@@ -162,11 +162,10 @@ def separation_margin(
     1.0
     """
     labels = labelled(graph, y, anchors)
-    blocks = (
-        Gram(graph.n),
-        Isometry(graph, isometry),
-        LargestMargin(labels.codes, labels.anchors),
-    )
+    t = scalar("margin", 1, nonnegative=True)
+    sides = Separation(labels.codes, labels.anchors).sides
+    separation = (sides >= t).named("separation")
+    blocks = (Gram(graph.n), Isometry(graph, isometry), separation, maximize(t))
     return Model((*blocks, *_reach(labels, isometry)), name="separation_margin")
 
 
@@ -212,6 +211,14 @@ def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: 
 def _reach(
     labels: Labelled, isometry: Relation, margin: float = 0.0, excess: float = 0.0
 ) -> tuple[Block, ...]:
-    """The redundant bound on the trace, unless lengths may grow without bound."""
+    """The redundant bound on the trace, unless lengths may grow without bound.
+
+    No point is further from the origin than its reach. With this row, multipliers of any accuracy
+    prove a bound, at any size.
+    """
     stretch = stretch_of(isometry)
-    return () if np.isinf(stretch) else (Reach(labels.reach(margin, stretch, excess)),)
+    if np.isinf(stretch):
+        return ()
+    reach = labels.reach(margin, stretch, excess)
+    K = psd("K", reach.size)
+    return ((K.trace() <= float(reach @ reach)).named("reach"),)

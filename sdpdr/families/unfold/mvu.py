@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, InfeasibleError, RigidGraphWarning, warn
+from sdpdr.base.errors import DataError, InfeasibleError, ModelError, RigidGraphWarning, warn
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics
 from sdpdr.graphs.pairs import sorted_pairs
+from sdpdr.linalg import Trace
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import (
     Apart,
@@ -20,8 +21,8 @@ from sdpdr.model.blocks import (
     Slack,
     Spread,
     Variance,
-    VarianceFloor,
 )
+from sdpdr.model.language import psd
 
 
 @checks_keywords
@@ -130,7 +131,10 @@ def isometric(
     """
     blocks = placements(graph, isometry)
     if variance is not None:
-        blocks = (*blocks, VarianceFloor(graph.n, variance, graph.masses))
+        if not 0.0 < variance < np.inf:
+            raise ModelError(f"the least variance must be positive; it is {variance}.")
+        floor = Trace(graph.n, graph.masses) @ psd("K", graph.n) >= variance
+        blocks = (*blocks, floor.named("variance_floor"))
     return Model(blocks, name="isometric", maximize=False)
 
 

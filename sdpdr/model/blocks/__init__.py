@@ -4,7 +4,6 @@ from sdpdr.base.gather import names as _names
 from sdpdr.model.blocks.anchors import AnchoredIsometry as AnchoredIsometry
 from sdpdr.model.blocks.anchors import AnchoredLengths as AnchoredLengths
 from sdpdr.model.blocks.anchors import Coordinates as Coordinates
-from sdpdr.model.blocks.anchors import VarianceAboutMean as VarianceAboutMean
 from sdpdr.model.blocks.entries import Close as Close
 from sdpdr.model.blocks.entries import Dispersion as Dispersion
 from sdpdr.model.blocks.entries import LeastTrace as LeastTrace
@@ -22,7 +21,6 @@ from sdpdr.model.blocks.gram import Dependence as Dependence
 from sdpdr.model.blocks.gram import Gram as Gram
 from sdpdr.model.blocks.gram import Spread as Spread
 from sdpdr.model.blocks.gram import Variance as Variance
-from sdpdr.model.blocks.gram import VarianceFloor as VarianceFloor
 from sdpdr.model.blocks.isometry import Actions as Actions
 from sdpdr.model.blocks.isometry import Band as Band
 from sdpdr.model.blocks.isometry import Coinciding as Coinciding
@@ -34,8 +32,6 @@ from sdpdr.model.blocks.lift import FactorLift as FactorLift
 from sdpdr.model.blocks.lift import Known as Known
 from sdpdr.model.blocks.moments import Localized as Localized
 from sdpdr.model.blocks.moments import MomentMatrix as MomentMatrix
-from sdpdr.model.blocks.separation import LargestMargin as LargestMargin
-from sdpdr.model.blocks.separation import Reach as Reach
 from sdpdr.model.blocks.separation import Separation as Separation
 
 __all__ = _names(vars())

@@ -17,7 +17,7 @@ from sdpdr.model.affine import Var
 from sdpdr.model.block import Block
 from sdpdr.model.blocks.isometry import Relation, related
 from sdpdr.model.blocks.lift import FactorLift
-from sdpdr.model.terms import AtMost, Equal, Maximize, Term
+from sdpdr.model.terms import AtMost, Equal, Term
 from sdpdr.program.point import PsdVariable
 
 
@@ -150,31 +150,3 @@ def positions(n: int, anchors: Index, coordinates: Array) -> sp.csr_array:
     column = np.concatenate([np.tile(np.arange(r), p), r + np.arange(unknown.size)])
     value = np.concatenate([np.ravel(coordinates), np.ones(unknown.size)])
     return sp.csr_array((value, (row, column)), shape=(n, r + unknown.size))
-
-
-@dataclass(frozen=True, eq=False)
-class VarianceAboutMean(Block):
-    r"""Maximises the variance of points about their own mean, wherever the origin is.
-
-    :math:`\sum_i c_i |p_i|^2 - |\sum_i c_i p_i|^2 / \sum_i c_i`, where points are linear in the
-    columns of a root of the Gram matrix: :math:`p_i^T p_j = f_i^T K f_j`.
-
-    Parameters
-    ----------
-    vectors : array or sparse array of shape (n, order)
-        The f_i; the identity for points whose Gram matrix is K itself.
-    weights : array of shape (n,)
-        c, the number of points that each stands for.
-    gram : str, default "K"
-    """
-
-    vectors: sp.csr_array
-    weights: Array
-    gram: str = "K"
-
-    def terms(self) -> Iterable[Term]:
-        """Sum of squares minus that of the mean."""
-        c = np.asarray(self.weights, dtype=float)
-        squares = c[None, :] @ QuadraticForms(self.vectors)
-        mean = QuadraticForms((c @ self.vectors)[None, :])
-        yield Maximize(squares @ Var(self.gram) - (1.0 / c.sum()) * mean @ Var(self.gram))

@@ -11,7 +11,16 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError
-from sdpdr.linalg import Combined, Diagonal, Entries, Products, QuadraticForms, Summed, Trace
+from sdpdr.linalg import (
+    Combined,
+    Diagonal,
+    Entries,
+    LinearMap,
+    Products,
+    QuadraticForms,
+    Summed,
+    Trace,
+)
 from sdpdr.linalg.letters import Letters, Words
 from sdpdr.linalg.svec import SQRT2, selection, svec, svec_index, svec_size
 from sdpdr.model.affine import Var
@@ -201,18 +210,26 @@ class Dispersion(Block):
     most : bool, default True
         Maximise rather than minimise.
     gram : str, default "K"
+    vectors : array or sparse array of shape (n, order), optional
+        Vectors :math:`f_i` with :math:`p_i^T p_j = f_i^T K f_j`, if inner products of the points
+        are not entries of K.
     """
 
     n: int
     weights: Array | None = None
     most: bool = True
     gram: str = "K"
+    vectors: Array | sp.csr_array | None = None
 
     def terms(self) -> Iterable[Term]:
         """The sum of squares minus that of the mean."""
         c = np.ones(self.n) if self.weights is None else np.asarray(self.weights, dtype=float)
-        mean = (1.0 / c.sum()) * QuadraticForms(c[None, :])
-        variance = Trace(self.n, self.weights) @ Var(self.gram) - mean @ Var(self.gram)
+        squares: LinearMap = Trace(self.n, self.weights)
+        total = c
+        if self.vectors is not None:
+            squares, total = c[None, :] @ QuadraticForms(self.vectors), c @ self.vectors
+        mean = (1.0 / c.sum()) * QuadraticForms(total[None, :])
+        variance = squares @ Var(self.gram) - mean @ Var(self.gram)
         yield Maximize(variance) if self.most else Minimize(variance)
 
 

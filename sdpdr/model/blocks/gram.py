@@ -1,4 +1,4 @@
-"""The Gram matrix: centring, variance and its limits, pairs pulled apart, side information."""
+"""The Gram matrix: centring, variance, pairs pulled apart, side information."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import ModelError
 from sdpdr.linalg import Products, QuadraticForms, SquaredEdgeLengths, Trace
 from sdpdr.model.affine import Var
 from sdpdr.model.block import Block, Declaration
@@ -90,54 +89,6 @@ class Variance(Block):
     def terms(self) -> Iterable[Term]:
         """Maximise the (weighted) trace."""
         yield Maximize(Trace(self.n, self.weights) @ Var(self.gram))
-
-
-@dataclass(frozen=True, eq=False)
-class VarianceFloor(Block):
-    r"""Bounds the variance of centred points from below, :math:`\operatorname{tr} K \ge v`.
-
-    Parameters
-    ----------
-    n : int
-        Number of points.
-    least : float
-        v, positive.
-    weights : array of shape (n,), optional
-        How many points each node stands for; the variance is then the sum of :math:`c_i K_{ii}`.
-    gram : str, default "K"
-
-    Raises
-    ------
-    ModelError
-        If the floor is not positive.
-
-    References
-    ----------
-    Vasiloglou thesis, section 6.2, (2.103).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sdpdr.blocks import VarianceFloor
-    >>> from sdpdr.blocks import Gram
-    >>> (Gram(3) + VarianceFloor(3, 2.0)).violations({"K": np.eye(3)})["variance_floor"]
-    0.0
-    """
-
-    n: int
-    least: float
-    weights: Array | None = None
-    gram: str = "K"
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.least) and self.least > 0.0):
-            raise ModelError(f"the least variance must be positive; it is {self.least}.")
-
-    def terms(self) -> Iterable[Term]:
-        """Tr K >= v, written with its sides negated."""
-        yield AtMost(
-            -(Trace(self.n, self.weights) @ Var(self.gram)), -float(self.least), symbol="-v"
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Index, as_real
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError
-from sdpdr.linalg import Entries, Trace
-from sdpdr.model.affine import Var
+from sdpdr.linalg import Entries
+from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
-from sdpdr.model.terms import AtMost, Maximize, Term
-from sdpdr.program.point import VectorVariable
+from sdpdr.model.terms import AtMost, Term
 
 UNLABELLED = -1
 
@@ -45,7 +44,7 @@ class Separation(Block):
         Class of each point, -1 where it is not known.
     anchors : array_like of int
         Points with a label, one for each class to be set apart.
-    margin : float
+    margin : float, default 1
         :math:`\gamma > 0`, in units of squared length.
     gram : str, default "K"
 
@@ -56,7 +55,7 @@ class Separation(Block):
 
     labels: Index
     anchors: Index
-    margin: float
+    margin: float = 1.0
     gram: str = "K"
 
     def __post_init__(self) -> None:
@@ -66,66 +65,12 @@ class Separation(Block):
                 "shrink to zero, which satisfies every row and separates nothing."
             )
 
+    @property
+    def sides(self) -> Affine:
+        """The values :math:`s_i K_{Ai}`."""
+        pairs, signs = _rows(self.labels, self.anchors)
+        return signs * Entries(len(self.labels), pairs) @ Var(self.gram)
+
     def terms(self) -> Iterable[Term]:
         """One row for each anchor and labelled point."""
-        pairs, signs = _rows(self.labels, self.anchors)
-        sides = -signs * Entries(len(self.labels), pairs) @ Var(self.gram)
-        yield AtMost(sides, -float(self.margin), symbol="−γ")
-
-
-@dataclass(frozen=True, eq=False)
-class LargestMargin(Block):
-    r"""Maximises the margin t of `Separation`: :math:`s_i K_{Ai} \ge t` for all its rows.
-
-    Parameters
-    ----------
-    labels, anchors, gram
-        As for `Separation`.
-    margin : str, default "margin"
-        Name of the scalar t, which this block declares.
-    """
-
-    labels: Index
-    anchors: Index
-    gram: str = "K"
-    margin: str = "margin"
-
-    @property
-    def label(self) -> str:
-        """The label of `Separation`, whose rows these are."""
-        return "separation"
-
-    def variables(self) -> Iterable[VectorVariable]:
-        """The margin."""
-        yield VectorVariable(self.margin, 1, nonnegative=True)
-
-    def terms(self) -> Iterable[Term]:
-        """The rows, and the margin to maximise."""
-        pairs, signs = _rows(self.labels, self.anchors)
-        sides = -signs * Entries(len(self.labels), pairs) @ Var(self.gram)
-        t = Var(self.margin)
-        yield AtMost(np.ones((len(pairs), 1)) @ t + sides, 0.0)
-        yield Maximize(np.ones((1, 1)) @ t)
-
-
-@dataclass(frozen=True, eq=False)
-class Reach(Block):
-    r"""Bounds the trace, given that other rows keep points within :math:`\rho_i` of the origin.
-
-    The single row :math:`\operatorname{tr} K \le \sum_i \rho_i^2` is redundant. With it,
-    multipliers of any accuracy prove a bound, at any size.
-
-    Parameters
-    ----------
-    reach : array_like of shape (n,)
-        :math:`\rho_i`, plain lengths.
-    gram : str, default "K"
-    """
-
-    reach: Array
-    gram: str = "K"
-
-    def terms(self) -> Iterable[Term]:
-        """The bound on the trace."""
-        total = float(np.sum(np.square(as_real(self.reach))))
-        yield AtMost(Trace(len(self.reach)) @ Var(self.gram), total, symbol="Σ ρ_i²")
+        yield AtMost(-self.sides, -float(self.margin), symbol="−γ")
