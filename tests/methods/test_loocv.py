@@ -1,5 +1,7 @@
 """Leave-one-out unfolding: oracles, the bound of the means, degenerate forms, refusals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -275,6 +277,23 @@ def test_where_folding_falls_short_the_program_is_solved_as_it_is_written(graph,
     assert found.certified(1e-6)
     assert not any(map(is_by_folding, found.runs))
     np.testing.assert_allclose(found.value, solved.value, rtol=2e-6)
+
+
+@pytest.mark.parametrize("has_point", [True, False])
+def test_where_folding_is_stopped_the_larger_program_is_not_tried(graph, monkeypatch, has_point):
+    solves = []
+
+    def stopped(model, **options):
+        solves.append(model)
+        found = sdpdr.solve(model, **options)
+        return replace(found, status=Status.TIME_LIMIT, values=found.values if has_point else {})
+
+    monkeypatch.setattr("sdpdr.families.unfold.loocv_by_fold.solve", stopped)
+    found = iterate.solve_loocv(graph, 10.0 * TRACE, Band(0.1), tol=1e-5)
+    assert len(solves) == 1
+    assert bool(found.values) is has_point
+    assert found.status is (Status.SOLVED if has_point else Status.TIME_LIMIT)
+    assert found.bound >= found.value if has_point else found.bound > 0.0
 
 
 def test_a_trace_that_no_kernel_has_is_infeasible_by_folding_too():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
@@ -19,12 +18,10 @@ from sdpdr.program import Factor, Solution, Status
 from sdpdr.program.point import Point, Value
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
-from sdpdr.solving.grade import ended_as, proved, with_proofs, with_status
+from sdpdr.solving.grade import CUT_SHORT, ended_as, proved, with_proofs, with_status
 from sdpdr.solving.proofs import AT_LEAST, Prover
 from sdpdr.solving.solve import solve
 
-# Share of the time limit for folding; the program as written has the rest.
-_FOR_FOLDING = 0.4
 # Seconds for proofs after an interruption or a limit.
 _SOON = 1.0
 # Relative gap requested by default.
@@ -57,7 +54,8 @@ def solve_loocv(
     multipliers of lengths are those of the folded kernel, that of the trace is
     :math:`(N - 1) / N`, the others are zero, and all f have equal weights. Otherwise, for few
     points or a small trace, `sdpdr.methods.loocv` is solved as written, with a constraint for every
-    pair of points.
+    pair of points, in the time that is left. If folding itself was stopped, its best point is
+    returned: the program as written is larger.
 
     Parameters
     ----------
@@ -65,7 +63,7 @@ def solve_loocv(
         As for `sdpdr.methods.loocv`, whose errors it raises.
     isometry : {"equality"} or blocks.Band, default "equality"
     tol, time_limit, seed
-        As for `sdpdr.solve`. Folding gets four tenths of the time.
+        As for `sdpdr.solve`.
 
     Returns
     -------
@@ -82,24 +80,19 @@ def solve_loocv(
     """
     deadline = Deadline(time_limit)
     model = loocv(graph, trace, isometry=isometry)
-    for_folding = deadline.left(_FOR_FOLDING * deadline.seconds)
-    folded = solve(fold(graph, isometry), tol=tol, time_limit=for_folding, seed=seed)
-    interrupted = folded.status is Status.INTERRUPTED
+    folded = solve(fold(graph, isometry), tol=tol, time_limit=deadline.left(), seed=seed)
     sdp, limit = model.to_sdp(), next(b.limit for b in model.blocks if isinstance(b, TraceAtMost))
     point = _lifted(model, sdp, graph, folded, limit)
     # An upper bound: the arithmetic mean if the centred trace were zero.
     count = float(np.sum(graph.counts))
     largest = (count - 1.0) / count * limit
-    loss = inf
+    if folded.status in CUT_SHORT:
+        return _graded(model, sdp, folded, point, largest, _SOON)
     if point is not None and folded.bound is not None:
         loss = (largest - folded.bound) / sdp.report(sdp.primal_value(point.values)) - 1.0
-    if point is not None and (interrupted or loss <= (_TOLERANCE if tol is None else tol)):
-        return _graded(
-            model, sdp, folded, point, largest, _SOON if interrupted else deadline.left()
-        )
-    seconds = deadline.left(_SOON if interrupted else inf)
-    found = solve(model, tol=tol, time_limit=seconds, seed=seed)
-    return replace(found, status=Status.INTERRUPTED) if interrupted else found
+        if loss <= (_TOLERANCE if tol is None else tol):
+            return _graded(model, sdp, folded, point, largest, deadline.left())
+    return solve(model, tol=tol, time_limit=deadline.left(), seed=seed)
 
 
 def _lifted(
@@ -132,17 +125,23 @@ def _lifted(
 
 
 def _graded(
-    model: Model, sdp: SDP, folded: Solution, point: Point, largest: float, seconds: float | None
+    model: Model,
+    sdp: SDP,
+    folded: Solution,
+    point: Point | None,
+    largest: float,
+    seconds: float | None,
 ) -> Solution:
     """A lifted point as a solution: the folded trace bounds it, the whole program verifies it."""
     deadline = Deadline(seconds)
-    stopped = folded.status is Status.INTERRUPTED
     given = replace(
         folded,
-        status=Status.INTERRUPTED if stopped else Status.INACCURATE,
-        values=point.values,
-        duals=point.duals,
-        value=sdp.report(sdp.primal_value(point.values)),
+        status=folded.status if folded.status in CUT_SHORT else Status.INACCURATE,
+        values={} if point is None else point.values,
+        duals={} if point is None else point.duals,
+        value=folded.value if point is None else sdp.report(sdp.primal_value(point.values)),
+        attained=None,
+        bound=None if folded.bound is None else largest - folded.bound,
         claimed=replace(folded.claimed, value=None),
         # Faces and history belong to another program.
         exposures=(),
@@ -152,6 +151,8 @@ def _graded(
         of_model=True,
         shapes=model.shapes,
     )
+    if point is None:
+        return given
     if folded.bound is None:
         return proved(sdp, given, deadline)
     # A bound proved from rows for all pairs would leave no time to prove the value.
