@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -117,6 +118,13 @@ def test_in_a_pipeline_and_in_cross_validation():
     ).fit(X)
     assert search.best_params_["n_neighbors"] in (4, 8)
     assert np.all(search.cv_results_["mean_test_score"] < 1.0)
+
+
+def test_a_step_of_a_pipeline_without_a_map_is_told_which_parameter_gives_one():
+    X, y = np.random.default_rng(0).standard_normal((12, 3)), np.arange(12) % 2
+    with pytest.raises(TypeError, match="MVU.* has no transform.*pass extension='kernel'"):
+        make_pipeline(sdpdr.MVU(), LogisticRegression()).fit(X, y)
+    assert not hasattr(sdpdr.MVU(), "transform")
 
 
 def test_points_that_the_graph_dropped_serve_no_map():

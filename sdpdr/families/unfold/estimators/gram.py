@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -45,6 +46,8 @@ EXACT_LENGTHS = (
 )
 # Seconds for programs if no limit, solver or form is requested.
 PATIENCE = 60.0
+# The functions of scikit-learn's pipelines and unions that look whether a step has `transform`.
+_STEPS_CHECKED = ("_validate_steps", "_validate_transformers")
 # Share of the squared length of edges below which they count as lost.
 _KEPT = 0.5
 
@@ -57,12 +60,21 @@ def more_time(seconds: float | None) -> str:
 
 def _require_extension(estimator: Placing) -> None:
     """Raise an error if no map was requested."""
-    if estimator.extension is None:
-        raise AttributeError(
-            "the embedding is of the points of the fit alone; pass extension='kernel' (or another "
-            "kind, see sdpdr.extend.fit_extension) for a map of all points, which gives transform, "
-            "trust and score."
+    if estimator.extension is not None:
+        return
+    advice = (
+        "the embedding is of the points of the fit alone; pass extension='kernel' (or another "
+        "kind, see sdpdr.extend.fit_extension) for a map of all points, which gives transform, "
+        "trust and score."
+    )
+    # A pipeline asks by `hasattr`, which hides an AttributeError, and raises a TypeError that gives
+    # no advice. Two frames up is whoever looked for the method.
+    if sys._getframe(2).f_code.co_name in _STEPS_CHECKED:
+        name = type(estimator).__name__
+        raise DataTypeError(
+            f"{name}() has no transform, which a step of a pipeline needs: {advice}"
         )
+    raise AttributeError(advice)
 
 
 class _Framed(Named):
