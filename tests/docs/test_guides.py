@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import warnings
 from operator import attrgetter
@@ -147,3 +148,10 @@ def test_the_page_of_documents_leaves_out_no_method_and_no_picture():
     assert {name for name in pictures if f"/{name}>" not in documents()} == set()
     pages = {p.stem for p in (DOCS / "methods").glob("*.rst")} - {"index"}
     assert {name for name in pages if f"/{name}>" not in documents()} == set()
+
+
+@pytest.mark.nightly
+def test_every_system_of_the_documents_works(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
+    failed = importlib.import_module("documents").main([])
+    assert not failed, [x for x in capsys.readouterr().out.splitlines() if "FAILS" in x]
