@@ -255,7 +255,8 @@ class Semidefinite(Cone):
         return Congruence(self, s)
 
     def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
-        t = ratio(s, z / np.sqrt(self.weight))
+        root = np.sqrt(self.weight)  # so that both have lengths that do not depend on the basis
+        t = ratio(root * s, z / root)
         values, Q = np.linalg.eigh(self.matrices(s) - t[..., None] * self.matrices(z / self.weight))
         x, other = split(values, mu * t)
         X, Z = ((Q * v[:, None]) @ Q.transpose(0, 2, 1) for v in (x, other / t))

@@ -13,7 +13,7 @@ from sdpdr import Status, graphs, methods, minimize, psd, scalar, square
 from sdpdr.certify import answer as answers
 from sdpdr.certify.answer import ProofInterruptedError, is_small, prove_answer
 from sdpdr.certify.complement import complement
-from sdpdr.certify.standard import standard
+from sdpdr.certify.standard import as_written, standard
 from sdpdr.linalg import (
     Diagonal,
     Entries,
@@ -49,6 +49,30 @@ def entries(pairs, rhs, n):
 def dense(label, coefficients, side, relation="=="):
     side = np.array([side], dtype=float)
     return Rows(label, relation, {"X": InnerProduct(np.array(coefficients, dtype=float))}, side)
+
+
+# -- programs as flat ones ------------------------------------------------------------------------
+
+
+def test_a_program_as_it_is_written_has_every_entry_and_the_units_that_were_given():
+    sdp = methods.mvu(graphs.path([3.0, 4.0])).to_sdp()
+    written, confined = as_written(sdp), standard(sdp)
+    assert written.flat.c.tolist() == [-1.0, 0.0, -1.0, 0.0, 0.0, -1.0]
+    assert written.flat.E.shape[0] == 3
+    assert written.units.cost == 1.0
+    assert (confined.flat.c.size, confined.flat.E.shape[0]) == (3, 0)
+
+
+def test_entries_that_no_double_times_the_root_of_two_makes_have_radii_in_their_rows():
+    C = np.array([[20.0, 1.0, 5.0], [1.0, 30.0, 10.0], [5.0, 10.0, 50.0]])
+    stored = svec(C)
+    stored[[3, 4]] = 7.0, 15.0
+    t = VectorVariable("t", 1)
+    limit = Lmi("limit", 3, {"t": VectorMap(-svec(np.eye(3))[:, None])}, stored)
+    flat = standard(SDP((t,), {"t": VectorMap(np.ones((1, 1)))}, (), (limit,))).flat
+    radii = flat.around.A.toarray()
+    assert not np.any(radii[:, :-1])
+    assert np.flatnonzero(radii[:, -1]).tolist() == [3, 4]
 
 
 # -- no point, or no limit ------------------------------------------------------------------------

@@ -112,6 +112,26 @@ def test_what_is_on_the_path_stays_where_it_is():
         np.testing.assert_allclose(x, s, rtol=1e-3, atol=1e-3 * np.abs(s).max())
 
 
+@pytest.mark.parametrize("kind", ["semidefinite", "second-order"])
+def test_a_pair_depends_on_no_basis(kind):
+    """A rotation moves both sides alike, since they are compared in lengths that it keeps."""
+    rng, cone = np.random.default_rng(5), MAKE[kind](1)
+    if kind == "semidefinite":
+        Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        turned = [
+            lambda v: cone.triangles(Q @ cone.matrices(v) @ Q.T),
+            lambda v: cone.weight * cone.triangles(Q @ cone.matrices(v / cone.weight) @ Q.T),
+        ]
+    else:
+        Q = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+        turned = [lambda v: np.concatenate([v[:, :1], v[:, 1:] @ Q.T], axis=1)] * 2
+    s, z = rng.normal(size=(2, *cone.centre().shape))
+    for of_turned, turn, found in zip(
+        cone.pair(turned[0](s), turned[1](z), 0.1), turned, cone.pair(s, z, 0.1), strict=True
+    ):
+        np.testing.assert_allclose(of_turned, turn(found), rtol=1e-9, atol=1e-12)
+
+
 # -- theorems -----------------------------------------------------------------------------------
 
 

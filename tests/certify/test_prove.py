@@ -8,10 +8,12 @@ from itertools import count
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import Status, graphs, methods, reduce
-from sdpdr.certify.flat import Answer
+from sdpdr.certify.flat import NONNEGATIVE, Answer, Piece, build
+from sdpdr.certify.margin import margin
 from sdpdr.certify.path import Path
 from sdpdr.certify.prove import prove
 from sdpdr.certify.standard import standard
@@ -266,6 +268,35 @@ def test_an_oracle_that_lies_proves_nothing():
         known = prove(flat.program, liar(flat.program), liar, seconds=1.0)
         assert known.status in ("optimal", "unproved")
         assert known.bound <= -optimum * (1 - 1e-12) <= known.value
+
+
+def test_without_a_path_both_sides_are_proved_where_margins_are_largest(monkeypatch):
+    monkeypatch.setattr(Path, "centre", lambda *given: None)
+    problem, optimum = theta()
+    flat = flat_problem(problem)
+    far = spoiled(ask_clarabel(flat.program), "noise", np.random.default_rng(0))
+    known = prove(flat.program, far, ask_clarabel)
+    assert known.how == {
+        "value": "a point with the largest margin",
+        "bound": "multipliers with the largest margin",
+    }
+    assert known.bound <= -optimum <= known.value < 0.0
+
+
+@pytest.mark.parametrize(("side", "factors"), [("primal", [1.0, 8.0]), ("dual", [8.0, 1.0])])
+def test_noise_of_a_margin_is_that_of_right_sides_for_points_and_of_costs_for_multipliers(
+    side, factors
+):
+    def noise(cost, right):
+        half_lines = Piece(NONNEGATIVE, 2, -sp.eye_array(2), np.zeros(2))
+        E = sp.csr_array(np.ones((1, 2)))
+        return margin(build(np.full(2, cost), E, np.full(1, right), [half_lines]), side, ones).noise
+
+    def ones(asked):
+        x, s, w = (np.ones(v.size) for v in (asked.c, asked.b, asked.f))
+        return Answer(x, s, np.concatenate([w, s]), True)
+
+    assert [noise(8.0, 1.0), noise(1.0, 8.0)] == [k * noise(1.0, 1.0) for k in factors]
 
 
 @pytest.mark.parametrize(("clock", "is_solved"), [(lambda: 0.0, True), (count().__next__, False)])
