@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakSet
 
 import cvxpy as cp
+import cvxpy.settings as names
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import SdpdrError, UnknownNameError
-from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
-from sdpdr.model.conic.problem import refuse
+from sdpdr.base.errors import DataError, SdpdrError, UnknownNameError
+from sdpdr.model.conic.flat import read_flat
+from sdpdr.model.conic.interface import OTHER_CONES, ConicInterface, GradedAnswer, read_data
+from sdpdr.model.conic.labels import final_labels
+from sdpdr.model.conic.problem import needed_cones, refuse
+from sdpdr.solving.over_cones import solve_over_cones
 from sdpdr.solving.solve import solve
 
 _KNOWN = frozenset(signature(solve).parameters) - {"model"}
+# Options for problems with exponential or power cones, and those that may be ignored there, because
+# all proofs there account for rounding.
+_OVER_CONES, _IDLE = ("tol", "time_limit", "gap_scale"), ("progress", "rigorous", "verbose")
 
 
 class CVXPY(ConicInterface):
@@ -35,10 +42,14 @@ class CVXPY(ConicInterface):
 
     Notes
     -----
+    Problems with exponential or power cones, such as those with logarithms, are solved by Clarabel
+    and proved over all of these cones. The options there are ``tol``, ``time_limit`` and
+    ``gap_scale``.
+
     The graded `Solution` is found in ``problem.solver_stats.extra_stats``. What is proved there
     holds for the numbers that cvxpy made of the problem. Versions of cvxpy that do not say which
     problem they solve hand over a minimisation, so that values of a maximisation have the other
-    sign there. `sdpdr.from_cvxpy` keeps the names as well.
+    sign there, and constraints have no names.
 
     Examples
     --------
@@ -52,12 +63,22 @@ class CVXPY(ConicInterface):
     Status.SOLVED
     """
 
+    SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = [
+        *ConicInterface.SUPPORTED_CONSTRAINTS,
+        *OTHER_CONES,
+    ]
+
     def __init__(self, **options: Any) -> None:
         super().__init__()
         _refuse_unknown(options)
         # Those that this was chosen for; cvxpy hands over the negative of what is maximised.
         self._problems: WeakSet[cp.Problem] = WeakSet()
+        self._has_other_cones = False
         self.options = {"gap_scale": 1.0, "progress": False, **options}
+
+    def supports_quad_obj(self) -> bool:
+        """Squares in the objective stay squares, unless there are exponential or power cones."""
+        return not self._has_other_cones
 
     def can_solve(self, problem_form: Any) -> bool:
         """Whether cvxpy can write a problem for this solver.
@@ -71,6 +92,8 @@ class CVXPY(ConicInterface):
         cvxpy.SolverError
             It cannot; cvxpy itself would not say why.
         """
+        # Squares in the objective would stay beside cones that only Clarabel takes.
+        self._has_other_cones = any(True for _ in needed_cones(problem_form._problem))
         if super().can_solve(problem_form):
             self._problems.add(problem_form._problem)
             return True
@@ -108,10 +131,36 @@ class CVXPY(ConicInterface):
         watch = Deadline()
         solved = [p for p in self._problems if p._solver_cache is solver_cache]
         maximize = any(isinstance(problem.objective, cp.Maximize) for problem in solved)
-        reading = read_data(data, maximize=maximize)
-        options = {"verbose": verbose or None, **self.options, **solver_opts}
-        solution = solve(reading.sdp, **options)
+        options = {**self.options, **solver_opts}
+        if any(isinstance(c, OTHER_CONES) for c in data[names.PARAM_PROB].constraints):
+            read = read_flat(data, maximize=maximize)
+            answer = solve_over_cones(read.program, maximize=maximize, **_over_cones(options))
+            return GradedAnswer(read, answer, watch.spent)
+        labels, variables = _names(solved)
+        reading = read_data(data, labels=labels, variables=variables, maximize=maximize)
+        solution = solve(reading.sdp, **{"verbose": verbose or None, **options})
         return GradedAnswer(reading, solution, watch.spent)
+
+
+def _names(problems: Sequence[cp.Problem]) -> tuple[dict[int, str] | None, dict[int, str]]:
+    """Labels of constraints and names of variables of a problem, if it is known."""
+    if len(problems) != 1:
+        return None, {}
+    (problem,) = problems
+    inverse = problem._cache.inverse_data
+    labels = None if inverse is None else final_labels(problem, inverse)
+    return labels, {v.id: v.name() for v in problem.variables()}
+
+
+def _over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that have an effect with exponential and power cones; others are refused."""
+    without_effect = [name for name in options if name not in {*_OVER_CONES, *_IDLE}]
+    if without_effect:
+        raise DataError(
+            f"{', '.join(without_effect)} has no effect on problems with exponential or power "
+            f"cones, which Clarabel solves; the options there are {', '.join(_OVER_CONES)}."
+        )
+    return {name: options[name] for name in _OVER_CONES if name in options}
 
 
 def _refuse_unknown(options: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ REFUSED = [
     (cp.Problem(cp.Minimize(cp.sum(cp.exp(x)))), r"the atom exp needs the exponential cone"),
     (
         cp.Problem(cp.Maximize(cp.sum(cp.log(x)))),
-        r"the atom log needs the exponential cone.*CLARABEL",
+        r"the atom log needs the exponential cone.*sdpdr.CVXPY\(\)",
     ),
     (
         cp.Problem(cp.Minimize(x[0]), [cp.ExpCone(x[0], x[1], 1 + x[0])]),
@@ -49,24 +49,6 @@ def test_problems_of_cvxpy_that_are_not_semidefinite_are_refused_in_one_line(pro
     assert "\n" not in str(caught.value)
 
 
-ATOMS = [
-    (cp.Problem(cp.Minimize(cp.log_sum_exp(x))), "log_sum_exp needs.*with sdpdr.log_sum_exp"),
-    (cp.Problem(cp.Maximize(cp.sum(cp.log(x)))), "log needs.*with sdpdr.sum_log"),
-    (cp.Problem(cp.Maximize(cp.sum(cp.entr(x)))), "entr needs.*with sdpdr.entropy"),
-    (cp.Problem(cp.Minimize(cp.sum(cp.kl_div(x, 1.0)))), "kl_div needs.*exactly: leave it out"),
-]
-
-
-@pytest.mark.skipif(
-    not hasattr(cp.reductions.solvers.solver.Solver, "can_solve"),
-    reason="cvxpy asks no solver before 1.9",
-)
-@pytest.mark.parametrize(("problem", "words"), ATOMS)
-def test_as_a_solver_of_cvxpy_it_says_which_cone_is_missing_and_what_to_do(problem, words):
-    with pytest.raises(cp.SolverError, match=words):
-        problem.solve(solver=sdpdr.CVXPY())
-
-
 def test_a_parameter_without_value():
     with pytest.raises(DataError, match="parameter 'p' has no value"):
         sdpdr.from_cvxpy(cp.Problem(cp.Minimize(x[0]), [x[0] >= p]))
@@ -78,7 +60,7 @@ def test_no_problem_and_no_function(thing):
         sdpdr.from_cvxpy(thing)
 
 
-@pytest.mark.parametrize("problem", [REFUSED[0][0], REFUSED[4][0]])
+@pytest.mark.parametrize("problem", [REFUSED[4][0], REFUSED[5][0]])
 def test_cvxpy_refuses_for_the_solver(problem):
     with pytest.raises(cp.SolverError):
         problem.solve(solver=sdpdr.CVXPY())

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import sdpdr
-from sdpdr.errors import UncertifiedWarning
+from sdpdr.errors import DataError, UncertifiedWarning
 from sdpdr.program import Status
 from sdpdr.program.run import Claim
 
@@ -248,3 +248,42 @@ def test_the_largest_gain_is_certified_as_a_solver_of_cvxpy():
     problem.solve(solver=sdpdr.CVXPY())
     assert problem.solver_stats.extra_stats.certified()
     assert problem.value == pytest.approx(largest_gain(A, B, C), rel=1e-5)
+
+
+S = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 1.0]])
+v = cp.Variable(4, name="v")
+K3 = cp.Variable((3, 3), PSD=True, name="K")
+PROBABILITIES = [cp.sum(v) == 1, v[0] >= 0.5]
+OTHER_CONES = {
+    "log det": (cp.Maximize(cp.log_det(K3)), [K3 << S], np.log(np.linalg.det(S))),
+    "entropy": (cp.Maximize(cp.sum(cp.entr(v))), PROBABILITIES, np.log(2.0) + np.log(3.0) / 2.0),
+    "with squares": (cp.Minimize(cp.sum(cp.exp(v)) + cp.sum_squares(v)), [v >= 1], 4 * np.e + 4),
+    "power": (cp.Minimize(v[2]), [cp.PowCone3D(2.0, v[2], 1.0, 0.3)], 0.5 ** (3.0 / 7.0)),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CONES)
+def test_exponential_and_power_cones_are_solved_with_a_proof_and_give_back_multipliers(name):
+    objective, constraints, optimum = OTHER_CONES[name]
+    problem = cp.Problem(objective, constraints)
+    value = problem.solve(solver=sdpdr.CVXPY())
+    assert (problem.status, problem.solver_stats.extra_stats.status) == ("optimal", Status.SOLVED)
+    assert value == pytest.approx(optimum, rel=1e-6)
+    duals = [np.concatenate([np.ravel(d.value) for d in c.dual_variables]) for c in constraints]
+    problem.solve(solver=cp.CLARABEL)
+    for c, dual in zip(constraints, duals, strict=True):
+        theirs = np.concatenate([np.ravel(d.value) for d in c.dual_variables])
+        np.testing.assert_allclose(dual, theirs, atol=1e-3)
+
+
+def test_an_infeasible_entropy_is_refuted():
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(v - 2))), [v <= 1, v >= -1])
+    problem.solve(solver=sdpdr.CVXPY())
+    assert problem.status == "infeasible"
+    assert problem.solver_stats.extra_stats.ray is not None
+
+
+def test_options_without_effect_on_other_cones_are_refused():
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.exp(v))), [v >= 0])
+    with pytest.raises(DataError, match="form has no effect.*tol, time_limit, gap_scale"):
+        problem.solve(solver=sdpdr.CVXPY(form="lmi"))

@@ -120,7 +120,7 @@ def solve_as_written(problem: cp.Problem, solver: Solver | str, form: str) -> Ch
 
 
 def _refusal(problem: cp.Problem, solver: Solver | str, form: str) -> NotAcceptedError:
-    what, kind, _ = next(needed_cones(problem))
+    what, kind = next(needed_cones(problem))
     name = solver if isinstance(solver, str) else solver.name
     return NotAcceptedError(
         f"{what} needs the {kind} cone, which solver {name!r} does not take in form {form!r}. "

@@ -26,7 +26,7 @@ from sdpdr.certify.flat import (
     build,
 )
 from sdpdr.certify.products import product
-from sdpdr.model.conic.interface import ConesOnly, columns_of
+from sdpdr.model.conic.interface import OTHER_CONES, ConesOnly, columns_of, rows_of
 from sdpdr.model.conic.labels import final_labels
 from sdpdr.model.conic.pieces import AUXILIARY
 
@@ -36,8 +36,7 @@ class _FlatInterface(ConesOnly):
 
     SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = [
         *ConesOnly.SUPPORTED_CONSTRAINTS,
-        cp.constraints.ExpCone,
-        cp.constraints.PowCone3D,
+        *OTHER_CONES,
     ]
 
 
@@ -143,6 +142,67 @@ def _require_convex(problem: Any) -> None:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class FlatReading:
+    """What cvxpy passes to a solver as one flat program, and the way back.
+
+    Attributes
+    ----------
+    program : FlatProgram
+    rows : sparse array
+        As in `FlatProblem`.
+    maximize : bool
+    """
+
+    program: FlatProgram
+    rows: sp.csr_array
+    maximize: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Number of cvxpy's rows."""
+        return int(self.rows.shape[1])
+
+    def primal(self, values: Mapping[str, Any]) -> Array:
+        """Columns of cvxpy at the point ``"x"``."""
+        return np.asarray(values["x"])
+
+    def has_multipliers(self, duals: Mapping[str, Array]) -> bool:
+        """Whether there are multipliers ``"z"``."""
+        return "z" in duals
+
+    def dual(self, duals: Mapping[str, Array]) -> Array:
+        """Multipliers of cvxpy's rows; two rows with one multiplier get one half each."""
+        return stacked_multipliers(self.rows, duals["z"])
+
+    def beyond(self, z: Array, tol: float) -> Index:
+        """No rows: multipliers are known for the whole program, or not at all."""
+        return np.arange(0)
+
+    def report(self, value: float) -> float:
+        """A value of the minimisation in the sense of the user, and the other way round."""
+        return -value if self.maximize else value
+
+
+def stacked_multipliers(rows: sp.csr_array, z: Array) -> Array:
+    """Multipliers of cvxpy's rows from those of a flat program."""
+    share = np.asarray(rows.sum(axis=1)).ravel()
+    return np.asarray(rows.T @ (z / np.maximum(share, 1.0)))
+
+
+def read_flat(data: Mapping[str, Any], *, maximize: bool = False) -> FlatReading:
+    """The program that cvxpy passes to a solver, over all of its cones.
+
+    Parameters
+    ----------
+    data : mapping
+        As returned by `ConicInterface.apply`, without squares.
+    maximize : bool, default False
+        Whether the problem maximises the negative of the cost.
+    """
+    return FlatReading(*_program(data), maximize)
+
+
 # A cone, and two rows of cvxpy whose mean is each of its rows; mostly these two are the same row.
 _Placed = tuple[Piece, Index, Index]
 
@@ -154,10 +214,8 @@ def _program(data: Mapping[str, Any]) -> tuple[FlatProgram, sp.csr_array]:
     for found, what in ((A.data, "a constraint"), (b, "a constraint"), (c, "the objective")):
         if not np.all(np.isfinite(found)):
             raise ModelError(f"a coefficient of {what} is not finite; it must be a number.")
-    placed, equations, begin = list[_Placed](), [np.arange(0)], 0
-    for constraint in stuffed.constraints:
-        rows = np.arange(begin, begin + constraint.size)
-        begin += constraint.size
+    placed, equations = list[_Placed](), [np.arange(0)]
+    for constraint, rows in rows_of(stuffed.constraints):
         if isinstance(constraint, cp.constraints.Zero):
             equations.append(rows)
         else:
@@ -179,16 +237,12 @@ def _program(data: Mapping[str, Any]) -> tuple[FlatProgram, sp.csr_array]:
 
 def _pieces(constraint: Any, rows: Index, A: sp.csr_array, b: Array) -> list[_Placed]:
     """The cones of one constraint; cvxpy stacks equal parts of all cones, not the cones."""
-    kind, sizes, each = NONNEGATIVE, [1.0], rows[None]
+    kind, sizes, each = NONNEGATIVE, [1.0], np.atleast_2d(rows)
     if isinstance(constraint, cp.SOC):
-        count = constraint.num_cones()
-        each = np.column_stack([rows[:count], rows[count:].reshape(count, -1)])
-        kind, sizes = SECOND_ORDER, [float(each.shape[1])] * count
+        kind, sizes = SECOND_ORDER, [float(each.shape[1])] * len(each)
     elif isinstance(constraint, cp.constraints.ExpCone):
-        each = rows.reshape(3, -1).T
         kind, sizes = EXPONENTIAL, [3.0] * len(each)
     elif isinstance(constraint, cp.constraints.PowCone3D):
-        each = rows.reshape(3, -1).T
         kind, sizes = POWER, np.ravel(constraint.alpha.value, order="F").tolist()
     elif not isinstance(constraint, cp.constraints.NonNeg):
         order = constraint.args[0].shape[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import cvxpy as cp
 import cvxpy.settings as names
@@ -30,6 +30,8 @@ _KINDS: dict[type, Kind] = {
     cp.SOC: "second-order",
     cp.constraints.PSD: "psd",
 }
+# Cones that semidefinite programs do not describe.
+OTHER_CONES = (cp.constraints.ExpCone, cp.constraints.PowCone3D)
 # Other solvers call a point feasible if it is feasible for data within this relative distance.
 _NEARBY = 1e-6
 # Relative size up to which negative eigenvalues of forms count as rounding.
@@ -50,11 +52,34 @@ _STATUSES = {
 }
 
 
+class ReadProgram(Protocol):
+    """A program that was read from cvxpy, in some form of ours, and the way back."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of cvxpy's rows."""
+
+    def primal(self, values: Mapping[str, Any]) -> Array:
+        """Columns of cvxpy at a point."""
+
+    def dual(self, duals: Mapping[str, Array]) -> Array:
+        """Multipliers of cvxpy's rows."""
+
+    def has_multipliers(self, duals: Mapping[str, Array]) -> bool:
+        """Whether `dual` can be computed."""
+
+    def beyond(self, z: Array, tol: float) -> Index:
+        """Rows of the cones whose dual does not contain the multipliers z."""
+
+    def report(self, value: float) -> float:
+        """A value in the sense of the program that cvxpy minimises."""
+
+
 @dataclass(frozen=True, eq=False)
 class GradedAnswer:
     """A graded solution and the reading of the program that it answers."""
 
-    reading: Reading
+    reading: ReadProgram
     solution: Solution
     seconds: float | None = None
 
@@ -146,7 +171,7 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
             return failure
         primal = {inverse_data[self.VAR_ID]: reading.primal(solution.values)}
         # cvxpy minimises, and negates the value of a maximisation itself.
-        value = reading.sdp.report(solution.value)
+        value = reading.report(solution.value)
         return CvxpySolution(status, value, primal, duals, attributes)
 
 
@@ -203,17 +228,17 @@ def _duals(
     """
     ray, reading = answer.solution.ray, answer.reading
     multipliers = answer.solution.duals if ray is None else ray.duals
-    if reading.sdp.is_dual_point(multipliers):
+    if reading.has_multipliers(multipliers):
         z = reading.dual(multipliers)
     elif missing:
-        z = np.full(reading.program.rhs.size, np.nan)
+        z = np.full(reading.n_rows, np.nan)
     else:
         return {}
     if answer.solution.exposures and ray is None:
         # On a face the dual cones are larger, so multipliers outside the original ones are nan.
         z[reading.beyond(z, _NEARBY)] = np.nan
     constraints = inverse_data[_CONSTRAINTS]
-    return {c.id: _as_dual(c, z[rows.ravel()]) for c, rows in _rows_of(constraints)}
+    return {c.id: _as_dual(c, z[rows.ravel()]) for c, rows in rows_of(constraints)}
 
 
 def _as_dual(constraint: Any, z: Array) -> Any:
@@ -286,7 +311,7 @@ def _root(form: Any) -> sp.csr_array | None:
 def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
     """Constraints in cvxpy's order, with the rows of each cone."""
     found: list[tuple[Any, Kind, Index]] = []
-    for c, rows in _rows_of(stuffed.constraints):
+    for c, rows in rows_of(stuffed.constraints):
         kind = _KINDS[type(c)]
         if kind == "second-order":
             found += [(c, kind, part) for part in rows]
@@ -299,8 +324,8 @@ def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
     return found
 
 
-def _rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
-    """Constraints with their rows; a row of indices for each second-order cone, bound first."""
+def rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
+    """Constraints with their rows in cvxpy's order; a row of indices for each of several cones."""
     begin = 0
     for c in constraints:
         rows = np.arange(begin, begin + c.size)
@@ -308,6 +333,8 @@ def _rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
         if isinstance(c, cp.SOC):
             count = c.num_cones()
             rows = np.column_stack([rows[:count], rows[count:].reshape(count, -1)])
+        elif isinstance(c, OTHER_CONES):
+            rows = rows.reshape(3, -1).T
         yield c, rows
 
 

@@ -17,7 +17,8 @@ from cvxpy.reductions.cvx_attr2constr import CvxAttr2Constr, lower_value
 from cvxpy.reductions.solution import Solution as CvxpySolution
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.model.conic.flat import FlatProblem
+from sdpdr.model.conic.flat import FlatProblem, stacked_multipliers
+from sdpdr.model.conic.interface import OTHER_CONES, rows_of
 
 
 class Canonicalized(Protocol):
@@ -190,8 +191,7 @@ def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
     z : array
         Multipliers of its program.
     """
-    share = np.asarray(flat.rows.sum(axis=1)).ravel()
-    stacked = flat.rows.T @ (z / np.maximum(share, 1.0))
+    stacked = stacked_multipliers(flat.rows, z)
     found = _inverted(flat, np.zeros(flat.program.c.size), stacked).dual_vars
     return {
         f"constraints[{k}]": np.atleast_1d(found[c.id])
@@ -237,16 +237,7 @@ def _renamed(inverse: Any, identity: int) -> int:
 
 def _rows_in_order(made: Canonicalized) -> Iterator[tuple[Any, Index]]:
     """Constraints of the program over cones with their rows, cone by cone."""
-    begin = 0
-    for c in made.stuffed.constraints:
-        rows = np.arange(begin, begin + c.size)
-        begin += c.size
-        if isinstance(c, cp.SOC):
-            count = c.num_cones()
-            rows = np.column_stack([rows[:count], rows[count:].reshape(count, -1)]).ravel()
-        elif isinstance(c, (cp.constraints.ExpCone, cp.constraints.PowCone3D)):
-            rows = rows.reshape(3, -1).T.ravel()
-        yield c, rows
+    return ((c, rows.ravel()) for c, rows in rows_of(made.stuffed.constraints))
 
 
 def _in_order(constraint: Any, values: list[Array]) -> Array | None:
@@ -255,7 +246,7 @@ def _in_order(constraint: Any, values: list[Array]) -> Array | None:
         bounds, body = values
         body = body.T if constraint.axis == 0 else body
         return np.column_stack([bounds.ravel(), body.reshape(bounds.size, -1)]).ravel()
-    if isinstance(constraint, (cp.constraints.ExpCone, cp.constraints.PowCone3D)):
+    if isinstance(constraint, OTHER_CONES):
         return np.column_stack([np.ravel(value, order="F") for value in values]).ravel()
     return np.ravel(values[0], order="F") if len(values) == 1 else None
 

@@ -33,13 +33,6 @@ _BEYOND = dict.fromkeys(atoms.EXP_ATOMS, "exponential") | {
 }
 
 
-# This package's functions for atoms of cvxpy that no semidefinite program describes.
-_OWN = {
-    "exp": "sum_exp", "log": "sum_log", "log_det": "log_det", "log_sum_exp": "log_sum_exp",
-    "entr": "entropy", "logistic": "sum_logistic",
-}  # fmt: skip
-
-
 @dataclass(frozen=True, eq=False)
 class _WayBack:
     """The data for the way back from a program to its cvxpy problem."""
@@ -213,12 +206,10 @@ def refuse(problem: cp.Problem) -> None:
             "the problem is not convex by cvxpy's rules (DCP): "
             f"{_culprit(problem)}; write it so that problem.is_dcp() is true."
         )
-    for what, kind, atom in needed_cones(problem):
-        own = f" write it as a model, with sdpdr.{_OWN[atom]}," if atom in _OWN else ""
+    for what, kind in needed_cones(problem):
         raise NotAcceptedError(
-            f"{what} needs the {kind} cone, which no semidefinite program describes exactly:{own} "
-            "leave it out, replace it, or solve the problem by CLARABEL, which has that cone; then "
-            "sdpdr.verify(problem) proves how good the answer is."
+            f"{what} needs the {kind} cone, which no semidefinite program describes exactly: "
+            "problem.solve(solver=sdpdr.CVXPY()) solves it over that cone, with a proof."
         )
 
 
@@ -230,15 +221,15 @@ def _culprit(problem: cp.Problem) -> str:
     return f"the constraint {_shown(worst)} is to blame"
 
 
-def needed_cones(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
-    """Constraints and atoms that need other cones: description, kind of cone, name of the atom."""
+def needed_cones(problem: cp.Problem) -> Iterator[tuple[str, str]]:
+    """Constraints and atoms that need other cones: description, and kind of cone."""
     for c in problem.constraints:
         kind = _CONES.get(type(c).__name__)
         if kind is not None:
-            yield f"the constraint {_shown(c)}", kind, ""
+            yield f"the constraint {_shown(c)}", kind
     for atom in problem.atoms():
         if atom in _BEYOND:
-            yield f"the atom {atom.__name__}", _BEYOND[atom], atom.__name__
+            yield f"the atom {atom.__name__}", _BEYOND[atom]
 
 
 def _shown(thing: object) -> str:

@@ -53,6 +53,19 @@ class Reading:
     linear: dict[str, Index]
     origin: MergedUnknowns | Defined | None = None
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the conic program."""
+        return int(self.program.rhs.size)
+
+    def has_multipliers(self, duals: Mapping[str, Array]) -> bool:
+        """Whether all rows of the standard form have multipliers."""
+        return self.sdp.is_dual_point(duals)
+
+    def report(self, value: float) -> float:
+        """A value of the minimisation in the sense of the user, and the other way round."""
+        return self.sdp.report(value)
+
     def primal(self, values: Mapping[str, Value]) -> Array:
         """Columns x at a point of the standard form."""
         x = np.zeros(self.pieces.program.cost.size)
@@ -77,7 +90,10 @@ class Reading:
         return z if self.origin is None else self.origin.dual(z, duals.get(SQUARES, np.zeros(0)))
 
     def multipliers(self, z: Array) -> dict[str, Array]:
-        """Multipliers of linear rows and matrices from those z of all rows; others are missing."""
+        """Multipliers of linear rows and matrices from those z of all rows.
+
+        Those of other rows, and those that are nan in z, are missing.
+        """
         if self.origin is not None:
             return {}
         found = {label: z[rows] for label, rows in self.linear.items()}
@@ -86,7 +102,7 @@ class Reading:
             if cone.kind == "psd" and orders.get(cone.label) == cone.order:
                 y = z[cone.rows].reshape(cone.order, cone.order, order="F")
                 found[cone.label] = (y + y.T) / 2.0
-        return found
+        return {label: y for label, y in found.items() if not np.any(np.isnan(y))}
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
         """The contribution of the squared part of the cost to the slack of all columns."""

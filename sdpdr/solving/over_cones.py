@@ -1,0 +1,104 @@
+"""Solving and grading programs over any of cvxpy's cones: one solve by Clarabel, then proofs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from time import process_time
+
+import numpy as np
+
+from sdpdr.base.deadline import Deadline
+from sdpdr.certify.flat import FlatProgram
+from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
+from sdpdr.certify.proof_file.flat import sides_of
+from sdpdr.certify.prove import prove
+from sdpdr.certify.units import Units
+from sdpdr.program.run import Claim, Status, Verdict
+from sdpdr.program.solution import Solution
+from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solvers.registry import find
+from sdpdr.solving.answers import versions
+from sdpdr.solving.proofs import AT_LEAST, OF_SOLVER
+
+_NOTHING = "nothing was proved within the budget"
+_STATUSES = {INFEASIBLE: Status.INFEASIBLE, UNBOUNDED: Status.UNBOUNDED}
+
+
+def solve_over_cones(
+    program: FlatProgram,
+    *,
+    maximize: bool = False,
+    tol: float = 1e-6,
+    time_limit: float | None = None,
+    gap_scale: float = 0.0,
+) -> Solution:
+    """Solve a program over a product of cones and grade the answer.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    maximize : bool, default False
+        Whether the user's objective is the negative of the program's.
+    tol : float, default 1e-6
+        Relative gap aimed at.
+    time_limit : float, optional
+        Seconds, of which the solver and the proofs get one half each.
+    gap_scale : float, default 0
+        A size of objective below which the gap is absolute.
+
+    Returns
+    -------
+    Solution
+        The point is the vector ``"x"``, and the multipliers are the vector ``"z"``.
+
+    Examples
+    --------
+    The largest x with exp(x) <= 2:
+
+    >>> import cvxpy as cp
+    >>> from sdpdr.model.conic.flat import flat_problem
+    >>> x = cp.Variable()
+    >>> flat = flat_problem(cp.Problem(cp.Maximize(x), [cp.exp(x) <= 2]))
+    >>> solution = solve_over_cones(flat.program, maximize=flat.maximize)
+    >>> solution.status, round(solution.value, 6)
+    (Status.SOLVED, 0.693147)
+    """
+    watch = Deadline()
+    seconds = inf if time_limit is None else time_limit / 2.0
+    units = Units.of(program)
+    own = units.program(program)
+    known = Knowledge(scale=gap_scale / units.cost)
+    begin = process_time()
+    answer = ask_clarabel(own, seconds)
+    allowed = min(seconds, max(AT_LEAST, OF_SOLVER * (process_time() - begin)))
+    prove(own, answer, ask_clarabel, tol=tol, seconds=allowed, known=known)
+    sides = sides_of(known, units, maximize=maximize)
+    x = units.given_point(answer.x if known.x is None else known.x)
+    z = units.given_multipliers(answer.z if known.z is None else known.z)
+    value = float(program.c @ x) + program.offset
+    verdict = Verdict.SOLVED if answer.is_solved else Verdict.INACCURATE
+    is_empty = known.status in _STATUSES or not np.all(np.isfinite(x))
+    why_not = known.notes[-1] if known.notes else _NOTHING
+    solution = Solution(
+        status=_STATUSES.get(known.status, Status.INACCURATE),
+        value=np.nan if is_empty else -value if maximize else value,
+        bound=sides.bound,
+        argument=known.how.get(BOUND, known.how.get(known.status, why_not)),
+        values={} if is_empty else {"x": x},
+        duals={} if is_empty or not np.all(np.isfinite(z)) else {"z": z},
+        claimed=Claim(verdict.value, verdict=verdict.value),
+        timings={"solve and certify": watch.spent},
+        solver="clarabel",
+        form="cvxpy",
+        tol=tol,
+        versions=versions(find("clarabel")()),
+        maximize=maximize,
+        attained=sides.attained,
+        attained_by=known.how.get(VALUE, why_not),
+        ray=sides.ray,
+        rigorous=True,
+        gap_scale=gap_scale,
+        unfinished=known.is_late and known.status == UNPROVED,
+    )
+    return replace(solution, status=Status.SOLVED) if solution.certified() else solution
