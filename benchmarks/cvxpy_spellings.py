@@ -247,7 +247,7 @@ def _sensors(n: int, pairs: Any, between: Any, anchors: Any, sensor: Any, ranges
     Z = psd("Z", n + 2)
     rays = _rays(n, anchors, sensor)
     rows = (Z.distance2(pairs + 2) == between) + (Z.quadratic(rays) == ranges)
-    return minimize(0.0 * Z.trace()) + (Z[:2, :2] == np.eye(2)) + rows
+    return minimize(Z.trace()) + (Z[:2, :2] == np.eye(2)) + rows
 
 
 def _sensors_loop(
@@ -261,7 +261,7 @@ def _sensors_loop(
     ]
     rays = _rays(n, anchors, sensor)
     rows += [v @ Z @ v == r for v, r in zip(rays, ranges.tolist(), strict=True)]
-    return cp.Problem(cp.Minimize(0), rows)
+    return cp.Problem(cp.Minimize(cp.trace(Z)), rows)
 
 
 def _sensors_blocks(
@@ -275,7 +275,7 @@ def _sensors_blocks(
         for a, v, s, r in zip(squares, anchors, sensor, ranges, strict=True)
     ]
     return cp.Problem(
-        cp.Minimize(0),
+        cp.Minimize(2 + cp.trace(Y)),
         [
             cp.bmat([[np.eye(2), X], [X.T, Y]]) >> 0,
             cp.diag(Y)[i] + cp.diag(Y)[j] - 2 * Y[i, j] == between,

@@ -20,7 +20,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, remembered
 from sdpdr.program.sizes import is_tiny, require_admissible
 from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Composed, Dedupe
@@ -115,6 +115,17 @@ def _is_of_spheres(sdp: SDP) -> bool:
     return not why_not_lowrank(sdp) and not Spheres(compile_problem(sdp)).free.any()
 
 
+@remembered
+def _is_of_edges(sdp: SDP) -> bool:
+    """Whether a program is one of edges, once rows that repeat others are dropped."""
+    words = edge_form.why_not(sdp)
+    if words is None or edge_form.MERGES not in words:
+        return words is None
+    with suppress(InfeasibleError):  # The run will see it, too, and say so.
+        return edge_form.why_not(Dedupe().apply(sdp).sdp) is None
+    return False
+
+
 @dataclass(frozen=True, eq=False)
 class Choice:
     """The candidates for a program, in order.
@@ -202,7 +213,7 @@ class Choice:
             yield from self._others()
             return
         # Optimal unfoldings are seldom unique, and `lowrank` finds one in few dimensions.
-        of_edges = edge_form.why_not(sdp) is None
+        of_edges = _is_of_edges(sdp)
         if of_edges:
             yield [("lowrank", ("factor",), _EDGES)]
         elif is_tiny(sdp):

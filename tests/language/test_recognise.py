@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 import sdpdr
-from sdpdr import graphs
+from sdpdr import graphs, methods
 from sdpdr.linalg import SvecMap, svec_index
 from sdpdr.model.conic.recognise import MatrixRows, Pattern
 
@@ -164,3 +164,17 @@ def test_unfoldings_are_recognised(spelling, exact):
     assert [v.name for v in program.psd_variables] == ["K"]
     plan = sdpdr.plan(program)
     assert (plan.solver.name, plan.form) == ("lowrank", "factor")
+
+
+def test_lengths_that_are_stated_twice_are_those_of_an_edge_program():
+    graph = graphs.path([1.0, 2.0, 0.5])
+    (i, j), d = graph.edges.T, graph.sqdist
+    K = cp.Variable((4, 4), PSD=True)
+    ends, others = np.concatenate([i, j]), np.concatenate([j, i])
+    lengths = cp.diag(K)[ends] + cp.diag(K)[others] - 2 * K[ends, others]
+    rows = [cp.sum(K, axis=0) == 0, lengths <= np.concatenate([d, d])]
+    problem = cp.Problem(cp.Maximize(cp.trace(K)), rows)
+    assert sdpdr.plan(problem).solver.name == "lowrank"
+    solution = sdpdr.solve(problem)
+    assert solution.certified()
+    assert solution.value == pytest.approx(sdpdr.solve(methods.mvu(graph)).value, rel=1e-6)

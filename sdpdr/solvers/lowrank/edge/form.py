@@ -23,7 +23,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.edge.objective import read_objective
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 
-_MERGES = "reduction 'dedupe' merges"
+# Part of the reason why a program is none that becomes one without repeated rows.
+MERGES = "reduction 'dedupe' merges"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ def _read(sdp: SDP) -> EdgeForm:
         raise NotAcceptedError("a scalar is maximised")
     hidden = exposing_rows(sdp, name)
     if len(hidden) > 1:
-        raise NotAcceptedError(f"rows {hidden[1].label!r} centre the points again ({_MERGES})")
+        raise NotAcceptedError(f"rows {hidden[1].label!r} centre the points again ({MERGES})")
     mass, objective = read_objective(sdp, name)
     rows = [r for r in sdp.rows if r not in hidden]
     lengths = {r.label: _edge_rows(r, name) for r in rows}
@@ -178,7 +179,7 @@ class _Limits:
             count = self.stated.get((rows.relation, is_upper), 0)
             count = count + np.bincount(edge[chosen], minlength=self.upper.size)
             if np.any(count > 1):
-                raise NotAcceptedError(f"rows {rows.label!r} repeat an edge ({_MERGES})")
+                raise NotAcceptedError(f"rows {rows.label!r} repeat an edge ({MERGES})")
             self.stated[rows.relation, is_upper] = count
         self.upper[edge[above]] = np.minimum(self.upper[edge[above]], side[above])
         self.lower[edge[below]] = np.maximum(self.lower[edge[below]], side[below])
