@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import clarabel
 import numpy as np
 import scipy.sparse as sp
 
@@ -221,6 +220,8 @@ class ConicForm:
 
     def _cones(self) -> list[Any]:
         """The cones as Clarabel's."""
+        import clarabel
+
         linear = (
             (clarabel.ZeroConeT, self.equations),
             (clarabel.NonnegativeConeT, self.half_lines),

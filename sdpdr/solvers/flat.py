@@ -1,4 +1,8 @@
-"""Clarabel on programs over a product of cones: an oracle for proofs, which nobody believes."""
+"""Interior-point methods on programs over a product of cones, for proofs, which believe neither.
+
+Clarabel knows all cones. Where it is not installed, our own dense method takes its place on all but
+exponential and power cones.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,11 @@ from math import inf
 from time import process_time
 from typing import Any
 
-import clarabel
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     NONNEGATIVE,
@@ -24,12 +28,35 @@ from sdpdr.certify.flat import (
     Part,
 )
 from sdpdr.certify.symmetric_cones import Semidefinite
+from sdpdr.linalg.svec import SQRT2, svec_index, svec_size
+from sdpdr.program.run import Verdict
+from sdpdr.solvers.dense.method import minimized
+from sdpdr.solvers.dense.normal import Data
+from sdpdr.solvers.dense.scaling import Cones
 
 # What Clarabel raises where one of its own checks fails; it is no Exception.
 PANIC = "PanicException"
 _SOLVED = ("Solved", "AlmostSolved")
-# Seconds of its steps for each cubed number of numbers in a matrix, on a slow machine.
+# Seconds of steps for each cubed order of the matrix that they factor, on a slow machine.
 _STEPS = 2e-10
+# Largest gap and iterations of our dense method.
+_GAP, _ITERATIONS = 1e-8, 60
+
+
+def ask_solver(program: FlatProgram, seconds: float = inf) -> Answer:
+    """What `ask_clarabel` says of a program or, where Clarabel is not installed, `ask_dense`.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    seconds : float, optional
+        After which the solver is to end.
+    """
+    try:
+        import clarabel  # noqa: F401
+    except ModuleNotFoundError:
+        return ask_dense(program, seconds)
+    return ask_clarabel(program, seconds)
 
 
 def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
@@ -70,6 +97,56 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     return read_answer(program, found)
 
 
+def ask_dense(program: FlatProgram, seconds: float = inf) -> Answer:
+    """What `sdpdr.solvers.dense` says of a program; nothing of exponential and power cones.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    seconds : float, optional
+        After which it is to end. It is not asked at all where its first steps would take longer.
+
+    Examples
+    --------
+    >>> from sdpdr.certify.flat import Piece, build
+    >>> disc = Piece(SECOND_ORDER, 3, -sp.csr_array(np.eye(3)[:, 1:]), np.array([1.0, 0.0, 0.0]))
+    >>> found = ask_dense(build(np.array([3.0, 4.0]), sp.csr_array((0, 2)), np.zeros(0), [disc]))
+    >>> found.is_solved, found.x.round(6).tolist(), found.z.round(6).tolist()
+    (True, [-0.6, -0.8], [5.0, 3.0, 4.0])
+    """
+    others = any(part.kind in (EXPONENTIAL, POWER) for part in program.parts)
+    if others or _STEPS * program.c.size**3 > seconds:
+        return _nothing(program)
+    scale, lift = _scale(program), _lift(program.parts)
+    A, b = lift @ sp.diags_array(scale) @ program.A, lift @ (scale * program.b)
+    linear = sum(part.rows.size for part in program.parts if part.kind == NONNEGATIVE)
+    orders = tuple(int(part.size) for part in program.parts if part.kind != NONNEGATIVE)
+    curvature, E = np.zeros(program.c.size), program.E.toarray()
+    cones = Cones(linear, orders)
+    data = Data(program.c, curvature, E, program.f, -sp.csr_array(A), b, cones)
+    ending = minimized(data, _GAP, _ITERATIONS, Deadline(None if seconds == inf else seconds))
+    last = ending.last
+    s = (lift.T @ last.s) / (lift * lift).sum(axis=0) / scale
+    z = np.concatenate([last.y, (lift.T @ last.z) * scale])
+    return Answer(last.v, s, z, ending.verdict is Verdict.SOLVED)
+
+
+def _lift(parts: Sequence[Part]) -> sp.csr_array:
+    """The map from all cones to half-lines and matrices: second-order cones are arrows (t, v)."""
+    blocks = [sp.eye_array(0)]
+    for part in parts:
+        if part.kind == SECOND_ORDER:
+            order = int(part.size)
+            k, neck = np.arange(order), np.arange(1, order)
+            place = np.concatenate([svec_index(k, k), svec_index(0, neck)])
+            column = np.concatenate([np.zeros(order, dtype=int), neck])
+            data = np.concatenate([np.ones(order), np.full(neck.size, SQRT2)])
+            blocks.append(sp.csr_array((data, (place, column)), shape=(svec_size(order), order)))
+        else:
+            blocks.append(sp.eye_array(part.rows.size))
+    return sp.csr_array(sp.block_diag(blocks))
+
+
 def run_clarabel(program: FlatProgram, options: Mapping[str, Any], seconds: float = inf) -> Any:
     """Solve a program with Clarabel, whose own words are returned.
 
@@ -81,6 +158,8 @@ def run_clarabel(program: FlatProgram, options: Mapping[str, Any], seconds: floa
     seconds : float, optional
         CPU seconds after which it ends.
     """
+    import clarabel
+
     m, n, scale = program.f.size, program.c.size, _scale(program)
     cones = [clarabel.ZeroConeT(m)] if m else []
     cones += [_cone(part) for part in program.parts]
@@ -91,6 +170,8 @@ def run_clarabel(program: FlatProgram, options: Mapping[str, Any], seconds: floa
 
 def call_clarabel(program: Sequence[Any], options: Mapping[str, Any], seconds: float = inf) -> Any:
     """Clarabel's own words on a program as it takes one: P, q, A, b and cones."""
+    import clarabel
+
     settings = clarabel.DefaultSettings()
     for name, value in options.items():
         setattr(settings, name, value)
@@ -127,6 +208,8 @@ def _nothing(program: FlatProgram) -> Answer:
 
 
 def _cone(part: Part) -> Any:
+    import clarabel
+
     if part.kind == EXPONENTIAL:
         return clarabel.ExponentialConeT()
     if part.kind == POWER:

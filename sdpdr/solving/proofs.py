@@ -26,7 +26,7 @@ from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.ray import Ray
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP, without_objective
-from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solvers.flat import ask_solver
 from sdpdr.solving.options import FULL, Request
 
 # CPU seconds that proofs may take by default, and those for each CPU second of the solver.
@@ -145,7 +145,7 @@ class Prover:
             found = prove_answer(
                 self.sdp,
                 given,
-                ask_clarabel,
+                ask_solver,
                 tol=self.tol,
                 gap_scale=self.gap_scale,
                 seconds=min(self.seconds, self.deadline.ahead),

@@ -13,7 +13,7 @@ from sdpdr.program.point import as_dense
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
-from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solvers.flat import ask_solver
 from sdpdr.solving.answers import unproved
 from sdpdr.solving.candidate import Candidate
 from sdpdr.solving.grade import STOPPED
@@ -56,9 +56,9 @@ def grade_smooth(model: Model, outcome: Outcome, chosen: Candidate, request: Req
         program = units.program(flat.program)
         known = Knowledge(scale=request.gap_scale / units.cost)
         try:
-            answer = ask_clarabel(program, seconds)
+            answer = ask_solver(program, seconds)
             tol = chosen.solver.tol
-            prove(program, answer, ask_clarabel, tol=tol, seconds=seconds, known=known)
+            prove(program, answer, ask_solver, tol=tol, seconds=seconds, known=known)
         except KeyboardInterrupt:
             stopped = True
     sides = sides_of(known, units, maximize=flat.maximize)

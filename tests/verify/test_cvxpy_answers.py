@@ -44,7 +44,7 @@ def forbid_solving(monkeypatch):
         raise AssertionError("this was to be proved without solving")
 
     for name in ("over_cones", "completing"):
-        monkeypatch.setattr(f"sdpdr.solving.verify.{name}.ask_clarabel", refuse)
+        monkeypatch.setattr(f"sdpdr.solving.verify.{name}.ask_solver", refuse)
 
 
 @pytest.mark.parametrize("solver", [cp.CLARABEL, cp.SCS])

@@ -23,15 +23,13 @@ from sdpdr.certify.standard import with_squares
 from sdpdr.certify.units import Units
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.model import Model
-from sdpdr.model.conic.flat import FlatProblem, flat_problem
 from sdpdr.model.parameters import Parameter
-from sdpdr.model.to_cvxpy import render_model
 from sdpdr.program.face import null_vectors
 from sdpdr.program.point import Point, Value, arranged
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import facial_reduction
-from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solvers.flat import ask_solver
 from sdpdr.solving.derivatives.equations import Equations
 from sdpdr.solving.derivatives.kkt import Place, System
 
@@ -114,22 +112,27 @@ def flat_model(model: Model, values: Mapping[str, Value]) -> FlatModel:
     Quadratic costs take their unit from values of the variables next to the optimum.
     """
     if model.is_smooth:
-        return _over_cones(flat_problem(render_model(model).problem))
+        return _over_cones(model)
     sdp = model.to_sdp()
     squares = [values.get(v.name, 0.0) for v in sdp.vector_variables if v.curvature is not None]
     largest = max((float(np.max(np.abs(v), initial=0.0)) for v in squares), default=0.0)
     return _in_standard_form(sdp, float(near_powers(np.array([largest or 1.0]))[0]))
 
 
-def _over_cones(flat: FlatProblem) -> FlatModel:
+def _over_cones(model: Model) -> FlatModel:
     """A model with smooth costs: cvxpy keeps no values of what it adds, nor multipliers of it."""
+    # These import cvxpy, which takes longer than most solves.
+    from sdpdr.model.conic.flat import flat_problem
+    from sdpdr.model.to_cvxpy import render_model
+
+    flat = flat_problem(render_model(model).problem)
     shapes = {v.name(): v.shape for v in flat.problem.variables()}
 
     def values(x: Array) -> dict[str, Value]:
         return {name: _unfolded(x[at], shapes[name]) for name, at in flat.variables.items()}
 
     def answer(solution: Solution) -> Answer | None:
-        return ask_clarabel(flat.program) if solution.values else None
+        return ask_solver(flat.program) if solution.values else None
 
     return FlatModel(flat.program, [], answer, values, flat.variables, {})
 

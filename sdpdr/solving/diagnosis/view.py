@@ -22,7 +22,7 @@ from sdpdr.certify.units import Units
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial import facial_reduction
-from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solvers.flat import ask_solver
 from sdpdr.solving.diagnosis.facts import SHARE, Facts, proved
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, some_rows, used_columns
 
@@ -208,7 +208,7 @@ class View:
 
     def solve(self, program: FlatProgram, seconds: float = np.inf) -> Answer:
         """What a solver proposes; proofs believe none of it."""
-        return ask_clarabel(program, min(seconds, self.deadline.ahead))
+        return ask_solver(program, min(seconds, self.deadline.ahead))
 
     @cached_property
     def units(self) -> Units:

@@ -16,7 +16,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.certify.as_it_stands import cost, fractions_of
 from sdpdr.certify.flat import NONNEGATIVE, Around, FlatProgram, Piece, build
 from sdpdr.certify.rounding import residual
-from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solvers.flat import ask_solver
 
 # Coefficients beside the largest of an equation that it is not divided by.
 _SMALL = 1e-3
@@ -106,7 +106,7 @@ def completed_point(program: FlatProgram, x: Array) -> Array | None:
     if np.all(missing):
         return None
     rest = restricted(program, x)
-    found = ask_clarabel(rest.program)
+    found = ask_solver(rest.program)
     if not (found.is_solved and np.all(np.isfinite(found.x))):
         return None
     whole = x.copy()

@@ -20,7 +20,7 @@ from sdpdr.certify.units import Units
 from sdpdr.model.conic.kept import duals_of, values_of
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solvers.flat import ask_solver
 from sdpdr.solving.verify.completing import completed_multipliers, completed_point
 from sdpdr.solving.verify.given import distance
 from sdpdr.solving.verify.kept_answer import KeptAnswer
@@ -92,7 +92,7 @@ class _Proving:
         """Multipliers of one solve, with its point unless one is known."""
         units = self._units
         begin = time.process_time()
-        found = ask_clarabel(self._own)
+        found = ask_solver(self._own)
         own = self._kept.settings.budget(time.process_time() - begin)
         self._budget = max(self._budget, own)
         what = "multipliers" if x is not None else "values and multipliers"
@@ -112,7 +112,7 @@ class _Proving:
             prove(
                 program,
                 answer,
-                ask_clarabel,
+                ask_solver,
                 tol=settings.tol,
                 seconds=self._budget - self._spent,
                 claim="" if self._kept.verdict is Verdict.SOLVED else self._kept.verdict.value,

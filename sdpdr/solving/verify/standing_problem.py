@@ -14,7 +14,7 @@ from sdpdr.certify.knowledge import VALUE, Knowledge
 from sdpdr.certify.prove import prove
 from sdpdr.model.conic.flat import FlatProblem
 from sdpdr.model.conic.kept import KeptPoint, constraint_of_rows, missed_attribute
-from sdpdr.solvers.flat import ask_clarabel
+from sdpdr.solvers.flat import ask_solver
 from sdpdr.solving.verify.completing import Restricted, restricted
 from sdpdr.solving.verify.standing import EXACTLY, words_of
 
@@ -61,8 +61,8 @@ def standing_value(
         return cost(program.c, point, program.offset), EXACTLY
     known = Knowledge()
     try:
-        answer = ask_clarabel(rest.program)
-        prove(rest.program, answer, ask_clarabel, tol=tol, seconds=seconds, known=known)
+        answer = ask_solver(rest.program)
+        prove(rest.program, answer, ask_solver, tol=tol, seconds=seconds, known=known)
     except ArithmeticError as error:
         return None, _UNKNOWN.format(error)
     if VALUE in known.how and known.value < inf:
