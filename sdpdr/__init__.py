@@ -12,6 +12,7 @@ from typing import Any as _Any
 import lazy_loader as _lazy
 
 from sdpdr.base import gather as _gather
+from sdpdr.base import packages as _packages
 
 # Rooms under the names by which they are used; where they lie follows how the package is built.
 _PLACES = {
@@ -47,16 +48,16 @@ _gather.import_as(_PLACES)
 def __getattr__(name: str) -> _Any:
     """Load what is asked for the first time."""
     if name == "__version__":  # to find it takes longer than all else here
-        from importlib.metadata import version
-
-        return version(__name__)
+        return _packages.version_of(__name__)
     if name in _PLACES:
-        return _import_module(f"{__name__}.{name}")
+        with _packages.needs_packages(f"sdpdr.{name}"):
+            return _import_module(f"{__name__}.{name}")
     if name in _GONE:
         raise AttributeError(f"sdpdr.{name} is gone; write {_GONE[name]}.", name=name)
     if name not in __all__:
         raise _gather.no_such_name(name, __all__, _PLACES)
-    return _find(name)
+    with _packages.needs_packages(f"sdpdr.{name}"):
+        return _find(name)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,6 @@ from types import MethodType
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
@@ -27,7 +26,7 @@ from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
 from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.parameters import require_kinds
-from sdpdr.base.rows import named, numbered
+from sdpdr.base.rows import is_frame, named, numbered
 
 # Squares of larger numbers overflow.
 _SQUARABLE = 1e150
@@ -62,7 +61,7 @@ def _require_unique_names(X: Any) -> None:
 
 def require_no_times(X: Any, name: str = "X") -> None:
     """Refuse dates and durations, which NumPy would count in nanoseconds or not convert at all."""
-    if isinstance(X, pd.DataFrame):
+    if is_frame(X):
         timed = [k for k, kind in enumerate(X.dtypes) if kind.kind in "mM"]
         if not timed:
             return
@@ -181,11 +180,11 @@ def _where_missing(X: Any) -> str:
 
 def _of_text(X: Any) -> str:
     """Name the columns that hold anything but numbers; empty if X has no columns."""
-    table = X if isinstance(X, pd.DataFrame) else np.asarray(X, dtype=object)
+    table = X if is_frame(X) else np.asarray(X, dtype=object)
     if table.ndim != 2:
         return ""
-    frame = pd.DataFrame(table)
-    wrong = [k for k in range(frame.shape[1]) if not is_numeric(frame.iloc[:, k])]
+    columns = [X.iloc[:, k] for k in range(X.shape[1])] if is_frame(X) else list(table.T)
+    wrong = [k for k, column in enumerate(columns) if not is_numeric(column)]
     return named(np.array(wrong, dtype=np.int64), X)
 
 

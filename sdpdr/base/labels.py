@@ -13,7 +13,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import column_or_1d
 
@@ -47,11 +46,29 @@ def absent(y: ArrayLike) -> np.ndarray:
     (array([False,  True,  True]), array([False,  True]), array([ True, False]))
     """
     labels = _unmasked(y)
-    missing = np.asarray(pd.isna(labels), dtype=bool)
+    missing = _is_missing(labels)
     if labels.dtype.kind in "biufcmM":
         return missing
     blank = [_is_blank(each) for each in labels.ravel().tolist()]
     return missing | np.array(blank, dtype=bool).reshape(labels.shape)
+
+
+def _is_missing(labels: np.ndarray) -> np.ndarray:
+    """Which labels are None, nan, or one of the marks of pandas, which alone are not themselves."""
+    if labels.dtype.kind == "O":
+        each = [x is None or _differs(x) for x in labels.ravel().tolist()]
+        return np.array(each, dtype=bool).reshape(labels.shape)
+    return np.asarray(labels != labels)
+
+
+def _differs(label: object) -> bool:
+    """Whether a label differs from itself, or does not say so, as the mark NA of pandas."""
+    try:
+        return bool(label != label)
+    except TypeError:
+        return True
+    except ValueError:  # an array of several values
+        return False
 
 
 def marked(y: ArrayLike) -> np.ndarray:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from enum import Enum
 from time import monotonic
-from typing import Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
-from rich.console import Console
-from rich.status import Status
+if TYPE_CHECKING:
+    from rich.status import Status
 
 Progress: TypeAlias = Callable[[Mapping[str, Any]], None]
 Count: TypeAlias = Callable[[int], None]
@@ -96,7 +96,7 @@ def show_phase(
         before, line = log.doing, log.line
         log.now(words)
         opened = shown and line is None
-        with Console(stderr=True).status(words) if opened else nullcontext(line) as log.line:
+        with _line(words) if opened else nullcontext(line) as log.line:
             try:
                 yield log.now
             finally:
@@ -105,6 +105,15 @@ def show_phase(
         log.now(before)
     finally:
         _LOG.reset(token)
+
+
+def _line(words: str) -> AbstractContextManager[Status | None]:
+    """The line on the terminal; none without rich, which alone can draw it."""
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:
+        return nullcontext()
+    return Console(stderr=True).status(words)
 
 
 @contextmanager

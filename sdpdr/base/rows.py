@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,13 +43,22 @@ def rows_from(first: int, columns: Sequence[str] = ()) -> AbstractContextManager
     return _called(_Calling(first, None, columns))
 
 
+def is_frame(X: object, *others: str) -> TypeGuard[Any]:
+    """Whether it is a frame of pandas, or one of other kinds of pandas.
+
+    Who has not imported pandas has none, and to import it takes longer than a small solve.
+    """
+    pandas = sys.modules.get("pandas")
+    kinds = ("DataFrame", *others)
+    return pandas is not None and isinstance(X, tuple(getattr(pandas, kind) for kind in kinds))
+
+
 def rows_like(X: object) -> AbstractContextManager[None]:
     """Let messages name rows of a frame by its index, unless that only counts them."""
-    how, pandas = _CALLING.get(), sys.modules.get("pandas")
-    # Who has not imported pandas has no frame, and to import it takes longer than a small solve.
-    if pandas is None or not isinstance(X, pandas.DataFrame | pandas.Series):
+    how = _CALLING.get()
+    if not is_frame(X, "Series"):
         return _called(how)
-    counts = X.index.equals(pandas.RangeIndex(len(X)))
+    counts = X.index.equals(sys.modules["pandas"].RangeIndex(len(X)))
     return _called(how if counts else replace(how, labels=list(X.index)))
 
 

@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,6 +19,7 @@ from scipy.sparse.linalg import splu
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import PackageMissingError
+from sdpdr.base.packages import version_of
 
 _SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 
@@ -92,8 +92,8 @@ def _qdldl() -> Any:
     lower, pivots, order = qdldl.Solver(matrix, True).factors()
     if not np.allclose(np.sort(pivots), [1.5, 2.0]) or sorted(order) != [0, 1] or lower.nnz != 1:
         raise PackageMissingError(
-            f"qdldl {version('qdldl')} is not compatible with NumPy {np.__version__}: its factors "
-            "are wrong. Install another version: pip install --upgrade qdldl."
+            f"qdldl {version_of('qdldl')} is not compatible with NumPy {np.__version__}: its "
+            "factors are wrong. Install another version: pip install --upgrade qdldl."
         )
     return qdldl
 

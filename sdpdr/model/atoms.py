@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError
+from sdpdr.base.packages import needs_packages
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import smat, svec_pairs, svec_size
 from sdpdr.model.affine import Affine
@@ -34,6 +35,14 @@ _ARGUMENT, _TOP = "argument", "top"
 # Relative size of an eigenvalue that counts as zero; the matrices that cvxpy writes hold small
 # whole numbers.
 _ROUNDED = 1e-5
+
+
+def _cvxpy(word: str) -> Any:
+    """The module cvxpy, for a function of that name."""
+    with needs_packages(f"function {word!r}"):
+        import cvxpy
+
+        return cvxpy
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +95,13 @@ class Atom:
 
     def express(self, values: Any) -> tuple[Any, list[Any]]:
         """The function of a cvxpy vector of all arguments, and constraints on variables it adds."""
-        import cvxpy as cp
-
+        cp = _cvxpy(self.word)
         expression, constraints = self.expressed(values)
         return cp.sum(expression), constraints
 
     def expressed(self, values: Any) -> tuple[Any, list[Any]]:
         """The same without summing, with as many values as the function has."""
-        import cvxpy as cp
-
+        cp = _cvxpy(self.word)
         arguments, start = [], 0
         for shape, symmetric, size in zip(self.shapes, self.symmetric, self.sizes, strict=True):
             part = values[start : start + size]
@@ -111,8 +118,7 @@ class Atom:
 
         Outside its domain, a convex function is plus infinity and a concave one minus infinity.
         """
-        import cvxpy as cp
-
+        cp = _cvxpy(self.word)
         with np.errstate(all="ignore"):
             try:
                 if self.numeric is not None:
@@ -138,8 +144,7 @@ class Atom:
         >>> atom("log_sum_exp", ((2,),)).gradient(np.zeros(2))
         array([0.5, 0.5])
         """
-        import cvxpy as cp
-
+        cp = _cvxpy(self.word)
         variable = cp.Variable(sum(self.sizes), value=values)
         slope = self.express(variable)[0].grad[variable]
         if slope is None:
@@ -185,8 +190,7 @@ def atom_of(
         If cvxpy cannot tell that it is convex or concave, or if it depends on more than its
         arguments.
     """
-    import cvxpy as cp
-
+    cp = _cvxpy(word)
     from sdpdr.model.conic.problem import needed_cones
 
     trial = Atom(function, shapes, symmetric, 1.0, more, word=word)
@@ -289,8 +293,7 @@ class ConeForm:
 
 def _cone_form(of: Atom) -> ConeForm:
     """The `ConeForm` of the convex one of a function and its negative, as cvxpy writes it."""
-    import cvxpy as cp
-
+    cp = _cvxpy(of.word)
     from sdpdr.model.conic.interface import ConesOnly, read_data
 
     values = cp.Variable(sum(of.sizes))

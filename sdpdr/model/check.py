@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.base.errors import CompileError, SdpdrError
+from sdpdr.base.packages import needs_packages
 from sdpdr.linalg import LinearMap, check_map
 from sdpdr.model.block import Block, Declaration
 from sdpdr.model.model import Model
@@ -100,7 +101,8 @@ def _missing(block: Block) -> list[Variable]:
 
 def _compare_compilers(model: Model, rng: np.random.Generator, tol: float) -> None:
     """Raise an error unless both compilers agree on objective and violations at a random point."""
-    from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
+    with needs_packages("check_block"):
+        from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
 
     point: dict[str, Value] = {}
     factored: dict[str, Value] = {}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpdr.base.errors import ModelError
+from sdpdr.base.packages import needs_packages
 from sdpdr.model.affine import Declared, Operators, is_curved, require_one
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.describe import describe, legend
@@ -217,7 +218,8 @@ class Model(NothingButAdded):
 
     def to_cvxpy(self) -> cvxpy.Problem:
         """The model as a named ``cvxpy.Problem``, ready for any cvxpy solver."""
-        from sdpdr.model.to_cvxpy import to_cvxpy
+        with needs_packages("Model.to_cvxpy"):
+            from sdpdr.model.to_cvxpy import to_cvxpy
 
         return to_cvxpy(self)
 

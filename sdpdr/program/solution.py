@@ -19,6 +19,7 @@ from sdpdr.base.errors import (
     UnknownNameError,
 )
 from sdpdr.base.files import write_text
+from sdpdr.base.packages import needs_packages
 from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Value, arranged, leading_factor, spectrum_of
@@ -477,18 +478,17 @@ class Solution:
         >>> [axes.get_title("left") for axes in figure.axes if axes.get_title("left")]
         ['embedding', 'spectrum', 'springs', 'history']
         """
-        try:
+        with needs_packages("a picture"):
             from sdpdr.lab.plot.answer import answer
-        except ModuleNotFoundError as error:
-            raise _without_matplotlib(error) from error
         return answer(self, colour, title=title)
 
     def _repr_html_(self) -> str:
         """How a notebook shows it: the certificate, and a picture that tells what is what."""
         try:
-            from sdpdr.lab.plot.answer import picture
-        except ModuleNotFoundError as error:
-            return card(self, f"<p>{_without_matplotlib(error)}</p>")
+            with needs_packages("a picture"):
+                from sdpdr.lab.plot.answer import picture
+        except PackageMissingError as error:
+            return card(self, f"<p>{error}</p>")
         return card(self, picture(self))
 
     def record(self) -> dict[str, Any]:
@@ -502,13 +502,6 @@ class Solution:
     def __repr__(self) -> str:
         """Whether it worked, how good it is and what to do next; `report` has the rest."""
         return summary(self)
-
-
-def _without_matplotlib(error: ModuleNotFoundError) -> PackageMissingError:
-    """What to install; another package that is missing is no matter of ours."""
-    if (error.name or "").partition(".")[0] != "matplotlib":
-        raise error
-    return PackageMissingError("a picture needs package 'matplotlib': pip install matplotlib")
 
 
 def _named(kind: str, name: str, known: Mapping[str, T]) -> T:

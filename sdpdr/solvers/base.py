@@ -7,8 +7,6 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, TypeVar
 
 from sdpdr.base.deadline import seconds_of
@@ -18,6 +16,7 @@ from sdpdr.base.errors import (
     SolverMissingError,
 )
 from sdpdr.base.keywords import ChecksKeywords
+from sdpdr.base.packages import version_of
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
@@ -111,6 +110,8 @@ class Solver(ChecksKeywords, ABC):
     package: ClassVar[str]
     module: ClassVar[str]
     extra: ClassVar[str | None] = None
+    # Packages beside its own that it is reached through.
+    needs: ClassVar[tuple[str, ...]] = ()
     forms: ClassVar[tuple[str, ...]] = ()
     licence: ClassVar[str] = ""
     obeys_time_limit: ClassVar[bool] = True
@@ -156,12 +157,14 @@ class Solver(ChecksKeywords, ABC):
 
         Found without crashing; native code is imported only to ask for a licence.
         """
-        if importlib.util.find_spec(cls.module) is None:
-            wanted = f'"sdpdr[{cls.extra}]"' if cls.extra else cls.package
-            words = f"package {cls.package!r} is missing: pip install {wanted}"
-            return Availability(False, False, "", words)
+        wanted = f'"sdpdr[{cls.extra}]"' if cls.extra else cls.package
+        needed = {cls.module: (cls.package, wanted)} | {name: (name, name) for name in cls.needs}
+        for module, (package, wanted) in needed.items():
+            if importlib.util.find_spec(module) is None:
+                words = f"package {package!r} is missing: pip install {wanted}"
+                return Availability(False, False, "", words)
         problem = cls.licence_problem()
-        return Availability(True, problem is None, _version(cls.package), problem or "")
+        return Availability(True, problem is None, version_of(cls.package), problem or "")
 
     @classmethod
     def licence_problem(cls) -> str | None:
@@ -286,12 +289,3 @@ def tolerance(solver: object, tol: float | None) -> float:
     if tol is not None:
         return tol
     return solver.tol if isinstance(solver, Solver) else Solver.tol
-
-
-@lru_cache
-def _version(package: str) -> str:
-    """Version of a package; to read it takes milliseconds, as long as small programs do."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "unknown"

@@ -58,6 +58,7 @@ def _count_from_above(problem: cp.Problem) -> None:
 class CvxpySolver(Solver):
     """A solver that cvxpy knows (options as in `Solver`)."""
 
+    needs: ClassVar[tuple[str, ...]] = ("cvxpy",)
     backend: ClassVar[str]
     is_native: ClassVar[bool] = True
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi", "cvxpy")

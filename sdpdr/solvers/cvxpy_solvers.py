@@ -44,6 +44,7 @@ class Clarabel(CvxpySolver):
     module: ClassVar[str] = "clarabel"
     licence: ClassVar[str] = "Apache-2.0"
     limits: ClassVar[Mapping[str, str]] = {"max_iter": "max_iter", "time_limit": "time_limit"}
+    needs: ClassVar[tuple[str, ...]] = ()  # but for the form "cvxpy"
     backend: ClassVar[str] = "CLARABEL"
 
     def interface(self) -> Any:
@@ -74,6 +75,7 @@ class Scs(CvxpySolver):
     module: ClassVar[str] = "scs"
     licence: ClassVar[str] = "MIT"
     limits: ClassVar[Mapping[str, str]] = {"max_iters": "max_iter", "time_limit_secs": "time_limit"}
+    needs: ClassVar[tuple[str, ...]] = ()  # but for the form "cvxpy"
     backend: ClassVar[str] = "SCS"
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:

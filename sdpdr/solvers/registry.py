@@ -85,6 +85,17 @@ def find(name: str) -> type[Solver]:
         raise UnknownNameError("solver", name, SOLVERS) from None
 
 
+def first_usable(*names: str) -> str:
+    """The first of some solvers that runs here; the last if none does.
+
+    Examples
+    --------
+    >>> first_usable("lowrank", "clarabel")
+    'lowrank'
+    """
+    return next((name for name in names if SOLVERS[name].availability().usable), names[-1])
+
+
 def table() -> SolverTable:
     """All solvers: installed, licensed, version, and the forms they take."""
     rows = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import platform
 from functools import cache
-from importlib.metadata import version
 
+from sdpdr.base.packages import version_of
 from sdpdr.model import Model
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Run, Status
@@ -53,7 +53,7 @@ def versions(solver: Solver) -> dict[str, str]:
 
 @cache
 def _versions() -> dict[str, str]:
-    found = {name: version(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
+    found = {name: version_of(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
     return {**found, "python": platform.python_version()}
 
 

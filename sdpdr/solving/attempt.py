@@ -10,7 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.deadline import ENDLESS, Deadline, TimeUpError
-from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
+from sdpdr.base.errors import (
+    DataError,
+    DataTypeError,
+    NotAcceptedError,
+    ShapeError,
+)
+from sdpdr.base.packages import needs_packages
 from sdpdr.base.progress import Progress, show_progress
 from sdpdr.model import Model
 from sdpdr.model.to_sdp import standard_point
@@ -181,7 +187,8 @@ def _written_outcome(model: Model, chosen: Candidate, request: Request, *, apart
         with suppress(NotAcceptedError):
             return run_solver(solver, partial(run_written, solver, model), isolate=True)
     with request.clock("render"):
-        from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
+        with needs_packages("form 'cvxpy'"):
+            from sdpdr.model.to_cvxpy import render_model  # imports cvxpy
 
         rendered = render_model(model)
     solver = replace(solver, time_limit=turn.left())

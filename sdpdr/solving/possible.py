@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
 
 from sdpdr.linalg.svec import svec_size
@@ -89,6 +90,8 @@ def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> s
     available = solver.availability()
     if available.reason:
         return available.reason
+    if form == "cvxpy" and importlib.util.find_spec("cvxpy") is None:
+        return "package 'cvxpy' is missing: pip install cvxpy"
     if sdp is None:
         return "" if form == "cvxpy" else refusal
     words = solver().accepts(sdp) or ""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import InfeasibleError
+from sdpdr.base.packages import version_of
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point
@@ -183,7 +183,7 @@ def _unsolved(
         solver="none",
         form=form,
         tol=tol,
-        versions={"sdpdr": version("sdpdr")},
+        versions={"sdpdr": version_of("sdpdr")},
         maximize=sdp.maximize,
         attained_by="there is no point",
         # What contradicts the rows is verified over the rationals.

@@ -8,6 +8,8 @@ from enum import Enum, IntEnum
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from sdpdr.base.packages import needs_packages
+
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
@@ -150,7 +152,8 @@ class Diagnosis:
         >>> sdpdr.diagnose(sdpdr.minimize(x) + (x <= 1.0)).to_frame()["kind"].tolist()
         ['unbounded direction']
         """
-        import pandas as pd
+        with needs_packages("a frame"):
+            import pandas as pd
 
         return pd.DataFrame([finding.record() for finding in self.findings], columns=_COLUMNS)
 
@@ -176,9 +179,17 @@ class Diagnosis:
         below = (f"Not decided: {words}." for words in self.undecided)
         return Group(table if self.findings else "Nothing was found.", *below)
 
-    def __str__(self) -> str:
-        from rich.console import Console
+    def _as_lines(self) -> str:
+        """The findings one by one, where there is no rich, which makes tables."""
+        lines = [f"{f.severity.name.lower()}: {f.says} {f.instead}" for f in self.findings]
+        below = [f"Not decided: {words}." for words in self.undecided]
+        return "\n".join([*(lines or ["Nothing was found."]), *below])
 
+    def __str__(self) -> str:
+        try:
+            from rich.console import Console
+        except ModuleNotFoundError:
+            return self._as_lines()
         sheet = StringIO()
         Console(file=sheet, width=_WIDTH, markup=False, highlight=False).print(self)
         return "\n".join(line.rstrip() for line in sheet.getvalue().splitlines())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, own_rows, require_squares
@@ -15,6 +14,9 @@ from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.estimators import as_numbers
 from sdpdr.base.rows import listed
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +116,7 @@ def ratings_from_frame(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from sdpdr.factorize import ratings_from_frame
+    >>>     >>> from sdpdr.factorize import ratings_from_frame
     >>> films = pd.DataFrame({"user": ["eve", "bob", "bob"], "film": ["up", "up", "jaws"],
     ...                       "stars": [5, 4, 1]})
     >>> X, users, items = ratings_from_frame(films, items="film", ratings="stars")
@@ -134,6 +135,8 @@ def ratings_from_frame(
             f"rows of the frame without a user, an item or a rating: {listed(missing)}. Leave them "
             f"out: frame.dropna(subset={named!r})."
         )
+    import pandas as pd
+
     (i, rows), (a, columns) = (pd.factorize(frame[name], sort=True) for name in named[:2])
     found = _of_pairs(np.column_stack([i, a]), frame[ratings])
     return found.spread(found.values), pd.Index(rows), pd.Index(columns)
