@@ -37,6 +37,7 @@ from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
 from sdpdr.families.factor.nonnegative.least_squares import polish_square
 from sdpdr.linalg.svec import smat
 from sdpdr.program import as_dense
+from sdpdr.solvers.registry import first_usable
 from sdpdr.solving.solve import solve
 
 # The ways in which a factor was found, by name.
@@ -329,8 +330,8 @@ def _program_certificate(A: Array, tol: float, deadline: Deadline) -> Refutation
     """A certificate by `copositive_cut` at unit diagonal, whose multipliers are made exact."""
     solution = solve(
         copositive_cut(unit_scaled(A)[0]),
-        "clarabel",
-        "cvxpy",
+        first_usable("clarabel", "dense"),
+        "gram",
         tol=tol,
         time_limit=deadline.left(),
         progress=False,

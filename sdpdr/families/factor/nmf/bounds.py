@@ -47,6 +47,7 @@ from sdpdr.families.factor.nonnegative.truncation import (
 )
 from sdpdr.program import as_dense
 from sdpdr.solvers.base import Solver, unless_configured
+from sdpdr.solvers.registry import first_usable
 from sdpdr.solving.solve import solve
 
 METHODS = ("auto", "eckart_young", "overlap", "cones")
@@ -166,7 +167,8 @@ def nmf_bound(
     time_limit : float, default 10
         Seconds for the solver and for the search, each.
     solver : str or Solver, default "auto"
-        For the program. "auto" is ``"clarabel"`` up to 40 rows and columns, then ``"scs"``.
+        For the program. "auto" is ``"clarabel"`` up to 40 rows and columns, then ``"scs"``, and
+        ``"dense"`` where neither is installed.
     seed : int, default 0
         Seed of the descents that find a factorization if none is given.
 
@@ -309,7 +311,7 @@ def _overlap(
     small = n + m <= _EXACT
     unit, tol = V / norm, 1e-8 if small else 1e-4
     if solver == "auto":
-        solver = "clarabel" if small else "scs"
+        solver = first_usable(*([] if small else ["scs"]), "clarabel", "dense")
     solution = solve(
         nmf_overlap(unit, k),
         solver,

@@ -20,6 +20,7 @@ from sdpdr.families.factor.nonnegative.inputs import (
 )
 from sdpdr.families.factor.nonnegative.least_squares import polish_factors
 from sdpdr.model.blocks.lift import FactorLift
+from sdpdr.solvers.registry import first_usable
 from sdpdr.solving.iterate.convex import ConvexIteration
 from sdpdr.solving.iterate.directions import Schur
 from sdpdr.solving.iterate.records import IterationStatus, Record, State
@@ -138,8 +139,8 @@ def nmf(
     max_iter : int, default 40
         Programs in a start.
     **options
-        Options of `ConvexIteration`: ``solver`` (here ``"clarabel"`` by default), ``form``,
-        ``accuracy``, ``time_limit``, ``progress``.
+        Options of `ConvexIteration`: ``solver`` (here ``"clarabel"`` by default, or ``"dense"``
+        where that is not installed), ``form``, ``accuracy``, ``time_limit``, ``progress``.
 
     Returns
     -------
@@ -176,7 +177,11 @@ def nmf(
     iteration = ConvexIteration(
         model, k, variable="Z", restarts=starts - 1, seed=seed, max_iter=max_iter, tol=_NEVER,
         start="random",
-        **{"solver": "clarabel", "direction": Schur(k, float(scale), V.shape), **options},
+        **{
+            "solver": first_usable("clarabel", "dense"),
+            "direction": Schur(k, float(scale), V.shape),
+            **options,
+        },
     )  # fmt: skip
     best: tuple[float, Array | None, Array | None] = (np.inf, None, None)
     errors: list[float] = []

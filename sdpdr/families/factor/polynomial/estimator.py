@@ -45,7 +45,8 @@ class PolynomialFactorization(FactorTransformer):
         Programs.
     tol : float, default 1e-9
         Relative misfit at which entries count as met.
-    solver : str or Solver, default "clarabel"
+    solver : str or Solver, default "auto"
+        "auto" is ``"clarabel"``, or ``"dense"`` where that is not installed.
         See `sdpdr.factorize.polynomial`, which has further options.
     time_limit : float or None, default 10
         Seconds of the fit; "auto" is the default.
@@ -92,7 +93,7 @@ class PolynomialFactorization(FactorTransformer):
     degree: int = 2
     max_iter: int = 50
     tol: float = 1e-9
-    solver: Any = "clarabel"
+    solver: Any = "auto"
     time_limit: float | str | None = 10.0
     random_state: int = 0
 

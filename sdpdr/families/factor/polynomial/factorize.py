@@ -29,6 +29,7 @@ from sdpdr.families.factor.polynomial.recipe import (
 )
 from sdpdr.program import Solution
 from sdpdr.solvers.base import Solver, unless_configured
+from sdpdr.solvers.registry import first_usable
 from sdpdr.solving.iterate.convex import ConvexIteration
 from sdpdr.solving.iterate.directions import Schur
 from sdpdr.solving.iterate.records import IterationStatus, State
@@ -111,7 +112,7 @@ def polynomial(
     max_iter: int = 50,
     tol: float = 1e-9,
     seed: int = 0,
-    solver: str | Solver = "clarabel",
+    solver: str | Solver = "auto",
     time_limit: float | None = None,
 ) -> PolynomialFactors:
     r"""Find factors with :math:`V_{ij} = g(W_i \cdot H_j)`.
@@ -138,7 +139,8 @@ def polynomial(
     tol : float, default 1e-9
         Relative misfit at which entries count as met.
     seed : int, default 0
-    solver : str or Solver, default "clarabel"
+    solver : str or Solver, default "auto"
+        "auto" is ``"clarabel"``, or ``"dense"`` where that is not installed.
         See `sdpdr.solve`; the program is written with matrix inequalities (``form="lmi"``).
     time_limit : float, optional
         Seconds.
@@ -172,6 +174,7 @@ def polynomial(
     (IterationStatus.RANK_REACHED, True, [0.7, 1.2])
     """
     deadline = Deadline(time_limit)
+    solver = first_usable("clarabel", "dense") if solver == "auto" else solver
     V, c, held, model = parts_of(
         X, coefficients, n_components, lift, nonnegative, regularization, degree
     )
