@@ -237,13 +237,13 @@ class ConeForm:
     ----------
     sdp : SDP
         Minimized over all of its variables but the vector of arguments.
-    price : float or None
+    slope : float or None
         The cost of the scalar ``top``, if it is the whole objective and every larger value of it
         is feasible, too: an upper bound of the function may then replace it. None otherwise.
     """
 
     sdp: SDP
-    price: float | None
+    slope: float | None
 
     def above(self, values: Affine, name: str, limit: Affine | None = None) -> Built:
         """Variables, terms, and an expression that the terms keep above the function.
@@ -255,12 +255,12 @@ class ConeForm:
         name : str
             The label of the block, and a suffix that distinguishes the function in it.
         limit : Affine, optional
-            Replaces the expression; only if there is a `price`.
+            Replaces the expression; only if there is a `slope`.
         """
         known = {_ARGUMENT: values}
         if limit is not None:
-            assert self.price is not None
-            known[_TOP] = ((limit - self.sdp.constant) / self.price).reshape(1)
+            assert self.slope is not None
+            known[_TOP] = ((limit - self.sdp.constant) / self.slope).reshape(1)
         own = {
             v.name: replace(v, name=f"{name}.{_plain(v.name)}")
             for v in self.sdp.variables
@@ -307,8 +307,8 @@ def _cone_form(of: Atom) -> ConeForm:
     if place is None:
         return ConeForm(sdp, None)
     apart = _with_top(sdp, *place)
-    price = float(apart.objective[_TOP].matrix().sum())
-    return ConeForm(apart, price if _is_free_upwards(apart) else None)
+    slope = float(apart.objective[_TOP].matrix().sum())
+    return ConeForm(apart, slope if _is_free_upwards(apart) else None)
 
 
 def _only_cost(sdp: SDP) -> tuple[str, int] | None:

@@ -72,7 +72,7 @@ class Block(NothingButAdded, ChecksKeywords, ABC):
     declares = True
     """Whether it declares its variables; blocks written with operators only refer to theirs."""
 
-    def told_apart(self, labels: set[str]) -> Block:
+    def with_unique_label(self, labels: set[str]) -> Block:
         """The block for a model with these labels, relabelled if needed; unchanged by default."""
         return self
 

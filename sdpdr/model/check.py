@@ -130,8 +130,8 @@ def _compare_compilers(model: Model, rng: np.random.Generator, tol: float) -> No
         sdp = model.to_sdp()
     except CompileError:
         return
-    priced = {label for label, t in model.labelled_terms() if isinstance(t, Penalize)}
-    if not priced:
+    penalized = {label for label, t in model.labelled_terms() if isinstance(t, Penalize)}
+    if not penalized:
         _agree("objective, terms and standard form", here, sdp.report(sdp.primal_value(point)), tol)
     for rows in sdp.rows:
         if rows.label in violations:

@@ -77,8 +77,8 @@ def _worded(model: Model) -> Iterator[tuple[str, Term, Words, Letters]]:
 
 def _text(model: Model) -> str:
     """The model as plain text."""
-    goal, objective, rows = _pieces(model, 0)
-    lines = [f"{goal:<12}{objective}"]
+    sense, objective, rows = _pieces(model, 0)
+    lines = [f"{sense:<12}{objective}"]
     domains = ", ".join(_domain(v)[0] for v in _written(model))
     lines.append(f"{'over':<12}{domains}")
     width = max((len(row) for row, _ in rows), default=0) + 8
@@ -89,9 +89,9 @@ def _text(model: Model) -> str:
 
 def _latex(model: Model) -> str:
     """The model in LaTeX."""
-    goal, objective, rows = _pieces(model, 1)
+    sense, objective, rows = _pieces(model, 1)
     domains = ",\\; ".join(_domain(v)[1] for v in _written(model))
-    body = [rf"\text{{{goal}}}\quad & {objective} \\", rf"\text{{over}}\quad & {domains} \\"]
+    body = [rf"\text{{{sense}}}\quad & {objective} \\", rf"\text{{over}}\quad & {domains} \\"]
     for k, (row, note) in enumerate(rows):
         head = r"\text{subject to}" if k == 0 else ""
         note = escaped(note, prose=True)
@@ -101,31 +101,31 @@ def _latex(model: Model) -> str:
 
 def _written(model: Model) -> list[Variable]:
     """The variables without those that functions introduce."""
-    return [v for v in model.variables() if v.name in model.spoken_of]
+    return [v for v in model.variables() if v.name in model.declared]
 
 
 def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
     """The sense, the objective, and rows with notes; k = 0 for text, 1 for LaTeX."""
     sign = -1.0 if model.is_maximization else 1.0
-    goals: list[Words] = []
-    prices: list[Words] = []
+    objectives: list[Words] = []
+    penalties: list[Words] = []
     rows: list[tuple[str, str]] = []
     for many in _runs(model):
         label, term, found, _ = many[0]
         if isinstance(term, (Minimize, Maximize)):
             if found != ("0", "0"):
                 turned = isinstance(term, Maximize) != (sign < 0.0)
-                goals.append(times("-1", found) if turned else found)
+                objectives.append(times("-1", found) if turned else found)
         elif isinstance(term, Smooth):
-            prices.append(times(f"{sign:g}", found))
+            penalties.append(times(f"{sign:g}", found))
         elif isinstance(term, Penalize):
-            prices.append(times(f"{sign:g}", found))
-            rows.append((("(priced)", r"\text{(priced)}")[k], f"{label}, {_count(term)}"))
+            penalties.append(times(f"{sign:g}", found))
+            rows.append((("(penalized)", r"\text{(penalized)}")[k], f"{label}, {_count(term)}"))
         elif len(many) > 1:
             rows.append((found[k], f"{_many(many)} {_count(term)}"))
         else:
             rows.append((found[k], f"{label}, {_count(term)}"))
-    words = summed(goals + prices) if goals or prices else ("0", "0")
+    words = summed(objectives + penalties) if objectives or penalties else ("0", "0")
     return ("maximise" if sign < 0 else "minimise"), words[k], rows
 
 
@@ -161,7 +161,7 @@ def row_words(term: Term, letters: Letters | None = None) -> Words:
     if isinstance(term, (Minimize, Maximize)):
         return _affine(term.lhs, letters) if term.written is None else _shown(term.written, letters)
     if isinstance(term, Penalize):
-        return _price(term, letters)
+        return _penalty(term, letters)
     if isinstance(term, Smooth):
         return _called(term.written or Called(term.function.word, (term.lhs,)), letters)
     if isinstance(term.written, Lowering):
@@ -242,7 +242,7 @@ def _count(term: Term) -> str:
     return "not lowered"
 
 
-def _price(term: Penalize, letters: Letters) -> Words:
+def _penalty(term: Penalize, letters: Letters) -> Words:
     """The formula of a penalty."""
     if term.written is not None:
         excess = _affine(term.written, letters)

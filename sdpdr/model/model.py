@@ -72,11 +72,11 @@ class Model(NothingButAdded):
             return sum(other, self)
         if isinstance(other, Model):
             name = self.name or other.name
-            return self._with(other.blocks, other.spoken_of, name)
+            return self._with(other.blocks, other.declared, name)
         if isinstance(other, Block):
-            spoken = _speaks_of(other)
-            other = other.told_apart({block.label for block in self.blocks})
-            return self._with((other,), spoken, self.name)
+            declared = _declared_by(other)
+            other = other.with_unique_label({block.label for block in self.blocks})
+            return self._with((other,), declared, self.name)
         if isinstance(other, Operators):
             raise ModelError(
                 f"an expression of shape {other.shape} alone says nothing; compare it (<=, ==, >=) "
@@ -85,7 +85,7 @@ class Model(NothingButAdded):
         if is_curved(other):
             raise ModelError(
                 "a sum of convex functions, or a concave one, is no block; write minimize(...) or "
-                "maximize(...) of it, limit it, or add each price with a positive weight by itself."
+                "maximize(...) of it, bound it, or add each penalty by itself, with its weight."
             )
         raise ModelError(
             "a model adds blocks and models; it was given an object of type "
@@ -97,20 +97,20 @@ class Model(NothingButAdded):
         return self if isinstance(other, int) and other == 0 else self + other
 
     @cached_property
-    def spoken_of(self) -> dict[str, Declared]:
+    def declared(self) -> dict[str, Declared]:
         """Variables and parameters by name, without those that functions introduce."""
         found: dict[str, Declared] = {}
         for block in self.blocks:
-            found = {**_speaks_of(block), **found}
+            found = {**_declared_by(block), **found}
         return found
 
     def _with(self, more: tuple[Block, ...], others: Mapping[str, Declared], name: str) -> Model:
         """The model and more blocks; an error if a name has two meanings."""
-        for shared in self.spoken_of.keys() & others.keys():
-            require_one(shared, self.spoken_of[shared], others[shared])
+        for shared in self.declared.keys() & others.keys():
+            require_one(shared, self.declared[shared], others[shared])
         made = Model(self.blocks + more, name, self.maximize)
         # Set here, because collecting it from all blocks for each sum takes quadratic time.
-        made.__dict__["spoken_of"] = {**others, **self.spoken_of}
+        made.__dict__["declared"] = {**others, **self.declared}
         return made
 
     # -- the terms, labelled: what both compilers read --------------------------------------
@@ -176,8 +176,8 @@ class Model(NothingButAdded):
         """Whether values are those of a maximisation: as passed, or if all objectives are."""
         if self.maximize is not None:
             return self.maximize
-        goals = [t for _, t in self.labelled_terms() if isinstance(t, (Minimize, Maximize))]
-        return bool(goals) and all(isinstance(t, Maximize) for t in goals)
+        objectives = [t for _, t in self.labelled_terms() if isinstance(t, (Minimize, Maximize))]
+        return bool(objectives) and all(isinstance(t, Maximize) for t in objectives)
 
     @cached_property
     def is_smooth(self) -> bool:
@@ -193,7 +193,7 @@ class Model(NothingButAdded):
         for label, term in self.labelled_terms():
             if isinstance(term, Raw):
                 raise ModelError(f"{label!r} is written in cvxpy; only cvxpy can evaluate it.")
-            total += term.price(values)
+            total += term.cost_at(values)
         return -total if self.is_maximization else total
 
     def violations(self, values: Mapping[str, Value]) -> dict[str, float]:
@@ -306,7 +306,7 @@ class Model(NothingButAdded):
         return " + ".join(block.kind for block in self.blocks) or "Model()"
 
 
-def _speaks_of(block: Block) -> Mapping[str, Declared]:
+def _declared_by(block: Block) -> Mapping[str, Declared]:
     """The variables and parameters in a block, by name."""
     declared: Mapping[str, Declared] | None = getattr(block, "declared", None)
     return {v.name: v for v in block.variables()} if declared is None else declared

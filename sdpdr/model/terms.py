@@ -95,10 +95,10 @@ class Lowering:
     right: Affine | None = None
 
 
-class _Stated:
+class _Term:
     """Base of terms, which can be evaluated at a point."""
 
-    def price(self, values: Mapping[str, Value]) -> float:
+    def cost_at(self, values: Mapping[str, Value]) -> float:
         """Its contribution to the minimised objective; zero for a constraint."""
         return 0.0
 
@@ -108,7 +108,7 @@ class _Stated:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sided(_Stated):
+class _Sided(_Term):
     lhs: Affine
     rhs: Any
     name: str = ""
@@ -156,7 +156,7 @@ class AtMost(_Sided):
 
 
 @dataclass(frozen=True, eq=False)
-class InCone(_Stated):
+class InCone(_Term):
     """``lhs`` lies in a cone.
 
     Parameters
@@ -187,7 +187,7 @@ class InCone(_Stated):
 
 
 @dataclass(frozen=True, eq=False)
-class _Goal(_Stated):
+class _Objective(_Term):
     lhs: Affine
     name: str = ""
     written: Shown | None = None
@@ -201,13 +201,13 @@ class _Goal(_Stated):
     def cost(self) -> Affine:
         """Its contribution to the minimised objective."""
 
-    def price(self, values: Mapping[str, Value]) -> float:
+    def cost_at(self, values: Mapping[str, Value]) -> float:
         """The cost at a point."""
         return float(evaluate(self.cost, values)[0])
 
 
 @dataclass(frozen=True, eq=False)
-class Minimize(_Goal):
+class Minimize(_Objective):
     """Minimises a scalar affine expression.
 
     The objectives of a model add up. It is reported as a maximisation if all of them are
@@ -229,7 +229,7 @@ class Minimize(_Goal):
 
 
 @dataclass(frozen=True, eq=False)
-class Maximize(_Goal):
+class Maximize(_Objective):
     """Maximises a scalar affine expression (parameters as for `Minimize`)."""
 
     @cached_property
@@ -255,7 +255,7 @@ def require_weights(weights: Any, what: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Penalize(_Stated):
+class Penalize(_Term):
     r"""Adds a penalty for the excess ``v = lhs - rhs`` of every row to the minimised objective.
 
     =============  ===========================================
@@ -314,7 +314,7 @@ class Penalize(_Stated):
             each = tuple(_rows_of(factor, rows) for factor in self.factors)
             object.__setattr__(self, "factors", each)
 
-    def price(self, values: Mapping[str, Value]) -> float:
+    def cost_at(self, values: Mapping[str, Value]) -> float:
         """The sum of the penalties of all rows."""
         excess = evaluate(self.lhs, values) - self.rhs
         if self.penalty == "square":
@@ -329,7 +329,7 @@ def _rows_of(factor: Affine | Array | float, rows: Index) -> Affine | Array | fl
 
 
 @dataclass(frozen=True, eq=False)
-class Smooth(_Stated):
+class Smooth(_Term):
     """Adds a convex function of exponential or power cones to the minimised objective.
 
     Such a model has no standard form. Value and bound are proved over the cones with which cvxpy
@@ -354,14 +354,14 @@ class Smooth(_Stated):
     name: str = ""
     written: Called | None = None
 
-    def price(self, values: Mapping[str, Value]) -> float:
+    def cost_at(self, values: Mapping[str, Value]) -> float:
         """The function, times its weight."""
         found = self.function.value(evaluate(self.lhs, values))
         return self.weight * self.function.sign * found
 
 
 @dataclass(frozen=True, eq=False)
-class Raw(_Stated):
+class Raw(_Term):
     """Constraints or an objective written in cvxpy directly; such a model has no SDP form.
 
     Parameters

@@ -60,7 +60,7 @@ def render_model(model: Model) -> Rendered:
             excess = cp.Variable(term.lhs.m, name=f"{label}.excess")
             excesses[label] = (excess, lhs - term.rhs)
             constraints[label] = lhs - term.rhs == excess
-            objective = objective + _price(term, excess)
+            objective = objective + _penalty(term, excess)
     sense = cp.Maximize(-objective) if model.is_maximization else cp.Minimize(objective)
     problem = cp.Problem(sense, [*constraints.values(), *extra])
     return Rendered(problem, variables, constraints, excesses)
@@ -82,7 +82,7 @@ def _in_cone(term: InCone, lhs: Any) -> Any:
     return cp.reshape(full_from_svec(n) @ lhs, (n, n), order="F") >> 0
 
 
-def _price(term: Penalize, excess: Any) -> Any:
+def _penalty(term: Penalize, excess: Any) -> Any:
     """The penalty as an expression of cvxpy."""
     if term.penalty == "square":
         return 0.5 * cp.sum(cp.multiply(term.weight, cp.square(excess)))

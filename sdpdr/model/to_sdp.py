@@ -141,13 +141,13 @@ class _Parts:
             return
         over = VectorVariable(f"{label}.over", m, nonnegative=True)
         self.variables.append(over)
-        price = VectorMap(term.weight[None, :])
-        self.costs.append(price @ Var(over.name))
+        weights = VectorMap(term.weight[None, :])
+        self.costs.append(weights @ Var(over.name))
         lhs = term.lhs + (-eye) @ Var(over.name)
         if term.penalty == "positive":
             self._rows(label, "<=", lhs, term.rhs)
             return
         under = VectorVariable(f"{label}.under", m, nonnegative=True)
         self.variables.append(under)
-        self.costs.append(price @ Var(under.name))
+        self.costs.append(weights @ Var(under.name))
         self._rows(label, "==", lhs + eye @ Var(under.name), term.rhs)

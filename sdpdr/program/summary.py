@@ -267,8 +267,8 @@ def _loosen(solution: Solution) -> str:
     if not solution.of_model or at_command_line():
         return "Remove one of these constraints, or move its right-hand side."
     return (
-        "Soften one of them (`soften(block, weight)`; `statement.priced(weight)` for a comparison) "
-        "or relax it (`relax(block, band)`)."
+        "Soften one of them (`soften(block, weight)`; `constraint.penalized(weight)` for a "
+        "comparison) or relax it (`relax(block, band)`)."
     )
 
 

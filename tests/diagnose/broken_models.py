@@ -353,7 +353,7 @@ def priced_comparison():
     return (
         minimize(x.sum())
         + (x >= 1.0).named("low")
-        + (x[0] + x[1] >= 3.0).named("soft").priced(50.0)
+        + (x[0] + x[1] >= 3.0).named("soft").penalized(50.0)
     )
 
 

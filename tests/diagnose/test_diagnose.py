@@ -187,7 +187,7 @@ def test_a_constraint_that_is_softened_leaves_no_conflict():
     x = scalar("x")
     high, low = (x >= 2.0).named("high"), (x <= 1.0).named("low")
     assert diagnose(minimize(x) + high + low)[0].constraints == ("high", "low")
-    solution = sdpdr.solve(minimize(x) + high.priced(10.0) + low)
+    solution = sdpdr.solve(minimize(x) + high.penalized(10.0) + low)
     assert solution.status is Status.SOLVED
 
 
@@ -232,10 +232,10 @@ def test_both_triangles_of_an_equation_in_cvxpy_repeat_nothing():
 def test_a_weight_below_the_multiplier_lets_a_constraint_be_missed():
     x = scalar("x")
     soft = (x >= 3.0).named("soft")
-    (found,) = diagnose(minimize(2.0 * x) + (x >= 1.0).named("low") + soft.priced(50.0))
+    (found,) = diagnose(minimize(2.0 * x) + (x >= 1.0).named("low") + soft.penalized(50.0))
     assert found.data["largest"] == pytest.approx(2.0)
-    assert sdpdr.solve(minimize(2.0 * x) + (x >= 1.0) + soft.priced(1.5))["x"] < 2.0
-    assert not len(diagnose(minimize(2.0 * x) + (x >= 1.0) + soft.priced(1.5)))
+    assert sdpdr.solve(minimize(2.0 * x) + (x >= 1.0) + soft.penalized(1.5))["x"] < 2.0
+    assert not len(diagnose(minimize(2.0 * x) + (x >= 1.0) + soft.penalized(1.5)))
 
 
 def test_entries_of_one_variable_that_nothing_joins_are_named():

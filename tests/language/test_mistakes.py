@@ -216,7 +216,7 @@ MISTAKES = {
     "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
     "a price that is no number": (lambda: abs(w) * np.nan, ModelError, "or zero.* nan"),
     "a weight below zero": (
-        lambda: list((w <= 1.0).priced(-1.0).terms()),
+        lambda: list((w <= 1.0).penalized(-1.0).terms()),
         ModelError,
         "weights of a penalty must be positive and finite, or zero.* -1",
     ),

@@ -167,7 +167,7 @@ def test_advice_on_a_model_is_about_what_was_written():
     unbounded = sdpdr.solve(minimize(t), "clarabel")
     empty = sdpdr.solve(minimize(t) + (t >= 1.0) + (t <= 0.0), "clarabel")
     assert "bounds every variable of the objective" in unbounded.advice
-    assert "statement.priced(weight)" in empty.advice
+    assert "constraint.penalized(weight)" in empty.advice
 
 
 def test_limits_that_all_grow_leave_nothing_to_search_for():

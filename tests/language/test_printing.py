@@ -369,9 +369,9 @@ def test_a_whole_model():
         "over        K ∈ S^5, K ⪰ 0, t ∈ R^1\n"
         "subject to  K 1 = 0                           centred, 5 rows\n"
         "            K_ii + K_jj − 2 K_ij ≤ b_e        at_most, 2 rows\n"
-        "            (priced)                          abs, 2 rows\n"
+        "            (penalized)                       abs, 2 rows\n"
         "            t ≥ 1                             at_least, 1 row\n"
-        "            (priced)                          pos, 1 row"
+        "            (penalized)                       pos, 1 row"
     )
     assert model.legend()["abs"]["b"].tolist() == [0.5, 0.25]
 

@@ -35,8 +35,8 @@ MEANT = {
     "a norm": (lambda: minimize(fit + lam * norm(x)), lambda: minimize(fit)),
     "a smooth function": (lambda: minimize(fit + lam * log_sum_exp(x)), lambda: minimize(fit)),
     "some broken rows": (
-        lambda: minimize(fit) + (x >= 1.0).priced(SOME),
-        lambda: minimize(fit) + (x[1:] >= 1.0).priced(SOME[1:]),
+        lambda: minimize(fit) + (x >= 1.0).penalized(SOME),
+        lambda: minimize(fit) + (x[1:] >= 1.0).penalized(SOME[1:]),
     ),
     "some of a block": (
         lambda: minimize(fit) + SOME * abs(x),

@@ -25,8 +25,8 @@ subject to  K 1 = 0                                      centered, 3 rows
     Slack(2.0): """\
 maximise    tr K − Σ_e (K_ii + K_jj − 2 K_ij − d_ij)²
 over        K ∈ S^3, K ⪰ 0
-subject to  K 1 = 0           centered, 3 rows
-            (priced)          isometry, 2 rows""",
+subject to  K 1 = 0              centered, 3 rows
+            (penalized)          isometry, 2 rows""",
 }
 
 

@@ -259,7 +259,7 @@ def test_softened_or_relaxed_models_have_points():
     answer = sdpdr.solve(sdpdr.minimize(t) + low + high)
     assert answer.status is Status.INFEASIBLE
     assert "soften(block, weight)" in answer.advice
-    soft = sdpdr.solve(sdpdr.minimize(t) + low.priced(2.0) + high)
+    soft = sdpdr.solve(sdpdr.minimize(t) + low.penalized(2.0) + high)
     assert soft.value == pytest.approx(2.0, rel=1e-6)
     triangle = graphs.from_edges(3, [[0, 1], [1, 2], [0, 2]], [1.0, 1.0, 9.0])
     answer = sdpdr.solve(unfolding(triangle))

@@ -53,7 +53,7 @@ class NamedBlock(Block):
         """Whether it depends on parameters."""
         return bool(self.parameters())
 
-    def told_apart(self, labels: set[str]) -> Any:
+    def with_unique_label(self, labels: set[str]) -> Any:
         """The block, with a number in its label if it has no name and its label is taken."""
         label = relabel(self.label, labels)
         return self if self.name or label == self.label else self.named(label)
@@ -166,7 +166,7 @@ class Constraint(NamedBlock):
         kind = Equal if self.relation == "==" else AtMost
         return kind(rows.linear, 0.0 - rows.constant, written=written)
 
-    def priced(self, weight: Any, *, square: bool = False) -> Block:
+    def penalized(self, weight: Any, *, square: bool = False) -> Block:
         """The rows as penalties, see `sdpdr.soften`."""
         return soften(self, weight, square=square)
 

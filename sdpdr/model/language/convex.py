@@ -125,7 +125,7 @@ class AtomCall:
 
         None if this takes a variable in between.
         """
-        if self.atom.cones.price is None:
+        if self.atom.cones.slope is None:
             return None
         variables, terms, _ = self.atom.cones.above(fixed(self.values), name, bound)
         return variables, terms

@@ -20,7 +20,7 @@ from sdpdr.program.point import Variable
 _OF_A_MODEL = frozenset(
     {
         *("_repr_latex_", "blocks", "describe", "is_maximization", "labelled_terms", "legend"),
-        *("objective", "shapes", "size", "solve", "spoken_of", "to_cvxpy", "to_sdp", "violations"),
+        *("objective", "shapes", "size", "solve", "to_cvxpy", "to_sdp", "violations"),
     }
 )
 

@@ -148,6 +148,6 @@ def _instead(view: View, labels: tuple[str, ...]) -> str:
     if view.of_model:
         return (
             f"Remove {which}, move a right-hand side, or let it be missed at a cost: "
-            "`soften(block, weight)`, or `statement.priced(weight)` for a comparison."
+            "`soften(block, weight)`, or `constraint.penalized(weight)` for a comparison."
         )
     return f"Remove {which}, or move a right-hand side."

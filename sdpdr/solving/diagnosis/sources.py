@@ -104,8 +104,8 @@ def _of_model(model: Model, deadline: Deadline) -> View:
             slack[label] = np.concatenate(list(sides))
     return replace(
         view,
-        stated=_with_names(view.stated, set(model.spoken_of)),
-        solved=_with_names(view.solved, set(model.spoken_of)),
+        stated=_with_names(view.stated, set(model.declared)),
+        solved=_with_names(view.solved, set(model.declared)),
         of_model=True,
         entrywise=tuple(_entrywise(model)),
         penalized=slack,

@@ -82,7 +82,7 @@ def mmmf(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     >>> print(mmmf([[1, 0], [-1, 1]], c=0.5).describe())
     minimise    Σ_i c_i Z_ii + Σ_e 0.5 max(b_e Z_ij + 1, 0)
     over        Z ∈ S^4, Z ⪰ 0
-    subject to  (priced)        margins, 3 rows
+    subject to  (penalized)        margins, 3 rows
     """
     require_penalties(c)
     validate.choice("norm", norm, NORMS)
