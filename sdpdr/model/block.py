@@ -31,6 +31,42 @@ if TYPE_CHECKING:
     from sdpdr.model.parameters import Parameter
 
 
+class Labels:
+    """Labels of which none comes twice.
+
+    Parameters
+    ----------
+    taken : iterable of str
+
+    Examples
+    --------
+    >>> labels = Labels(["isometry", "isometry_2"])
+    >>> labels.unique("isometry"), labels.unique("centered")
+    ('isometry_3', 'centered')
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken = set(taken)
+        # The last number tried for a label, so that a loop of constraints takes linear time.
+        self._last: dict[str, int] = {}
+
+    def copy(self) -> Labels:
+        """Labels to which others may be added."""
+        other = Labels(self.taken)
+        other._last = dict(self._last)
+        return other
+
+    def unique(self, label: str) -> str:
+        """The label, or if it is taken the label with the first free number from 2 on."""
+        if label not in self.taken:
+            return label
+        k = self._last.get(label, 2)
+        while f"{label}_{k}" in self.taken:
+            k += 1
+        self._last[label] = k
+        return f"{label}_{k}"
+
+
 class Block(NothingButAdded, ChecksKeywords, ABC):
     """A statement about named variables. Subclass it as a frozen dataclass.
 
@@ -72,7 +108,7 @@ class Block(NothingButAdded, ChecksKeywords, ABC):
     declares = True
     """Whether it declares its variables; blocks written with operators only refer to theirs."""
 
-    def with_unique_label(self, labels: set[str]) -> Block:
+    def with_unique_label(self, labels: Labels) -> Block:
         """The block for a model with these labels, relabelled if needed; unchanged by default."""
         return self
 
@@ -235,9 +271,4 @@ def relax(block: Block, band: float) -> Block:
 
 def relabel(label: str, seen: set[str]) -> str:
     """The label, or if it is taken the label with the first free number from 2 on."""
-    if label not in seen:
-        return label
-    k = 2
-    while f"{label}_{k}" in seen:
-        k += 1
-    return f"{label}_{k}"
+    return Labels(seen).unique(label) if label in seen else label

@@ -13,7 +13,7 @@ import numpy as np
 from sdpdr.base.errors import ModelError
 from sdpdr.base.packages import needs_packages
 from sdpdr.model.affine import Declared, Operators, is_curved, require_one
-from sdpdr.model.block import Block, relabel
+from sdpdr.model.block import Block, Labels
 from sdpdr.model.describe import describe, legend
 from sdpdr.model.operands import NothingButAdded
 from sdpdr.model.terms import (
@@ -75,7 +75,7 @@ class Model(NothingButAdded):
             return self._with(other.blocks, other.declared, name)
         if isinstance(other, Block):
             declared = _declared_by(other)
-            other = other.with_unique_label({block.label for block in self.blocks})
+            other = other.with_unique_label(self._labels)
             return self._with((other,), declared, self.name)
         if isinstance(other, Operators):
             raise ModelError(
@@ -109,9 +109,16 @@ class Model(NothingButAdded):
         for shared in self.declared.keys() & others.keys():
             require_one(shared, self.declared[shared], others[shared])
         made = Model(self.blocks + more, name, self.maximize)
-        # Set here, because collecting it from all blocks for each sum takes quadratic time.
+        # Set here, because collecting them from all blocks for each sum takes quadratic time.
         made.__dict__["declared"] = {**others, **self.declared}
+        labels = made.__dict__["_labels"] = self._labels.copy()
+        labels.taken.update(block.label for block in more)
         return made
+
+    @cached_property
+    def _labels(self) -> Labels:
+        """The labels of all blocks."""
+        return Labels(block.label for block in self.blocks)
 
     # -- the terms, labelled: what both compilers read --------------------------------------
 
@@ -155,14 +162,15 @@ class Model(NothingButAdded):
             If a term uses a variable that no block declares.
         """
         known = {v.name for v in self.variables()}
-        seen: set[str] = set()
+        seen, heads = Labels(), Labels()
         for block in self.blocks:
-            own = relabel(block.label, {s.split(".")[0] for s in seen})
+            own = heads.unique(block.label)
             for term in block.terms():
                 if isinstance(term, Penalize) and not term.lhs.m:
                     continue  # of weights that are zero
-                label = relabel(f"{own}.{term.name}" if term.name else own, seen)
-                seen.add(label)
+                label = seen.unique(f"{own}.{term.name}" if term.name else own)
+                seen.taken.add(label)
+                heads.taken.add(label.split(".")[0])
                 missing = set() if isinstance(term, Raw) else set(term.lhs.maps) - known
                 if missing:
                     raise ModelError(

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, Operators, fixed, joined, known_shape
-from sdpdr.model.block import Block, relabel, soften
+from sdpdr.model.block import Block, Labels, soften
 from sdpdr.model.describe import row_words
 from sdpdr.model.operands import described
 from sdpdr.model.parameters import Parameter, generic
@@ -53,9 +53,9 @@ class NamedBlock(Block):
         """Whether it depends on parameters."""
         return bool(self.parameters())
 
-    def with_unique_label(self, labels: set[str]) -> Any:
+    def with_unique_label(self, labels: Labels) -> Any:
         """The block, with a number in its label if it has no name and its label is taken."""
-        label = relabel(self.label, labels)
+        label = labels.unique(self.label)
         return self if self.name or label == self.label else self.named(label)
 
     def named(self, name: str) -> Any:
