@@ -1,4 +1,21 @@
-"""The modelling language: variables, affine expressions, terms, blocks, models, two compilers."""
+"""The modelling language: variables, affine expressions, terms, blocks, models, two compilers.
+
+An expression becomes a program in this order of files:
+
+1. `affine`: an expression is linear maps applied to named variables, plus a constant. All of its
+   operators are here; `parameters` are numbers that change between solves.
+2. `terms`: six statements about expressions (equal, at most, in a cone, minimise or maximise,
+   penalise, and a function of cvxpy), which are all that compilers and solvers see.
+3. `block` and `model`: a block yields terms under a label, and a model is a sum of blocks.
+   `describe` prints it, `to_sdp` and `to_cvxpy` compile it.
+4. `atoms`: cvxpy writes a function of a placeholder as a small conic program, and expressions take
+   the place of the placeholder.
+5. `language`: what users write. `variables` and `matrices` make expressions, comparisons are
+   blocks in `constraints`; `penalties`, `functions` (by `convex`) and `objectives` complete them.
+
+`blocks` holds statements with a notation of their own that several models use, and `conic` reads
+programs of cvxpy.
+"""
 
 from sdpdr.base.gather import names as _names
 from sdpdr.model.affine import Affine as Affine

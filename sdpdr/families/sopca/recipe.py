@@ -67,7 +67,7 @@ def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
     lifts = [psd(f"W{i}", p + q) for i in range(len(stack))]
     rows, columns = (sum(W[s, s] for W in lifts) for s in (slice(p), slice(p, None)))
     split = [
-        (W[:p, p:] == matrix).named(f"product{i}")
+        (W[:p, p:] == matrix).named(f"product.{i}")
         for i, (W, matrix) in enumerate(zip(lifts, stack, strict=True))
     ]
     goal = minimize(sum_largest(rows, k_rows) + sum_largest(columns, k_columns))
@@ -122,7 +122,7 @@ def sopca_dual(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Model:
         *((T_Q.trace() == float(k_columns)).named("trace_Q"), (T_Q << np.eye(q)).named("cap_Q")),
     ]
     kept = [
-        (np.block([[T_P, part], [part.T, T_Q]]) >> 0.0).named(f"keep{i}")
+        (np.block([[T_P, part], [part.T, T_Q]]) >> 0.0).named(f"keep.{i}")
         for i, part in enumerate(Z.reshape(stack.shape))
     ]
     return Model((maximize(stack.ravel() @ Z), *fantopes, *kept), name="sopca_dual")

@@ -139,8 +139,8 @@ def mmmf_dual(X: ArrayLike, *, c: float = 1.0, norm: str = "trace") -> Model:
     >>> print(mmmf_dual([[1, 0], [-1, 1]], c=0.5).describe())
     maximise    1ᵀ Q
     over        Q ∈ R^3, Q ≥ 0
-    subject to  Q_i ≤ c                    margin_multipliers, 3 rows
-                Σ_k Q_k C_k + I ⪰ 0        spectral_norm, psd cone, 10 entries
+    subject to  Σ_k Q_k C_k + I ⪰ 0        ball, psd cone, 10 entries
+                Q_i ≤ 0.5                  margin_multipliers, 3 rows
     """
     require_penalties(c)
     validate.choice("norm", norm, NORMS)
