@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.deadline import Deadline
+from sdpdr.certify.answer import Proved
+from sdpdr.certify.attained import attained
 from sdpdr.families.unfold.loocv import fold, loocv
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
@@ -18,8 +20,7 @@ from sdpdr.program import Factor, Solution, Status
 from sdpdr.program.point import Point, Value
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
-from sdpdr.solving.grade import CUT_SHORT, ended_as, proved, with_proofs, with_status
-from sdpdr.solving.proofs import AT_LEAST, Prover
+from sdpdr.solving.grade import CUT_SHORT, ended_as, with_proofs, with_status
 from sdpdr.solving.solve import solve
 
 # Seconds for proofs after an interruption or a limit.
@@ -153,16 +154,18 @@ def _graded(
     )
     if point is None:
         return given
-    if folded.bound is None:
-        return proved(sdp, given, deadline)
-    # A bound proved from rows for all pairs would leave no time to prove the value.
-    found = Prover(sdp, given.tol, seconds=AT_LEAST, deadline=deadline).of(point)
+    # The bound is known, and one from the whole program would need rows for all pairs of points.
+    near = attained(sdp, point.values, goal=given.bound, tol=given.tol, deadline=deadline)
     words = f"the inequality of the means, from the least centred trace: {folded.argument}"
-    found = replace(
-        found,
-        bound=largest - folded.bound,
-        duals=point.duals,
-        how={**found.how, "bound": words},
+    found = Proved(
+        None if near is None else near.value,
+        given.bound,
+        {
+            "value": "no point was proved feasible" if near is None else near.argument,
+            "bound": words,
+        },
+        {} if near is None else near.values,
+        point.duals,
     )
     return with_status(sdp, with_proofs(sdp, given, found, point), ended_as(given.status))
 
