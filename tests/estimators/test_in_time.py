@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import sdpdr
 from sdpdr.errors import LostLengthsWarning, SampledWarning, UncertifiedWarning
-from sdpdr.families.unfold.estimators import completion, gram, kernels
+from sdpdr.families.unfold.estimators import completion, gram
 from sdpdr.program import Status
 
 ROLL, ANGLE = sdpdr.datasets.swiss_roll(40, seed=0)
@@ -62,18 +62,15 @@ def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
         for changed in ({}, {"time_limit": 7.0}, {"time_limit": None}, {"solver": "clarabel"})
     ]
     # The second step of a completion has what its program leaves of a minute.
-    seconds = {
-        "DistanceCompletion": completion._FOR_PROGRAM * gram.PATIENCE,
-        "LOOCVUnfolding": kernels.FEW_SECONDS,
-    }
-    assert asked == [seconds.get(name, gram.PATIENCE), 7.0, None, None]
+    seconds = {"DistanceCompletion": completion._FOR_PROGRAM * 60.0, "LOOCVUnfolding": 20.0}
+    assert asked == [seconds.get(name, 60.0), 7.0, None, None]
 
 
 def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatch):
-    monkeypatch.setattr(gram.DefaultTimeLimit, "default_time_limit", 1e-3)
+    monkeypatch.setattr(sdpdr.MVU, "default_time_limit", 1e-3)
     X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
     with (
-        pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"),
+        pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*It had 0.001 seconds; time_limit=None"),
         pytest.warns(LostLengthsWarning, match="isometry=sdpdr.blocks.Band"),
     ):
         learned = sdpdr.MVU(sample=None).fit(X)

@@ -44,8 +44,6 @@ EXACT_LENGTHS = (
     "With exact lengths there often is no interior, without which proofs fail; "
     "{}=sdpdr.blocks.Band(0.05) or 'inequality' leaves one."
 )
-# Seconds for programs if no limit, solver or form is requested.
-PATIENCE = 60.0
 # The functions of scikit-learn's pipelines and unions that look whether a step has `transform`.
 _STEPS_CHECKED = ("_validate_steps", "_validate_transformers")
 # Share of the squared length of edges below which they count as lost.
@@ -187,7 +185,8 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
 class DefaultTimeLimit:
     """Mixin: programs have a default time limit if no limit, solver or form is requested."""
 
-    default_time_limit: ClassVar[float] = PATIENCE
+    # Seconds.
+    default_time_limit: ClassVar[float] = 60.0
 
     solver: Any
     form: str = "auto"
@@ -306,7 +305,9 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         """Set the attributes that follow from a solution, and warn if it is not certified."""
         way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
-        warn_of_missing_proof(solution, way_out, ours=self._is_limit_ours())
+        if solution.status is Status.TIME_LIMIT and self._is_limit_ours():
+            way_out = f"{more_time(self.default_time_limit)} {way_out}"
+        warn_of_missing_proof(solution, way_out)
         self.gram_ = solution.gram()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places).astype(self._dtype)
@@ -352,17 +353,12 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return tags
 
 
-def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool = False) -> None:
-    """Raise an error if there is no point; warn, with advice, if it is not certified.
-
-    ``ours`` means that the time limit is the default one.
-    """
+def warn_of_missing_proof(solution: Solution, way_out: str = "") -> None:
+    """Raise an error if there is no point; warn, with advice, if it is not certified."""
     if not solution.values:
         solution.raise_for_status()
     if solution.certified():
         return
-    if solution.status is Status.TIME_LIMIT and ours:
-        way_out = f"{more_time(PATIENCE)} {way_out}"
     gaps = [f"gap {solution.gap:.1e}"]
     if solution.attained is None:
         gaps.append(f"feasibility: {solution.attained_by}")

@@ -28,9 +28,6 @@ _WIDTH = 0.05
 # Default largest numbers of points. Folding 500 takes four seconds; the program as written, which
 # is solved if lengths are penalized, has a constraint for every pair of points.
 _FOLDED, _WRITTEN = 500, 30
-# Seconds for a leave-one-out program if no limit, solver or form is requested: folding takes less,
-# and if the program as written takes more, it seldom ends at all.
-FEW_SECONDS = 20.0
 # Bandwidth of a density map, as a multiple of the root mean square length of edges.
 _BANDWIDTH = 3.0
 # Default largest number of points: the program has a constraint for each point and each edge.
@@ -156,7 +153,8 @@ class LOOCVUnfolding(Sampling):
     ((15, 2), True)
     """
 
-    default_time_limit: ClassVar[float] = FEW_SECONDS
+    # Folding takes less, and if the program as written takes more, it seldom ends at all.
+    default_time_limit: ClassVar[float] = 20.0
     _is_centred: ClassVar[bool] = False
 
     _: KW_ONLY

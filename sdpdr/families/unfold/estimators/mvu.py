@@ -10,7 +10,7 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import UncertifiedWarning, warn
-from sdpdr.families.unfold.estimators.gram import PATIENCE, more_time
+from sdpdr.families.unfold.estimators.gram import more_time
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, Sampling
 from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
@@ -289,7 +289,7 @@ class MVE(Sampling):
         )
         if state.status is not IterationStatus.SETTLED:
             over = state.status is IterationStatus.TIME_LIMIT and self._is_limit_ours()
-            way_out = f" {more_time(PATIENCE)}" if over else ""
+            way_out = f" {more_time(self.default_time_limit)}" if over else ""
             warn(f"{state.status.name}: {state.status.advice}{way_out}", UncertifiedWarning)
         self.iteration_, self.n_iter_ = state, len(state.history)
         return state.solution
