@@ -179,7 +179,8 @@ class BagIndex:
             strength = 10.0 * float(count.mean())
         self.radius_ = validate.positive_number("radius", radius)
         self.strength_ = validate.positive_number("strength", strength)
-        search = NearestNeighbors(radius=self.radius_, algorithm="kd_tree").fit(self.centers_)
+        # Products with the few centres take less time than a tree, in any dimension.
+        search = NearestNeighbors(radius=self.radius_, algorithm="brute").fit(self.centers_)
         self._search = search
         kernel = sp.csr_array(search.radius_neighbors_graph(everything))
         bag = np.repeat(np.arange(count.size), count)
@@ -189,7 +190,7 @@ class BagIndex:
         gathered = sp.csr_array((share, (bag, np.arange(bag.size)))) @ kernel
         self.weights_ = sp.csr_array(sp.diags_array(1.0 / np.maximum(self.sizes_, 1)) @ gathered)
         self.background_ = np.asarray(self.weights_.mean(axis=0)).ravel()
-        self._by_center = sp.csc_array(self.weights_)
+        self._by_center = sp.csr_array(self.weights_.T)
         return self
 
     def query(self, points: Any, n_best: int = 10) -> tuple[Index, Array]:
@@ -215,13 +216,14 @@ class BagIndex:
                 f"points has {query.shape[1]} columns; expected {self.centers_.shape[1]}."
             )
         kernel = sp.csr_array(self._search.radius_neighbors_graph(query))
-        bags = np.unique(self._by_center[:, np.unique(kernel.indices)].indices)
         behind = kernel @ self.background_
-        kernel, behind = kernel[np.flatnonzero(behind > 0.0)], behind[behind > 0.0]
-        own = np.asarray((kernel @ self.weights_[bags].T).todense())
+        covered = np.flatnonzero(behind > 0.0)
+        own = (kernel[covered] @ self._by_center).toarray()
+        bags = np.flatnonzero(own.any(axis=0))
         size = self.sizes_[bags]
+        ratios = (size / self.strength_) * own[:, bags] / behind[covered, None]
         length = len(query) * np.log(self.strength_ / (size + self.strength_))
-        scores = np.log1p((size / self.strength_) * own / behind[:, None]).sum(axis=0) + length
+        scores = np.log1p(ratios).sum(axis=0) + length
         order = np.argsort(-scores, kind="stable")[:n_best]
         return bags[order], scores[order]
 
