@@ -20,7 +20,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
-from sdpdr.families.unfold.mvu import mvu, stretch_of
+from sdpdr.families.unfold.mvu import ROUNDING, mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import Band, Relation, Slack, Variance
@@ -28,9 +28,6 @@ from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, positions
 from sdpdr.model.blocks.entries import Dispersion
 from sdpdr.model.language import psd
 from sdpdr.program import Solution
-
-# Relative violation of a length by anchors that counts as a rounding error.
-_ROUNDING = 1e-9
 
 
 @checks_keywords
@@ -286,7 +283,7 @@ def _require_consistent(
 ) -> None:
     """Raise an error that names a pair of anchors whose distance contradicts the lengths."""
     apart = np.linalg.norm(known.centred[:, None] - known.centred[None], axis=2)
-    excess = apart - paths * (1.0 + _ROUNDING)
+    excess = apart - paths * (1.0 + ROUNDING)
     k, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
     if excess[k, j] > 0.0:
         raise InfeasibleError(
@@ -315,7 +312,7 @@ def _require_consistent(
 def _warn_of_few(known: KnownPoints) -> None:
     """Warn if the anchors do not span all dimensions."""
     r = known.centred.shape[1]
-    span = int(np.linalg.matrix_rank(known.centred, tol=1e-9 * np.abs(known.centred).max()))
+    span = int(np.linalg.matrix_rank(known.centred, tol=ROUNDING * np.abs(known.centred).max()))
     if span < r:
         warn(
             f"{known.nodes.size} anchors span {span} of {r} dimensions; {r + 1} in general "

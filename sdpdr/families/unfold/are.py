@@ -10,14 +10,11 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.families.unfold.mvu import placements
+from sdpdr.families.unfold.mvu import ROUNDING, placements
 from sdpdr.graphs import NeighborGraph, Provenance, Transitions, transitions
 from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
 from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance
-
-# Relative difference up to which two squared lengths count as equal.
-_SAME = 1e-9
 
 
 @checks_keywords
@@ -148,7 +145,7 @@ def _require_agreement(
             f"the actions force nodes {i} and {j} to coincide, but the edge between them has a "
             "prescribed length. Use isometry='inequality', or do not name inverse actions."
         )
-    allowed = shortest[chain] * (1.0 + width) * (1.0 + _SAME)
+    allowed = shortest[chain] * (1.0 + width) * (1.0 + ROUNDING)
     wrong = np.flatnonzero(graph.sqdist * (1.0 - width) > allowed)
     if wrong.size:
         e = wrong[0]

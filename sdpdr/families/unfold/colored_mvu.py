@@ -12,11 +12,11 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.labels import distinct, unknown, warn_of_signs
+from sdpdr.families.unfold.mvu import ROUNDING
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Centered, Dependence, Gram, Isometry, Relation
 
-_ROUNDING = 1e-9
 # Eigenvalues of a kernel below this share of the largest are dropped.
 _NEGLIGIBLE = 1e-12
 
@@ -75,7 +75,7 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
         )
     counts = np.asarray(graph.counts, dtype=float)
     factor = counts[:, None] * (side - counts @ side / counts.sum())
-    if not np.abs(factor).max() > _ROUNDING * np.abs(side).max():
+    if not np.abs(factor).max() > ROUNDING * np.abs(side).max():
         raise DataError(
             "the side information is the same for all points, so nothing can depend on it. Give "
             "at least two different labels or numbers."
@@ -106,7 +106,7 @@ def _require_balance(graph: NeighborGraph, factor: Array) -> None:
     for number in range(graph.n_components):
         inside = parts == number
         pull = np.abs(factor[inside].sum(axis=0))
-        if np.any(pull > _ROUNDING * np.abs(factor).sum(axis=0)):
+        if np.any(pull > ROUNDING * np.abs(factor).sum(axis=0)):
             raise DisconnectedGraphError(
                 f"part {number} of the graph ({np.count_nonzero(inside)} nodes) has other side "
                 "information on average than the rest, so it would drift away for ever. Use more "
@@ -156,7 +156,7 @@ def side_information(
     if kernel is not None:
         values, vectors = np.linalg.eigh(validate.symmetric("kernel", kernel))
         size = np.abs(values).max()
-        if values[0] < -_ROUNDING * size:
+        if values[0] < -ROUNDING * size:
             raise DataError(
                 f"kernel has negative eigenvalues, the lowest {values[0]:.3g} beside {size:.3g}, "
                 "and measures no dependence: pass a positive semidefinite one."

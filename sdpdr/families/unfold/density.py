@@ -20,11 +20,10 @@ from scipy.special import gammaln
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
+from sdpdr.families.unfold.mvu import ROUNDING
 
 __all__ = ["Ellipsoid", "minimum_ellipsoid"]
 
-# Singular values below this share of the largest are rounding.
-_RANK = 1e-9
 # Steps after which updated quantities are computed anew.
 _REFRESH = 50
 
@@ -156,7 +155,7 @@ def whiten(X: ArrayLike) -> Whitening:
     points = validate.points(X, at_least=2)
     mean, root = points.mean(axis=0), np.sqrt(len(points))
     left, sizes, right = np.linalg.svd(points - mean, full_matrices=False)
-    rank = int(np.sum(sizes > _RANK * sizes[0]))
+    rank = int(np.sum(sizes > ROUNDING * sizes[0]))
     if rank < mean.size:
         raise DataError(
             f"the {len(points)} points lie in a flat of {rank} of {mean.size} dimensions, and "

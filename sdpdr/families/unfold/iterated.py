@@ -10,7 +10,7 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
-from sdpdr.families.unfold.mvu import isometric, mvu
+from sdpdr.families.unfold.mvu import ROUNDING, isometric, mvu
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Solution
@@ -101,10 +101,6 @@ def minimum_volume(
     return ConvexIteration(
         mvu(graph, isometry), rank, direction=direction, weight=1.0 + kappa, start=start, **options
     ).run()
-
-
-# Relative excess over the proved largest variance that counts as a rounding error.
-_ROUNDING = 1e-9
 
 
 # Factor of the least variance after a stall.
@@ -239,7 +235,7 @@ def rank_constrained(
         largest.raise_for_status()
     bound = largest.value if largest.bound is None else max(largest.bound, largest.value)
     floor = share * float(largest.value) if variance is None else float(variance)
-    if floor > bound * (1.0 + _ROUNDING):
+    if floor > bound * (1.0 + ROUNDING):
         raise InfeasibleError(
             f"no embedding of this graph has a variance of {floor:.6g}: the largest, at any rank, "
             f"is {largest.value:.6g} (proved bound {bound:.6g}). Pass a smaller one."

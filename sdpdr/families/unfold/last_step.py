@@ -9,12 +9,11 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index
 from sdpdr.families.unfold.anchored import known_points, missed_lengths, place
 from sdpdr.families.unfold.completion import along_paths, refine
+from sdpdr.families.unfold.mvu import ROUNDING
 from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution
 from sdpdr.program.point import as_dense
 
-# Singular values of anchors, relative to the largest, below which they do not span a direction.
-_FLAT = 1e-9
 # Misfit, relative to the root mean square length, below which lengths are exact; share of the
 # misfit by which shortest paths must be better.
 _EXACT, _BETTER = 1e-6, 1e-3
@@ -43,7 +42,7 @@ class LastStep:
         places = place(solution, self.graph, self.nodes, self.coordinates).coordinates
         known = known_points(self.graph, self.nodes, self.coordinates)
         _, sizes, directions = np.linalg.svd(known.centred)
-        rank = int(np.sum(sizes > _FLAT * np.max(sizes, initial=0.0)))
+        rank = int(np.sum(sizes > ROUNDING * np.max(sizes, initial=0.0)))
         if rank < self.r:
             beside = self._beside(solution, self.r - rank)
             places[known.unknown] += beside @ directions[self.r - beside.shape[1] :]

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import ModelError
 from sdpdr.base.keywords import checks_keywords
+from sdpdr.families.unfold.mvu import ROUNDING
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Affine, Block, Model, Var
@@ -22,8 +23,6 @@ from sdpdr.model.blocks.entries import (
 )
 from sdpdr.model.blocks.geomean import GeometricMean
 
-# Size of negative eigenvalues, relative to the largest norm, that counts as a rounding error.
-_EUCLIDEAN = 1e-9
 # Ratio of the trace to that of the moved points, so that there is an interior.
 _ROOM = 1.5
 
@@ -201,7 +200,7 @@ def _enough_trace(graph: NeighborGraph) -> float:
         return float("inf")
     c = np.asarray(graph.counts, dtype=float)
     gram = about_centre(space.sqdist_to_all(), c)
-    if np.linalg.eigvalsh(gram)[0] < -_EUCLIDEAN * np.max(np.diag(gram)):
+    if np.linalg.eigvalsh(gram)[0] < -ROUNDING * np.max(np.diag(gram)):
         return float("inf")
     # f_j grows by (N - 1) t, every entry by t, and the trace by N t; centred sums are -K_jj.
     others = max(c.sum() - 1.0, 1.0)

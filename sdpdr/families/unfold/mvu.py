@@ -24,6 +24,10 @@ from sdpdr.model.blocks import (
 )
 from sdpdr.model.language import psd
 
+# Relative difference that counts as rounding: between the ends of a straight path and its length,
+# between distances and those of points, between a direction and what others span.
+ROUNDING = 1e-9
+
 
 @checks_keywords
 def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
@@ -136,10 +140,6 @@ def isometric(
         floor = Trace(graph.n, graph.masses) @ psd("K", graph.n) >= variance
         blocks = (*blocks, floor.named("variance_floor"))
     return Model(blocks, name="isometric", maximize=False)
-
-
-# A pair may be exactly as far apart as its shortest path is long, on a straight line.
-_ROUNDING = 1e-9
 
 
 @checks_keywords
@@ -295,7 +295,7 @@ def _refuse_unreachable(graph: NeighborGraph, pairs: FurthestPairs) -> None:
     """Raise an error if a pair must be further apart than its shortest path."""
     sources, row = np.unique(pairs.edges[:, 0], return_inverse=True)
     reach = np.square(geodesics(graph, sources)[row, pairs.edges[:, 1]])
-    short = reach * (1.0 + _ROUNDING) < pairs.sqdist
+    short = reach * (1.0 + ROUNDING) < pairs.sqdist
     if short.any():
         f = int(np.flatnonzero(short)[0])
         i, j = pairs.edges[f]

@@ -13,7 +13,7 @@ from sdpdr.base.errors import UncertifiedWarning, warn
 from sdpdr.families.unfold.estimators.gram import more_time
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, Sampling
 from sdpdr.families.unfold.iterated import minimum_volume
-from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
+from sdpdr.families.unfold.mvu import ROUNDING, mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Model
@@ -26,8 +26,6 @@ from sdpdr.solving.options import require_solver
 _RECIPES = {"spread": mfnu, "variance": mvu_apart}
 # Default largest number of points for a sequence of programs, each at least as slow as `MVU`.
 _LARGEST = 2000
-# Size of negative eigenvalues, relative to the largest, that counts as a rounding error.
-_EUCLIDEAN = 1e-9
 
 
 @dataclass(eq=False, repr=False)
@@ -156,7 +154,7 @@ def classical_optimum(graph: NeighborGraph) -> Point | None:
     lengths = np.zeros((graph.n, graph.n))
     lengths[i, j] = lengths[j, i] = graph.sqdist
     values, vectors = np.linalg.eigh(about_centre(lengths, counts))
-    rounding = _EUCLIDEAN * values[-1]
+    rounding = ROUNDING * values[-1]
     if values[0] < -rounding:
         return None
     kept = values > rounding

@@ -23,6 +23,7 @@ from sdpdr.families.unfold.labelled import (
     labels_of_samples,
     ways_to_classes,
 )
+from sdpdr.families.unfold.mvu import ROUNDING
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks.separation import UNLABELLED
@@ -234,7 +235,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         model = separation_margin(labels.graph, labels.codes, labels.anchors, self.isometry)
         largest = self._solved(model)
         limit = largest.value if largest.bound is None else largest.bound
-        if not self.margin_ > limit * (1.0 - 1e-9):
+        if not self.margin_ > limit * (1.0 - ROUNDING):
             return
         samples = labels.graph.first_samples[labels.anchors].tolist()
         raise InfeasibleError(
