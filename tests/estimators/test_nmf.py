@@ -61,8 +61,8 @@ def refuse(*args, **options):
 
 
 def test_noise_is_not_polished(monkeypatch):
-    """Its steps are dense systems of the order of both factors, and gain nothing there."""
-    monkeypatch.setattr("sdpdr.families.factor.nonnegative.search.polish_factors", refuse)
+    """A polish takes longer than the descent, and gains nothing there."""
+    monkeypatch.setattr("sdpdr.families.factor.nonnegative.search.fit_factors", refuse)
     X = np.random.default_rng(0).random((20, 15))
     full = sdpdr.NMF(2).fit(X).reconstruction_err_
     theirs = Theirs(2, init="nndsvda", max_iter=1000).fit(X)

@@ -146,8 +146,8 @@ def test_a_stall_at_the_least_gap(c, gap):
 
 
 def test_products_are_found():
-    for n, rank, seed in ((6, 6, 0), (8, 8, 1), (10, 12, 2)):
-        A = product(n, rank, 0.7, seed)
+    for n, rank, density, seed in ((6, 6, 0.7, 0), (8, 8, 0.7, 1), (30, 35, 0.4, 0)):
+        A = product(n, rank, density, seed)
         found = completely_positive(A, certificate=False)
         assert (found.status, found.proof) == (CpStatus.CP, "search")
         check(A, found)

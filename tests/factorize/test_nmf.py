@@ -104,6 +104,14 @@ def test_missing_entries_are_filled_in():
     np.testing.assert_allclose(W @ H, X, atol=1e-6)
 
 
+@pytest.mark.nightly
+def test_factors_of_one_program_are_enough_for_the_polish():
+    rng = np.random.default_rng(0)
+    found = nmf(rng.random((30, 4)) @ rng.random((4, 30)), 4)
+    assert found.status is IterationStatus.RANK_REACHED
+    assert len(found.history) == 1
+
+
 # -- what it may say -------------------------------------------------------------------------------
 
 

@@ -9,8 +9,8 @@ from sdpdr.errors import DataError
 from sdpdr.families.factor.nonnegative import least_squares
 from sdpdr.families.factor.nonnegative.inputs import partial_matrix
 from sdpdr.families.factor.nonnegative.least_squares import (
+    fit_factors,
     nonnegative_least_squares,
-    polish_factors,
 )
 
 
@@ -43,7 +43,7 @@ def test_a_library_that_stops_too_early_is_not_believed(monkeypatch, answer):
 def test_known_entries_alone_are_fitted():
     rng = np.random.default_rng(3)
     W, H, gaps = rng.random((8, 2)), rng.random((2, 7)), rng.random((8, 7)) < 0.3
-    left, right = polish_factors(np.where(gaps, np.nan, W @ H), W + 0.01, H + 0.01)
+    left, right = fit_factors(np.where(gaps, np.nan, W @ H), W + 0.01, H + 0.01)
     # Enough is known for the rest to follow.
     np.testing.assert_allclose(left @ right, W @ H, atol=1e-9)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -34,7 +33,7 @@ from sdpdr.families.factor.nonnegative.dominant import (
     triangle_free_certificate,
 )
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
-from sdpdr.families.factor.nonnegative.least_squares import polish_square
+from sdpdr.families.factor.nonnegative.least_squares import fit_square
 from sdpdr.linalg.svec import smat
 from sdpdr.program import as_dense
 from sdpdr.solvers.registry import first_usable
@@ -48,9 +47,6 @@ FOUND = {
     "search": "found by search",
     "parts": "blocks found in different ways",
 }
-# Steps of the polish of a start, and of the best start for a number of columns; fewer if these
-# would take more than this number of operations.
-_USUAL, _LONG, _OPERATIONS = 300, 3000, 2e9
 # Eigenvalues below this share of the largest count as zero.
 _RANK = 1e-9
 
@@ -130,9 +126,8 @@ def completely_positive(
     2. Rank two at most, diagonal dominance, and dominance after scaling: B can be written down.
     3. No three rows joined by nonzero entries, and not dominant after scaling: not completely
        positive.
-    4. For each number k of columns, ``starts`` random factors, polished by least squares, and the
-       best of them for longer. After the first k and up to order 15, a certificate of the program
-       `sdpdr.methods.copositive_cut`, made exact.
+    4. For each number k of columns, least squares from ``starts`` random factors. After the first k
+       and up to order 15, a certificate of the program `sdpdr.methods.copositive_cut`, made exact.
 
     If any number of columns is allowed, disconnected blocks of A are decided one by one.
 
@@ -144,7 +139,7 @@ def completely_positive(
         k. By default the rank r of A, then r + 1, r + 3, r + 7 and so on up to a number that always
         suffices; since zero columns can be added, the last one contains all others.
     starts : int, default 10
-        Random factors to polish for each k; 0 for none.
+        Random factors to begin from for each k; 0 for none.
     certificate : bool, default True
         Whether to search for a copositive certificate by the program (step 4).
     tol : float, default 1e-8
@@ -275,23 +270,18 @@ class _Search:
         )
 
     def _best_of(self, unit: Array, k: int) -> tuple[Array, float]:
-        """The best of several random factors, polished, and its residual."""
+        """The best fit from several random factors, and its residual."""
         best, least = np.zeros((len(unit), k)), 1.0
         rng = np.random.default_rng([self.seed, k])
         for _ in range(self.starts):
             if least <= self.tol or self.deadline.is_over():
                 return best, least
             # Rows are about as long as those of a factor.
-            B = self._polished(unit, rng.random((len(unit), k)) * np.sqrt(2.0 / k), _USUAL)
+            start = rng.random((len(unit), k)) * np.sqrt(2.0 / k)
+            B = fit_square(unit, start, deadline=self.deadline)
             if (residual := square_residual(unit, B)) < least:
                 best, least = B, residual
-        if self.starts and least > self.tol:
-            best = self._polished(unit, best, int(min(_LONG, _OPERATIONS / best.size**3)))
-            least = square_residual(unit, best)
         return best, least
-
-    def _polished(self, unit: Array, B: Array, steps: int) -> Array:
-        return polish_square(unit, B, max_iter=max(steps, _USUAL), stop=self.deadline.is_over)
 
 
 def _columns(n: int, rank: int, requested: int | None) -> tuple[int, ...]:
@@ -345,10 +335,6 @@ def _program_certificate(A: Array, tol: float, deadline: Deadline) -> Refutation
 
 # -- the nearest B B' ------------------------------------------------------------------------------
 
-# Entries of B up to which it is polished, by dense systems of that order.
-_DENSE = 600
-# Iterations and gradient of L-BFGS-B.
-_STEPS, _SLOPE = 2000, 1e-9
 # Rounding errors of eigenvalues, for every row of a matrix, relative to its norm.
 _ROUNDINGS = 4.0
 
@@ -383,9 +369,9 @@ def symmetric_nmf(
 
     .. math:: \min_{B \ge 0} |A - B B^T|_F
 
-    from random starts, by a quasi-Newton method with bounds; small factors are then polished to
-    rounding. The minimum found is local. It is proved that no B with k columns has a smaller error
-    than the root of the sum of squares of the eigenvalues other than the k largest positive ones.
+    from random starts, by a quasi-Newton method with bounds. The minimum found is local. It is
+    proved that no B with k columns has a smaller error than the root of the sum of squares of the
+    eigenvalues other than the k largest positive ones.
     Unlike `sdpdr.factorize.completely_positive` this takes any k and any symmetric A. If A is an
     affinity, rows of B are soft memberships in k clusters.
 
@@ -426,7 +412,7 @@ def symmetric_nmf(
         raise DataError(f"n_components={k} is out of range: X has order {n}. Pass 1 to {n}.")
     rng, mean = np.random.default_rng(seed), float(np.mean(np.maximum(A, 0.0)))
     ends = [
-        _descended(A, 2.0 * np.sqrt(mean / k) * rng.random((n, k)))
+        fit_square(A, 2.0 * np.sqrt(mean / k) * rng.random((n, k)))
         for _ in range(validate.positive_integer("starts", starts))
     ]
     B = min(ends, key=lambda B: square_residual(A, B))
@@ -451,19 +437,3 @@ def eigenvalue_bound(A: Array, k: int) -> float:
     values[len(A) - k :] = np.minimum(values[len(A) - k :], 0.0)
     rounding = _ROUNDINGS * len(A) * np.finfo(float).eps
     return float(max(np.linalg.norm(values) / np.linalg.norm(A) - rounding, 0.0))
-
-
-def _descended(A: Array, B: Array) -> Array:
-    scale = float(np.linalg.norm(A))
-
-    def value(x: Array) -> tuple[float, Array]:
-        factor = x.reshape(B.shape)
-        away = factor @ factor.T - A
-        return float(np.sum(away**2)) / (4.0 * scale**2), (away @ factor).ravel() / scale**2
-
-    options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "gtol": _SLOPE, "ftol": 1e-15}
-    bounds = [(0.0, None)] * B.size
-    found = minimize(
-        value, B.ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options=options
-    ).x.reshape(B.shape)
-    return polish_square(A, found) if B.size <= _DENSE else found

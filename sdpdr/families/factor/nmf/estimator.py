@@ -19,7 +19,7 @@ from sdpdr.families.factor.nonnegative.inputs import (
     residual,
 )
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer, coordinates
-from sdpdr.families.factor.nonnegative.search import POLISHED, nonnegative_factors
+from sdpdr.families.factor.nonnegative.search import SMALL, nonnegative_factors
 from sdpdr.solving.iterate.records import IterationStatus
 
 
@@ -118,7 +118,7 @@ class NMF(FactorTransformer):
         k = min(2, *V.shape)
         if self.n_components is not None:
             k = number_of_components(self.n_components, V.shape)
-        if sp.issparse(V) and sum(V.shape) * k <= POLISHED:
+        if sp.issparse(V) and sum(V.shape) * k <= SMALL:
             V = V.toarray()  # small factors are polished, which takes a dense matrix
         require_nonnegative(V)
         seed = validate.seed(self.random_state)

@@ -18,7 +18,7 @@ from sdpdr.families.factor.nonnegative.inputs import (
     partial_matrix,
     residual,
 )
-from sdpdr.families.factor.nonnegative.least_squares import polish_factors
+from sdpdr.families.factor.nonnegative.least_squares import fit_factors
 from sdpdr.model.blocks.lift import FactorLift
 from sdpdr.solvers.registry import first_usable
 from sdpdr.solving.iterate.convex import ConvexIteration
@@ -30,8 +30,8 @@ from sdpdr.solving.iterate.records import IterationStatus, Record, State
 _NEVER = 1e-12
 # Rounding error of the comparison with the error allowed.
 _ROUNDING = 1e-9
-# Relative error of a program's factors up to which they are polished before the start ends.
-_POLISHED = 1e-2
+# Rows and columns together up to which an interior-point method is the fastest.
+_EXACT = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +111,8 @@ def nmf(
     `sdpdr.methods.nmf_lift` states it as a matrix of rank k, and `ConvexIteration` drives its
     solutions towards that rank: every program lowers
     :math:`\operatorname{tr}(\mathcal W - WW^T) + \operatorname{tr}(\mathcal H - H^TH)`, whose least
-    value for given W and H is :math:`2 |X - WH|_*`. Factors that come near are polished on the
-    equations X = W H themselves, and only factors that multiply to X are reported as a
+    value for given W and H is :math:`2 |X - WH|_*`. Their factors are polished by least squares on
+    the equations X = W H themselves, and only factors that multiply to X are reported as a
     factorization.
 
     The method is local, and a start can stall, so several are made. A stall proves nothing about
@@ -139,8 +139,9 @@ def nmf(
     max_iter : int, default 40
         Programs in a start.
     **options
-        Options of `ConvexIteration`: ``solver`` (here ``"clarabel"`` by default, or ``"dense"``
-        where that is not installed), ``form``, ``accuracy``, ``time_limit``, ``progress``.
+        Options of `ConvexIteration`: ``solver`` (by default ``"clarabel"`` up to 40 rows and
+        columns, then ``"scs"``; ``"dense"`` where they are not installed), ``form``,
+        ``accuracy``, ``time_limit``, ``progress``.
 
     Returns
     -------
@@ -174,14 +175,11 @@ def nmf(
     lift, norm = FactorLift(k, *V.shape), norm_of(V)
     limit = tol if error is None else (1.0 + _ROUNDING) * error / norm
     scale = 1.0 if sparsity is not None else np.sqrt(np.linalg.norm(np.nan_to_num(V), 2))
+    solver = first_usable("clarabel" if sum(V.shape) <= _EXACT else "scs", "dense")
     iteration = ConvexIteration(
         model, k, variable="Z", restarts=starts - 1, seed=seed, max_iter=max_iter, tol=_NEVER,
         start="random",
-        **{
-            "solver": first_usable("clarabel", "dense"),
-            "direction": Schur(k, float(scale), V.shape),
-            **options,
-        },
+        **{"solver": solver, "direction": Schur(k, float(scale), V.shape), **options},
     )  # fmt: skip
     best: tuple[float, Array | None, Array | None] = (np.inf, None, None)
     errors: list[float] = []
@@ -199,9 +197,8 @@ def nmf(
         errors.extend([np.inf] * (len(state.history) - len(errors) - 1))
         W, H = (np.maximum(F, 0.0) for F in lift.read(state.last.values["Z"]))
         errors.append(keep(W, H.T))
-        last = iteration.done(state) or state.start > state.history[-1].start
-        if sparsity is None and (last or errors[-1] <= _POLISHED):
-            keep(*polish_factors(V, W, H.T))
+        if sparsity is None:
+            keep(*fit_factors(V, W, H.T))
         return best[0] <= limit
 
     state = iteration.run(accept=accept)

@@ -11,18 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.families.factor.nonnegative.inputs import norm_of, residual
-from sdpdr.families.factor.nonnegative.least_squares import polish_factors
+from sdpdr.families.factor.nonnegative.least_squares import fit_factors
 
-# Entries of both factors up to which they are polished, by dense systems of that order.
-POLISHED = 1500
-# Relative errors of a converged descent, and of an unfinished one, up to which an exact
-# factorization may be near. On matrices that have one, of 5 to 60 rows, successful starts were
-# within .006 and .087.
-_NEAR, _PERHAPS = 1e-2, 0.1
+# Entries of both factors up to which all starts are taken to their end.
+SMALL = 1500
+# Relative error of a descent up to which an exact factorization may be near. On matrices that have
+# one, of 5 to 60 rows, successful starts were within .087.
+_PERHAPS = 0.1
 # Iterations of a short descent, and the decrease of its gradient; the rest lowers it as much again.
 _SHORT, _DECREASE = 200, 1e-4
-# Relative decrease of the squared error below which a polish does not lead to an exact product.
-_IDLE = 1e-4
 
 
 def nonnegative_factors(
@@ -42,13 +39,14 @@ def nonnegative_factors(
             W, H = coordinate_descent(
                 X, k, init="custom", seed=seed, tol=_DECREASE, steps=max_iter - short, W=W, H=H
             )
-        small = not sp.issparse(X) and W.size + H.size <= POLISHED
-        if small and residual(X, W, H) <= _NEAR * norm:
-            W, H = polish_factors(X, W, H, max_iter=max_iter, idle=_IDLE)
+        small = not sp.issparse(X) and W.size + H.size <= SMALL
+        may_be_exact = small and residual(X, W, H) <= _PERHAPS * norm
+        if may_be_exact:
+            W, H = fit_factors(X, W, H)
         error = residual(X, W, H) / norm
         if error < least:
             best, least = (W, H), error
-        if error <= tol or error > _PERHAPS or not small:
+        if error <= tol or not may_be_exact:
             break
     return best
 
