@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.certify.answer import Proved
-from sdpdr.certify.attained import attained
+from sdpdr.certify.answer import is_small
 from sdpdr.families.unfold.loocv import fold, loocv
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
@@ -21,6 +20,7 @@ from sdpdr.program.point import Point, Value
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
 from sdpdr.solving.grade import CUT_SHORT, ended_as, with_proofs, with_status
+from sdpdr.solving.proofs import AT_LEAST, Prover
 from sdpdr.solving.solve import solve
 
 # Seconds for proofs after an interruption or a limit.
@@ -154,19 +154,14 @@ def _graded(
     )
     if point is None:
         return given
-    # The bound is known, and one from the whole program would need rows for all pairs of points.
-    near = attained(sdp, point.values, goal=given.bound, tol=given.tol, deadline=deadline)
+    # The bound is known. In a large program, which has rows for all pairs of points, looking for
+    # another one would take longer than all else.
+    whole = point if is_small(sdp) else Point(point.values, {})
+    found = Prover(sdp, given.tol, seconds=AT_LEAST, deadline=deadline).of(whole)
     words = f"the inequality of the means, from the least centred trace: {folded.argument}"
-    found = Proved(
-        None if near is None else near.value,
-        given.bound,
-        {
-            "value": "no point was proved feasible" if near is None else near.argument,
-            "bound": words,
-        },
-        {} if near is None else near.values,
-        point.duals,
-    )
+    if given.bound is not None:
+        how = {**found.how, "bound": words}
+        found = replace(found, bound=given.bound, duals=point.duals, how=how)
     return with_status(sdp, with_proofs(sdp, given, found, point), ended_as(given.status))
 
 
