@@ -7,13 +7,14 @@ every claim of every file is proved, 1 where one is not, 2 where one is no proof
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import math
 import sys
-import zipfile
+import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
@@ -24,43 +25,25 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-EQUATION, INEQUALITY, SECOND_ORDER, EXPONENTIAL, POWER = range(5)
-INTEGERS, DOUBLES = "iu", "f"
-# The arrays of a program, in the order of its hash, and those of witnesses.
-PROGRAM = {
-    **dict.fromkeys(("sense", "n", "A_row", "A_blk", "A_i", "A_j"), INTEGERS),
-    "A_v": DOUBLES,
-    **dict.fromkeys(("B_row", "B_col"), INTEGERS),
-    **dict.fromkeys(("B_v", "b"), DOUBLES),
-    **dict.fromkeys(("rel", "cone"), INTEGERS),
-    "exponent": DOUBLES,
-    "sign": INTEGERS,
-    "q": DOUBLES,
-    **dict.fromkeys(("U_blk", "U_col", "U_i"), INTEGERS),
-    "U_v": DOUBLES,
-}
-POINT = {"rank": INTEGERS, **dict.fromkeys(("R", "z", "unit"), DOUBLES)}
-WITNESS = {
-    **{f"{whose}_{name}": kind for whose in ("point", "ray") for name, kind in POINT.items()},
-    **dict.fromkeys(("dual_z", "dual_unit", "dual_a"), DOUBLES),
-}
+SECOND_ORDER, EXPONENTIAL, POWER = "second-order", "exponential", "power"
 CLAIMS = ("value", "bound", "infeasible", "unbounded")
 # Half a unit in the last place of one. UP and TINY pay for the rounding of a bound on rounding.
 UNIT, UP, TINY = 2.0**-53, 1.0 + 1e-9, 1e-290
 SMALLEST, LARGEST = 1e-50, 1e50
+# Every number of a file is a whole multiple of 2^-220, and a product of three one of 2^-660.
+DIGITS, ONE = 660, 2**660
 # What is missed at all is taken for more than this: no product of it with units underflows.
 LEAST_MISS = 1e-60
-# Rows of matrices up to which dense ones are factorized.
-DENSE = 3000
-# Ranks of blocks that are slack of equations of their own, and of those given entry by entry.
-SLACK, BY_ENTRIES = -1, -2
 # The least radius, so that what lies in a cone with all that is as near lies inside of it.
 INSIDE = 1e-45
-# What is refused, so that no file takes for ever: bytes of a file, unpacked, and of its text; the
-# sum of the orders of matrices; exact steps, bits of the common denominator of the numbers of one,
-# products in their squares; and entries of matrices of which a whole dual program is written.
-BYTES, TEXT, ORDERS = 2**30, 2**24, 10_000_000
-STEPS, BITS, PRODUCTS, MOST = 10_000, 10_000, 10_000_000, 200_000
+# Ranks of blocks that are slack of equations of their own, and of those given entry by entry.
+SLACK, BY_ENTRIES = -1, -2
+# Options of the factorization, which keeps the rows in the order given.
+SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+# What is refused, so that no file takes for ever: bytes of a file, unpacked; the sum of the orders
+# of matrices; products in the squares of exact steps; and entries of matrices of which a whole dual
+# program is written.
+BYTES, ORDERS, PRODUCTS, MOST = 2**30, 10_000_000, 10_000_000, 200_000
 
 
 class NoProofFileError(Exception):
@@ -83,74 +66,70 @@ def require(holds: Any, why: str) -> None:
         raise NoProofFileError(why)
 
 
-# -- the archive ----------------------------------------------------------------------------------
+# -- the file -------------------------------------------------------------------------------------
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The text and the arrays of a file, each of the type that the page says."""
+    """The program and the proof of a file, and in the latter the hash of the program."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            require(sum(x.file_size for x in archive.infolist()) <= BYTES, "it is too large")
-            names = [name.removesuffix(".npy") for name in archive.namelist()]
-            require(len(names) == len(set(names)), "two of its members have one name")
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: np.asarray(file[name]) for name in file.files}
-        require(arrays["json"].nbytes <= TEXT, "its text is too long")
-        head = json.loads(arrays.pop("json").tobytes())
-        known = head["format"] == "sdp-proof" and head["version"] == 4
-        hashes, claims = (head["program"], head["witness"]), head["claims"]
-    except NoProofFileError:
-        raise
-    except zipfile.BadZipFile as error:
-        raise NoProofFileError(f"it is no archive: {error}") from None
-    except Exception as error:  # readers of archives raise anything where bytes are damaged
-        raise NoProofFileError(f"it cannot be read: {type(error).__name__} {error}") from None
-    require(known, "it is of another format, or of another version of it")
-    missing = [name for name in PROGRAM if name not in arrays]
-    require(not missing, f"the arrays {missing} are missing")
-    for name, x in arrays.items():
-        kind = PROGRAM.get(name) or WITNESS.get(name)
-        require(kind is not None, f"the array {name!r} is unknown")
-        require(x.ndim == 1 and x.dtype.kind in str(kind), f"{name} is no vector of type {kind!r}")
-        require(kind == INTEGERS or x.dtype == "<f8", f"{name} is not of doubles")
-    require(hashes[0] == program_hash(arrays), "the hash is not that of its program")
-    require(hashes[1] == witness_hash(head, arrays), "the hash is not that of its witnesses")
-    require(isinstance(claims, dict) and claims, "it claims nothing")
+        with gzip.open(path) as file:
+            text = file.read(BYTES + 1)
+        require(len(text) <= BYTES, "it is too large")
+        line, rest = text.split(b"\n", 1)
+        program, proof = (json.loads(x, object_pairs_hook=_once) for x in (line, rest))
+        is_known = (proof["format"], proof["version"]) == ("sdp-proof", 5)
+        claims, hashed = proof["claims"], hashlib.sha256(line).hexdigest()
+        require(is_known, "it is of another format, or of another version of it")
+        require(proof["program"] == hashed, "the hash is not that of its program")
+        require(isinstance(claims, dict) and claims, "it claims nothing")
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        ValueError,
+        LookupError,
+        TypeError,
+        RecursionError,
+    ) as error:
+        words = f"it cannot be read: {type(error).__name__} {error}"
+        raise NoProofFileError(words) from None
     for claim, number in claims.items():
         require(claim in CLAIMS, f"the claim {claim!r} is unknown")
         is_number = isinstance(number, float) and math.isfinite(number)
         is_right = is_number if claim in ("value", "bound") else number is True
         require(is_right, f"the claim {claim!r} cannot be {number!r}")
-    for name, x in arrays.items():
-        if x.dtype.kind == DOUBLES:
-            usual = (x == 0.0) | ((abs(x) > SMALLEST) & (abs(x) < LARGEST))
-            require(np.all(usual), f"{name} has numbers beyond 1e-50 and 1e50")
-        else:
-            require(np.all(x <= np.iinfo(np.int64).max), f"{name} has numbers beyond 64 bits")
-            arrays[name] = x.astype(np.int64)
-    return head, arrays
+    return program, proof
 
 
-def digest(arrays: Mapping[str, Any], names: Iterable[str], text: str = "") -> str:
-    """SHA-256 over some arrays, with their names, types and shapes, and over a text."""
-    found = hashlib.sha256()
-    for name in names:
-        x = np.ascontiguousarray(arrays[name])
-        found.update(f"{name} {x.dtype.str} {x.shape};".encode() + x.tobytes())
-    found.update(text.encode())
-    return found.hexdigest()
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    require(len(dict(pairs)) == len(pairs), "an object has a key twice")
+    return dict(pairs)
 
 
-def program_hash(arrays: Mapping[str, Any]) -> str:
-    """The hash that names a program."""
-    return digest(arrays, PROGRAM)
+def integers(given: Any, top: int, least: int = 0) -> Any:
+    """A list of integers as an array, from the least on and below the top."""
+    x = np.array(given) if len(given) else np.zeros(0, int)
+    require(x.ndim == 1 and x.dtype.kind == "i", "a list is to be one of integers")
+    require(np.all((x >= least) & (x < top)), "an integer is out of range")
+    return x.astype(np.int64)
 
 
-def witness_hash(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
-    """The hash of all that is no program."""
-    known = {name: head.get(name) for name in ("claims", "dual", "exact", "faces")}
-    text = json.dumps(known, sort_keys=True, separators=(",", ":"))
-    return digest(arrays, sorted(set(arrays) - set(PROGRAM)), text)
+def doubles(given: Any) -> Any:
+    """A list of numbers as an array of doubles of usual sizes."""
+    x = np.array(given) if len(given) else np.zeros(0)
+    require(x.ndim == 1 and x.dtype.kind in "if", "a list is to be one of numbers")
+    x = x.astype(np.float64)
+    usual = (x == 0.0) | ((abs(x) > SMALLEST) & (abs(x) < LARGEST))
+    require(np.all(usual), "a number is beyond 1e-50 and 1e50")
+    return x
+
+
+def _coefficients(given: Any, *tops: int) -> list[Any]:
+    """Lists of places, each below its top, and the list of the numbers there."""
+    *places, numbers = given
+    found = [*(integers(x, top) for x, top in zip(places, tops, strict=True)), doubles(numbers)]
+    require(len({len(x) for x in found}) == 1, "lists of coefficients differ in length")
+    return found
 
 
 # -- the program ----------------------------------------------------------------------------------
@@ -161,108 +140,75 @@ class Program:
 
     Attributes
     ----------
-    equation : array of bool
-        Rows that are equations, also where faces have made them so.
+    equation, inequality : arrays of bool
+        Kinds of rows, also where faces have made equations of inequalities.
     fixed : array of bool
         Scalars that are proved to vanish.
     dropped : array of bool
         Equations that follow from others.
     U : list of sparse arrays
         Null vectors of blocks, as columns.
+    beside : list of sparse arrays
+        Null vectors on whose complement a slack block has to be semidefinite, in a dual program.
     rays : dict from cone to list of Fraction
         Second-order cones whose points are multiples of this vector.
-    own : dict from block to array of int
-        Blocks whose entries are those of these rows and zero elsewhere, in a dual program.
-    of : Program, optional
-        The program that a dual program is of; its cones are the duals of those of the other.
+    is_dual : bool
+        Whether rows are to be in the duals of their cones.
     """
 
-    def __init__(self, d: Mapping[str, Any], of: Program | None = None) -> None:
-        self.sense, self.n = d["sense"], d["n"]
-        self.A_row, self.A_blk, self.A_i, self.A_j = d["A_row"], d["A_blk"], d["A_i"], d["A_j"]
-        self.B_row, self.B_col = d["B_row"], d["B_col"]
-        self.A_v, self.B_v, self.b, self.q = d["A_v"], d["B_v"], d["b"], d["q"]
-        self.rel, self.cone, self.exponent = d["rel"], d["cone"], d["exponent"]
-        self.sign = d["sign"]
-        self.K, self.m, self.p = len(self.n), len(self.b) - 1, len(self.sign)
-        rows, sizes = self.m + 1, {"A": len(self.A_v), "B": len(self.B_v), "U": len(d["U_v"])}
-        require(self.sense.tolist() in ([1], [-1]), "sense is 1 or -1")
-        require(rows > 0 and len(self.rel) == len(self.cone) == rows, "b, rel, cone")
-        require(len(self.q) == self.p, "sign and q have different lengths")
-        tops = {"A_row": rows, "A_blk": self.K, "A_i": None, "A_j": None, "B_row": rows}
-        tops |= {"B_col": self.p, "U_blk": self.K, "U_col": None, "U_i": None}
-        for name, top in tops.items():
-            x = d[name]
-            require(len(x) == sizes[name[0]], f"{name} and {name[0]}_v have different lengths")
-            require(np.all(x >= 0) and (top is None or np.all(x < top)), f"{name} is out of range")
-        require(np.all((self.n >= 0) & (self.n <= ORDERS)), "n is out of range")
-        require(np.sum(self.n) <= ORDERS, "the orders of its matrices add up to too much")
-        require(np.all(self.A_i <= self.A_j), "A_i exceeds A_j")
-        require(np.all(self.A_j < self.n[self.A_blk]), "A_j is out of range")
-        require(np.all(d["U_i"] < self.n[d["U_blk"]]), "U_i is out of range")
-        require(np.all((self.sign == 0) | (self.sign == 1)), "sign is 0 or 1")
-        require(np.all(self.q >= 0) and np.all((self.q == 0) | (self.sign == 0)), "q")
-        self.cones = _cones(self.rel, self.cone, self.exponent)
-        self.rays: dict[int, list[Fraction]] = {}
-        self.own: dict[int, Any] = {}
-        self.of = of
-        self.equation = self.rel == EQUATION
+    def __init__(self, d: Mapping[str, Any]) -> None:
+        self.sense, self.n = d["sense"], integers(d["n"], ORDERS)
+        self.b, self.q = doubles(d["b"]), doubles(d["q"])
+        self.K, rows, self.p = len(self.n), len(self.b), len(self.q)
+        self.m, self.is_dual = rows - 1, False
+        require(self.sense in (1, -1), "sense is 1 or -1")
+        require(rows > 0 and np.sum(self.n) <= ORDERS, "b has no objective, or n adds up to much")
+        tops = rows, self.K, ORDERS, ORDERS
+        self.A_row, self.A_blk, self.A_i, self.A_j, self.A_v = _coefficients(d["A"], *tops)
+        self.B_row, self.B_col, self.B_v = _coefficients(d["B"], rows, self.p)
+        require(np.all(self.A_i <= self.A_j), "an entry of A is below the diagonal")
+        require(np.all(self.A_j < self.n[self.A_blk]), "an entry of A is beyond its matrix")
+        self.sign = np.zeros(self.p, bool)
+        self.sign[integers(d["nonnegative"], self.p)] = True
+        require(np.all(self.q >= 0) and not np.any(self.q[self.sign]), "q is 0 or more, if free")
+        self.cones = [self._cone(*cone) for cone in d["cones"]]
+        kind = np.zeros(rows, int)
+        for at in (integers(d["inequalities"], rows, 1), *(at for _, _, at in self.cones)):
+            np.add.at(kind, at, 1)
+        require(np.all(kind < 2), "a row is in two lists")
+        self.inequality = np.zeros(rows, bool)
+        self.inequality[integers(d["inequalities"], rows)] = True
+        self.equation = kind == 0
         self.equation[0] = False
         self.fixed, self.dropped = np.zeros(self.p, bool), np.zeros(rows, bool)
+        self.rays: dict[int, list[Fraction]] = {}
         order = np.argsort(self.A_blk, kind="stable")
         begins = np.searchsorted(self.A_blk[order], np.arange(self.K + 1))
         self.entries = [order[a:b] for a, b in pairwise(begins)]
-        self.U = []
-        for k in range(self.K):
-            at = d["U_blk"] == k
-            shape = (int(self.n[k]), int(d["U_col"][at].max(initial=-1)) + 1)
-            require(shape[1] <= shape[0], f"block {k} has more null vectors than rows")
-            U = sp.csc_array((d["U_v"][at], (d["U_i"][at], d["U_col"][at])), shape=shape)
-            require(U.nnz == np.sum(at), "a null vector has an entry twice")
-            require(np.all(U.data != 0), "a null vector has an entry of zero")
-            self.U.append(U)
+        self.U = [sp.csc_array((int(n), 0)) for n in self.n]
+        self.beside = self.U.copy()
+        for (k,), i, v in ((integers([k], self.K), i, v) for k, i, v in d["U"]):
+            self.add_null_vector(k, *_coefficients([i, v], self.n[k]))
 
+    def _cone(self, kind: str, rows: Any, exponent: Any = None) -> tuple[str, Any, Any]:
+        found, is_power = integers(rows, len(self.b), 1), kind == POWER
+        require(kind in (SECOND_ORDER, EXPONENTIAL, POWER), f"the cone {kind!r} is unknown")
+        require(len(found) == 3 or (kind == SECOND_ORDER and len(found)), "rows of a cone")
+        require(0 < exponent < 1 if is_power else exponent is None, "exponent")
+        return kind, exponent, found
 
-def _cones(rel: Any, cone: Any, exponent: Any) -> list[tuple[int, float, Any]]:
-    """The cones of rows: kind, exponent and rows of each."""
-    in_cone = rel >= SECOND_ORDER
-    require(np.all((rel >= EQUATION) & (rel <= POWER)) and rel[0] == EQUATION, "rel")
-    number_is_right = np.where(in_cone, (cone >= 0) & (cone < len(exponent)), cone == -1)
-    require(np.all(number_is_right), "cone is the number of a cone, or -1")
-    order = np.argsort(cone, kind="stable")
-    ends = np.searchsorted(cone[order], np.arange(len(exponent) + 1))
-    found = []
-    for a, (begin, end) in zip(exponent.tolist(), pairwise(ends), strict=True):
-        rows = order[begin:end]
-        kinds = set(rel[rows].tolist())
-        require(len(kinds) == 1, "the rows of a cone are of one kind")
-        (kind,) = kinds
-        require(kind == SECOND_ORDER or len(rows) == 3, "such a cone has three rows")
-        require(0.0 < a < 1.0 if kind == POWER else a == 0.0, "exponent")
-        found.append((kind, a, rows))
-    return found
+    def add_null_vector(self, k: int, i: Any, v: Any) -> None:
+        """Let X_k u be zero for a vector with entries v at i."""
+        require(len(np.unique(i)) == len(i) and np.all(v != 0), "a null vector, twice or with zero")
+        u = sp.csc_array((v, (i, np.zeros(len(i), int))), shape=(int(self.n[k]), 1))
+        self.U[k] = sp.csc_array(sp.hstack([self.U[k], u]))
 
 
 # -- second-order, exponential and power cones, in fractions and decimals -------------------------
 
 
-def in_cone(P: Program, c: int, at: Any, radius: Any, *, dual: bool) -> bool:
-    """Whether all numbers of the rows of a cone within a radius lie in it; or multipliers, dual.
-
-    Where a face has left the multiples of a vector, multipliers lie in a half-space.
-    """
-    kind, exponent, _ = P.cones[c]
-    at, radius = ([Fraction(x) for x in v] for v in (at, radius))
-    of_face = {} if P.of is None else P.of.rays
-    need(not (dual and c in of_face), "the dual of a face of a second-order cone is not written")
-    ray = (P.rays if dual else of_face).get(c)
-    if ray is not None:
-        return sum(a * x - abs(a) * r for a, x, r in zip(ray, at, radius, strict=True)) >= 0
-    return box_in_cone(kind, exponent, at, radius, dual=dual != (P.of is not None))
-
-
-def box_in_cone(
-    kind: int, exponent: float, at: Sequence[Fraction], radius: Sequence[Fraction], *, dual: bool
+def in_cone(
+    kind: str, exponent: Any, at: Sequence[Fraction], radius: Sequence[Fraction], *, dual: bool
 ) -> bool:
     """Whether all points within a radius, entry by entry, lie in a cone, or in its dual."""
     if not any(at) and not any(radius):
@@ -271,16 +217,16 @@ def box_in_cone(
         low = at[0] - radius[0]
         far = (abs(x) + r for x, r in zip(at[1:], radius[1:], strict=True))
         return low >= 0 and low**2 >= sum(x**2 for x in far)
-    a = Fraction(exponent)
     (x, y, z), (rx, ry, rz) = at, radius
     if kind == EXPONENTIAL:
         if dual:
             x, y, rx, ry = x - y, -x, rx + ry, rx
         return _in_exponential(x + rx, y - ry, y + ry, z - rz)
+    a = Fraction(exponent)
     if dual:
         x, y, rx, ry = x / a, y / (1 - a), rx / a, ry / (1 - a)
     x, y, z = x - rx, y - ry, abs(z) + rz
-    if x < 0 or y < 0 or z == 0 or x == 0 or y == 0:
+    if x <= 0 or y <= 0 or z == 0:
         return x >= 0 and y >= 0 and z == 0
     return _is_positive([(a, x), (1 - a, y), (Fraction(-1), z)])
 
@@ -310,41 +256,34 @@ def _decimal(x: Fraction) -> Decimal:
 # -- numbers --------------------------------------------------------------------------------------
 
 
+def whole(x: Any) -> tuple[Any, int]:
+    """Doubles as Python's integers, and the power of two that is their unit."""
+    power = int(np.frexp(x)[1].min(initial=0)) - 53
+    return np.array([int(v) for v in np.ldexp(x, -power).tolist()], dtype=object), power
+
+
 def rounding(terms: Any) -> Any:
     """Relative error of a floating-point sum of so many products, at most."""
     return UP * (terms + 2) * UNIT
 
 
-def two_product(a: Any, b: Any) -> tuple[Any, Any]:
-    """The rounded product of doubles, and the rest, exactly (Dekker, Veltkamp)."""
-    p, s, t = a * b, a * 134217729.0, b * 134217729.0
-    a_high, b_high = s - (s - a), t - (t - b)
-    a_low, b_low = a - a_high, b - b_high
-    return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
-
-
-def sums(place: Any, terms: Any, size: int) -> Any:
-    """Sums of the terms at each place, each rounded once."""
-    order = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[order], np.arange(size + 1)).tolist()
-    listed = terms[order].tolist()
-    return np.array([math.fsum(listed[a:b]) for a, b in pairwise(ends)], dtype=float)
-
-
 def norm(x: Any) -> float:
     """An upper bound on the Euclidean norm."""
-    size = float(np.max(np.abs(x), initial=0.0))
-    if not math.isfinite(size):
-        return math.inf
-    if not size:
-        return 0.0
-    unit = float(power_of_two(size))
-    return float(np.sqrt(np.sum(np.square(np.asarray(x) / unit)))) * unit * UP + TINY
+    return UP * math.hypot(*x.tolist())
+
+
+def norms(J: Any) -> Any:
+    """Upper bounds on the Euclidean norms of rows; zero only of rows of zeros."""
+    J, largest = sp.csr_array(J), np.zeros(J.shape[0])
+    row = np.repeat(np.arange(largest.size), np.diff(J.indptr))
+    np.maximum.at(largest, row, np.abs(J.data))
+    unit = power_of_two(largest)
+    return UP * np.sqrt(np.bincount(row, np.square(J.data / unit[row]), largest.size)) * unit
 
 
 def power_of_two(x: Any) -> Any:
-    """The power of two next to a positive number: a factor that rounds nothing."""
-    return np.exp2(np.round(np.log2(np.maximum(x, 1e-250))))
+    """The power of two below a positive number: a factor that rounds nothing."""
+    return np.ldexp(1.0, np.frexp(np.maximum(x, 1e-250))[1] - 1)
 
 
 # -- positive semidefinite on the complement of null vectors --------------------------------------
@@ -363,100 +302,81 @@ def is_semidefinite(S: Any, radius: Callable[[Any], float], U: Any) -> bool:
     """
     S = sp.csr_array(sp.triu(S) + sp.triu(S, 1).T)
     S.eliminate_zeros()
-    kept = np.ones(S.shape[0], bool)
-    # A null vector with one entry is a row and a column of zeros.
-    alone = np.flatnonzero(np.diff(U.indptr) == 1)
-    kept[U.indices[U.indptr[alone]]] = False
-    if not radius(1.0 * kept):
-        kept &= np.diff(S.indptr) > 0  # all matrices near S are zero elsewhere
+    # Rows of zeros that nothing moves are left out, and null vectors that have entries there.
+    kept = (np.diff(S.indptr) > 0) | (radius(np.ones(S.shape[0])) > 0)
     if not kept.any():
         return True
-    rows = U.tocsr()
-    U = rows[kept][:, np.diff(rows[~kept].tocsc().indptr) == 0].tocsc()
-    S, d = sp.csr_array(S[kept][:, kept]), 1.0 * kept
+    U = sp.csr_array(U)
+    S, U = S[kept][:, kept], U[kept][:, np.diff(U[~kept].tocsc().indptr) == 0]
     # D S D is as definite as S, and next to one on the diagonal; but it may move by more.
-    scaled = d.copy()
-    scaled[kept] = power_of_two(1.0 / np.sqrt(np.maximum(S.diagonal(), 1e-200)))
-    choices = [d] if np.any(S.diagonal() <= 0) else [scaled, d] if radius(d) else [scaled]
-    return any(_exceeds(S, U, d[kept], radius(d)) for d in choices)
+    size = np.where(S.diagonal() > 0, S.diagonal(), 1.0)
+    for scale in (power_of_two(1.0 / np.sqrt(size)), 1.0):
+        d = np.where(kept, 1.0, 0.0)
+        d[kept] *= scale
+        if _exceeds(S, U, d[kept], radius(d)):
+            return True
+    return False
 
 
 def _exceeds(S: Any, U: Any, d: Any, radius: float) -> bool:
     """Whether D S D is definite on the complement of U by more than its rounding and a radius."""
     D = sp.diags_array(d)
-    S, U = sp.csr_array(D @ S @ D), sp.csc_array(D @ U)
-    lengths = np.sqrt(np.asarray(U.power(2).sum(axis=0)).ravel())
-    U = sp.csc_array(U @ sp.diags_array(1.0 / power_of_two(lengths)))
+    S, U = sp.csr_array(D @ S @ D), D @ U
     error = UP * (UNIT * float(abs(S).sum(axis=1).max()) + radius) + TINY
     if not math.isfinite(error):
         return False
-    # If S - t I is semidefinite up to a loss that is below t less the error, so is all near S.
-    loss = _loss(S, U, 0.0)
-    if loss is None:
+    # U U' / w is to be four times as large as S, where S is not.
+    scale = float(power_of_two(abs(S).sum(axis=1).max()))
+    U = sp.csr_array(U @ sp.diags_array(scale * 2.0**-19 / power_of_two(norms(U.T))))
+    w = scale * 2.0**-40
+    try:
+        order = _order(S, U)
+        # If S - t I is semidefinite up to a loss that is below t less the error, so is all near S.
+        shift = 1.5 * (_loss(S, U, w, 0.0, order) + error)
+        return shift < math.inf and _loss(S, U, w, -shift, order) + error <= shift
+    except RuntimeError:  # SuperLU found a pivot of zero
         return False
-    shift = 1.5 * (loss + error)
-    loss = _loss(S, U, -shift)
-    return loss is not None and loss + error <= shift
 
 
-def _loss(S: Any, U: Any, t: float) -> float | None:
+def _order(S: Any, U: Any) -> Any:
+    """In which order rows of S, and of its border U, are eliminated; only time depends on it.
+
+    A sparse S keeps some rows for the end: without its border it may be indefinite.
+    """
+    n, p = U.shape
+    if n < 500 or S.nnz > 0.1 * n * n:
+        return np.r_[n : n + p, :n]
+    last = np.zeros(n, bool)
+    last[np.random.default_rng(0).permutation(n)[: 30 * (p > 0)]] = True
+    first = np.flatnonzero(~last)
+    lu = splu(sp.csc_array(S[first][:, first]), permc_spec="MMD_AT_PLUS_A", **SYMMETRIC)
+    return np.r_[first[np.argsort(lu.perm_c)], n : n + p, np.flatnonzero(last)]
+
+
+def _loss(S: Any, U: Any, w: float, t: float, order: Any) -> float:
     """Some e with S + (t + e) I semidefinite on the complement of U, by a factorization L D L'.
 
     If [[S + t I, U], [U', -w I]] has as many negative eigenvalues as U has columns, then
     S + t I + U U' / w is semidefinite, by the complement of Schur.
     """
     n, p = U.shape
-    scale = float(power_of_two(abs(S).sum(axis=1).max()))
-    # U U' / w is four times as large as S, where S is not.
-    U, w = U * (scale * 2.0**-19), scale * 2.0**-40
-    N = sp.csr_array(S + t * sp.eye_array(n))
-    is_sparse = n > 500 and S.nnz <= 0.1 * n * n
-    if n > DENSE and not is_sparse:
-        return None
-    try:
-        M, L, d, border = (_sparse_factors if is_sparse else _dense_factors)(N, U, w)
-    except (RuntimeError, np.linalg.LinAlgError):
-        return None
+    M = sp.hstack([sp.vstack([S + t * sp.eye_array(n), U.T]), sp.vstack([U, -w * sp.eye_array(p)])])
+    M = sp.csc_array(sp.csr_array(M)[order][:, order])
+    lu = splu(M, permc_spec="NATURAL", **SYMMETRIC)
+    L, d, border = sp.csr_array(lu.L), lu.U.diagonal(), order >= n
     is_triangle = sp.triu(L, 1).nnz == 0 and np.all(L.diagonal() != 0)
     if not is_triangle or not np.all(np.isfinite(d)) or np.any(d == 0) or np.sum(d < 0) != p:
-        return None
+        return math.inf
     # An entry of the product has no more terms than its row of L has entries.
-    terms = np.diff(L.indptr) if is_sparse else n + p
+    terms = np.diff(L.indptr)
+    if L.nnz > 0.05 * n * n:
+        M, L = M.toarray(), L.toarray()
     size = abs(L) @ (abs(d) * (abs(L.T) @ np.ones(n + p))) + abs(M).sum(axis=1) + abs(t)
-    E = abs(M - L @ sp.diags_array(d) @ L.T).sum(axis=1)
+    E = abs(M - (L * d) @ L.T).sum(axis=1)
     E = UP * (E + rounding(terms + 3) * size) + TINY
     # Rows of the border lack no more than half of w, which leaves it negative.
     is_small = np.all(np.isfinite(E)) and np.max(E[border], initial=0.0) < 0.5 * w
-    return float(E[~border].max()) if is_small else None
-
-
-def _dense_factors(N: Any, U: Any, w: float) -> tuple[Any, Any, Any, Any]:
-    """The matrix with the border first, its factors, and where the border is."""
-    N, U, (n, p) = N.toarray(), U.toarray(), U.shape
-    M = np.block([[-w * np.eye(p), U.T], [U, N]])
-    C = np.linalg.cholesky(N + U @ U.T / w)
-    L = np.block([[np.eye(p), np.zeros((p, n))], [U / -w, C]])
-    return M, L, np.r_[np.full(p, -w), np.ones(n)], np.arange(n + p) < p
-
-
-def _sparse_factors(N: Any, U: Any, w: float) -> tuple[Any, Any, Any, Any]:
-    """The same with rows of N, those of U, then some of N: without U, N may be indefinite.
-
-    Nothing depends on the order but the time that it takes.
-    """
-    n, p = U.shape
-    mode: Any = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-    last = np.zeros(n, bool)
-    last[np.random.default_rng(0).permutation(n)[: 30 * (p > 0)]] = True
-    first = np.flatnonzero(~last)
-    inner = splu(sp.csc_array(N[first][:, first]), permc_spec="MMD_AT_PLUS_A", **mode)
-    order = np.r_[first[np.argsort(inner.perm_c)], n + np.arange(p), np.flatnonzero(last)]
-    M = sp.block_array([[N, U], [U.T, -w * sp.eye_array(p)]]) if p else N
-    M = sp.csr_array(sp.csr_array(M)[order][:, order])
-    lu = splu(sp.csc_array(M), permc_spec="NATURAL", **mode)
-    if np.any(lu.perm_r != np.arange(n + p)):
-        raise RuntimeError("rows were exchanged")
-    return M, sp.csr_array(lu.L), lu.U.diagonal(), order >= n
+    return float(E[~border].max()) if is_small else math.inf
 
 
 # -- values: a solution near a point --------------------------------------------------------------
@@ -465,8 +385,6 @@ def _sparse_factors(N: Any, U: Any, w: float) -> tuple[Any, Any, Any, Any]:
 def least_singular(J: Any) -> float:
     """A lower bound on the smallest singular value of the rows of J; zero without one."""
     m = J.shape[0]
-    if m == 0:
-        return math.inf
     M = sp.csr_array(J @ J.T)
     size = float((abs(J) @ (abs(J.T) @ np.ones(m))).max())
     error = rounding(int(np.diff(J.indptr).max()) + 2) * size
@@ -480,26 +398,24 @@ def least_singular(J: Any) -> float:
     return 0.0
 
 
-def distance(J: Any, size: Any, terms: Any, missed: Any, bend: Any) -> float:
+def distance(J: Any, error: Any, missed: Any, bend: Any) -> float:
     """How far the nearest solution of some equations is, at most, in units of the columns of J.
 
     Parameters
     ----------
-    J, size : sparse arrays
-        Slopes, and the sums of the sizes of their terms.
-    terms : int
-        As many products are in a slope, at most.
+    J, error : sparse arrays
+        Slopes, and bounds on their errors.
     missed, bend : arrays
         Bounds on what equations miss, and on the Frobenius norms of their quadratic parts.
     """
     # What nothing moves, and holds exactly, is left out.
-    at = (size.sum(axis=1) > 0) | (missed > 0) | (bend > 0)
-    J, size, missed, bend = J[at], size[at], missed[at], bend[at]
-    lengths = _lengths(J)
+    at = (error.sum(axis=1) > 0) | (missed > 0) | (bend > 0)
+    J, error, missed, bend = J[at], error[at], missed[at], bend[at]
+    lengths = norms(J)
     need(np.all(lengths > 0), "an equation that does not hold does not notice how the point moves")
     h = 1.0 / power_of_two(lengths)
     D = sp.diags_array(h)
-    sigma = least_singular(sp.csr_array(D @ J)) - rounding(terms) * norm((D @ size).data)
+    sigma = least_singular(sp.csr_array(D @ J)) - norm((D @ error).data)
     rho, kappa = max(norm(missed * h), LEAST_MISS), norm(bend * h)
     words = f"rho {rho:.1e}, sigma {sigma:.1e}, kappa {kappa:.1e}"
     need(sigma > 0, f"the equations are too near to dependent ({words})")
@@ -507,26 +423,16 @@ def distance(J: Any, size: Any, terms: Any, missed: Any, bend: Any) -> float:
     return UP * (2.0 if kappa else 1.0) * rho / sigma
 
 
-def _lengths(J: Any) -> Any:
-    """Upper bounds on the Euclidean norms of rows; zero only of rows of zeros."""
-    J, largest = sp.csr_array(J), np.zeros(J.shape[0])
-    row = np.repeat(np.arange(largest.size), np.diff(J.indptr))
-    np.maximum.at(largest, row, np.abs(J.data))
-    unit = power_of_two(largest)
-    squares = np.bincount(row, np.square(J.data / unit[row]), largest.size)
-    return np.sqrt(squares) * unit * UP
-
-
 class System:
     """The rows at a point, and their slopes in the point's own units.
 
     Unknown are factors R of blocks, X = R R', so that these are semidefinite, or entries of blocks,
-    and scalars. Rows: 0 the objective, 1 to m those of the program, then U' R = 0.
+    and scalars. Rows: 0 the objective, 1 to m those of the program, then U' R = 0 and X U = 0.
 
     Attributes
     ----------
-    miss, error : arrays
-        Left minus right sides, and how far rounding may have moved them.
+    exact, miss : arrays
+        Left minus right sides: in units of 2^-660, and rounded once.
     units, unit : arrays
         Units of all unknowns, and of scalars; zero for what stays.
     bend : array
@@ -540,31 +446,30 @@ class System:
     """
 
     def __init__(self, P: Program, w: Mapping[str, Any], *, ray: bool = False) -> None:
-        self.P, self.z, rows = P, w["z"], P.m + 1
-        R, rank = w["R"], w["rank"]
-        are_ranks = len(rank) == P.K and np.all((rank >= BY_ENTRIES) & (rank <= P.n))
-        need(are_ranks, "the ranks of the factors")
+        self.P, R, self.z, unit = P, *(doubles(w[name]) for name in ("R", "z", "unit"))
+        rank, rows = integers(w["rank"], ORDERS, BY_ENTRIES), P.m + 1
+        need(len(rank) == P.K and len(self.z) == P.p, "the numbers of blocks and of scalars")
         sizes = np.where(rank == BY_ENTRIES, P.n * (P.n + 1) // 2, np.maximum(rank, 0) * P.n)
         orders = np.where(rank == SLACK, 0, P.n)
-        is_right = len(R) == np.sum(sizes) and len(w["unit"]) == np.sum(orders) + P.p
-        need(is_right and len(self.z) == P.p, "the sizes of factors and scalars")
-        need(np.all(self.z[P.sign == 1] >= 0), "a non-negative scalar is negative")
-        need(np.all(self.z[P.fixed] == 0), "a scalar that vanishes does not")
-        need(not ray or np.all(self.z[P.q > 0] == 0), "a direction has a scalar with curvature")
-        need(np.all(w["unit"] >= 0), "a unit is negative")
+        is_right = len(R) == np.sum(sizes) and len(unit) == np.sum(orders) + P.p
+        need(is_right and np.all(unit >= 0), "the sizes of factors and units, or a unit's sign")
+        need(np.all(self.z[P.sign] >= 0), "a non-negative scalar is negative")
+        need(not np.any(self.z[P.fixed]), "a scalar that vanishes does not")
+        need(not ray or not np.any(self.z[P.q > 0]), "a direction has a scalar with curvature")
         self.solved = P.equation & ~P.dropped
         self.own = {k: own_rows(P, k) for k in np.flatnonzero(rank == SLACK).tolist()}
         for k, own in self.own.items():
             need(np.all(self.solved[own]), f"block {k} is not the slack of equations of its own")
             self.solved[own] = False
-        *of_blocks, unit = np.split(w["unit"], np.cumsum(orders))
+        *of_blocks, unit = np.split(unit, np.cumsum(orders))
         self.unit = np.where(P.fixed | ((P.q > 0) & ray), 0.0, unit)
-        self._low, self.bend = np.zeros(rows), np.zeros(rows)
-        b = np.zeros(rows) if ray else np.r_[P.b[:1], -P.b[1:]]
-        self._terms = [(np.arange(rows), b)]
-        self._terms += [(P.B_row, x) for x in two_product(P.B_v, self.z[P.B_col])]
-        self._slopes = [(P.B_row, len(R) + P.B_col, P.B_v)]
-        units, self.given, start = [np.zeros(0)], dict[int, tuple[Any, Any]](), 0
+        self.exact, self.bend = np.zeros(rows, object), np.zeros(rows)
+        if not ray:
+            self._add(np.arange(rows), *whole(np.r_[P.b[0], -P.b[1:]]))
+        self._add_products(P.B_row, P.B_v, self.z, P.B_col)
+        self._slopes, start = [(P.B_row, len(R) + P.B_col, P.B_v)], 0
+        self.given: dict[int, tuple[Any, Any]] = {}
+        units = [np.zeros(0)]
         for k, (size, c) in enumerate(zip(sizes.tolist(), of_blocks, strict=True)):
             numbers = R[start : start + size]
             if rank[k] == BY_ENTRIES:
@@ -573,136 +478,136 @@ class System:
                 units.append(self._factor(k, numbers.reshape(-1, int(rank[k])), c, start))
             start += size
         self.units = np.concatenate([*units, self.unit])
-        more = len(self.solved) - rows
-        self.bend = np.r_[np.sqrt(self.bend) * UP, np.zeros(more)]
-        place, terms = (np.concatenate(x) for x in zip(*self._terms, strict=True))
-        self.miss = sums(place, terms, len(self.solved))
-        self.error = UP * (np.r_[self._low, np.zeros(more)] + UNIT * abs(self.miss))
+        self.bend = np.r_[np.sqrt(self.bend) * UP, np.zeros(len(self.solved) - rows)]
+        # Python rounds the quotient of two integers once.
+        self.miss = np.array([x / ONE for x in self.exact])
+
+    def _add(self, row: Any, terms: Any, power: int) -> None:
+        """Add integers in units of a power of two to the rows, of which there may be more now."""
+        total = np.zeros(len(self.solved), object)
+        np.add.at(total, row, terms)
+        total <<= DIGITS + power
+        total[: len(self.exact)] += self.exact
+        self.exact = total
+
+    def _add_products(self, row: Any, v: Any, x: Any, place: Any) -> None:
+        """Add v times the numbers of x at some places."""
+        (v, power), (x, more) = whole(v), whole(x)
+        self._add(row, v * x[place], power + more)
 
     def _factor(self, k: int, X: Any, c: Any, start: int) -> Any:
         """The terms and slopes of a matrix X X', and those of U' X; units of the numbers of X."""
-        P, at, (n, r) = self.P, self.P.entries[k], X.shape
+        P, at, (n, r), U = self.P, self.P.entries[k], X.shape, self.P.U[k].tocoo()
         i, j, row = P.A_i[at], P.A_j[at], P.A_row[at]
         # What is given several times adds; an entry off the diagonal stands for two.
         size = np.abs(P.A_v[at]) * c[i] * c[j] * np.where(i == j, 1.0, 1.5)
         bend = sp.csr_array((size, (row, i * n + j)), shape=(P.m + 1, n * n))
         self.bend += bend.power(2).sum(axis=1)
         v = P.A_v[at] * np.where(i == j, 1.0, 2.0)
-        U = P.U[k].tocoo()
+        factors, power = whole(X.ravel())
+        products = 0
         for x in range(r):
-            product, rest = two_product(X[i, x], X[j, x])
-            self._terms += [(row, part) for part in (*two_product(v, product), v * rest)]
-            self._low += np.bincount(row, 2.0 * UNIT * abs(v * rest), P.m + 1)
+            column, null = factors[x::r], len(self.solved) + U.col
+            products = products + column[i] * column[j]
+            self.solved = np.r_[self.solved, np.ones(U.shape[1], bool)]
+            self._add_products(null, U.data, X[:, x], U.row)
             self._slopes += [(row, start + i * r + x, v * X[j, x])]
             self._slopes += [(row, start + j * r + x, v * X[i, x])]
-            null = len(self.solved) + U.col
-            self._terms += [(null, part) for part in two_product(U.data, X[U.row, x])]
-            self._slopes.append((null, start + U.row * r + x, U.data))
-            self.solved = np.r_[self.solved, np.ones(U.shape[1], bool)]
+            self._slopes += [(null, start + U.row * r + x, U.data)]
+        weights, more = whole(v)
+        self._add(row, weights * products, more + 2 * power)
         return np.repeat(c, r)
 
     def _entries(self, k: int, x: Any, c: Any, start: int) -> Any:
         """The terms and slopes of a matrix of which the entries are unknown; units of these."""
-        P, at, n, U = self.P, self.P.entries[k], int(self.P.n[k]), self.P.U[k]
-        # With two of them some equations X u = 0 would follow from others.
-        need(U.shape[1] <= 1, f"block {k}, whose entries are given, has several null vectors")
+        P, at, n, U = self.P, self.P.entries[k], int(self.P.n[k]), self.P.U[k].tocoo()
         self.given[k] = sp.csr_array((x, np.triu_indices(n)), shape=(n, n)), c
         i, j, row = P.A_i[at], P.A_j[at], P.A_row[at]
         v = P.A_v[at] * np.where(i == j, 1.0, 2.0)
         # The equations X u = 0 of all rows.
-        line, other = (z.ravel() for z in np.meshgrid(np.arange(n), U.indices, indexing="ij"))
-        i, j = np.r_[i, np.minimum(line, other)], np.r_[j, np.maximum(line, other)]
-        row, v = np.r_[row, len(self.solved) + line], np.r_[v, np.tile(U.data, n)]
+        line, e = (z.ravel() for z in np.indices((n, U.nnz)))
+        i, j = np.r_[i, np.minimum(line, U.row[e])], np.r_[j, np.maximum(line, U.row[e])]
+        row, v = np.r_[row, len(self.solved) + U.col[e] * n + line], np.r_[v, U.data[e]]
         self.solved = np.r_[self.solved, np.ones(n * U.shape[1], bool)]
         place = i * (2 * n - i - 1) // 2 + j
-        self._terms += [(row, part) for part in two_product(v, x[place])]
+        self._add_products(row, v, x, place)
         self._slopes.append((row, start + place, v))
         return np.multiply.outer(c, c)[np.triu_indices(n)]
 
     @cached_property
-    def slopes(self) -> tuple[Any, Any, int]:
-        """Slopes in the point's units, the sums of the sizes of their terms, and their count."""
+    def slopes(self) -> tuple[Any, Any]:
+        """Slopes in the point's units, and bounds on their errors."""
         row, column, value = (np.concatenate(x) for x in zip(*self._slopes, strict=True))
+        error = rounding(np.bincount(row, minlength=1).max()) * abs(value)
         D, shape = sp.diags_array(self.units), (len(self.solved), len(self.units))
-        J, size = (
-            sp.csr_array(sp.csr_array((x, (row, column)), shape=shape) @ D)
-            for x in (value, abs(value))
-        )
-        return J, size, int(np.bincount(row, minlength=1).max())
-
-    def _move(self) -> tuple[float, Any]:
-        """How far the exact solution is, and how much rows change on the way there."""
-        at, missed = self.solved, abs(self.miss) + self.error
-        if not np.any(missed[at]):
-            return 0.0, np.zeros(len(at))
-        J, size, terms = self.slopes
-        far = distance(J[at], size[at], terms, missed[at], self.bend[at])
-        length = _lengths(J) + rounding(terms) * _lengths(size)
-        return far, UP * (length * far + self.bend * far * far)
+        sums = (sp.csr_array((x, (row, column)), shape=shape) for x in (value, error))
+        J, E = (sp.csr_array(x @ D) for x in sums)
+        return J, E
 
     def value(self, *, inside: bool = False) -> float:
         """A number that the objective does not exceed at the exact solution nearby.
 
         ``inside`` asks for a solution that lies inside of all matrices and other cones.
         """
-        P, rows = self.P, self.P.m + 1
-        far, moved = self._move()
-        keeps_signs = np.all((UP * far * self.unit <= self.z)[P.sign == 1])
+        P, rows, least = self.P, self.P.m + 1, INSIDE if inside else 0.0
+        at, missed, far = self.solved, UP * abs(self.miss), 0.0
+        if np.any(missed[at]):
+            J, error = self.slopes
+            far = distance(J[at], error[at], missed[at], self.bend[at])
+        # How much rows change on the way to the exact solution.
+        moved = np.zeros(len(at))
+        if far:
+            moved = UP * far * (norms(J) + norms(error) + self.bend * far)
+        need(np.all(np.isfinite(moved)), "numbers overflow")
+        keeps_signs = np.all((UP * far * self.unit <= self.z)[P.sign])
         need(keeps_signs, "a scalar may change its sign")
-        change = UP * (self.error + moved)
-        need(np.all(np.isfinite(change)), "numbers overflow")
-        # Slack of rows that are no equations, with its radius.
-        slack, radius = -self.miss[:rows], change[:rows]
-        rest = (P.rel == INEQUALITY) & ~self.solved[:rows] & ~P.dropped
-        lacks = np.flatnonzero(rest & (slack - radius < 0))
+        # What is rounded once has the sign of what it was.
+        slack, change = -self.miss[:rows], UP * (moved + UNIT * abs(self.miss))
+        rest = P.inequality & ~self.solved[:rows] & ~P.dropped
+        lacks = np.flatnonzero(rest & (slack - change[:rows] < 0))
         most = float(np.max(-slack[lacks], initial=0.0))
         need(not lacks.size, f"the inequalities {lacks[:9]} may fail by {most:.1e}")
-        for c, (_, _, at) in enumerate(P.cones):
-            around = np.maximum(radius[at], INSIDE if inside else 0.0)
-            within = in_cone(P, c, slack[at], around, dual=False)
+        for kind, exponent, at in P.cones:
+            point = [Fraction(-x, ONE) for x in self.exact[at]]
+            around = [Fraction(max(x, least)) for x in moved[at].tolist()]
+            within = in_cone(kind, exponent, point, around, dual=P.is_dual)
             need(within, f"the rows {at.tolist()[:9]} may leave their cone")
         for k in range(P.K) if inside else (*self.own, *self.given):
-            is_right = self._is_semidefinite(k, slack, moved, far, inside=inside)
+            is_right = self._is_semidefinite(k, slack, moved, far, least)
             need(is_right, f"block {k} is not proved positive {'' if inside else 'semi'}definite")
-        squares = [
-            P.q[j] / 2.0 * ((abs(self.z[j]) + far * self.unit[j]) * UP) ** 2 * UP
-            for j in np.flatnonzero(P.q)
-        ]
-        total = math.fsum([self.miss[0], change[0], *squares])
+        curved = np.flatnonzero(P.q)
+        squares = P.q * (UP * (abs(self.z) + far * self.unit)) ** 2 * (0.5 * UP)
+        total = math.fsum([self.miss[0], change[0], *squares[curved]])
         return total + 2.0 * UNIT * abs(total)
 
-    def _is_semidefinite(self, k: int, slack: Any, moved: Any, far: float, *, inside: bool) -> bool:
+    def _is_semidefinite(self, k: int, slack: Any, moved: Any, far: float, least: float) -> bool:
         """Whether a block that is no product of factors is so, wherever it moves."""
-        P, entry, n, least = self.P, self.P.entries[k], int(self.P.n[k]), INSIDE if inside else 0.0
+        P, entry, n = self.P, self.P.entries[k], int(self.P.n[k])
         if k in self.own:
             at, i, j = self.own[k], P.A_i[entry], P.A_j[entry]
             T = sp.csr_array((slack[at] * np.sign(P.A_v[entry]), (i, j)), shape=(n, n))
-            change = moved[at] + UP * self._low[at]
-
-            def radius(d: Any) -> float:
-                return float(np.maximum(least, 1.5 * norm(change * d[i] * d[j])))
-
-        elif k in self.given:
-            T, c = self.given[k]
-
-            def radius(d: Any) -> float:
-                return float(np.maximum(least, 1.5 * UP * far * np.max(c * d, initial=0.0) ** 2))
-
-        else:
+            return is_semidefinite(
+                T, lambda d: max(least, 1.5 * norm(moved[at] * d[i] * d[j])), P.beside[k]
+            )
+        if k not in self.given:
             return False
-        return is_semidefinite(T, radius, P.U[k])
+        T, c = self.given[k]
+        far *= 1.5 * UP
+        return is_semidefinite(
+            T, lambda d: max(least, far * float(np.max(c * d, initial=0.0)) ** 2), P.U[k]
+        )
 
 
 def own_rows(P: Program, k: int) -> Any:
-    """The rows that define the entries of a block, one for each entry of its triangle."""
-    if k in P.own:
-        return P.own[k]
-    at, n = P.entries[k], int(P.n[k])
-    rows, place = P.A_row[at], P.A_i[at] * n + P.A_j[at]
-    is_triangle = len(at) == n * (n + 1) // 2 == len(np.unique(place)) == len(np.unique(rows))
+    """The rows that define the entries of a block; those without one are taken to be zero."""
+    at = P.entries[k]
+    rows, place = P.A_row[at], P.A_i[at] * P.n[k] + P.A_j[at]
     are_ones = np.all(np.abs(P.A_v[at]) == np.where(P.A_i[at] == P.A_j[at], 1.0, 0.5))
-    is_alone = is_triangle and are_ones and np.all(P.rel[rows] == EQUATION) and np.all(rows > 0)
-    need(is_alone and not P.U[k].shape[1], f"block {k} is not the slack of equations of its own")
+    is_alone = len(at) == len(np.unique(place)) == len(np.unique(rows)) and np.all(P.equation[rows])
+    need(
+        are_ones and is_alone and not P.U[k].shape[1],
+        f"block {k} is not the slack of equations of its own",
+    )
     return rows
 
 
@@ -725,11 +630,11 @@ def dual(P: Program, a: Any = None) -> Program:
         entries of the blocks S that nothing adds to, as S has to be semidefinite on the complement
         of null vectors only. Without a, all multipliers and all entries are unknown.
     """
-    whole, size = a is None, sum(U.shape[0] * U.shape[1] for U in P.U)
-    need(not whole or np.sum(P.n * (P.n + 1)) <= MOST, "the dual program has too many rows")
-    a = np.ones(size) if whole else a
+    is_whole, size = a is None, sum(U.shape[0] * U.shape[1] for U in P.U)
+    need(not is_whole or np.sum(P.n * (P.n + 1)) <= MOST, "the dual program has too many rows")
+    a = np.ones(size) if is_whole else a
     need(len(a) == size, "the multipliers of null vectors are not one for each entry")
-    curved, begin = np.flatnonzero(P.q), 0
+    curved, kept, begin = np.flatnonzero(P.q), np.flatnonzero(~P.fixed), 0
     column_of = P.m + curved.size + np.cumsum(a != 0)
     # Rows of the entries (i, j) of all S: coefficients of y, then those of vectors a.
     first = np.r_[0, np.cumsum(P.n * P.n)]
@@ -743,41 +648,50 @@ def dual(P: Program, a: Any = None) -> Program:
             place = first[k] + np.minimum(i, j) * n + np.maximum(i, j)
             entries.append((place, column_of[begin + j], v))
             begin += n
-        if whole:
+        if is_whole:
             i, j = np.triu_indices(n)
             entries.append((first[k] + i * n + j, 0 * i, 0.0 * i))
     place, column, v = (np.concatenate(x) for x in zip(*entries, strict=True))
     place, row = np.unique(place, return_inverse=True)
     blk = np.searchsorted(first, place, side="right") - 1
     i, j = divmod(place - first[blk], P.n[blk])
-    B, rows, none = [(1 + row, column, v)], 1 + place.size, np.zeros(0, int)
-    # Rows of scalars, of cones, and the last, of the multiplier of the objective.
-    kept, row_of = np.flatnonzero(~P.fixed), np.full(P.p, -1)
-    row_of[kept] = rows + np.arange(kept.size)
-    of_cones = np.concatenate([none, *(at for _, _, at in P.cones)])
-    last = rows + kept.size + of_cones.size
-    B.append((row_of[P.B_col], P.B_row, -P.B_v))
-    B.append((row_of[curved], P.m + 1 + np.arange(curved.size), P.q[curved]))
-    B.append((np.arange(rows + kept.size, last), of_cones, np.full(of_cones.size, -1.0)))
-    B.append((np.full(1, last), np.zeros(1, int), np.ones(1)))
-    # The objective, to be minimised: minus the bound.
-    B.append((np.zeros(P.m + 1, int), np.arange(P.m + 1), np.r_[-P.b[0], P.b[1:]]))
+    # Then rows of scalars, of cones, and the last, of the multiplier of the objective.
+    of_scalars = np.full(P.p, -1)
+    of_scalars[kept] = 1 + place.size + np.arange(kept.size)
+    ends = 1 + place.size + kept.size + np.cumsum([0, *(len(at) for _, _, at in P.cones)])
+    last = int(ends[-1])
+    B = [
+        # The objective, to be minimised: minus the bound.
+        (np.zeros(P.m + 1, int), np.arange(P.m + 1), np.r_[-P.b[0], P.b[1:]]),
+        (1 + row, column, v),
+        (of_scalars[P.B_col], P.B_row, -P.B_v),
+        (of_scalars[curved], P.m + 1 + np.arange(curved.size), P.q[curved]),
+        *(
+            (np.arange(a, b), at, -np.ones(b - a))
+            for (_, _, at), (a, b) in zip(P.cones, pairwise(ends), strict=True)
+        ),
+        (np.full(1, last), np.zeros(1, int), np.ones(1)),
+    ]
     B_row, B_col, B_v = (np.concatenate(x) for x in zip(*B, strict=True))
     at, zeros = (B_row >= 0) & (B_v != 0), np.zeros(np.sum(a != 0))
-    of_scalars = np.where(P.sign[kept] == 1, INEQUALITY, EQUATION)
-    signed = (P.rel == INEQUALITY) & ~P.equation
-    names = {"A_row": 1 + np.arange(place.size), "A_blk": blk, "A_i": i, "A_j": j, "n": P.n}
-    names |= {"A_v": np.where(i == j, -1.0, -0.5), "exponent": P.exponent}
-    names |= {"B_row": B_row[at], "B_col": B_col[at], "B_v": B_v[at]}
-    names |= {"b": np.r_[np.zeros(last), 1.0], "sense": np.ones(1, int)}
-    names |= {"rel": np.r_[np.zeros(rows, int), of_scalars, P.rel[of_cones], EQUATION]}
-    names |= {"cone": np.r_[np.full(rows + kept.size, -1), P.cone[of_cones], -1]}
-    names |= {"sign": np.r_[signed, 0 * curved, zeros].astype(int)}
-    names |= {"q": np.r_[np.zeros(P.m + 1), P.q[curved], zeros]}
-    names |= {"U_blk": none, "U_col": none, "U_i": none, "U_v": np.zeros(0)}
-    D = Program(names, of=P)
-    D.own = {k: D.A_row[at] for k, at in enumerate(D.entries)}
-    D.U = D.U if whole else P.U
+    D = Program(
+        {
+            "sense": 1,
+            "n": P.n,
+            "A": [1 + np.arange(place.size), blk, i, j, np.where(i == j, -1.0, -0.5)],
+            "B": [B_row[at], B_col[at], B_v[at]],
+            "b": np.r_[np.zeros(last), 1.0],
+            "inequalities": of_scalars[P.sign & ~P.fixed],
+            "cones": [
+                (kind, np.arange(a, b), *([] if exponent is None else [exponent]))
+                for (kind, exponent, _), (a, b) in zip(P.cones, pairwise(ends), strict=True)
+            ],
+            "nonnegative": np.flatnonzero(P.inequality & ~P.equation),
+            "q": np.r_[np.zeros(P.m + 1), P.q[curved], zeros],
+            "U": [],
+        }
+    )
+    D.is_dual, D.beside = True, D.U if is_whole else P.U
     return D
 
 
@@ -793,9 +707,9 @@ def lower(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
         ``z``, multipliers of rows, and of scalars with curvature; their ``unit``; and ``a``.
     ray : bool, default False
     """
-    a = w["a"]
+    a = doubles(w["a"]) if "a" in w else np.zeros(sum(U.shape[0] * U.shape[1] for U in P.U))
     D, more = dual(P, a), a[a != 0]
-    point = {"rank": np.full(P.K, SLACK), "R": np.zeros(0)}
+    point = {"rank": np.full(P.K, SLACK), "R": []}
     point |= {"z": np.r_[w["z"], more], "unit": np.r_[w["unit"], 0.0 * more]}
     return -upper(D, point, ray=ray)
 
@@ -804,19 +718,14 @@ def lower(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
 
 
 def _fraction(text: str) -> Fraction:
-    # A power of ten in few characters may have no end.
-    need("e" not in str(text).lower(), "a fraction has an exponent")
-    found = Fraction(text)
-    long = max(abs(found.numerator), found.denominator)
-    need(long.bit_length() <= BITS, "a fraction is too long")
-    return found
+    # Python reads no integer of more than 4300 digits, but powers of ten of any length.
+    need(set(text) <= set("-/.0123456789"), "a fraction is more than digits")
+    return Fraction(text)
 
 
 def _vector(text: Mapping[str, str], n: int) -> dict[int, Fraction]:
     found = {int(i): _fraction(x) for i, x in text.items()}
     need(all(0 <= i < n for i in found), "a vector has an entry out of range")
-    common = math.lcm(*(x.denominator for x in found.values()))
-    need(common.bit_length() <= BITS, "the fractions of a step are too long")
     return found
 
 
@@ -830,17 +739,22 @@ def combine(
     y : dict from row to Fraction
     s : list of Fraction
         The combination's coefficients of scalars, which are those of non-negative ones.
-    squares : dict from block to list of vectors
-        W with the combination equal to a weighted sum of w w', for w in W, on the face known.
+    squares : list of block and vector w
+        The combination is equal to a weighted sum of these w w', on the face known.
     """
     y = _vector(step["y"], P.m + 1)
     need(objective or 0 not in y, "a step has a multiplier of the objective")
     need(not any(P.dropped[i] for i in y), "a step has a multiplier of a row that is left out")
-    inequalities = [i for i in y if P.rel[i] == INEQUALITY and not P.equation[i]]
-    need(all(y[i] >= 0 for i in inequalities), "a step has a negative multiplier of an inequality")
-    for c, (_, _, rows) in enumerate(P.cones):
-        at = [y.get(int(i), Fraction(0)) for i in rows]
-        inside = not any(at) or in_cone(P, c, at, [0] * len(at), dual=True)
+    are_signed = all(v >= 0 for i, v in y.items() if P.inequality[i] and not P.equation[i])
+    need(are_signed, "a step has a negative multiplier of an inequality")
+    for c, (kind, exponent, rows) in enumerate(P.cones):
+        at = [y.get(i, Fraction(0)) for i in rows.tolist()]
+        nothing = [Fraction(0)] * len(at)
+        inside = (
+            _product(P.rays[c], at) >= 0
+            if c in P.rays
+            else in_cone(kind, exponent, at, nothing, dual=not P.is_dual)
+        )
         need(inside, "a step has multipliers of a cone that are not in its dual")
     # The combination of rows by block and entry, less its squares.
     W, s = defaultdict[tuple[int, int, int], Fraction](Fraction), [Fraction(0)] * P.p
@@ -850,16 +764,16 @@ def combine(
     for t in np.flatnonzero(np.isin(P.B_row, list(y))).tolist():
         s[P.B_col[t]] += y[int(P.B_row[t])] * Fraction(P.B_v[t])
     for j, x in enumerate(s):
-        is_right = P.fixed[j] or x == 0 or (x > 0 and P.sign[j] == 1)
+        is_right = P.fixed[j] or x == 0 or (x > 0 and P.sign[j])
         need(is_right, f"a step leaves the coefficient {x} of scalar {j}")
-    squares: dict[int, list[dict[int, Fraction]]] = {}
+    squares = []
     for k, given, text in step["squares"]:
         weight = _fraction(given)
         need(0 <= k < P.K and weight > 0, "a square has no block, or no positive weight")
         w = _vector(text, int(P.n[k]))
         are_whole = any(w.values()) and all(x == int(x) and abs(x) < 2**53 for x in w.values())
         need(are_whole, "a square is not of whole numbers that doubles hold")
-        squares.setdefault(k, []).append(w)
+        squares.append((k, w))
         for i, j in combinations_with_replacement(sorted(w), 2):
             W[k, i, j] -= weight * w[i] * w[j]
     for k, column, text in step["known"]:
@@ -875,41 +789,35 @@ def combine(
 def take_faces(P: Program, steps: Sequence[Mapping[str, Any]]) -> bool:
     """Take steps onto faces; True if one of them leaves no feasible point."""
     products_of_all = sum(len(w) ** 2 for step in steps for _, _, w in step["squares"])
-    need(len(steps) <= STEPS and products_of_all <= PRODUCTS, "there are too many steps")
+    need(products_of_all <= PRODUCTS, "the squares of the steps are too long")
     for step in steps:
         y, s, squares = combine(P, step)
-        side = sum((v * Fraction(P.b[i]) for i, v in y.items()), Fraction(0))
+        side = sum(v * Fraction(P.b[i]) for i, v in y.items())
         need(side <= 0, "the right side of a step is positive")
         if side < 0:
             return True
         for i, v in y.items():
-            P.equation[i] |= P.rel[i] == INEQUALITY and v > 0
+            P.equation[i] |= P.inequality[i] and v > 0
         P.fixed |= np.array([x > 0 for x in s], bool)
         if step.get("drop") is not None:
             row = int(step["drop"])
             need(y.get(row, 0) != 0, "a row is left out that a step does not use")
             need(all(P.equation[i] for i in y), "a row is left out that follows from cones")
             P.dropped[row] = True
-        for k, vectors in squares.items():
-            columns = sp.lil_array((int(P.n[k]), len(vectors)))
-            for c, w in enumerate(vectors):
-                columns[list(w), c] = [float(x) for x in w.values()]
-            P.U[k] = sp.csc_array(sp.hstack([P.U[k], columns]))
-            P.U[k].eliminate_zeros()
+        for k, w in squares:
+            some = {i: float(x) for i, x in w.items() if x}
+            P.add_null_vector(k, np.array(list(some)), np.array(list(some.values())))
         for c, (kind, _, rows) in enumerate(P.cones):
-            at = [y.get(int(i), Fraction(0)) for i in rows]
+            at = [y.get(i, Fraction(0)) for i in rows.tolist()]
             if kind == SECOND_ORDER and any(at):
-                P.rays[c] = _opposite(at, P.rays.get(c))
+                ray = P.rays.get(c, [at[0], *(-x for x in at[1:])])
+                is_left = _product(ray, at) == 0
+                P.rays[c] = [x * is_left for x in ray]
     return False
 
 
-def _opposite(at: Sequence[Fraction], ray: Sequence[Fraction] | None) -> list[Fraction]:
-    """What is orthogonal to a vector of the dual, of a second-order cone or of a ray of it."""
-    if ray is not None:
-        is_left = sum(a * x for a, x in zip(ray, at, strict=True)) == 0
-        return [a * is_left for a in ray]
-    is_left = at[0] ** 2 == sum(x**2 for x in at[1:])
-    return [at[0] * is_left, *(-x * is_left for x in at[1:])]
+def _product(a: Sequence[Fraction], x: Sequence[Fraction]) -> Fraction:
+    return sum((v * w for v, w in zip(a, x, strict=True)), Fraction(0))
 
 
 # -- claims ---------------------------------------------------------------------------------------
@@ -935,47 +843,45 @@ def check(path: Any) -> dict[str, Any]:
     NotProvedError
         If a claim is not proved.
     """
-    head, d = read(path)
+    program, proof = read(path)
     try:
-        P = Program(d)
+        P = Program(program)
         with np.errstate(all="ignore"):
-            for claim in _claims(P, head, d):
+            for claim in _claims(P, proof):
                 need(claim is None, str(claim))
     except MemoryError:
         raise NoProofFileError("the sizes that it states need more memory than there is") from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise NoProofFileError(
-            f"a witness cannot be read: {type(error).__name__} {error}"
-        ) from None
-    return {"program": head["program"], "sense": int(P.sense[0]), **head["claims"]}
+        words = f"it cannot be read: {type(error).__name__} {error}"
+        raise NoProofFileError(words) from None
+    return {"program": proof["program"], "sense": P.sense, **proof["claims"]}
 
 
-def _claims(P: Program, head: Mapping[str, Any], d: Mapping[str, Any]) -> Iterator[str | None]:
+def _claims(P: Program, proof: Mapping[str, Any]) -> Iterator[str | None]:
     """For every claim None where it is proved, and else what is proved instead."""
-    sense, claims = int(P.sense[0]), head["claims"]
-    empty = take_faces(P, head.get("faces") or [])
-    need(not empty or set(claims) == {"infeasible"}, "the faces leave no point")
-    for claim, number in claims.items():
+    empty = take_faces(P, proof.get("faces", []))
+    need(not empty or set(proof["claims"]) == {"infeasible"}, "the faces leave no point")
+    for claim, number in proof["claims"].items():
         if claim == "value":
-            found = upper(P, _given(d, "point", POINT))
-            holds = found <= sense * number
-            yield None if holds else f"the value proved is {sense * found!r}, not {number!r}"
+            found = upper(P, proof["point"])
+            holds = found <= P.sense * number
+            yield None if holds else f"the value proved is {P.sense * found!r}, not {number!r}"
         elif claim == "bound":
-            exact = head.get("exact")
-            found = _exactly(P, exact) if exact else lower(P, _multipliers(P, d))
-            holds = found >= sense * Fraction(number)
-            yield None if holds else f"the bound proved is {sense * float(found)!r}, not {number!r}"
+            exact = proof.get("exact")
+            bound = _exactly(P, exact) if exact else lower(P, proof["dual"])
+            holds = bound >= P.sense * Fraction(number)
+            yield None if holds else f"the bound proved is {P.sense * float(bound)}, not {number}"
         elif claim == "infeasible" and not empty:
-            holds = lower(P, _multipliers(P, d), ray=True) > 0
+            holds = lower(P, proof["dual"], ray=True) > 0
             yield None if holds else "the multipliers contradict nothing"
-        elif claim == "unbounded" and head.get("dual"):
-            System(P, _given(d, "point", POINT)).value(inside=True)
-            is_empty = take_faces(dual(P), head["dual"])
-            yield None if is_empty else "the dual program is not proved to have no point"
-        elif claim == "unbounded":
-            upper(P, _given(d, "point", POINT))
-            gain = upper(P, _given(d, "ray", POINT), ray=True)
+        elif claim == "unbounded" and "ray" in proof:
+            upper(P, proof["point"])
+            gain = upper(P, proof["ray"], ray=True)
             yield None if gain < 0 else "the direction does not improve the objective"
+        elif claim == "unbounded":
+            System(P, proof["point"]).value(inside=True)
+            is_empty = take_faces(dual(P), proof["steps"])
+            yield None if is_empty else "the dual program is not proved to have no point"
 
 
 def _exactly(P: Program, step: Mapping[str, Any]) -> Any:
@@ -983,17 +889,6 @@ def _exactly(P: Program, step: Mapping[str, Any]) -> Any:
     y = combine(P, step, objective=True)[0]
     need(y.pop(0, 0) == 1, "the multiplier of the objective is not one")
     return Fraction(P.b[0]) - sum(v * Fraction(P.b[i]) for i, v in y.items())
-
-
-def _given(d: Mapping[str, Any], whose: str, names: Iterable[str]) -> dict[str, Any]:
-    missing = [f"{whose}_{name}" for name in names if f"{whose}_{name}" not in d]
-    need(not missing, f"the arrays {missing} are missing")
-    return {name: d[f"{whose}_{name}"] for name in names}
-
-
-def _multipliers(P: Program, d: Mapping[str, Any]) -> dict[str, Any]:
-    nothing = np.zeros(sum(U.shape[0] * U.shape[1] for U in P.U))
-    return {**_given(d, "dual", ("z", "unit")), "a": d.get("dual_a", nothing)}
 
 
 def describe(proved: Mapping[str, Any]) -> str:

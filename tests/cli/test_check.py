@@ -36,6 +36,6 @@ def test_a_file_that_is_no_proof_says_what_writes_one(sdpdr, proof):
     proof.write_bytes(proof.read_bytes()[:-100])
     ran = sdpdr("check path.proof")
     assert (ran.code, ran.out) == (Exit.BAD_INPUT, "")
-    assert ran.err.startswith("error: path.proof is no proof file: it is no archive")
+    assert ran.err.startswith("error: path.proof is no proof file: it cannot be read")
     assert "`sdpdr sdp --proof` and `solution.write_proof` write them." in ran.err
     assert sdpdr("check nowhere.proof").code == Exit.BAD_INPUT

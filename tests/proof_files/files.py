@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 from dataclasses import dataclass
 
@@ -10,7 +12,7 @@ import numpy as np
 
 import sdpdr
 from sdpdr import graphs, maximize, methods, minimize, psd, scalar, square
-from sdpdr.certify.check_proof import EXPONENTIAL, INEQUALITY, program_hash, witness_hash
+from sdpdr.certify.check_proof import EXPONENTIAL, SECOND_ORDER
 from sdpdr.solvers import Multiprecision, reference
 
 
@@ -18,22 +20,21 @@ from sdpdr.solvers import Multiprecision, reference
 class Contents:
     """What a file holds."""
 
-    head: dict
-    arrays: dict
+    program: dict
+    proof: dict
 
     @classmethod
     def of(cls, path):
-        with np.load(path) as file:
-            arrays = {name: file[name] for name in file.files}
-        return cls(json.loads(arrays.pop("json").tobytes()), arrays)
+        with gzip.open(path) as file:
+            return cls(*map(json.loads, file.read().splitlines()))
 
     def write(self, path, *, hashes=True):
-        """Write the file; its hashes are those of what it holds now, unless they are to stay."""
+        """Write the file; the hash is that of the program now, unless it is to stay."""
+        line = json.dumps(self.program)
         if hashes:
-            self.head |= {"program": program_hash(self.arrays)}
-            self.head |= {"witness": witness_hash(self.head, self.arrays)}
-        text = np.frombuffer(json.dumps(self.head).encode(), np.uint8)
-        np.savez(open(path, "wb"), **{"json": text, **self.arrays})  # noqa: SIM115
+            self.proof["program"] = hashlib.sha256(line.encode()).hexdigest()
+        text = line + "\n" + json.dumps(self.proof)
+        path.write_bytes(gzip.compress(text.encode()))
         return path
 
 
@@ -206,36 +207,39 @@ def precise_optimum(d):
     There is none over exponential and power cones, which the solver in many digits does not know,
     and where a program is too near to one without interior.
     """
-    if np.any(d["rel"] >= EXPONENTIAL) or not Multiprecision.availability().usable:
+    if (
+        any(kind != SECOND_ORDER for kind, *_ in d["cones"])
+        or not Multiprecision.availability().usable
+    ):
         return None
-    X = [psd(f"X{k}", n) for k, n in enumerate(d["n"].tolist())]
-    z = [scalar(f"z{j}", nonnegative=bool(sign)) for j, sign in enumerate(d["sign"].tolist())]
+    X = [psd(f"X{k}", n) for k, n in enumerate(d["n"])]
+    z = [scalar(f"z{j}", nonnegative=j in d["nonnegative"]) for j in range(len(d["q"]))]
     rows = [0.0] * len(d["b"])
-    entries = zip(d["A_row"], d["A_blk"], d["A_i"], d["A_j"], d["A_v"], strict=True)
-    for e, k, i, j, v in entries:
-        rows[e] = rows[e] + (v if i == j else 2.0 * v) * X[k][int(i), int(j)]
-    for e, j, v in zip(d["B_row"], d["B_col"], d["B_v"], strict=True):
+    for e, k, i, j, v in zip(*d["A"], strict=True):
+        rows[e] = rows[e] + (v if i == j else 2.0 * v) * X[k][i, j]
+    for e, j, v in zip(*d["B"], strict=True):
         rows[e] = rows[e] + v * z[j]
     constraints = []
-    for k, c in set(zip(d["U_blk"].tolist(), d["U_col"].tolist(), strict=True)):
-        at = (d["U_blk"] == k) & (d["U_col"] == c)
-        u = list(zip(d["U_i"][at].tolist(), d["U_v"][at].tolist(), strict=True))
-        constraints += [sum(v * X[k][i, j] for j, v in u) == 0 for i in range(int(d["n"][k]))]
-    for e in range(1, len(rows)):
-        if d["rel"][e] <= INEQUALITY and isinstance(rows[e], float):
-            if d["b"][e] < 0.0 or (d["rel"][e] == 0 and d["b"][e]):
+    for k, *u in d["U"]:
+        parts = list(zip(*u, strict=True))
+        constraints += [sum(v * X[k][i, j] for j, v in parts) == 0 for i in range(d["n"][k])]
+    in_cones = {e for _, at, *_ in d["cones"] for e in at}
+    for e in set(range(1, len(rows))) - in_cones:
+        is_inequality = e in d["inequalities"]
+        if isinstance(rows[e], float):
+            if d["b"][e] < 0.0 or (d["b"][e] and not is_inequality):
                 return np.inf
-        elif d["rel"][e] <= INEQUALITY:
-            constraints.append(rows[e] <= d["b"][e] if d["rel"][e] else rows[e] == d["b"][e])
-    for c in range(len(d["exponent"])):
-        head, *body = (d["b"][e] - rows[e] for e in np.flatnonzero(d["cone"] == c))
+        else:
+            constraints.append(rows[e] <= d["b"][e] if is_inequality else rows[e] == d["b"][e])
+    for _, at in d["cones"]:
+        head, *body = (d["b"][e] - rows[e] for e in at)
         arrow = (head + 0.0 * z[0]) * np.eye(len(body) + 1)
         for place, r in enumerate(body, start=1):
             E = np.zeros_like(np.eye(len(body) + 1))
             E[0, place] = E[place, 0] = 1.0
             arrow = arrow + (r + 0.0 * z[0]) * E
         constraints.append(arrow >> 0.0)
-    cost = rows[0] + sum(q / 2.0 * square(z[j]) for j, q in enumerate(d["q"].tolist()) if q)
+    cost = rows[0] + sum(q / 2.0 * square(z[j]) for j, q in enumerate(d["q"]) if q)
     sdp = (minimize(cost) + constraints).to_sdp()
     found = reference(sdp, digits=20, time_limit=10.0)
     known = {"infeasible": np.inf, "solved": found.value + d["b"][0]}
@@ -244,33 +248,29 @@ def precise_optimum(d):
 
 def optimum(d):
     """The optimum of the program of a file, by cvxpy and Clarabel; infinite without points."""
-    X = [cp.Variable((n, n), PSD=True) for n in d["n"].tolist()]
-    z = cp.Variable(max(len(d["sign"]), 1))
+    X = [cp.Variable((n, n), PSD=True) for n in d["n"]]
+    z = cp.Variable(max(len(d["q"]), 1))
     rows = [cp.Constant(0.0)] * len(d["b"])
-    entries = zip(d["A_row"], d["A_blk"], d["A_i"], d["A_j"], d["A_v"], strict=True)
-    for e, k, i, j, v in entries:
+    for e, k, i, j, v in zip(*d["A"], strict=True):
         rows[e] = rows[e] + v * (X[k][i, j] if i == j else 2.0 * X[k][i, j])
-    for e, j, v in zip(d["B_row"], d["B_col"], d["B_v"], strict=True):
+    for e, j, v in zip(*d["B"], strict=True):
         rows[e] = rows[e] + v * z[j]
     constraints = []
-    for k, c in set(zip(d["U_blk"].tolist(), d["U_col"].tolist(), strict=True)):
-        at = (d["U_blk"] == k) & (d["U_col"] == c)
-        u = np.bincount(d["U_i"][at], d["U_v"][at], int(d["n"][k]))
-        constraints.append(X[k] @ u == 0)
-    for e in range(1, len(rows)):
-        if d["rel"][e] <= INEQUALITY:
-            slack = d["b"][e] - rows[e]
-            constraints.append(slack >= 0 if d["rel"][e] else slack == 0)
-    for c in range(len(d["exponent"])):
-        at = np.flatnonzero(d["cone"] == c)
+    for k, i, v in d["U"]:
+        constraints.append(X[k] @ np.bincount(i, v, d["n"][k]) == 0)
+    in_cones = {e for _, at, *_ in d["cones"] for e in at}
+    for e in set(range(1, len(rows))) - in_cones:
+        slack = d["b"][e] - rows[e]
+        constraints.append(slack >= 0 if e in d["inequalities"] else slack == 0)
+    for kind, at, *exponent in d["cones"]:
         r = [d["b"][e] - rows[e] for e in at]
-        if d["rel"][at[0]] < EXPONENTIAL:
+        if kind == SECOND_ORDER:
             constraints.append(cp.SOC(r[0], cp.hstack(r[1:])))
-        elif d["rel"][at[0]] == EXPONENTIAL:
+        elif kind == EXPONENTIAL:
             constraints.append(cp.ExpCone(*r))
         else:
-            constraints.append(cp.PowCone3D(*r, d["exponent"][c]))
-    constraints += [z[j] >= 0 for j in np.flatnonzero(d["sign"])]
-    squares = [d["q"][j] / 2.0 * cp.square(z[j]) for j in np.flatnonzero(d["q"])]
+            constraints.append(cp.PowCone3D(*r, *exponent))
+    constraints += [z[j] >= 0 for j in d["nonnegative"]]
+    squares = [q / 2.0 * cp.square(z[j]) for j, q in enumerate(d["q"]) if q]
     problem = cp.Problem(cp.Minimize(d["b"][0] + rows[0] + sum(squares)), constraints)
     return float(problem.solve(solver=cp.CLARABEL, ignore_dpp=True))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import zipfile
+import gzip
+import hashlib
+import json
 from copy import deepcopy
 from functools import cache
 
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 
 from sdpdr.certify import check_proof
-from sdpdr.certify.check_proof import PROGRAM, NoProofFileError, NotProvedError, check
+from sdpdr.certify.check_proof import NoProofFileError, NotProvedError, check
 
 from .files import (
     ALL,
@@ -45,27 +47,30 @@ def written(tmp_path_factory):
     return lambda make: deepcopy(contents(make, folder))
 
 
-def changed(x, rng):
-    """An array with one number changed, left out, or exchanged with another."""
-    x, at = x.copy(), int(rng.integers(x.size))
-    if x.dtype.kind != "f":
-        x[at] += rng.choice([-1, 1])
-        return x
-    kind = rng.integers(5)
-    if kind == 0:
-        return np.delete(x, at)
-    if kind == 1:
-        other = int(rng.integers(x.size))
-        x[[at, other]] = x[[other, at]]
-    elif kind == 2:
-        x[at] = -x[at]
-    else:
-        x[at] = x[at] * (1.0 + rng.choice([1e-9, 1e-3, 0.5])) + rng.choice([0.0, 1e-6, 1.0])
-    return x
+def lists_of(part):
+    """All lists with numbers in some part of a file."""
+    if isinstance(part, list) and any(isinstance(x, int | float) for x in part):
+        yield part
+    if isinstance(part, list | dict):
+        for x in part.values() if isinstance(part, dict) else part:
+            yield from lists_of(x)
 
 
-def bytes_of(arrays):
-    return {name: (x.dtype.str, x.tobytes()) for name, x in arrays.items()}
+def change(x, rng):
+    """Change, leave out or exchange one number of a list."""
+    at = int(rng.integers(len(x)))
+    if isinstance(x[at], int):
+        x[at] += int(rng.choice([-1, 1]))
+    elif isinstance(x[at], float):
+        kind, other = rng.integers(5), int(rng.integers(len(x)))
+        if kind == 0:
+            del x[at]
+        elif kind == 1:
+            x[at], x[other] = x[other], x[at]
+        elif kind == 2:
+            x[at] = -x[at]
+        else:
+            x[at] = float(x[at] * (1 + rng.choice([1e-9, 1e-3, 0.5])) + rng.choice([0, 1e-6, 1]))
 
 
 @pytest.mark.daily(2)
@@ -74,22 +79,22 @@ def test_a_changed_program_has_another_hash_and_is_proved_nothing_false_of(make,
     rng = np.random.default_rng(7)
     for _ in range(EDITS):
         file = written(make)
-        name = rng.choice([name for name in PROGRAM if file.arrays[name].size])
-        before, hashed = bytes_of(file.arrays), file.head["program"]
-        file.arrays[name] = changed(file.arrays[name], rng)
-        if bytes_of(file.arrays) == before:
+        before, hashed, found = deepcopy(file.program), file.proof["program"], file.program
+        places = list(lists_of(found))
+        change(places[rng.integers(len(places))], rng)
+        if found == before:
             continue
         with pytest.raises(NoProofFileError, match="hash"):
             check(file.write(tmp_path / "old.proof", hashes=False))
         path = file.write(tmp_path / "new.proof")
-        assert file.head["program"] != hashed
+        assert file.proof["program"] != hashed
         try:
             proved = check(path)
         except REFUSED:
             continue
-        sense, best, room = proved["sense"], precise_optimum(file.arrays), 1e-14
+        sense, best, room = proved["sense"], precise_optimum(file.program), 1e-14
         if best is None:
-            best, room = optimum(file.arrays), 1e-6
+            best, room = optimum(file.program), 1e-6
         room *= max(abs(best), 1.0)
         if "bound" in proved:
             assert sense * proved["bound"] <= best + room
@@ -103,14 +108,14 @@ def test_a_changed_program_has_another_hash_and_is_proved_nothing_false_of(make,
 @pytest.mark.parametrize("make", ALL, **NAMED)
 def test_no_witness_proves_more(make, written, tmp_path):
     rng, original = np.random.default_rng(3), written(make)
-    answer, sense = ALL[make], int(original.arrays["sense"][0])
+    answer, sense = ALL[make], original.program["sense"]
     for _ in range(EDITS):
         file = written(make)
-        names = [name for name in file.arrays if name not in PROGRAM and file.arrays[name].size]
-        if names and rng.integers(3):
-            name = rng.choice(names)
-            file.arrays[name] = changed(file.arrays[name], rng)
-        claims = file.head["claims"]
+        proof = file.proof
+        places = list(lists_of([proof.get(key) for key in ("point", "ray", "dual")]))
+        if places and rng.integers(3):
+            change(places[rng.integers(len(places))], rng)
+        claims = proof["claims"]
         if isinstance(answer, str):
             claims.clear()
             other = {"infeasible": "unbounded", "unbounded": "infeasible"}[answer]
@@ -120,26 +125,26 @@ def test_no_witness_proves_more(make, written, tmp_path):
                 else {"value" if other == "unbounded" else "bound": 0.0}
             )
         else:
-            more = rng.choice([1e-12, 1e-5, 1.0])
+            more = float(rng.choice([1e-12, 1e-5, 1.0]))
             claim = rng.choice(list(claims))
-            claims[claim] = answer + (sense if claim == "bound" else -sense) * more
+            claims[claim] = float(answer + (sense if claim == "bound" else -sense) * more)
         with pytest.raises(REFUSED):
             check(file.write(tmp_path / "more.proof"))
 
 
-STEPS = [(hidden_face, "faces"), (twice, "faces"), (laplacian, "faces"), (endless, "dual")]
+STEPS = [(hidden_face, "faces"), (twice, "faces"), (laplacian, "faces"), (endless, "steps")]
 
 
 @pytest.mark.daily(2)
 @pytest.mark.parametrize(("make", "key"), STEPS)
 def test_steps_are_checked_to_the_last_digit(make, key, written, tmp_path):
     file = written(make)
-    steps = file.head[key]
+    steps = file.proof[key]
     assert steps
     for number, step in enumerate(steps):
         for row in step["y"]:
             other = written(make)
-            other.head[key][number]["y"][row] += (
+            other.proof[key][number]["y"][row] += (
                 "0000000001/1" if "/" not in step["y"][row] else "1"
             )
             with pytest.raises(REFUSED):
@@ -149,15 +154,15 @@ def test_steps_are_checked_to_the_last_digit(make, key, written, tmp_path):
 def test_a_finite_optimum_without_multipliers_is_not_without_limit(written, tmp_path):
     """min K_01 with K_00 <= 0 is zero: its dual has no point either, but no point lies inside."""
     file = written(endless)
-    file.arrays["b"] = 0.0 * file.arrays["b"]
-    file.arrays |= {"point_rank": np.array([2]), "point_R": np.array([0.0, 0.0, 0.0, 1.0])}
+    file.program["b"] = [0.0 for _ in file.program["b"]]
+    file.proof["point"] |= {"rank": [2], "R": [0.0, 0.0, 0.0, 1.0]}
     with pytest.raises(NotProvedError, match="definite"):
         check(file.write(tmp_path / "gap.proof"))
 
 
 def test_rows_that_nothing_shows_to_follow_from_others_are_not_left_out(written, tmp_path):
     file = written(hidden_face)
-    file.head["faces"] = [{"y": {}, "squares": [], "known": [], "drop": 1}]
+    file.proof["faces"] = [{"y": {}, "squares": [], "known": [], "drop": 1}]
     with pytest.raises(NotProvedError, match="left out"):
         check(file.write(tmp_path / "step.proof"))
 
@@ -179,49 +184,49 @@ def test_what_is_no_file_is_named(make, written, tmp_path):
         except REFUSED:
             continue
         assert proved == check(path)  # the change was in what nobody reads, as dates of members
-    for change in (
-        lambda f: f.arrays.update(b=f.arrays["b"].astype(np.float32)),
-        lambda f: f.arrays.update(b=np.append(f.arrays["b"][:-1], np.nan)),
-        lambda f: f.arrays.update(b=f.arrays["b"] * 1e99 + 1e99),
-        lambda f: f.arrays.update(more=np.zeros(1)),
-        lambda f: f.arrays.update(sense=np.array([2**64 - 1], dtype=np.uint64)),
-        lambda f: f.arrays.update(rel=f.arrays["rel"][None]),
-        lambda f: f.head.update(version=2),
-        lambda f: f.head.update(claims={}),
-        lambda f: f.head.update(claims={"value": True}),
-        lambda f: f.head.update(claims={"optimal": True}),
-        lambda f: f.head.update(faces=[{}]),
-        lambda f: f.head.update(faces=[{"y": {"1": "1/0"}, "squares": [], "known": []}]),
+    for edit in (
+        lambda f: f.program.update(b=[str(x) for x in f.program["b"]]),
+        lambda f: f.program.update(b=[*f.program["b"][:-1], np.nan]),
+        lambda f: f.program.update(b=[x * 1e99 + 1e99 for x in f.program["b"]]),
+        lambda f: f.program.update(n=[2**64]),
+        lambda f: f.program.update(inequalities=[[1]]),
+        lambda f: f.program.update(inequalities={"1": 1}),
+        lambda f: f.program.pop("b"),
+        lambda f: f.proof.update(version=2),
+        lambda f: f.proof.update(claims={}),
+        lambda f: f.proof.update(claims={"value": True}),
+        lambda f: f.proof.update(claims={"optimal": True}),
+        lambda f: f.proof.update(faces=[{}]),
+        lambda f: f.proof.update(faces=[{"y": {"1": "1/0"}, "squares": [], "known": []}]),
+        lambda f: f.proof.pop("claims"),
     ):
         file = written(make)
-        change(file)
+        edit(file)
         with pytest.raises(NoProofFileError):
             check(file.write(tmp_path / "none.proof"))
-    twice = written(make).write(tmp_path / "none.proof")
-    with zipfile.ZipFile(twice, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
-        archive.writestr("b.npy", archive.read("b.npy"))
-    with pytest.raises(NoProofFileError, match="one name"):
-        check(twice)
-    file = written(make)
-    del file.arrays["b"]
-    with pytest.raises(NoProofFileError, match="missing"):
-        check(file.write(tmp_path / "none.proof", hashes=False))
+    for text in (b"", b"1\n2\n", b"{}\n{}", data, b"[" * 100_000 + b"\n1"):
+        damaged.write_bytes(gzip.compress(text))
+        with pytest.raises(NoProofFileError):
+            check(damaged)
+    line = json.dumps(good.program)
+    twice = '{"b":[0.0],' + line[1:]
+    proof = good.proof | {"program": hashlib.sha256(twice.encode()).hexdigest()}
+    damaged.write_bytes(gzip.compress(f"{twice}\n{json.dumps(proof)}".encode()))
+    with pytest.raises(NoProofFileError, match="twice"):
+        check(damaged)
 
 
-@pytest.mark.parametrize("limit", ["BYTES", "TEXT"])
-def test_files_that_are_too_large_are_refused_before_they_are_read(
-    limit, written, tmp_path, monkeypatch
-):
+def test_files_that_are_too_large_are_refused_before_they_are_read(written, tmp_path, monkeypatch):
     path = written(hidden_face).write(tmp_path / "large.proof")
-    monkeypatch.setattr(check_proof, limit, 100)
-    with pytest.raises(NoProofFileError, match=r"too (large|long)"):
+    monkeypatch.setattr(check_proof, "BYTES", 100)
+    with pytest.raises(NoProofFileError, match="too large"):
         check(path)
 
 
 def test_numbers_and_steps_without_end_are_refused_at_once(written, tmp_path):
     def steps(*given):
         file = written(hidden_face)
-        file.head["faces"] = list(given)
+        file.proof["faces"] = list(given)
         return file.write(tmp_path / "long.proof")
 
     def step(y, squares=()):
@@ -231,9 +236,8 @@ def test_numbers_and_steps_without_end_are_refused_at_once(written, tmp_path):
     for path in (
         steps(step("1e100000000")),
         steps(step("1", [[0, "1e100000000", {"0": "1"}]])),
-        steps(step(f"1/{2**check_proof.BITS}")),
+        steps(step(f"1/{2**10_000}")),
         steps(step("9" * 5000)),
-        steps(*[step("1")] * (check_proof.STEPS + 1)),
         steps(step("1", [square])),
     ):
         with pytest.raises(REFUSED):

@@ -10,8 +10,6 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.check_proof import (
-    DENSE,
-    INEQUALITY,
     SMALLEST,
     NotProvedError,
     Program,
@@ -24,6 +22,8 @@ from sdpdr.certify.proof_file.values import Found
 # Shares by which multipliers grow until their slack is definite by more than rounding. The least
 # costs nothing beside gaps of 1e-6, and each next one ten times as much.
 _SHARES = (0.0, *(10.0**k for k in range(-10, 1)))
+# Orders of matrices up to which null vectors are cleared of a slack.
+_DENSE = 3000
 # Beside the largest, what of a slack is in the direction of null vectors by rounding alone.
 _AWAY = 1e-13
 
@@ -39,7 +39,7 @@ def find_bound(P: Program, y: Array, *, ray: bool = False) -> Found | str:
     ray : bool, default False
         Whether the multipliers are to show that no point is feasible.
     """
-    signed, troubles = (P.rel == INEQUALITY) & ~P.equation, list[str]()
+    signed, troubles = P.inequality & ~P.equation, list[str]()
     y = np.where(signed, np.maximum(y, 0.0), y)
     for share in _SHARES:
         w = witness_of_multipliers(P, np.r_[y[:1], (1.0 + share) * y[1:]], ray=ray)
@@ -48,7 +48,7 @@ def find_bound(P: Program, y: Array, *, ray: bool = False) -> Found | str:
         except NotProvedError as why:
             troubles.append(f"multipliers {'scaled up' if share else 'as they are'}: {why}")
             continue
-        kept = {f"dual_{name}": x for name, x in w.items() if name != "a" or np.any(x)}
+        kept = {name: x for name, x in w.items() if name != "a" or np.any(x)}
         return Found(number, kept, number)
     return "; ".join(dict.fromkeys(troubles))
 
@@ -60,10 +60,10 @@ def witness_of_multipliers(P: Program, y: Array, *, ray: bool = False) -> dict[s
     curved = np.flatnonzero(P.q)
     t = np.zeros(curved.size) if ray else cleaned(s[curved] / P.q[curved])
     unit = np.zeros(P.m + 1)
-    if np.any((P.sign == 0) & (P.q == 0) & ~P.fixed):
+    if np.any(~P.sign & (P.q == 0) & ~P.fixed):
         unit[P.equation] = power_of_two(max(1.0, float(np.abs(y).max())))
         # Steps up to one keep a sign.
-        positive = (P.rel == INEQUALITY) & ~P.equation & (y > 2.0 * SMALLEST)
+        positive = P.inequality & ~P.equation & (y > 2.0 * SMALLEST)
         unit[positive] = 0.5 * power_of_two(y[positive])
         for _, _, rows in P.cones:
             if np.any(y[rows]):
@@ -88,7 +88,7 @@ def null_multipliers(P: Program, y: Array) -> Array:
     for k, U in enumerate(P.U):
         n, p = U.shape
         a = np.zeros((p, n))
-        if p and n <= DENSE:
+        if p and n <= _DENSE:
             S, null = _slack(P, k, y), U.toarray()
             moved = S @ null + sp.triu(S, 1).T @ null
             across = moved - null @ np.linalg.lstsq(null, moved, rcond=None)[0]

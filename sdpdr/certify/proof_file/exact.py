@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from sdpdr.certify.check_proof import BITS, Program
+from sdpdr.certify.check_proof import Program
 
 Step = dict[str, Any]
 Symmetric = dict[tuple[int, int], Fraction]
 Vector = dict[int, Fraction]
 ZERO = Fraction(0)
+# Length of a number of an exact step: Python reads no more than 4300 digits.
+_BITS = 10_000
 
 
 class Exact:
@@ -103,7 +105,7 @@ def _whole(square: tuple[Fraction, Vector]) -> tuple[Fraction, Vector]:
 
 
 def _is_long(x: Fraction) -> bool:
-    return max(abs(x.numerator), x.denominator).bit_length() > BITS
+    return max(abs(x.numerator), x.denominator).bit_length() > _BITS
 
 
 def _text(vector: Mapping[int, Fraction]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A flat program, over all cones, as the arrays of a proof file."""
+"""A flat program, over all cones, as the lists of a proof file."""
 
 from __future__ import annotations
 
@@ -11,21 +11,18 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify import check_proof
-from sdpdr.certify.check_proof import EQUATION, INEQUALITY
 from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, POWER, SECOND_ORDER, SEMIDEFINITE
 from sdpdr.certify.flat import FlatProgram as Flat
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, VALUE, Knowledge
-from sdpdr.certify.proof_file.program import Entries, Matrices, ProgramInFile, as_arrays, cleaned
+from sdpdr.certify.proof_file.program import Entries, Matrices, ProgramInFile, as_program, cleaned
 from sdpdr.certify.units import Units
 from sdpdr.program.point import Value, as_dense
 from sdpdr.program.ray import Kind, Ray
 
-_RELATIONS = {
-    NONNEGATIVE: INEQUALITY,
+_KINDS = {
     SECOND_ORDER: check_proof.SECOND_ORDER,
     EXPONENTIAL: check_proof.EXPONENTIAL,
     POWER: check_proof.POWER,
-    SEMIDEFINITE: EQUATION,
 }
 _X, _Z = "x", "z"
 
@@ -68,7 +65,7 @@ def sides_of(known: Knowledge, units: Units, *, maximize: bool) -> Sides:
 
 
 class FlatFileProgram(ProgramInFile):
-    """The arrays of a flat program; x are free scalars, and each matrix is a block.
+    """The lists of a flat program; x are free scalars, and each matrix is a block.
 
     Parameters
     ----------
@@ -85,32 +82,32 @@ class FlatFileProgram(ProgramInFile):
         self._flat, self._m = flat, flat.f.size
         is_rounded = any(radii is not None for radii in flat.around)
         self.notes = ["some numbers are rounded"] if is_rounded else list[str]()
-        rel, cone = np.zeros(1 + self._m + flat.b.size, int), np.full(1 + self._m + flat.b.size, -1)
-        A, B, exponents, orders = Entries(5), Entries(3), list[float](), list[int]()
+        inequalities, cones = list[int](), list[Any]()
+        A, B, orders = Entries(5), Entries(3), list[int]()
         for kind, size, rows, _ in flat.parts:
             at = 1 + self._m + rows
-            rel[at] = _RELATIONS[kind]
             if kind == SEMIDEFINITE:
                 j, i = np.tril_indices(int(size))
                 A.add(at, len(orders), i, j, np.where(i == j, 1.0, 0.5))
                 orders.append(int(size))
-            elif kind != NONNEGATIVE:
-                cone[at] = len(exponents)
-                exponents.append(size if kind == POWER else 0.0)
+            elif kind == NONNEGATIVE:
+                inequalities += at.tolist()
+            else:
+                cones.append((_KINDS[kind], at, *([size] if kind == POWER else [])))
         sides = (sp.csr_array(flat.c[None]), flat.E, flat.A)
         matrix = sp.coo_array(sp.vstack(sides))
         matrix.eliminate_zeros()
         B.add(matrix.row, matrix.col, matrix.data)
-        self.arrays = as_arrays(
+        self.lists = as_program(
             maximize=maximize,
             orders=orders,
             right=np.concatenate([[flat.offset], flat.f, flat.b]),
-            rel=rel,
-            cone=cone,
-            exponent=exponents,
-            sign=np.zeros(flat.c.size),
+            inequalities=inequalities,
+            cones=cones,
+            nonnegative=[],
             curvature=np.zeros(flat.c.size),
-            entries=(A, B, Entries(4)),
+            A=A,
+            B=B,
         )
 
     def multipliers(self, duals: Mapping[str, Array], objective: float) -> Array:

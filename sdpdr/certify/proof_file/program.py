@@ -1,4 +1,4 @@
-"""A program in standard form as the arrays of a proof file, and its points and multipliers there.
+"""A program in standard form as the lists of a proof file, and its points and multipliers there.
 
 Coefficients are the numbers that were given, without square roots of two. One of more than 53 bits
 is written as the sum of several doubles, since entries that are given several times add.
@@ -6,11 +6,15 @@ is written as the sum of several doubles, since entries that are given several t
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +25,6 @@ from sdpdr.base.errors import DataError
 from sdpdr.certify.answer import is_small
 from sdpdr.certify.check_proof import (
     BY_ENTRIES,
-    EQUATION,
-    INEQUALITY,
     SECOND_ORDER,
     SLACK,
     SMALLEST,
@@ -62,7 +64,7 @@ _NARROWED = 1e-18
 
 @dataclass
 class Entries:
-    """Lists of arrays of equal lengths, which become the arrays of a file."""
+    """Lists of arrays of equal lengths, which become lists of a file."""
 
     columns: int
     parts: list[tuple[Any, ...]] = field(default_factory=list)
@@ -78,36 +80,43 @@ class Entries:
         ]
 
 
-def as_arrays(
+def as_program(
     *,
     maximize: bool,
     orders: Sequence[int],
     right: Any,
-    rel: Any,
-    cone: Any,
-    exponent: Any,
-    sign: Any,
+    inequalities: Any,
+    cones: Sequence[Sequence[Any]],
+    nonnegative: Any,
     curvature: Any,
-    entries: tuple[Entries, Entries, Entries],
-) -> dict[str, Array]:
-    """The arrays of a program; entries are those of A, B and U."""
-    A, B, U = (one.gathered() for one in entries)
-    doubles = {"A_v": A[4], "B_v": B[2], "b": right, "exponent": exponent, "q": curvature}
-    small = {"sense": [-1 if maximize else 1], "rel": rel, "sign": sign}
-    large = {
-        "n": orders,
-        **dict(zip(("A_row", "A_blk", "A_i", "A_j"), A, strict=False)),
-        **dict(zip(("B_row", "B_col"), B, strict=False)),
-        "cone": cone,
-        **dict(zip(("U_blk", "U_col", "U_i"), U, strict=False)),
-    }
+    A: Entries,
+    B: Entries,
+    null_vectors: Sequence[tuple[int, Array, Array]] = (),
+) -> dict[str, Any]:
+    """The program as a file has it, in lists."""
+    *of_matrices, a = A.gathered()
+    *of_scalars, b = B.gathered()
     return {
-        # Without negative zeros: programs that are equal have the same hash.
-        **{name: np.asarray(x, dtype=np.float64) + 0.0 for name, x in doubles.items()},
-        "U_v": np.asarray(U[3], dtype=np.float64),
-        **{name: np.asarray(x).astype(np.int8) for name, x in small.items()},
-        **{name: np.asarray(x).astype(np.int32) for name, x in large.items()},
+        "sense": -1 if maximize else 1,
+        "n": _whole(orders),
+        "A": [*map(_whole, of_matrices), _real(a)],
+        "B": [*map(_whole, of_scalars), _real(b)],
+        "b": _real(right),
+        "inequalities": _whole(inequalities),
+        "cones": [[kind, _whole(rows), *more] for kind, rows, *more in cones],
+        "nonnegative": _whole(nonnegative),
+        "q": _real(curvature),
+        "U": [[k, _whole(i), _real(v)] for k, i, v in null_vectors],
     }
+
+
+def _whole(x: Any) -> list[int]:
+    return np.asarray(x).astype(np.int64).tolist()
+
+
+def _real(x: Any) -> list[float]:
+    # Without negative zeros: programs that are equal have the same hash.
+    return (np.asarray(x, dtype=np.float64) + 0.0).tolist()
 
 
 class Matrices(NamedTuple):
@@ -118,16 +127,17 @@ class Matrices(NamedTuple):
 
 
 class ProgramInFile(ABC):
-    """A program in the arrays of a file, and what the kernel has proved of it behind faces.
+    """A program in the lists of a file, and what the kernel has proved of it behind faces.
 
     Attributes
     ----------
-    arrays : dict from name to array
+    lists : dict
+        What a file says of the program.
     notes : list of str
-        What the arrays do not hold exactly.
+        What the lists do not hold exactly.
     """
 
-    arrays: dict[str, Array]
+    lists: dict[str, Any]
     notes: list[str]
 
     @abstractmethod
@@ -144,12 +154,21 @@ class ProgramInFile(ABC):
 
     def read(self) -> Program:
         """The program as the checker reads it."""
-        whole = {k: x.astype(np.int64) for k, x in self.arrays.items() if x.dtype.kind != "f"}
-        return Program(self.arrays | whole)
+        return Program(self.lists)
+
+    @cached_property
+    def line(self) -> str:
+        """The line of a file that says what the program is."""
+        return json.dumps(self.lists, separators=(",", ":"))
+
+    @property
+    def hash(self) -> str:
+        """The hash that names the program."""
+        return hashlib.sha256(self.line.encode()).hexdigest()
 
     def report(self, value: float) -> float:
         """A value of the minimisation in the sense of the user."""
-        return float(self.arrays["sense"][0]) * value
+        return float(self.lists["sense"]) * value
 
     def behind(self, claim: str) -> tuple[list[Array], Array] | None:
         """Multipliers that expose faces in turn, and those that prove a claim behind them."""
@@ -162,7 +181,7 @@ class ProgramInFile(ABC):
 
 
 class FileProgram(ProgramInFile):
-    """The arrays of a program, and where its variables and constraints are among them.
+    """The lists of a program, and where its variables and constraints are among them.
 
     Parameters
     ----------
@@ -172,8 +191,8 @@ class FileProgram(ProgramInFile):
     --------
     >>> from sdpdr import graphs, methods
     >>> found = FileProgram(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
-    >>> found.arrays["n"].tolist(), found.arrays["b"].tolist(), found.arrays["U_i"].tolist()
-    ([3], [0.0, 1.0, 4.0], [0, 1, 2])
+    >>> found.lists["n"], found.lists["b"], found.lists["U"]
+    ([3], [0.0, 1.0, 4.0], [[0, [0, 1, 2], [1.0, 1.0, 1.0]]])
     """
 
     def __init__(self, sdp: SDP) -> None:
@@ -181,8 +200,8 @@ class FileProgram(ProgramInFile):
         self._arrows = {lmi.label for lmi in sdp.lmis if lmi.label in arrow_labels(sdp)}
         self._block, self._scalar = dict[str, int](), dict[str, int]()
         self._limit, self._first = dict[str, int](), dict[str, int]()
-        self._A, self._B, self._U = Entries(5), Entries(3), Entries(4)
-        self._b, self._rel, self._cone = [sdp.constant], [EQUATION], [-1]
+        self._A, self._B, self._U = Entries(5), Entries(3), list[tuple[int, Array, Array]]()
+        self._b, self._inequalities, self._cones = [sdp.constant], list[int](), list[Any]()
         orders, count = [v.n for v in sdp.psd_variables], 0
         self._block = {v.name: k for k, v in enumerate(sdp.psd_variables)}
         for v in sdp.vector_variables:
@@ -191,42 +210,37 @@ class FileProgram(ProgramInFile):
         hidden = self._faces()
         for r in sdp.rows:
             if r.label not in hidden:
-                kind = EQUATION if r.relation == "==" else INEQUALITY
-                first = self._begin(r.label, r.rhs, kind)
+                first = self._begin(r.label, r.rhs)
                 self._rows(first, r.lhs, r.m)
-        cones = 0
+                if r.relation != "==":
+                    self._inequalities += range(first, first + r.m)
         for lmi in sdp.lmis:
             if lmi.label in self._arrows:
-                self._arrow(lmi, cones)
-                cones += 1
+                self._arrow(lmi)
             else:
                 self._limit[lmi.label] = len(orders)
                 orders.append(lmi.order)
                 self._matrix_inequality(lmi)
-        self.arrays = self._made(orders, cones)
-
-    def _made(self, orders: list[int], cones: int) -> dict[str, Array]:
-        scalars = self.sdp.vector_variables
-        signs = [np.full(v.size, int(v.nonnegative)) for v in scalars]
+        scalars = sdp.vector_variables
+        signs = [np.full(v.size, v.nonnegative) for v in scalars]
         bends = [np.zeros(v.size) if v.curvature is None else v.curvature for v in scalars]
-        return as_arrays(
-            maximize=self.sdp.maximize,
+        self.lists = as_program(
+            maximize=sdp.maximize,
             orders=orders,
             right=self._b,
-            rel=self._rel,
-            cone=self._cone,
-            exponent=np.zeros(cones),
-            sign=np.concatenate([np.zeros(0), *signs]),
+            inequalities=self._inequalities,
+            cones=self._cones,
+            nonnegative=np.flatnonzero(np.concatenate([np.zeros(0), *signs])),
             curvature=np.concatenate([np.zeros(0), *bends]),
-            entries=(self._A, self._B, self._U),
+            A=self._A,
+            B=self._B,
+            null_vectors=self._U,
         )
 
-    def _begin(self, label: str, right: Array, kind: int, cone: int = -1) -> int:
+    def _begin(self, label: str, right: Array) -> int:
         """Rows of a label, of which nothing but the right sides is known yet; the first of them."""
         self._first[label] = first = len(self._b)
         self._b += [float(x) for x in right]
-        self._rel += [kind] * len(right)
-        self._cone += [cone] * len(right)
         return first
 
     def _faces(self) -> set[str]:
@@ -235,14 +249,16 @@ class FileProgram(ProgramInFile):
         for v in self.sdp.psd_variables:
             if not is_face_known(self.sdp, v.name):
                 continue
-            column = 0
             for r in exposing_rows(self.sdp, v.name):
                 linear_map = r.lhs[v.name]
                 assert isinstance(linear_map, LinearMap)
-                null = sp.coo_array(linear_map.null_vectors(r.rhs))
+                null = sp.csc_array(linear_map.null_vectors(r.rhs))
                 null.eliminate_zeros()
-                self._U.add(self._block[v.name], null.col + column, null.row, null.data)
-                column += null.shape[1]
+                self._U += [
+                    (self._block[v.name], null.indices[a:b], null.data[a:b])
+                    for a, b in pairwise(null.indptr)
+                    if a < b
+                ]
                 hidden.add(r.label)
         return hidden & stated_labels(self.sdp)
 
@@ -320,18 +336,19 @@ class FileProgram(ProgramInFile):
     def _matrix_inequality(self, lmi: Lmi) -> None:
         """A block T, and an equation for each of its entries."""
         constant, sides = self._triangle(lmi)
-        first = self._begin(lmi.label, -constant, EQUATION)
+        first = self._begin(lmi.label, -constant)
         for name, rows in sides.items():
             self._add(first, name, rows)
         i, j = svec_pairs(np.arange(constant.size))
         row = first + np.arange(constant.size)
         self._A.add(row, self._limit[lmi.label], i, j, np.where(i == j, -1.0, -0.5))
 
-    def _arrow(self, lmi: Lmi, cone: int) -> None:
+    def _arrow(self, lmi: Lmi) -> None:
         """A second-order cone (a + t, a - t, 2 v), whose coefficients are given one by one."""
         constant, sides = self._triangle(lmi)
         fold = head_and_neck(lmi.order)
-        first = self._begin(lmi.label, fold @ constant, SECOND_ORDER, cone)
+        first = self._begin(lmi.label, fold @ constant)
+        self._cones.append((SECOND_ORDER, np.arange(first, len(self._b))))
         by_row = sp.coo_array(fold)
         for name, rows in sides.items():
             for row, entry, factor in zip(by_row.row, by_row.col, by_row.data, strict=True):
@@ -381,7 +398,7 @@ class FileProgram(ProgramInFile):
 
     def matrices(self, values: Mapping[str, Value], *, ray: bool = False) -> Matrices:
         """A point, or a direction, as matrices and scalars of the file."""
-        matrices, z = list[Value](), np.zeros(self.arrays["sign"].size)
+        matrices, z = list[Value](), np.zeros(len(self.lists["q"]))
         for v in self.sdp.psd_variables:
             matrices.append(values[v.name])
         for scalars in self.sdp.vector_variables:
@@ -395,7 +412,7 @@ class FileProgram(ProgramInFile):
 
 
 def forms_of(point: Matrices, P: Program, *, ray: bool = False) -> Iterator[Witness]:
-    """A point, or a direction, in the arrays of a file, in forms that are to be tried in turn.
+    """A point, or a direction, in the lists of a file, in forms that are to be tried in turn.
 
     Blocks that equations define are their slack, dense matrices are given by their entries, and
     others as factors; and where that is not proved, more of them are factors.
@@ -431,7 +448,7 @@ def _form(point: Matrices, P: Program, *, slack: bool, units: str) -> Witness:
             ranks.append(R.shape[1])
             numbers.append(R.ravel())
             moves.append(_units_of_rows(np.linalg.norm(R, axis=1), _SMALL_UNIT))
-    z = np.where(P.fixed, 0.0, np.where(P.sign == 1, np.maximum(z, 0.0), z))
+    z = np.where(P.fixed, 0.0, np.where(P.sign, np.maximum(z, 0.0), z))
     return {
         "rank": np.array(ranks, dtype=np.int32),
         "R": cleaned(np.concatenate(numbers)),
@@ -466,7 +483,7 @@ def units_of(P: Program, z: Array) -> Array:
     largest = float(size.max(initial=0.0)) or 1.0
     signed = np.where(z > 2.0 * SMALLEST, 0.5 * power_of_two(size), 0.0)
     free = power_of_two(np.maximum(size, _SMALL_UNIT * largest))
-    return cleaned(np.where(P.fixed, 0.0, np.where(P.sign == 1, signed, free)))
+    return cleaned(np.where(P.fixed, 0.0, np.where(P.sign, signed, free)))
 
 
 def cleaned(x: Array) -> Array:

@@ -17,8 +17,6 @@ import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.check_proof import (
-    EQUATION,
-    INEQUALITY,
     NotProvedError,
     Program,
     combine,
@@ -60,7 +58,7 @@ def steps_of(program: FileProgram, exposures: Iterable[Any]) -> tuple[list[Step]
         if step is None or y is None:
             troubles.append(f"no sum of squares: {exposure.words}")
             continue
-        equations = [i for i in y if P.rel[i] != INEQUALITY]
+        equations = [i for i in y if not P.inequality[i]]
         trial = program.read()
         for drop in (equations[:1] or list(y)[:1], None):
             one = {**step, "drop": drop[0]} if drop else step
@@ -87,7 +85,7 @@ def dependent_rows(P: Program) -> list[Step]:
     small denominators, or the row stays.
     """
     equations = np.flatnonzero(P.equation & ~P.dropped)
-    others = np.flatnonzero((P.rel == INEQUALITY) & ~P.equation & ~P.dropped)
+    others = np.flatnonzero(P.inequality & ~P.equation & ~P.dropped)
     if (equations.size + others.size) * min(P.A_v.size + P.B_v.size, _ENTRIES) > _NUMBERS:
         return []
     exact = Exact(P)
@@ -182,7 +180,8 @@ class _System:
         self._columns = dict[Unknown, dict[Hashable, Fraction]]()
         self._signed, self._of_cones = set[Unknown](), set[Unknown]()
         self.is_posed = True
-        rows = np.flatnonzero(((P.rel == EQUATION) | P.equation | (np.abs(y) > clear)) & ~P.dropped)
+        is_equation = P.equation | (np.arange(P.m + 1) == 0)
+        rows = np.flatnonzero((is_equation | (np.abs(y) > clear)) & ~P.dropped)
         total = dict[Any, float]()
         for i in rows.tolist():
             if i == 0 and side != BOUND:
@@ -193,14 +192,14 @@ class _System:
             column: dict[Hashable, Fraction] = dict(row)
             if i and side != BOUND and P.b[i]:
                 column["b"] = Fraction(float(P.b[i]))
-            is_signed = P.rel[i] == INEQUALITY and not P.equation[i]
+            is_signed = P.inequality[i] and not P.equation[i]
             unknown = Unknown("row", (i,))
             self._unknown(unknown, column, float(y[i]), is_signed=bool(is_signed))
-            if P.rel[i] > INEQUALITY:
+            if i and not P.inequality[i] and not P.equation[i]:
                 self._of_cones.add(unknown)
         if side == CONTRADICTION:
             self._unknown(Unknown("one", ()), {"b": Fraction(1)}, 1.0)
-        for j in np.flatnonzero((P.sign == 1) & ~P.fixed).tolist():
+        for j in np.flatnonzero(P.sign & ~P.fixed).tolist():
             if total.get(("z", j), 0.0) > clear:
                 column = {("z", j): Fraction(-1)}
                 self._unknown(Unknown("scalar", (j,)), column, total["z", j], is_signed=True)

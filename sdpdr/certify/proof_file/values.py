@@ -11,9 +11,7 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.check_proof import (
-    DENSE,
     EXPONENTIAL,
-    INEQUALITY,
     POWER,
     SECOND_ORDER,
     NotProvedError,
@@ -25,8 +23,8 @@ from sdpdr.certify.proof_file.program import Witness, cleaned, with_scalars
 
 # Steps of Newton's method, whose last one begins at rounding.
 _STEPS = 12
-# Rows of J J' from which it is factorized as a sparse matrix, if as few of its entries are set.
-_FEW, _SPARSE = 500, 0.1
+# Rows of J J' from which it is factorized as a sparse matrix: if few entries are set, or always.
+_FEW, _SPARSE, _DENSE = 500, 0.1, 3000
 # Eigenvalues of J J' beside the largest that count as zero.
 _ZERO = 1e-13
 # Room that inequalities and cones get, so that they need not hold exactly, in units of their right
@@ -104,7 +102,7 @@ def _inside(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
     at = System(P, w, ray=ray)
     miss, b = at.miss[: P.m + 1], np.zeros(P.m + 1) if ray else P.b
     size = np.maximum(np.abs(b), _SMALL * (float(np.max(np.abs(b), initial=0.0)) or 1.0))
-    is_open = (P.rel == INEQUALITY) & ~P.equation & ~P.dropped
+    is_open = P.inequality & ~P.equation & ~P.dropped
     for room in _ROOMS:
         more = np.zeros(at.miss.size)
         more[: P.m + 1] = np.where(is_open, np.maximum(room * size + miss, 0.0), 0.0)
@@ -150,7 +148,7 @@ def _polished(P: Program, w: Witness, ray: bool) -> Witness:
 def _solver(M: sp.csr_array) -> Callable[[Array], Array] | None:
     """What solves with a semidefinite matrix in the range where it is not singular."""
     m = M.shape[0]
-    if m > DENSE or (m > _FEW and M.nnz <= _SPARSE * m * m):
+    if m > _DENSE or (m > _FEW and M.nnz <= _SPARSE * m * m):
         try:
             return spl.splu(sp.csc_array(M), permc_spec="MMD_AT_PLUS_A").solve
         except RuntimeError:
@@ -164,5 +162,5 @@ def _moved(P: Program, w: Witness, step: Array) -> Witness:
     """The point after a step; signs stay."""
     size = len(w["R"])
     z = w["z"] + step[size:]
-    z = cleaned(np.where(P.sign == 1, np.maximum(z, 0.0), z))
+    z = cleaned(np.where(P.sign, np.maximum(z, 0.0), z))
     return with_scalars(P, {**w, "R": cleaned(w["R"] + step[:size])}, z)

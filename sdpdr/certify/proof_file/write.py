@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -21,9 +22,7 @@ from sdpdr.certify.check_proof import (
     check,
     dual,
     need,
-    program_hash,
     take_faces,
-    witness_hash,
 )
 from sdpdr.certify.proof_file.bounds import find_bound
 from sdpdr.certify.proof_file.exact import Step
@@ -122,7 +121,7 @@ def write_proof(sdp: SDP, solution: Proven, path: str | Path) -> WrittenProof:
 
 
 def write_file_of(program: ProgramInFile, known: Proven, path: str | Path) -> WrittenProof:
-    """The same of a program that is in the arrays of a file already.
+    """The same of a program that is in the lists of a file already.
 
     Parameters
     ----------
@@ -143,12 +142,11 @@ def write_file_of(program: ProgramInFile, known: Proven, path: str | Path) -> Wr
             f"nothing is proved that a file could hold ({why or 'no side is proved'}). Solve with "
             'proof="full", or call prove() on the solution before.'
         )
-    head, arrays = writer.contents()
+    text = program.line + "\n" + json.dumps(writer.contents(), separators=(",", ":"))
 
     def write(place: Path) -> None:
-        text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
-        with place.open("wb") as file:
-            np.savez_compressed(file, **{"json": text, **arrays})
+        # Without the time of day, equal proofs are equal files.
+        place.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
         check(place)
 
     try:
@@ -156,7 +154,7 @@ def write_file_of(program: ProgramInFile, known: Proven, path: str | Path) -> Wr
     except (NoProofFileError, NotProvedError) as why:
         raise DataError(f"the checker does not accept the file, which is not kept: {why}") from None
     notes = tuple(dict.fromkeys(writer.program.notes))
-    return WrittenProof(Path(path), head["program"], writer.claims, writer.missing, notes)
+    return WrittenProof(Path(path), program.hash, writer.claims, writer.missing, notes)
 
 
 def hash_of(sdp: SDP) -> str:
@@ -167,9 +165,9 @@ def hash_of(sdp: SDP) -> str:
     >>> from sdpdr.certify.proof_file import hash_of
     >>> from sdpdr import graphs, methods
     >>> hash_of(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())[:8]
-    '627faec4'
+    'f23eb4d0'
     """
-    return program_hash(FileProgram(sdp).arrays)
+    return FileProgram(sdp).hash
 
 
 class _Writer:
@@ -179,7 +177,7 @@ class _Writer:
         self.program, self._solution = program, solution
         self.claims, self.missing = dict[str, float | bool](), dict[str, str]()
         self._faces, self._exact, self._dual = list[Step](), dict[str, Step](), list[Step]()
-        self._arrays = dict[str, Array]()
+        self._witnesses = dict[str, Witness]()
 
     def run(self) -> None:
         """All claims of the solution."""
@@ -247,7 +245,7 @@ class _Writer:
         rounded = found.number + 9.0 * (found.number - found.plain)
         claim = max(rounded, goal) if found.number <= goal else rounded
         self.claims["value"] = self.program.report(float(claim))
-        self._keep("point", found.witness)
+        self._witnesses["point"] = found.witness
         self._note_loss("value", claim - goal)
 
     def _near_point(self, goal: float | None = None) -> Found | str:
@@ -289,7 +287,7 @@ class _Writer:
             return False
         claim = min(_below(number), goal)
         self.claims["bound"], self._exact = self.program.report(claim), {}
-        self._arrays |= found.witness
+        self._witnesses["dual"] = found.witness
         self._note_loss("bound", goal - claim)
         return "bound" not in self.missing
 
@@ -305,7 +303,7 @@ class _Writer:
         found = find_bound(self._P, y, ray=True)
         if not isinstance(found, str) and found.number > 0.0:
             self.claims["infeasible"] = True
-            self._arrays |= found.witness
+            self._witnesses["dual"] = found.witness
             return
         step = step_near(self._P, y, CONTRADICTION)
         if step is not None and self._take([step]):
@@ -327,8 +325,8 @@ class _Writer:
             self.missing["unbounded"] = found if isinstance(found, str) else str(point)
             return
         self.claims["unbounded"] = True
-        self._keep("point", point.witness)
-        self._keep("ray", found.witness)
+        self._witnesses["point"] = point.witness
+        self._witnesses["ray"] = found.witness
 
     def _unbounded_behind_faces(self, words: str) -> None:
         """That the dual program has no point, by exact steps, and a point inside."""
@@ -352,7 +350,7 @@ class _Writer:
             self.missing["unbounded"] = f"{words}: {why}"
             return
         self.claims["unbounded"], self._dual = True, steps
-        self._keep("point", point.witness)
+        self._witnesses["point"] = point.witness
 
     def _improving(self, direction: Matrices) -> Found | str:
         """The direction, with scalars that are rounding as zero, or of small whole numbers."""
@@ -365,18 +363,20 @@ class _Writer:
             said = found if isinstance(found, str) else said
         return said
 
-    def _keep(self, whose: str, witness: Witness) -> None:
-        self._arrays |= {f"{whose}_{name}": x for name, x in witness.items()}
-
-    def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The text and the arrays of the file."""
-        arrays = {**self.program.arrays, **self._arrays}
-        head: dict[str, Any] = {"format": "sdp-proof", "version": 4, "claims": self.claims}
-        head |= {"faces": self._faces} if self._faces else {}
-        head |= {"exact": self._exact} if self._exact else {}
-        head |= {"dual": self._dual} if self._dual else {}
-        hashes = {"program": program_hash(arrays), "witness": witness_hash(head, arrays)}
-        return {**head, **hashes}, arrays
+    def contents(self) -> dict[str, Any]:
+        """The claims, and what proves them."""
+        steps = {"faces": self._faces, "exact": self._exact, "steps": self._dual}
+        return {
+            "format": "sdp-proof",
+            "version": 5,
+            "program": self.program.hash,
+            "claims": self.claims,
+            **{key: step for key, step in steps.items() if step},
+            **{
+                whose: {name: x.tolist() for name, x in witness.items()}
+                for whose, witness in self._witnesses.items()
+            },
+        }
 
 
 def _zeroed(R: Array, z: Array) -> dict[str, Array]:
