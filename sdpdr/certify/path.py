@@ -28,8 +28,6 @@ from sdpdr.certify.symmetric_cones import Congruence, Semidefinite
 LARGEST = 2600
 # Entries of a matrix that is kept dense.
 SMALL = 100_000
-# Order of matrices from which products of sparse ones are worth their bookkeeping.
-_SPARSE = 20
 # Shares of a unit diagonal that are added until a factorization runs through; refinement makes up.
 _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
 _REFINEMENTS = 4
@@ -138,7 +136,7 @@ class Path:
         place[self.own_rows] = np.arange(self.own_rows.size)
         found = list[SparseMatrices | None]()
         for k, (cone, rows) in enumerate(self.program.cones):
-            if not isinstance(cone, Semidefinite) or cone.count > 1 or cone.order < _SPARSE:
+            if not isinstance(cone, Semidefinite) or cone.count > 1:
                 found.append(None)
             elif not self.own_rows.size:
                 columns = sp.csc_array(self._blocks[k])[:, self._columns[k]]

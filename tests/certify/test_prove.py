@@ -404,7 +404,7 @@ def test_newton_steps_by_sparse_matrices_are_those_by_dense_ones(as_variable, mo
     answer = ask_clarabel(program)
     sparse = Path(program, lambda: False)
     assert any(one is not None for one in sparse._sparse)
-    monkeypatch.setattr("sdpdr.certify.path._SPARSE", 1000)
+    monkeypatch.setattr("sdpdr.certify.gram._MOST", 0)
     dense = Path(program, lambda: False)
     assert all(one is None for one in dense._sparse)
     one, other = (path.centre(*answer[:3], 1e-3) for path in (sparse, dense))
