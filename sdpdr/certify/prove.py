@@ -35,11 +35,10 @@ Triple = tuple[Array, Array, Array]
 # Gap of the first point of the path, over the tolerance: what is left goes to the proofs.
 _SHARE = 0.3
 # Levels of the path that are tried upwards until both sides are proved, before faces are looked
-# for, and after; and the most downwards.
-_FEW, _UPWARDS, _LEVELS = 2, 4, 24
+# for, and after.
+_FEW, _UPWARDS = 2, 4
+# Factors between levels.
 _UP, _DOWN = 100.0, 0.2
-# What is left of a level after the shortest step down.
-_SLOWEST = 0.7
 # What is left of a gap where both sides come from elsewhere, rounded.
 _CONTRADICTS = 1e-9
 _MISTAKE = "their proofs contradict each other, a mistake of sdpdr's own: please report it"
@@ -339,14 +338,17 @@ class Kernel:
     def _up(self, mu: float, most: int) -> tuple[float, Triple] | None:
         """The lowest level that proves both sides, and what is there.
 
-        Up to one so far inside that the answer itself, moved a little towards it, is proved, if
-        there is any.
+        Up to one so far inside that the answer itself, moved a little towards it, is proved, or
+        that neither side gets better by.
         """
         lowest = None
         for count in range(1, _UPWARDS + 1):
             if self.is_late() or self.is_done:
                 break
+            gap = self.known.gap
             here = self._level(self.answer[:3], mu)
+            if lowest is not None and not self.known.gap < gap:
+                break
             if here is not None and lowest is None:
                 lowest = mu, here
             if (here is not None and self._is_deep) or (lowest is None and count == most):
@@ -355,16 +357,16 @@ class Kernel:
         return lowest
 
     def _down(self, mu: float, now: Triple) -> None:
-        """Down from a level, in shorter and shorter steps: points of the path become better."""
+        """Down from a level, where points of the path become better, until a half step fails."""
         factor = _DOWN
-        for _ in range(_LEVELS):
-            if factor > _SLOWEST or self.is_late() or self.is_done:
-                return
+        while not (self.is_late() or self.is_done):
             here = self._level(now, factor * mu)
-            if here is None:
-                factor = np.sqrt(factor)
-            else:
+            if here is not None:
                 mu, now, factor = factor * mu, here, _DOWN
+            elif factor == _DOWN:
+                factor = np.sqrt(_DOWN)
+            else:
+                return
 
     def _level(self, now: Triple, mu: float) -> Triple | None:
         """Point, slack and multipliers of a level that proves both sides, from others; or None."""
