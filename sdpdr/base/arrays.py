@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 
 Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.int64]
+Index: TypeAlias = NDArray[np.intp]
 # A dense array or a sparse one; SciPy has no types that distinguish them.
 Matrix: TypeAlias = Any
 # A matrix to copy, since SciPy's constructor checks its arguments; and the largest 32-bit index.
@@ -168,14 +168,14 @@ def from_places(entries: Iterable[tuple[int, int, Any]], shape: tuple[int, int])
 def placed(blocks: Iterable[tuple[int, int, sp.sparray]], shape: tuple[int, int]) -> sp.csr_array:
     """Assemble a matrix of blocks, each with the row and column of its first entry."""
     rows, columns, numbers = (
-        [np.zeros(0, dtype=np.int64)],
-        [np.zeros(0, dtype=np.int64)],
+        [np.zeros(0, dtype=np.intp)],
+        [np.zeros(0, dtype=np.intp)],
         [np.zeros(0)],
     )
     for row, column, block in blocks:
         entries = block.tocoo()
-        rows.append(entries.row.astype(np.int64) + row)
-        columns.append(entries.col.astype(np.int64) + column)
+        rows.append(entries.row.astype(np.intp) + row)
+        columns.append(entries.col.astype(np.intp) + column)
         numbers.append(entries.data)
     where = (np.concatenate(rows), np.concatenate(columns))
     return sp.csr_array(sp.coo_array((np.concatenate(numbers), where), shape=shape))

@@ -209,13 +209,13 @@ def pairs(name: str, value: ArrayLike) -> Index:
     """Value of the argument called ``name`` as an integer array of shape (m, 2), m >= 0."""
     array = np.asarray(value)
     if array.size == 0:
-        return np.empty((0, 2), dtype=np.int64)
+        return np.empty((0, 2), dtype=np.intp)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise ShapeError(
             f"{name} must be an integer array of shape (m, 2), got {array.dtype} of shape "
             f"{array.shape}. Each row names the two ends of an edge."
         )
-    return array.astype(np.int64)
+    return array.astype(np.intp)
 
 
 def numbers(name: str, value: ArrayLike, n: int, what: str, *, distinct: bool = False) -> Index:
@@ -226,7 +226,7 @@ def numbers(name: str, value: ArrayLike, n: int, what: str, *, distinct: bool = 
         raise DataError(f"{name} must be {what}, 0..{n - 1}; got {value!r}.")
     if distinct and len(np.unique(array)) < len(array):
         raise DataError(f"{name} must be distinct {what}; got {listed(array)}.")
-    return array.astype(np.int64)
+    return array.astype(np.intp)
 
 
 def choice(kind: str, value: object, known: Collection[str]) -> None:

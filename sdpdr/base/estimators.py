@@ -185,7 +185,7 @@ def _of_text(X: Any) -> str:
         return ""
     columns = [X.iloc[:, k] for k in range(X.shape[1])] if is_frame(X) else list(table.T)
     wrong = [k for k, column in enumerate(columns) if not is_numeric(column)]
-    return named(np.array(wrong, dtype=np.int64), X)
+    return named(np.array(wrong, dtype=np.intp), X)
 
 
 def is_numeric(column: Any) -> bool:

@@ -199,6 +199,6 @@ def _outer(rows: sp.csr_array, columns: Array) -> sp.csr_array:
     """Outer products of every row with a dense one, written as rows."""
     entries, r = sp.coo_array(rows), columns.shape[1]
     i, j = entries.coords
-    place = (j.astype(np.int64)[:, None] * r + np.arange(r)).ravel()
+    place = (j.astype(np.intp)[:, None] * r + np.arange(r)).ravel()
     data = (entries.data[:, None] * columns[i]).ravel()
     return sp.csr_array((data, (np.repeat(i, r), place)), (rows.shape[0], rows.shape[1] * r))

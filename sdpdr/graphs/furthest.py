@@ -25,7 +25,7 @@ _ROUNDING = 1e-11
 
 def furthest_points(X: Array, tolerance: float, count: Count | None = None) -> Index:
     """Index of the point furthest from each point; the first of those within the tolerance."""
-    furthest = np.empty(len(X), dtype=np.int64)
+    furthest = np.empty(len(X), dtype=np.intp)
     waiting = [(np.arange(len(X)), _hull(X))]
     while waiting:
         rows, left = waiting.pop()
@@ -68,7 +68,7 @@ def _hull(X: Array) -> Index:
     """Sorted indices of points among which all vertices of the convex hull are found."""
     n, features = X.shape
     if features == 0:
-        return np.zeros(1, dtype=np.int64)  # all points coincide
+        return np.zeros(1, dtype=np.intp)  # all points coincide
     if features == 1:
         return np.unique([X.argmin(), X.argmax()])
     try:
@@ -78,4 +78,4 @@ def _hull(X: Array) -> Index:
         left, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
         rank = np.count_nonzero(s > s[0] * max(X.shape) * np.finfo(float).eps)
         return _hull(left[:, :rank] * s[:rank]) if rank < features else np.arange(n)
-    return np.union1d(hull.vertices, hull.coplanar[:, 0]).astype(np.int64)
+    return np.union1d(hull.vertices, hull.coplanar[:, 0]).astype(np.intp)

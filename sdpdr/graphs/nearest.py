@@ -129,7 +129,7 @@ def smallest_k(space: Space) -> int:
     n, k = space.n, 1
     forest = csr_array((n, n))
     while forest.nnz < n - 1:
-        labels = np.asarray(connected_components(forest)[1], dtype=np.int64)
+        labels = np.asarray(connected_components(forest)[1], dtype=np.intp)
         found = []
         for rows in blocks(np.arange(n), max(1, BLOCK // k)):
             table = space.nearest(k, rows=rows)

@@ -22,7 +22,7 @@ from sdpdr.linalg.walks import linked_parts, members
 
 def _unset() -> Index:
     """An empty array, which stands for a default."""
-    return np.empty(0, dtype=np.int64)
+    return np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,7 +350,7 @@ def _checked_counts(n: int, counts: np.ndarray) -> np.ndarray:
         raise ShapeError(f"counts has shape {counts.shape} but there are {n} nodes: pass one each.")
     if counts.dtype.kind not in "iu" or not (counts > 0).all():
         raise DataError("counts must be positive whole numbers: each node stands for a point.")
-    return counts.astype(np.int64)
+    return counts.astype(np.intp)
 
 
 def _checked_index(n: int, index: np.ndarray) -> Index:
@@ -361,4 +361,4 @@ def _checked_index(n: int, index: np.ndarray) -> Index:
             f"index must hold, for each original point, its node from 0 to {n - 1}, or -1 where "
             "the point was dropped."
         )
-    return index.astype(np.int64)
+    return index.astype(np.intp)

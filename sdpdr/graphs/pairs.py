@@ -34,7 +34,7 @@ def upper_pairs(matrix: csr_array) -> Index:
     upper = csr_array(triu(matrix + matrix.T, k=1))
     upper.sort_indices()
     i = np.repeat(np.arange(upper.shape[0]), np.diff(upper.indptr))
-    return np.column_stack([i, upper.indices]).astype(np.int64)
+    return np.column_stack([i, upper.indices]).astype(np.intp)
 
 
 def clique_pairs(matrix: csr_array) -> Index:
@@ -44,13 +44,13 @@ def clique_pairs(matrix: csr_array) -> Index:
 
 def sorted_pairs(pairs: ArrayLike) -> tuple[Index, Index]:
     """Return the distinct pairs, sorted, with i < j, and the position of each given pair there."""
-    ends = np.sort(np.asarray(pairs, dtype=np.int64).reshape(-1, 2), axis=1)
+    ends = np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
     order = np.lexsort(ends.T[::-1])
     ends = ends[order]
     # np.unique of rows compares them as bytes, which takes ten times as long.
     new = np.ones(len(ends), dtype=bool)
     new[1:] = (ends[1:] != ends[:-1]).any(axis=1)
-    position = np.empty(len(ends), dtype=np.int64)
+    position = np.empty(len(ends), dtype=np.intp)
     position[order] = np.cumsum(new) - 1
     return ends[new], position
 
@@ -64,14 +64,14 @@ def first_forest(pairs: Index) -> Index:
     [0, 1]
     """
     if not len(pairs):
-        return np.empty(0, dtype=np.int64)
+        return np.empty(0, dtype=np.intp)
     known, ends = np.unique(pairs, return_inverse=True)
     links, position = sorted_pairs(ends)
     first = np.full(len(links), len(pairs))
     np.minimum.at(first, position, np.arange(len(pairs)))
     # The weight of a pair is its position, so that the forest prefers early pairs.
     ranks = csr_array((first + 1.0, tuple(links.T)), shape=(known.size, known.size))
-    return np.sort(spanning_forest(ranks).data.astype(np.int64) - 1)
+    return np.sort(spanning_forest(ranks).data.astype(np.intp) - 1)
 
 
 def shortest_links(space: Space, labels: Index) -> Index:
@@ -89,7 +89,7 @@ def shortest_links(space: Space, labels: Index) -> Index:
     array([[1, 2],
            [2, 3]])
     """
-    links = [np.empty((0, 2), dtype=np.int64)]
+    links = [np.empty((0, 2), dtype=np.intp)]
     while (parts := int(labels.max()) + 1) > 1:
         rows = np.flatnonzero(labels != np.bincount(labels).argmax())
         ends, length = _nearest_outside(space, labels, rows)

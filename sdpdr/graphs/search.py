@@ -50,7 +50,7 @@ def nearest_table(
 ) -> Index:
     """Table (s, k) of the nearest targets of each source; ``others`` leaves out the source."""
     search, given, tree = _library(points, targets)
-    table = np.empty((len(sources), k), dtype=np.int64)
+    table = np.empty((len(sources), k), dtype=np.intp)
     # One candidate more for the source itself, and one more to see whether the k-th is tied.
     waiting = [(np.arange(len(sources)), k + 1 + others, count)]
     while waiting:
@@ -92,7 +92,7 @@ def pairs_within(points: Points, radius: float) -> Index:
     square = np.square([radius * (1.0 + 1e-9) + points.tolerance])
     reach = float(np.sqrt(square + points.doubt(everyone, square).max())[0])
     near = triu(search.radius_neighbors_graph(given, reach), k=1)
-    pairs = np.column_stack(near.nonzero()).astype(np.int64)
+    pairs = np.column_stack(near.nonzero()).astype(np.intp)
     # The length, not its square: a radius that is itself the length of a pair must hold it.
     return pairs[np.sqrt(points.sqdist(*pairs.T)) <= radius + points.tolerance]
 
@@ -115,7 +115,7 @@ def ranked(sqdist: Array, tolerance: float) -> tuple[Index, Index]:
     order = np.argsort(length, axis=1, kind="stable")
     length = np.take_along_axis(length, order, axis=1)
     further = length[:, 1:] > length[:, :-1] + tolerance
-    group: Index = np.zeros(order.shape, dtype=np.int64)
+    group: Index = np.zeros(order.shape, dtype=np.intp)
     group[:, 1:] = np.cumsum(further, axis=1)
     # Exactly equal numbers are in order already, so few rows are left to sort.
     rows = np.flatnonzero((~further & (length[:, 1:] > length[:, :-1])).any(axis=1))

@@ -67,7 +67,7 @@ def routing_weights(
     plain = np.sqrt(graph.sqdist)
     lengths = short_indices(graph.adjacency(plain))
     # Both entries of an edge hold its number, from one.
-    place = graph.adjacency(np.arange(1.0, graph.m + 1.0)).astype(np.int64)
+    place = graph.adjacency(np.arange(1.0, graph.m + 1.0)).astype(np.intp)
     total = np.zeros(graph.m)
     for source in nodes:
         distance, before = dijkstra(lengths, indices=int(source), return_predecessors=True)
@@ -139,4 +139,4 @@ def landmarks(graph: NeighborGraph, count: int, seed: int = 0) -> Index:
         found = dijkstra(lengths, directed=True, indices=chosen[-1], limit=reach)
         nearest = np.minimum(nearest, found)
         chosen.append(int(nearest.argmax()))
-    return np.array(chosen, dtype=np.int64)
+    return np.array(chosen, dtype=np.intp)

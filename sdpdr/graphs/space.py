@@ -125,7 +125,7 @@ class Points:
 
     def furthest(self, count: Count | None = None) -> Index:
         """Return the point furthest from each point; lengths equal up to rounding are ties."""
-        furthest, everyone = np.empty(self.n, dtype=np.int64), np.arange(self.n)
+        furthest, everyone = np.empty(self.n, dtype=np.intp), np.arange(self.n)
         size = np.square(self.norms)
         for part in blocks(everyone, max(1, BLOCK // self.n), count):
             length = size - 2.0 * self.products(part)
@@ -294,7 +294,7 @@ class Precomputed:
     def nearest(self, k: int, count: Count | None = None, rows: Index | None = None) -> Index:
         """See `Points.nearest`; a point is its own neighbour if too few distances are known."""
         rows = np.arange(self.n) if rows is None else rows
-        table = np.empty((len(rows), k), dtype=np.int64)
+        table = np.empty((len(rows), k), dtype=np.intp)
         for places in blocks(np.arange(len(rows)), max(1, BLOCK // self.n), count):
             part = rows[places]
             block = self.matrix[part]
@@ -339,7 +339,7 @@ class Precomputed:
                 "their distance to another point. Give distinct points a positive distance; where "
                 "none is known, NaN rather than 0."
             )
-        return np.asarray(same, dtype=np.int64)
+        return np.asarray(same, dtype=np.intp)
 
     def take(self, nodes: Index) -> Precomputed:
         """Restrict to some of the points, in the order given."""

@@ -77,7 +77,7 @@ class Transitions:
             No constraint follows from the others: pairs that would close a cycle are left out.
         """
         chosen = None if near is None else self._pairs(np.unique(self._keys(np.asarray(near))))
-        found = [np.empty((0, 2), dtype=np.int64)], [np.empty((0, 2), dtype=np.int64)]
+        found = [np.empty((0, 2), dtype=np.intp)], [np.empty((0, 2), dtype=np.intp)]
         for to in self.moves:
             if chosen is None:
                 here = np.flatnonzero(to >= 0)
@@ -96,24 +96,24 @@ class Transitions:
         All pairs of a chain must have equal lengths. The edges come first, in their order; chain
         -1 holds nodes paired with themselves, of length zero.
         """
-        own = self._keys(np.asarray(edges, dtype=np.int64).reshape(-1, 2))
+        own = self._keys(np.asarray(edges, dtype=np.intp).reshape(-1, 2))
         fresh = np.unique(own[own >= 0])
         seen = set(fresh.tolist())
         while fresh.size:
             found = set(self._links(fresh)[:, 0].tolist()) - seen
             seen |= found
-            fresh = np.array(sorted(found), dtype=np.int64)
-        known = np.array(sorted(seen), dtype=np.int64)
+            fresh = np.array(sorted(found), dtype=np.intp)
+        known = np.array(sorted(seen), dtype=np.intp)
         chain = linked_parts(known.size, np.searchsorted(known, self._links(known)))
         others = np.setdiff1d(known, own)
         keys = np.concatenate([own, others])
-        pairs = np.concatenate([self.place[np.asarray(edges, dtype=np.int64)], self._pairs(others)])
+        pairs = np.concatenate([self.place[np.asarray(edges, dtype=np.intp)], self._pairs(others)])
         at = np.searchsorted(known, np.maximum(keys, 0)).clip(max=max(known.size - 1, 0))
         return pairs, np.where(keys < 0, -1, chain[at] if known.size else -1)
 
     def _links(self, keys: Index) -> Index:
         """Return links (after, before) between pairs by actions and their reverses."""
-        pairs, found = self._pairs(keys), [np.empty((0, 2), dtype=np.int64)]
+        pairs, found = self._pairs(keys), [np.empty((0, 2), dtype=np.intp)]
         for to in self.moves:
             back = np.full(self.n, -1)
             back[to[to >= 0]] = np.flatnonzero(to >= 0)
@@ -194,7 +194,7 @@ def transitions(
     source, target = np.where(backwards, target, source), np.where(backwards, source, target)
     names = tuple(dict.fromkeys(base))
     code = {name: k for k, name in enumerate(names)}
-    action = np.array([code[name] for name in base], dtype=np.int64)
+    action = np.array([code[name] for name in base], dtype=np.intp)
     place = _places(graph.n, source, target, action)
     moves = np.full((len(names), graph.n), -1)
     moves[action, place[source]] = place[target]

@@ -60,7 +60,7 @@ class CliqueTree:
     @property
     def sizes(self) -> Index:
         """Number of vertices of each clique."""
-        return np.array([c.size for c in self.cliques], dtype=np.int64)
+        return np.array([c.size for c in self.cliques], dtype=np.intp)
 
     @property
     def n_overlaps(self) -> int:
@@ -70,7 +70,7 @@ class CliqueTree:
     @cached_property
     def home(self) -> Index:
         """The clique nearest to the root that holds each vertex."""
-        home = np.zeros(self.n, dtype=np.int64)
+        home = np.zeros(self.n, dtype=np.intp)
         for k in range(len(self.cliques) - 1, -1, -1):
             home[self.cliques[k]] = k
         return home
@@ -79,7 +79,7 @@ class CliqueTree:
     def rank(self) -> Index:
         """Place of each vertex in an order from the roots to the leaves."""
         count = np.bincount(np.concatenate(self.cliques), minlength=self.n)
-        rank = np.empty(self.n, dtype=np.int64)
+        rank = np.empty(self.n, dtype=np.intp)
         rank[np.lexsort((-count, self.home))] = np.arange(self.n)
         return rank
 
@@ -105,22 +105,22 @@ class CliqueTree:
 
 def clique_tree(n: int, pairs: Sequence[tuple[int, int]] | Index) -> CliqueTree:
     """Chordal extension of a pattern by approximate minimum degree, as a clique tree."""
-    order, filled = _eliminate(n, np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
+    order, filled = _eliminate(n, np.asarray(pairs, dtype=np.intp).reshape(-1, 2))
     starts, below = filled.indptr, filled.indices
     counts = np.diff(starts)
-    etree = np.full(n, -1, dtype=np.int64)
+    etree = np.full(n, -1, dtype=np.intp)
     etree[counts > 0] = below[starts[:-1][counts > 0]]
     group, last = _supernodes(etree, counts)
-    members = [np.zeros(0, dtype=np.int64)] * len(last)
+    members = [np.zeros(0, dtype=np.intp)] * len(last)
     for k, j in enumerate(last):
-        members[k] = below[starts[j] : starts[j + 1]].astype(np.int64)
+        members[k] = below[starts[j] : starts[j + 1]].astype(np.intp)
     for k, columns in enumerate(_grouped(group, len(last))):
         members[k] = np.concatenate([columns, members[k]])
-    above = etree[np.array(last, dtype=np.int64)]
+    above = etree[np.array(last, dtype=np.intp)]
     parent = np.where(above >= 0, group[above], -1)
     # Parents end later in the elimination, so the opposite order lists them first.
-    turned = np.argsort(-np.array(last, dtype=np.int64), kind="stable")
-    rank = np.empty(turned.size, dtype=np.int64)
+    turned = np.argsort(-np.array(last, dtype=np.intp), kind="stable")
+    rank = np.empty(turned.size, dtype=np.intp)
     rank[turned] = np.arange(turned.size)
     cliques = tuple(np.sort(order[members[k]]) for k in turned)
     parent = np.where(parent >= 0, rank[parent], -1)[turned]
@@ -142,12 +142,12 @@ def _eliminate(n: int, pairs: Index) -> tuple[Index, sp.csc_array]:
     factors = sparse_ldl(upper)
     below = factors.lower
     below.sort_indices()
-    return np.asarray(factors.order, dtype=np.int64), below
+    return np.asarray(factors.order, dtype=np.intp), below
 
 
 def _supernodes(etree: Index, counts: Index) -> tuple[Index, list[int]]:
     """Number of the clique that each column belongs to, and the last column of each."""
-    group = np.full(etree.size, -1, dtype=np.int64)
+    group = np.full(etree.size, -1, dtype=np.intp)
     last: list[int] = []
     for j, (up, count) in enumerate(zip(etree.tolist(), counts.tolist(), strict=True)):
         if group[j] < 0:
@@ -240,8 +240,8 @@ class _Merging:
         for k in order:  # grows while it is walked: parents first
             order.extend(self._children[k])
         rank = {k: r for r, k in enumerate(order)}
-        cliques = tuple(np.array(sorted(self._members[k]), dtype=np.int64) for k in order)
-        parent = np.array([rank.get(self._parent[k], -1) for k in order], dtype=np.int64)
+        cliques = tuple(np.array(sorted(self._members[k]), dtype=np.intp) for k in order)
+        parent = np.array([rank.get(self._parent[k], -1) for k in order], dtype=np.intp)
         return CliqueTree(self._n, cliques, parent)
 
     def _absorb(self, a: int, b: int) -> None:

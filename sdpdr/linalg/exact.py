@@ -236,7 +236,7 @@ def sign(number: Number) -> int:
 
 def _combined(linear_map: Combined, wanted: Sequence[int]) -> Iterator[Term]:
     """Terms of combined rows: those of the inner rows, times their weights."""
-    weights = linear_map.weights[np.asarray(wanted, dtype=np.int64)]
+    weights = linear_map.weights[np.asarray(wanted, dtype=np.intp)]
     shares: dict[int, list[tuple[int, Fraction]]] = {}
     for k, inner, c in _entries(weights):
         shares.setdefault(inner, []).append((wanted[k], c))
@@ -261,7 +261,7 @@ def _coordinates(linear_map: LinearMap | VectorMap, wanted: Sequence[int]) -> It
     kept, stored = False, linear_map.matrix()
     if isinstance(linear_map, SvecMap) and linear_map.keeps_entries:
         kept, stored = True, linear_map.natural()
-    rows = stored[np.asarray(wanted, dtype=np.int64)]
+    rows = stored[np.asarray(wanted, dtype=np.intp)]
     for k, column, c in _entries(rows):
         if isinstance(linear_map, VectorMap):
             yield wanted[k], column, column, (c, Fraction(0))

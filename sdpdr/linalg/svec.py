@@ -28,15 +28,15 @@ def svec_size(n: int) -> int:
 
 def svec_index(i: ArrayLike, j: ArrayLike) -> Index:
     """Positions of the entries (i, j) in ``svec``; the order of i and j does not matter."""
-    i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
+    i, j = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
     low, high = np.minimum(i, j), np.maximum(i, j)
     return high * (high + 1) // 2 + low
 
 
 def svec_pairs(index: ArrayLike) -> tuple[Index, Index]:
     """Entries (i, j), i <= j, that stand at the positions given: the inverse of `svec_index`."""
-    index = np.asarray(index, dtype=np.int64)
-    column = ((np.sqrt(8.0 * index + 1.0) - 1.0) // 2).astype(np.int64)
+    index = np.asarray(index, dtype=np.intp)
+    column = ((np.sqrt(8.0 * index + 1.0) - 1.0) // 2).astype(np.intp)
     column -= column * (column + 1) // 2 > index
     column += (column + 1) * (column + 2) // 2 <= index
     return index - column * (column + 1) // 2, column
@@ -82,7 +82,7 @@ def _layout(n: int) -> tuple[Index, Index, Array]:
     """Positions in the matrix of the entries of ``svec``, the reverse, and scales of entries."""
     column, row = np.tril_indices(n)
     scale = np.where(row == column, 1.0, SQRT2)
-    places = np.empty((n, n), dtype=np.int64)
+    places = np.empty((n, n), dtype=np.intp)
     places[row, column] = places[column, row] = np.arange(row.size)
     upper, whole = row * n + column, places.ravel()
     for array in (upper, whole, scale):
@@ -121,7 +121,7 @@ def order_of(size: int) -> int:
 
 def selection(places: ArrayLike, size: int, weights: ArrayLike = 1.0) -> sp.csr_array:
     """Sparse (m, size) matrix whose row e selects the number at ``places[e]``, times a weight."""
-    place = np.asarray(places, dtype=np.int64)
+    place = np.asarray(places, dtype=np.intp)
     picked = np.broadcast_to(np.asarray(weights, dtype=float), place.shape)
     return sp.csr_array((picked, (np.arange(place.size), place)), shape=(place.size, size))
 
@@ -134,7 +134,7 @@ def selected(matrix: Matrix) -> Index | None:
     count = np.diff(rows.indptr)
     if np.any(count > 1) or np.any(rows.data != 1.0):
         return None
-    places = np.full(rows.shape[0], -1, dtype=np.int64)
+    places = np.full(rows.shape[0], -1, dtype=np.intp)
     places[count == 1] = rows.indices
     return places
 

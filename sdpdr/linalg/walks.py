@@ -28,14 +28,14 @@ def connected_components(graph: Any) -> tuple[int, NDArray[np.int32]]:
     return int(count), part
 
 
-def linked_parts(n: int, pairs: ArrayLike) -> NDArray[np.int64]:
+def linked_parts(n: int, pairs: ArrayLike) -> NDArray[np.intp]:
     """The number, from 0, of the connected component of each of n things linked by pairs."""
-    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    ends = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     linked = sp.csr_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
-    return connected_components(linked)[1].astype(np.int64)
+    return connected_components(linked)[1].astype(np.intp)
 
 
-def members(part: ArrayLike) -> list[NDArray[np.int64]]:
+def members(part: ArrayLike) -> list[NDArray[np.intp]]:
     """Indices of the members of each part, ascending."""
     numbers = np.asarray(part)
     ends = np.cumsum(np.bincount(numbers))
@@ -64,13 +64,13 @@ def breadth(graph: sp.csr_array) -> int:
     edges = edges[kept][:, kept]
     root = int(np.argmax(np.diff(edges.indptr)))
     steps = dijkstra(edges, root, unweighted=True)
-    return int(np.max(np.bincount(steps[np.isfinite(steps)].astype(np.int64))))
+    return int(np.max(np.bincount(steps[np.isfinite(steps)].astype(np.intp))))
 
 
-def envelope(graph: sp.csr_array) -> NDArray[np.int64]:
+def envelope(graph: sp.csr_array) -> NDArray[np.intp]:
     """Number of entries before the diagonal of each row that may fill in, in a narrow order."""
     edges = short_indices(sp.csr_array(graph))
-    place = np.empty(edges.shape[0], dtype=np.int64)
+    place = np.empty(edges.shape[0], dtype=np.intp)
     if place.size:  # SciPy's routine fails without nodes
         place[csgraph.reverse_cuthill_mckee(edges, symmetric_mode=True)] = np.arange(place.size)
     entries = edges.tocoo()

@@ -92,7 +92,7 @@ def entries_of(sdp: SDP, variables: list[Variable]) -> FileEntries:
                 parts.append(_coefficients(r.lhs[v.name], v, block, first))
             first += r.m
     if not parts:
-        return FileEntries(np.zeros((4, 0), dtype=np.int64), np.zeros(0))
+        return FileEntries(np.zeros((4, 0), dtype=np.intp), np.zeros(0))
     place = np.concatenate([part.place for part in parts], axis=1)
     joined = FileEntries(place, np.concatenate([part.value for part in parts]))
     return joined.take(np.lexsort(place[::-1]))
@@ -108,11 +108,11 @@ def _coefficients(
         kept, matrix = True, linear_map.natural()
     rows = matrix.tocoo()
     rows.sum_duplicates()
-    i = j = rows.col.astype(np.int64)
+    i = j = rows.col.astype(np.intp)
     value = rows.data
     if isinstance(variable, PsdVariable):
         i, j = svec_pairs(rows.col)
         value = value if kept else np.where(i == j, value, near_unscaled(value))
-    number = rows.row.astype(np.int64) + first
+    number = rows.row.astype(np.intp) + first
     place = np.stack([number, np.full_like(number, block), i + 1, j + 1])
     return FileEntries(place, value).take(value != 0.0)

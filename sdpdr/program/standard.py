@@ -181,7 +181,7 @@ def _corner(k: int) -> Image:
 
     def image(linear_map: VectorMap) -> LinearMap:
         column = linear_map.matrix()[:, [k]].tocoo()
-        return _entry(linear_map.m, column.row.astype(np.int64), 0, 1, column.data / 2.0)
+        return _entry(linear_map.m, column.row.astype(np.intp), 0, 1, column.data / 2.0)
 
     return image
 

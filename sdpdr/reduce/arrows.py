@@ -90,12 +90,12 @@ def edge(order: int) -> Index:
 
 def beside(arrows: Sequence[Lmi], v: Variable) -> sp.csr_array:
     """What the numbers of arrows, one after the other, are of a variable."""
-    counts, places, data = [], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    counts, places, data = [], [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
     # There may be thousands, of which to index each by scipy would take longer than all else.
     for lmi in arrows:
         neck = edge(lmi.order)
         if v.name not in lmi.lhs:
-            counts.append(np.zeros(neck.size, dtype=np.int64))
+            counts.append(np.zeros(neck.size, dtype=np.intp))
             continue
         rows = lmi.lhs[v.name].matrix()
         counts.append(rows.indptr[neck + 1] - rows.indptr[neck])

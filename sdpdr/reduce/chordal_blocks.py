@@ -189,7 +189,7 @@ def _owners(tree: CliqueTree, row: Index, i: Index, j: Index, m: int) -> Index:
     lower one of their roots is, which has the larger number.
     """
     alone = np.maximum(tree.home[i], tree.home[j])
-    together = np.zeros(m, dtype=np.int64)
+    together = np.zeros(m, dtype=np.intp)
     np.maximum.at(together, row, alone)
     joint = together[row]
     held = (tree.position(joint, i) >= 0) & (tree.position(joint, j) >= 0)

@@ -129,7 +129,7 @@ def _longest_form(linear_map: LinearMap) -> int:
     if not isinstance(linear_map, BilinearForms):
         return 0
     left, right = (
-        np.diff(side.indptr).astype(np.int64) for side in (linear_map.left, linear_map.right)
+        np.diff(side.indptr).astype(np.intp) for side in (linear_map.left, linear_map.right)
     )
     # Elimination makes a clique of the shorter side of two.
     return int(np.max(np.minimum(left, right)[left * right > LONG_FORM], initial=0))
@@ -142,7 +142,7 @@ def _readers(sdp: SDP, name: str) -> Iterator[tuple[str, Index]]:
 
 
 def _stored(matrix: sp.csr_array | sp.csc_array) -> Index:
-    return np.unique(matrix.indices[matrix.data != 0.0]).astype(np.int64)
+    return np.unique(matrix.indices[matrix.data != 0.0]).astype(np.intp)
 
 
 def _tree(
@@ -155,7 +155,7 @@ def _tree(
     for part, entries in readers:
         if entries.size > DENSE * size:
             return f"{part} reads {entries.size / size:.0%} of its entries, so nothing is sparse"
-    read = np.unique(np.concatenate([np.zeros(0, np.int64), *(e for _, e in readers)]))
+    read = np.unique(np.concatenate([np.zeros(0, np.intp), *(e for _, e in readers)]))
     pairs = np.column_stack(svec_pairs(read))
     if broadest is not None and (broad := breadth(_graph(n, pairs))) > broadest:
         return f"it has no small separators: cliques of order {broad} or so would be left"

@@ -130,7 +130,7 @@ def _pattern(sdp: SDP, variable: PsdVariable) -> Index:
     sides = [r.lhs for r in visible_rows(sdp)] + [lmi.lhs for lmi in sdp.lmis]
     maps: list[Any] = [lhs[variable.name] for lhs in sides if variable.name in lhs]
     pairs = [a.pattern() for a in maps]
-    return np.unique(np.vstack(pairs), axis=0) if pairs else np.empty((0, 2), dtype=np.int64)
+    return np.unique(np.vstack(pairs), axis=0) if pairs else np.empty((0, 2), dtype=np.intp)
 
 
 def _tree_basis(n: int, pattern: Index, u: Array) -> sp.csr_array:

@@ -138,7 +138,7 @@ class Landmark(Reduction):
 
     def _in_force(self, rows: Rows, basis: Array) -> Index:
         """The requested rows that say something about K = T M T^T."""
-        chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
+        chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.intp)
         some = rows.take(chosen)
         return chosen[~(some.hold_at_zero & vanishes(some, basis))]
 
@@ -171,7 +171,7 @@ def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:
     parts: list[Rows | Lmi] = [*rows, *sdp.lmis]
     maps = [part.lhs[variable.name].matrix() for part in parts if variable.name in part.lhs]
     seen = [sp.csr_array(a).indices for a in maps]
-    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *seen]))
+    return np.unique(np.concatenate([np.empty(0, dtype=np.intp), *seen]))
 
 
 def _columns(linear_map: VectorMap, used: Index) -> VectorMap:

@@ -117,7 +117,7 @@ class ConicForm:
         ends = np.cumsum([0, *widths]).tolist()
         self._columns = {v.name: slice(*ends[i : i + 2]) for i, v in enumerate(sdp.variables)}
         self._width = ends[-1]
-        nothing = np.zeros(0, dtype=np.int64)
+        nothing = np.zeros(0, dtype=np.intp)
         self._entries: list[tuple[Array, Index, Index]] = [(np.zeros(0), nothing, nothing)]
         self._right: list[Array] = []
         self._places: dict[str, slice] = {}

@@ -252,6 +252,6 @@ def with_matrices_alone(sdp: SDP) -> SDP:
 
 def _on_diagonal(linear_map: LinearMap | VectorMap) -> SvecMap:
     entries = sp.coo_array(linear_map.matrix())
-    row, place = (np.asarray(part, dtype=np.int64) for part in entries.coords)
+    row, place = (np.asarray(part, dtype=np.intp) for part in entries.coords)
     m, size = entries.shape
     return SvecMap.from_entries(size, m, row, place, place, entries.data)

@@ -274,7 +274,7 @@ def _indices(given: ArrayLike, kind: str, n: int) -> Index:
     """Checked pairs of indices."""
     index = np.asarray(given)
     if index.size == 0:
-        return np.zeros((0, 2), dtype=np.int64)
+        return np.zeros((0, 2), dtype=np.intp)
     if index.ndim != 2 or index.shape[1] != 2:
         raise ShapeError(f"{kind} pairs must have shape (p, 2); they have {index.shape}.")
     if not np.issubdtype(index.dtype, np.integer):
@@ -291,7 +291,7 @@ def _indices(given: ArrayLike, kind: str, n: int) -> Index:
         raise DataError(
             f"{kind} pair {same[0]} joins point {index[same[0], 0]} with itself. Drop it."
         )
-    return index.astype(np.int64)
+    return index.astype(np.intp)
 
 
 def _pairs_of_labels(

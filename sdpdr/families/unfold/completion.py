@@ -180,7 +180,7 @@ def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = 
     i, j = graph.edges[moving].T
     lengths, center = np.sqrt(graph.sqdist[moving]), Y.mean(axis=0)
     # Positions of each point's coordinates among the unknowns, -1 for anchors.
-    columns = np.full(Y.shape, -1, dtype=np.int64)
+    columns = np.full(Y.shape, -1, dtype=np.intp)
     columns[free] = np.arange(free.size * Y.shape[1]).reshape(free.size, -1)
     row = np.repeat(np.arange(moving.size), Y.shape[1])
     row, column = np.append(row, row), np.append(columns[i].ravel(), columns[j].ravel())

@@ -239,7 +239,7 @@ class Combined(LinearMap):
 
     def _first(self, rows: Index) -> Index:
         """Positions at which the entries of rows of T begin."""
-        return np.asarray(self.weights.indptr[rows], dtype=np.int64)
+        return np.asarray(self.weights.indptr[rows], dtype=np.intp)
 
     def outer_multipliers(self, inner: Array) -> Array:
         """Multipliers y with T^T y as given, which are zero outside the rows `told`."""

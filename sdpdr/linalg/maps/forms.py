@@ -25,7 +25,7 @@ def within(pairs: Any, n: int, what: str) -> Index:
     given = np.asarray(pairs)
     if given.size and given.dtype.kind not in "iu":
         raise DataTypeError(f"indices must be whole numbers; these are {given.dtype}.")
-    found: Index = given.astype(np.int64).reshape(-1, 2)
+    found: Index = given.astype(np.intp).reshape(-1, 2)
     if found.size and (found.min() < 0 or found.max() >= n):
         raise ShapeError(f"{what} 0..{n - 1}; they range over {found.min()}..{found.max()}.")
     return found
@@ -53,7 +53,7 @@ class BilinearForms(LinearMap):
     @property
     def n_entries(self) -> int:
         """Products of entries of both vectors."""
-        return int(np.diff(self.left.indptr) @ np.diff(self.right.indptr).astype(np.int64))
+        return int(np.diff(self.left.indptr) @ np.diff(self.right.indptr).astype(np.intp))
 
     def matrix(self) -> sp.csr_array:
         """Sparse matrix on ``svec(K)``: row e holds all products of entries of f_e and g_e."""
@@ -333,7 +333,7 @@ class Diagonal(_AtPlaces, QuadraticForms):
     """
 
     def __init__(self, n: int, places: Any = None) -> None:
-        self.places = self._at = np.asarray(np.arange(n) if places is None else places, np.int64)
+        self.places = self._at = np.asarray(np.arange(n) if places is None else places, np.intp)
         super().__init__(selection(self.places, n))
 
     def formula(self, variable: str, letters: Letters) -> Words:

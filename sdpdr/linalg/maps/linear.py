@@ -178,7 +178,7 @@ def _combination(rows: sp.csr_array, multipliers: Array) -> tuple[Index, Array]:
     terms = rows.data * np.repeat(multipliers, np.diff(rows.indptr))
     sums = np.bincount(place, terms, minlength=present.size).astype(float)
     kept = sums != 0.0
-    return present[kept].astype(np.int64), sums[kept]
+    return present[kept].astype(np.intp), sums[kept]
 
 
 def check_map(linear_map: LinearMap, *, seed: int = 0, tol: float = 1e-10) -> None:

@@ -162,7 +162,7 @@ class Products(LinearMap):
         """Every entry in a row or column where u is not zero."""
         i, j = np.triu_indices(self.n)
         read = (self.vector[i] != 0) | (self.vector[j] != 0)
-        return np.column_stack([i[read], j[read]]).astype(np.int64)
+        return np.column_stack([i[read], j[read]]).astype(np.intp)
 
     def congruence(self, basis: Matrix) -> LinearMap:
         """Rows v_i^T M (V^T u), with v_i the rows of V.

@@ -166,7 +166,7 @@ class MomentMatrix(Block):
 
     def pairs(self) -> Index:
         """The first pair of indices of every monomial but 1; shape (p, 2)."""
-        return np.array([p[0] for m, p in self.places.items() if m], dtype=np.int64)
+        return np.array([p[0] for m, p in self.places.items() if m], dtype=np.intp)
 
     def values(self, polynomials: Sequence[Polynomial]) -> Affine:
         """An expression with the value of each polynomial.

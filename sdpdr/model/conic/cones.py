@@ -120,7 +120,7 @@ def arrow(size: int, *, headless: bool = False) -> sp.csr_array:
     values = np.concatenate([np.ones(k.size), np.full(k.size, SQRT2), [] if headless else [1.0]])
     column = np.concatenate([0 * k, k, [] if headless else [0]])
     shape = (svec_size(size), size)
-    return sp.csr_array((values, (place.astype(np.int64), column.astype(np.int64))), shape=shape)
+    return sp.csr_array((values, (place.astype(np.intp), column.astype(np.intp))), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,7 +136,7 @@ def _substitution(
     n = program.cost.size
     scale = sp.diags_array(-1.0 / entry, format="csr")
     said = sp.csr_array(scale @ program.matrix[row][:, kept])
-    place = np.empty(n, dtype=np.int64)
+    place = np.empty(n, dtype=np.intp)
     place[np.concatenate([kept, column])] = np.arange(n)
     spread = sp.csr_array(sp.vstack([sp.eye_array(kept.size, format="csr"), said])[place])
     return spread, _spread(program.rhs[row] / entry, kept, n)

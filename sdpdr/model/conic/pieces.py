@@ -211,7 +211,7 @@ class Pieces:
         self._claim_signs()
         self._free |= self.program.are_called(self.program.arguments)
         self._claim_rest()
-        self._position = np.zeros(self._free.size, dtype=np.int64)
+        self._position = np.zeros(self._free.size, dtype=np.intp)
         self._units = np.zeros(self._free.size)
         self._ends = np.cumsum([0, *(piece.place.size for piece in self.found)]).tolist()
         for piece, start in zip(self.found, self._ends, strict=False):

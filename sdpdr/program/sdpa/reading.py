@@ -211,7 +211,7 @@ class _Numbers:
         if n and self.line[end - 1] in self.line[end : end + 1]:
             raise self.refuse(self.line[end], f"{expected}; found more, {self.words[end]!r}")
         self._taken = end
-        return self.words[start:end], np.array(self.line[start:end], dtype=np.int64)
+        return self.words[start:end], np.array(self.line[start:end], dtype=np.intp)
 
     def count(self, what: str, least: int) -> int:
         """A number that stands alone on its line."""
@@ -230,7 +230,7 @@ class _Numbers:
                 raise self.refuse(line, f"{expected}; found {word!r}")
             if abs(int(word)) > _LARGEST_ORDER:
                 raise self.refuse(line, f"sizes up to {_LARGEST_ORDER}; found {word}")
-        return np.array([int(word) for word in words], dtype=np.int64)
+        return np.array([int(word) for word in words], dtype=np.intp)
 
     def values(self, words: Sequence[str], line: Index, every: int = 1) -> Array:
         """Finite numbers, of which the last of ``every`` so many are data."""
@@ -247,7 +247,7 @@ class _Numbers:
 
     def entries(self, m: int, sizes: Index) -> FileEntries:
         """Everything that is left, five numbers each."""
-        on_lines = np.bincount(np.array(self.line[self._taken :], dtype=np.int64))
+        on_lines = np.bincount(np.array(self.line[self._taken :], dtype=np.intp))
         if len(self.words) - self._taken == dense_size(m, sizes) and (
             5 not in on_lines or has_ending(self.name, ".dat", ".dat.gz")
         ):
@@ -270,10 +270,10 @@ class _Numbers:
         matrix, block, i, j = where.T
         insist((matrix >= 0) & (matrix <= m), f"a matrix from 0 to {m}")
         insist((block >= 1) & (block <= len(sizes)), f"a block from 1 to {len(sizes)}")
-        size = sizes[block.astype(np.int64) - 1]
+        size = sizes[block.astype(np.intp) - 1]
         inside = (np.minimum(i, j) >= 1) & (np.maximum(i, j) <= np.abs(size))
         insist(inside, "row and column from 1 to the size of the block")
         insist((size > 0) | (i == j), "an entry on the diagonal, as the block has a negative size")
-        entries, clash = FileEntries(where.T.astype(np.int64), table[:, 4]).upper()
+        entries, clash = FileEntries(where.T.astype(np.intp), table[:, 4]).upper()
         insist(~clash, "each entry once, or alike in both triangles")
         return entries

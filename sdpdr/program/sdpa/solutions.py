@@ -115,7 +115,7 @@ def read_csdp_solution(path: Path, program: SDP) -> Answer:
         if len(words) not in (0, 5):
             expected = "lines of five numbers: matrix, block, row, column, value"
             raise FileFormatError(f"line {number}: expected {expected}; found {len(words)}")
-    filled = np.array([k for k, words in enumerate(lines, start=2) if words], dtype=np.int64)
+    filled = np.array([k for k, words in enumerate(lines, start=2) if words], dtype=np.intp)
     words = [word for words in lines for word in words]
     table = _numbers(words, len(words), "the entries").reshape(-1, 5)
 
@@ -126,7 +126,7 @@ def read_csdp_solution(path: Path, program: SDP) -> Answer:
     sizes = [shape[0] for shape in shapes]
     places = table[:, :4]
     insist((places == np.floor(places)).all(axis=1), "matrix, block and place are no whole numbers")
-    matrix, block, i, j = places.T.astype(np.int64)
+    matrix, block, i, j = places.T.astype(np.intp)
     inside = np.isin(matrix, (1, 2)) & (block >= 1) & (block <= len(sizes))
     order = np.array(sizes)[np.where(inside, block - 1, 0)]
     inside &= (np.minimum(i, j) >= 1) & (np.maximum(i, j) <= order)

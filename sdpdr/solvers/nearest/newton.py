@@ -145,7 +145,7 @@ class At:
         """What is added to the second derivative, which may be singular away from an optimum."""
         return float(self.program.compliance.mean()) * min(_SHIFT, max(self.missed, _LEAST))
 
-    def _solved(self, free: NDArray[np.int64], right: Array) -> Array:
+    def _solved(self, free: NDArray[np.intp], right: Array) -> Array:
         n = self.eigenvalues.size
         turned = self.vectors.T @ self.program.matrices[free] @ self.vectors
         turned = turned.reshape(free.size, n * n)
@@ -156,7 +156,7 @@ class At:
         second[np.diag_indices(free.size)] += self._shift
         return np.linalg.solve(second, right)
 
-    def _iterated(self, free: NDArray[np.int64], right: Array) -> Array:
+    def _iterated(self, free: NDArray[np.intp], right: Array) -> Array:
         rows, adjoint = self.program.rows[free], self.program.adjoint[:, free]
         # The diagonal, were all eigenvalues positive.
         sizes = self.program.compliance[free]

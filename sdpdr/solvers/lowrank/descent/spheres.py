@@ -174,8 +174,8 @@ def _diagonal_rows(problem: FactorProblem, k: int) -> tuple[Index, Index, Array]
     kept = able[entries.row]
     order = np.argsort(entries.row[kept], kind="stable")
     return (
-        entries.row[kept][order].astype(np.int64),
-        i[kept][order].astype(np.int64),
+        entries.row[kept][order].astype(np.intp),
+        i[kept][order].astype(np.intp),
         np.asarray(entries.data[kept][order]),
     )
 

@@ -92,7 +92,7 @@ def _read(sdp: SDP) -> EdgeForm:
     if not np.all(np.diff(keys) > 0):
         unique, inverse = np.unique(keys, return_inverse=True)
     split = np.split(inverse, np.cumsum([r.m for r in rows])[:-1])
-    edge_of = {r.label: part.astype(np.int64) for r, part in zip(rows, split, strict=True)}
+    edge_of = {r.label: part.astype(np.intp) for r, part in zip(rows, split, strict=True)}
     factor_of = {label: factor for label, (_, factor) in lengths.items()}
     limits = _Limits.of(unique.size)
     for r in rows:

@@ -93,7 +93,7 @@ def _graph(cost: sp.csr_array) -> tuple[Array, Index, Array]:
     """A matrix as a diagonal and the Laplacian of pulls on pairs."""
     upper = sp.triu(cost, k=1).tocoo()
     kept = upper.data != 0.0
-    pairs = np.column_stack([upper.row, upper.col])[kept].astype(np.int64)
+    pairs = np.column_stack([upper.row, upper.col])[kept].astype(np.intp)
     return np.asarray(cost.sum(axis=1)).ravel(), pairs, -upper.data[kept]
 
 

@@ -43,7 +43,7 @@ class Jacobian:
     def __init__(self, forms: Forms) -> None:
         rows = forms.matrix[1:].tocoo()
         i, j = forms.i[rows.col], forms.j[rows.col]
-        row = np.concatenate([rows.row, rows.row]).astype(np.int64)
+        row = np.concatenate([rows.row, rows.row]).astype(np.intp)
         point, other = np.concatenate([i, j]), np.concatenate([j, i])
         keys, pair = np.unique(row * forms.n + point, return_inverse=True)
         self.row, self.point = keys // forms.n, keys % forms.n
@@ -57,7 +57,7 @@ class Jacobian:
     def singles(self, chosen: NDArray[np.bool_]) -> tuple[Index, Index, Array]:
         """For pairs with ``is_single``: the point, the other point, and a with g = a R_other."""
         at = self._mix.indptr[:-1][chosen]
-        return self.point[chosen], self._mix.indices[at].astype(np.int64), self._mix.data[at]
+        return self.point[chosen], self._mix.indices[at].astype(np.intp), self._mix.data[at]
 
     def vectors(self, factor: Array) -> Array:
         """The vectors g of all pairs; shape (q, r)."""
@@ -82,7 +82,7 @@ class Jacobian:
 
 def spread(start: int, points: Index, r: int) -> Index:
     """Places of all r columns of some points, in factors row by row that begin at one."""
-    return np.asarray((start + points.astype(np.int64)[:, None] * r + np.arange(r)).ravel())
+    return np.asarray((start + points.astype(np.intp)[:, None] * r + np.arange(r)).ravel())
 
 
 # What the calls of one product cost, in multiplications.

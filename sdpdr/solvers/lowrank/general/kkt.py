@@ -99,7 +99,7 @@ def gathered(one: Index, other: Index, order: int) -> tuple[Index, Index, Index]
     low = np.repeat(np.arange(order), np.diff(rows.indptr))
     new = np.ones(one.size, dtype=bool)
     new[1:] = (low[1:] != low[:-1]) | (rows.indices[1:] != rows.indices[:-1])
-    to = np.empty(one.size, dtype=np.int64)
+    to = np.empty(one.size, dtype=np.intp)
     to[rows.data] = np.cumsum(new) - 1
     return to, np.searchsorted(low[new], np.arange(order + 1)), rows.indices[new]
 

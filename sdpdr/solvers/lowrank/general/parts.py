@@ -54,7 +54,7 @@ class Part:
     @classmethod
     def of_matrix(cls, n: int, rows: sp.csr_array) -> Part:
         """Rows given on all of ``svec(K)``."""
-        places = np.unique(rows.indices).astype(np.int64)
+        places = np.unique(rows.indices).astype(np.intp)
         none = sp.csr_array((0, n))
         weights = sp.csr_array((rows.shape[0], 0))
         found = np.searchsorted(places, rows.indices)
@@ -63,7 +63,7 @@ class Part:
     @classmethod
     def nothing(cls, n: int, m: int) -> Part:
         """Rows of zeros."""
-        none = np.zeros(0, dtype=np.int64), sp.csr_array((m, 0)), sp.csr_array((m, 0))
+        none = np.zeros(0, dtype=np.intp), sp.csr_array((m, 0)), sp.csr_array((m, 0))
         return cls(*none, sp.csr_array((0, n)), sp.csr_array((0, n)))
 
     @classmethod
@@ -142,7 +142,7 @@ def stay_forms(forms: BilinearForms) -> NDArray[np.bool_]:
     >>> stay_forms(QuadraticForms(np.ones((1, 32)))), stay_forms(QuadraticForms(np.ones((1, 33))))
     (array([False]), array([ True]))
     """
-    left, right = (np.diff(v.indptr).astype(np.int64) for v in (forms.left, forms.right))
+    left, right = (np.diff(v.indptr).astype(np.intp) for v in (forms.left, forms.right))
     return np.asarray((left * right > _MOST_PRODUCTS) & (np.maximum(left, right) > _SHORT))
 
 
@@ -159,7 +159,7 @@ def _split(forms: BilinearForms, stay: NDArray[np.bool_]) -> Part:
 
 def _forms(left: sp.csr_array, right: sp.csr_array) -> Part:
     m = int(left.shape[0])
-    none, weights = np.zeros(0, dtype=np.int64), sp.eye_array(m, format="csr")
+    none, weights = np.zeros(0, dtype=np.intp), sp.eye_array(m, format="csr")
     return Part(none, sp.csr_array((m, 0)), weights, left, right)
 
 

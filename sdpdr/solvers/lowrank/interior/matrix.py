@@ -214,8 +214,8 @@ class NewtonMatrix(Parts):
             rows.append(np.repeat(jacobian.row[kept], r))
             columns.append(spread(start, jacobian.point[kept], r))
         scalars = self.boxed.scalars.tocoo()
-        row = np.concatenate([*rows, scalars.row]).astype(np.int64)
-        return row, np.concatenate([*columns, self.starts[-1] + scalars.col]).astype(np.int64)
+        row = np.concatenate([*rows, scalars.row]).astype(np.intp)
+        return row, np.concatenate([*columns, self.starts[-1] + scalars.col]).astype(np.intp)
 
     def _pattern(self, row: Index, column: Index, equations: list[int]) -> None:
         """Where every number goes, in the order of `factorize`."""
