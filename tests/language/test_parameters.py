@@ -183,3 +183,11 @@ def test_limits_that_all_grow_leave_nothing_to_search_for():
     assert again.certified(1e-6)
     assert again.claimed.iterations == 0
     assert again.value == pytest.approx(1.5 * first.value, rel=1e-6)
+
+
+def test_weights_and_their_factor_may_both_be_parameters():
+    """x_0^2 + 3 x_2^2 <= 3 makes x_0 + x_2 at least -2."""
+    x, p = scalar("x", 3), parameter("p", value=2.0)
+    W = parameter("W", value=np.array([1.0, 0.0, 3.0]))
+    model = minimize(x.sum()) + (p * (W * x**2).sum() <= 6.0) + (x[1] >= -5.0)
+    assert sdpdr.solve(model).value == pytest.approx(-7.0, rel=1e-6)

@@ -468,18 +468,20 @@ class Bounded(Lowered):
         terms: list[Term] = []
         total = self.function.sign * fixed(self.function.affine - self.bound)
         atoms = [
-            (weight if isinstance(own, float) and own == 1.0 else own * weight, call)
+            (weight, own, alone)
             for weight, part in self.function.parts
-            for own, call in part.atoms()
+            for own, alone in part.atoms()
         ]
+        numbers = [_present(weight) * _present(own) for weight, own, _ in atoms]
         # A weight of parameters is not divided by: derivatives need rows that are affine in them.
-        if len(atoms) == 1 and not isinstance(atoms[0][0], Affine):
-            ((weight, alone),) = atoms
-            below = alone.below((-1.0 / weight) * total, self.label)
+        if len(atoms) == 1 and not any(isinstance(weight, Affine) for weight in atoms[0][:2]):
+            below = atoms[0][2].below((-1.0 / numbers[0]) * total, self.label)
             if below is not None:
                 return list(below[0]), list(below[1])
-        for k, number, call in present_parts(atoms):
-            more, made, top = call.above(f"{self.label}.{k}" if k else self.label)
+        for k, (number, (_, _, alone)) in enumerate(zip(numbers, atoms, strict=True)):
+            if not number:
+                continue
+            more, made, top = alone.above(f"{self.label}.{k}" if k else self.label)
             variables += more
             terms += made
             total = total + number * top
