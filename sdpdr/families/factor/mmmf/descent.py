@@ -20,7 +20,6 @@ from sdpdr.families.factor.mmmf.program import (
     MarginFactorization,
     Program,
     Proof,
-    principal,
     spectral_norm,
 )
 
@@ -85,8 +84,6 @@ def complete(
             program, at, ("U", "V", *_OFFSETS), 0.0,
             ftol=1e-5 * tol, gtol=0.0, steps=_STEPS, deadline=deadline,
         )  # fmt: skip
-        U, V = principal(at.U, at.V)
-        at = replace(at, U=U, V=V)
         proof = program.proof(
             program.c * (program.loss.targets - at.scores_at(program.i, program.a))
         )

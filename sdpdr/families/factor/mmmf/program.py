@@ -32,8 +32,6 @@ from sdpdr.families.factor.mmmf.entries import Observed
 from sdpdr.families.factor.mmmf.losses import Hinge, Loss
 from sdpdr.linalg.verified import is_verified_positive
 
-# Single entries are faster than the whole product if it has over this many times as many.
-_DENSE = 30
 # Singular values relative to the largest that count as zero.
 _ZERO = 1e-9
 # Relative margins that a verified norm tries.
@@ -97,8 +95,6 @@ class MarginFactorization:
 
     def products(self, i: Any, a: Any) -> Array:
         """Entries of M at positions."""
-        if len(self.U) * len(self.V) <= _DENSE * len(i):
-            return np.asarray(self.matrix[i, a])
         return np.einsum("ek,ek->e", self.U[i], self.V[a])
 
     def scores_at(self, i: Any, a: Any) -> Array:
@@ -160,7 +156,9 @@ class Program:
         }  # fmt: skip
 
     def valued(self, at: MarginFactorization) -> MarginFactorization:
-        """The same matrix, and its value."""
+        """The same matrix, and its value; scaled until all margins hold if they are hard."""
+        if not np.isfinite(self.c):
+            at = self._with_margins(at)
         loss = self.loss.value(at.scores_at(self.i, self.a))
         value = float(np.linalg.norm(at.U) * np.linalg.norm(at.V))
         if np.isfinite(self.c):
@@ -169,18 +167,17 @@ class Program:
             value = np.inf
         return replace(at, value=value)
 
+    def _with_margins(self, at: MarginFactorization) -> MarginFactorization:
+        """The least multiple with all margins; the same matrix if a sign is wrong."""
+        assert isinstance(self.loss, Hinge)
+        least = float(np.min(self.loss.signs * at.products(self.i, self.a)))
+        # A little more, or rounding undoes the margin.
+        root = np.sqrt((1.0 + 4.0 * _EPS) / least) if least > 0.0 else 1.0
+        return replace(at, U=root * at.U, V=root * at.V)
+
     def _offset_penalty(self, at: MarginFactorization) -> float:
         squares = float(at.rows @ at.rows + at.columns @ at.columns)
         return 0.5 * self.ridge * squares if self.has_offsets else 0.0
-
-    def scaled(self, at: MarginFactorization) -> MarginFactorization:
-        """The best multiple of a matrix under a hinge, with the given offsets, and its value."""
-        assert isinstance(self.loss, Hinge)
-        products, added = at.products(self.i, self.a), at.rows[self.i] + at.columns[self.a]
-        margins, missed = self.loss.signs * products, self.loss.missed(added)
-        size = float(np.linalg.norm(at.U) * np.linalg.norm(at.V))
-        root = np.sqrt(_best_scale(margins, missed, size, self.c))
-        return self.valued(replace(at, U=root * at.U, V=root * at.V))
 
     def proof(self, multipliers: Array, *, rigorous: bool = False) -> Proof:
         """The bound of the best multiple of multipliers; those of a hinge are clipped from 0 to c.
@@ -234,20 +231,3 @@ def principal(U: Array, V: Array) -> tuple[Array, Array]:
     kept = sizes > _ZERO * max(sizes[0], 1e-300)
     roots = np.sqrt(sizes[kept])
     return left @ inner[:, kept] * roots, right @ outer[kept].T * roots
-
-
-def _best_scale(margins: Array, missed: Array, size: float, c: float) -> float:
-    r"""The t >= 0 that minimises :math:`t |M| + c \sum \max(0, r_e - t m_e)` for residuals r."""
-    if not np.isfinite(c):
-        least = float(np.min(margins))
-        # A little more, or rounding undoes the margin.
-        return (1.0 + 4.0 * _EPS) / least if least > 0.0 else 1.0
-    # The slope jumps by c |m_e| at t = r_e / m_e.
-    falling = (missed > 0.0) | ((missed == 0.0) & (margins < 0.0))
-    turning = missed * margins > 0.0
-    kinks, jumps = missed[turning] / margins[turning], np.abs(margins[turning])
-    order = np.argsort(kinks)
-    first_slope = size - c * float(np.sum(margins[falling]))
-    slopes = first_slope + c * np.concatenate([[0.0], np.cumsum(jumps[order])])
-    first = int(np.argmax(slopes >= 0.0))
-    return 0.0 if first == 0 else float(kinks[order[first - 1]])

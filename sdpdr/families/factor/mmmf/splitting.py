@@ -31,9 +31,6 @@ from sdpdr.families.factor.mmmf.program import MarginFactorization, Program
 # Steps after which value and bound are computed.
 _ROUND = 10
 _RELAXED = 1.6
-# How much more the copies of margins weigh than the copy of the matrix: of 1/2 to 8 times, 2 took
-# the fewest steps on six of seven programs of signs and ratings, by up to a quarter.
-_MARGINS = 2.0
 # Residuals this far apart change the step length, by this factor, and ever more rarely.
 _APART, _CHANGE, _PATIENCE = 1.5, 2.0, 1.1
 
@@ -77,17 +74,15 @@ def split(
     F, G = np.zeros(Y.shape), np.zeros(Y.shape)
     # Multipliers have singular values up to one, and the observed entries are near one.
     rho, fit = float(np.sqrt(min(Z.shape) / program.i.size)), None
-    # In least squares of both copies of an entry, the share of the margins.
-    share = _MARGINS / (1.0 + _MARGINS)
     wait = change_at = _ROUND
     for count in range(1, max_iter + 1):
         if fit is None:
-            fit = OffsetFit(program, program.c * program.ridge / (rho * share))
+            fit = OffsetFit(program, program.c * program.ridge / (0.5 * rho))
         # The norm, and the margins.
         X, U, V = shrunk(Z - W, 1.0 / rho)
         target = F - G
-        Q = np.clip(_MARGINS * rho * (1.0 - Y * target), 0.0, program.c)
-        S = target + Y * Q / (_MARGINS * rho)
+        Q = np.clip(rho * (1.0 - Y * target), 0.0, program.c)
+        S = target + Y * Q / rho
         # Least squares of the equations that join them.
         Z_last, F_last = Z, F
         Z = _RELAXED * X + (1.0 - _RELAXED) * Z + W
@@ -95,12 +90,13 @@ def split(
         W = Z.copy()
         rows, columns = fit.fit(margins - Z[seen])
         added = rows[program.i] + columns[program.a]
-        Z[seen] += share * (margins - added - Z[seen])
+        # The mean of both copies of an entry.
+        Z[seen] += 0.5 * (margins - added - Z[seen])
         F = Z[seen] + added
         W, G = W - Z, margins - F
         at = MarginFactorization(U, V, rows, columns)
         if count % _ROUND == 0 or count == max_iter or deadline.is_over():
-            best = best.better(program.scaled(at), program.proof(Q))
+            best = best.better(program.valued(at), program.proof(Q))
             history.append(best.record(count, deadline))
             if best.gap <= tol or deadline.is_over():
                 break
@@ -129,5 +125,4 @@ def shrunk(target: Array, less: float) -> tuple[Array, Array, Array]:
 
 
 def _length(matrix: Array, margins: Array) -> float:
-    squares = np.linalg.norm(matrix) ** 2 + _MARGINS * np.linalg.norm(margins) ** 2
-    return float(np.sqrt(squares))
+    return float(np.hypot(np.linalg.norm(matrix), np.linalg.norm(margins)))
