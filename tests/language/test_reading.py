@@ -81,6 +81,12 @@ def test_names_are_those_of_the_problem():
     assert program.maximize
 
 
+def test_a_sum_is_named_as_it_was_written():
+    K = cp.Variable((3, 3), PSD=True, name="K")
+    program = read(cp.Maximize(K[0, 1]), [cp.sum(K) == 0, K[0, 0] <= 1])
+    assert program.labels == ["Sum(K) == 0.0", "K[0, 0] <= 1.0"]
+
+
 @pytest.mark.parametrize(("m", "orders"), [(1, []), (2, [2]), (3, [4]), (8, [9]), (16, 4 * [5])])
 def test_second_order_cones(m, orders, monkeypatch):
     """Cones longer than eight are split into cones of four and one that joins them."""

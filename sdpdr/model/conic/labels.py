@@ -48,7 +48,8 @@ def _written(constraint: Any) -> str | None:
     """The text of a constraint; None if it is long or has constant arrays."""
     if any(constant.size > 1 for constant in constraint.constants()):
         return None
-    written = str(constraint)
+    # cvxpy prints the arguments of a sum that nobody gave.
+    written = str(constraint).replace(", None, False)", ")")
     return written if len(written) <= LONGEST_LABEL and "\n" not in written else None
 
 
