@@ -17,7 +17,7 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.progress import Advised, Progress, show_progress
 from sdpdr.families.factor.isometric.recipe import rows_of_nodes
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
-from sdpdr.families.factor.nonnegative.search import coordinate_descent
+from sdpdr.families.factor.nonnegative.search import short_descent
 from sdpdr.families.factor.nonnegative.truncation import eckart_young_bound
 from sdpdr.graphs import NeighborGraph, furthest_pairs, geodesics
 from sdpdr.linalg import SquaredEdgeLengths
@@ -25,12 +25,8 @@ from sdpdr.linalg import SquaredEdgeLengths
 OBJECTIVES = ("none", "furthest")
 # Default pull.
 _PULL = 1e-3
-# Rows of H below this share of the largest are replaced by random ones.
-_VANISHED = 1e-9
 # An error above this share of the last round's doubles its penalty.
 _CUT = 0.5
-# Largest penalty, relative to the squares of the lengths.
-_STIFFEST = 1e6
 # First penalty of lengths, relative to that of the product.
 _LENGTHS = 0.1
 # A spread so many times the largest that lengths allow is diverging.
@@ -230,9 +226,8 @@ def isometric_factors(
 
 def _start(X: Array, k: int, seed: int) -> Array:
     """All entries of factors by scikit-learn, with unit rows of H."""
-    W, H = coordinate_descent(X, k, init="nndsvda", seed=seed)
-    size = np.linalg.norm(H, axis=1)
-    lost = size <= _VANISHED * size.max()
+    W, H = short_descent(X, k, seed=seed)
+    lost = ~H.any(axis=1)
     H[lost] = np.random.default_rng(seed).random((int(lost.sum()), H.shape[1]))
     size = np.linalg.norm(H, axis=1)
     return np.concatenate([(W * size).ravel(), (H / size[:, None]).ravel()])
@@ -372,7 +367,7 @@ class _Search:
         lengths = at.lengths - at.length_penalty * self.lagrangian.length_errors(W)
         errors = [record["dist"] for record in self.history[-2:]]
         slow = len(errors) == 2 and errors[1] > max(_CUT * errors[0], self.tol)
-        stiff = min((2.0 if slow else 1.0) * at.length_penalty, _STIFFEST / self.size[1])
+        stiff = (2.0 if slow else 1.0) * at.length_penalty
         return replace(at, lengths=lengths, length_penalty=stiff)
 
     def objective(self, rec: float, spread: float) -> float:

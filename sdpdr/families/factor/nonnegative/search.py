@@ -31,7 +31,7 @@ def nonnegative_factors(
     exact factorization may be near: an error that noise leaves is much the same from all starts.
     """
     short, norm = min(_SHORT, max_iter), norm_of(X)
-    begun = [_begun(X, k, start, short, seed) for start in range(starts)]
+    begun = [short_descent(X, k, start, steps=short, seed=seed) for start in range(starts)]
     begun.sort(key=lambda factors: residual(X, *factors))
     best, least = begun[0], np.inf
     for W, H in begun:
@@ -51,7 +51,9 @@ def nonnegative_factors(
     return best
 
 
-def _begun(X: Matrix, k: int, start: int, steps: int, seed: int) -> tuple[Array, Array]:
+def short_descent(
+    X: Matrix, k: int, start: int = 0, *, steps: int = _SHORT, seed: int
+) -> tuple[Array, Array]:
     """Factors after a short descent, the first one from singular vectors."""
     for init in ("random",) if start else ("nndsvda", "random"):
         found = coordinate_descent(
@@ -64,7 +66,7 @@ def _begun(X: Matrix, k: int, start: int, steps: int, seed: int) -> tuple[Array,
 
 
 def coordinate_descent(
-    X: Matrix, k: int, *, init: str, seed: int, tol: float = 1e-4, steps: int = 200, **begin: Array
+    X: Matrix, k: int, *, init: str, seed: int, tol: float, steps: int, **begin: Array
 ) -> tuple[Array, Array]:
     """Factors by scikit-learn's coordinate descent; ``init="custom"`` begins from W and H.
 
