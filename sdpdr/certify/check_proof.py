@@ -14,7 +14,7 @@ import math
 import sys
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +26,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 SECOND_ORDER, EXPONENTIAL, POWER = "second-order", "exponential", "power"
+# What Python raises where a file is damaged, or not as the page says.
+DAMAGED: tuple[type[Exception], ...]
+DAMAGED = (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError, AttributeError)
+DAMAGED += (ArithmeticError, MemoryError, RecursionError)
 CLAIMS = ("value", "bound", "infeasible", "unbounded")
 # Half a unit in the last place of one. UP and TINY pay for the rounding of a bound on rounding.
 UNIT, UP, TINY = 2.0**-53, 1.0 + 1e-9, 1e-290
@@ -71,28 +75,17 @@ def require(holds: Any, why: str) -> None:
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The program and the proof of a file, and in the latter the hash of the program."""
-    try:
-        with gzip.open(path) as file:
-            text = file.read(BYTES + 1)
-        require(len(text) <= BYTES, "it is too large")
-        line, rest = text.split(b"\n", 1)
-        program, proof = (json.loads(x, object_pairs_hook=_once) for x in (line, rest))
-        is_known = (proof["format"], proof["version"]) == ("sdp-proof", 5)
-        claims, hashed = proof["claims"], hashlib.sha256(line).hexdigest()
-        require(is_known, "it is of another format, or of another version of it")
-        require(proof["program"] == hashed, "the hash is not that of its program")
-        require(isinstance(claims, dict) and claims, "it claims nothing")
-    except (
-        OSError,
-        EOFError,
-        zlib.error,
-        ValueError,
-        LookupError,
-        TypeError,
-        RecursionError,
-    ) as error:
-        words = f"it cannot be read: {type(error).__name__} {error}"
-        raise NoProofFileError(words) from None
+    with gzip.open(path) as file:
+        text = file.read(BYTES + 1)
+    require(len(text) <= BYTES, "it is too large")
+    line, rest = text.split(b"\n", 1)
+    program, proof = (json.loads(x, object_pairs_hook=_once) for x in (line, rest))
+    is_known = (proof["format"], proof["version"]) == ("sdp-proof", 5)
+    require(is_known, "it is of another format, or of another version of it")
+    is_hash = proof["program"] == hashlib.sha256(line).hexdigest()
+    require(is_hash, "the hash is not that of its program")
+    claims = proof["claims"]
+    require(claims, "it claims nothing")
     for claim, number in claims.items():
         require(claim in CLAIMS, f"the claim {claim!r} is unknown")
         is_number = isinstance(number, float) and math.isfinite(number)
@@ -843,45 +836,40 @@ def check(path: Any) -> dict[str, Any]:
     NotProvedError
         If a claim is not proved.
     """
-    program, proof = read(path)
     try:
+        program, proof = read(path)
         P = Program(program)
         with np.errstate(all="ignore"):
-            for claim in _claims(P, proof):
-                need(claim is None, str(claim))
-    except MemoryError:
-        raise NoProofFileError("the sizes that it states need more memory than there is") from None
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            _prove(P, proof)
+    except DAMAGED as error:
         words = f"it cannot be read: {type(error).__name__} {error}"
         raise NoProofFileError(words) from None
     return {"program": proof["program"], "sense": P.sense, **proof["claims"]}
 
 
-def _claims(P: Program, proof: Mapping[str, Any]) -> Iterator[str | None]:
-    """For every claim None where it is proved, and else what is proved instead."""
+def _prove(P: Program, proof: Mapping[str, Any]) -> None:
+    """Go on only where every claim of a proof is proved."""
     empty = take_faces(P, proof.get("faces", []))
     need(not empty or set(proof["claims"]) == {"infeasible"}, "the faces leave no point")
     for claim, number in proof["claims"].items():
         if claim == "value":
-            found = upper(P, proof["point"])
-            holds = found <= P.sense * number
-            yield None if holds else f"the value proved is {P.sense * found!r}, not {number!r}"
+            value = upper(P, proof["point"])
+            words = f"the value proved is {P.sense * value!r}, not {number!r}"
+            need(value <= P.sense * number, words)
         elif claim == "bound":
-            exact = proof.get("exact")
-            bound = _exactly(P, exact) if exact else lower(P, proof["dual"])
-            holds = bound >= P.sense * Fraction(number)
-            yield None if holds else f"the bound proved is {P.sense * float(bound)}, not {number}"
+            bound = _exactly(P, proof["exact"]) if "exact" in proof else lower(P, proof["dual"])
+            words = f"the bound proved is {P.sense * float(bound)!r}, not {number!r}"
+            need(bound >= P.sense * Fraction(number), words)
         elif claim == "infeasible" and not empty:
-            holds = lower(P, proof["dual"], ray=True) > 0
-            yield None if holds else "the multipliers contradict nothing"
+            need(lower(P, proof["dual"], ray=True) > 0, "the multipliers contradict nothing")
         elif claim == "unbounded" and "ray" in proof:
             upper(P, proof["point"])
             gain = upper(P, proof["ray"], ray=True)
-            yield None if gain < 0 else "the direction does not improve the objective"
+            need(gain < 0, "the direction does not improve the objective")
         elif claim == "unbounded":
             System(P, proof["point"]).value(inside=True)
             is_empty = take_faces(dual(P), proof["steps"])
-            yield None if is_empty else "the dual program is not proved to have no point"
+            need(is_empty, "the dual program is not proved to have no point")
 
 
 def _exactly(P: Program, step: Mapping[str, Any]) -> Any:
