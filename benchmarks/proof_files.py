@@ -5,9 +5,9 @@ here of a busy machine (x86-64, NumPy 2.4.6, SciPy 1.17.1):
 
     | program | gap | solved, s | written, s | checked, s | size, kB |
     |---|---|---|---|---|---|
-    | roll-1000 | 1.7e-08 | 0.41 | 0.16 | 0.06 | 118 |
-    | roll-10000 | 1.7e-08 | 2.59 | 2.58 | 0.47 | 1057 |
-    | max-cut-2000 | 1.8e-08 | 4.05 | 3.94 | 1.42 | 303 |
+    | roll-1000 | 1.7e-08 | 0.68 | 0.35 | 0.13 | 142 |
+    | roll-10000 | 1.7e-08 | 3.57 | 5.08 | 1.06 | 1369 |
+    | max-cut-2000 | 1.7e-08 | 4.54 | 6.31 | 2.98 | 354 |
 
 Every file is checked once as it is written, which the seconds of writing include.
 """
