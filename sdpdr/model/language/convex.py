@@ -437,7 +437,7 @@ class Bounded(Lowered):
     ----------
     function : Convex
     bound : Affine
-        Of shape ().
+        A single expression, whose shape is ().
     name : str, optional
     """
 

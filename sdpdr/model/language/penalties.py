@@ -112,7 +112,7 @@ class Penalized(Curved, NamedBlock):
     def _rows(self) -> tuple[Index, Array]:
         """The positions of the penalized values, and how often each occurs.
 
-        Of a matrix that is symmetric for all values of parameters, these are the upper triangle.
+        If a matrix is symmetric for all values of parameters, these are its upper triangle.
         """
         positions = self.of.positions()
         if not is_symmetric(self.of):
