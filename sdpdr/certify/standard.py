@@ -324,7 +324,8 @@ class _Builder:
         return tuple(found)
 
     def _square(self, place: int, half: int) -> Piece:
-        A = sp.csr_array(([-1.0, -1.0, -1.0], ([0, 1, 2], [half, half, place])), (3, self._n))
+        entries = (-np.ones(3), np.array([half, half, place]), np.arange(4))
+        A = sp.csr_array(entries, (3, self._n))
         return Piece(SECOND_ORDER, 3, A, self._unit * np.array([0.5, -0.5, 0.0]))
 
 

@@ -234,9 +234,8 @@ class _Fit:
         A, n = self._program.A, self._program.c.size
         owner = np.full(n, -1)
         for kind, _, rows, _ in self._program.parts:
-            B = A[rows]
-            if kind == SEMIDEFINITE and np.all(np.diff(B.indptr) == 1):
-                columns = B.indices
+            if kind == SEMIDEFINITE and np.all(np.diff(A.indptr)[rows] == 1):
+                columns = A.indices[A.indptr[rows]]
                 if np.unique(columns).size == columns.size and np.all(owner[columns] < 0):
                     owner[columns] = rows
         self._owner = owner
