@@ -76,7 +76,7 @@ class OnFaces:
         return self._is_refuted(DUAL, UNBOUNDED, most, claimed)
 
     def _is_inside(self, side: str) -> bool:
-        """Whether a side is proved where the margin is largest, however far from the optimum."""
+        """Whether a side is proved next to the answer, or where the margin is largest."""
         kernel = self._kernel
         if kernel.is_late():
             return False
@@ -85,11 +85,12 @@ class OnFaces:
         except MISSED as why:
             self._known.notes.append(f"{side} margin: {why}")
             return False
-        program, (_, s, z, _) = kernel.program, kernel.answer
+        program, (x, s, z, _) = kernel.program, kernel.answer
         if side == PRIMAL:
             proof = Proof(program, program.b - program.A @ y, z)
-            return kernel.attempt(VALUE, y, "a point with the largest margin", proof)
-        return kernel.attempt(BOUND, y, "multipliers with the largest margin", Proof(program, s, y))
+            return kernel.attempt(VALUE, x, "a point towards the largest margin", proof, y)
+        how = "multipliers towards the largest margin"
+        return kernel.attempt(BOUND, z, how, Proof(program, s, y), y)
 
     def _is_refuted(
         self, side: str, status: str, most: int = 4, claimed: Answer | None = None

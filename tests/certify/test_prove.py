@@ -277,8 +277,8 @@ def test_without_a_path_both_sides_are_proved_where_margins_are_largest(monkeypa
     far = spoiled(ask_clarabel(flat.program), "noise", np.random.default_rng(0))
     known = prove(flat.program, far, ask_clarabel)
     assert known.how == {
-        "value": "a point with the largest margin",
-        "bound": "multipliers with the largest margin",
+        "value": "a point towards the largest margin",
+        "bound": "multipliers towards the largest margin",
     }
     assert known.bound <= -optimum <= known.value < 0.0
 
