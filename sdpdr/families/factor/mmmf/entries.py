@@ -116,7 +116,8 @@ def ratings_from_frame(
 
     Examples
     --------
-    >>>     >>> from sdpdr.factorize import ratings_from_frame
+    >>> import pandas as pd
+    >>> from sdpdr.factorize import ratings_from_frame
     >>> films = pd.DataFrame({"user": ["eve", "bob", "bob"], "film": ["up", "up", "jaws"],
     ...                       "stars": [5, 4, 1]})
     >>> X, users, items = ratings_from_frame(films, items="film", ratings="stars")
