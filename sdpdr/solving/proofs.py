@@ -165,12 +165,9 @@ class Prover:
         return replace(found, values=values)
 
     def _at_any_size(self, given: Point, beside: Proved | None, *, value: bool) -> Proved:
-        """Both sides, by arguments that need no dense matrices.
-
-        Where a point has no factors of its own, the kernel has looked for more values than these.
-        """
+        """Both sides, by arguments that need no dense matrices."""
+        del beside  # which the better sides are taken of afterwards
         sdp = self.sdp
-        is_known = beside is not None and beside.value is not None
         missing = "no multipliers of this program are known"
         how = {"value": "no proof was asked for", "bound": missing}
         number, bound = None, None
@@ -182,8 +179,9 @@ class Prover:
                 certificate = certify(sdp, given.duals, goal=goal, deadline=self.deadline)
                 bound, how["bound"] = certificate.bound, certificate.argument
                 duals = complete_multipliers(sdp, {**given.duals, **certificate.duals})
+            # Where a point has no factors of its own, the kernel has looked for more than these.
             is_hopeless = self._suits_the_kernel(given) and "value" in faceless(sdp)
-            if given.values and value and not (is_known or is_hopeless):
+            if given.values and value and not is_hopeless:
                 how["value"] = "no point was proved feasible"
                 tol, deadline = self.tol, self.deadline
                 point = attained(sdp, given.values, goal=bound, tol=tol, deadline=deadline)
