@@ -19,6 +19,7 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement, pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -99,8 +100,14 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
+def _is_number(given: Any) -> bool:
+    """Whether it is a number: true and false count as such in Python."""
+    return isinstance(given, Real) and not isinstance(given, bool)
+
+
 def integers(given: Any, top: int, least: int = 0) -> Any:
     """A list of integers as an array, from the least on and below the top."""
+    require(all(map(_is_number, given)), "a list is to be one of integers")
     x = np.array(given) if len(given) else np.zeros(0, int)
     require(x.ndim == 1 and x.dtype.kind == "i", "a list is to be one of integers")
     require(np.all((x >= least) & (x < top)), "an integer is out of range")
@@ -109,9 +116,11 @@ def integers(given: Any, top: int, least: int = 0) -> Any:
 
 def doubles(given: Any) -> Any:
     """A list of numbers as an array of doubles of usual sizes."""
-    x = np.array(given) if len(given) else np.zeros(0)
-    require(x.ndim == 1 and x.dtype.kind in "if", "a list is to be one of numbers")
-    x = x.astype(np.float64)
+    for number in given:
+        require(_is_number(number), "a list is to be one of numbers")
+        require(float(number) == number or number != number, "an integer is no double")
+    x = np.array(given, dtype=np.float64)
+    require(x.ndim == 1, "a list is to be one of numbers")
     usual = (x == 0.0) | ((abs(x) > SMALLEST) & (abs(x) < LARGEST))
     require(np.all(usual), "a number is beyond 1e-50 and 1e50")
     return x
@@ -858,7 +867,9 @@ def _prove(P: Program, proof: Mapping[str, Any]) -> None:
             need(value <= P.sense * number, words)
         elif claim == "bound":
             bound = _exactly(P, proof["exact"]) if "exact" in proof else lower(P, proof["dual"])
-            words = f"the bound proved is {P.sense * float(bound)!r}, not {number!r}"
+            # An exact one may be beyond all doubles.
+            shown = P.sense * float(max(min(bound, LARGEST), -LARGEST))
+            words = f"the bound proved is {shown!r}, not {number!r}"
             need(bound >= P.sense * Fraction(number), words)
         elif claim == "infeasible" and not empty:
             need(lower(P, proof["dual"], ray=True) > 0, "the multipliers contradict nothing")
@@ -902,7 +913,9 @@ def main(paths: Sequence[str]) -> int:
             worst, said = max(worst, 1), f"NOT PROVED: {why}"
         except NoProofFileError as why:
             worst, said = 2, f"NO PROOF FILE: {why}"
-        sys.stdout.write(f"{path}: {said}\n")
+        encoding = sys.stdout.encoding or "ascii"
+        line = f"{path}: {said}\n".encode(encoding, "backslashreplace")
+        sys.stdout.write(line.decode(encoding))
     return worst
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from fractions import Fraction
 
 import numpy as np
@@ -434,6 +435,11 @@ def test_programs_that_are_none_are_named():
         {"U": [[0, [1, 1], [1.0, 1.0]]]},
         {"U": [[0, [1], [0.0]]]},
         {"U": [[1, [0], [1.0]]]},
+        # Integers that are no doubles would be rounded, and true is no number.
+        {"b": [0, 2**53 + 1, *face["b"][2:]]},
+        {"A": [row, block, i, j, [2**53 + 1, *v[1:]]]},
+        {"A": [row, block, i, j, [True, *v[1:]]]},
+        {"A": [[True, *row[1:]], block, i, j, v]},
     ):
         with pytest.raises(NoProofFileError):
             Program({**face, **wrong})
@@ -463,3 +469,11 @@ def test_what_is_on_the_boundary_of_a_face_is_not_inside_of_it(squares, rank, R,
     file = Contents(lists([0.0] * 3, [0] * 3, (), rows, orders=[3]), proof)
     with pytest.raises(NotProvedError, match="positive definite"):
         check(file.write(tmp_path / "false.proof"))
+
+
+def test_a_damaged_file_is_named_on_a_terminal_without_its_letters(tmp_path, monkeypatch):
+    proof = {"format": "sdp-proof", "version": 5, "claims": {"\xe9": 1.0}}
+    file = Contents(face, proof).write(tmp_path / "caf\xe9.proof")
+    with io.TextIOWrapper(io.BytesIO(), encoding="ascii") as terminal:
+        monkeypatch.setattr("sys.stdout", terminal)
+        assert check_proof.main([str(file)]) == 2
