@@ -320,7 +320,11 @@ class _Builder:
             rows = [
                 self._add(self._square(int(p), int(t))) for p, t in zip(places, halves, strict=True)
             ]
-            found.append(_Squares(places, halves, np.reshape(rows, (-1, 3)), self._unit))
+            found.append(
+                _Squares(
+                    places, halves, np.reshape(np.array(rows, dtype=np.intp), (-1, 3)), self._unit
+                )
+            )
         return tuple(found)
 
     def _square(self, place: int, half: int) -> Piece:

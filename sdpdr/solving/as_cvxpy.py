@@ -133,6 +133,7 @@ class CVXPY(ConicInterface):
         maximize = any(isinstance(problem.objective, cp.Maximize) for problem in solved)
         options = {**self.options, **solver_opts}
         if any(isinstance(c, OTHER_CONES) for c in data[names.PARAM_PROB].constraints):
+            _refuse_squares(data)
             read = read_flat(data, maximize=maximize)
             answer = solve_over_cones(read.program, maximize=maximize, **_over_cones(options))
             return GradedAnswer(read, answer, watch.spent)
@@ -140,6 +141,16 @@ class CVXPY(ConicInterface):
         reading = read_data(data, labels=labels, variables=variables, maximize=maximize)
         solution = solve(reading.sdp, **{"verbose": verbose or None, **options})
         return GradedAnswer(reading, solution, watch.spent)
+
+
+def _refuse_squares(data: Mapping[str, Any]) -> None:
+    """Raise an error about squares beside cones that cvxpy does not list among the atoms."""
+    if data.get(names.P) is not None and data[names.P].count_nonzero():
+        raise cp.SolverError(
+            "sdpdr.CVXPY cannot solve this problem: its objective has squares beside exponential "
+            "or power cones that cvxpy hides, as suppfunc does. Minimise a scalar t in their "
+            "place, with the constraint t >= square(...)."
+        )
 
 
 def _names(problems: Sequence[cp.Problem]) -> tuple[dict[int, str] | None, dict[int, str]]:

@@ -278,3 +278,30 @@ def test_a_weight_of_zero_leaves_scalars_without_a_cost_and_bounds_as_they_are()
     problem.solve(solver=cp.CLARABEL)
     assert value == pytest.approx(problem.value, rel=1e-5)
     assert found.bound <= problem.value + 1e-5
+
+
+def test_squares_beside_cones_that_cvxpy_hides_are_refused():
+    x, z = cp.Variable(), cp.Variable()
+    support = cp.transforms.suppfunc(z, [cp.exp(z) <= 1, z >= -2])
+    limits = [x >= -5, x <= 5]
+    with pytest.raises(cp.SolverError, match=r"t >= square"):
+        cp.Problem(cp.Minimize(support(x) + cp.square(x - 3)), limits).solve(solver=sdpdr.CVXPY())
+    t = cp.Variable()
+    advised = cp.Problem(cp.Minimize(support(x) + t), [*limits, t >= cp.square(x - 3)])
+    assert advised.solve(solver=sdpdr.CVXPY()) == pytest.approx(0.0, abs=1e-5)
+
+
+def test_squares_of_numbers_alone_are_a_constant():
+    K, weight = cp.Variable((1, 1), PSD=True), cp.Parameter(nonneg=True, value=0.0)
+    cost = cp.trace(K) + cp.sum_squares(weight * K - 1.0)
+    assert sdpdr.solve(cp.Problem(cp.Minimize(cost), [K >= 1.0])).value == pytest.approx(2.0)
+
+
+def test_a_joint_label_is_no_other_constraint_s():
+    x = cp.Variable(3)
+    given = ["a 1", "a 2", "a 1 to a 2"]
+    limits = [(x[k] <= k + 1.0).set_label(label) for k, label in enumerate(given)]
+    program = sdpdr.from_cvxpy(cp.Problem(cp.Maximize(cp.sum(x)), limits))
+    assert len(set(program.labels)) == len(program.labels)
+    program.give_back(sdpdr.solve(program))
+    assert x.value == pytest.approx([1.0, 2.0, 3.0], abs=1e-5)

@@ -14,6 +14,7 @@ from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
+from sdpdr.model.block import relabel
 from sdpdr.model.conic.alike import MergedUnknowns, alike
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.defined import Defined, defined
@@ -297,10 +298,12 @@ class _Reader:
                 rows = self._speaking(cone.rows, _RELATIONS[cone.kind])
                 if rows.size:
                     families.setdefault((cone.kind, stem(cone.label)), []).append((cone, rows))
-        found = {}
+        found, taken_labels = {}, {cone.label for cone in self.program.cones}
         for (kind, _), members in families.items():
             for group in self._alike(members):
-                label = joint_label([cone.label for cone, _ in group])
+                own = [cone.label for cone, _ in group]
+                label = relabel(joint_label(own), taken_labels - set(own))
+                taken_labels.add(label)
                 every = np.concatenate([rows for _, rows in group])
                 found[group[0][0]] = label, _RELATIONS[kind], every
         return found
