@@ -17,7 +17,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
@@ -88,9 +88,9 @@ def card(*names: str) -> bool:
     return all(finding.holds for one, found in solved for finding in one.check(found))
 
 
-def separates(projection: object) -> float:
+def separates(projection: Any) -> float:
     """Return the accuracy of the nearest neighbour in a projection of the iris."""
-    found = projection.fit(IRIS, SPECIES).transform(IRIS)  # type: ignore[attr-defined]
+    found = projection.fit(IRIS, SPECIES).transform(IRIS)
     return float(cross_val_score(KNeighborsClassifier(1), found, SPECIES, cv=5).mean())
 
 
@@ -99,20 +99,20 @@ def close(one: object, other: object, rtol: float = 1e-6) -> bool:
     return bool(np.allclose(one, other, rtol=rtol, atol=rtol))
 
 
-def proved(estimator: object, *given: object) -> bool:
+def proved(estimator: Any, *given: Any) -> bool:
     """Fit an estimator of one program, and ask whether its optimum is proved."""
-    return estimator.fit(*given).solution_.certified()  # type: ignore[attr-defined]
+    return bool(estimator.fit(*given).solution_.certified())
 
 
-def joined(near: object) -> object:
+def joined(near: Any) -> Any:
     """Join two points if either is among the other's nearest."""
-    return np.asarray(near.maximum(near.T).toarray())  # type: ignore[attr-defined]
+    return np.asarray(near.maximum(near.T).toarray())
 
 
-def grown(kernel: object, responses: object, n: int = 50) -> object:
+def grown(kernel: Any, responses: Any, n: int = 50) -> Any:
     """Fit a kernel map to some samples, and add the others."""
-    first = extend.fit_kernel(kernel[:n, :n], responses[:n])  # type: ignore[index]
-    return extend.extended(first, kernel[:n, n:], kernel[n:, n:], responses)  # type: ignore[index]
+    first = extend.fit_kernel(kernel[:n, :n], responses[:n])
+    return extend.extended(first, kernel[:n, n:], kernel[n:, n:], responses)
 
 
 def correlation(one: object, other: object) -> float:
@@ -388,7 +388,7 @@ def holds(commands: tuple[str, ...]) -> tuple[bool, str]:
         try:
             if not eval(command):
                 return False, f"false: {command}"
-        except Exception as error:
+        except Exception as error:  # a row whose command fails is false, and says why
             return False, f"{command}: {type(error).__name__}: {error}"
     return True, ""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -229,13 +230,13 @@ def p15() -> Iterator[tuple[str, Callable[[], object]]]:
 KINDS = {f.__name__.upper(): f for f in (p1, p2, p3, p4, p5, p6, p7, p8, p10, p12, p14, p15)}
 
 
-def said(answer: object) -> str:
+def said(answer: Any) -> str:
     """An answer on one line."""
     if isinstance(answer, str):
         return answer.splitlines()[0]
     parts = {name: getattr(answer, name) for name in ("value", "bound", "gap")}
     numbers = ", ".join(f"{name} {x:.8g}" for name, x in parts.items() if x is not None)
-    return f"{answer.status.name}, {numbers}"  # type: ignore[attr-defined]
+    return f"{answer.status.name}, {numbers}"
 
 
 def main() -> None:
