@@ -212,7 +212,8 @@ def test_an_isolated_solver_ends_with_the_process_that_asked(tmp_path, name):
         time.sleep(3.0)
         process.send_signal(getattr(signal, name))
     assert is_gone(child)
-    assert entries(scratch) == []
+    # multiprocessing removes the folder of its sockets on the way out; a signal leaves no such way.
+    assert all(entry.startswith("pymp-") for entry in entries(scratch))
 
 
 @pytest.mark.integration
