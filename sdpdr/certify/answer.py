@@ -81,10 +81,10 @@ def is_small(sdp: SDP) -> bool:
 
 
 def is_nothing(sdp: SDP, *values: float | None) -> bool:
-    """Whether values of the objective are as good as zero beside the numbers of a program.
+    """Whether an enclosure of the optimum is as good as zero beside the numbers of a program.
 
-    Unknown ones are not. No gap is small relative to an optimum of zero, and there is no point in
-    searching for one.
+    An unknown side is not, nor is an enclosure without zero: that optimum has digits to be found.
+    No gap is small relative to an optimum of zero, and there is no point in searching for one.
 
     Examples
     --------
@@ -93,8 +93,11 @@ def is_nothing(sdp: SDP, *values: float | None) -> bool:
     >>> is_nothing(sdp, 1e-9, -1e-12), is_nothing(sdp, 1e-9, None), is_nothing(sdp, 1e-3)
     (True, False, False)
     """
+    known = [value for value in values if value is not None]
+    if len(known) < len(values) or min(known) > 0.0 or max(known) < 0.0:
+        return False
     unit = standard(sdp).units.cost if is_small(sdp) else natural_scale(sdp)
-    return all(value is not None and abs(value) <= NOTHING * unit for value in values)
+    return max(map(abs, known)) <= NOTHING * unit
 
 
 def faceless(sdp: SDP) -> Set[str]:

@@ -64,8 +64,8 @@ class Knowledge:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether both sides count as zero."""
-        return max(abs(self.value), abs(self.bound)) <= self.nothing
+        """Whether both sides count as zero, and may be the two sides of it."""
+        return self.bound <= 0.0 <= self.value and self.value - self.bound <= self.nothing
 
     def forget(self) -> None:
         """Keep nothing of either side."""

@@ -46,6 +46,14 @@ def test_a_convex_cost_is_solved_in_the_form_as_it_stands():
     assert found.value == pytest.approx(0.5, rel=1e-6)
 
 
+def test_equations_alone_are_solved_by_one_step():
+    x = VectorVariable("x", 3, curvature=np.array([2e8, 2.0, 2.0]))
+    total = Rows("total", "==", {"x": VectorMap(np.ones((1, 3)))}, np.ones(1))
+    found = sdpdr.solve(SDP((x,), {}, (total,)), "dense", "gram")
+    assert found.status is Status.SOLVED
+    assert found.value == pytest.approx(1.0 / (1e-8 + 2.0), rel=1e-6)
+
+
 def test_programs_without_a_point_or_without_a_limit_are_told():
     free = VectorVariable("x", 1)
     rows = (

@@ -178,6 +178,8 @@ class _Method:
         scaling, gap = ways.scaling, now.gap()
         point = scaling.point
         ahead = ways.towards(-point)
+        if not data.cones.degree:  # Equations alone: a step of Newton's method ends the search.
+            return self._at_end(ways, ahead)
         one, other = (min(1.0, reach) for reach in scaling.reach(ahead.ds, ahead.dz))
         left = float((point + one * ahead.ds) @ (point + other * ahead.dz))
         share = min(1.0, max(0.0, left / gap)) ** 3
