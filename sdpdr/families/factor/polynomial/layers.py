@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import Entries, Trace
+from sdpdr.model import Block
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.block import Block
 from sdpdr.model.blocks.entries import NonNegative
 from sdpdr.model.blocks.expressions import Stated
 from sdpdr.model.blocks.lift import FactorLift, Known

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.families.factor.polynomial.layers import FactorProducts
 from sdpdr.linalg import Entries, InnerProduct
+from sdpdr.model import Block
 from sdpdr.model.affine import Affine
-from sdpdr.model.block import Block
 from sdpdr.model.blocks.entries import NonNegative
 from sdpdr.model.blocks.moments import (
     Localized,
