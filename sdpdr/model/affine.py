@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 Shape: TypeAlias = "tuple[int, ...]"
 Axes: TypeAlias = "int | tuple[int, ...] | None"
 Declared: TypeAlias = "Variable | Parameter"
+F = TypeVar("F", bound=Callable[..., Any])
 VARIABLES = (PsdVariable, VectorVariable)
 
 
@@ -58,11 +59,17 @@ class Var:
         return Affine({self.name: linear_map}, np.zeros(linear_map.m))
 
 
-def _language() -> Any:
-    """Comparisons, penalties and functions, which are made of expressions."""
-    from sdpdr.model import language
+_DEFINED: dict[str, Callable[..., Any]] = {}
 
-    return language
+
+def defines_operator(function: F) -> F:
+    """Let `Operators` call a function of a later file, which itself is made of expressions.
+
+    Comparisons, penalties and functions of NumPy register themselves when `sdpdr.model` is
+    imported, so that this file imports none of them.
+    """
+    _DEFINED[function.__name__] = function
+    return function
 
 
 class Operators(ABC):
@@ -78,7 +85,7 @@ class Operators(ABC):
         return apply_ufunc(ufunc, method, operands)
 
     def __array_function__(self, called: Any, types: Any, args: Any, options: Any) -> Any:
-        return _language().numpy_functions.function(called, args, options)
+        return _DEFINED["numpy_function"](called, args, options)
 
     @abstractmethod
     def affine(self) -> Affine:
@@ -270,19 +277,19 @@ class Operators(ABC):
     # -- comparisons, penalties, functions --------------------------------------------------------
 
     def __le__(self, other: Any) -> Any:
-        return NotImplemented if is_curved(other) else _language().compare(self, "<=", other)
+        return NotImplemented if is_curved(other) else _DEFINED["compare"](self, "<=", other)
 
     def __ge__(self, other: Any) -> Any:
-        return NotImplemented if is_curved(other) else _language().compare(self, ">=", other)
+        return NotImplemented if is_curved(other) else _DEFINED["compare"](self, ">=", other)
 
     def __eq__(self, other: object) -> Any:
-        return NotImplemented if is_curved(other) else _language().compare(self, "==", other)
+        return NotImplemented if is_curved(other) else _DEFINED["compare"](self, "==", other)
 
     def __rshift__(self, other: Any) -> Any:
-        return _language().compare(self, ">>", other)
+        return _DEFINED["compare"](self, ">>", other)
 
     def __lshift__(self, other: Any) -> Any:
-        return _language().compare(self, "<<", other)
+        return _DEFINED["compare"](self, "<<", other)
 
     __rrshift__, __rlshift__ = __lshift__, __rshift__
 
@@ -292,7 +299,7 @@ class Operators(ABC):
     __bool__ = refused("an expression is neither true nor false before it is solved.")
 
     def __abs__(self) -> Any:
-        return _language().absolute(self)
+        return _DEFINED["absolute"](self)
 
     def __pow__(self, exponent: Any) -> Any:
         if not is_two(exponent):
@@ -300,7 +307,7 @@ class Operators(ABC):
                 f"expression**{exponent!r} is not known here; the square is, as expression**2 or "
                 "square(expression)."
             )
-        return _language().square(self)
+        return _DEFINED["square"](self)
 
     def max(self, axis: Axes = None) -> Any:
         """The largest value, which is convex."""
@@ -309,7 +316,7 @@ class Operators(ABC):
                 f"the largest values along axis {axis} are several convex functions, of which each "
                 "is one number: write [row.max() for row in X] (of X.T for columns)."
             )
-        return _language().sum_largest(self.ravel(), 1)
+        return _DEFINED["sum_largest"](self.ravel(), 1)
 
     def min(self, axis: Axes = None) -> Any:
         """The least value, which is concave."""

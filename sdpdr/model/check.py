@@ -7,8 +7,7 @@ import numpy as np
 from sdpdr.base.errors import CompileError, SdpdrError
 from sdpdr.base.packages import needs_packages
 from sdpdr.linalg import LinearMap, check_map
-from sdpdr.model.block import Block, Declaration
-from sdpdr.model.model import Model
+from sdpdr.model.model import Block, Declaration, Model
 from sdpdr.model.terms import Penalize, Raw
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable
 

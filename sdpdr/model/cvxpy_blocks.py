@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from sdpdr.base.errors import ModelError
-from sdpdr.model.block import Block
+from sdpdr.model.model import Block
 from sdpdr.model.terms import Raw, Term
 
 if TYPE_CHECKING:

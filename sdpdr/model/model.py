@@ -1,7 +1,9 @@
-"""Models: sums of blocks, with two compilers that read the same terms."""
+"""Blocks, of which each is a statement about named variables, and models, which are their sums."""
 
 from __future__ import annotations
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpdr.base.errors import ModelError
+from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.packages import needs_packages
 from sdpdr.model.affine import Declared, Operators, is_curved, require_one
-from sdpdr.model.block import Block, Labels
 from sdpdr.model.describe import describe, legend
+from sdpdr.model.labels import Labels
 from sdpdr.model.operands import NothingButAdded
 from sdpdr.model.terms import (
     AtMost,
@@ -36,6 +39,78 @@ if TYPE_CHECKING:
 
     from sdpdr.model.parameters import Parameter
     from sdpdr.program.solution import Solution
+
+
+class Block(NothingButAdded, ChecksKeywords, ABC):
+    """A statement about named variables. Subclass it as a frozen dataclass.
+
+    A block yields terms of the vocabulary in `sdpdr.model.terms`; it may also declare variables.
+    It never sees cvxpy, a solver, or another block. Blocks add up to models with ``+``.
+
+    Examples
+    --------
+    A block that fixes the squared distance of two points:
+
+    >>> from dataclasses import dataclass
+    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> from sdpdr.model import Block
+    >>> from sdpdr.model.terms import Equal
+    >>> from sdpdr.model.affine import Var
+    >>> @dataclass(frozen=True, eq=False)
+    ... class PinnedPair(Block):
+    ...     n: int
+    ...     i: int
+    ...     j: int
+    ...     sqdist: float
+    ...     def terms(self):
+    ...         length = SquaredEdgeLengths(self.n, [(self.i, self.j)]) @ Var("K")
+    ...         yield Equal(length, self.sqdist, symbol="d_ij")
+    """
+
+    @abstractmethod
+    def terms(self) -> Iterable[Term]:
+        """The statements, in any order."""
+
+    def variables(self) -> Iterable[Variable]:
+        """Variables that this block declares; none by default."""
+        return ()
+
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters in it, by name; none by default."""
+        return {}
+
+    declares = True
+    """Whether it declares its variables; blocks written with operators only refer to theirs."""
+
+    def with_unique_label(self, labels: Labels) -> Block:
+        """The block for a model with these labels, relabelled if needed; unchanged by default."""
+        return self
+
+    @property
+    def label(self) -> str:
+        """Name under which the block's rows and multipliers are found: its class, in lower case."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(self).__name__).lower()
+
+    @property
+    def kind(self) -> str:
+        """The name of the block in the representation of a model: its class."""
+        return type(self).__name__
+
+    def __add__(self, other: Block | Model) -> Model:
+        return Model((self,)) + other
+
+    def __radd__(self, other: Any) -> Model:
+        """So that ``sum`` adds blocks."""
+        alone = Model((self,))
+        return alone if isinstance(other, int) and other == 0 else alone + other
+
+
+class Declaration(Block):
+    """A block that declares variables and adds no constraint."""
+
+    def terms(self) -> Iterable[Term]:
+        """No terms: variables are positive semidefinite by their type."""
+        return ()
 
 
 @dataclass(frozen=True, eq=False)

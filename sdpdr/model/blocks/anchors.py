@@ -14,9 +14,9 @@ from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import QuadraticForms
 from sdpdr.model.affine import Var
-from sdpdr.model.block import Block
 from sdpdr.model.blocks.isometry import Relation, related
 from sdpdr.model.blocks.lift import FactorLift
+from sdpdr.model.model import Block
 from sdpdr.model.terms import AtMost, Equal, Term
 from sdpdr.program.point import PsdVariable
 

@@ -24,7 +24,7 @@ from sdpdr.linalg import (
 from sdpdr.linalg.letters import Letters, Words
 from sdpdr.linalg.svec import SQRT2, selection, svec, svec_index, svec_size
 from sdpdr.model.affine import Var
-from sdpdr.model.block import Block
+from sdpdr.model.model import Block
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Term
 from sdpdr.program.point import VectorVariable
 

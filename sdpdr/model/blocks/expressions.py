@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sdpdr.model.block import Block
+from sdpdr.model.model import Block
 from sdpdr.model.terms import Term
 from sdpdr.program.point import Variable
 

@@ -13,7 +13,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg.svec import SQRT2
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.block import Block
+from sdpdr.model.model import Block
 from sdpdr.model.terms import AtMost, InCone, Maximize, Term
 from sdpdr.program.point import VectorVariable
 

@@ -10,7 +10,7 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import Products, QuadraticForms, SquaredEdgeLengths, Trace
 from sdpdr.model.affine import Var
-from sdpdr.model.block import Block, Declaration
+from sdpdr.model.model import Block, Declaration
 from sdpdr.model.terms import AtMost, Equal, Maximize, Term
 from sdpdr.program.point import PsdVariable
 

@@ -14,7 +14,8 @@ from sdpdr.base.keywords import ChecksKeywords, checks_keywords
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model.affine import Var
-from sdpdr.model.block import Block, relax, soften
+from sdpdr.model.model import Block
+from sdpdr.model.relaxations import relax, soften
 from sdpdr.model.terms import AtMost, Equal, Term
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import Entries, InnerProduct
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.block import Block
+from sdpdr.model.model import Block
 from sdpdr.model.terms import Equal, Term
 from sdpdr.program.point import PsdVariable, Value
 

@@ -19,7 +19,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import Entries, Trace
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.block import Block
+from sdpdr.model.model import Block
 from sdpdr.model.terms import Equal, Term
 from sdpdr.program.point import PsdVariable, Value, as_dense
 

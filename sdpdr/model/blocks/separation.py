@@ -12,7 +12,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.linalg import Entries
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.block import Block
+from sdpdr.model.model import Block
 from sdpdr.model.terms import AtMost, Term
 
 UNLABELLED = -1

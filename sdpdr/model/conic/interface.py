@@ -18,9 +18,9 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import NotAcceptedError, UncertifiedWarning, warn
 from sdpdr.linalg.spectral import form_root
-from sdpdr.model.block import relabel
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES, Columns, ConeRows, ConicProgram, Kind
 from sdpdr.model.conic.read import Reading, read_conic
+from sdpdr.model.labels import relabel
 from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
 

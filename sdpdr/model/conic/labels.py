@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sdpdr.model.block import relabel
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
+from sdpdr.model.labels import relabel
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, VectorMap, svec_size
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.model.block import relabel
 from sdpdr.model.conic.recognise import MatrixRows
+from sdpdr.model.labels import relabel
 from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable, as_dense
 
 # The name of R x and of its rows, and the name of columns that cvxpy has added.

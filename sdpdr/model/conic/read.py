@@ -14,12 +14,12 @@ from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
-from sdpdr.model.block import relabel
 from sdpdr.model.conic.alike import MergedUnknowns, alike
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.defined import Defined, defined
 from sdpdr.model.conic.labels import joint_label, stem
 from sdpdr.model.conic.pieces import SQUARES, ConeRows, ConicProgram, Kind, Pieces, taken
+from sdpdr.model.labels import relabel
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.rows import Lmi, Relation, Rows
 from sdpdr.program.sdp import SDP

@@ -13,11 +13,21 @@ import scipy.sparse as sp
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
-from sdpdr.model.affine import Affine, Declared, Operators, fixed, joined, known_shape
-from sdpdr.model.block import Block, Labels, soften
+from sdpdr.model.affine import (
+    Affine,
+    Declared,
+    Operators,
+    defines_operator,
+    fixed,
+    joined,
+    known_shape,
+)
 from sdpdr.model.describe import row_words
+from sdpdr.model.labels import Labels
+from sdpdr.model.model import Block
 from sdpdr.model.operands import described
 from sdpdr.model.parameters import Parameter, generic
+from sdpdr.model.relaxations import soften
 from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written, require_weights
 from sdpdr.program.point import Variable
 
@@ -181,6 +191,7 @@ class Constraint(NamedBlock):
         return f"{self.label}: {row_words(self._term)[0]}"
 
 
+@defines_operator
 def compare(left: Operators, relation: Comparison, right: Any) -> Constraint:
     """The result of the comparison operators of expressions.
 

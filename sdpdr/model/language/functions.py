@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, as_real, as_whole
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.spectral import form_root
-from sdpdr.model.affine import Affine, Operators
+from sdpdr.model.affine import Affine, Operators, defines_operator
 from sdpdr.model.atoms import atom_of
 from sdpdr.model.language.constraints import is_symmetric
 from sdpdr.model.language.convex import AtomCall, Convex, call, convex
@@ -145,6 +145,7 @@ def lambda_min(expression: Any) -> Convex:
     return call("lambda_min", of, sign=-1.0, of_matrices=True)
 
 
+@defines_operator
 def sum_largest(expression: Any, k: int) -> Convex:
     """The sum of the k largest values of a vector, or eigenvalues of a matrix; convex.
 

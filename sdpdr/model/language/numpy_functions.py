@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import ModelError, ShapeError
-from sdpdr.model.affine import Affine, Operators
+from sdpdr.model.affine import Affine, Operators, defines_operator
 from sdpdr.model.language.functions import norm
 from sdpdr.model.operands import refuse
 
@@ -33,7 +33,10 @@ _MOVE = frozenset(
 )
 
 
-def function(called: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+@defines_operator
+def numpy_function(
+    called: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]
+) -> Any:
     """The result of a NumPy function, one of whose arguments is an expression.
 
     Raises

@@ -11,9 +11,17 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError, ShapeError
-from sdpdr.model.affine import Affine, Declared, Operators, constant_of, fixed, hint, joined
+from sdpdr.model.affine import (
+    Affine,
+    Declared,
+    Operators,
+    constant_of,
+    defines_operator,
+    fixed,
+    hint,
+    joined,
+)
 from sdpdr.model.atoms import Built
-from sdpdr.model.block import Block
 from sdpdr.model.language.constraints import (
     NamedBlock,
     TwoSidedBound,
@@ -32,7 +40,7 @@ from sdpdr.model.language.convex import (
     convex,
     require_opposite,
 )
-from sdpdr.model.model import Model
+from sdpdr.model.model import Block, Model
 from sdpdr.model.operands import described, is_two
 from sdpdr.model.terms import Called, Penalize, Penalty, Term, require_weights
 
@@ -341,6 +349,7 @@ def expression_of(function: str, value: Any) -> Affine:
     return value.affine()
 
 
+@defines_operator
 def absolute(expression: Any) -> Penalized:
     """The absolute value of every value, which ``abs`` of an expression returns.
 
@@ -361,6 +370,7 @@ def pos(expression: Any) -> Penalized:
     return Penalized(expression_of("pos", expression), "positive")
 
 
+@defines_operator
 def square(expression: Any) -> Penalized:
     """The square of every value.
 

@@ -1,20 +1,18 @@
-"""Blocks, of which models consist: data, names of variables, and ``terms()``."""
+"""Constraints of a block as penalties, or within a band."""
 
 from __future__ import annotations
 
-import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import ModelError
-from sdpdr.base.keywords import ChecksKeywords, checks_keywords
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.model.affine import Affine
-from sdpdr.model.operands import NothingButAdded
+from sdpdr.model.model import Block
 from sdpdr.model.terms import (
     AtMost,
     Equal,
@@ -25,122 +23,6 @@ from sdpdr.model.terms import (
     require_weights,
 )
 from sdpdr.program.point import Variable
-
-if TYPE_CHECKING:
-    from sdpdr.model.model import Model
-    from sdpdr.model.parameters import Parameter
-
-
-class Labels:
-    """Labels of which none comes twice.
-
-    Parameters
-    ----------
-    taken : iterable of str
-
-    Examples
-    --------
-    >>> labels = Labels(["isometry", "isometry_2"])
-    >>> labels.unique("isometry"), labels.unique("centered")
-    ('isometry_3', 'centered')
-    """
-
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self.taken = set(taken)
-        # The last number tried for a label, so that a loop of constraints takes linear time.
-        self._last: dict[str, int] = {}
-
-    def copy(self) -> Labels:
-        """Labels to which others may be added."""
-        other = Labels(self.taken)
-        other._last = dict(self._last)
-        return other
-
-    def unique(self, label: str) -> str:
-        """The label, or if it is taken the label with the first free number from 2 on."""
-        if label not in self.taken:
-            return label
-        k = self._last.get(label, 2)
-        while f"{label}_{k}" in self.taken:
-            k += 1
-        self._last[label] = k
-        return f"{label}_{k}"
-
-
-class Block(NothingButAdded, ChecksKeywords, ABC):
-    """A statement about named variables. Subclass it as a frozen dataclass.
-
-    A block yields terms of the vocabulary in `sdpdr.model.terms`; it may also declare variables.
-    It never sees cvxpy, a solver, or another block. Blocks add up to models with ``+``.
-
-    Examples
-    --------
-    A block that fixes the squared distance of two points:
-
-    >>> from dataclasses import dataclass
-    >>> from sdpdr.linalg import SquaredEdgeLengths
-    >>> from sdpdr.model.block import Block
-    >>> from sdpdr.model.terms import Equal
-    >>> from sdpdr.model.affine import Var
-    >>> @dataclass(frozen=True, eq=False)
-    ... class PinnedPair(Block):
-    ...     n: int
-    ...     i: int
-    ...     j: int
-    ...     sqdist: float
-    ...     def terms(self):
-    ...         length = SquaredEdgeLengths(self.n, [(self.i, self.j)]) @ Var("K")
-    ...         yield Equal(length, self.sqdist, symbol="d_ij")
-    """
-
-    @abstractmethod
-    def terms(self) -> Iterable[Term]:
-        """The statements, in any order."""
-
-    def variables(self) -> Iterable[Variable]:
-        """Variables that this block declares; none by default."""
-        return ()
-
-    def parameters(self) -> dict[str, Parameter]:
-        """The parameters in it, by name; none by default."""
-        return {}
-
-    declares = True
-    """Whether it declares its variables; blocks written with operators only refer to theirs."""
-
-    def with_unique_label(self, labels: Labels) -> Block:
-        """The block for a model with these labels, relabelled if needed; unchanged by default."""
-        return self
-
-    @property
-    def label(self) -> str:
-        """Name under which the block's rows and multipliers are found: its class, in lower case."""
-        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(self).__name__).lower()
-
-    @property
-    def kind(self) -> str:
-        """The name of the block in the representation of a model: its class."""
-        return type(self).__name__
-
-    def __add__(self, other: Block | Model) -> Model:
-        from sdpdr.model.model import Model
-
-        return Model((self,)) + other
-
-    def __radd__(self, other: Any) -> Model:
-        """So that ``sum`` adds blocks."""
-        from sdpdr.model.model import Model
-
-        alone = Model((self,))
-        return alone if isinstance(other, int) and other == 0 else alone + other
-
-
-class Declaration(Block):
-    """A block that declares variables and adds no constraint."""
-
-    def terms(self) -> Iterable[Term]:
-        """No terms: variables are positive semidefinite by their type."""
-        return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,8 +149,3 @@ def relax(block: Block, band: float) -> Block:
         yield AtMost(-term.lhs, width - term.rhs, f"{prefix}lower", lower)
 
     return Changed(block, change)
-
-
-def relabel(label: str, seen: set[str]) -> str:
-    """The label, or if it is taken the label with the first free number from 2 on."""
-    return Labels(seen).unique(label) if label in seen else label
