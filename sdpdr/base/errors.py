@@ -294,6 +294,10 @@ class RelaxedWarning(SdpdrWarning):
     """A file restricts its program further than what is read, which is a relaxation of it."""
 
 
+class EntrywiseWarning(SdpdrWarning):
+    """Symmetric matrices are compared entry by entry where ``>>`` is likely meant."""
+
+
 class UncertifiedWarning(SdpdrWarning):
     """The answer could not be certified to the requested tolerance."""
 

@@ -26,7 +26,15 @@ from sdpdr.base.errors import (
 )
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import svec_pairs, svec_size
-from sdpdr.model.operands import NoSuchOperator, apply_ufunc, described, is_two, refused
+from sdpdr.model.operands import (
+    STRICT,
+    NoSuchOperator,
+    apply_ufunc,
+    described,
+    is_two,
+    no_value,
+    refused,
+)
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable, VectorVariable
 
 if TYPE_CHECKING:
@@ -90,6 +98,8 @@ class Operators(ABC):
     @abstractmethod
     def affine(self) -> Affine:
         """The expression with all of its values."""
+
+    value = no_value
 
     def at(self, values: Mapping[str, Any]) -> Any:
         """Its numbers at a point, in its shape, with the present values of parameters.
@@ -293,10 +303,13 @@ class Operators(ABC):
 
     __rrshift__, __rlshift__ = __lshift__, __rshift__
 
-    __lt__ = refused("a strict inequality has no closed set of points; write <= instead of <.")
-    __gt__ = refused("a strict inequality has no closed set of points; write >= instead of >.")
+    __lt__ = refused(STRICT.format("<", "min"))
+    __gt__ = refused(STRICT.format(">", "max"))
     __ne__ = refused("points that differ are no convex set; only ==, <= and >= make rows.")
-    __bool__ = refused("an expression is neither true nor false before it is solved.")
+    __bool__ = refused(
+        "{0} is neither true nor false before it is solved; compare it (<=, ==, >=) to make a "
+        "constraint, and add constraints instead of joining them by `and`, `or` or `if`."
+    )
 
     def __abs__(self) -> Any:
         return _DEFINED["absolute"](self)

@@ -133,6 +133,22 @@ def refused(words: str) -> Any:
     return method
 
 
+# Python's min and max call these operators, too.
+STRICT = (
+    "a strict inequality has no closed set of points; write {0}= instead of {0}, and "
+    "numpy.stack([a, b]).{1}() instead of {1}(a, b)."
+)
+
+
+@property
+def no_value(self: Any) -> NoReturn:
+    """Raise an error that says where values are found, which expressions do not store."""
+    raise AttributeError(
+        f"{described(self)} has no value of its own; write solution[expression], or "
+        "expression.at(values) with values by name."
+    )
+
+
 _STRICT = (
     "a strict inequality of {0} and {1} has no closed set of points; write f <= limit. The larger "
     "of two functions is a scalar t with f <= t and g <= t."
@@ -144,6 +160,7 @@ _MATRIX = "{0} is not a matrix, and has no matrix inequality with {1}; write <= 
 class NoSuchOperator:
     """Operators that convex and concave functions do not have; errors say what to write instead."""
 
+    value = no_value
     __lt__ = __gt__ = refused(_STRICT)
     __matmul__ = __rmatmul__ = refused(_PRODUCT)
     __rshift__ = __lshift__ = __rrshift__ = __rlshift__ = refused(_MATRIX)

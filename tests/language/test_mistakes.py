@@ -21,7 +21,13 @@ from sdpdr import (
     square,
     symmetric,
 )
-from sdpdr.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
+from sdpdr.errors import (
+    DataTypeError,
+    EntrywiseWarning,
+    ModelError,
+    OutOfRangeError,
+    ShapeError,
+)
 
 K = psd("K", 3)
 S = symmetric("S", 3)
@@ -79,12 +85,12 @@ MISTAKES = {
     "a trace": (lambda: X.trace(), ShapeError, "square matrix has a trace"),
     "an objective of several": (lambda: maximize(w), ShapeError, r"Write \.sum\(\)"),
     "an objective of none": (lambda: maximize(3.0), DataTypeError, "K.trace"),
-    "a convex maximum": (lambda: maximize(abs(t)), ModelError, "change its sign"),
-    "a concave minimum": (lambda: minimize(t - abs(t)), ModelError, "change its sign"),
+    "a convex maximum": (lambda: maximize(abs(t)), ModelError, "or minimize this one"),
+    "a concave minimum": (lambda: minimize(t - abs(t)), ModelError, "or maximize this one"),
     "the largest square": (
         lambda: maximize(square(K).sum()),
         ModelError,
-        "maximize of a convex function is not a convex program: maximize takes concave functions",
+        "maximize of a convex function is not a convex program; maximize a concave function",
     ),
     "a price to be paid out": (
         lambda: minimize(t) + (t >= 0.0) + -square(t),
@@ -138,7 +144,14 @@ MISTAKES = {
     ),
     "a word for a place": (lambda: K[..., "a"], OutOfRangeError, "no such part of an expression"),
     "no number": (lambda: w <= np.nan, ModelError, r"shape \(4,\) <= .* has nan in it"),
-    "no limit": (lambda: w <= np.inf, ModelError, r"has inf in it; .*x\[known\] <= b\[known\]"),
+    "no limit": (lambda: w <= np.inf, ModelError, r"inf in it.*x\[k\] <= b\[k\]"),
+    "a limit that nothing reaches": (lambda: w >= np.inf, ModelError, "no finite value satisfies"),
+    "the larger part": (lambda: max(K[0, 1], K[0, 2]), ModelError, r"stack\(\[a, b\]\)\.max\(\)"),
+    "the smaller part": (lambda: min(w), ModelError, r"stack\(\[a, b\]\)\.min\(\)"),
+    "a choice": (lambda: t or w, ModelError, "add constraints instead of joining them"),
+    "two that are joined": (lambda: (w <= 1.0) and (w >= 0.0), ModelError, "for a <= x <= b or"),
+    "a stored value": (lambda: K.value, AttributeError, r"write solution\[expression\]"),
+    "a stored value of a norm": (lambda: norm(w).value, AttributeError, "expression.at"),
     "a matrix of none": (lambda: S >> np.nan * np.eye(3), ModelError, "has nan in it"),
     "an infinite goal": (lambda: minimize(t + np.inf), ModelError, "has inf in it"),
     "a sum by Python": (lambda: sum(abs(w)), DataTypeError, r"\.sum\(\)"),
@@ -211,7 +224,7 @@ MISTAKES = {
     "the least of a concave form": (
         lambda: minimize(t - quad_form(w, np.eye(4))),
         ModelError,
-        "minimize of a concave function is not a convex program: minimize takes convex functions",
+        "minimize of a concave function is not a convex program; minimize a convex function",
     ),
     "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
     "a price that is no number": (lambda: abs(w) * np.nan, ModelError, "or zero.* nan"),
@@ -248,6 +261,34 @@ def test_a_mistake_is_named(name):
     with pytest.raises(kind, match=words) as caught:
         mistake()
     assert str(caught.value).count(". ") <= 1
+
+
+def test_advice_on_the_larger_of_two_works():
+    larger = np.stack([K[0, 1], K[0, 2]]).max()
+    assert larger.at({"K": np.array([[1.0, 2.0, 3.0], [2.0, 0.0, 0.0], [3.0, 0.0, 0.0]])}) == 3.0
+
+
+IDENTITY, ONES = np.eye(3), np.ones((3, 3))
+ENTRY_BY_ENTRY = [lambda: t * IDENTITY >= ONES, lambda: S + K <= -IDENTITY, lambda: IDENTITY >= K]
+AS_MEANT = [
+    lambda: K >= 0.0,
+    lambda: K >= ONES,
+    lambda: t * IDENTITY >= 0.0,
+    lambda: t * IDENTITY >> ONES,
+    lambda: (t * IDENTITY).ravel() >= ONES.ravel(),
+]
+
+
+@pytest.mark.parametrize("compare", ENTRY_BY_ENTRY)
+def test_a_diagonal_matrix_is_hardly_ever_a_bound_on_entries(compare):
+    with pytest.warns(EntrywiseWarning, match=r"write (>>|<<) if .*A\.ravel\(\)"):
+        compare()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("compare", AS_MEANT)
+def test_bounds_on_entries_are_made_in_silence(compare):
+    compare()
 
 
 def test_equal_is_never_false_in_silence():

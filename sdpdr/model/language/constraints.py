@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.base.errors import DataTypeError, EntrywiseWarning, ModelError, ShapeError, warn
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
 from sdpdr.model.affine import (
     Affine,
@@ -183,8 +183,8 @@ class Constraint(NamedBlock):
     def __bool__(self) -> NoReturn:
         raise ModelError(
             "a comparison of expressions is a constraint to add to a model, and neither true nor "
-            "false; write numpy.hstack for numpy.array or numpy.r_ of expressions, and write "
-            "a <= x <= b as (a <= x) + (x <= b)."
+            "false; write (a <= x) + (x <= b) for a <= x <= b or `and`, and numpy.hstack for "
+            "numpy.array or numpy.r_ of expressions."
         )
 
     def __repr__(self) -> str:
@@ -212,24 +212,71 @@ def compare(left: Operators, relation: Comparison, right: Any) -> Constraint:
     constraint = Constraint(a.broadcast(shape), relation, b.broadcast(shape))
     if all(found.has_value for found in constraint.parameters().values()):
         constraint.terms()  # so that errors are raised where the comparison is written
+        _warn_of_entries(constraint)
     return constraint
 
 
-def require_finite(left: Any, relation: str, right: Any, *sides: Affine) -> None:
+def _warn_of_entries(constraint: Constraint) -> None:
+    """Warn of ``t * numpy.eye(n) >= C``, which bounds entries and not eigenvalues of C.
+
+    A diagonal matrix, of numbers or expressions, is hardly ever a bound on all entries.
+    """
+    left, relation, right = constraint.left, constraint.relation, constraint.right
+    if relation not in ("<=", ">=") or len(left.shape) != 2 or left.shape[0] != left.shape[1]:
+        return
+    are_diagonal = [_is_diagonal(side) for side in (left, right)]
+    one = left if are_diagonal[0] else right
+    if sum(are_diagonal) == 1 and not _vanishes(one) and is_symmetric(left - right):
+        warn(
+            f"{described(left)} {relation} {described(right)} compares matrices entry by entry; "
+            f"write {relation[0] * 2} if A - B shall be positive semidefinite, or "
+            f"A.ravel() {relation} B.ravel() if entries are meant.",
+            EntrywiseWarning,
+        )
+
+
+def _is_diagonal(matrix: Affine) -> bool:
+    """Whether all entries off the diagonal are zero for all values of the variables."""
+    off = ~np.eye(matrix.shape[0], dtype=bool)
+    return _vanishes(fixed(matrix).picked(matrix.positions()[off]))
+
+
+def _vanishes(expression: Affine) -> bool:
+    """Whether it is zero for all values of its variables."""
+    numbers = fixed(expression)
+    maps = numbers.maps.values()
+    return not np.any(numbers.constant) and not any(a.matrix().count_nonzero() for a in maps)
+
+
+def require_finite(left: Any, relation: str, right: Any, a: Affine, b: Affine) -> None:
     """Raise an error for a comparison with nan or infinity, which quotes it as written.
+
+    Parameters
+    ----------
+    left, relation, right
+        The comparison as it was written.
+    a, b : Affine
+        Its sides.
 
     Raises
     ------
     ModelError
     """
-    constants = np.concatenate([side.constant for side in sides])
+    constants = np.concatenate([a.constant, b.constant])
     wrong = constants[~np.isfinite(constants)]
-    if wrong.size:
-        raise ModelError(
-            f"{described(left)} {relation} {described(right)} has {wrong[0]:g} in it; write "
-            "numbers that are finite, and leave out values without a limit, as in x[known] <= "
-            "b[known]."
-        )
+    if not wrong.size:
+        return
+    written = f"{described(left)} {relation} {described(right)} has {wrong[0]:g} in it"
+    if np.isnan(wrong).any():
+        raise ModelError(f"{written}; write numbers that are finite.")
+    # Infinite bounds that hold anyway are +inf on the larger side and -inf on the smaller one.
+    small, large = (b, a) if relation in (">=", ">>") else (a, b)
+    if relation == "==" or np.any(small.constant == np.inf) or np.any(large.constant == -np.inf):
+        raise ModelError(f"{written}, and no finite value satisfies it; write finite numbers.")
+    raise ModelError(
+        f"{written}, and says nothing there; leave out the comparison, or the values without a "
+        "bound: x[k] <= b[k] for k = numpy.isfinite(b)."
+    )
 
 
 def _require_matrices(a: Affine, relation: str, b: Affine) -> None:

@@ -96,7 +96,7 @@ class AtomCall:
         of: tuple[Affine | str, ...] = (*self.of, *self.shown)
         return Called(self.atom.word, of, sign=self.atom.sign, of_matrices=self.of_matrices)
 
-    def value(self, values: Point) -> float:
+    def total(self, values: Point) -> float:
         """The convex one of the function and its negative, at a point."""
         return self.atom.sign * self.atom.value(self.values.at(values))
 
@@ -323,7 +323,7 @@ class Convex(Curved):
 
     def at(self, values: Point) -> Any:
         """The number that it is at a point."""
-        parts = sum(weight * part.value(values) for _, weight, part in present_parts(self.parts))
+        parts = sum(weight * part.total(values) for _, weight, part in present_parts(self.parts))
         return float(self.affine.at(values)) + self.sign * parts
 
     @property

@@ -159,9 +159,10 @@ def _objective(word: str, function: Any, maximizes: bool) -> Objective:
         _require_finite(word, convex.affine)
         if (convex.sign > 0.0) == maximizes:
             kinds = ("convex", "concave") if convex.sign > 0.0 else ("concave", "convex")
+            other = "minimize" if maximizes else "maximize"
             raise ModelError(
-                f"{word} of a {kinds[0]} function is not a convex program: {word} takes {kinds[1]} "
-                "functions; change its sign."
+                f"{word} of a {kinds[0]} function is not a convex program; {word} a {kinds[1]} "
+                f"function, or {other} this one."
             )
         return Objective(convex, maximizes)
     if not isinstance(function, Operators):

@@ -172,7 +172,7 @@ class Penalized(Curved, NamedBlock):
 
     # -- as a convex function -----------------------------------------------------------------
 
-    def value(self, values: Point) -> float:
+    def total(self, values: Point) -> float:
         """The sum of all penalties at a point."""
         return float(np.sum(self.at(values)))
 
@@ -292,7 +292,7 @@ class Penalized(Curved, NamedBlock):
         if isinstance(bound, Curved):
             require_opposite(self, "<=", bound)
             return self.scalar() <= bound
-        require_finite(self, "<=", bound, self.of._other("<=", bound))
+        require_finite(self, "<=", bound, self.of, self.of._other("<=", bound))
         weighted = self.of * self.weight
         if self.penalty == "absolute":
             known = self.weight if isinstance(self.weight, Affine) else None
