@@ -191,13 +191,18 @@ def atom_of(
         arguments.
     """
     cp = _cvxpy(word)
-    from sdpdr.model.conic.problem import needed_cones
+    from sdpdr.model.conic.refusals import needed_cones
 
     trial = Atom(function, shapes, symmetric, 1.0, more, word=word)
     values = cp.Variable(sum(trial.sizes))
     try:
         count = trial.expressed(values)[0].size
         expression, _ = trial.express(values)
+    except AssertionError as error:  # as cvxpy.perspective raises
+        raise ModelError(
+            f"cvxpy defines {word} for its own variables only; write quad_over_lin(v, t) for the "
+            "perspective of squares, and other functions by atoms of expressions."
+        ) from error
     except (ValueError, TypeError, AttributeError, RuntimeError) as error:
         kinds = ", ".join(map(str, shapes))
         raise ModelError(f"{word} of shapes {kinds}: {error}") from error

@@ -15,7 +15,7 @@ from sdpdr.base.errors import DataError, SdpdrError, UnknownNameError
 from sdpdr.model.conic.flat import read_flat
 from sdpdr.model.conic.interface import OTHER_CONES, ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.labels import final_labels
-from sdpdr.model.conic.problem import needed_cones, refuse
+from sdpdr.model.conic.refusals import needed_cones, refuse
 from sdpdr.solving.over_cones import solve_over_cones
 from sdpdr.solving.solve import solve
 
@@ -93,12 +93,14 @@ class CVXPY(ConicInterface):
             It cannot; cvxpy itself would not say why.
         """
         # Squares in the objective would stay beside cones that only Clarabel takes.
-        self._has_other_cones = any(True for _ in needed_cones(problem_form._problem))
-        if super().can_solve(problem_form):
-            self._problems.add(problem_form._problem)
+        problem = problem_form._problem
+        self._has_other_cones = any(True for _ in needed_cones(problem))
+        # cvxpy would look for a solver of this name when it writes perspectives.
+        if super().can_solve(problem_form) and cp.perspective not in problem.atoms():
+            self._problems.add(problem)
             return True
         try:
-            refuse(problem_form._problem)
+            refuse(problem)
         except SdpdrError as error:
             raise cp.SolverError(f"sdpdr.CVXPY cannot solve this problem: {error}") from error
         return False

@@ -253,6 +253,11 @@ MISTAKES = {
         ModelError,
         r"lambda_max of shapes \(2,\)",
     ),
+    "a perspective": (
+        lambda: atom(cp.perspective, w2, w2[0]),
+        ModelError,
+        r"perspective for its own variables only; write quad_over_lin\(v, t\)",
+    ),
     "softmax below one": (lambda: log_sum_exp(w2) <= 1.0, ModelError, "cannot be bounded"),
 }
 

@@ -13,6 +13,7 @@ k = cp.Variable(integer=True, name="k")
 b = cp.Variable(boolean=True, name="b")
 p = cp.Parameter(name="p")
 z = cp.Variable(name="z")
+s = cp.Variable(nonneg=True, name="s")
 
 REFUSED = [
     (cp.Problem(cp.Minimize(cp.sum(cp.exp(x)))), r"the atom exp needs the exponential cone"),
@@ -39,6 +40,10 @@ REFUSED = [
         r"the constraint 1.0 <= Pnorm\w*\(x, 2\) is to blame",
     ),
     (cp.Problem(cp.Minimize(0)), r"no variables"),
+    (
+        cp.Problem(cp.Minimize(cp.perspective(cp.sum_squares(x), s))),
+        r"the atom perspective.*write cp.quad_over_lin\(x, s\)",
+    ),
 ]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import NotAcceptedError
-from sdpdr.model.conic.problem import needed_cones
+from sdpdr.model.conic.refusals import needed_cones
 from sdpdr.program import Status
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.solution import Solution

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.base.errors import DataTypeError, ModelError, NotAcceptedError
+from sdpdr.base.errors import ModelError, NotAcceptedError
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     KINDS,
@@ -29,6 +29,7 @@ from sdpdr.certify.products import product
 from sdpdr.model.conic.interface import OTHER_CONES, ConesOnly, columns_of, rows_of
 from sdpdr.model.conic.labels import final_labels
 from sdpdr.model.conic.pieces import AUXILIARY
+from sdpdr.model.conic.refusals import refuse_unreadable
 
 
 class _FlatInterface(ConesOnly):
@@ -97,9 +98,10 @@ def flat_problem(problem: Any) -> FlatProblem:
 
     Raises
     ------
-    DataTypeError, NotAcceptedError, ModelError
-        If it is not a problem, cannot be written with cones, or has coefficients that are not
-        finite.
+    DataError, DataTypeError, NotAcceptedError
+        As `refuse_unreadable`.
+    ModelError
+        If a coefficient is not finite.
 
     Examples
     --------
@@ -108,9 +110,7 @@ def flat_problem(problem: Any) -> FlatProblem:
     >>> [kind for kind, *_ in flat.program.parts], flat.maximize
     (['nonnegative', 'exponential', 'exponential'], True)
     """
-    _require_convex(problem)
-    if not problem.variables():
-        raise NotAcceptedError("the problem has no variables, so there is nothing to prove.")
+    refuse_unreadable(problem)
     try:
         data, chain, inverse = problem.get_problem_data(_FlatInterface())
     except cp.SolverError as error:
@@ -119,27 +119,6 @@ def flat_problem(problem: Any) -> FlatProblem:
     steps = list(zip(chain.reductions, inverse, strict=True))[:-1]
     maximize = isinstance(problem.objective, cp.Maximize)
     return FlatProblem(program, maximize, problem, data[names.PARAM_PROB], steps, rows)
-
-
-def _require_convex(problem: Any) -> None:
-    """Raise an error unless it is a convex, continuous problem whose parameters have values."""
-    if not isinstance(problem, cp.Problem):
-        raise DataTypeError(
-            f"expected a cvxpy.Problem; it was given an object of type {type(problem).__name__}."
-        )
-    if problem.is_mixed_integer():
-        raise NotAcceptedError(
-            "the problem has integer variables, and proofs are for continuous ones only: leave out "
-            "integer=True and boolean=True to verify the relaxation."
-        )
-    unset = [p.name() for p in problem.parameters() if p.value is None]
-    if unset:
-        raise NotAcceptedError(f"parameters have no values: set those of {', '.join(unset)}.")
-    if not problem.is_dcp():
-        raise NotAcceptedError(
-            "the problem is not convex by cvxpy's rules: problem.is_dcp() is False. Rewrite it "
-            "with atoms whose curvature fits."
-        )
 
 
 @dataclass(frozen=True, eq=False)

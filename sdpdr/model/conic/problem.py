@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import cvxpy as cp
-import cvxpy.atoms as atoms
 import cvxpy.settings as names
 import numpy as np
 
@@ -16,21 +14,15 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.kept import kept_dual_values, kept_point, kept_value
-from sdpdr.model.conic.labels import LONGEST_LABEL, final_labels
+from sdpdr.model.conic.labels import final_labels
 from sdpdr.model.conic.read import Reading
+from sdpdr.model.conic.refusals import refuse
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 
 # Rounding errors of symmetric parts and of solvers' dual matrices, relative to the largest entry.
 _ROUNDING = 1e-9
-_CONES = {"ExpCone": "exponential", "PowCone3D": "power", "PowConeND": "power"}
-_BEYOND = dict.fromkeys(atoms.EXP_ATOMS, "exponential") | {
-    # cvxpy 1.7 writes all of these with second-order cones, and does not have these lists.
-    atom: "power"
-    for group in ("POWCONE_ATOMS", "POWCONE_ND_ATOMS")
-    for atom in getattr(atoms, group, ())
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,62 +169,3 @@ def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
         program, "_way", _WayBack(problem, chain, inverse, reading, data[names.PARAM_PROB])
     )
     return program
-
-
-def refuse(problem: cp.Problem) -> None:
-    """Raise an error that says why, if a problem has no standard form.
-
-    Raises
-    ------
-    DataError
-        A parameter has no value.
-    NotAcceptedError
-        There are no variables, or integer ones, or the problem is not convex by cvxpy's rules, or
-        needs other cones.
-    """
-    for p in problem.parameters():
-        if p.value is None:
-            raise DataError(f"parameter {p.name()!r} has no value: give it one, then read again.")
-    if not problem.variables():
-        raise NotAcceptedError("the problem has no variables, so there is nothing to decide.")
-    for v in problem.variables():
-        if v.attributes["integer"] or v.attributes["boolean"]:
-            raise NotAcceptedError(
-                f"variable {v.name()!r} is integer: semidefinite programs are continuous; relax it "
-                "to an interval for a bound, or use an integer solver of cvxpy."
-            )
-    if not problem.is_dcp():
-        raise NotAcceptedError(
-            "the problem is not convex by cvxpy's rules (DCP): "
-            f"{_culprit(problem)}; write it so that problem.is_dcp() is true."
-        )
-    for what, kind in needed_cones(problem):
-        raise NotAcceptedError(
-            f"{what} needs the {kind} cone, which no semidefinite program describes exactly: "
-            "problem.solve(solver=sdpdr.CVXPY()) solves it over that cone, with a proof."
-        )
-
-
-def _culprit(problem: cp.Problem) -> str:
-    """A description of the first part of a problem that is not convex by cvxpy's rules."""
-    if not problem.objective.is_dcp():
-        return f"the objective {_shown(problem.objective)} is to blame"
-    worst = next(c for c in problem.constraints if not c.is_dcp())
-    return f"the constraint {_shown(worst)} is to blame"
-
-
-def needed_cones(problem: cp.Problem) -> Iterator[tuple[str, str]]:
-    """Constraints and atoms that need other cones: description, and kind of cone."""
-    for c in problem.constraints:
-        kind = _CONES.get(type(c).__name__)
-        if kind is not None:
-            yield f"the constraint {_shown(c)}", kind
-    for atom in problem.atoms():
-        if atom in _BEYOND:
-            yield f"the atom {atom.__name__}", _BEYOND[atom]
-
-
-def _shown(thing: object) -> str:
-    """The text of an expression, shortened."""
-    text = " ".join(str(thing).split())
-    return text if len(text) <= 2 * LONGEST_LABEL else f"{text[: 2 * LONGEST_LABEL]}…"
