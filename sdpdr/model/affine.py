@@ -27,12 +27,12 @@ from sdpdr.base.errors import (
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.model.operands import (
+    NO_VALUE,
     STRICT,
     NoSuchOperator,
     apply_ufunc,
     described,
     is_two,
-    no_value,
     refused,
 )
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable, VectorVariable
@@ -99,7 +99,10 @@ class Operators(ABC):
     def affine(self) -> Affine:
         """The expression with all of its values."""
 
-    value = no_value
+    @property
+    def value(self) -> Any:
+        """No value: an error says where values are found."""
+        raise AttributeError(NO_VALUE.format(described(self)))
 
     def at(self, values: Mapping[str, Any]) -> Any:
         """Its numbers at a point, in its shape, with the present values of parameters.

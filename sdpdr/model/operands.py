@@ -140,15 +140,10 @@ STRICT = (
 )
 
 
-@property
-def no_value(self: Any) -> NoReturn:
-    """Raise an error that says where values are found, which expressions do not store."""
-    raise AttributeError(
-        f"{described(self)} has no value of its own; write solution[expression], or "
-        "expression.at(values) with values by name."
-    )
-
-
+NO_VALUE = (
+    "{0} has no value of its own; write solution[expression], or expression.at(values) with values "
+    "by name."
+)
 _STRICT = (
     "a strict inequality of {0} and {1} has no closed set of points; write f <= limit. The larger "
     "of two functions is a scalar t with f <= t and g <= t."
@@ -160,7 +155,11 @@ _MATRIX = "{0} is not a matrix, and has no matrix inequality with {1}; write <= 
 class NoSuchOperator:
     """Operators that convex and concave functions do not have; errors say what to write instead."""
 
-    value = no_value
+    @property
+    def value(self) -> Any:
+        """No value: an error says where values are found."""
+        raise AttributeError(NO_VALUE.format(described(self)))
+
     __lt__ = __gt__ = refused(_STRICT)
     __matmul__ = __rmatmul__ = refused(_PRODUCT)
     __rshift__ = __lshift__ = __rrshift__ = __rlshift__ = refused(_MATRIX)
