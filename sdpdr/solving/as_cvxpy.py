@@ -11,18 +11,15 @@ import cvxpy as cp
 import cvxpy.settings as names
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError, SdpdrError, UnknownNameError
+from sdpdr.base.errors import SdpdrError, UnknownNameError
 from sdpdr.model.conic.flat import read_flat
 from sdpdr.model.conic.interface import OTHER_CONES, ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.labels import final_labels
 from sdpdr.model.conic.refusals import needed_cones, refuse
-from sdpdr.solving.over_cones import solve_over_cones
+from sdpdr.solving.over_cones import options_over_cones, solve_over_cones
 from sdpdr.solving.solve import solve
 
 _KNOWN = frozenset(signature(solve).parameters) - {"model"}
-# Options for problems with exponential or power cones, and those that may be ignored there, because
-# all proofs there account for rounding.
-_OVER_CONES, _IDLE = ("tol", "time_limit", "gap_scale"), ("progress", "rigorous", "verbose")
 
 
 class CVXPY(ConicInterface):
@@ -137,7 +134,9 @@ class CVXPY(ConicInterface):
         if any(isinstance(c, OTHER_CONES) for c in data[names.PARAM_PROB].constraints):
             _refuse_squares(data)
             read = read_flat(data, maximize=maximize)
-            answer = solve_over_cones(read.program, maximize=maximize, **_over_cones(options))
+            answer = solve_over_cones(
+                read.program, maximize=maximize, **options_over_cones(options)
+            )
             return GradedAnswer(read, answer, watch.spent)
         labels, variables = _names(solved)
         reading = read_data(data, labels=labels, variables=variables, maximize=maximize)
@@ -163,17 +162,6 @@ def _names(problems: Sequence[cp.Problem]) -> tuple[dict[int, str] | None, dict[
     inverse = problem._cache.inverse_data
     labels = None if inverse is None else final_labels(problem, inverse)
     return labels, {v.id: v.name() for v in problem.variables()}
-
-
-def _over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that have an effect with exponential and power cones; others are refused."""
-    without_effect = [name for name in options if name not in {*_OVER_CONES, *_IDLE}]
-    if without_effect:
-        raise DataError(
-            f"{', '.join(without_effect)} has no effect on problems with exponential or power "
-            f"cones, which Clarabel solves; the options there are {', '.join(_OVER_CONES)}."
-        )
-    return {name: options[name] for name in _OVER_CONES if name in options}
 
 
 def _refuse_unknown(options: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
 from time import monotonic
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,6 +107,22 @@ def _check_skip(requested: PlanOptions) -> None:
         raise DataError("skip has no effect but with solver='auto': leave one of them out.")
 
 
+def is_problem(model: object) -> TypeGuard[cp.Problem]:
+    """Whether it is a problem of cvxpy."""
+    # Whoever has a problem has imported cvxpy, which takes longer than most solves.
+    cvxpy = sys.modules.get("cvxpy")
+    return cvxpy is not None and isinstance(model, cvxpy.Problem)
+
+
+def has_other_cones(model: object) -> TypeGuard[cp.Problem]:
+    """Whether it is a problem of cvxpy that needs exponential or power cones."""
+    if not is_problem(model):
+        return False
+    from sdpdr.model.conic.refusals import needed_cones
+
+    return any(True for _ in needed_cones(model))
+
+
 @overload
 def as_model(model: Model | Block) -> Model: ...
 @overload
@@ -126,9 +142,7 @@ def as_model(model: Any) -> Model | SDP:
         return Model((model,))
     if isinstance(model, (Model, SDP)):
         return model
-    # Whoever has a problem of cvxpy has imported cvxpy, which takes longer than most solves.
-    cvxpy = sys.modules.get("cvxpy")
-    if cvxpy is not None and isinstance(model, cvxpy.Problem):
+    if is_problem(model):
         return from_cvxpy(model)
     raise DataTypeError(
         f"{_shown(model)} is no program: pass a Model, for instance of sdpdr.methods, an SDP, or "

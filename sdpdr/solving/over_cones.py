@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 from time import process_time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import DataError
 from sdpdr.certify.flat import FlatProgram
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.proof_file.flat import sides_of
@@ -21,6 +24,12 @@ from sdpdr.solvers.registry import find
 from sdpdr.solving.answers import versions
 from sdpdr.solving.proofs import AT_LEAST, OF_SOLVER
 
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+# Options for problems with exponential or power cones, and those that may be ignored there, because
+# all proofs there account for rounding.
+_OPTIONS, _IDLE = ("tol", "time_limit", "gap_scale"), ("progress", "rigorous", "verbose")
 _NOTHING = "nothing was proved within the budget"
 _STATUSES = {INFEASIBLE: Status.INFEASIBLE, UNBOUNDED: Status.UNBOUNDED}
 
@@ -102,3 +111,57 @@ def solve_over_cones(
         unfinished=known.is_late and known.status == UNPROVED,
     )
     return replace(solution, status=Status.SOLVED) if solution.certified() else solution
+
+
+def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `sdpdr.solve` that have an effect here; others are refused.
+
+    Raises
+    ------
+    DataError
+    """
+    without_effect = [name for name in options if name not in {*_OPTIONS, *_IDLE}]
+    if without_effect:
+        raise DataError(
+            f"{', '.join(without_effect)} has no effect on problems with exponential or power "
+            f"cones, which Clarabel solves; the options there are {', '.join(_OPTIONS)}."
+        )
+    return {name: options[name] for name in _OPTIONS if name in options}
+
+
+def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
+    """Solve a problem of cvxpy over all of its cones.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+    options : mapping
+        Options of `sdpdr.solve`, those with an effect here.
+
+    Returns
+    -------
+    Solution
+        The values are those of the problem's variables, and the multipliers of its constraints are
+        called ``constraints[0]`` and so on; they have the signs of cvxpy.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> x = cp.Variable(2, name="x")
+    >>> problem = cp.Problem(cp.Maximize(cp.sum(cp.log(x))), [cp.sum(x) <= 2])
+    >>> solution = solve_problem(problem, {"gap_scale": 1.0})
+    >>> solution.status, solution["x"].round(6)
+    (Status.SOLVED, array([1., 1.]))
+    """
+    # These import cvxpy, as whoever has a problem has done.
+    from sdpdr.model.conic.flat import flat_problem
+    from sdpdr.model.conic.kept import as_rows, duals_of, shapes_of, values_of
+
+    flat = flat_problem(problem)
+    known = options_over_cones(options)
+    found = solve_over_cones(flat.program, maximize=flat.maximize, **known)
+    shapes = shapes_of(problem)
+    x = {name: np.asarray(value) for name, value in found.values.items()}
+    values = as_rows(values_of(flat, x["x"]), shapes) if x else {}
+    duals = duals_of(flat, found.duals["z"]) if found.duals else {}
+    return replace(found, values=values, shapes=shapes, duals=duals)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -16,7 +17,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.options import Request, as_model
+from sdpdr.solving.options import Request, as_model, has_other_cones
+from sdpdr.solving.over_cones import solve_problem
 from sdpdr.solving.plan import plan
 
 if TYPE_CHECKING:
@@ -53,7 +55,9 @@ def solve(
     ----------
     model : Model, SDP, Block or cvxpy.Problem
         A problem of cvxpy is read by `sdpdr.from_cvxpy`, and not changed; to store the answer in
-        it, call ``sdpdr.from_cvxpy(problem).give_back(solution)``.
+        it, call ``sdpdr.from_cvxpy(problem).give_back(solution)``. A problem with exponential or
+        power cones is solved by Clarabel, with ``tol``, ``time_limit`` and ``gap_scale``, and
+        proved over these cones; ``problem.solve(solver=sdpdr.CVXPY())`` stores the answer.
     solver : str or Solver, default "auto"
         A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", candidates run
         in turn until an answer is proved to ``tol``: one that fails or uses up its share of the
@@ -141,24 +145,31 @@ def solve(
     >>> sdpdr.from_cvxpy(problem).give_back(solution).status, X.value.shape
     ('optimal', (3, 3))
     """
+    planned: dict[str, Any] = {
+        "via": via,
+        "landmarks": landmarks,
+        "basis": basis,
+        "tol": tol,
+        "time_limit": time_limit,
+        "max_iter": max_iter,
+        "seed": seed,
+        "verbose": verbose,
+    }
+    if has_other_cones(model):
+        rest = {"solver": solver, "form": form, "isolate": isolate, "start": start, "proof": proof}
+        given = {name: one for name, one in {**rest, **planned}.items() if _is_given(name, one)}
+        return solve_problem(model, {**given, "gap_scale": gap_scale})
     model = as_model(model)
     watch = Deadline()
     request = Request(model, isolate, rigorous, gap_scale, start, progress, proof=proof)
     with show_phase(progress, "planning"):
-        chosen = plan(
-            model,
-            solver,
-            form,
-            via=via,
-            landmarks=landmarks,
-            basis=basis,
-            tol=tol,
-            time_limit=time_limit,
-            max_iter=max_iter,
-            seed=seed,
-            verbose=verbose,
-        )
-        return chosen.in_time(request, watch)
+        return plan(model, solver, form, **planned).in_time(request, watch)
+
+
+def _is_given(name: str, value: Any) -> bool:
+    """Whether an option of `solve` differs from its default."""
+    default = signature(solve).parameters[name].default
+    return value is not default and not (isinstance(value, (str, tuple)) and value == default)
 
 
 def solve_step(

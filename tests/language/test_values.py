@@ -287,3 +287,17 @@ def test_options_without_effect_on_other_cones_are_refused():
     problem = cp.Problem(cp.Minimize(cp.sum(cp.exp(v))), [v >= 0])
     with pytest.raises(DataError, match="form has no effect.*tol, time_limit, gap_scale"):
         problem.solve(solver=sdpdr.CVXPY(form="lmi"))
+    with pytest.raises(DataError, match="solver, max_iter has no effect"):
+        sdpdr.solve(problem, "scs", max_iter=3)
+
+
+@pytest.mark.parametrize("name", OTHER_CONES)
+def test_solve_takes_exponential_and_power_cones_too(name):
+    objective, constraints, optimum = OTHER_CONES[name]
+    problem = cp.Problem(objective, constraints)
+    solution = sdpdr.solve(problem)
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(optimum, rel=1e-6)
+    for variable in problem.variables():
+        variable.value = solution[variable.name()]
+    assert max(float(np.max(c.violation())) for c in constraints) <= 1e-8

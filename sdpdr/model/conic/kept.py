@@ -7,7 +7,7 @@ constraints, too; their values are not stored, and are ``nan`` here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import cvxpy as cp
@@ -180,6 +180,21 @@ def values_of(flat: FlatProblem, x: Array) -> dict[str, Array]:
         for v in flat.problem.variables()
         if found.get(v.id) is not None
     }
+
+
+def shapes_of(problem: Any) -> dict[str, tuple[int, ...]]:
+    """Shapes of the variables that a `Solution` keeps as rows, all but symmetric matrices.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+    """
+    return {v.name(): v.shape for v in problem.variables() if not v.is_symmetric() or v.ndim < 2}
+
+
+def as_rows(values: Mapping[str, Array], shapes: Container[str]) -> dict[str, Array]:
+    """Values as a `Solution` keeps them: rows if they have shapes, and symmetric matrices."""
+    return {name: x.ravel() if name in shapes else x for name, x in values.items()}
 
 
 def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:

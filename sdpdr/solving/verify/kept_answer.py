@@ -10,7 +10,14 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.model.conic.flat import FlatProblem
-from sdpdr.model.conic.kept import KeptPoint, kept_multipliers, kept_point, kept_value
+from sdpdr.model.conic.kept import (
+    KeptPoint,
+    as_rows,
+    kept_multipliers,
+    kept_point,
+    kept_value,
+    shapes_of,
+)
 from sdpdr.program.run import Verdict
 from sdpdr.program.solution import Solution
 from sdpdr.solving.verify.given import UNNAMED, Settings, as_claimed
@@ -59,16 +66,11 @@ class KeptAnswer:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the variables that a `Solution` keeps as rows, all but symmetric matrices."""
-        return {
-            v.name(): v.shape
-            for v in self.flat.problem.variables()
-            if not v.is_symmetric() or v.ndim < 2
-        }
+        return shapes_of(self.flat.problem)
 
     def as_rows(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """Values as a `Solution` keeps them: rows, and symmetric matrices."""
-        shapes = self.shapes
-        return {name: x.ravel() if name in shapes else x for name, x in values.items()}
+        return as_rows(values, self.shapes)
 
     @property
     def scale(self) -> float:
