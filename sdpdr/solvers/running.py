@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import NotAcceptedError, SdpdrError
@@ -14,7 +15,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import Outcome, Solver
 from sdpdr.solvers.processes.ends import is_worker
-from sdpdr.solvers.processes.isolate import Task, run_isolated, wait_for_server
+from sdpdr.solvers.processes.isolate import PATIENCE, Task, run_isolated, wait_for_server
 from sdpdr.solvers.processes.native import is_fork_of_native
 from sdpdr.solvers.screen import admit, failure, screen
 
@@ -22,31 +23,37 @@ from sdpdr.solvers.screen import admit, failure, screen
 _PANIC = "PanicException"
 
 
-def runs_apart(solver: Solver, isolate: bool | None) -> bool:
+def runs_apart(solver: Solver, isolate: bool | None, step: float = inf) -> bool:
     """Whether a solver is to run in a worker.
 
     By default where there is a time limit and the code is not ours: set-up, compilation and a
-    long step look at no clock. Also in a fork of a process where native code has computed. A
-    solver that may end the process that it runs in always does. Within a worker nobody needs
-    another.
-    """
-    if is_worker():
-        return bool(isolate)
-    if isolate is not None:
-        return isolate or solver.is_dangerous
-    limited = solver.time_limit is not None
-    native = solver.is_native and (limited or is_fork_of_native())
-    return native or solver.is_dangerous or (limited and not solver.obeys_time_limit)
-
-
-def until_there_is_a_worker(solver: Solver, isolate: bool | None) -> float:
-    """Wait for a worker where a solver is to run in one: seconds the first time, then milliseconds.
+    long step look at no clock. Steps that take no longer than a worker may be late need none.
+    Also in a fork of a process where native code has computed. A solver that may end the process
+    that it runs in always does. Within a worker nobody needs another.
 
     Parameters
     ----------
     solver : Solver
     isolate : bool, optional
         See `sdpdr.solve`.
+    step : float, optional
+        Seconds that a step takes at most, where that is known.
+    """
+    if is_worker():
+        return bool(isolate)
+    if isolate is not None:
+        return isolate or solver.is_dangerous
+    limited = solver.time_limit is not None and step > PATIENCE
+    native = solver.is_native and (limited or is_fork_of_native())
+    return native or solver.is_dangerous or (limited and not solver.obeys_time_limit)
+
+
+def until_there_is_a_worker(solver: Solver, isolate: bool | None, step: float = inf) -> float:
+    """Wait for a worker where a solver is to run in one, which takes seconds the first time.
+
+    Parameters
+    ----------
+    solver, isolate, step : see `runs_apart`
 
     Returns
     -------
@@ -54,12 +61,12 @@ def until_there_is_a_worker(solver: Solver, isolate: bool | None) -> float:
         Seconds waited, which are no solver's.
     """
     watch = Deadline()
-    if runs_apart(solver, isolate):
+    if runs_apart(solver, isolate, step):
         wait_for_server()
     return watch.spent
 
 
-def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
+def run_solver(solver: Solver, task: Task, isolate: bool | None, step: float = inf) -> Outcome:
     """Run a solver here or in a worker, within its time limit.
 
     Parameters
@@ -70,6 +77,8 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
     isolate : bool, optional
         See `sdpdr.solve`. Without it, a solver that obeys its time limit runs here where it cannot
         be sent to another process.
+    step : float, optional
+        See `runs_apart`.
 
     Returns
     -------
@@ -83,7 +92,7 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
     """
     watch, timed = Deadline(), partial(_timed, task, solver.name)
     try:
-        if runs_apart(solver, isolate):
+        if runs_apart(solver, isolate, step):
             try:
                 found = run_isolated(timed, solver.name, solver.time_limit, show=solver.verbose)
             except NotAcceptedError:

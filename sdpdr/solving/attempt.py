@@ -145,7 +145,7 @@ def _solve_reduced(
     sdp: SDP, chosen: Candidate, request: Request, report: Progress | None
 ) -> Solution:
     clock, turn = request.clock, Deadline(chosen.solver.time_limit)
-    apart = runs_apart(chosen.solver, request.isolate)
+    apart = runs_apart(chosen.solver, request.isolate, chosen.step)
     with clock("reduce"):
         # Ours need next to no time to come up with a point and a bound.
         end = _of_preparation(turn, request) if apart else ENDLESS
@@ -157,7 +157,7 @@ def _solve_reduced(
     # A callback cannot follow the solver into a child process.
     follow = None if apart else report
     task = partial(solver.run, reduced.sdp, follow, **given)
-    outcome = run_solver(solver, task, request.isolate)
+    outcome = run_solver(solver, task, request.isolate, chosen.step)
     outcome = screen(reduced.sdp, outcome)
     clock.add(outcome.seconds)
     with clock("lift"):

@@ -68,16 +68,16 @@ class Candidate:
     form : str
     reason : str
         Why it was chosen.
-    ends_by_itself : bool
-        Whether a limit of iterations ends it soon enough, so that it needs no process to be ended
-        in where nobody sets a time limit.
+    step : float
+        Seconds that a step takes at most, where that is known: where steps are short, a limit of
+        iterations or of time is kept without a process that can be ended.
     """
 
     reductions: tuple[Reduction, ...]
     solver: Solver
     form: str
     reason: str
-    ends_by_itself: bool = False
+    step: float = inf
 
     @property
     def is_narrower(self) -> bool:

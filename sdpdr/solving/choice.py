@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -273,13 +274,14 @@ class Choice:
         if sdp is None or kind.as_stored:
             return Candidate(requested.via, solver, form, why)
         is_small, is_clarabel = is_tiny(sdp), kind.name == "clarabel"
-        is_light = is_clarabel and sizes(sdp).block_work <= _LIGHT
-        ends = is_light or (is_small and kind.name == "lowrank")
+        step = sizes(sdp).block_work / _LIGHT if is_clarabel else inf
+        if is_small and kind.name == "lowrank":
+            step = 0.0
         # Clarabel solves a tiny program as it will be proved, on its face and in its units.
         is_free = self.wanted is None and requested.form == "auto"
         as_proved = is_free and is_clarabel and form == "gram" and is_small
         steps = (Dedupe(),) if as_proved else reductions_for(form, sdp)
-        return Candidate((*requested.via, *steps), solver, form, why, ends)
+        return Candidate((*requested.via, *steps), solver, form, why, step)
 
     def _no_way(self, solvers: Mapping[str, type[Solver]]) -> str:
         form, wanted = self.requested.form, self.wanted

@@ -37,6 +37,8 @@ _OPINIONS = 2
 _LONGEST = 600.0
 # Share of a time limit that solvers leave to the proofs of what was found last.
 _PROOFS = 1.0 / 6.0
+# Seconds of a step up to which a limit of iterations ends a candidate soon enough.
+_SOON = 1.0
 # Seconds below which no solver is worth starting.
 _MOMENT = 0.05
 # What reductions and proofs may raise on data that nobody has tried; what solvers raise is an
@@ -117,7 +119,7 @@ class _Turns:
         one = next(waiting, None)
         while one is not None:
             # A candidate that ends soon by itself needs no share, so no other one is looked up.
-            is_free = one.ends_by_itself and not limited
+            is_free = one.step <= _SOON and not limited
             after = None if is_free else next(waiting, None)
             self._take(one, f"candidate {turn}" if turn > 1 else "", is_last=after is None)
             if self._is_enough():
@@ -145,7 +147,7 @@ class _Turns:
         """Run a candidate; an error of its own must not cost the others their turns."""
         request, deadline, words = self.request, self.request.deadline, [turn] * bool(turn)
         if deadline.seconds < inf:
-            deadline.excuse(until_there_is_a_worker(one.solver, request.isolate))
+            deadline.excuse(until_there_is_a_worker(one.solver, request.isolate, one.step))
             words.append(f"{deadline.ahead:.0f} s left")
         share = min(shares(1 if is_last else 2, self._ahead)[0], at_most)
         if share < inf:

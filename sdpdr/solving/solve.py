@@ -94,7 +94,8 @@ def solve(
     isolate : bool, optional
         Run the solver in a worker process (`sdpdr.solvers.processes`), so that a crash of its
         native code is reported rather than suffered; or never do, and let it be late. Default:
-        where a time limit, or its share of the time, is to be kept by code that is not ours.
+        where a time limit, or its share of the time, is to be kept by code that is not ours and
+        whose steps may take long.
         ``sdpa`` always runs in a worker, since it may end the process that it runs in.
     rigorous : bool, default False
         Account for all rounding on both sides, so that they are theorems about the numbers stored
