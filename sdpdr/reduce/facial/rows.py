@@ -41,7 +41,7 @@ def single_rows(
     entries : int, default 1,000,000
         How many entries of rows are read as fractions, which takes some seconds.
     """
-    for rows, e in candidates(faces):
+    for rows, e, y in candidates(faces):
         if (rows.label, e) in seen:
             continue
         # Counted beforehand, on average; no structured map is multiplied out.
@@ -52,11 +52,9 @@ def single_rows(
         entries -= 1 + sum(nnz // m for nnz, m in sizes)
         if entries < 0:
             return
-        for y in (1, -1):
-            proved = single_row(faces, rows, e, y)
-            if proved:
-                yield (rows.label, e, Fraction(y)), proved
-                break
+        proved = single_row(faces, rows, e, y)
+        if proved:
+            yield (rows.label, e, Fraction(y)), proved
 
 
 def single_row(faces: Faces, rows: Rows, e: int, y: int) -> Consequences:
@@ -89,8 +87,8 @@ def is_silent(faces: Faces, rows: Rows, e: int, *, whole: bool) -> bool:
     )
 
 
-def candidates(faces: Faces) -> Iterator[tuple[Rows, int]]:
-    """Rows that may confine something, by their signs at random points of the faces."""
+def candidates(faces: Faces) -> Iterator[tuple[Rows, int, int]]:
+    """Rows that may confine something times 1 or -1, by their signs at random points of faces."""
     sdp = faces.sdp
     stated = {
         r.label
@@ -101,7 +99,8 @@ def candidates(faces: Faces) -> Iterator[tuple[Rows, int]]:
     }
     for r in sdp.rows:
         if r.label not in stated:
-            yield from ((r, int(e)) for e in np.flatnonzero(_may_confine(faces, r)))
+            for y, may in zip((1, -1), _may_confine(faces, r), strict=True):
+                yield from ((r, int(e), y) for e in np.flatnonzero(may))
 
 
 def _null(rows: Rows, name: str) -> sp.csr_array:
@@ -110,10 +109,10 @@ def _null(rows: Rows, name: str) -> sp.csr_array:
     return a.null_vectors(rows.rhs)
 
 
-def _may_confine(faces: Faces, rows: Rows) -> Mask:
-    """Whether rows, or their negatives, are never below zero and limited by at most zero.
+def _may_confine(faces: Faces, rows: Rows) -> tuple[Mask, Mask]:
+    """Whether rows, and their negatives, are never below zero and limited by at most zero.
 
-    A row that takes both signs is one that is neither; values that may be rounding have any sign.
+    Values that may be rounding have any sign.
     """
     rng = np.random.default_rng(0)
     # Upper limits above zero leave room for more than a face.
@@ -135,7 +134,7 @@ def _may_confine(faces: Faces, rows: Rows) -> Mask:
         whole = faces.sdp.evaluate(rows.lhs, anywhere, rows.m) if is_on_face else values
         sizes = np.maximum(sizes, np.abs(whole))
         up, down = up & (values >= -_ROUNDING * sizes), down & (values <= _ROUNDING * sizes)
-    return np.asarray(up | down)
+    return up, down
 
 
 def _square(w: Array) -> Value:
