@@ -89,9 +89,15 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     sizes = np.abs(np.concatenate([a.data for a in matrices]))
     if not np.max(sizes, initial=0.0) >= 2.0**_WIDE * np.min(sizes[sizes > 0.0], initial=np.inf):
         return None
-    entries = sp.coo_array(sp.vstack(matrices))
-    entries.eliminate_zeros()
-    solid = np.abs(entries.data) > _ROUNDING * largest_of_rows(entries.tocsr())[entries.row]
+    stacked = sp.csr_array(sp.vstack(matrices))
+    stacked.eliminate_zeros()
+    largest = largest_of_rows(stacked)
+    entries = stacked.tocoo()
+    below = np.log2(largest[entries.row] / np.abs(entries.data))
+    # Coefficients of a row differ by their units; n of these are tied by n - 1 rows.
+    if (variable.n - 1) * np.max(below) < _WIDE:
+        return None
+    solid = np.abs(entries.data) > _ROUNDING * largest[entries.row]
     if not solid.all() and entries.data.size > entries.shape[0] + variable.n:
         units = _fitted(entries, np.ones(entries.data.size, dtype=bool), variable.n, _EXPLAINED)
         if units is not None:
