@@ -51,7 +51,8 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Effort
-from sdpdr.certify.equations import Gram, UnprovedError
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.inverses import Gram
 from sdpdr.certify.near import UP, Near, evaluated, jacobian, terms_of
 from sdpdr.certify.rounding import TINY, longest_row
 from sdpdr.certify.shrink import Candidate
@@ -235,7 +236,7 @@ class _System:
         if self.b.size:
             _foresee(J[: self.b.size], effort)
         gram = Gram(J, np.ones(J.shape[1]), errors if errors.nnz else None)
-        if not gram.least > 0.0:
+        if not gram.shows:
             raise UnprovedError(_DEPENDENT)
         sigma, kappa = float(np.sqrt(gram.least)) * (1.0 - 1e-12), self._curvature(gram.units)
         start, moved, last = self.points, 0.0, np.inf

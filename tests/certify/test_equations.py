@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.right_inverse import RightInverse
+from sdpdr.certify.inverses import Gram, Orthogonal
 from sdpdr.certify.rounding import are_positive_definite, inner, residual
 
 
@@ -152,11 +152,21 @@ def test_rows_next_to_each_other_are_solved_within_the_radius(apart):
     assert radius.max() < 1e-2
 
 
-def test_a_right_inverse_shows_nothing_of_dependent_or_rounded_rows():
+@pytest.mark.parametrize("kind", [Gram, Orthogonal])
+def test_an_inverse_shows_nothing_of_dependent_or_rounded_rows(kind):
     rows = sp.csr_array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
-    assert not RightInverse(rows, np.ones(3)).shows
-    assert not RightInverse(sp.csr_array(np.ones((3, 2))), np.ones(2)).shows
-    apart = sp.csr_array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0 + 1e-9]])
-    assert RightInverse(apart, np.ones(3)).shows
-    radii = sp.csr_array(np.full((2, 4), 1e-9))
-    assert not RightInverse(apart, np.ones(3), radii).shows
+    assert not kind(rows, np.ones(3)).shows
+    assert not kind(sp.csr_array(np.ones((3, 2))), np.ones(2)).shows
+    apart = sp.csr_array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0 + 1e-5]])
+    assert kind(apart, np.ones(3)).shows
+    assert not kind(apart, np.ones(3), sp.csr_array(np.full((2, 4), 1e-5))).shows
+    assert kind(apart, np.ones(3), sp.csr_array(np.full((2, 4), 1e-14))).shows
+
+
+@pytest.mark.parametrize("kind", [Gram, Orthogonal])
+def test_entries_whose_squares_vanish_move_as_well(kind):
+    E, f = sp.csr_array([[1.0, 1e-170]]), np.array([2.0])
+    solver = kind(E, np.array([1.0, 1.0]))
+    radius = solver.radius(np.zeros(2), f)
+    exact = nearest(E.toarray(), f, np.zeros(2), np.ones(2))
+    assert all(abs(x) <= Fraction(r) for x, r in zip(exact, radius, strict=True))

@@ -1,0 +1,228 @@
+r"""How near an exact solution of independent equations lies to a point: two proofs of one shape.
+
+In a metric D, a correction of y onto E y = f is :math:`D^{1/2} R (f - E y)`, with R a right inverse
+of :math:`M = E D^{1/2}`. Whatever rounding makes of y, an exact solution lies within
+
+.. math::  |\Delta_j| \le D_j^{1/2}\, |R_{j \cdot}|_2\, |f - E y|_2
+
+of it, entry by entry. Nothing that was factorized is trusted: the residual is enclosed, and the
+lengths of the rows of an exact R have a proved bound. Two matrices R are known:
+
+`Gram`: :math:`R = M^T (M M^T)^{-1}`, with :math:`|R_{j \cdot}| \le |M_{\cdot j}| / \lambda`, where
+:math:`\lambda` is proved to be no more than the smallest eigenvalue of the Gram matrix. Sparse
+equations stay sparse.
+
+`Orthogonal`: :math:`R (M R)^{-1}` for an R of a dense orthogonal factorization, for which
+:math:`|I - M R| \le \epsilon < 1` is proved, so that its rows grow by :math:`1 / (1 - \epsilon)` at
+most. The Gram matrix squares the condition of the equations; this does not.
+
+References
+----------
+Rump, "Verification methods: rigorous results using floating-point arithmetic", Acta Numerica 19,
+2010.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from sdpdr.base.arrays import Array, Matrix, scaled
+from sdpdr.certify.rounding import TINY, longest_row, residual
+from sdpdr.linalg.magnitudes import largest_of_rows
+from sdpdr.linalg.rounding import gamma, near_powers
+from sdpdr.linalg.verified import is_verified_positive
+
+# Corrections of a point.
+_CORRECTIONS = 4
+# Covers the roundings of bounds that are computed themselves.
+_UP = 1.01
+# Share of an estimate of the smallest eigenvalue that is proved: what is twice as large as that is
+# gone after so many steps of the inverse iteration.
+_SHARE, _POWER_STEPS = 0.5, 12
+# Added to a unit diagonal before it is factorized.
+_JITTER = 1e-14
+# Share of filled entries from which a dense factorization takes less time.
+_FILLED, _SMALL = 0.1, 300
+# Multiplications for which dense matrices are formed: about a second.
+_MOST = 1e10
+
+
+class Inverse(ABC):
+    """A right inverse of E in units that suit its rows.
+
+    Parameters
+    ----------
+    E : sparse array of shape (m, n)
+    D : array of shape (n,)
+        Squared sizes by which entries may move.
+    data : sparse array of shape (m, n + 1), optional
+        Radii of the numbers of E and, last, of f.
+
+    Attributes
+    ----------
+    units : array of shape (m,)
+        Powers of two that the equations are multiplied by.
+    shows : bool
+        Whether the rows are proved to be independent.
+    """
+
+    shows = False
+
+    def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
+        sizes = np.asarray(E.multiply(E) @ D).ravel()
+        self.units = 1.0 / near_powers(np.sqrt(np.maximum(sizes, 1e-280)))
+        self._E, self._D, self._root = scaled(E, self.units), D, np.sqrt(D)
+        self._data = None if data is None else scaled(data, self.units)
+
+    @abstractmethod
+    def _step(self, missed: Array) -> Array:
+        """The correction that makes up for a residual, up to rounding."""
+
+    @property
+    @abstractmethod
+    def _reach(self) -> Array:
+        """No less than how far entries move for a residual of length one."""
+
+    def nearest(self, y: Array, f: Array) -> Array:
+        """The solution next to y, up to rounding."""
+        for _ in range(_CORRECTIONS if f.size else 0):
+            y = y + self._step(residual(self.units * f, self._E, y)[0])
+        return y
+
+    def radius(self, y: Array, f: Array) -> Array:
+        """Within this of y, entry by entry, lies an exact solution."""
+        missed, around = residual(self.units * f, self._E, y, data=self._data)
+        apart = _lengths((np.abs(missed) + around)[None])[0]
+        # Products may underflow.
+        moves = (self._reach > 0.0) & (apart > 0.0)
+        return np.asarray(_UP * self._reach * apart + TINY * moves)
+
+
+class Gram(Inverse):
+    """By the Gram matrix M M^T, whose smallest eigenvalue is at least ``least``.
+
+    Examples
+    --------
+    >>> E = sp.csr_array([[3.0, 4.0]])
+    >>> near = Gram(E, np.ones(2))
+    >>> near.shows, bool(0.0 < near.least <= 25.0 * near.units[0] ** 2)
+    (True, True)
+    """
+
+    def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
+        super().__init__(E, D, data)
+        self._m = E.shape[0]
+        half = scaled(self._E, columns=self._root)
+        M = sp.csc_array(half @ half.T)
+        size = abs(half)
+        # Rounding of products and of both roots.
+        self._error = sp.csr_array(
+            sp.csr_array(size @ size.T) * float(gamma(longest_row(half) + 4))
+        )
+        if self._data is not None:
+            far = scaled(self._data[:, :-1], columns=self._root)
+            moved = sp.csr_array(far @ size.T)
+            self._error = sp.csr_array(self._error + _UP * (moved + moved.T + far @ far.T))
+        self.least, self.shows = np.inf, True
+        if not self._m:
+            return
+        self._is_dense = self._m <= _SMALL or M.nnz > _FILLED * self._m**2
+        self._M = M.toarray() if self._is_dense else M
+        self._solve = self._factorized()
+        self.least = self._smallest()
+        self.shows = bool(self.least > 0.0)
+
+    def _factorized(self) -> Callable[[Array], Array]:
+        """What solves with the matrix, nearly; nothing depends on how nearly."""
+        try:
+            if self._is_dense:
+                factor = sl.cho_factor(self._M + _JITTER * np.eye(self._m), check_finite=False)
+                return lambda v: sl.cho_solve(factor, v, check_finite=False)
+            return spl.splu(sp.csc_array(self._M + _JITTER * sp.eye_array(self._m))).solve
+        except (np.linalg.LinAlgError, RuntimeError):
+            return lambda v: np.full(self._m, np.nan)
+
+    def _smallest(self) -> float:
+        """A proved lower bound on the smallest eigenvalue, or zero."""
+        v = np.random.default_rng(0).normal(size=self._m)
+        for _ in range(_POWER_STEPS):
+            v = self._solve(v)
+            v = v / np.linalg.norm(v)
+        guess = float(v @ (self._M @ v))
+        if not np.isfinite(guess):
+            return 0.0
+        radius = self._error.toarray() if self._is_dense else self._error
+        least = _SHARE * guess
+        eye = np.eye(self._m) if self._is_dense else sp.eye_array(self._m, format="csc")
+        # The difference is rounded once more, on the diagonal.
+        around = radius + 2.0**-52 * (float(abs(self._M).max()) + least) * eye
+        is_proved = least > 0.0 and is_verified_positive(self._M - least * eye, around)
+        return least if is_proved else 0.0
+
+    def _step(self, missed: Array) -> Array:
+        return np.asarray(self._D * (self._E.T @ self._solve(missed)))
+
+    @cached_property
+    def _reach(self) -> Array:
+        size = abs(self._E)
+        if self._data is not None:
+            size = sp.csr_array(size + self._data[:, :-1])
+        return np.asarray(self._D * _lengths(sp.csr_array(size.T)) / self.least)
+
+
+class Orthogonal(Inverse):
+    """By an orthogonal factorization of M, up to some size.
+
+    Examples
+    --------
+    >>> E = sp.csr_array([[1.0, 1.0], [1.0, 1.0 + 1e-9]])
+    >>> near = Orthogonal(E, np.ones(2))
+    >>> near.shows, bool(near.radius(np.zeros(2), np.zeros(2)).max() == 0.0)
+    (True, True)
+    """
+
+    def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
+        super().__init__(E, D, data)
+        m, n = E.shape
+        if m > n or float(m) * m * n > _MOST:
+            return
+        M = self._E.toarray() * self._root
+        try:
+            Q, T = sl.qr(M.T, mode="economic", check_finite=False)
+            self._R = np.array(sl.solve_triangular(T, Q.T, check_finite=False).T)
+        except np.linalg.LinAlgError:
+            return
+        # What no equation sees stays where it is.
+        self._R[~np.any(M, axis=0)] = 0.0
+        size = np.abs(M) @ np.abs(self._R)
+        # Products, their sum, and the rounding of M itself.
+        far = np.abs(np.eye(m) - M @ self._R) + float(gamma(n + 6)) * (size + np.eye(m))
+        if self._data is not None:
+            far = far + _UP * ((self._data[:, :-1] * self._root) @ np.abs(self._R))
+        self._epsilon = _UP * float(np.sqrt(far.sum(axis=0).max() * far.sum(axis=1).max()))
+        self.shows = self._epsilon < 1.0
+
+    def _step(self, missed: Array) -> Array:
+        return np.asarray(self._root * (self._R @ missed))
+
+    @cached_property
+    def _reach(self) -> Array:
+        return np.asarray(self._root * _lengths(self._R) / (1.0 - self._epsilon))
+
+
+def _lengths(rows: Matrix) -> Array:
+    """Lengths of rows, in units in which squares do not underflow, and a little more."""
+    largest = largest_of_rows(rows)
+    unit = np.where(largest > 0.0, near_powers(np.where(largest > 0.0, largest, 1.0)), 1.0)
+    if sp.issparse(rows):
+        squares = scaled(sp.csr_array(rows), 1.0 / unit).power(2).sum(axis=1)
+    else:
+        squares = np.square(rows / unit[:, None]).sum(axis=1)
+    return np.asarray(1.001 * unit * np.sqrt(squares))
