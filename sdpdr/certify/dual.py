@@ -32,7 +32,6 @@ def dual_program(program: FlatProgram) -> tuple[FlatProgram, Array]:
     Parameters
     ----------
     program : FlatProgram
-        With exact numbers.
 
     Returns
     -------
@@ -43,7 +42,7 @@ def dual_program(program: FlatProgram) -> tuple[FlatProgram, Array]:
     Raises
     ------
     UnprovedError
-        If a cone is not its own dual.
+        If a cone is not its own dual, or numbers of the program are rounded.
 
     Examples
     --------
@@ -53,11 +52,12 @@ def dual_program(program: FlatProgram) -> tuple[FlatProgram, Array]:
     >>> dual.c.tolist(), dual.E.toarray().tolist(), dual.f.tolist()
     ([-1.0], [[-1.0]], [-1.0])
     """
+    kinds = {part.kind for part in program.parts}
+    if not (program.around.is_exact and kinds <= {NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE}):
+        raise UnprovedError("the box around the multipliers leaves the cone")
     m, k = program.f.size, program.b.size
     units, pieces = np.ones(m + k), list[Piece]()
     for part in program.parts:
-        if part.kind not in (NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE):
-            raise UnprovedError("the box around the multipliers leaves the dual cone")
         if part.kind == SEMIDEFINITE:
             j, i = np.tril_indices(int(part.size))
             units[m + part.rows] = np.where(i == j, 1.0, 2.0)

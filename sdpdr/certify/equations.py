@@ -59,19 +59,18 @@ class Equations:
             raise UnprovedError("an equation reads 0 = 1")
         self._E, self._f, self._data, self._vague = E, f, data, vague > 0.0
         kept = self._set_aside(D, np.flatnonzero(~empty))
-        near = self._solver(kept, D)
-        if near is None:
+        self._solver = self._inverse(kept, D)
+        if kept.size and self._solver is None:
             kept = self._independent(kept, D)
-            near = self._solver(kept, D)
-            if near is None:
+            self._solver = self._inverse(kept, D)
+            if self._solver is None:
                 raise UnprovedError("equations are dependent to about rounding")
-        self._near = near
         self._right, self._kept = f[kept], kept
         self._alone = E[self._own], f[self._own], self._radii(self._own)
 
-    def _solver(self, rows: Index, D: Array) -> Inverse | None:
-        """What solves the equations of some rows; None where they are not shown independent."""
-        for kind in (Gram, Orthogonal):
+    def _inverse(self, rows: Index, D: Array) -> Inverse | None:
+        """What solves some rows; None where there are none, or they are not shown independent."""
+        for kind in (Gram, Orthogonal) if rows.size else ():
             inverse = kind(self._E[rows], D, self._radii(rows))
             if inverse.shows:
                 return inverse
@@ -137,8 +136,10 @@ class Equations:
         """
         y = np.array(y, dtype=float)
         y[self._zero] = 0.0
-        y = self._near.nearest(y, self._right)
-        radius = self._near.radius(y, self._right)
+        radius = np.zeros_like(y)
+        if self._solver is not None:
+            y = self._solver.nearest(y, self._right)
+            radius = self._solver.radius(y, self._right)
         radius[self._zero] = 0.0
         if not np.all(np.isfinite(radius)) or not np.all(np.isfinite(y)):
             raise UnprovedError("equations are not solved near the point")

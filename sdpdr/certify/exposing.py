@@ -35,7 +35,7 @@ from sdpdr.certify.flat import (
 )
 from sdpdr.certify.margin import Oracle, margin
 from sdpdr.certify.products import below, beside, rounded
-from sdpdr.certify.proof import Proof
+from sdpdr.certify.proof import bound_proof, value_proof
 
 # What interior-point methods at 1e-8 leave of entries that are zero, beside the largest one: the
 # square root of 1e-8 for each step that facial reduction takes (Sturm, "Error bounds for linear
@@ -363,10 +363,9 @@ def _verified(small: FlatProgram, found: Answer, side: str, *, strictly: bool) -
 
     One that exposes a face is inside of its own: on the boundary it exposes less.
     """
-    proof = Proof(small, found.s, found.z)
     if side == PRIMAL:
-        return proof.bound(found.z, strictly=strictly).at
-    return proof.value(found.x, strictly=strictly).at
+        return bound_proof(small, found.z).near(found.z, strictly=strictly).at
+    return value_proof(small, found.s).near(found.x, strictly=strictly).at
 
 
 def _on_faces(

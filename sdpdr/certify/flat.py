@@ -84,6 +84,11 @@ class Around(NamedTuple):
         """Radii of costs."""
         return 0.0 if self.c is None else self.c
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether no number is rounded."""
+        return all(radii is None for radii in self)
+
 
 EXACT = Around()
 

@@ -60,6 +60,7 @@ class Inverse(ABC):
     Parameters
     ----------
     E : sparse array of shape (m, n)
+        At least one row.
     D : array of shape (n,)
         Squared sizes by which entries may move.
     data : sparse array of shape (m, n + 1), optional
@@ -92,7 +93,7 @@ class Inverse(ABC):
 
     def nearest(self, y: Array, f: Array) -> Array:
         """The solution next to y, up to rounding."""
-        for _ in range(_CORRECTIONS if f.size else 0):
+        for _ in range(_CORRECTIONS):
             y = y + self._step(residual(self.units * f, self._E, y)[0])
         return y
 
@@ -130,9 +131,6 @@ class Gram(Inverse):
             far = scaled(self._data[:, :-1], columns=self._root)
             moved = sp.csr_array(far @ size.T)
             self._error = sp.csr_array(self._error + _UP * (moved + moved.T + far @ far.T))
-        self.least, self.shows = np.inf, True
-        if not self._m:
-            return
         self._is_dense = self._m <= _SMALL or M.nnz > _FILLED * self._m**2
         self._M = M.toarray() if self._is_dense else M
         self._solve = self._factorized()

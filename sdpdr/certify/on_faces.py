@@ -12,7 +12,7 @@ from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import Answer, Behind
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
 from sdpdr.certify.margin import inside, margin
-from sdpdr.certify.proof import Proof
+from sdpdr.certify.proof import bound_proof, value_proof
 from sdpdr.certify.reduced import reduced, refuted
 
 if TYPE_CHECKING:
@@ -85,12 +85,12 @@ class OnFaces:
         except MISSED as why:
             self._known.notes.append(f"{side} margin: {why}")
             return False
-        program, (x, s, z, _) = kernel.program, kernel.answer
+        program, answer = kernel.program, kernel.answer
         if side == PRIMAL:
-            proof = Proof(program, program.b - program.A @ y, z)
-            return kernel.attempt(VALUE, x, "a point towards the largest margin", proof, y)
+            proof = value_proof(program, program.b - program.A @ y)
+            return kernel.attempt(proof, answer.x, "a point towards the largest margin", y)
         how = "multipliers towards the largest margin"
-        return kernel.attempt(BOUND, z, how, Proof(program, s, y), y)
+        return kernel.attempt(bound_proof(program, y), answer.z, how, y)
 
     def _is_refuted(
         self, side: str, status: str, most: int = 4, claimed: Answer | None = None

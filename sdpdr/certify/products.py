@@ -147,6 +147,24 @@ def rounded(
     return found, added(around, size @ radius * (1.0 + gamma(terms + 2)))
 
 
+def exact_residual(b: Array, A: Matrix, x: Array) -> tuple[Array, Array]:
+    """``b - A x``, each number rounded once, and radii, which are zero where nothing was rounded.
+
+    Raises
+    ------
+    ArithmeticError
+        If errors of products could underflow.
+
+    Examples
+    --------
+    >>> exact_residual(np.array([0.5]), sp.csr_array([[0.1, 3.0]]), np.array([0.0, 0.25]))
+    (array([-0.25]), array([0.]))
+    """
+    found, around = product(beside(A, b), sp.csr_array(np.append(-x, 1.0)[:, None]))
+    radius = np.zeros(b.size) if around is None else around.toarray().ravel()
+    return found.toarray().ravel(), radius
+
+
 def beside(A: Matrix, b: Array) -> sp.csr_array:
     """A with one more column."""
     return sp.csr_array(sp.hstack([A, sp.csr_array(np.asarray(b)[:, None])]))

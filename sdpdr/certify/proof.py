@@ -2,12 +2,14 @@ r"""The two proofs, which are one statement.
 
 *Near y lies an exact solution of* :math:`E y = f`, *and all of the box around it maps into the
 cone.* For a value, y is the point, and the equations are those of the program; for a bound, y is
-the multipliers, and the equations are those of the dual.
+the multipliers, and the equations are those of the dual. `value_proof` and `bound_proof` say what
+the statement is made of; `Statement` proves it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -19,7 +21,9 @@ from sdpdr.certify.cones import Cone
 from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import FlatProgram
-from sdpdr.certify.rounding import TINY, exact_residual, inner, residual
+from sdpdr.certify.knowledge import BOUND, VALUE
+from sdpdr.certify.products import below, exact_residual
+from sdpdr.certify.rounding import TINY, inner, residual
 from sdpdr.certify.stretched import Stretched
 from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 
@@ -27,6 +31,8 @@ from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 _WIDER = 2.0**-40
 # Shares of the way to a point inside, of which the least is taken that verifies.
 _SHARES = 10.0 ** np.arange(-9.0, -0.5)
+# The middle of a box, and its radius.
+Box = tuple[Array, Array]
 
 
 class Proved(NamedTuple):
@@ -47,6 +53,213 @@ class Proved(NamedTuple):
     is_deep: bool = True
 
 
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """What proves one side of a program; equations are factorized once, in a metric of sizes.
+
+    Attributes
+    ----------
+    side : {"value", "bound"}
+    is_exact : bool
+        Whether no number of the program is rounded itself.
+    E, f : sparse array, array
+        The equations.
+    radii : sparse array or None
+        Those of the numbers of E and, last, of f.
+    squares : array
+        Squared sizes by which the entries of y may move.
+    cost, radii_of_cost : arrays
+        What is to be small: the number itself, or minus the number.
+    box : callable
+        What the cones see of the box around y.
+    contain : callable
+        Whether all of that lies in them.
+    itself : callable
+        What the cones see of y, without rounding where it is a double.
+    stretched : callable
+        The largest cost next to y, in the metric of its own matrices.
+    """
+
+    side: str
+    is_exact: bool
+    E: sp.csr_array
+    f: Array
+    radii: sp.csr_array | None
+    squares: Array
+    cost: Array
+    radii_of_cost: Array | float
+    box: Callable[[Array, Array], Box]
+    contain: Callable[[Array, Array], bool]
+    itself: Callable[[Array], Box]
+    stretched: Callable[[Array], float]
+
+    @cached_property
+    def _equations(self) -> Equations:
+        return Equations(self.E, self.f, self.squares, self.radii)
+
+    @property
+    def _what(self) -> str:
+        return "the point" if self.side == VALUE else "the multipliers"
+
+    def _proved(self, cost: float, y: Array) -> Proved:
+        return Proved(cost if self.side == VALUE else -cost, y)
+
+    def near(self, y: Array, *, in_box: bool = False, strictly: bool = False) -> Proved:
+        """The number next to y; only if a box around it is in the cones, if asked so.
+
+        ``strictly`` asks for a box inside of the cones, where no point of the boundary is.
+
+        Raises
+        ------
+        UnprovedError
+        """
+        y, radius = self._equations.near(y)
+        middle, around = self.box(y, radius)
+        if self.contain(middle, _beyond(around) if strictly else around):
+            return self._proved(inner(self.cost, y, radius, self.radii_of_cost)[1], y)
+        if in_box or strictly:
+            raise UnprovedError(f"the box around {self._what} leaves the cone")
+        return self._proved(self.stretched(y), y)
+
+    def at(self, y: Array) -> Proved:
+        """The number of y itself, where it satisfies all equations exactly, and lies in the cones.
+
+        Raises
+        ------
+        UnprovedError
+        ArithmeticError
+            If errors of products could underflow.
+        """
+        if not self.is_exact:
+            raise UnprovedError("numbers of the program are rounded themselves")
+        if not self.contain(*self.itself(y)):
+            raise UnprovedError(f"the cone does not hold {self._what} as given")
+        if any(np.any(part) for part in exact_residual(self.f, self.E, y)):
+            raise UnprovedError("equations do not hold exactly")
+        return self._proved(inner(self.cost, y)[1], y)
+
+    def towards(self, y: Array, inside: Array, most: float = 1.0) -> Proved:
+        """The number of ``inside``, or of y moved towards it as little as can be verified.
+
+        What is moved is to be proved by a box, which takes less time than a metric.
+
+        Parameters
+        ----------
+        y, inside : arrays
+            y is of use where it costs less than ``inside``.
+        most : float, default 1
+            Share of the way that is worth a proof; below one, ``inside`` itself is none.
+
+        Raises
+        ------
+        UnprovedError
+            If not even ``inside`` is proved.
+        """
+        if most < 1.0:
+            return self.near(y + most * (inside - y))
+        try:
+            best = self.near(inside, in_box=True)
+        except UnprovedError:
+            # Nearer to the boundary no box is inside of the cone either.
+            return self.near(inside)._replace(is_deep=False)
+        low, high = 0, len(_SHARES)
+        is_better = self.cost @ y < self.cost @ inside
+        while low < high and is_better:
+            middle = (low + high) // 2
+            try:
+                best = self.near(y + _SHARES[middle] * (inside - y), in_box=True)
+                high = middle
+            except UnprovedError:
+                low = middle + 1
+        return best._replace(is_deep=not is_better or high < len(_SHARES))
+
+
+def value_proof(program: FlatProgram, s: Array) -> Statement:
+    """A proof of values near points x, whose slack ``b - A x`` lies in the cones.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    s : array of shape (k,)
+        Slack of one of them, which tells sizes.
+
+    Examples
+    --------
+    >>> from sdpdr.certify.flat import NONNEGATIVE, Piece, build
+    >>> above_one = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), -np.ones(1))
+    >>> program = build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [above_one])
+    >>> proof = value_proof(program, np.ones(1))
+    >>> proof.near(np.array([2.0])).at, bool(0.0 <= proof.at(np.ones(1)).number - 1.0 < 1e-14)
+    (array([2.]), True)
+    """
+    A, around = program.A, program.around
+    with np.errstate(over="ignore"):  # of entries that must not move at all
+        scale = 1.0 / program.each(_sizes, s)
+        D = 1.0 / np.maximum(A.multiply(A).T @ scale, 1e-100)
+    # Entries that no cone sees move as the freest of the others do.
+    D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
+    return Statement(
+        side=VALUE,
+        is_exact=around.is_exact,
+        E=program.E,
+        f=program.f,
+        radii=around.E,
+        squares=D,
+        cost=program.c,
+        radii_of_cost=around.cost,
+        box=lambda x, radius: residual(program.b, A, x, radius, around.A),
+        contain=program.contain,
+        itself=lambda x: exact_residual(program.b, A, x),
+        stretched=lambda x: Stretched(program, x, np.sqrt(D)).value(),
+    )
+
+
+def bound_proof(program: FlatProgram, z: Array) -> Statement:
+    """A proof of bounds near multipliers of equations and cones, the latter in the dual cones.
+
+    Parameters
+    ----------
+    program : FlatProgram
+    z : array of shape (m + k,)
+        Multipliers that tell sizes.
+    """
+    m = program.f.size
+    free = np.full(m, np.square(max(1.0, float(np.max(np.abs(z), initial=0.0)))))
+    D = np.concatenate([free, program.each(lambda cone, v: _sizes(cone, v, dual=True), z[m:])])
+    radii, radii_of_cost = _radii_of_dual(program)
+
+    def stretched(y: Array) -> float:
+        dual, units = dual_program(program)
+        return Stretched(dual, y / units, np.sqrt(D) / units).value()
+
+    return Statement(
+        side=BOUND,
+        is_exact=program.around.is_exact,
+        E=sp.csr_array(sp.vstack([program.E, program.A]).T),
+        f=-program.c,
+        radii=radii,
+        squares=D,
+        cost=np.concatenate([program.f, program.b]),
+        radii_of_cost=radii_of_cost,
+        box=lambda y, radius: (y[m:], radius[m:]),
+        contain=program.dual_contain,
+        itself=lambda y: (y[m:], np.zeros(y.size - m)),
+        stretched=stretched,
+    )
+
+
+def _radii_of_dual(program: FlatProgram) -> tuple[sp.csr_array | None, Array | float]:
+    """Radii of the equations of the dual, and of its cost: the right sides of the program."""
+    around, n = program.around, program.c.size
+    if around.is_exact:
+        return None, 0.0
+    rows = below([(around.E, program.f.size), (around.A, program.b.size)], n + 1)
+    if rows is None:
+        rows = sp.csr_array((program.f.size + program.b.size, n + 1))
+    costs = sp.csr_array(np.reshape(np.zeros(n) + around.cost, (n, 1)))
+    return sp.csr_array(sp.hstack([rows[:, :n].T, costs])), rows[:, [-1]].toarray().ravel()
+
+
 def _sizes(cone: Cone, v: Array, *, dual: bool = False) -> Array:
     """The metric of small corrections: sizes of entries times that of their copy."""
     if isinstance(cone, Semidefinite):
@@ -60,182 +273,6 @@ def _sizes(cone: Cone, v: Array, *, dual: bool = False) -> Array:
     return np.repeat(largest**2, cone.dim, axis=1)
 
 
-class Proof:
-    """Both proofs for a program; equations are factorized once, in a metric of sizes.
-
-    Parameters
-    ----------
-    program : FlatProgram
-    s : array of shape (k,)
-        Slack of a point that is to be proved feasible.
-    z : array of shape (m + k,)
-        Multipliers of equations and cones that are to prove a bound.
-    """
-
-    def __init__(self, program: FlatProgram, s: Array, z: Array) -> None:
-        self._program, self._s, self._z = program, s, z
-
-    @cached_property
-    def _primal(self) -> Equations:
-        program, A = self._program, self._program.A
-        scale = program.each(_sizes, self._s)
-        with np.errstate(over="ignore"):  # of entries that must not move at all
-            D = 1.0 / np.maximum(A.multiply(A).T @ (1.0 / scale), 1e-100)
-        # Entries that no cone sees move as the freest of the others do.
-        D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
-        self._steps = np.sqrt(D)
-        return Equations(program.E, program.f, D, program.around.E)
-
-    @cached_property
-    def _dual(self) -> Equations:
-        program, m = self._program, self._program.f.size
-        scale = program.each(lambda cone, v: _sizes(cone, v, dual=True), self._z[m:])
-        free = np.full(m, np.square(max(1.0, float(np.max(np.abs(self._z), initial=0.0)))))
-        E = sp.csr_array(sp.vstack([program.E, program.A]).T)
-        data, D = _of_dual(program), np.concatenate([free, scale])
-        self._dual_steps = np.sqrt(D)
-        return Equations(E, -program.c, D, data)
-
-    def value(self, x: Array, *, in_box: bool = False, strictly: bool = False) -> Proved:
-        """A value that is attained next to x; only if a box around it is in the cone, if asked so.
-
-        ``strictly`` asks for a box inside of the cone, where no point of the boundary is.
-
-        Raises
-        ------
-        UnprovedError
-        """
-        program, around = self._program, self._program.around
-        x, radius = self._primal.near(x)
-        slack, box = residual(program.b, program.A, x, radius, around.A)
-        if not program.contain(slack, _beyond(box) if strictly else box):
-            if in_box or strictly:
-                raise UnprovedError("the box around the point leaves the cone")
-            return Proved(Stretched(program, x, self._steps).value(), x)
-        return Proved(inner(program.c, x, radius, around.cost)[1], x)
-
-    def value_at(self, x: Array) -> Proved:
-        """The value of x itself, where it satisfies all equations exactly, and lies in the cone.
-
-        Raises
-        ------
-        UnprovedError
-        """
-        program = self._program
-        _require_exact(program, program.f, program.E, x)
-        if not program.contain(*exact_residual(program.b, program.A, x)):
-            raise UnprovedError("the point itself leaves the cone")
-        return Proved(inner(program.c, x)[1], x)
-
-    def bound_at(self, z: Array) -> Proved:
-        """The bound by z itself, where it satisfies all equations of the dual exactly.
-
-        Raises
-        ------
-        UnprovedError
-        """
-        program, cones = self._program, z[self._program.f.size :]
-        E = sp.csr_array(sp.vstack([program.E, program.A]).T)
-        _require_exact(program, -program.c, E, z)
-        if not program.dual_contain(cones, np.zeros(cones.size)):
-            raise UnprovedError("the multipliers themselves leave the dual cone")
-        return Proved(inner(-np.concatenate([program.f, program.b]), z)[0], z)
-
-    def bound(self, z: Array, *, in_box: bool = False, strictly: bool = False) -> Proved:
-        """A bound by multipliers next to z, as `value` has it.
-
-        Raises
-        ------
-        UnprovedError
-        """
-        program, m = self._program, self._program.f.size
-        z, radius = self._dual.near(z)
-        box = radius[m:]
-        if not program.dual_contain(z[m:], _beyond(box) if strictly else box):
-            if in_box or strictly or any(radii is not None for radii in program.around):
-                raise UnprovedError("the box around the multipliers leaves the dual cone")
-            dual, units = dual_program(program)
-            return Proved(-Stretched(dual, z / units, self._dual_steps / units).value(), z)
-        right = np.concatenate([program.f, program.b])
-        return Proved(inner(-right, z, radius, right_sides(program))[0], z)
-
-
 def _beyond(radius: Array) -> Array:
     """A larger box: where all of it is in a cone, what is within ``radius`` is inside."""
     return (1.0 + _WIDER) * radius + TINY
-
-
-def _require_exact(program: FlatProgram, f: Array, E: sp.csr_array, y: Array) -> None:
-    if any(radii is not None for radii in program.around):
-        raise UnprovedError("numbers of the program are rounded themselves")
-    if any(np.any(part) for part in exact_residual(f, E, y)):
-        raise UnprovedError("equations do not hold exactly")
-
-
-def _of_dual(program: FlatProgram) -> sp.csr_array | None:
-    """Radii of the equations of the dual program."""
-    around, n = program.around, program.c.size
-    if all(radii is None for radii in around):
-        return None
-    rows = [
-        sp.csr_array((size, n + 1)) if one is None else one
-        for one, size in ((around.E, program.f.size), (around.A, program.b.size))
-    ]
-    cost = np.zeros(n) if around.c is None else around.c
-    turned = sp.vstack(rows, format="csr")[:, :n].T
-    return sp.csr_array(sp.hstack([turned, sp.csr_array(cost[:, None])]))
-
-
-def right_sides(program: FlatProgram) -> Array | float:
-    """Radii of the right sides of equations and cones."""
-    around = program.around
-    if around.E is None and around.A is None:
-        return 0.0
-    return np.concatenate(
-        [
-            np.zeros(size) if one is None else one[:, [-1]].toarray().ravel()
-            for one, size in ((around.E, program.f.size), (around.A, program.b.size))
-        ]
-    )
-
-
-def towards(
-    prove: Callable[..., Proved],
-    cost: Callable[[Array], float],
-    y: Array,
-    inside: Array,
-    most: float = 1.0,
-) -> Proved:
-    """The proof for ``inside``, or for y moved towards it as little as can be verified.
-
-    Parameters
-    ----------
-    prove : callable
-        Proves a side. What is moved is to prove it by a box, which takes less time than a metric.
-    cost : callable
-        What is to be small: y is of use where it costs less than ``inside``.
-    y, inside : arrays
-    most : float, default 1
-        Share of the way that is worth a proof; below one, ``inside`` itself is none.
-
-    Raises
-    ------
-    UnprovedError
-        If not even ``inside`` is proved.
-    """
-    if most < 1.0:
-        return prove(y + most * (inside - y))
-    try:
-        best = prove(inside, in_box=True)
-    except UnprovedError:
-        # Nearer to the boundary no box is inside of the cone either.
-        return prove(inside)._replace(is_deep=False)
-    low, high = 0, len(_SHARES)
-    is_better = cost(y) < cost(inside)
-    while low < high and is_better:
-        middle = (low + high) // 2
-        try:
-            best, high = prove(y + _SHARES[middle] * (inside - y), in_box=True), middle
-        except UnprovedError:
-            low = middle + 1
-    return best._replace(is_deep=not is_better or high < len(_SHARES))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from math import inf
 
 import numpy as np
@@ -24,8 +25,7 @@ from sdpdr.certify.knowledge import (
 )
 from sdpdr.certify.on_faces import MISSED, OnFaces
 from sdpdr.certify.path import Path, TooLargeError
-from sdpdr.certify.proof import Proof, right_sides, towards
-from sdpdr.certify.rounding import inner
+from sdpdr.certify.proof import Proved, Statement, bound_proof, value_proof
 from sdpdr.linalg.rounding import near_powers
 
 # A solver as an oracle: its answers, within some seconds, are proposals.
@@ -213,90 +213,71 @@ class Kernel:
         known = self.known
         return known.status == UNPROVED and not (VALUE in known.how and BOUND in known.how)
 
-    def attempt(
-        self,
-        side: str,
-        y: Array,
-        how: str,
-        proof: Proof,
-        inside: Array | None = None,
-        *,
-        in_box: bool = False,
-    ) -> bool:
+    def attempt(self, proof: Statement, y: Array, how: str, inside: Array | None = None) -> bool:
         """Prove a side for y; or for ``inside``, towards which y moves as little as can be."""
-        prove_side = proof.value if side == VALUE else proof.bound
-        cost = self.program.c if side == VALUE else self._right
+        most = _LITTLE if self.stays and proof.side == VALUE else 1.0
         try:
-            if inside is None:
-                found = prove_side(y, in_box=in_box)
-            else:
-                most = _LITTLE if self.stays and side == VALUE else 1.0
-                found = towards(prove_side, lambda v: float(cost @ v), y, inside, most)
+            found = proof.near(y, in_box=True) if inside is None else proof.towards(y, inside, most)
         except MISSED as why:
-            self.known.notes.append(f"{side}, {how}: {why}")
+            self.known.notes.append(f"{proof.side}, {how}: {why}")
             return False
-        self.known.take(side, found.number + self._rounded(side, found.number), found.at, how)
+        self._take(proof.side, found, how)
         self._is_deep &= found.is_deep
-        if side == VALUE:
+        if proof.side == VALUE:
             # The box around the point lies in the cones: where it is not at their tips, inside.
             self.has_interior |= self.program.all_inside(self.program.b - self.program.A @ found.at)
         return True
 
-    def _rounded(self, side: str, number: float) -> float:
-        """The offset, so that the sum is no better than what is proved."""
-        offset = self.program.offset
-        if not offset:
-            return 0.0
-        away = 4.0 * np.finfo(float).eps * (abs(number) + abs(offset))
-        return offset + away if side == VALUE else offset - away
+    def _take(self, side: str, found: Proved, how: str) -> None:
+        """Keep what is proved, with the offset: the sum is no better than that."""
+        number, offset = found.number, self.program.offset
+        if offset:
+            away = 4.0 * np.finfo(float).eps * (abs(number) + abs(offset))
+            number += offset + (away if side == VALUE else -away)
+        self.known.take(side, number, found.at, how)
+
+    def _proofs(self) -> tuple[Statement, Statement]:
+        """Proofs of both sides in the sizes of the answer."""
+        answer = self.answer
+        return value_proof(self.program, answer.s), bound_proof(self.program, answer.z)
 
     def _as_given(self) -> None:
-        program, (x, s, z, _) = self.program, self.answer
-        proof = Proof(program, s, z)
+        program, (x, _, z, _) = self.program, self.answer
+        values, bounds = self._proofs()
         free = self._free_multipliers()
         if free is not None:
-            number = inner(-self._right, free, 0.0, right_sides(program))[0]
-            number += self._rounded(BOUND, number)
-            self.known.take(BOUND, number, free, "costs that lie in the dual cone")
+            with suppress(*MISSED, ArithmeticError):
+                self._take(BOUND, bounds.at(free), "costs that lie in the dual cone")
         slack = program.b - program.A @ x
         if self._has_point and program.contain(slack, np.zeros_like(slack)):
-            self.attempt(VALUE, x, "the point as it is given", proof, in_box=True)
+            self.attempt(values, x, "the point as it is given")
         cones = z[program.f.size :]
         if self._has_multipliers and program.dual_contain(cones, np.zeros_like(cones)):
-            self.attempt(BOUND, z, "the multipliers as they are given", proof, in_box=True)
+            self.attempt(bounds, z, "the multipliers as they are given")
 
     def _rounded_to_zero(self) -> None:
         """Zero itself, where both sides are next to it: at numbers of few digits."""
         known, answer = self.known, self.answer
-        proof = Proof(self.program, answer.s, answer.z)
-        for side, found, given in ((VALUE, known.x, answer.x), (BOUND, known.z, answer.z)):
+        sides = zip(self._proofs(), (known.x, known.z), (answer.x, answer.z), strict=True)
+        for proof, found, given in sides:
             y = given if found is None else found
             unit = _DIGITS * float(near_powers(np.max(np.abs(y), initial=1.0, keepdims=True))[0])
             near = unit * np.rint(y / unit)
             try:
-                zero = proof.value_at(near) if side == VALUE else proof.bound_at(near)
+                self._take(proof.side, proof.at(near), _FEW_DIGITS)
             except (*MISSED, ArithmeticError):
                 # As the box around numbers next to them, of which some have many digits.
-                self.attempt(side, near, _FEW_DIGITS, proof, in_box=True)
-            else:
-                known.take(side, zero.number + self._rounded(side, zero.number), near, _FEW_DIGITS)
+                self.attempt(proof, near, _FEW_DIGITS)
 
     def _free_multipliers(self) -> Array | None:
         """Those that the cost is by itself, where every variable that costs is in a cone."""
         program, A = self.program, self.program.A
-        if any(radii is not None for radii in program.around):
-            return None
         alone = np.flatnonzero(np.diff(A.indptr) == 1)
         columns, first = np.unique(A.indices[A.indptr[alone]], return_index=True)
         rows = alone[first]
         z = np.zeros(program.f.size + program.b.size)
         z[program.f.size + rows] = -program.c[columns] / A.data[A.indptr[rows]]
-        cones = z[program.f.size :]
-        missed = program.c + A.T @ cones
-        # Powers of two divide without rounding.
-        is_exact = not np.any(missed) and np.all(np.frexp(A.data[A.indptr[rows]])[0] == -0.5)
-        is_inside = is_exact and program.dual_contain(cones, np.zeros(cones.size))
-        return z if is_inside else None
+        return None if np.any(program.c + A.T @ z[program.f.size :]) else z
 
     def _size(self) -> float:
         """What the gap is relative to, as far as the answer tells."""
@@ -382,9 +363,10 @@ class Kernel:
     def _is_proved_at(self, point: Array, multipliers: Array) -> bool:
         """Whether both sides are proved, towards a point of the path."""
         program, (x, _, z, _) = self.program, self.answer
-        proof = Proof(program, program.b - program.A @ point, multipliers)
+        values = value_proof(program, program.b - program.A @ point)
+        bounds = bound_proof(program, multipliers)
         self._is_deep = True
-        is_attained = self.attempt(VALUE, x, "a point towards the central path", proof, point)
+        is_attained = self.attempt(values, x, "a point towards the central path", point)
         how = "multipliers towards the central path"
-        is_bounded = self.attempt(BOUND, z, how, proof, multipliers)
+        is_bounded = self.attempt(bounds, z, how, multipliers)
         return is_attained and is_bounded

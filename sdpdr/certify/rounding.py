@@ -8,7 +8,6 @@ and logarithm of the C library are right to `ELEMENTARY`.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg.rounding import UNIT, dot_enclosure, gamma, near_powers
+from sdpdr.linalg.rounding import UNIT, gamma, near_powers
 
 # Relative error of exp and log: libraries promise one unit in the last place, this allows eight.
 ELEMENTARY = 8.0 * UNIT
@@ -86,29 +85,6 @@ def residual(
     moves = (at != 0.0) | (far[A.indices] != 0.0)
     tiny = TINY * ((sums(moves) > 0) | (around > 0.0))
     return value, UP * (1.0 + gamma(k)) * around + tiny
-
-
-def exact_residual(b: Array, A: sp.csr_array, x: Array) -> tuple[Array, Array]:
-    """``b - A x`` and its radius, which is zero where the number is a double.
-
-    Raises
-    ------
-    ArithmeticError
-        If errors of products could underflow.
-
-    Examples
-    --------
-    >>> exact_residual(np.array([0.5]), sp.csr_array([[0.1, 3.0]]), np.array([0.0, 0.25]))
-    (array([-0.25]), array([0.]))
-    """
-    value, around = np.zeros(b.size), np.zeros(b.size)
-    for k, (start, end) in enumerate(pairwise(A.indptr.tolist())):
-        a, y = A.data[start:end], x[A.indices[start:end]]
-        low, high = dot_enclosure(a, -y, b[k])
-        value[k] = 0.5 * (low + high)
-        if dot_enclosure(a, -y, b[k], -value[k]) != (0.0, 0.0):
-            around[k] = UP * (high - low)
-    return value, around
 
 
 def inner(

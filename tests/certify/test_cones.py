@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from sdpdr.certify.other_cones import Exponential, Power
-from sdpdr.certify.rounding import exact_residual
+from sdpdr.certify.products import exact_residual
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 
 MAKE = {

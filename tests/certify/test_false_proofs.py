@@ -15,7 +15,7 @@ from sdpdr import Status, minimize, psd
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.flat import NONNEGATIVE, Around, Piece, build
 from sdpdr.certify.other_cones import Exponential
-from sdpdr.certify.proof import Proof
+from sdpdr.certify.proof import bound_proof, value_proof
 from sdpdr.certify.rounding import are_positive_definite
 from sdpdr.certify.stretched import Stretched
 
@@ -131,15 +131,14 @@ def test_numbers_of_few_digits_prove_nothing_of_a_rounded_program():
         [Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), np.zeros(1))],
         around=Around(c=np.full(1, 1e-9)),
     )
-    proof = Proof(program, np.zeros(1), np.ones(1))
     with pytest.raises(UnprovedError, match="rounded themselves"):
-        proof.value_at(np.zeros(1))
+        value_proof(program, np.zeros(1)).at(np.zeros(1))
     exact = replace(program, around=Around())
-    assert Proof(exact, np.zeros(1), np.ones(1)).value_at(np.zeros(1)).number == 0.0
-    with pytest.raises(UnprovedError, match="leaves the cone"):
-        Proof(exact, np.zeros(1), np.ones(1)).value_at(-np.full(1, 2.0**-40))
+    assert value_proof(exact, np.zeros(1)).at(np.zeros(1)).number == 0.0
+    with pytest.raises(UnprovedError, match="does not hold the point"):
+        value_proof(exact, np.zeros(1)).at(-np.full(1, 2.0**-40))
     with pytest.raises(UnprovedError, match="do not hold exactly"):
-        Proof(exact, np.zeros(1), np.ones(1)).bound_at(np.full(1, 1.0 - 2.0**-53))
+        bound_proof(exact, np.ones(1)).at(np.full(1, 1.0 - 2.0**-53))
 
 
 # -- vectors that expose less than they seem to --------------------------------------------------

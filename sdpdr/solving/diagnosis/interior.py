@@ -12,7 +12,7 @@ from sdpdr.certify.exposing import Exposed, exposing
 from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE
 from sdpdr.certify.margin import inside
-from sdpdr.certify.proof import Proof
+from sdpdr.certify.proof import value_proof
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.subsets import Mask, Proved, fewest, some_rows
 from sdpdr.solving.diagnosis.view import UNPROVED, Named, UndecidedError, View, quoted
@@ -44,10 +44,9 @@ def find_no_interior(view: View) -> Iterator[Finding]:
 def _has_interior(view: View) -> bool:
     """Whether a point inside of all cones is proved to exist."""
     program = view.solved.program
-    centre = np.concatenate([np.zeros(program.f.size), program.centre])
     try:
         y = inside(program, PRIMAL, view.solve)
-        at = Proof(program, program.b - program.A @ y, centre).value(y).at
+        at = value_proof(program, program.b - program.A @ y).near(y).at
     except UNPROVED:
         return False
     return program.all_inside(program.b - program.A @ at)
