@@ -148,6 +148,8 @@ class Server:
     def __init__(self, preloaded: Sequence[str]) -> None:
         self._preloaded = list(preloaded)
         self._server: Any = None
+        # The process that has started a worker, and so has imported all modules.
+        self._begun: int | None = None
         if POSSIBLE:
             self._renew()
             os.register_at_fork(after_in_child=self.abandon)
@@ -161,6 +163,15 @@ class Server:
         self.ensure_running()
         ends: tuple[int, int] = self._server.connect_to_new_process(descriptors)
         return ends
+
+    def note_worker(self) -> None:
+        """Remember that it has started a worker."""
+        self._begun = self._server._forkserver_pid
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it has started a worker and has not been replaced since."""
+        return self._begun is not None and self._begun == self._server._forkserver_pid
 
     def ensure_running(self) -> None:
         """Start it, or start it again."""
@@ -245,9 +256,15 @@ if POSSIBLE:
             with open(to_child, "wb", closefd=True) as stream, suppress(BrokenPipeError):
                 stream.write(buffer.getbuffer())
             self.pid = forkserver.read_signed(self.sentinel)
+            self._by.note_worker()
 
 
 _server = Server(_PRELOADED)
+
+
+def has_begun() -> bool:
+    """Whether the next worker is started at once."""
+    return _server.has_begun
 
 
 def end_tree(pid: int) -> None:

@@ -256,8 +256,8 @@ def _pickle(task: Task, name: str) -> bytes:
 
 
 def wait_for_server() -> None:
-    """Wait until a worker can be had: seconds the first time, then milliseconds."""
-    if fork_server.POSSIBLE:
+    """Wait until a worker can be had, which takes seconds the first time."""
+    if fork_server.POSSIBLE and not fork_server.has_begun():
         question = pickle.dumps((surroundings(), "", pickle.dumps(int)))
         with suppress(WorkerUnavailable), Worker(question) as worker:
             wait([worker.channel, worker.sentinel])
