@@ -30,8 +30,6 @@ points that short steps lead to.
 A diagonal that is fixed, one number that is fixed and a principal block are such equations as well;
 the slopes of the first are orthogonal to each other, so that factorizing them takes no time.
 
-Where a face of one vector is all that is stated, the nearest point on it is known in closed form.
-
 Where the feasible set has no interior, multipliers y with :math:`\sum_e y_e A_e R = 0` exist, J has
 not full rank, and there is no such proof.
 
@@ -229,9 +227,8 @@ class _System:
         UnprovedError
             If the slopes are dependent.
         """
-        if not self.b.size and all(null.shape[1] <= 1 for null in self.nulls.values()):
-            self.far = self._beside_faces()
-            return self.far <= _FAR
+        if not self.b.size and not any(null.shape[1] for null in self.nulls.values()):
+            return True
         J, errors = self._slopes()
         if self.b.size:
             _foresee(J[: self.b.size], effort)
@@ -255,22 +252,6 @@ class _System:
         keeps = self.z[self.unknown] >= 1.01 * self.far * self.units
         is_signed = bool(np.all(keeps[self.signed]))
         return is_signed and self.far <= _FAR and 4.04 * kappa * rho <= sigma**2
-
-    def _beside_faces(self) -> float:
-        """A radius within which all points lie on their faces, where these have one vector each.
-
-        The part of R along the vector u, which is :math:`u (u^T R) / |u|^2`, is taken off.
-        """
-        apart = 0.0
-        for name, null in self.nulls.items():
-            if null.nnz:
-                near, u, unit = self.points[name], null.data, float(np.max(np.abs(null.data)))
-                seen, u = near.factor[null.indices], u / unit
-                ends = [dot_enclosure(null.data, one) for one in seen.T]
-                along = np.max(np.abs(ends), initial=0.0)
-                size = float(np.linalg.norm(u / near.units[null.indices]) / (u @ u))
-                apart += np.sqrt(seen.shape[1]) * (float(along) + TINY) / unit * size
-        return 1.01 * apart
 
     def _move(self, step: Array) -> bool:
         """Take a step, in units, if it is one."""

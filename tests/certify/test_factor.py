@@ -132,14 +132,12 @@ def test_points_lie_on_their_face_within_the_radius(seed):
     sdp = SDP((PsdVariable("K", 6),), {}, (centred,))
     nothing = np.zeros(0)
     found = solved_near(layout(sdp), {"K": R}, nothing, nothing.astype(bool), Effort())
-    near, exact, weights = found.points["K"], fractions(R), fractions(u)
-    square = sum(weight**2 for weight in weights)
-    moved = Fraction(0)
-    for column in exact.T:
-        off = sum(weight * x for weight, x in zip(weights, column, strict=True)) / square
-        steps = zip(weights, fractions(near.units), strict=True)
-        moved += sum((off * weight / unit) ** 2 for weight, unit in steps)
-    assert moved <= Fraction(near.far) ** 2 <= 2 * 1.03 * moved
+    near, weights = found.points["K"], fractions(u)
+    # The nearest point of the face, in units of points.
+    square = sum((weights * fractions(near.units)) ** 2)
+    moved = sum(np.sum(weights[:, None] * fractions(near.factor), axis=0) ** 2) / square
+    assert moved <= Fraction(near.far) ** 2 <= Fraction(1, 10**24)
+    assert near.factor == pytest.approx(R - np.outer(u, u @ R) / (u @ u), rel=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(2))
