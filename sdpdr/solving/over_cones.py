@@ -14,7 +14,7 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.certify.flat import FlatProgram
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
-from sdpdr.certify.proof_file.flat import sides_of
+from sdpdr.certify.proof_file.flat import Sides, sides_of
 from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.program.run import Claim, Status, Verdict
@@ -82,18 +82,16 @@ def solve_over_cones(
     answer = ask_clarabel(own, seconds)
     allowed = min(seconds, max(AT_LEAST, OF_SOLVER * (process_time() - begin)))
     prove(own, answer, ask_clarabel, tol=tol, seconds=allowed, known=known)
-    sides = sides_of(known, units, maximize=maximize)
     x = units.given_point(answer.x if known.x is None else known.x)
     z = units.given_multipliers(answer.z if known.z is None else known.z)
     value = float(program.c @ x) + program.offset
     verdict = Verdict.SOLVED if answer.is_solved else Verdict.INACCURATE
     is_empty = known.status in _STATUSES or not np.all(np.isfinite(x))
-    why_not = known.notes[-1] if known.notes else _NOTHING
     solution = Solution(
-        status=_STATUSES.get(known.status, Status.INACCURATE),
+        status=Status.INACCURATE,
         value=np.nan if is_empty else -value if maximize else value,
-        bound=sides.bound,
-        argument=known.how.get(BOUND, known.how.get(known.status, why_not)),
+        bound=None,
+        argument="",
         values={} if is_empty else {"x": x},
         duals={} if is_empty or not np.all(np.isfinite(z)) else {"z": z},
         claimed=Claim(verdict.value, verdict=verdict.value),
@@ -103,14 +101,33 @@ def solve_over_cones(
         tol=tol,
         versions=versions(find("clarabel")()),
         maximize=maximize,
+        gap_scale=gap_scale,
+    )
+    return with_knowledge(solution, known, sides_of(known, units, maximize=maximize))
+
+
+def with_knowledge(solution: Solution, known: Knowledge, sides: Sides) -> Solution:
+    """The solution with both sides that the kernel proves, and the status that they are worth.
+
+    Parameters
+    ----------
+    solution : Solution
+    known : Knowledge
+    sides : Sides
+        What is known, in the units and in the sense of the user.
+    """
+    found = replace(
+        solution,
+        status=_STATUSES.get(known.status, Status.INACCURATE),
         attained=sides.attained,
-        attained_by=known.how.get(VALUE, why_not),
+        attained_by=known.how.get(VALUE) or _why_not(known, VALUE),
+        bound=sides.bound,
+        argument=known.how.get(BOUND) or known.how.get(known.status) or _why_not(known, BOUND),
         ray=sides.ray,
         rigorous=True,
-        gap_scale=gap_scale,
         unfinished=known.is_late and known.status == UNPROVED,
     )
-    return replace(solution, status=Status.SOLVED) if solution.certified() else solution
+    return replace(found, status=Status.SOLVED) if found.certified() else found
 
 
 def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,3 +182,9 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
     values = as_rows(values_of(flat, x["x"]), shapes) if x else {}
     duals = duals_of(flat, found.duals["z"]) if found.duals else {}
     return replace(found, values=values, shapes=shapes, duals=duals)
+
+
+def _why_not(known: Knowledge, side: str) -> str:
+    """The last reason why a side is not proved."""
+    said = [note for note in known.notes if note.startswith(side)] or known.notes
+    return said[-1] if said else _NOTHING

@@ -1,9 +1,4 @@
-"""What an answer of cvxpy leaves out: values of variables that cvxpy adds, and multipliers.
-
-Values are those that are best with the given ones fixed. Multipliers are those that stationarity,
-:math:`E^T w + A^T z = -c`, and complementarity, :math:`s^T z = 0` for every cone, determine in
-turn, an equation of one unknown after another.
-"""
+"""Programs with some unknowns fixed, and the values of the others, which cvxpy adds and drops."""
 
 from __future__ import annotations
 
@@ -17,12 +12,6 @@ from sdpdr.certify.as_it_stands import cost, fractions_of
 from sdpdr.certify.flat import NONNEGATIVE, Around, FlatProgram, Piece, build
 from sdpdr.certify.rounding import residual
 from sdpdr.solvers.flat import ask_solver
-
-# Coefficients beside the largest of an equation that it is not divided by.
-_SMALL = 1e-3
-# Slacks beside the largest that count as zero, and say nothing about multipliers: points are right
-# to 1e-8 of it or so.
-_TIGHT = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,77 +103,7 @@ def completed_point(program: FlatProgram, x: Array) -> Array | None:
     return whole
 
 
-def completed_multipliers(program: FlatProgram, x: Array, z: Array) -> Array | None:
-    """The multipliers with those that have none; None if they are not determined.
-
-    Parameters
-    ----------
-    program : FlatProgram
-    x : array
-        A point that is nearly optimal.
-    z : array
-        ``nan`` where nothing is known.
-
-    Examples
-    --------
-    >>> above = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0], [-2.0]]), np.array([0.0, -2.0]))
-    >>> program = build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [above])
-    >>> completed_multipliers(program, np.ones(1), np.full(2, np.nan)).round(9).tolist()
-    [0.0, 0.5]
-    """
-    z, missing = z.copy(), np.isnan(z)
-    if not np.any(missing):
-        return z
-    z[missing] = 0.0
-    Q, right = _equations(program, x)
-    right = right - Q @ z
-    unknown = np.flatnonzero(missing)
-    Q = sp.csc_array(Q)[:, unknown]
-    found = _one_by_one(Q, right)
-    if np.any(np.isnan(found)):
-        return None
-    z[unknown] = found
-    return z
-
-
 def _clean(A: sp.csr_array) -> sp.csr_array:
     A = sp.csr_array(A, copy=True)
     A.eliminate_zeros()
     return A
-
-
-def _equations(program: FlatProgram, x: Array) -> tuple[sp.csr_array, Array]:
-    """Stationarity and complementarity, as equations for the multipliers."""
-    m, s = program.f.size, program.b - program.A @ x
-    s = s / (float(np.max(np.abs(s), initial=0.0)) or 1.0)
-    # Each half-line is a cone, and each other part is one.
-    group, count = np.empty(s.size, dtype=np.intp), 0
-    for kind, _, part, _ in program.parts:
-        group[part] = count + (np.arange(part.size) if kind == NONNEGATIVE else 0)
-        count += part.size if kind == NONNEGATIVE else 1
-    largest = np.zeros(count)
-    np.maximum.at(largest, group, np.abs(s))
-    s = np.where(largest[group] > _TIGHT, s, 0.0)
-    slack = sp.csr_array((s, (group, m + np.arange(s.size))), shape=(count, m + s.size))
-    stationary = sp.csr_array(sp.vstack([program.E, program.A]).T)
-    Q = _clean(sp.csr_array(sp.vstack([stationary, slack])))
-    return Q, np.concatenate([-program.c, np.zeros(count)])
-
-
-def _one_by_one(Q: sp.csc_array, right: Array) -> Array:
-    """Unknowns that equations of one unknown determine in turn, and ``nan`` for the others."""
-    found, rest = np.full(Q.shape[1], np.nan), right.copy()
-    by_row = sp.csr_array(Q)
-    largest = np.asarray(abs(by_row).max(axis=1).todense()).ravel()
-    while True:
-        open_ = np.flatnonzero(np.isnan(found))
-        part = sp.csr_array(by_row[:, open_])
-        alone = np.flatnonzero(np.diff(part.indptr) == 1)
-        column, value = part.indices[part.indptr[alone]], part.data[part.indptr[alone]]
-        is_good = np.abs(value) > _SMALL * largest[alone]
-        alone, column, value = alone[is_good], column[is_good], value[is_good]
-        chosen, first = np.unique(column, return_index=True)
-        if not chosen.size:
-            return found
-        found[open_[chosen]] = rest[alone[first]] / value[first]
-        rest = right - by_row @ np.where(np.isnan(found), 0.0, found)

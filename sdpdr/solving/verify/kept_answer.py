@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from sdpdr.base.arrays import Array
 from sdpdr.model.conic.flat import FlatProblem
 from sdpdr.model.conic.kept import (
@@ -50,11 +48,6 @@ class KeptAnswer:
     def multipliers(self) -> Array:
         """The multipliers of the flat program; ``nan`` where cvxpy keeps none."""
         return kept_multipliers(self.flat)
-
-    @property
-    def is_part(self) -> bool:
-        """Whether something is missing."""
-        return bool(np.any(np.isnan(self.point.x)) or np.any(np.isnan(self.multipliers)))
 
     @property
     def values(self) -> dict[str, Array]:
