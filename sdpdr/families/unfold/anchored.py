@@ -22,6 +22,7 @@ from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.families.unfold.mvu import ROUNDING, mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
+from sdpdr.graphs.given import takes_graph
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import Band, Relation, Slack, Variance
 from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, positions
@@ -30,7 +31,7 @@ from sdpdr.model.language import psd
 from sdpdr.program import Solution
 
 
-@checks_keywords
+@takes_graph
 def anchored_mvu(
     graph: NeighborGraph,
     anchors: ArrayLike | None = None,

@@ -9,15 +9,15 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import InfeasibleError
-from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.mvu import ROUNDING, placements
 from sdpdr.graphs import NeighborGraph, Provenance, Transitions, transitions
+from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
 from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance
 
 
-@checks_keywords
+@takes_graph
 def are(
     graph: NeighborGraph,
     actions: Labels | Transitions,

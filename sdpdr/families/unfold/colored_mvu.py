@@ -14,6 +14,7 @@ from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.labels import distinct, unknown, warn_of_signs
 from sdpdr.families.unfold.mvu import ROUNDING
 from sdpdr.graphs import NeighborGraph
+from sdpdr.graphs.given import takes_graph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Centered, Dependence, Gram, Isometry, Relation
 
@@ -21,7 +22,7 @@ from sdpdr.model.blocks import Centered, Dependence, Gram, Isometry, Relation
 _NEGLIGIBLE = 1e-12
 
 
-@checks_keywords
+@takes_graph
 def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality") -> Model:
     r"""Unfold so that the embedding depends on side information as much as possible.
 

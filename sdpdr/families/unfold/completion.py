@@ -15,10 +15,10 @@ from scipy.spatial.distance import pdist
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.anchored import anchored_mvu
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph
+from sdpdr.graphs.given import takes_graph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.spectral import fix_signs
@@ -36,7 +36,7 @@ PRICES = {"square": 1000.0, "absolute": 100.0}
 _DENSE = 500
 
 
-@checks_keywords
+@takes_graph
 def distance_completion(
     graph: NeighborGraph,
     anchors: ArrayLike | None = None,
@@ -136,7 +136,7 @@ def _relation(
     return Slack(price / stiffness, penalty, relative=True)
 
 
-@checks_keywords
+@takes_graph
 def refine(graph: NeighborGraph, places: ArrayLike, anchors: ArrayLike | None = None) -> Array:
     r"""Move points to a local minimum of raw stress, :math:`\sum_e (|y_i - y_j| - l_e)^2`.
 

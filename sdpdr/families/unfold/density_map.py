@@ -13,6 +13,7 @@ from sdpdr.base.errors import DataError, InfeasibleError, ModelError, ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.density import Ellipsoid, whiten
 from sdpdr.graphs import NeighborGraph
+from sdpdr.graphs.given import takes_graph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram
 from sdpdr.model.blocks.entries import (
@@ -29,7 +30,7 @@ Variant = Literal["unit", "trace"]
 Objective = Literal["most", "least"]
 
 
-@checks_keywords
+@takes_graph
 def density_map(
     graph: NeighborGraph,
     density: ArrayLike | None = None,

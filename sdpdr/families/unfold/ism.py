@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.advice import either
 from sdpdr.base.errors import InfeasibleError, ModelError, UnknownNameError
-from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.labelled import Labelled, encoded, labelled
 from sdpdr.families.unfold.mvu import mfnu, mvu, stretch_of
 from sdpdr.graphs import FurthestPairs, NeighborGraph
+from sdpdr.graphs.given import takes_graph
 from sdpdr.model import Block, Model, soften
 from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Variance
 from sdpdr.model.blocks.entries import Dispersion
@@ -23,7 +23,7 @@ from sdpdr.model.language import maximize, psd, scalar
 Furthest: TypeAlias = "FurthestPairs | Literal['auto', 'all']"
 
 
-@checks_keywords
+@takes_graph
 def ism(
     graph: NeighborGraph,
     y: ArrayLike | None = None,
@@ -120,7 +120,7 @@ def ism(
     return Model((*blocks, separation, *reach), name="ism")
 
 
-@checks_keywords
+@takes_graph
 def separation_margin(
     graph: NeighborGraph,
     y: ArrayLike,

@@ -12,6 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
 from sdpdr.families.unfold.mvu import ROUNDING, isometric, mvu
 from sdpdr.graphs import NeighborGraph
+from sdpdr.graphs.given import takes_graph
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Solution
 from sdpdr.solving.iterate.convex import ConvexIteration
@@ -22,6 +23,7 @@ from sdpdr.solving.iterate.records import IterationStatus, State
 from sdpdr.solving.solve import solve
 
 
+@takes_graph
 def minimum_volume(
     graph: NeighborGraph,
     rank: int = 2,
@@ -156,6 +158,7 @@ class RankConstrained:
         )
 
 
+@takes_graph
 def rank_constrained(
     graph: NeighborGraph,
     rank: int = 2,

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import ModelError
-from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.mvu import ROUNDING
 from sdpdr.graphs import NeighborGraph
+from sdpdr.graphs.given import takes_graph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Affine, Block, Model, Var
 from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack
@@ -27,7 +27,7 @@ from sdpdr.model.blocks.geomean import GeometricMean
 _ROOM = 1.5
 
 
-@checks_keywords
+@takes_graph
 def loocv(
     graph: NeighborGraph,
     trace: float | None = None,
@@ -120,7 +120,7 @@ def loocv(
     return Model(tuple(blocks), name="loocv", maximize=minimum is None)
 
 
-@checks_keywords
+@takes_graph
 def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
     r"""The least centred trace that lengths allow: points are folded together, not unfolded.
 

@@ -10,6 +10,7 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.certify.answer import is_small
 from sdpdr.families.unfold.loocv import fold, loocv
 from sdpdr.graphs import NeighborGraph
+from sdpdr.graphs.given import takes_graph
 from sdpdr.model import Model
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
@@ -32,6 +33,7 @@ _TOLERANCE = 1e-6
 _INSIDE = 1e-10
 
 
+@takes_graph
 def solve_loocv(
     graph: NeighborGraph,
     trace: float | None = None,

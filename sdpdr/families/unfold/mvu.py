@@ -6,8 +6,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, ModelError, RigidGraphWarning, warn
-from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics
+from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.linalg import Trace
 from sdpdr.model import Block, Model
@@ -29,7 +29,7 @@ from sdpdr.model.language import psd
 ROUNDING = 1e-9
 
 
-@checks_keywords
+@takes_graph
 def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     r"""Maximum Variance Unfolding: pull points apart while neighbours keep their distance.
 
@@ -90,7 +90,7 @@ def stretch_of(isometry: Relation) -> float:
     return float(np.sqrt(1.0 + isometry.width)) if isinstance(isometry, Band) else 1.0
 
 
-@checks_keywords
+@takes_graph
 def isometric(
     graph: NeighborGraph, isometry: Relation = "equality", variance: float | None = None
 ) -> Model:
@@ -142,7 +142,7 @@ def isometric(
     return Model(blocks, name="isometric", maximize=False)
 
 
-@checks_keywords
+@takes_graph
 def mfnu(
     graph: NeighborGraph,
     isometry: Relation = "inequality",
@@ -206,7 +206,7 @@ def mfnu(
     return Model((*placements(graph, isometry), spread), name="mfnu")
 
 
-@checks_keywords
+@takes_graph
 def mvu_apart(
     graph: NeighborGraph,
     isometry: Relation = "inequality",

@@ -13,6 +13,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.rows import listed
 from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs.given import takes_graph
 
 __all__ = [
     "Quality",
@@ -208,6 +209,7 @@ def quality(
     )
 
 
+@takes_graph
 def edge_changes(graph: NeighborGraph, Y: ArrayLike) -> Array:
     """Relative change of the plain (not squared) length of each edge, negative if it shrank.
 

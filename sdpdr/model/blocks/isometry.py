@@ -10,8 +10,9 @@ import numpy as np
 
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import ModelError, UnknownNameError
-from sdpdr.base.keywords import ChecksKeywords, checks_keywords
+from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.graphs import NeighborGraph
+from sdpdr.graphs.given import takes_graph
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model.affine import Var
 from sdpdr.model.model import Block
@@ -104,7 +105,7 @@ class Lengths(Block):
             yield side(lengths @ Var(self.gram), self.graph.sqdist, symbol="d_ij")
 
 
-@checks_keywords
+@takes_graph
 def Isometry(graph: NeighborGraph, relation: Relation = "inequality", gram: str = "K") -> Block:
     r"""Block that keeps the local geometry of a graph.
 

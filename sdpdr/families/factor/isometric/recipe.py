@@ -8,17 +8,17 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError, VacuousWarning, warn
-from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nmf.recipes import own_blocks
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.graphs import NeighborGraph, furthest_pairs
+from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import FactorLift, Gram, Isometry, Known, NonNegative, Relation, Spread
 from sdpdr.model.blocks.entries import TraceAtMost
 
 
-@checks_keywords
+@takes_graph
 def isometric_nmf(
     graph: NeighborGraph,
     X: ArrayLike,
@@ -125,7 +125,7 @@ def isometric_nmf(
     return Model(tuple(blocks), name="isometric_nmf")
 
 
-@checks_keywords
+@takes_graph
 def isometric_nmf_lift(
     graph: NeighborGraph, X: ArrayLike, n_components: int, isometry: Relation = "equality"
 ) -> Model:

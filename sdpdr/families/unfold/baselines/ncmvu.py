@@ -24,6 +24,7 @@ from sdpdr.base.parameters import seconds_for
 from sdpdr.certify import Certificate, certify
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs.given import takes_graph
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.spectral import factor_spectrum, on_principal_axes
 from sdpdr.program import Factor
@@ -77,6 +78,7 @@ class NonConvexUnfolding:
         return "The bound closes on the value: optimal at any rank."
 
 
+@takes_graph
 def ncmvu(
     graph: NeighborGraph,
     rank: int = 3,
