@@ -236,7 +236,9 @@ def said(answer: Any) -> str:
         return answer.splitlines()[0]
     parts = {name: getattr(answer, name) for name in ("value", "bound", "gap")}
     numbers = ", ".join(f"{name} {x:.8g}" for name, x in parts.items() if x is not None)
-    return f"{answer.status.name}, {numbers}"
+    narrower = getattr(answer, "narrower", None)
+    apart = "" if narrower is None else f"; narrower program: {said(narrower)}"
+    return f"{answer.status.name}, {numbers}{apart}"
 
 
 def main() -> None:

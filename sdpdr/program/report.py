@@ -273,6 +273,7 @@ def record(solution: Solution) -> dict[str, Any]:
         "enclosure": solution.enclosure,
         "certified": solution.certified(),
         "ray": None if solution.ray is None else solution.ray.record(),
+        "narrower": None if solution.narrower is None else solution.narrower.record(),
         "duals": _recorded(solution.duals),
         "residuals": {k: _plain(v) for k, v in asdict(solution.residuals).items()},
         "claimed": {k: _plain(v) for k, v in asdict(solution.claimed).items()},

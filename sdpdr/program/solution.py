@@ -118,6 +118,10 @@ class Solution:
     measured : Measured
         Further measures of the point, computed when they are first read: `residuals`, `slacks`,
         `backward_error`, `edges`.
+    narrower : Solution or None
+        After steps that narrow the program, such as `reduce.Landmark`: the answer to the narrower
+        program, proved on its own. Value and bound above are those of the whole program, of which
+        the narrower one bounds nothing.
     moved : float or None
         How far the point lies from the one that `sdpdr.verify` was given, relative to the length of
         that; None of other solutions, and where no point was proved feasible.
@@ -164,6 +168,7 @@ class Solution:
     of_model: bool = False
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     measured: Measured = field(default_factory=Measured)
+    narrower: Solution | None = None
     moved: float | None = None
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
     writer: Callable[[Solution, str | Path], WrittenProof] | None = field(default=None, repr=False)

@@ -46,7 +46,7 @@ def summary(solution: Solution) -> str:
     SOLVED: the maximum is 4.66667, proved optimal to a relative gap of ... (1e-06 requested).
     """
     said = f"{solution.status.name}: {_OUTCOMES[solution.status](solution)}"
-    return " ".join(filter(None, (said, _claim(solution), advice(solution))))
+    return " ".join(filter(None, (said, _narrower(solution), _claim(solution), advice(solution))))
 
 
 def advice(solution: Solution) -> str:
@@ -143,6 +143,14 @@ def _sides(solution: Solution) -> str:
     if solution.values:
         return f"nothing is proved about the value {shown(solution.value, '.8g')} of the best point"
     return "there is no point and no bound"
+
+
+def _narrower(solution: Solution) -> str:
+    """What is proved of the narrower program that was solved."""
+    narrow = solution.narrower
+    if narrow is None or solution.certified():
+        return ""
+    return f"In the narrower program that was solved, {_OUTCOMES[narrow.status](narrow)}"
 
 
 def _is_given(solution: Solution) -> bool:
@@ -247,6 +255,8 @@ def _use_or_relax(solution: Solution) -> str:
 def _closer(solution: Solution) -> str:
     """How to close the gap, or to accept it."""
     attained, bound = solution.attained, solution.bound
+    if solution.narrower is not None and bound is None:
+        return "Leave out the step that narrows it for a bound of the whole program."
     if attained is None or bound is None or solution.certified():
         return _try_others(solution)
     if attained * bound <= 0.0:

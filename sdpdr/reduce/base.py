@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
@@ -35,6 +35,8 @@ class Reduced:
     lift_verdict : callable
         Takes a solver's verdict on the reduced program to one on the original; the identity by
         default.
+    narrower : Narrower or None
+        Of several steps, some of which narrow the program: what the last of these made of it.
     """
 
     sdp: SDP
@@ -42,6 +44,14 @@ class Reduced:
     lift_value: Callable[[float], float] = lambda value: value
     push: Callable[[Point], Point] | None = None
     lift_verdict: Callable[[Verdict], Verdict] = lambda verdict: verdict
+    narrower: Narrower | None = None
+
+
+class Narrower(NamedTuple):
+    """A program with fewer points than the one it was made of, and the steps taken from there."""
+
+    sdp: SDP
+    rest: Reduced
 
 
 class Reduction(ABC):
@@ -166,18 +176,28 @@ class Composed(Reduction):
             sdp = taken[-1].sdp
             deadline.require()
 
-        back = taken[::-1]
-        pushes = [reduced.push for reduced in taken if reduced.push is not None]
-        return Reduced(
-            sdp,
-            _in_turn([reduced.lift for reduced in back]),
-            _in_turn([reduced.lift_value for reduced in back]),
-            _in_turn(pushes) if len(pushes) == len(taken) else None,
-            _in_turn([reduced.lift_verdict for reduced in back]),
-        )
+        found = _together(sdp, taken)
+        last = max((k for k, step in enumerate(self.steps) if step.is_narrower), default=None)
+        if last is None:
+            return found
+        narrow = taken[last].sdp
+        return replace(found, narrower=Narrower(narrow, _together(sdp, taken[last + 1 :])))
 
     def _reduce(self, sdp: SDP) -> Reduced:
         return self.apply(sdp)
+
+
+def _together(sdp: SDP, taken: Sequence[Reduced]) -> Reduced:
+    """Steps that were taken one after the other, and led to a program."""
+    back = taken[::-1]
+    pushes = [reduced.push for reduced in taken if reduced.push is not None]
+    return Reduced(
+        sdp,
+        _in_turn([reduced.lift for reduced in back]),
+        _in_turn([reduced.lift_value for reduced in back]),
+        _in_turn(pushes) if len(pushes) == len(taken) else None,
+        _in_turn([reduced.lift_verdict for reduced in back]),
+    )
 
 
 def _in_turn(ways: Sequence[Callable[[_T], _T]]) -> Callable[[_T], _T]:

@@ -18,6 +18,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.packages import needs_packages
 from sdpdr.base.progress import Progress, show_progress
+from sdpdr.certify.proof_file import write_proof
 from sdpdr.model import Model
 from sdpdr.model.to_sdp import standard_point
 from sdpdr.program.point import Factor, Point
@@ -33,7 +34,7 @@ from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.answers import run_of, unproved
 from sdpdr.solving.candidate import Candidate
-from sdpdr.solving.grade import STOPPED, grade
+from sdpdr.solving.grade import STOPPED, go_on, grade
 from sdpdr.solving.options import Request
 from sdpdr.solving.smooth import grade_smooth
 
@@ -160,18 +161,30 @@ def _solve_reduced(
     outcome = run_solver(solver, task, request.isolate, chosen.step)
     outcome = screen(reduced.sdp, outcome)
     clock.add(outcome.seconds)
+    narrower = None
+    if reduced.narrower is not None:
+        narrow, rest = reduced.narrower
+        found = _lifted(narrow, rest, outcome, chosen)
+        narrower = grade(narrow, found, replace(chosen, reductions=()), request)
+        narrower = replace(
+            narrower, prover=partial(go_on, narrow), writer=partial(write_proof, narrow)
+        )
     with clock("lift"):
-        # Multipliers without a point, as of a ray, are kept only if no reduction has to lift them.
-        complete = bool(outcome.point.values) or not chosen.reductions
-        point = reduced.lift(outcome.point) if complete else Point()
+        outcome = _lifted(sdp, reduced, outcome, chosen)
+    if not all(step.is_ours() for step in chosen.reductions):
+        outcome = screen(sdp, outcome)
+    return replace(grade(sdp, outcome, chosen, request), narrower=narrower)
+
+
+def _lifted(sdp: SDP, reduced: Reduced, outcome: Outcome, chosen: Candidate) -> Outcome:
+    """The outcome of a reduced program, as one of the program that it was made of."""
+    # Multipliers without a point, as of a ray, are kept only if no reduction has to lift them.
+    complete = bool(outcome.point.values) or not chosen.reductions
+    point = reduced.lift(outcome.point) if complete else Point()
     claim = outcome.claim
     if claim.value is not None:
         claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
-    verdict = reduced.lift_verdict(outcome.verdict)
-    outcome = replace(outcome, point=point, verdict=verdict, claim=claim)
-    if not all(step.is_ours() for step in chosen.reductions):
-        outcome = screen(sdp, outcome)
-    return grade(sdp, outcome, chosen, request)
+    return replace(outcome, point=point, verdict=reduced.lift_verdict(outcome.verdict), claim=claim)
 
 
 def _written_outcome(model: Model, chosen: Candidate, request: Request, *, apart: bool) -> Outcome:

@@ -77,6 +77,24 @@ def test_a_narrower_program_is_graded_as_an_answer_to_the_whole_one():
     whole, narrow = sdpdr.solve(model), sdpdr.solve(model, "clarabel", via=[Landmark(basis)])
     assert 0.0 < narrow.value < whole.value
     assert narrow.bound is None or narrow.bound >= whole.attained * (1.0 - 1e-6)
+    assert whole.narrower is None
+
+
+def test_what_is_proved_of_a_narrower_program_stands_beside_the_answer(tmp_path):
+    model = methods.mvu(graphs.knn(datasets.swiss_roll(60, seed=0)[0], n_neighbors=5))
+    step = Landmark(np.linalg.qr(np.random.default_rng(0).standard_normal((60, 8)))[0])
+    solution = sdpdr.solve(model, "clarabel", via=[step])
+    alone = sdpdr.solve(step.apply(model.to_sdp()).sdp, "clarabel")
+    assert solution.narrower.certified()
+    assert alone.certified()
+    assert solution.narrower.value == pytest.approx(alone.value, rel=1e-5)
+    # The narrower optimum is attained in the whole program, which it does not bound.
+    assert solution.attained == pytest.approx(alone.value, rel=1e-5)
+    assert solution.bound is None
+    assert "In the narrower program that was solved, the maximum is" in str(solution)
+    assert "Leave out the step" in solution.advice
+    written = solution.narrower.write_proof(tmp_path / "narrow.proof")
+    assert set(written.claims) == {"value", "bound"}
 
 
 @pytest.mark.nightly
