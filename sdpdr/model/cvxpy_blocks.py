@@ -70,7 +70,9 @@ def from_cvxpy(build: Any, name: str | None = None) -> Block | CvxpyProgram:
     -----
     A constraint that makes a matrix of different variables' entries positive semidefinite, up to
     scale and shift, becomes a matrix variable, and a constraint that makes a variable nonnegative
-    becomes its sign; these constraints have no rows. All others become rows or a matrix
+    becomes its sign; these constraints have no rows. If fewer entries of such a matrix are
+    constants, as in ``cp.bmat([[np.eye(2), X], [X.T, Y]])``, they are prescribed by rows with the
+    label of the constraint and ``.constants``. All others become rows or a matrix
     inequality with the label of the constraint: the given one, or its text if that is short.
     Constraints of one pattern whose labels differ in numbers only, such as those of a loop, become
     one group of rows, in their order, with the labels of the first and the last.

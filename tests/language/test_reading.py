@@ -52,6 +52,17 @@ def test_a_matrix_of_blocks_is_a_variable_too():
     assert not program.lmis
 
 
+def test_constants_of_a_matrix_of_unknowns_are_entries_of_a_variable():
+    Y, y = cp.Variable((2, 2), symmetric=True, name="Y"), cp.Variable((2, 2))
+    lift = (cp.bmat([[Y, y], [y.T, np.eye(2)]]) >> 0).set_label("lift")
+    program = read(cp.Minimize(cp.trace(Y)), [lift, y[0, 0] == 1])
+    assert orders(program) == {"lift": 4}
+    assert not program.lmis
+    assert ("lift.constants", 3) in [(rows.label, rows.m) for rows in program.rows]
+    other = read(cp.Minimize(cp.trace(Y)), [lift, y[0, 0] == 1, Y >> np.eye(2)])
+    assert orders(other) == {"Y": 2}
+
+
 def test_a_matrix_with_constants_is_an_inequality():
     x = cp.Variable(2, name="x")
     X = cp.bmat([[np.eye(2), cp.reshape(x, (2, 1), order="F")], [x[None, :], np.ones((1, 1))]])

@@ -71,6 +71,13 @@ def complex_matrix():
     return cp.Problem(cp.Minimize(cp.real(cp.trace(X))), [X >> 0, X[0, 1] == 1 + 1j])
 
 
+def lifted():
+    X, x = cp.Variable((3, 3), symmetric=True), cp.Variable((3, 1))
+    lift = cp.bmat([[X, x], [x.T, np.ones((1, 1))]])
+    cost = cp.trace(SYMMETRIC[:3, :3] @ X) + RIGHT[:3] @ x[:, 0]
+    return cp.Problem(cp.Minimize(cost + cp.sum_squares(x)), [lift >> 0, cp.diag(X) <= 2])
+
+
 def infeasible():
     x = cp.Variable(2)
     return cp.Problem(cp.Minimize(x[0]), [cp.norm(x) <= 1, x[0] >= 2])
@@ -92,6 +99,7 @@ PROBLEMS = (
     given_cone,
     squares,
     complex_matrix,
+    lifted,
     infeasible,
     unbounded,
 )

@@ -16,6 +16,7 @@ from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
 from sdpdr.model.conic.alike import MergedUnknowns, alike
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
+from sdpdr.model.conic.constants import WithConstants, with_constants
 from sdpdr.model.conic.defined import Defined, defined
 from sdpdr.model.conic.labels import joint_label, stem
 from sdpdr.model.conic.pieces import SQUARES, ConeRows, ConicProgram, Kind, Pieces, taken
@@ -25,6 +26,7 @@ from sdpdr.program.rows import Lmi, Relation, Rows
 from sdpdr.program.sdp import SDP
 
 Maps: TypeAlias = "dict[str, LinearMap | VectorMap]"
+Step: TypeAlias = "WithConstants | Defined | MergedUnknowns"
 Multipliers: TypeAlias = Callable[[Mapping[str, Array]], Array]
 
 _RELATIONS: dict[Kind, Relation] = {"zero": "==", "nonnegative": "<="}
@@ -43,8 +45,9 @@ class Reading:
         Functions that give the multipliers of rows from those of the standard form.
     linear : dict from label to rows
         The rows of equations and inequalities.
-    origin : MergedUnknowns or Defined, optional
-        The step from `program` to the converted program, if unknowns were merged or eliminated.
+    steps : tuple of WithConstants, Defined or MergedUnknowns
+        The steps from `program` to the converted program, if unknowns were added, eliminated or
+        merged.
     """
 
     program: ConicProgram
@@ -52,7 +55,7 @@ class Reading:
     pieces: Pieces
     ways: list[tuple[Index, Multipliers]]
     linear: dict[str, Index]
-    origin: MergedUnknowns | Defined | None = None
+    steps: tuple[Step, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -72,7 +75,9 @@ class Reading:
         x = np.zeros(self.pieces.program.cost.size)
         for piece in self.pieces:
             x[piece.place] = piece.columns(values[piece.variable.name])
-        return x if self.origin is None else self.origin.primal(x)
+        for step in reversed(self.steps):
+            x = step.primal(x)
+        return x
 
     def dual(self, duals: Mapping[str, Array]) -> Array:
         """Multipliers z of all rows at multipliers of the standard form's minimisation."""
@@ -88,14 +93,16 @@ class Reading:
             if piece.cone is not None:
                 for place in piece.cone.entries():
                     z[place] = slack[piece.place] * piece.units
-        return z if self.origin is None else self.origin.dual(z, duals.get(SQUARES, np.zeros(0)))
+        for step in reversed(self.steps):
+            z = step.dual(z, duals.get(SQUARES, np.zeros(0)))
+        return z
 
     def multipliers(self, z: Array) -> dict[str, Array]:
         """Multipliers of linear rows and matrices from those z of all rows.
 
         Those of other rows, and those that are nan in z, are missing.
         """
-        if self.origin is not None:
+        if self.steps:
             return {}
         found = {label: z[rows] for label, rows in self.linear.items()}
         orders = {lmi.label: lmi.order for lmi in self.sdp.lmis}
@@ -182,10 +189,12 @@ def read_conic(program: ConicProgram) -> Reading:
     _refuse_what_is_no_number(program)
     # Sorted, as comparisons of rows expect.
     program.matrix.sort_indices()
-    origin = defined(program) or alike(program)
-    if origin is None:
-        return _Reader(program, program).reading()
-    return replace(_Reader(program, origin.program).reading(), origin=origin)
+    steps: list[Step] = []
+    for find in (with_constants, defined, alike):
+        step = find(steps[-1].program if steps else program)
+        steps += [] if step is None else [step]
+    reading = _Reader(program, steps[-1].program if steps else program).reading()
+    return replace(reading, steps=tuple(steps))
 
 
 @dataclass(frozen=True, eq=False)

@@ -116,14 +116,20 @@ class MatrixRows:
         return found
 
     def keys(self) -> list[Hashable]:
-        """The pattern of each row, with the vector u of a row of K u.
+        """The pattern of each row, with the vector u of a row of K u if all rows of K u are there.
 
         Rows with one key can be in one map without losing structure.
         """
         keys: list[Hashable] = self.patterns.tolist()
+        others, factors, ends = self._others, self._factors, self.rows.indptr.tolist()
+        products: dict[Hashable, list[int]] = {}
         for e in np.flatnonzero(self.patterns == Pattern.PRODUCT).tolist():
-            part = slice(self.rows.indptr[e], self.rows.indptr[e + 1])
-            keys[e] = self._others[part].tobytes(), self._factors[part].tobytes()
+            part = slice(ends[e], ends[e + 1])
+            key = others[part].tobytes(), factors[part].tobytes()
+            products.setdefault(key, []).append(e)
+        for product, rows in products.items():
+            for e in rows:
+                keys[e] = product if len(rows) == self.n else int(Pattern.OTHER)
         return keys
 
     @cached_property
