@@ -63,6 +63,16 @@ def test_constants_of_a_matrix_of_unknowns_are_entries_of_a_variable():
     assert orders(other) == {"Y": 2}
 
 
+def test_blocks_of_a_matrix_are_variables_of_their_own():
+    X, Y = (cp.Variable((2, 2), symmetric=True, name=name) for name in "XY")
+    t, Z = cp.Variable((1, 1), name="t"), np.zeros((2, 2))
+    blocks = cp.bmat([[X, Z, Z[:, :1]], [Z, Y, Z[:, :1]], [Z[:1], Z[:1], t]]) >> 0
+    program = read(cp.Minimize(cp.trace(X + Y) + t[0, 0]), [blocks, X[0, 1] + Y[0, 1] >= 1])
+    assert orders(program) == {"X": 2, "Y": 2}
+    assert not program.lmis
+    assert [(v.name, v.nonnegative) for v in program.vector_variables] == [("t", True)]
+
+
 def test_a_matrix_with_constants_is_an_inequality():
     x = cp.Variable(2, name="x")
     X = cp.bmat([[np.eye(2), cp.reshape(x, (2, 1), order="F")], [x[None, :], np.ones((1, 1))]])

@@ -78,6 +78,13 @@ def lifted():
     return cp.Problem(cp.Minimize(cost + cp.sum_squares(x)), [lift >> 0, cp.diag(X) <= 2])
 
 
+def apart():
+    x, y = cp.Variable(name="x"), cp.Variable((2, 2), symmetric=True, name="y")
+    zero = np.zeros((1, 2))
+    both = cp.bmat([[cp.reshape(2 - x, (1, 1), order="C"), zero], [zero.T, y]]) >> 0
+    return cp.Problem(cp.Maximize(x - cp.trace(y)), [both, y[0, 1] >= x])
+
+
 def infeasible():
     x = cp.Variable(2)
     return cp.Problem(cp.Minimize(x[0]), [cp.norm(x) <= 1, x[0] >= 2])
@@ -100,6 +107,7 @@ PROBLEMS = (
     squares,
     complex_matrix,
     lifted,
+    apart,
     infeasible,
     unbounded,
 )

@@ -15,6 +15,7 @@ from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
 from sdpdr.model.conic.alike import MergedUnknowns, alike
+from sdpdr.model.conic.blocks import with_blocks
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.constants import WithConstants, with_constants
 from sdpdr.model.conic.defined import Defined, defined
@@ -189,6 +190,7 @@ def read_conic(program: ConicProgram) -> Reading:
     _refuse_what_is_no_number(program)
     # Sorted, as comparisons of rows expect.
     program.matrix.sort_indices()
+    program = with_blocks(program)
     steps: list[Step] = []
     for find in (with_constants, defined, alike):
         step = find(steps[-1].program if steps else program)
