@@ -73,6 +73,14 @@ def test_blocks_of_a_matrix_are_variables_of_their_own():
     assert [(v.name, v.nonnegative) for v in program.vector_variables] == [("t", True)]
 
 
+def test_the_square_of_a_norm_is_a_sum_of_squares():
+    X = cp.Variable((3, 3), PSD=True, name="X")
+    program = read(cp.Minimize(cp.norm(X - np.eye(3), "fro") ** 2 + cp.sum_squares(X[0])))
+    # Six of the upper triangle and three of the row, of which two are the same.
+    assert [(rows.label, rows.m) for rows in program.rows] == [("squares", 7)]
+    assert not program.lmis
+
+
 def test_a_matrix_with_constants_is_an_inequality():
     x = cp.Variable(2, name="x")
     X = cp.bmat([[np.eye(2), cp.reshape(x, (2, 1), order="F")], [x[None, :], np.ones((1, 1))]])

@@ -85,6 +85,12 @@ def apart():
     return cp.Problem(cp.Maximize(x - cp.trace(y)), [both, y[0, 1] >= x])
 
 
+def squared_norm():
+    X = cp.Variable((3, 3), PSD=True)
+    cost = cp.norm(X - SYMMETRIC[:3, :3], "fro") ** 2 + cp.sum_squares(X[0]) + X[1, 1]
+    return cp.Problem(cp.Minimize(cost), [cp.diag(X) == 1, cp.norm(X[:, 1]) <= 1.5])
+
+
 def infeasible():
     x = cp.Variable(2)
     return cp.Problem(cp.Minimize(x[0]), [cp.norm(x) <= 1, x[0] >= 2])
@@ -108,6 +114,7 @@ PROBLEMS = (
     complex_matrix,
     lifted,
     apart,
+    squared_norm,
     infeasible,
     unbounded,
 )

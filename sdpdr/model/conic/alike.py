@@ -41,9 +41,9 @@ class MergedUnknowns:
         """Unknowns of the original program."""
         return x[self.column]
 
-    def dual(self, z: Array, squares: Array) -> Array:
+    def dual(self, z: Array, squares: Array) -> tuple[Array, Array]:
         """Multipliers of the original program, which has no squares."""
-        return (z / np.bincount(self.row, minlength=z.size))[self.row]
+        return (z / np.bincount(self.row, minlength=z.size))[self.row], squares
 
 
 def alike(program: ConicProgram) -> MergedUnknowns | None:

@@ -87,6 +87,16 @@ def merged(matrix: sp.csr_array, rhs: Array, rows: Index) -> sp.csr_array | None
     return sp.csr_array(entries, shape=(len(sizes), rows.size))
 
 
+def merging_weights(root: sp.csr_array, shift: Array) -> sp.csr_array:
+    """Weights that merge equal squared expressions into one, and drop those that are zero."""
+    # `merged` expects a second-order cone, whose bound comes first.
+    below = sp.csr_array(sp.vstack([sp.csr_array((1, root.shape[1])), root], format="csr"))
+    merge = merged(below, np.append(0.0, -shift), np.arange(below.shape[0]))
+    if merge is None:
+        return sp.eye_array(root.shape[0], format="csr")
+    return sp.csr_array(merge[1:, 1:])
+
+
 def disc(multiplier: Array) -> Array:
     """The multiplier of a cone of size 3, from the multiplier of its matrix of order 2.
 

@@ -36,9 +36,9 @@ class WithConstants:
         """Unknowns of the original program."""
         return x[: self.given.cost.size]
 
-    def dual(self, z: Array, squares: Array) -> Array:
-        """Multipliers of the original program."""
-        return z[: self.given.rhs.size]
+    def dual(self, z: Array, squares: Array) -> tuple[Array, Array]:
+        """Multipliers of the original program, of its rows and of its squares."""
+        return z[: self.given.rhs.size], squares
 
 
 def with_constants(program: ConicProgram) -> WithConstants | None:

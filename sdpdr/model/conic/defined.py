@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.model.conic.cones import merged
+from sdpdr.model.conic.cones import merging_weights
 from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram, renumbered
 
 
@@ -48,13 +48,13 @@ class Defined:
         full[self.column] = left / self.entry
         return full
 
-    def dual(self, z: Array, squares: Array) -> Array:
-        """Multipliers of the original program, from the multipliers of rows and of squares."""
+    def dual(self, z: Array, squares: Array) -> tuple[Array, Array]:
+        """Multipliers of the original program, of its rows and of its squares."""
         assert self.given.root is not None
-        full = _spread(z, self.row, self.given.rhs.size)
-        slack = self.given.cost + self.given.root.T @ (self.weights.T @ squares)
+        full, own = _spread(z, self.row, self.given.rhs.size), self.weights.T @ squares
+        slack = self.given.cost + self.given.root.T @ own
         full[self.row] = -slack[self.column] / self.entry
-        return full
+        return full, own
 
 
 def defined(program: ConicProgram) -> Defined | None:
@@ -112,7 +112,7 @@ def _without(program: ConicProgram, column: Index, row: Index, entry: Array) -> 
     told = np.diff(root.indptr) > 0
     constant += 0.5 * float(shift[~told] @ shift[~told])
     shift = np.where(told, shift, 0.0)
-    weights = _weights(root, shift)
+    weights = merging_weights(root, shift)
     matrix = sp.csr_array(program.matrix[rows][:, kept])
     matrix.sort_indices()
     smaller = replace(
@@ -147,13 +147,3 @@ def _spread(numbers: Array, gone: Index, size: int) -> Array:
     full = np.zeros(size)
     full[np.setdiff1d(np.arange(size), gone)] = numbers
     return full
-
-
-def _weights(root: sp.csr_array, shift: Array) -> sp.csr_array:
-    """Weights that merge equal squared expressions into one, and drop those that are zero."""
-    # `merged` expects a second-order cone, whose bound comes first.
-    below = sp.csr_array(sp.vstack([sp.csr_array((1, root.shape[1])), root], format="csr"))
-    merge = merged(below, np.append(0.0, -shift), np.arange(below.shape[0]))
-    if merge is None:
-        return sp.eye_array(root.shape[0], format="csr")
-    return sp.csr_array(merge[1:, 1:])

@@ -21,13 +21,14 @@ from sdpdr.model.conic.constants import WithConstants, with_constants
 from sdpdr.model.conic.defined import Defined, defined
 from sdpdr.model.conic.labels import joint_label, stem
 from sdpdr.model.conic.pieces import SQUARES, ConeRows, ConicProgram, Kind, Pieces, taken
+from sdpdr.model.conic.squared_norms import SquaredNorms, squared_norms
 from sdpdr.model.labels import relabel
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.rows import Lmi, Relation, Rows
 from sdpdr.program.sdp import SDP
 
 Maps: TypeAlias = "dict[str, LinearMap | VectorMap]"
-Step: TypeAlias = "WithConstants | Defined | MergedUnknowns"
+Step: TypeAlias = "WithConstants | Defined | SquaredNorms | MergedUnknowns"
 Multipliers: TypeAlias = Callable[[Mapping[str, Array]], Array]
 
 _RELATIONS: dict[Kind, Relation] = {"zero": "==", "nonnegative": "<="}
@@ -46,7 +47,7 @@ class Reading:
         Functions that give the multipliers of rows from those of the standard form.
     linear : dict from label to rows
         The rows of equations and inequalities.
-    steps : tuple of WithConstants, Defined or MergedUnknowns
+    steps : tuple of WithConstants, Defined, SquaredNorms or MergedUnknowns
         The steps from `program` to the converted program, if unknowns were added, eliminated or
         merged.
     """
@@ -94,8 +95,9 @@ class Reading:
             if piece.cone is not None:
                 for place in piece.cone.entries():
                     z[place] = slack[piece.place] * piece.units
+        squares = duals.get(SQUARES, np.zeros(0))
         for step in reversed(self.steps):
-            z = step.dual(z, duals.get(SQUARES, np.zeros(0)))
+            z, squares = step.dual(z, squares)
         return z
 
     def multipliers(self, z: Array) -> dict[str, Array]:
@@ -192,7 +194,7 @@ def read_conic(program: ConicProgram) -> Reading:
     program.matrix.sort_indices()
     program = with_blocks(program)
     steps: list[Step] = []
-    for find in (with_constants, defined, alike):
+    for find in (with_constants, defined, squared_norms, alike):
         step = find(steps[-1].program if steps else program)
         steps += [] if step is None else [step]
     reading = _Reader(program, steps[-1].program if steps else program).reading()
