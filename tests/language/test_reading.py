@@ -151,9 +151,10 @@ def test_unknowns_that_may_change_places_are_one_and_have_values_and_multipliers
     cost = cp.Minimize(cp.trace((root + root.T) @ X) + 0.1 * cp.norm1(X))
     problem = cp.Problem(cost, rows)
     program = sdpdr.from_cvxpy(problem)
-    # Among 16 + 4 + 16 bounds, those of (i, j) and (j, i) in each of the two sums are merged.
+    # Among 16 + 4 + 16 bounds, those of (i, j) and (j, i) in each of the two sums are merged. Each
+    # of those in the cost becomes an excess on either side.
     added = sum(v.size for v in program.vector_variables)
-    assert added == 10 + 4 + 10
+    assert added == 10 + 4 + 2 * 10
     value = problem.solve(solver=cp.CLARABEL)
     theirs = [row.dual_value for row in rows]
     problem.solve(solver=sdpdr.CVXPY())

@@ -91,6 +91,12 @@ def squared_norm():
     return cp.Problem(cp.Minimize(cost), [cp.diag(X) == 1, cp.norm(X[:, 1]) <= 1.5])
 
 
+def absolute_values():
+    X = cp.Variable((3, 3), PSD=True)
+    cost = cp.norm1(cp.diag(X) - [1.0, 2.0, 0.5]) + 0.3 * cp.abs(X[0, 1] + 1.0)
+    return cp.Problem(cp.Minimize(cost + cp.trace(SYMMETRIC[:3, :3] @ X)), [cp.trace(X) <= 9])
+
+
 def infeasible():
     x = cp.Variable(2)
     return cp.Problem(cp.Minimize(x[0]), [cp.norm(x) <= 1, x[0] >= 2])
@@ -115,6 +121,7 @@ PROBLEMS = (
     lifted,
     apart,
     squared_norm,
+    absolute_values,
     infeasible,
     unbounded,
 )

@@ -14,6 +14,7 @@ from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
+from sdpdr.model.conic.absolute_values import AbsoluteValues, absolute_values
 from sdpdr.model.conic.alike import MergedUnknowns, alike
 from sdpdr.model.conic.blocks import with_blocks
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
@@ -28,7 +29,7 @@ from sdpdr.program.rows import Lmi, Relation, Rows
 from sdpdr.program.sdp import SDP
 
 Maps: TypeAlias = "dict[str, LinearMap | VectorMap]"
-Step: TypeAlias = "WithConstants | Defined | SquaredNorms | MergedUnknowns"
+Step: TypeAlias = "WithConstants | Defined | SquaredNorms | MergedUnknowns | AbsoluteValues"
 Multipliers: TypeAlias = Callable[[Mapping[str, Array]], Array]
 
 _RELATIONS: dict[Kind, Relation] = {"zero": "==", "nonnegative": "<="}
@@ -47,9 +48,8 @@ class Reading:
         Functions that give the multipliers of rows from those of the standard form.
     linear : dict from label to rows
         The rows of equations and inequalities.
-    steps : tuple of WithConstants, Defined, SquaredNorms or MergedUnknowns
-        The steps from `program` to the converted program, if unknowns were added, eliminated or
-        merged.
+    steps : tuple of Step
+        The steps from `program` to the converted program, each with its way back.
     """
 
     program: ConicProgram
@@ -194,7 +194,7 @@ def read_conic(program: ConicProgram) -> Reading:
     program.matrix.sort_indices()
     program = with_blocks(program)
     steps: list[Step] = []
-    for find in (with_constants, defined, squared_norms, alike):
+    for find in (with_constants, defined, squared_norms, alike, absolute_values):
         step = find(steps[-1].program if steps else program)
         steps += [] if step is None else [step]
     reading = _Reader(program, steps[-1].program if steps else program).reading()
