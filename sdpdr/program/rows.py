@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, as_real, as_whole
@@ -66,12 +65,6 @@ class Rows:
     def hold_at_zero(self) -> NDArray[np.bool_]:
         """Which rows hold where all variables are zero."""
         return np.asarray(self.rhs == 0.0 if self.relation == "==" else self.rhs >= 0.0)
-
-    def scaled(self, by: Array) -> Rows:
-        """The rows, each times a positive number."""
-        units = sp.diags_array(by, format="csr")
-        lhs = {name: units @ linear_map for name, linear_map in self.lhs.items()}
-        return replace(self, lhs=lhs, rhs=self.rhs * by)
 
     def take(self, chosen: NDArray[np.bool_] | Index) -> Rows:
         """The rows of a mask, or at some places."""

@@ -11,7 +11,7 @@ of many squared lengths, always exceeds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import scipy.sparse as sp
@@ -91,12 +91,14 @@ def row_norms(linear_map: LinearMap | VectorMap) -> Array:
         weights = linear_map.weights
         return np.abs(weights.data) * row_norms(linear_map.inner)[weights.indices]
     matrix = linear_map.matrix()
-    return np.sqrt(_row_sums(matrix * matrix))
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.sqrt(np.bincount(row, np.square(matrix.data), matrix.shape[0]))
 
 
-def row_sizes(rows: Rows) -> Array:
-    """The size of the coefficients of every row on all variables; 1 where there are none."""
-    squares = sum((np.square(row_norms(a)) for a in rows.lhs.values()), np.zeros(rows.m))
+def row_sizes(rows: Rows, units: Mapping[str, float]) -> Array:
+    """The size of the coefficients of every row in units of variables; 1 where there are none."""
+    sizes = (units[name] * row_norms(a) for name, a in rows.lhs.items())
+    squares = sum(map(np.square, sizes), np.zeros(rows.m))
     return np.where(squares > 0.0, np.sqrt(squares), 1.0)
 
 

@@ -43,17 +43,26 @@ class Scale(Reduction):
         matrices = [v.name for v in sdp.psd_variables]
         units = dict.fromkeys(matrices, 1.0 / _coefficient(sdp, matrices))
         units |= {v.name: 1.0 / _coefficient(sdp, [v.name]) for v in sdp.vector_variables}
-        sdp = _in_units(sdp, units)
-        factors = {r.label: 1.0 / row_sizes(r) for r in sdp.rows}
+        factors = {r.label: 1.0 / row_sizes(r, units) for r in sdp.rows}
         sigma = _typical_side(sdp, factors)
-        costs = [np.abs(a.matrix().data) for a in sdp.objective.values()]
+        costs = [units[name] * np.abs(a.matrix().data) for name, a in sdp.objective.items()]
         gamma = float(np.max(np.concatenate([np.zeros(1), *costs]))) or 1.0
+
+        def scaled(side: Expression, by: Array | float) -> Expression:
+            return {name: (units[name] * by) * a for name, a in side.items()}
+
         reduced = replace(
             sdp,
-            variables=tuple(_curved(v, sigma, gamma) for v in sdp.variables),
-            objective={name: (1.0 / gamma) * a for name, a in sdp.objective.items()},
-            rows=tuple(_scaled(r, factors[r.label], sigma) for r in sdp.rows),
-            lmis=tuple(replace(lmi, constant=lmi.constant / sigma) for lmi in sdp.lmis),
+            variables=tuple(_curved(v, units[v.name] ** 2 * sigma / gamma) for v in sdp.variables),
+            objective=scaled(sdp.objective, 1.0 / gamma),
+            rows=tuple(
+                replace(r, lhs=scaled(r.lhs, d), rhs=r.rhs * d / sigma)
+                for r, d in zip(sdp.rows, factors.values(), strict=True)
+            ),
+            lmis=tuple(
+                replace(lmi, lhs=scaled(lmi.lhs, 1.0), constant=lmi.constant / sigma)
+                for lmi in sdp.lmis
+            ),
             constant=sdp.constant / (sigma * gamma),
         )
 
@@ -81,20 +90,11 @@ def _coefficient(sdp: SDP, names: Sequence[str]) -> float:
     return float(np.median(sizes[sizes > 0.0])) if np.any(sizes) else 1.0
 
 
-def _in_units(sdp: SDP, units: Mapping[str, float]) -> SDP:
-    """The program in x' with x = t x', one factor t for each variable."""
-
-    def change(expression: Expression) -> Expression:
-        return {name: units[name] * a for name, a in expression.items()}
-
-    return sdp.rewritten(change, [_curved(v, units[v.name] ** 2) for v in sdp.variables])
-
-
-def _curved(variable: Variable, by: float, over: float = 1.0) -> Variable:
-    """The variable with its quadratic cost, if it has one, multiplied by ``by / over``."""
+def _curved(variable: Variable, by: float) -> Variable:
+    """The variable with its quadratic cost, if it has one, times a number."""
     if variable.curvature is None:
         return variable
-    return replace(variable, curvature=variable.curvature * by / over)
+    return replace(variable, curvature=variable.curvature * by)
 
 
 def _typical_side(sdp: SDP, factors: Mapping[str, Array]) -> float:
@@ -111,9 +111,3 @@ def _typical_side(sdp: SDP, factors: Mapping[str, Array]) -> float:
         return 1.0
     largest = np.max(away) if np.any(away) else np.median(sizes)
     return float(np.median(sizes[sizes > 1e-9 * largest]))
-
-
-def _scaled(rows: Rows, factors: Array, sigma: float) -> Rows:
-    """Rows times their factors, for variables that are divided by sigma."""
-    scaled = rows.scaled(factors)
-    return replace(scaled, rhs=scaled.rhs / sigma)
