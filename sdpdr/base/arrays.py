@@ -104,6 +104,28 @@ def scaled(matrix: sp.csr_array, rows: Array | None = None, columns: Array | Non
     return found
 
 
+def diagonal(numbers: Array) -> sp.csr_array:
+    """Make a square CSR matrix of the numbers on its diagonal."""
+    m = numbers.size
+    return rows_as_they_are(numbers.copy(), np.arange(m), np.arange(m + 1), (m, m))
+
+
+def is_diagonal(matrix: sp.csr_array) -> bool:
+    """Whether a square CSR matrix stores the entries of its diagonal, and no others.
+
+    Examples
+    --------
+    >>> is_diagonal(diagonal(np.ones(2))), is_diagonal(sp.csr_array([[1.0, 1.0], [0.0, 0.0]]))
+    (True, False)
+    """
+    m, places = matrix.shape[0], np.arange(matrix.shape[0] + 1)
+    return (
+        matrix.shape == (m, m)
+        and np.array_equal(matrix.indptr, places)
+        and np.array_equal(matrix.indices, places[:-1])
+    )
+
+
 def as_whole(what: str, number: Any) -> int:
     """Return a whole number as a Python int, whose products cannot overflow."""
     if not isinstance(number, Integral):

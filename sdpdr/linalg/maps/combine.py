@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index, Matrix, own_rows
+from sdpdr.base.arrays import Array, Index, Matrix, is_diagonal, own_rows, scaled
 from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.letters import Letters, Words, closed, summed, times
 from sdpdr.linalg.maps.linear import LinearMap
@@ -36,6 +36,8 @@ def _formed_once(form: Callable[[Any], sp.csr_array]) -> Callable[[Any], sp.csr_
 
 def combined_rows(weights: sp.csr_array, rows: sp.csr_array) -> sp.csr_array:
     """The product of two sparse matrices, the second of which has more columns than entries."""
+    if is_diagonal(weights):
+        return scaled(rows, weights.data)
     present, place = np.unique(rows.indices, return_inverse=True)
     if present.size == 0:
         return sp.csr_array((weights.shape[0], rows.shape[1]))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix, as_real
+from sdpdr.base.arrays import Array, Index, Matrix, as_real, diagonal, rows_as_they_are
 from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.letters import Letters, Words
 from sdpdr.linalg.svec import (
@@ -70,11 +70,12 @@ class LinearMap(ABC):
     def apply_factor(self, factor: Array) -> Array:
         """Values A(R R^T) of a factor of shape (n, r), without forming the product."""
         self._check_order((factor.shape[0],) * 2)
-        rows = self.matrix().tocoo()
-        i, j = svec_pairs(rows.col)
+        rows = self.matrix()
+        i, j = svec_pairs(rows.indices)
         points = as_real(factor)
         products = np.einsum("ek,ek->e", points[i], points[j]) * np.where(i == j, 1.0, SQRT2)
-        return np.bincount(rows.row, rows.data * products, minlength=self.m).astype(float)
+        row = np.repeat(np.arange(self.m), np.diff(rows.indptr))
+        return np.bincount(row, rows.data * products, minlength=self.m).astype(float)
 
     def adjoint(self, multipliers: Array) -> Matrix:
         """Symmetric matrix A*(y) with <A(K), y> = <K, A*(y)>; sparse where the map is."""
@@ -85,8 +86,7 @@ class LinearMap(ABC):
         values = np.concatenate([np.where(off, weights / SQRT2, weights), weights[off] / SQRT2])
         order = np.lexsort((column, row))
         starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.n))])
-        entries = (values[order], column[order], starts)
-        return sp.csr_array(entries, shape=(self.n, self.n))
+        return rows_as_they_are(values[order], column[order], starts, (self.n, self.n))
 
     def pattern(self) -> Index:
         """Entries (i, j), i <= j, that the map reads; shape (p, 2), sorted."""
@@ -151,8 +151,7 @@ class LinearMap(ABC):
 
     def __rmul__(self, scale: float | Array) -> LinearMap:
         """Every row times a number, or row e times ``scale[e]``."""
-        scales = np.broadcast_to(as_real(scale), (self.m,))
-        return sp.diags_array(scales, format="csr") @ self
+        return diagonal(np.broadcast_to(as_real(scale), (self.m,))) @ self
 
     def __rmatmul__(self, weights: Any) -> LinearMap:
         """Rows combined: (T @ A)(K) = T A(K) for a matrix T of shape (p, m)."""
