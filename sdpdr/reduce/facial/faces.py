@@ -111,9 +111,9 @@ class Faces:
 
         Places are those of X.
         """
-        keep = np.zeros(a.n, dtype=bool)
-        keep[self.kept(name)] = True
-        matrix, echelon = matrix_row(a, e, keep), self.null[name]
+        echelon, keep = self.null[name], np.ones(a.n, dtype=bool)
+        keep[list(echelon.units)] = False
+        matrix = matrix_row(a, e, keep)
         if matrix is None or not echelon.mixed:
             return matrix
         total: Symmetric = {}
