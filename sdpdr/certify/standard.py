@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, placed
+from sdpdr.base.arrays import Array, Index, placed, rows_as_they_are
 from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
 from sdpdr.certify.complement import complement
 from sdpdr.certify.flat import (
@@ -328,8 +328,8 @@ class _Builder:
         return tuple(found)
 
     def _square(self, place: int, half: int) -> Piece:
-        entries = (-np.ones(3), np.array([half, half, place]), np.arange(4))
-        A = sp.csr_array(entries, (3, self._n))
+        columns = np.array([half, half, place])
+        A = rows_as_they_are(-np.ones(3), columns, np.arange(4), (3, self._n))
         return Piece(SECOND_ORDER, 3, A, self._unit * np.array([0.5, -0.5, 0.0]))
 
 
