@@ -15,7 +15,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import Outcome, Solver
 from sdpdr.solvers.processes.ends import is_worker
-from sdpdr.solvers.processes.isolate import PATIENCE, Task, run_isolated, wait_for_server
+from sdpdr.solvers.processes.isolate import PATIENCE, Task, run_isolated
 from sdpdr.solvers.processes.native import is_fork_of_native
 from sdpdr.solvers.screen import admit, failure, screen
 
@@ -46,24 +46,6 @@ def runs_apart(solver: Solver, isolate: bool | None, step: float = inf) -> bool:
     limited = solver.time_limit is not None and step > PATIENCE
     native = solver.is_native and (limited or is_fork_of_native())
     return native or solver.is_dangerous or (limited and not solver.obeys_time_limit)
-
-
-def until_there_is_a_worker(solver: Solver, isolate: bool | None, step: float = inf) -> float:
-    """Wait for a worker where a solver is to run in one, which takes seconds the first time.
-
-    Parameters
-    ----------
-    solver, isolate, step : see `runs_apart`
-
-    Returns
-    -------
-    float
-        Seconds waited, which are no solver's.
-    """
-    watch = Deadline()
-    if runs_apart(solver, isolate, step):
-        wait_for_server()
-    return watch.spent
 
 
 def run_solver(solver: Solver, task: Task, isolate: bool | None, step: float = inf) -> Outcome:

@@ -15,7 +15,8 @@ from sdpdr.certify.answer import faceless, is_nothing
 from sdpdr.program.run import Run, Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.solvers.processes.isolate import wait_for_server
+from sdpdr.solvers.running import runs_apart
 from sdpdr.solving.attempt import attempt
 from sdpdr.solving.candidate import Candidate, shares
 from sdpdr.solving.join import join
@@ -147,7 +148,8 @@ class _Turns:
         """Run a candidate; an error of its own must not cost the others their turns."""
         request, deadline, words = self.request, self.request.deadline, [turn] * bool(turn)
         if deadline.seconds < inf:
-            deadline.excuse(until_there_is_a_worker(one.solver, request.isolate, one.step))
+            if runs_apart(one.solver, request.isolate, one.step):
+                deadline.excuse(wait_for_server())
             words.append(f"{deadline.ahead:.0f} s left")
         share = min(shares(1 if is_last else 2, self._ahead)[0], at_most)
         if share < inf:

@@ -255,9 +255,11 @@ def _pickle(task: Task, name: str) -> bytes:
         ) from error
 
 
-def wait_for_server() -> None:
-    """Wait until a worker can be had, which takes seconds the first time."""
+def wait_for_server() -> float:
+    """Wait until a worker can be had, and return for how many seconds: some the first time."""
+    watch = Deadline()
     if fork_server.POSSIBLE and not fork_server.has_begun():
         question = pickle.dumps((surroundings(), "", pickle.dumps(int)))
         with suppress(WorkerUnavailable), Worker(question) as worker:
             wait([worker.channel, worker.sentinel])
+    return watch.spent
