@@ -250,6 +250,17 @@ def test_a_matrix_inequality_and_quadratic_costs_keep_their_natural_numbers():
     assert least.bound <= 4.0 <= least.value < 4.0 + 1e-5
 
 
+def test_where_no_face_has_small_integers_the_answer_says_so():
+    """The one feasible matrix is singular along (r, -1)."""
+    r = 1.0 + 2.0**-10 + 2.0**-20
+    sdp = entries([[0, 0], [0, 1], [1, 1]], [1.0, r, r * r], 2)
+    found = proved(sdp)
+    assert found.value is None
+    assert found.how["value"].startswith(
+        "no point was proved feasible: the program has no interior"
+    )
+
+
 def test_rows_that_repeat_are_shown_to_follow_exactly_or_not_at_all():
     cost = {"X": InnerProduct(np.diag([1.0, 2.0]))}
     once = Rows("once", "==", {"X": Trace(2)}, np.ones(1))

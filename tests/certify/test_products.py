@@ -40,5 +40,6 @@ def test_radii_hold_the_exact_product_and_vanish_where_it_is_whole(pair):
     for i, j in np.ndindex(*found.shape):
         exact = sum(Fraction(a) * Fraction(b) for a, b in zip(A[i], B[:, j], strict=True))
         assert abs(Fraction(found[i, j]) - exact) <= Fraction(radii[i, j])
+        assert radii[i, j] <= 2.0**-52 * abs(exact)
         if Fraction(float(exact)) != exact:
             assert radii[i, j] > 0.0

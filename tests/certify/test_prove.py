@@ -412,6 +412,18 @@ def test_newton_steps_by_sparse_matrices_are_those_by_dense_ones(as_variable, mo
         np.testing.assert_allclose(u, v, rtol=1e-6, atol=1e-6 * np.max(np.abs(v)))
 
 
+def test_a_point_alone_is_held_against_the_program_and_nothing_else_is_looked_for():
+    """Nothing is solved; a point inside is kept as it is, and none is moved towards a path."""
+    above_one = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0, -1.0]]), -np.ones(1))
+    program = build(np.ones(2), sp.csr_array((0, 2)), np.zeros(0), [above_one])
+    nothing = np.full(1, np.nan)
+    known = prove(program, Answer(np.full(2, 1.5), np.full(1, 2.0), nothing, True), solve=None)
+    assert known.how.keys() == {"value"}
+    assert known.value == pytest.approx(3.0, rel=1e-12)
+    outside = Answer(np.zeros(2), -np.ones(1), nothing, True)
+    assert prove(program, outside, solve=None).how == {}
+
+
 def test_a_bound_is_read_off_costs_that_lie_in_the_dual_cone():
     """Nothing is solved: the cost itself is what the multipliers are."""
     C = np.array([[2.0, -1.0], [-1.0, 2.0]])

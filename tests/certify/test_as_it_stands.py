@@ -1,0 +1,66 @@
+"""Points that satisfy a program exactly are told from those next to them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr.certify.as_it_stands import cost, entries_of_factor, misses
+from sdpdr.certify.flat import (
+    EXPONENTIAL,
+    NONNEGATIVE,
+    POWER,
+    SECOND_ORDER,
+    SEMIDEFINITE,
+    Piece,
+    build,
+)
+
+THIRD = Fraction(1, 3)
+# A kind, its size, a point of the cone, one that misses it, and by how much; None where that is
+# not known.
+POINTS = [
+    (NONNEGATIVE, 1, [0, THIRD], [THIRD, -THIRD], THIRD),
+    (SECOND_ORDER, 3, [5 * THIRD, 3 * THIRD, 4 * THIRD], [5, 4, 4], Fraction(32**0.5) - 5),
+    (SECOND_ORDER, 2, [1, -1], [-1, 0], Fraction(1)),
+    (SEMIDEFINITE, 2, [THIRD, THIRD, THIRD], [1, 2, 1], Fraction(1)),
+    (SEMIDEFINITE, 2, [2, 1, 2], [THIRD, THIRD + Fraction(1, 10**30), THIRD], None),
+    (EXPONENTIAL, 3, [0, 1, 2], [0, 1, Fraction(1, 2)], None),
+    (POWER, 0.25, [1, 16, 7], [1, 16, 9], None),
+]
+
+
+def rows_missed(kind, size, point):
+    own = Piece(kind, size, sp.csr_array(-np.eye(len(point))), np.zeros(len(point)))
+    program = build(np.ones(len(point)), sp.csr_array((0, len(point))), np.zeros(0), [own])
+    return misses(program, {k: Fraction(v) for k, v in enumerate(point)})
+
+
+@pytest.mark.parametrize(("kind", "size", "inside", "outside", "amount"), POINTS)
+def test_a_point_of_the_cone_misses_nothing_and_others_miss_it(kind, size, inside, outside, amount):
+    assert rows_missed(kind, size, inside) == []
+    (miss,) = rows_missed(kind, size, outside)
+    assert miss.row == 0
+    assert miss.amount == pytest.approx(float(amount or 0), abs=1e-12)
+
+
+def test_equations_are_missed_by_what_they_lack_in_fractions():
+    program = build(np.ones(2), sp.csr_array([[3.0, 0.0], [0.5, 1.0]]), np.ones(2), [])
+    point = {0: THIRD, 1: Fraction(5, 6)}
+    assert misses(program, point) == []
+    (miss,) = misses(program, {**point, 1: Fraction(5, 6) + Fraction(1, 2**70)})
+    assert (miss.row, miss.amount) == (1, 2.0**-70)
+
+
+@pytest.mark.parametrize("numbers", [[0.1, 3.0], [1e-20, 7.0]])
+def test_costs_are_rounded_up_and_entries_of_products_are_exact(numbers):
+    point = {0: THIRD, 1: Fraction(1, 7)}
+    c = np.array(numbers)
+    exact = sum(Fraction(float(v)) * point[k] for k, v in enumerate(c)) + Fraction(0.25)
+    found = Fraction(cost(c, point, 0.25))
+    assert exact <= found <= exact * (1 + Fraction(1, 2**51))
+    (entry,) = entries_of_factor(np.array([numbers, numbers]), [0], [1])
+    assert entry == sum(Fraction(float(v)) ** 2 for v in c)
