@@ -5,10 +5,10 @@ vanish on every feasible slack, which leaves it a face of K; with :math:`f^T w +
 nothing is feasible. *Dual*, the mirror: directions d with :math:`E d = 0`, :math:`-A d \in K`,
 :math:`c^T d = 0` leave multipliers a face of K*; with :math:`c^T d = -1` there are none.
 
-A solver proposes a vector of largest rank, as what limits the margin (`sdpdr.certify.margin`), or
-in a search of its own; nothing that it says is believed. The face in which that vector lies is
-rounded to small integers (`sdpdr.certify.faces`), and the proof of `sdpdr.certify.proof` shows that
-an exact vector lies inside of it.
+Where no point has a margin to all cones (`sdpdr.certify.margin`), a solver proposes a vector of
+largest rank; nothing that it says is believed. The face in which that vector lies is rounded to
+small integers (`sdpdr.certify.faces`), and the proof of `sdpdr.certify.proof` shows that an exact
+vector lies inside of it.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
     UnprovedError
         Why not.
     """
-    proposed = _proposed(program, side, solve, ray=False)
+    proposed = _searched(program, side, solve, ray=False)
     known, at = _proved(program, side, solve, proposed, ray=False)
     given = program.pieces()
     zero = [image(face.zero, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
@@ -223,7 +223,7 @@ def ray(program: FlatProgram, side: str, solve: Oracle, claimed: Answer | None =
     if claimed is not None:
         with suppress(UnprovedError, np.linalg.LinAlgError):
             return _of_claim(program, side, claimed)
-    proposed = _proposed(program, side, solve, ray=True)
+    proposed = _searched(program, side, solve, ray=True)
     try:
         known, at = _proved(program, side, solve, proposed, ray=True)
     except (UnprovedError, np.linalg.LinAlgError):
@@ -281,25 +281,12 @@ def _of_cones(program: FlatProgram, side: str, proposed: Answer) -> Array:
     return proposed.z[program.f.size :] if side == PRIMAL else proposed.s
 
 
-def _proposed(program: FlatProgram, side: str, solve: Oracle, *, ray: bool) -> Answer:
-    """What limits the largest margin, where that is negative or zero as asked for; or a search."""
-    found = margin(program, side, solve)
-    x, s, z, is_solved = found.limits
-    if not is_solved or (found.is_zero if ray else found.is_negative):
-        return _searched(program, side, solve, ray=ray)
-    if not (found.is_negative or found.is_zero):
-        raise UnprovedError("the largest margin is positive")
-    if not ray:
-        return found.limits
-    right = np.concatenate([program.f, program.b])
-    gain = -float(program.c @ x if side == DUAL else right @ z)
-    return Answer(x / gain, s / gain, z / gain, is_solved)
-
-
 def _searched(
     program: FlatProgram, side: str, solve: Oracle, *, ray: bool, within: float | None = None
 ) -> Answer:
-    """What a solver finds that looks for nothing else."""
+    """What a solver proposes; nothing where a margin shows that there is none."""
+    if within is None and margin(program, side, solve).is_positive:
+        raise UnprovedError("the largest margin is positive")
     search = _Search(program, side, ray=ray, within=within)
     whole = search.over(program.pieces(), stacked([], program.c.size))
     found = solve(whole)

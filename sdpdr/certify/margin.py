@@ -2,8 +2,8 @@ r"""The largest margin to all cones: a point inside, or what shows that there is
 
 *Primal*: :math:`\max t` with :math:`E x = f`, :math:`b - A x - t e \in K`, :math:`t \le 1`, e being
 inside of K. *Dual*, the mirror: multipliers z with the largest t such that z - t e is in the dual
-cone. A solver that finds the one finds multipliers of it as well. Where t is negative, these show
-that nothing is feasible; where it is zero, they vanish on everything that is.
+cone. Where t is negative, there may be a ray; where it is zero, an exposing vector
+(`sdpdr.certify.exposing`).
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ class Margin(NamedTuple):
         What solvers do not tell from zero.
     y : array
         A point with this margin, or multipliers of equations and cones.
-    limits : Answer
-        What limits the margin: multipliers z, or a direction x with its slack s.
+    is_solved : bool
+        Whether the solver says that it is done.
     """
 
     size: float
     noise: float
     y: Array
-    limits: Answer
+    is_solved: bool
 
     @property
     def is_zero(self) -> bool:
-        """Whether there may be an exposing vector."""
+        """Whether there may be an exposing vector; where it is smaller, there may be a ray."""
         return abs(self.size) <= self.noise
 
     @property
-    def is_negative(self) -> bool:
-        """Whether there may be a ray."""
-        return self.size < -self.noise
+    def is_positive(self) -> bool:
+        """Whether there is neither."""
+        return self.is_solved and self.size > self.noise
 
 
 def inside(program: FlatProgram, side: str, solve: Oracle) -> Array:
@@ -83,7 +83,7 @@ def margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
         side,
         lambda: _margin(program, side, solve),
         # The time may have been up, and there may be more of it later.
-        keep=lambda found: found.limits.is_solved,
+        keep=lambda found: found.is_solved,
     )
 
 
@@ -106,19 +106,13 @@ def _margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
         E, costs, f = program.E, program.c + counted, np.zeros(m)
     # What limits the margin comes first among all cones.
     found = solve(build(costs, E, f, [most, *pieces]))
-    limits = Answer(found.x[:n], found.s[1:], np.delete(found.z, m), found.is_solved)
+    x, z = found.x[:n], np.delete(found.z, m)
     size = float(found.x[n] if side == PRIMAL else 1.0 - found.z[m])
-    y = limits.x if side == PRIMAL else limits.z + size * np.append(np.zeros(m), e)
+    y = x if side == PRIMAL else z + size * np.append(np.zeros(m), e)
     if not np.all(np.isfinite(y)):
         raise UnprovedError("no point inside was found")
-    return Margin(size, _noise(program, side, limits), np.asarray(y), limits)
-
-
-def _noise(program: FlatProgram, side: str, limits: Answer) -> float:
-    """Digits that solvers miss of the largest number that a margin is a sum of."""
-    if side == PRIMAL:
-        sides, at = np.concatenate([program.f, program.b]), limits.z
-    else:
-        sides, at = program.c, limits.x
-    largest = max(float(np.sum(np.abs(sides * at))), float(np.max(np.abs(sides), initial=0.0)))
-    return _MISSED * (largest or 1.0)
+    # The margin is a sum of products of right sides, or costs, and of what limits it.
+    sides = np.concatenate([program.f, program.b]) if side == PRIMAL else program.c
+    terms = sides * (z if side == PRIMAL else x)
+    largest = max(float(np.sum(np.abs(terms))), float(np.max(np.abs(sides), initial=0.0)))
+    return Margin(size, _MISSED * (largest or 1.0), np.asarray(y), found.is_solved)
