@@ -17,9 +17,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property
+from functools import partial
 from itertools import combinations_with_replacement, pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ CLAIMS = ("value", "bound", "infeasible", "unbounded")
 UNIT, UP, TINY = 2.0**-53, 1.0 + 1e-9, 1e-290
 SMALLEST, LARGEST = 1e-50, 1e50
 # Every number of a file is a whole multiple of 2^-220, and a product of three one of 2^-660.
-DIGITS, ONE = 660, 2**660
+DIGITS, ONE = 220, 2**660
 # What is missed at all is taken for more than this: no product of it with units underflows.
 LEAST_MISS = 1e-60
 # The least radius, so that what lies in a cone with all that is as near lies inside of it.
@@ -46,9 +45,10 @@ SLACK, BY_ENTRIES = -1, -2
 # Options of the factorization, which keeps the rows in the order given.
 SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 # What is refused, so that no file takes for ever: bytes of a file, unpacked; the sum of the orders
-# of matrices; products in the squares of exact steps; and entries of matrices of which a whole dual
-# program is written.
-BYTES, ORDERS, PRODUCTS, MOST = 2**30, 10_000_000, 10_000_000, 200_000
+# of matrices; blocks, cones or null vectors; slopes; products of all exact steps, where each step
+# and each of its vectors counts as some; and entries of which a whole dual program is written.
+BYTES, ORDERS, PARTS, SLOPES = 2**30, 10_000_000, 100_000, 100_000_000
+PRODUCTS, EACH, MOST = 10_000_000, 100, 200_000
 
 
 class NoProofFileError(Exception):
@@ -81,13 +81,12 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     require(len(text) <= BYTES, "it is too large")
     line, rest = text.split(b"\n", 1)
     program, proof = (json.loads(x, object_pairs_hook=_once) for x in (line, rest))
-    is_known = (proof["format"], proof["version"]) == ("sdp-proof", 5)
+    is_known = (proof["format"], proof["version"]) == ("sdp-proof", 6)
     require(is_known, "it is of another format, or of another version of it")
     is_hash = proof["program"] == hashlib.sha256(line).hexdigest()
     require(is_hash, "the hash is not that of its program")
-    claims = proof["claims"]
-    require(claims, "it claims nothing")
-    for claim, number in claims.items():
+    require(proof["claims"], "it claims nothing")
+    for claim, number in proof["claims"].items():
         require(claim in CLAIMS, f"the claim {claim!r} is unknown")
         is_number = isinstance(number, float) and math.isfinite(number)
         is_right = is_number if claim in ("value", "bound") else number is True
@@ -100,27 +99,18 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _is_number(given: Any) -> bool:
-    """Whether it is a number: true and false count as such in Python."""
-    return isinstance(given, Real) and not isinstance(given, bool)
-
-
 def integers(given: Any, top: int, least: int = 0) -> Any:
     """A list of integers as an array, from the least on and below the top."""
-    require(all(map(_is_number, given)), "a list is to be one of integers")
-    x = np.array(given) if len(given) else np.zeros(0, int)
-    require(x.ndim == 1 and x.dtype.kind == "i", "a list is to be one of integers")
-    require(np.all((x >= least) & (x < top)), "an integer is out of range")
-    return x.astype(np.int64)
+    require(set(map(type, given)) <= {int, np.int64}, "a list is to be one of integers")
+    require(all(least <= x < top for x in given), "an integer is out of range")
+    return np.array(given, np.int64)
 
 
 def doubles(given: Any) -> Any:
     """A list of numbers as an array of doubles of usual sizes."""
-    for number in given:
-        require(_is_number(number), "a list is to be one of numbers")
-        require(float(number) == number or number != number, "an integer is no double")
-    x = np.array(given, dtype=np.float64)
-    require(x.ndim == 1, "a list is to be one of numbers")
+    require(set(map(type, given)) <= {int, float, np.float64}, "a list is to be one of numbers")
+    x = np.array(given, np.float64)
+    require(x.tolist() == list(given), "a number is no double")
     usual = (x == 0.0) | ((abs(x) > SMALLEST) & (abs(x) < LARGEST))
     require(np.all(usual), "a number is beyond 1e-50 and 1e50")
     return x
@@ -140,128 +130,167 @@ def _coefficients(given: Any, *tops: int) -> list[Any]:
 class Program:
     """The program of a file, and what its faces add to it; or the dual program of one.
 
+    Its rows are b - M v of the entries of matrices that some row uses, and of scalars.
+
     Attributes
     ----------
-    equation, inequality : arrays of bool
-        Kinds of rows, also where faces have made equations of inequalities.
-    fixed : array of bool
-        Scalars that are proved to vanish.
-    dropped : array of bool
-        Equations that follow from others.
-    U : list of sparse arrays
-        Null vectors of blocks, as columns.
-    beside : list of sparse arrays
-        Null vectors on whose complement a slack block has to be semidefinite, in a dual program.
-    rays : dict from cone to list of Fraction
+    row, column, value : arrays
+        Coefficients of M, sorted by columns; those of entries off the diagonal count twice.
+    k, i, j : arrays of int
+        Block, and place there, of the entries that are the first columns.
+    equation, inequality, sign : arrays of bool
+        Kinds of rows, also where faces have made equations of inequalities, and of scalars.
+    fixed, dropped : arrays of bool
+        Scalars that are proved to vanish, and equations that follow from others.
+    U : list of lists
+        Null vectors of each block, as indices and entries there.
+    rays : dict from cone to array of integers
         Second-order cones whose points are multiples of this vector.
+    beside : list of lists
+        Vectors on whose complement slack matrices of a dual program have to be semidefinite.
     is_dual : bool
         Whether rows are to be in the duals of their cones.
     """
 
-    def __init__(self, d: Mapping[str, Any]) -> None:
-        self.sense, self.n = d["sense"], integers(d["n"], ORDERS)
-        self.b, self.q = doubles(d["b"]), doubles(d["q"])
-        self.K, rows, self.p = len(self.n), len(self.b), len(self.q)
-        self.m, self.is_dual = rows - 1, False
-        require(self.sense in (1, -1), "sense is 1 or -1")
-        require(rows > 0 and np.sum(self.n) <= ORDERS, "b has no objective, or n adds up to much")
-        tops = rows, self.K, ORDERS, ORDERS
-        self.A_row, self.A_blk, self.A_i, self.A_j, self.A_v = _coefficients(d["A"], *tops)
-        self.B_row, self.B_col, self.B_v = _coefficients(d["B"], rows, self.p)
-        require(np.all(self.A_i <= self.A_j), "an entry of A is below the diagonal")
-        require(np.all(self.A_j < self.n[self.A_blk]), "an entry of A is beyond its matrix")
-        self.sign = np.zeros(self.p, bool)
-        self.sign[integers(d["nonnegative"], self.p)] = True
-        require(np.all(self.q >= 0) and not np.any(self.q[self.sign]), "q is 0 or more, if free")
-        self.cones = [self._cone(*cone) for cone in d["cones"]]
-        kind = np.zeros(rows, int)
-        for at in (integers(d["inequalities"], rows, 1), *(at for _, _, at in self.cones)):
-            np.add.at(kind, at, 1)
-        require(np.all(kind < 2), "a row is in two lists")
-        self.inequality = np.zeros(rows, bool)
-        self.inequality[integers(d["inequalities"], rows)] = True
-        self.equation = kind == 0
-        self.equation[0] = False
-        self.fixed, self.dropped = np.zeros(self.p, bool), np.zeros(rows, bool)
-        self.rays: dict[int, list[Fraction]] = {}
-        order = np.argsort(self.A_blk, kind="stable")
-        begins = np.searchsorted(self.A_blk[order], np.arange(self.K + 1))
-        self.entries = [order[a:b] for a, b in pairwise(begins)]
-        self.U = [sp.csc_array((int(n), 0)) for n in self.n]
-        self.beside = self.U.copy()
-        for (k,), i, v in ((integers([k], self.K), i, v) for k, i, v in d["U"]):
-            self.add_null_vector(k, *_coefficients([i, v], self.n[k]))
+    def __init__(self, n: Any, b: Any, q: Any, A: Sequence[Any], B: Sequence[Any]) -> None:
+        self.n, self.b, self.q, self.sense = n, b, q, 1
+        self.K, self.m, self.p = len(n), len(b) - 1, len(q)
+        self.U: list[list[tuple[Any, Any]]] = [[] for _ in n]
+        self.beside, self.is_dual = self.U, False
+        self.rays: dict[int, Any] = {}
+        self.work = 0
+        row, k, i, j, v = A
+        self.first = np.cumsum(np.r_[0, n * n])
+        place = self.place_of(k, i, j)
+        self.place, at, column = np.unique(place, return_index=True, return_inverse=True)
+        self.k, self.i, self.j, self.E = k[at], i[at], j[at], len(at)
+        row, column = np.r_[row, B[0]], np.r_[column, self.E + B[1]]
+        value = np.r_[np.where(i == j, 1.0, 2.0) * v, B[2]]
+        order = np.argsort(column, kind="stable")
+        self.row, self.column, self.value = row[order], column[order], value[order]
+        self.whole = whole(self.value)
+        self._by_row = np.argsort(self.row, kind="stable")
+        self._begins = np.searchsorted(self.row[self._by_row], np.arange(self.m + 2))
+        self.inequality, self.dropped = np.zeros(self.m + 1, bool), np.zeros(self.m + 1, bool)
+        self.equation = np.arange(self.m + 1) > 0
+        self.sign, self.fixed = np.zeros(self.p, bool), np.zeros(self.p, bool)
+        self.set_cones([])
 
-    def _cone(self, kind: str, rows: Any, exponent: Any = None) -> tuple[str, Any, Any]:
-        found, is_power = integers(rows, len(self.b), 1), kind == POWER
-        require(kind in (SECOND_ORDER, EXPONENTIAL, POWER), f"the cone {kind!r} is unknown")
-        require(len(found) == 3 or (kind == SECOND_ORDER and len(found)), "rows of a cone")
-        require(0 < exponent < 1 if is_power else exponent is None, "exponent")
-        return kind, exponent, found
+    def place_of(self, k: Any, i: Any, j: Any) -> Any:
+        """A number that stands for an entry on or above the diagonal of a block."""
+        return self.first[k] + np.minimum(i, j) * self.n[k] + np.maximum(i, j)
+
+    def set_cones(self, cones: Sequence[tuple[str, Any, Any]]) -> None:
+        """Let rows be in cones, each a kind, an exponent and rows."""
+        self.cones = cones
+        self.cone_of = {i: c for c, (_, _, at) in enumerate(cones) for i in at.tolist()}
+        self.equation[list(self.cone_of)] = False
+
+    def of_row(self, i: int) -> Any:
+        """Which coefficients are those of a row."""
+        return self._by_row[self._begins[i] : self._begins[i + 1]]
+
+    def columns(self, k: int) -> tuple[int, int]:
+        """The first column of the entries of a block, and the first one after them."""
+        first, last = np.searchsorted(self.k, [k, k + 1])
+        return int(first), int(last)
 
     def add_null_vector(self, k: int, i: Any, v: Any) -> None:
         """Let X_k u be zero for a vector with entries v at i."""
         require(len(np.unique(i)) == len(i) and np.all(v != 0), "a null vector, twice or with zero")
-        u = sp.csc_array((v, (i, np.zeros(len(i), int))), shape=(int(self.n[k]), 1))
-        self.U[k] = sp.csc_array(sp.hstack([self.U[k], u]))
+        self.U[k].append((i, v))
 
 
-# -- second-order, exponential and power cones, in fractions and decimals -------------------------
+def as_columns(vectors: Sequence[tuple[Any, Any]], n: int) -> Any:
+    """Null vectors as the columns of a sparse array."""
+    i, v = map(np.concatenate, zip((np.zeros(0, int), np.zeros(0)), *vectors, strict=True))
+    ends = np.cumsum([0, *(len(i) for i, _ in vectors)])
+    return sp.csc_array((v, i, ends), shape=(n, len(vectors)))
 
 
-def in_cone(
-    kind: str, exponent: Any, at: Sequence[Fraction], radius: Sequence[Fraction], *, dual: bool
-) -> bool:
-    """Whether all points within a radius, entry by entry, lie in a cone, or in its dual."""
-    if not any(at) and not any(radius):
+def program_of(d: Mapping[str, Any]) -> Program:
+    """The program of a file."""
+    n, b, q = integers(d["n"], ORDERS), doubles(d["b"]), doubles(d["q"])
+    rows, p = len(b), len(q)
+    require(rows > 0 and np.sum(n) <= ORDERS, "b has no objective, or n adds up to much")
+    require(max(len(n), len(d["cones"]), len(d["U"])) <= PARTS, "it has too many parts")
+    A = _coefficients(d["A"], rows, len(n), ORDERS, ORDERS)
+    require(np.all(A[2] <= A[3]), "an entry of A is below the diagonal")
+    require(np.all(A[3] < n[A[1]]), "an entry of A is beyond its matrix")
+    P = Program(n, b, q, A, _coefficients(d["B"], rows, p))
+    (P.sense,) = integers([d["sense"]], 2, -1).tolist()
+    require(P.sense, "sense is 1 or -1")
+    P.sign[integers(d["nonnegative"], p)] = True
+    require(np.all(q >= 0) and not np.any(q[P.sign]), "q is 0 or more, if free")
+    P.set_cones([_cone(rows, *cone) for cone in d["cones"]])
+    inequalities = integers(d["inequalities"], rows, 1)
+    P.inequality[inequalities], P.equation[inequalities] = True, False
+    taken = np.concatenate([inequalities, *(at for _, _, at in P.cones)])
+    require(len(np.unique(taken)) == len(taken), "a row is in two lists")
+    for k, *u in d["U"]:
+        integers([k], P.K)
+        P.add_null_vector(k, *_coefficients(u, n[k]))
+    return P
+
+
+def _cone(top: int, kind: str, rows: Any, exponent: Any = None) -> tuple[str, Any, Any]:
+    found, is_power = integers(rows, top, 1), kind == POWER
+    require(kind in (SECOND_ORDER, EXPONENTIAL, POWER), f"the cone {kind!r} is unknown")
+    require(len(found) == 3 or (kind == SECOND_ORDER and len(found)), "rows of a cone")
+    require(0 < doubles([exponent])[0] < 1 if is_power else exponent is None, "exponent")
+    return kind, exponent, found
+
+
+# -- second-order, exponential and power cones, in integers and decimals ---------------------------
+
+
+def in_cone(kind: str, exponent: Any, at: Any, radius: Any, *, dual: bool) -> bool:
+    """Whether all points within a radius, entry by entry, lie in a cone, or in its dual.
+
+    Points and radii are arrays of integers, in any unit.
+    """
+    if not np.any(at) and not np.any(radius):
         return True
     if kind == SECOND_ORDER:
-        low = at[0] - radius[0]
-        far = (abs(x) + r for x, r in zip(at[1:], radius[1:], strict=True))
-        return low >= 0 and low**2 >= sum(x**2 for x in far)
+        head, *tail = abs(at) + radius
+        head = at[0] - radius[0]
+        return bool(head >= 0 and head**2 >= sum(x**2 for x in tail))
     (x, y, z), (rx, ry, rz) = at, radius
-    if kind == EXPONENTIAL:
-        if dual:
-            x, y, rx, ry = x - y, -x, rx + ry, rx
-        return _in_exponential(x + rx, y - ry, y + ry, z - rz)
-    a = Fraction(exponent)
-    if dual:
-        x, y, rx, ry = x / a, y / (1 - a), rx / a, ry / (1 - a)
-    x, y, z = x - rx, y - ry, abs(z) + rz
-    if x <= 0 or y <= 0 or z == 0:
-        return x >= 0 and y >= 0 and z == 0
-    return _is_positive([(a, x), (1 - a, y), (Fraction(-1), z)])
-
-
-def _in_exponential(x: Fraction, low: Fraction, high: Fraction, z: Fraction) -> bool:
-    """Whether z >= y exp(x / y) for all y in an interval, which is convex in y."""
-    if low == high == 0:
-        return x <= 0 and z >= 0
-    if low <= 0 or z <= 0:
-        return False
-    return all(_is_positive([(Fraction(1), z / y)], -x / y) for y in (low, high))
-
-
-def _is_positive(terms: Sequence[tuple[Fraction, Fraction]], more: Fraction = Fraction(0)) -> bool:
-    """Whether a sum of weight log(number), and one more number, is positive, for certain."""
     with localcontext(Context(prec=60)):
-        parts = [_decimal(weight) * _decimal(number).ln() for weight, number in terms]
-        parts.append(_decimal(more))
-        # Every operation is rounded to 60 digits.
-        return sum(parts) > Decimal("1e-50") * (1 + sum(map(abs, parts)))
+        if kind == EXPONENTIAL:
+            if dual:
+                x, y, rx, ry = x - y, -x, rx + ry, rx
+            # z >= y exp(x / y) is convex in y.
+            return all(_in_exponential(x + rx, end, z - rz) for end in (y - ry, y + ry))
+        x, y, z = x - rx, y - ry, abs(z) + rz
+        if x <= 0 or y <= 0 or z == 0:
+            return bool(x >= 0 and y >= 0 and z == 0)
+        a = Decimal(exponent)
+        parts = [(a, Decimal(x)), (1 - a, Decimal(y)), (Decimal(-1), Decimal(z))]
+        if dual:
+            parts += [(-a, a), (a - 1, 1 - a)]
+        return _is_positive([weight * number.ln() for weight, number in parts])
 
 
-def _decimal(x: Fraction) -> Decimal:
-    return Decimal(x.numerator) / Decimal(x.denominator)
+def _in_exponential(x: int, y: int, z: int) -> bool:
+    if y == 0:
+        return x <= 0 and z >= 0
+    if y < 0 or z <= 0:
+        return False
+    return _is_positive([Decimal(z).ln(), -Decimal(y).ln(), -Decimal(x) / y])
+
+
+def _is_positive(parts: Sequence[Decimal]) -> bool:
+    """Whether a sum of numbers, of which each operation was rounded to 60 digits, is positive."""
+    return sum(parts) > Decimal("1e-50") * (1 + sum(map(abs, parts)))
 
 
 # -- numbers --------------------------------------------------------------------------------------
 
 
-def whole(x: Any) -> tuple[Any, int]:
-    """Doubles as Python's integers, and the power of two that is their unit."""
-    power = int(np.frexp(x)[1].min(initial=0)) - 53
-    return np.array([int(v) for v in np.ldexp(x, -power).tolist()], dtype=object), power
+def whole(x: Any) -> Any:
+    """Doubles as Python's integers, in units of 2^-220."""
+    return np.array([*map(int, np.ldexp(x, DIGITS).tolist())], dtype=object).reshape(np.shape(x))
 
 
 def rounding(terms: Any) -> Any:
@@ -332,40 +361,23 @@ def _exceeds(S: Any, U: Any, d: Any, radius: float) -> bool:
     U = sp.csr_array(U @ sp.diags_array(scale * 2.0**-19 / power_of_two(norms(U.T))))
     w = scale * 2.0**-40
     try:
-        order = _order(S, U)
         # If S - t I is semidefinite up to a loss that is below t less the error, so is all near S.
-        shift = 1.5 * (_loss(S, U, w, 0.0, order) + error)
-        return shift < math.inf and _loss(S, U, w, -shift, order) + error <= shift
-    except RuntimeError:  # SuperLU found a pivot of zero
+        shift = 1.5 * (_loss(S, U, w, 0.0) + error)
+        return shift < math.inf and _loss(S, U, w, -shift) + error <= shift
+    except (RuntimeError, np.linalg.LinAlgError):  # there is a pivot of zero
         return False
 
 
-def _order(S: Any, U: Any) -> Any:
-    """In which order rows of S, and of its border U, are eliminated; only time depends on it.
-
-    A sparse S keeps some rows for the end: without its border it may be indefinite.
-    """
-    n, p = U.shape
-    if n < 500 or S.nnz > 0.1 * n * n:
-        return np.r_[n : n + p, :n]
-    last = np.zeros(n, bool)
-    last[np.random.default_rng(0).permutation(n)[: 30 * (p > 0)]] = True
-    first = np.flatnonzero(~last)
-    lu = splu(sp.csc_array(S[first][:, first]), permc_spec="MMD_AT_PLUS_A", **SYMMETRIC)
-    return np.r_[first[np.argsort(lu.perm_c)], n : n + p, np.flatnonzero(last)]
-
-
-def _loss(S: Any, U: Any, w: float, t: float, order: Any) -> float:
+def _loss(S: Any, U: Any, w: float, t: float) -> float:
     """Some e with S + (t + e) I semidefinite on the complement of U, by a factorization L D L'.
 
     If [[S + t I, U], [U', -w I]] has as many negative eigenvalues as U has columns, then
     S + t I + U U' / w is semidefinite, by the complement of Schur.
     """
     n, p = U.shape
-    M = sp.hstack([sp.vstack([S + t * sp.eye_array(n), U.T]), sp.vstack([U, -w * sp.eye_array(p)])])
-    M = sp.csc_array(sp.csr_array(M)[order][:, order])
-    lu = splu(M, permc_spec="NATURAL", **SYMMETRIC)
-    L, d, border = sp.csr_array(lu.L), lu.U.diagonal(), order >= n
+    S = S + t * sp.eye_array(n, format="csr")
+    is_sparse = n > 500 and S.nnz <= 0.1 * n * n
+    M, L, d, border = (_sparse_factors if is_sparse else _dense_factors)(S, U, w)
     is_triangle = sp.triu(L, 1).nnz == 0 and np.all(L.diagonal() != 0)
     if not is_triangle or not np.all(np.isfinite(d)) or np.any(d == 0) or np.sum(d < 0) != p:
         return math.inf
@@ -381,236 +393,262 @@ def _loss(S: Any, U: Any, w: float, t: float, order: Any) -> float:
     return float(E[~border].max()) if is_small else math.inf
 
 
+def _dense_factors(S: Any, U: Any, w: float) -> tuple[Any, ...]:
+    """The matrix with its border, which is first, L, D, and which rows are the border."""
+    n, p = U.shape
+    M = sp.block_array([[-w * sp.eye_array(p), U.T], [U, S]], format="csr")
+    U = U.toarray()
+    C = np.linalg.cholesky(S.toarray() + U @ U.T / w)
+    L = np.block([[np.eye(p), np.zeros((p, n))], [U / -w, C]])
+    return M, sp.csr_array(L), np.r_[np.full(p, -w), np.ones(n)], np.arange(n + p) < p
+
+
+def _sparse_factors(S: Any, U: Any, w: float) -> tuple[Any, ...]:
+    """The same in an order of few fill-in: some rows of S, the border, and the other rows.
+
+    Without its border, S may be indefinite.
+    """
+    n, p = U.shape
+    last = np.zeros(n, bool)
+    last[np.random.default_rng(0).permutation(n)[: 30 * (p > 0)]] = True
+    first = np.flatnonzero(~last)
+    lu = splu(sp.csc_array(S[first][:, first]), permc_spec="MMD_AT_PLUS_A", **SYMMETRIC)
+    order = np.r_[first[np.argsort(lu.perm_c)], n : n + p, np.flatnonzero(last)]
+    M = sp.block_array([[S, U], [U.T, -w * sp.eye_array(p)]], format="csr")[order][:, order]
+    lu = splu(sp.csc_array(M), permc_spec="NATURAL", **SYMMETRIC)
+    return M, sp.csr_array(lu.L), lu.U.diagonal(), order >= n
+
+
 # -- values: a solution near a point --------------------------------------------------------------
 
 
-def least_singular(J: Any) -> float:
-    """A lower bound on the smallest singular value of the rows of J; zero without one."""
+def are_singular_values_above(sigma: float, J: Any) -> bool:
+    """Whether J J' - sigma^2 I is positive semidefinite."""
     m = J.shape[0]
-    M = sp.csr_array(J @ J.T)
     size = float((abs(J) @ (abs(J.T) @ np.ones(m))).max())
-    error = rounding(int(np.diff(J.indptr).max()) + 2) * size
-    eye, nothing = sp.eye_array(m, format="csr"), sp.csc_array((m, 0))
-    least = 0.7 * float(M.diagonal().min())
-    while least > error:
-        shifted = sp.csr_array(M - least * eye)
-        if is_semidefinite(shifted, lambda d: error * float(np.max(d)) ** 2, nothing):
-            return math.sqrt(least) * (1.0 - 1e-12)
-        least /= 4.0
-    return 0.0
-
-
-def distance(J: Any, error: Any, missed: Any, bend: Any) -> float:
-    """How far the nearest solution of some equations is, at most, in units of the columns of J.
-
-    Parameters
-    ----------
-    J, error : sparse arrays
-        Slopes, and bounds on their errors.
-    missed, bend : arrays
-        Bounds on what equations miss, and on the Frobenius norms of their quadratic parts.
-    """
-    # What nothing moves, and holds exactly, is left out.
-    at = (error.sum(axis=1) > 0) | (missed > 0) | (bend > 0)
-    J, error, missed, bend = J[at], error[at], missed[at], bend[at]
-    lengths = norms(J)
-    need(np.all(lengths > 0), "an equation that does not hold does not notice how the point moves")
-    h = 1.0 / power_of_two(lengths)
-    D = sp.diags_array(h)
-    sigma = least_singular(sp.csr_array(D @ J)) - norm((D @ error).data)
-    rho, kappa = max(norm(missed * h), LEAST_MISS), norm(bend * h)
-    words = f"rho {rho:.1e}, sigma {sigma:.1e}, kappa {kappa:.1e}"
-    need(sigma > 0, f"the equations are too near to dependent ({words})")
-    need(4.0 * UP * kappa * rho <= sigma**2, f"no solution is proved near the point ({words})")
-    return UP * (2.0 if kappa else 1.0) * rho / sigma
+    error = rounding(int(np.diff(sp.csr_array(J).indptr).max()) + 2) * size + sigma**2 * 4.0 * UNIT
+    M, nothing = J @ J.T - sigma**2 * sp.eye_array(m), sp.csc_array((m, 0))
+    return is_semidefinite(M, lambda d: error * float(np.max(d)) ** 2, nothing)
 
 
 class System:
     """The rows at a point, and their slopes in the point's own units.
 
     Unknown are factors R of blocks, X = R R', so that these are semidefinite, or entries of blocks,
-    and scalars. Rows: 0 the objective, 1 to m those of the program, then U' R = 0 and X U = 0.
+    and scalars. Rows: 0 the objective, 1 to m those of the program, then U' R = 0 and X U = 0, and
+    entries of blocks with a minus, so that their slacks are these entries.
 
     Attributes
     ----------
     exact, miss : arrays
         Left minus right sides: in units of 2^-660, and rounded once.
-    units, unit : arrays
-        Units of all unknowns, and of scalars; zero for what stays.
+    J, error : sparse arrays
+        Slopes in these units, and bounds on their errors.
     bend : array
         Frobenius norms of the quadratic parts of rows, in these units.
+    units : array
+        Units of all unknowns; zero for what stays.
     solved : array of bool
         The rows that are to hold as equations.
-    own : dict from block to array of int
-        Blocks that are no unknowns, but slack of these rows.
-    given : dict from block to sparse array and array
-        Blocks of which each entry is unknown: their upper triangles, and units of their rows.
+    matrices : list of rows, factors, i, j, order and null vectors
+        The slacks of these rows times the factors are the entries (i, j) of a matrix that is to be
+        semidefinite on the complement of the null vectors.
     """
 
     def __init__(self, P: Program, w: Mapping[str, Any], *, ray: bool = False) -> None:
         self.P, R, self.z, unit = P, *(doubles(w[name]) for name in ("R", "z", "unit"))
-        rank, rows = integers(w["rank"], ORDERS, BY_ENTRIES), P.m + 1
+        self.sigma = float(doubles(w.get("sigma", [0.0]))[0])
+        rank = integers(w["rank"], ORDERS, BY_ENTRIES)
         need(len(rank) == P.K and len(self.z) == P.p, "the numbers of blocks and of scalars")
         sizes = np.where(rank == BY_ENTRIES, P.n * (P.n + 1) // 2, np.maximum(rank, 0) * P.n)
         orders = np.where(rank == SLACK, 0, P.n)
         is_right = len(R) == np.sum(sizes) and len(unit) == np.sum(orders) + P.p
+        is_right = is_right and not np.any(rank[P.n == 0] > 0)
         need(is_right and np.all(unit >= 0), "the sizes of factors and units, or a unit's sign")
-        need(np.all(self.z[P.sign] >= 0), "a non-negative scalar is negative")
-        need(not np.any(self.z[P.fixed]), "a scalar that vanishes does not")
-        need(not ray or not np.any(self.z[P.q > 0]), "a direction has a scalar with curvature")
-        self.solved = P.equation & ~P.dropped
-        self.own = {k: own_rows(P, k) for k in np.flatnonzero(rank == SLACK).tolist()}
-        for k, own in self.own.items():
-            need(np.all(self.solved[own]), f"block {k} is not the slack of equations of its own")
-            self.solved[own] = False
-        *of_blocks, unit = np.split(unit, np.cumsum(orders))
-        self.unit = np.where(P.fixed | ((P.q > 0) & ray), 0.0, unit)
-        self.exact, self.bend = np.zeros(rows, object), np.zeros(rows)
-        if not ray:
-            self._add(np.arange(rows), *whole(np.r_[P.b[0], -P.b[1:]]))
-        self._add_products(P.B_row, P.B_v, self.z, P.B_col)
-        self._slopes, start = [(P.B_row, len(R) + P.B_col, P.B_v)], 0
-        self.given: dict[int, tuple[Any, Any]] = {}
-        units = [np.zeros(0)]
-        for k, (size, c) in enumerate(zip(sizes.tolist(), of_blocks, strict=True)):
-            numbers = R[start : start + size]
-            if rank[k] == BY_ENTRIES:
-                units.append(self._entries(k, numbers, c, start))
-            elif rank[k] > 0:
-                units.append(self._factor(k, numbers.reshape(-1, int(rank[k])), c, start))
-            start += size
-        self.units = np.concatenate([*units, self.unit])
-        self.bend = np.r_[np.sqrt(self.bend) * UP, np.zeros(len(self.solved) - rows)]
+        is_still = P.fixed | ((P.q > 0) & ray)
+        need(not np.any(self.z[is_still]), "a scalar that vanishes does not, or curves a direction")
+        self.solved, self.matrices = P.equation & ~P.dropped, list[tuple[Any, ...]]()
+        self._x, self._left = np.r_[R, self.z], SLOPES
+        self._whole, of_z = whole(self._x), len(R) + np.arange(P.p)
+        # Columns v of the program: their values, slopes, and factors of their quadratic parts.
+        self._v, self._bend = np.zeros(P.E + P.p, object), np.zeros(P.E + P.p)
+        self._v[P.E :] = self._whole[of_z] << DIGITS
+        self._slopes, self._units = [(P.E + np.arange(P.p), of_z, np.ones(P.p))], list[Any]()
+        # Rows that are linear in the unknown numbers: number of the row, of the unknown, and value.
+        self._more = [(np.zeros(0, int), np.zeros(0, int), np.zeros(0))]
+        starts = np.cumsum(sizes) - sizes
+        *of_blocks, of_scalars = np.split(unit, np.cumsum(orders))
+        for k, c in enumerate(of_blocks):
+            number = starts[k] + np.arange(sizes[k])
+            if rank[k] == SLACK:
+                self._slack(k)
+            elif rank[k] == BY_ENTRIES:
+                self._entries(k, c, number)
+            else:
+                self._factor(k, c, number.reshape(P.n[k], rank[k]))
+        self.units = np.concatenate([*self._units, np.where(is_still, 0.0, of_scalars)])
+        self._evaluate(np.zeros(P.m + 1) if ray else np.r_[-P.b[:1], P.b[1:]])
+
+    def _spend(self, slopes: int) -> None:
+        self._left -= slopes
+        need(self._left >= 0, "there are too many slopes")
+
+    def _slack(self, k: int) -> None:
+        """A block that is slack of equations of its own, which are left out."""
+        P, n, (a, b) = self.P, int(self.P.n[k]), self.P.columns(k)
+        rows, v = own_rows(P, k)
+        need(np.all(self.solved[rows]), f"block {k} is not slack of its own equations")
+        self.solved[rows] = False
+        beside = as_columns(P.beside[k], n)
+        self.matrices.append((rows, 1.0 / v, P.i[a:b], P.j[a:b], n, beside))
+
+    def _factor(self, k: int, c: Any, at: Any) -> None:
+        """A block R R', with the numbers of R at some places."""
+        P, (a, b) = self.P, self.P.columns(k)
+        self._spend((b - a) * at.shape[1])
+        i, j, column = P.i[a:b], P.j[a:b], np.arange(a, b)
+        for r in at.T:
+            self._v[a:b] += self._whole[r[i]] * self._whole[r[j]]
+            self._slopes += [(column, r[i], self._x[r[j]]), (column, r[j], self._x[r[i]])]
+        # The norm of [[0, v], [v, 0]] is less than 1.5 v, and M has 2 v.
+        self._bend[a:b] = np.where(i == j, 1.0, 0.75) * c[i] * c[j]
+        self._units.append(np.repeat(c, at.shape[1]))
+        self._vanishing(k, at)
+
+    def _entries(self, k: int, c: Any, number: Any) -> None:
+        """A block that is given by the numbers of its upper triangle."""
+        P, (a, b), n, (i, j) = self.P, self.P.columns(k), len(c), np.triu_indices(len(c))
+        at = np.zeros((n, n), int)
+        at[i, j] = at[j, i] = number
+        inside = at[P.i[a:b], P.j[a:b]]
+        self._v[a:b] = self._whole[inside] << DIGITS
+        self._slopes.append((np.arange(a, b), inside, np.ones(b - a)))
+        self._units.append(c[i] * c[j])
+        self._vanishing(k, at)
+        ones, rows = np.ones(number.size), len(self.solved) + np.arange(number.size)
+        self._more.append((rows, number, -ones))
+        self.matrices.append((rows, ones, i, j, n, as_columns(P.U[k], n)))
+        self.solved = np.r_[self.solved, np.zeros(number.size, bool)]
+
+    def _vanishing(self, k: int, at: Any) -> None:
+        """Equations of null vectors: u is orthogonal to all columns of numbers at some places."""
+        U, width = as_columns(self.P.U[k], len(at)).tocoo(), at.shape[1]
+        self._spend(U.nnz * width)
+        rows = len(self.solved) + U.col[:, None] * width + np.arange(width)
+        self._more.append((rows.ravel(), at[U.row].ravel(), np.repeat(U.data, width)))
+        self.solved = np.r_[self.solved, np.ones(U.shape[1] * width, bool)]
+
+    def _evaluate(self, right: Any) -> None:
+        """What rows miss, and their slopes."""
+        P, (row, number, value) = self.P, map(np.concatenate, zip(*self._more, strict=True))
+        rows, first = len(self.solved), P.m + 1
+        self.exact = np.zeros(rows, object)
+        self.exact[:first] = -whole(right) << 2 * DIGITS
+        np.add.at(self.exact, P.row, P.whole * self._v[P.column])
+        # Half of the squares, rounded upwards.
+        self.exact[0] -= -sum(whole(P.q) * self._v[P.E :] ** 2 >> 2 * DIGITS) // 2
+        np.add.at(self.exact, row, whole(value) * self._whole[number] << DIGITS)
         # Python rounds the quotient of two integers once.
         self.miss = np.array([x / ONE for x in self.exact])
+        M = sp.csr_array((P.value, (P.row, P.column)), shape=(first, len(self._v)))
+        size = sp.csr_array((abs(P.value), (P.row, P.column)), shape=M.shape)
+        i, j, v = map(np.concatenate, zip(*self._slopes, strict=True))
+        D = sp.diags_array(self.units)
+        G = sp.csr_array((v, (i, j)), shape=(len(self._v), len(self.units))) @ D
+        shape = rows - first, len(self.units)
+        N = sp.csr_array((value, (row - first, number)), shape=shape) @ D
+        self.J = sp.vstack([M @ G, N], format="csr")
+        most = np.bincount(P.row, minlength=1).max()
+        self.error = rounding(most) * sp.vstack([size @ abs(G), abs(N)], format="csr")
+        of_columns = norms(size @ sp.diags_array(self._bend))
+        self.bend = np.r_[UP * of_columns, np.zeros(rows - first)]
 
-    def _add(self, row: Any, terms: Any, power: int) -> None:
-        """Add integers in units of a power of two to the rows, of which there may be more now."""
-        total = np.zeros(len(self.solved), object)
-        np.add.at(total, row, terms)
-        total <<= DIGITS + power
-        total[: len(self.exact)] += self.exact
-        self.exact = total
+    def scaled(self) -> tuple[Any, Any, Any, Any]:
+        """Equations that something moves, or that do not hold: J, its errors, misses and bends.
 
-    def _add_products(self, row: Any, v: Any, x: Any, place: Any) -> None:
-        """Add v times the numbers of x at some places."""
-        (v, power), (x, more) = whole(v), whole(x)
-        self._add(row, v * x[place], power + more)
+        Rows are in powers of two that make their lengths about one.
+        """
+        missed = UP * abs(self.miss)
+        # What nothing moves, and holds exactly, is left out.
+        at = self.solved & ((self.error.sum(axis=1) > 0) | (missed > 0) | (self.bend > 0))
+        lengths = norms(self.J[at])
+        need(
+            np.all(lengths > 0),
+            "an equation that does not hold does not notice a move",
+        )
+        h = 1.0 / power_of_two(lengths)
+        D = sp.diags_array(h)
+        J, error = sp.csr_array(D @ self.J[at]), sp.csr_array(D @ self.error[at])
+        return J, error, h * missed[at], h * self.bend[at]
 
-    def _factor(self, k: int, X: Any, c: Any, start: int) -> Any:
-        """The terms and slopes of a matrix X X', and those of U' X; units of the numbers of X."""
-        P, at, (n, r), U = self.P, self.P.entries[k], X.shape, self.P.U[k].tocoo()
-        i, j, row = P.A_i[at], P.A_j[at], P.A_row[at]
-        # What is given several times adds; an entry off the diagonal stands for two.
-        size = np.abs(P.A_v[at]) * c[i] * c[j] * np.where(i == j, 1.0, 1.5)
-        bend = sp.csr_array((size, (row, i * n + j)), shape=(P.m + 1, n * n))
-        self.bend += bend.power(2).sum(axis=1)
-        v = P.A_v[at] * np.where(i == j, 1.0, 2.0)
-        factors, power = whole(X.ravel())
-        products = 0
-        for x in range(r):
-            column, null = factors[x::r], len(self.solved) + U.col
-            products = products + column[i] * column[j]
-            self.solved = np.r_[self.solved, np.ones(U.shape[1], bool)]
-            self._add_products(null, U.data, X[:, x], U.row)
-            self._slopes += [(row, start + i * r + x, v * X[j, x])]
-            self._slopes += [(row, start + j * r + x, v * X[i, x])]
-            self._slopes += [(null, start + U.row * r + x, U.data)]
-        weights, more = whole(v)
-        self._add(row, weights * products, more + 2 * power)
-        return np.repeat(c, r)
-
-    def _entries(self, k: int, x: Any, c: Any, start: int) -> Any:
-        """The terms and slopes of a matrix of which the entries are unknown; units of these."""
-        P, at, n, U = self.P, self.P.entries[k], int(self.P.n[k]), self.P.U[k].tocoo()
-        self.given[k] = sp.csr_array((x, np.triu_indices(n)), shape=(n, n)), c
-        i, j, row = P.A_i[at], P.A_j[at], P.A_row[at]
-        v = P.A_v[at] * np.where(i == j, 1.0, 2.0)
-        # The equations X u = 0 of all rows.
-        line, e = (z.ravel() for z in np.indices((n, U.nnz)))
-        i, j = np.r_[i, np.minimum(line, U.row[e])], np.r_[j, np.maximum(line, U.row[e])]
-        row, v = np.r_[row, len(self.solved) + U.col[e] * n + line], np.r_[v, U.data[e]]
-        self.solved = np.r_[self.solved, np.ones(n * U.shape[1], bool)]
-        place = i * (2 * n - i - 1) // 2 + j
-        self._add_products(row, v, x, place)
-        self._slopes.append((row, start + place, v))
-        return np.multiply.outer(c, c)[np.triu_indices(n)]
-
-    @cached_property
-    def slopes(self) -> tuple[Any, Any]:
-        """Slopes in the point's units, and bounds on their errors."""
-        row, column, value = (np.concatenate(x) for x in zip(*self._slopes, strict=True))
-        error = rounding(np.bincount(row, minlength=1).max()) * abs(value)
-        D, shape = sp.diags_array(self.units), (len(self.solved), len(self.units))
-        sums = (sp.csr_array((x, (row, column)), shape=shape) for x in (value, error))
-        J, E = (sp.csr_array(x @ D) for x in sums)
-        return J, E
+    def distance(self) -> float:
+        """How far the nearest solution of the equations is, at most, in the units."""
+        if not np.any(self.miss[self.solved]):
+            return 0.0
+        J, error, missed, bend = self.scaled()
+        sigma = self.sigma * (1.0 - 1e-12) - norm(error.data)
+        rho, kappa = max(norm(missed), LEAST_MISS), norm(bend)
+        words = f"rho {rho:.1e}, sigma {sigma:.1e}, kappa {kappa:.1e}"
+        is_regular = sigma > 0 and are_singular_values_above(self.sigma, J)
+        need(is_regular, f"the equations are too near to dependent ({words})")
+        need(4.0 * UP * kappa * rho <= sigma**2, f"no solution is proved near the point ({words})")
+        return UP * (2.0 if kappa else 1.0) * rho / sigma
 
     def value(self, *, inside: bool = False) -> float:
         """A number that the objective does not exceed at the exact solution nearby.
 
         ``inside`` asks for a solution that lies inside of all matrices and other cones.
         """
-        P, rows, least = self.P, self.P.m + 1, INSIDE if inside else 0.0
-        at, missed, far = self.solved, UP * abs(self.miss), 0.0
-        if np.any(missed[at]):
-            J, error = self.slopes
-            far = distance(J[at], error[at], missed[at], self.bend[at])
+        P, least, far = self.P, INSIDE if inside else 0.0, self.distance()
         # How much rows change on the way to the exact solution.
-        moved = np.zeros(len(at))
-        if far:
-            moved = UP * far * (norms(J) + norms(error) + self.bend * far)
+        moved = UP * far * (norms(self.J) + norms(self.error) + self.bend * far)
         need(np.all(np.isfinite(moved)), "numbers overflow")
-        keeps_signs = np.all((UP * far * self.unit <= self.z)[P.sign])
-        need(keeps_signs, "a scalar may change its sign")
+        units = self.units[len(self.units) - P.p :]
+        need(np.all((UP * far * units <= self.z)[P.sign]), "a scalar may change its sign")
         # What is rounded once has the sign of what it was.
-        slack, change = -self.miss[:rows], UP * (moved + UNIT * abs(self.miss))
-        rest = P.inequality & ~self.solved[:rows] & ~P.dropped
-        lacks = np.flatnonzero(rest & (slack - change[:rows] < 0))
-        most = float(np.max(-slack[lacks], initial=0.0))
-        need(not lacks.size, f"the inequalities {lacks[:9]} may fail by {most:.1e}")
+        rest = np.flatnonzero(P.inequality & ~P.equation & ~P.dropped)
+        most = (self.miss + UP * (moved + UNIT * abs(self.miss)))[rest]
+        words = f"the inequalities {rest[most > 0][:9]} may fail by {np.max(most, initial=0.0):.1e}"
+        need(np.all(most <= 0), words)
         for kind, exponent, at in P.cones:
-            point = [Fraction(-x, ONE) for x in self.exact[at]]
-            around = [Fraction(max(x, least)) for x in moved[at].tolist()]
-            within = in_cone(kind, exponent, point, around, dual=P.is_dual)
+            around = [math.ceil(Fraction(max(x, least)) * ONE) for x in moved[at].tolist()]
+            within = in_cone(
+                kind, exponent, -self.exact[at], np.array(around, object), dual=P.is_dual
+            )
             need(within, f"the rows {at.tolist()[:9]} may leave their cone")
-        for k in range(P.K) if inside else (*self.own, *self.given):
-            is_right = self._is_semidefinite(k, slack, moved, far, least)
-            need(is_right, f"block {k} is not proved positive {'' if inside else 'semi'}definite")
-        curved = np.flatnonzero(P.q)
-        squares = P.q * (UP * (abs(self.z) + far * self.unit)) ** 2 * (0.5 * UP)
-        total = math.fsum([self.miss[0], change[0], *squares[curved]])
+        definite = "definite" if inside else "semidefinite"
+        need(not inside or len(self.matrices) == P.K, "a factor is not proved positive definite")
+        for rows, factors, i, j, n, U in self.matrices:
+            T = sp.csr_array((-self.miss[rows] * factors, (i, j)), shape=(n, n))
+            radius = partial(self._radius, far, least, rows, abs(factors), i, j)
+            need(is_semidefinite(T, radius, U), f"a matrix is not proved positive {definite}")
+        squares = P.q * far * units * (abs(self.z) + far * units)
+        total = math.fsum([self.miss[0], moved[0], UNIT * abs(self.miss[0]), *(UP * squares)])
         return total + 2.0 * UNIT * abs(total)
 
-    def _is_semidefinite(self, k: int, slack: Any, moved: Any, far: float, least: float) -> bool:
-        """Whether a block that is no product of factors is so, wherever it moves."""
-        P, entry, n = self.P, self.P.entries[k], int(self.P.n[k])
-        if k in self.own:
-            at, i, j = self.own[k], P.A_i[entry], P.A_j[entry]
-            T = sp.csr_array((slack[at] * np.sign(P.A_v[entry]), (i, j)), shape=(n, n))
-            return is_semidefinite(
-                T, lambda d: max(least, 1.5 * norm(moved[at] * d[i] * d[j])), P.beside[k]
-            )
-        if k not in self.given:
-            return False
-        T, c = self.given[k]
-        far *= 1.5 * UP
-        return is_semidefinite(
-            T, lambda d: max(least, far * float(np.max(c * d, initial=0.0)) ** 2), P.U[k]
-        )
+    def _radius(
+        self, far: float, least: float, rows: Any, sizes: Any, i: Any, j: Any, d: Any
+    ) -> float:
+        """The norm of what a matrix of slacks, times some sizes, may move by, in units of d."""
+        if not far:
+            return least
+        sizes = sizes * d[i] * d[j]
+        J = sp.csr_array(sp.diags_array(sizes) @ (abs(self.J[rows]) + self.error[rows]))
+        spectral = math.sqrt(float(J.sum(axis=0).max(initial=0.0) * J.sum(axis=1).max(initial=0.0)))
+        linear = min(norm(norms(J)), UP * spectral)
+        return max(least, 1.5 * UP * far * (linear + far * norm(self.bend[rows] * sizes)))
 
 
-def own_rows(P: Program, k: int) -> Any:
-    """The rows that define the entries of a block; those without one are taken to be zero."""
-    at = P.entries[k]
-    rows, place = P.A_row[at], P.A_i[at] * P.n[k] + P.A_j[at]
-    are_ones = np.all(np.abs(P.A_v[at]) == np.where(P.A_i[at] == P.A_j[at], 1.0, 0.5))
-    is_alone = len(at) == len(np.unique(place)) == len(np.unique(rows)) and np.all(P.equation[rows])
-    need(
-        are_ones and is_alone and not P.U[k].shape[1],
-        f"block {k} is not the slack of equations of its own",
-    )
-    return rows
+def own_rows(P: Program, k: int) -> tuple[Any, Any]:
+    """The rows that define the entries of a block, and the coefficients of these."""
+    a, b = P.columns(k)
+    t = slice(*np.searchsorted(P.column, [a, b]))
+    rows, v = P.row[t], P.value[t]
+    are_single = len(rows) == b - a == len(np.unique(P.column[t])) == len(np.unique(rows))
+    # Quotients by powers of two are exact.
+    is_own = are_single and np.all(abs(np.frexp(v)[0]) == 0.5) and not P.U[k]
+    need(is_own, f"block {k} is not slack of its own equations")
+    return rows, v
 
 
 def upper(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
@@ -629,197 +667,193 @@ def dual(P: Program, a: Any = None) -> Program:
     P : Program
     a : array, optional
         Multipliers of null vectors, one after the other. Those of zero are left out, and so are
-        entries of the blocks S that nothing adds to, as S has to be semidefinite on the complement
+        entries of the slacks S that nothing adds to, as S has to be semidefinite on the complement
         of null vectors only. Without a, all multipliers and all entries are unknown.
     """
-    is_whole, size = a is None, sum(U.shape[0] * U.shape[1] for U in P.U)
+    nulls = [(k, *u) for k in range(P.K) for u in P.U[k]]
+    starts = np.cumsum([0, *(P.n[k] for k, _, _ in nulls)])
+    is_whole, a = a is None, np.ones(starts[-1]) if a is None else a
     need(not is_whole or np.sum(P.n * (P.n + 1)) <= MOST, "the dual program has too many rows")
-    a = np.ones(size) if is_whole else a
-    need(len(a) == size, "the multipliers of null vectors are not one for each entry")
-    curved, kept, begin = np.flatnonzero(P.q), np.flatnonzero(~P.fixed), 0
-    column_of = P.m + curved.size + np.cumsum(a != 0)
-    # Rows of the entries (i, j) of all S: coefficients of y, then those of vectors a.
-    first = np.r_[0, np.cumsum(P.n * P.n)]
-    entries = [(first[P.A_blk] + P.A_i * P.n[P.A_blk] + P.A_j, P.A_row, P.A_v)]
-    for k, U in enumerate(P.U):
-        n = int(P.n[k])
-        for start, end in pairwise(U.indptr):
-            other = np.flatnonzero(a[begin : begin + n])
-            i, j = (x.ravel() for x in np.meshgrid(U.indices[start:end], other, indexing="ij"))
-            v = np.repeat(U.data[start:end], other.size) * np.where(i == j, 2.0, 1.0)
-            place = first[k] + np.minimum(i, j) * n + np.maximum(i, j)
-            entries.append((place, column_of[begin + j], v))
-            begin += n
-        if is_whole:
-            i, j = np.triu_indices(n)
-            entries.append((first[k] + i * n + j, 0 * i, 0.0 * i))
-    place, column, v = (np.concatenate(x) for x in zip(*entries, strict=True))
+    need(len(a) == starts[-1], "the multipliers of null vectors are not one for each entry")
+    supports = [np.flatnonzero(a[i:j]) for i, j in pairwise(starts.tolist())]
+    pairs = sum(len(at) * some.size for (_, at, _), some in zip(nulls, supports, strict=True))
+    need(pairs <= SLOPES, "there are too many products of null vectors")
+    curved, t = np.flatnonzero(P.q), np.flatnonzero(P.column < P.E)
+    number_of = P.m + curved.size + np.cumsum(a != 0)
+    # Entries of all S, those off the diagonal twice: place, unknown and coefficient.
+    entries = [(P.place[P.column[t]], P.row[t], P.value[t])]
+    for (k, at, v), other, start in zip(nulls, supports, starts.tolist(), strict=False):
+        i, j = (x.ravel() for x in np.meshgrid(at, other, indexing="ij"))
+        entries.append((P.place_of(k, i, j), number_of[start + j], 2.0 * np.repeat(v, other.size)))
+    for k in range(P.K) if is_whole else ():
+        place = P.place_of(k, *np.triu_indices(P.n[k]))
+        entries.append((place, 0 * place, 0.0 * place))
+    place, column, v = map(np.concatenate, zip(*entries, strict=True))
     place, row = np.unique(place, return_inverse=True)
-    blk = np.searchsorted(first, place, side="right") - 1
-    i, j = divmod(place - first[blk], P.n[blk])
-    # Then rows of scalars, of cones, and the last, of the multiplier of the objective.
-    of_scalars = np.full(P.p, -1)
-    of_scalars[kept] = 1 + place.size + np.arange(kept.size)
-    ends = 1 + place.size + kept.size + np.cumsum([0, *(len(at) for _, _, at in P.cones)])
-    last = int(ends[-1])
+    # Rows of these, then of scalars, of cones, and the last, of the multiplier of the objective.
+    E, t = place.size, np.flatnonzero(P.column >= P.E)
+    in_cones = np.concatenate([np.zeros(0, int), *(at for _, _, at in P.cones)])
+    begin = 1 + E + P.p
+    last = begin + in_cones.size
     B = [
         # The objective, to be minimised: minus the bound.
         (np.zeros(P.m + 1, int), np.arange(P.m + 1), np.r_[-P.b[0], P.b[1:]]),
-        (1 + row, column, v),
-        (of_scalars[P.B_col], P.B_row, -P.B_v),
-        (of_scalars[curved], P.m + 1 + np.arange(curved.size), P.q[curved]),
-        *(
-            (np.arange(a, b), at, -np.ones(b - a))
-            for (_, _, at), (a, b) in zip(P.cones, pairwise(ends), strict=True)
-        ),
+        (1 + row, column, -v),
+        (1 + E + P.column[t] - P.E, P.row[t], -P.value[t]),
+        (1 + E + curved, P.m + 1 + np.arange(curved.size), P.q[curved]),
+        (np.arange(begin, last), in_cones, -np.ones(in_cones.size)),
         (np.full(1, last), np.zeros(1, int), np.ones(1)),
     ]
-    B_row, B_col, B_v = (np.concatenate(x) for x in zip(*B, strict=True))
-    at, zeros = (B_row >= 0) & (B_v != 0), np.zeros(np.sum(a != 0))
-    D = Program(
-        {
-            "sense": 1,
-            "n": P.n,
-            "A": [1 + np.arange(place.size), blk, i, j, np.where(i == j, -1.0, -0.5)],
-            "B": [B_row[at], B_col[at], B_v[at]],
-            "b": np.r_[np.zeros(last), 1.0],
-            "inequalities": of_scalars[P.sign & ~P.fixed],
-            "cones": [
-                (kind, np.arange(a, b), *([] if exponent is None else [exponent]))
-                for (kind, exponent, _), (a, b) in zip(P.cones, pairwise(ends), strict=True)
-            ],
-            "nonnegative": np.flatnonzero(P.inequality & ~P.equation),
-            "q": np.r_[np.zeros(P.m + 1), P.q[curved], zeros],
-            "U": [],
-        }
-    )
+    blocks = np.searchsorted(P.first, place, side="right") - 1
+    at = divmod(place - P.first[blocks], P.n[blocks])
+    A = [1 + np.arange(E), blocks, *at, np.ones(E)]
+    q = np.r_[np.zeros(P.m + 1), P.q[curved], np.zeros(np.sum(a != 0))]
+    b = np.r_[np.zeros(last), 1.0]
+    D = Program(P.n, b, q, A, list(map(np.concatenate, zip(*B, strict=True))))
+    ends = begin + np.cumsum([0, *(len(at) for _, _, at in P.cones)])
+    cones = zip(P.cones, pairwise(ends.tolist()), strict=True)
+    D.set_cones([(kind, exponent, np.arange(i, j)) for (kind, exponent, _), (i, j) in cones])
+    D.inequality[1 + E : begin], D.equation[1 + E : begin] = P.sign, ~P.sign
+    D.dropped[1 + E : begin] = P.fixed
+    D.sign[: P.m + 1] = P.inequality & ~P.equation
     D.is_dual, D.beside = True, D.U if is_whole else P.U
     return D
+
+
+def multipliers(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> System:
+    """Multipliers as a point of the dual program.
+
+    Parameters
+    ----------
+    P : Program
+    w : dict
+        ``z``, multipliers of rows, and of scalars with curvature; their ``unit``; ``sigma``; and
+        ``a``.
+    ray : bool, default False
+    """
+    a = doubles(w.get("a", np.zeros(sum(int(P.n[k]) * len(U) for k, U in enumerate(P.U)))))
+    more = a[a != 0]
+    point = {"rank": np.full(P.K, SLACK), "R": [], "sigma": w.get("sigma", [0.0])}
+    point |= {"z": np.r_[doubles(w["z"]), more], "unit": np.r_[doubles(w["unit"]), 0.0 * more]}
+    return System(dual(P, a), point, ray=ray)
 
 
 def lower(P: Program, w: Mapping[str, Any], *, ray: bool = False) -> float:
     """A number that the objective does not fall below at any feasible point.
 
     Along a direction of multipliers a number above zero says that there is no feasible point.
-
-    Parameters
-    ----------
-    P : Program
-    w : dict
-        ``z``, multipliers of rows, and of scalars with curvature; their ``unit``; and ``a``.
-    ray : bool, default False
     """
-    a = doubles(w["a"]) if "a" in w else np.zeros(sum(U.shape[0] * U.shape[1] for U in P.U))
-    D, more = dual(P, a), a[a != 0]
-    point = {"rank": np.full(P.K, SLACK), "R": []}
-    point |= {"z": np.r_[w["z"], more], "unit": np.r_[w["unit"], 0.0 * more]}
-    return -upper(D, point, ray=ray)
+    return -multipliers(P, w, ray=ray).value()
 
 
-# -- faces and other exact steps, in fractions ----------------------------------------------------
+# -- faces and other exact steps, in integers -----------------------------------------------------
 
 
-def _fraction(text: str) -> Fraction:
-    # Python reads no integer of more than 4300 digits, but powers of ten of any length.
-    need(set(text) <= set("-/.0123456789"), "a fraction is more than digits")
-    return Fraction(text)
-
-
-def _vector(text: Mapping[str, str], n: int) -> dict[int, Fraction]:
-    found = {int(i): _fraction(x) for i, x in text.items()}
-    need(all(0 <= i < n for i in found), "a vector has an entry out of range")
+def _vector(given: Any, n: int) -> dict[int, int]:
+    """A vector of integers of any length, by their indices."""
+    i, v = given
+    found = dict(zip(integers(i, n).tolist(), v, strict=True))
+    require(len(found) == len(v), "a vector has an entry twice")
+    require(set(map(type, v)) <= {int}, "a step is not of integers")
     return found
 
 
-def combine(
-    P: Program, step: Mapping[str, Any], *, objective: bool = False
-) -> tuple[Any, Any, Any]:
+def combine(P: Program, step: Mapping[str, Any], *, objective: bool = False) -> tuple[Any, ...]:
     """Multipliers of an exact step, whose combination of rows is a sum of squares on the face.
 
     Returns
     -------
-    y : dict from row to Fraction
-    s : list of Fraction
-        The combination's coefficients of scalars, which are those of non-negative ones.
+    y : dict from row to int
+    scalars : list of int
+        Those that the combination has a positive coefficient of.
     squares : list of block and vector w
         The combination is equal to a weighted sum of these w w', on the face known.
     """
     y = _vector(step["y"], P.m + 1)
+    _spend(P, EACH * (1 + len(step["squares"]) + len(step["known"])))
     need(objective or 0 not in y, "a step has a multiplier of the objective")
     need(not any(P.dropped[i] for i in y), "a step has a multiplier of a row that is left out")
     are_signed = all(v >= 0 for i, v in y.items() if P.inequality[i] and not P.equation[i])
     need(are_signed, "a step has a negative multiplier of an inequality")
-    for c, (kind, exponent, rows) in enumerate(P.cones):
-        at = [y.get(i, Fraction(0)) for i in rows.tolist()]
-        nothing = [Fraction(0)] * len(at)
+    for c, at in _of_cones(P, y):
+        kind, exponent, _ = P.cones[c]
         inside = (
-            _product(P.rays[c], at) >= 0
+            P.rays[c] @ at >= 0
             if c in P.rays
-            else in_cone(kind, exponent, at, nothing, dual=not P.is_dual)
+            else in_cone(kind, exponent, at, 0 * at, dual=not P.is_dual)
         )
         need(inside, "a step has multipliers of a cone that are not in its dual")
-    # The combination of rows by block and entry, less its squares.
-    W, s = defaultdict[tuple[int, int, int], Fraction](Fraction), [Fraction(0)] * P.p
-    for t in np.flatnonzero(np.isin(P.A_row, list(y))).tolist():
-        place = (int(P.A_blk[t]), int(P.A_i[t]), int(P.A_j[t]))
-        W[place] += y[int(P.A_row[t])] * Fraction(P.A_v[t])
-    for t in np.flatnonzero(np.isin(P.B_row, list(y))).tolist():
-        s[P.B_col[t]] += y[int(P.B_row[t])] * Fraction(P.B_v[t])
-    for j, x in enumerate(s):
-        is_right = P.fixed[j] or x == 0 or (x > 0 and P.sign[j])
-        need(is_right, f"a step leaves the coefficient {x} of scalar {j}")
-    squares = []
-    for k, given, text in step["squares"]:
-        weight = _fraction(given)
-        need(0 <= k < P.K and weight > 0, "a square has no block, or no positive weight")
-        w = _vector(text, int(P.n[k]))
-        are_whole = any(w.values()) and all(x == int(x) and abs(x) < 2**53 for x in w.values())
-        need(are_whole, "a square is not of whole numbers that doubles hold")
+    # Coefficients of entries, those off the diagonal twice, by place, and those of scalars.
+    W, s, squares = defaultdict[int, int](int), defaultdict[int, int](int), []
+    for i, v in y.items():
+        t = P.of_row(i)
+        _spend(P, len(t))
+        for column, x in zip(P.column[t].tolist(), P.whole[t], strict=True):
+            key, to = (P.place[column], W) if column < P.E else (column - P.E, s)
+            to[key] += v * x
+    for k, weight, *entries in step["squares"]:
+        integers([k], P.K)
+        w = _vector(entries, P.n[k])
+        is_square = type(weight) is int and weight > 0 and any(w.values())
+        need(is_square, "a square has no positive weight, or nothing else")
+        are_doubles = all(abs(x) < 2**53 for x in w.values())
+        need(are_doubles, "a square is not of integers that doubles hold")
         squares.append((k, w))
+        _spend(P, len(w) ** 2)
         for i, j in combinations_with_replacement(sorted(w), 2):
-            W[k, i, j] -= weight * w[i] * w[j]
-    for k, column, text in step["known"]:
-        need(0 <= k < P.K and 0 <= column < P.U[k].shape[1], "a step names an unknown null vector")
-        u = P.U[k][:, [column]].tocoo()
-        for j, v in _vector(text, int(P.n[k])).items():
-            for i, x in zip(u.row.tolist(), u.data.tolist(), strict=True):
-                W[k, min(i, j), max(i, j)] -= Fraction(x) * v * (2 if i == j else 1)
+            W[P.place_of(k, i, j)] -= weight * w[i] * w[j] * (1 + (i != j)) << DIGITS
+    for k, column, *entries in step["known"]:
+        integers([k], P.K), integers([column], len(P.U[k]))
+        at, u = P.U[k][column]
+        a = _vector(entries, P.n[k])
+        _spend(P, len(a) * len(at))
+        for i, x in zip(at.tolist(), whole(u), strict=True):
+            for j, v in a.items():
+                W[P.place_of(k, i, j)] -= 2 * x * v
     need(not any(W.values()), "the squares of a step are not those of its rows")
-    return y, s, squares
+    for j, x in s.items():
+        is_right = P.fixed[j] or x == 0 or (x > 0 and P.sign[j])
+        need(is_right, f"a step leaves a coefficient of scalar {j}")
+    return y, [j for j, x in s.items() if x > 0], squares
+
+
+def _of_cones(P: Program, y: Mapping[int, int]) -> list[tuple[int, Any]]:
+    """The cones that multipliers are of, and those of all their rows."""
+    cones = sorted({P.cone_of[i] for i, v in y.items() if v and i in P.cone_of})
+    _spend(P, sum(len(P.cones[c][2]) for c in cones))
+    return [(c, np.array([y.get(i, 0) for i in P.cones[c][2].tolist()], object)) for c in cones]
+
+
+def _spend(P: Program, products: int) -> None:
+    P.work += products
+    need(P.work <= PRODUCTS, "the steps are too long")
 
 
 def take_faces(P: Program, steps: Sequence[Mapping[str, Any]]) -> bool:
     """Take steps onto faces; True if one of them leaves no feasible point."""
-    products_of_all = sum(len(w) ** 2 for step in steps for _, _, w in step["squares"])
-    need(products_of_all <= PRODUCTS, "the squares of the steps are too long")
     for step in steps:
-        y, s, squares = combine(P, step)
-        side = sum(v * Fraction(P.b[i]) for i, v in y.items())
+        y, scalars, squares = combine(P, step)
+        right = whole(P.b[np.array(list(y), int)])
+        side = sum(v * x for v, x in zip(y.values(), right, strict=True))
         need(side <= 0, "the right side of a step is positive")
         if side < 0:
             return True
         for i, v in y.items():
             P.equation[i] |= P.inequality[i] and v > 0
-        P.fixed |= np.array([x > 0 for x in s], bool)
+        P.fixed[scalars] = True
         if step.get("drop") is not None:
-            row = int(step["drop"])
+            (row,) = integers([step["drop"]], P.m + 1).tolist()
             need(y.get(row, 0) != 0, "a row is left out that a step does not use")
             need(all(P.equation[i] for i in y), "a row is left out that follows from cones")
             P.dropped[row] = True
         for k, w in squares:
             some = {i: float(x) for i, x in w.items() if x}
             P.add_null_vector(k, np.array(list(some)), np.array(list(some.values())))
-        for c, (kind, _, rows) in enumerate(P.cones):
-            at = [y.get(i, Fraction(0)) for i in rows.tolist()]
-            if kind == SECOND_ORDER and any(at):
-                ray = P.rays.get(c, [at[0], *(-x for x in at[1:])])
-                is_left = _product(ray, at) == 0
-                P.rays[c] = [x * is_left for x in ray]
+        for c, at in _of_cones(P, y):
+            if P.cones[c][0] == SECOND_ORDER:
+                ray = P.rays.get(c, np.r_[at[:1], -at[1:]])
+                P.rays[c] = ray * (ray @ at == 0)
     return False
-
-
-def _product(a: Sequence[Fraction], x: Sequence[Fraction]) -> Fraction:
-    return sum((v * w for v, w in zip(a, x, strict=True)), Fraction(0))
 
 
 # -- claims ---------------------------------------------------------------------------------------
@@ -847,7 +881,7 @@ def check(path: Any) -> dict[str, Any]:
     """
     try:
         program, proof = read(path)
-        P = Program(program)
+        P = program_of(program)
         with np.errstate(all="ignore"):
             _prove(P, proof)
     except DAMAGED as error:
@@ -883,11 +917,13 @@ def _prove(P: Program, proof: Mapping[str, Any]) -> None:
             need(is_empty, "the dual program is not proved to have no point")
 
 
-def _exactly(P: Program, step: Mapping[str, Any]) -> Any:
-    """The bound of an exact step, as a fraction."""
-    y = combine(P, step, objective=True)[0]
-    need(y.pop(0, 0) == 1, "the multiplier of the objective is not one")
-    return Fraction(P.b[0]) - sum(v * Fraction(P.b[i]) for i, v in y.items())
+def _exactly(P: Program, step: Mapping[str, Any]) -> Fraction:
+    """The bound of an exact step."""
+    y, _, _ = combine(P, step, objective=True)
+    one = y.pop(0, 0)
+    need(one > 0, "the multiplier of the objective is not positive")
+    paid = sum(v * Fraction(P.b[i]) for i, v in y.items())
+    return Fraction(P.b[0]) - paid / one
 
 
 def describe(proved: Mapping[str, Any]) -> str:

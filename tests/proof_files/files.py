@@ -12,7 +12,9 @@ import numpy as np
 
 import sdpdr
 from sdpdr import graphs, maximize, methods, minimize, psd, scalar, square
-from sdpdr.certify.check_proof import EXPONENTIAL, SECOND_ORDER
+from sdpdr.certify import check_proof
+from sdpdr.certify.check_proof import EXPONENTIAL, SECOND_ORDER, System
+from sdpdr.certify.proof_file.values import value_at
 from sdpdr.solvers import Multiprecision, reference
 
 
@@ -183,7 +185,7 @@ DECEIVING = (no_face, endless, parabola, no_centre)
 def multipliers(P, y, *, unit=None, a=None):
     """Multipliers of rows as a point of the dual program, with units in which they may move."""
     y = np.array(y, dtype=float)
-    s, curved = np.bincount(P.B_col, P.B_v * y[P.B_row], P.p), np.flatnonzero(P.q)
+    s, curved = np.bincount(P.column, P.value * y[P.row], P.E + P.p)[P.E :], np.flatnonzero(P.q)
     if unit is None:
         is_free = np.resize(P.equation, y.size)
         unit = np.where(is_free, max(1.0, np.abs(y).max()), 0.5 * np.abs(y))
@@ -191,8 +193,18 @@ def multipliers(P, y, *, unit=None, a=None):
     return {
         "z": np.r_[y, s[curved] / P.q[curved]],
         "unit": np.r_[unit, np.ones(curved.size)],
-        "a": np.zeros(sum(U.shape[0] * U.shape[1] for U in P.U)) if a is None else a,
+        "a": np.zeros(sum(n * len(U) for n, U in zip(P.n, P.U, strict=True))) if a is None else a,
     }
+
+
+def upper(P, w, *, ray=False):
+    """The value that the checker proves by a point, with the best bound on singular values."""
+    return value_at(System(P, w, ray=ray))
+
+
+def lower_near(P, w, *, ray=False):
+    """The bound that the checker proves by multipliers, likewise."""
+    return -value_at(check_proof.multipliers(P, w, ray=ray))
 
 
 def write(make, path):

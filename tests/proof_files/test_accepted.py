@@ -64,6 +64,8 @@ def test_the_program_in_the_file_is_the_one_that_was_meant(make, tmp_path):
         "cheap-slack-actions",
         "cheap-slack-furthest",
         "sopca-gaussian-4",
+        "sparse-direction-40",
+        "are-walk-inverse",
     ],
 )
 def test_cards_that_need_fractions_or_share_rows(name, tmp_path):
@@ -152,9 +154,16 @@ def test_a_solution_without_a_program_or_a_proof_writes_none(tmp_path):
 
 
 @pytest.mark.integration
-def test_a_program_of_too_many_products_is_refused_before_it_is_written(tmp_path, monkeypatch):
-    card = sdpdr.library.find_card("colored-swiss-roll-60")
-    solution = card.solve("auto", "auto", progress=False)
+def test_products_of_long_vectors_are_entries_of_blocks_with_more_rows(tmp_path, monkeypatch):
+    """The objective is f' K f, with a coefficient for each pair of numbers of f."""
+    solution = sdpdr.library.find_card("colored-swiss-roll-60").solve("auto", progress=False)
+    written = solution.write_proof(tmp_path / "answer.proof")
+    proved = check(written.path)
+    assert not written.missing
+    assert Contents.of(written.path).program["n"] == [61]
+    assert proved["value"] == pytest.approx(solution.attained, rel=1e-9)
+    assert solution.bound <= proved["bound"] * (1.0 + 1e-12) <= solution.bound * (1.0 + 2e-7)
+    monkeypatch.setattr(program, "_LONG", 10_000)
     monkeypatch.setattr(program, "_EXACT", 100)
     with pytest.raises(DataError, match="on a sample"):
         solution.write_proof(tmp_path / "answer.proof")

@@ -30,13 +30,18 @@ class Exact:
         self.P = P
         self._blocks: dict[int, dict[int, Symmetric]] = {}
         self.scalars: dict[int, Vector] = {}
-        for e, k, i, j, v in zip(
-            *(x.tolist() for x in (P.A_row, P.A_blk, P.A_i, P.A_j, P.A_v)), strict=True
-        ):
-            add(self._blocks.setdefault(e, {}).setdefault(k, {}), (i, j), Fraction(v))
-        for e, j, v in zip(*(x.tolist() for x in (P.B_row, P.B_col, P.B_v)), strict=True):
-            add(self.scalars.setdefault(e, {}), j, Fraction(v))
-        self._null = [echelon(_columns(U)) for U in P.U]
+        places = list(zip(*(x.tolist() for x in (P.k, P.i, P.j)), strict=True))
+        for e, c, v in zip(*(x.tolist() for x in (P.row, P.column, P.value)), strict=True):
+            if c < P.E:
+                k, i, j = places[c]
+                half = Fraction(v) / (1 + (i != j))
+                add(self._blocks.setdefault(e, {}).setdefault(k, {}), (i, j), half)
+            else:
+                add(self.scalars.setdefault(e, {}), c - P.E, Fraction(v))
+        self._null = [
+            echelon([dict(zip(i.tolist(), map(Fraction, v.tolist()), strict=True)) for i, v in U])
+            for U in P.U
+        ]
 
     def combined(self, y: Mapping[int, Fraction]) -> dict[int, Symmetric]:
         """The sum of y_e A_e, by block."""
@@ -74,14 +79,17 @@ class Exact:
                 return None
             known += [(k, c, vector) for c, vector in along.items()]
             squares += [(k, *_whole(term)) for term in terms]
-        vectors = (vector for *_, vector in (*squares, *known))
-        numbers = (x for vector in (y, *vectors) for x in vector.values())
-        if any(map(_is_long, (*numbers, *(weight for _, weight, _ in squares)))):
+        weights = [weight for _, weight, _ in squares]
+        of_known = [x for *_, vector in known for x in vector.values()]
+        scale = math.lcm(*(x.denominator for x in (*y.values(), *weights, *of_known)))
+        if any(abs(x * scale) >> _BITS for x in map(round, (*y.values(), *weights, *of_known))):
             return None
         found = {
-            "y": _text(y),
-            "squares": [[k, str(weight), _text(vector)] for k, weight, vector in squares],
-            "known": [[k, c, _text(vector)] for k, c, vector in known],
+            "y": _listed(y, scale),
+            "squares": [
+                [k, int(weight * scale), *_listed(vector, 1)] for k, weight, vector in squares
+            ],
+            "known": [[k, c, *_listed(vector, scale)] for k, c, vector in known],
         }
         return found if drop is None else {**found, "drop": drop}
 
@@ -104,21 +112,10 @@ def _whole(square: tuple[Fraction, Vector]) -> tuple[Fraction, Vector]:
     return weight * unit**2, {i: x / unit for i, x in vector.items()}
 
 
-def _is_long(x: Fraction) -> bool:
-    return max(abs(x.numerator), x.denominator).bit_length() > _BITS
-
-
-def _text(vector: Mapping[int, Fraction]) -> dict[str, str]:
-    return {str(i): str(x) for i, x in vector.items() if x}
-
-
-def _columns(U: Any) -> list[Vector]:
-    """Null vectors as fractions."""
-    found = list[Vector]()
-    for c in range(U.shape[1]):
-        part = U[:, [c]].tocoo()
-        found.append({int(i): Fraction(float(x)) for i, x in zip(part.row, part.data, strict=True)})
-    return found
+def _listed(vector: Mapping[int, Fraction], scale: int) -> list[list[int]]:
+    """The indices and the entries of a vector that is one of integers if scaled."""
+    some = {i: int(x * scale) for i, x in vector.items() if x}
+    return [list(some), list(some.values())]
 
 
 def squares_of(entries: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Vector]] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,14 +31,17 @@ from sdpdr.certify.check_proof import (
     SMALLEST,
     NotProvedError,
     Program,
+    as_columns,
     own_rows,
     power_of_two,
+    program_of,
 )
 from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
 from sdpdr.certify.knowledge import UNBOUNDED
 from sdpdr.certify.standard import standard
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import exact_terms
+from sdpdr.linalg.maps import BilinearForms, Combined
 from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import smat, svec_index, svec_pairs, svec_size
 from sdpdr.program.arrows import arrow_labels, head_and_neck, of_arrow
@@ -51,6 +55,8 @@ Witness = dict[str, Array]
 _DOUBLES = 4
 # Coefficients that are written as such sums: a hundred thousand take seconds.
 _EXACT = 300_000
+# Products of numbers in a form f' K g from which on K f is a row of a block.
+_LONG = 1000
 # Units of free scalars and of rows that are next to zero, beside the largest.
 _SMALL_UNIT = 1e-3
 # Eigenvalues beside the largest that are left out of a factor: those of rounding.
@@ -135,8 +141,11 @@ class ProgramInFile(ABC):
         What a file says of the program.
     notes : list of str
         What the lists do not hold exactly.
+    images : mapping from block to int
+        The first of the rows of a block that are K f, for a null vector (f, -1).
     """
 
+    images: Mapping[int, int] = {}
     lists: dict[str, Any]
     notes: list[str]
 
@@ -154,7 +163,7 @@ class ProgramInFile(ABC):
 
     def read(self) -> Program:
         """The program as the checker reads it."""
-        return Program(self.lists)
+        return program_of(self.lists)
 
     @cached_property
     def line(self) -> str:
@@ -202,7 +211,9 @@ class FileProgram(ProgramInFile):
         self._limit, self._first = dict[str, int](), dict[str, int]()
         self._A, self._B, self._U = Entries(5), Entries(3), list[tuple[int, Array, Array]]()
         self._b, self._inequalities, self._cones = [sdp.constant], list[int](), list[Any]()
-        orders, count = [v.n for v in sdp.psd_variables], 0
+        self._orders, count = [v.n for v in sdp.psd_variables], 0
+        # Vectors f of which a block holds K f too, by block.
+        self._images = defaultdict[int, list[sp.csr_array]](list)
         self._block = {v.name: k for k, v in enumerate(sdp.psd_variables)}
         for v in sdp.vector_variables:
             self._scalar[v.name], count = count, count + v.size
@@ -218,15 +229,16 @@ class FileProgram(ProgramInFile):
             if lmi.label in self._arrows:
                 self._arrow(lmi)
             else:
-                self._limit[lmi.label] = len(orders)
-                orders.append(lmi.order)
+                self._limit[lmi.label] = len(self._orders)
+                self._orders.append(lmi.order)
                 self._matrix_inequality(lmi)
+        self.images = {k: sdp.psd_variables[k].n for k in self._images}
         scalars = sdp.vector_variables
         signs = [np.full(v.size, v.nonnegative) for v in scalars]
         bends = [np.zeros(v.size) if v.curvature is None else v.curvature for v in scalars]
         self.lists = as_program(
             maximize=sdp.maximize,
-            orders=orders,
+            orders=self._orders,
             right=self._b,
             inequalities=self._inequalities,
             cones=self._cones,
@@ -267,11 +279,34 @@ class FileProgram(ProgramInFile):
     def _rows(self, first: int, side: Expression, m: int) -> None:
         """The coefficients of a group of rows, or of the objective."""
         for name, linear_map in side.items():
+            forms, weights = weighted_forms(linear_map)
+            if forms is not None and _are_long(forms):
+                self._forms(first, self._block[name], forms, sp.coo_array(weights))
+                continue
             rows, radii = coefficients(linear_map)
             if radii is not None:
                 odd = np.flatnonzero(np.diff(radii.indptr))
                 rows = self._with_exact(rows, odd, first, name, linear_map)
             self._add(first, name, rows)
+
+    def _forms(self, first: int, k: int, forms: BilinearForms, weights: sp.coo_array) -> None:
+        """Weighted sums of products f' K g of long vectors, as entries of a block that has K f."""
+        left = [self._image(k, forms.left[[e]]) for e in range(forms.m)]
+        is_quadratic = forms.right is forms.left
+        right = left if is_quadratic else [self._image(k, forms.right[[e]]) for e in range(forms.m)]
+        for row, e, weight in zip(*weights.coords, weights.data.tolist(), strict=True):
+            i, j = sorted((left[e], right[e]))
+            self._A.add(first + int(row), k, [i], j, weight if i == j else 0.5 * weight)
+
+    def _image(self, k: int, f: sp.csr_array) -> int:
+        """One more row of a block, which is K f: (f, -1) is a null vector; its number."""
+        f.sum_duplicates()
+        f.eliminate_zeros()
+        row = self._orders[k]
+        self._orders[k] += 1
+        self._images[k].append(f)
+        self._U.append((k, np.r_[f.indices, row], np.r_[f.data, -1.0]))
+        return row
 
     def _add(self, first: int, name: str, rows: Any, sign: float = 1.0) -> None:
         """Entries of rows on a variable, in the order of its triangle."""
@@ -399,8 +434,8 @@ class FileProgram(ProgramInFile):
     def matrices(self, values: Mapping[str, Value], *, ray: bool = False) -> Matrices:
         """A point, or a direction, as matrices and scalars of the file."""
         matrices, z = list[Value](), np.zeros(len(self.lists["q"]))
-        for v in self.sdp.psd_variables:
-            matrices.append(values[v.name])
+        for k, v in enumerate(self.sdp.psd_variables):
+            matrices.append(_with_images(values[v.name], self._images[k]))
         for scalars in self.sdp.vector_variables:
             first = self._scalar[scalars.name]
             z[first : first + scalars.size] = as_dense(values[scalars.name])
@@ -409,6 +444,31 @@ class FileProgram(ProgramInFile):
                 T = self.sdp.lmi_value(lmi, values)
                 matrices.append(T - smat(lmi.constant) if ray else T)
         return Matrices(matrices, z)
+
+
+def _with_images(X: Value, vectors: Sequence[sp.csr_array]) -> Value:
+    """A matrix with rows that are its products with some vectors."""
+    if not vectors:
+        return X
+    if isinstance(X, Factor):
+        return Factor(np.vstack([X.factor, *(f @ X.factor for f in vectors)]))
+    dense = as_dense(X)
+    B = sp.vstack([sp.eye_array(dense.shape[0]), *vectors], format="csr")
+    return np.asarray(B @ (B @ dense).T)
+
+
+def _are_long(forms: BilinearForms) -> bool:
+    products = np.diff(forms.left.indptr) * np.diff(forms.right.indptr)
+    return bool(np.all(products > _LONG))
+
+
+def weighted_forms(linear_map: Any) -> tuple[BilinearForms | None, Any]:
+    """The products f' K g that the rows of a map are sums of, and their weights; or none."""
+    forms = linear_map.inner if isinstance(linear_map, Combined) else linear_map
+    if not isinstance(forms, BilinearForms):
+        return None, None
+    weights = linear_map.weights if isinstance(linear_map, Combined) else sp.eye_array(forms.m)
+    return forms, weights
 
 
 def forms_of(point: Matrices, P: Program, *, ray: bool = False) -> Iterator[Witness]:
@@ -433,7 +493,8 @@ def _form(point: Matrices, P: Program, *, slack: bool, units: str) -> Witness:
     """The point with some blocks as slack and, where they have such units, by their entries."""
     z, free = point.scalars, P.equation & ~P.dropped
     ranks, numbers, moves = list[int](), [np.zeros(0)], list[Array]()
-    for k, (X, U) in enumerate(zip(point.blocks, P.U, strict=True)):
+    for k, (X, vectors) in enumerate(zip(point.blocks, P.U, strict=True)):
+        U = as_columns(vectors, int(P.n[k]))
         rows = _own_rows(P, k) if slack else None
         if rows is not None and np.all(free[rows]):
             free[rows] = False
@@ -450,7 +511,7 @@ def _form(point: Matrices, P: Program, *, slack: bool, units: str) -> Witness:
             moves.append(_units_of_rows(np.linalg.norm(R, axis=1), _SMALL_UNIT))
     z = np.where(P.fixed, 0.0, np.where(P.sign, np.maximum(z, 0.0), z))
     return {
-        "rank": np.array(ranks, dtype=np.int32),
+        "rank": np.array(ranks, dtype=np.int64),
         "R": cleaned(np.concatenate(numbers)),
         "z": cleaned(z),
         "unit": np.concatenate([*moves, units_of(P, z)]),
@@ -466,7 +527,7 @@ def _units_of_rows(lengths: Array, least: float) -> Array:
 def _own_rows(P: Program, k: int) -> Index | None:
     """The equations that define a block, if it can be their slack."""
     try:
-        rows: Index = own_rows(P, k)
+        rows: Index = own_rows(P, k)[0]
     except NotProvedError:
         return None
     return rows

@@ -39,6 +39,8 @@ _OPERATIONS = 3_000_000
 _CLEAR = 1e-4
 # Denominators of multipliers that equations leave free.
 _DENOMINATORS = (1, 2, 4, 60, 10**4, 10**8, 10**15)
+# Up to which each multiplier has its own: a step is written in integers, and so over all of them.
+_SMALL = 60
 # What right sides of a step add up to.
 FACE, CONTRADICTION, BOUND = "zero", "minus one", "any number"
 
@@ -86,7 +88,7 @@ def dependent_rows(P: Program) -> list[Step]:
     """
     equations = np.flatnonzero(P.equation & ~P.dropped)
     others = np.flatnonzero(P.inequality & ~P.equation & ~P.dropped)
-    if (equations.size + others.size) * min(P.A_v.size + P.B_v.size, _ENTRIES) > _NUMBERS:
+    if (equations.size + others.size) * min(P.value.size, _ENTRIES) > _NUMBERS:
         return []
     exact = Exact(P)
     rows = {e: exact.row(e) for e in [*equations.tolist(), *others.tolist()]}
@@ -153,7 +155,7 @@ def step_near(P: Program, y: Array, side: str) -> Step | None:
         What right sides add up to; the last for bounds, with a multiplier of one of row 0.
     """
     largest = float(np.max(np.abs(y[1:]), initial=0.0))
-    is_small = P.A_v.size + P.B_v.size <= _ENTRIES and np.max(P.n, initial=0) <= _ORDER
+    is_small = P.value.size <= _ENTRIES and np.max(P.n, initial=0) <= _ORDER
     if not largest or not is_small:
         return None
     exact, y = Exact(P), y if side == BOUND else y / largest
@@ -284,11 +286,7 @@ class _System:
 
     def multipliers(self, most: int) -> Vector | None:
         """Those of rows, where free unknowns have denominators up to some number."""
-        x = {
-            u: Fraction(near).limit_denominator(most)
-            for u, near in self._near.items()
-            if u not in self._pivots
-        }
+        x = {u: _near(near, most) for u, near in self._near.items() if u not in self._pivots}
         for u, row in self._pivots.items():
             x[u] = -sum((v * x[other] for other, v in row.items()), ZERO)
         if any(x[u] <= 0 for u in self._signed):
@@ -299,6 +297,12 @@ class _System:
         y = {u.of[0]: v for u, v in x.items() if u.kind == "row" and v}
         is_one = self._side != BOUND or y.get(0) == 1
         return y if is_one and any(y) else None
+
+
+def _near(x: float, most: int) -> Fraction:
+    """A fraction of a small denominator, or one of many that have the same."""
+    is_small = most <= _SMALL
+    return Fraction(x).limit_denominator(most) if is_small else Fraction(round(x * most), most)
 
 
 def _product(w: Vector, v: Vector) -> Symmetric:
@@ -320,8 +324,8 @@ def _length(x: Fraction) -> int:
 
 def exact_bound(P: Program, step: Step) -> float:
     """The bound that a step with the objective proves, rounded downwards."""
-    y = {int(i): Fraction(v) for i, v in step["y"].items()}
-    number = Fraction(float(P.b[0])) - _right_side(P, y)
+    y = dict(zip(*step["y"], strict=True))
+    number = Fraction(float(P.b[0])) - _right_side(P, y) / y[0]
     near = float(number)
     return near if Fraction(near) <= number else float(np.nextafter(near, -np.inf))
 
@@ -336,16 +340,14 @@ def of_direction(P: Program, D: Program, direction: Matrices) -> Array:
     direction : Matrices
     """
     y, at = np.zeros(D.m + 1), 1
-    moved = np.zeros(P.m + 1)
+    values = np.r_[np.zeros(P.E), direction.scalars]
     for k, X in enumerate(map(as_dense, direction.blocks)):
         i, j = np.triu_indices(X.shape[0])
-        y[at : at + i.size], at = -X[i, j] * np.where(i == j, 1.0, 2.0), at + i.size
-        here = P.entries[k]
-        off = np.where(P.A_i[here] == P.A_j[here], 1.0, 2.0)
-        np.add.at(moved, P.A_row[here], off * P.A_v[here] * X[P.A_i[here], P.A_j[here]])
-    np.add.at(moved, P.B_row, P.B_v * direction.scalars[P.B_col])
-    some = np.flatnonzero(~P.fixed)
-    y[at : at + some.size], at = direction.scalars[some], at + some.size
+        y[at : at + i.size], at = X[i, j], at + i.size
+        a, b = P.columns(k)
+        values[a:b] = X[P.i[a:b], P.j[a:b]]
+    moved = np.bincount(P.row, P.value * values[P.column], P.m + 1)
+    y[at : at + P.p], at = np.where(P.fixed, 0.0, direction.scalars), at + P.p
     for _, _, rows in P.cones:
         y[at : at + rows.size], at = -moved[rows], at + rows.size
     y[at] = moved[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from sdpdr.certify.check_proof import (
     NotProvedError,
     Program,
     System,
+    are_singular_values_above,
     power_of_two,
 )
 from sdpdr.certify.proof_file.program import Witness, cleaned, with_scalars
@@ -32,6 +34,8 @@ _ZERO = 1e-13
 _ROOMS, _SMALL = (1e-12, 1e-10, 1e-8), 1e-3
 # Rows of cones that may be larger.
 _HEADS = {SECOND_ORDER: [0], EXPONENTIAL: [2], POWER: [0, 1]}
+# Of the smallest length of a row, and down to which, singular values are looked for.
+_SHARE, _LEAST = 0.8, 1e-8
 # A value as near to the one aimed at needs no other witness.
 _NEAR = 1e-12
 
@@ -78,15 +82,37 @@ def _found(P: Program, w: Witness, goal: float | None, ray: bool) -> Found | str
     for words, moved in _moves(P, w, ray):
         try:
             at = System(P, moved, ray=ray)
-            value = at.value()
+            value = value_at(at)
         except NotProvedError as why:
             troubles.append(f"{words}: {why}")
             continue
         if best is None or value < best.number:
-            best = Found(value, moved, float(at.miss[0] + 0.5 * P.q @ np.square(moved["z"])))
+            moved = with_sigma(moved, at)
+            best = Found(value, moved, float(at.miss[0]))
         if goal is None or best.number - goal <= _NEAR * abs(goal):
             break
     return best or "; ".join(troubles)
+
+
+def value_at(at: System) -> float:
+    """The value that is proved at a point, for which a bound on singular values is looked for.
+
+    Raises
+    ------
+    NotProvedError
+    """
+    if np.any(at.miss[at.solved]):
+        J = at.scaled()[0]
+        least = float(J.power(2).sum(axis=1).min())
+        at.sigma = _SHARE * math.sqrt(least)
+        while at.sigma > _LEAST and not are_singular_values_above(at.sigma, J):
+            at.sigma /= 2.0
+    return at.value()
+
+
+def with_sigma(w: Witness, at: System) -> Witness:
+    """The witness with the bound on singular values that was found."""
+    return {**w, "sigma": np.array([at.sigma])} if at.sigma else w
 
 
 def _moves(P: Program, w: Witness, ray: bool) -> Iterator[tuple[str, Witness]]:
@@ -110,7 +136,7 @@ def _inside(P: Program, w: Witness, ray: bool) -> Iterator[Witness]:
             heads = rows[_HEADS[kind]]
             more[heads] = room * np.maximum(np.abs(at.miss[heads]), room)
         rows = at.solved | (more > 0.0)
-        J = at.slopes[0][rows]
+        J = at.J[rows]
         step = _solver(sp.csr_array(J @ J.T)) if np.any(more) else None
         if step is not None:
             # Slack is minus what is missed.
@@ -127,7 +153,7 @@ def _polished(P: Program, w: Witness, ray: bool) -> Witness:
             break
         if not np.any(at.solved):
             return w
-        J = at.slopes[0]
+        J = at.J
         lengths = np.sqrt(J.power(2).sum(axis=1))
         rows = at.solved & (lengths > 0.0)
         J, miss, h = J[rows], at.miss[rows], 1.0 / power_of_two(lengths[rows])

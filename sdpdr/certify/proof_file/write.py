@@ -272,7 +272,7 @@ class _Writer:
 
     def _is_bound(self, y: Array, goal: float) -> bool:
         """Claim the bound by multipliers next to y; whether it is as good as the one aimed at."""
-        found = find_bound(self._P, y)
+        found = find_bound(self._P, y, images=self.program.images)
         number = -math.inf if isinstance(found, str) else found.number
         if goal - number > _LOSS * abs(goal):
             step = step_near(self._P, y, BOUND)
@@ -300,7 +300,7 @@ class _Writer:
             self.missing["infeasible"] = f"{ray.argument} is no single combination of constraints"
             return
         y = y / (float(np.max(np.abs(y))) or 1.0)
-        found = find_bound(self._P, y, ray=True)
+        found = find_bound(self._P, y, ray=True, images=self.program.images)
         if not isinstance(found, str) and found.number > 0.0:
             self.claims["infeasible"] = True
             self._witnesses["dual"] = found.witness
@@ -368,7 +368,7 @@ class _Writer:
         steps = {"faces": self._faces, "exact": self._exact, "steps": self._dual}
         return {
             "format": "sdp-proof",
-            "version": 5,
+            "version": 6,
             "program": self.program.hash,
             "claims": self.claims,
             **{key: step for key, step in steps.items() if step},
