@@ -147,6 +147,15 @@ def test_attributes_of_semidefinite_problems_need_no_multipliers(monkeypatch):
     assert sdpdr.verify(problem, seconds=60.0).attained == pytest.approx(3.0, rel=1e-6)
 
 
+def test_dual_values_of_a_matrix_inequality_about_a_variable_are_not_missing():
+    X = cp.Variable((3, 3), symmetric=True)
+    rows = [X >> 0, X[0, 1] == 1, X[1, 2] >= 0.5]
+    problem = cp.Problem(cp.Minimize(cp.trace(X)), rows)
+    problem.solve(solver=cp.CLARABEL)
+    found = sdpdr.verify(problem, seconds=60.0)
+    assert (found.status, found.claimed.message) == (Status.SOLVED, "")
+
+
 def test_where_multipliers_are_missing_one_solve_finds_them_and_it_is_said():
     problem, optimum = entropy()
     problem.variables()[0].value = np.full(4, 0.25)
@@ -190,16 +199,50 @@ def test_a_point_as_it_stands_is_exact_or_says_what_it_misses():
 
 def test_no_point_is_proved_as_it_stands_that_is_not_all_there():
     """What is missing would be chosen as is best, and be no point of anybody's."""
-    x, z = cp.Variable(2), cp.Variable(2, complex=True)
+    x = cp.Variable(2)
     half = cp.Problem(cp.Minimize(cp.norm(x)), [cp.sum(x) == 2])
-    x.save_value(np.array([3.0, np.nan]))
-    imaginary = cp.Problem(cp.Minimize(cp.norm(z)), [z[0] == 1])
-    z.value = np.array([1.0, 5.0j])
-    for problem in (half, imaginary):
-        found = sdpdr.verify(problem, repair=False, seconds=60.0)
+    for value in ([3.0, np.nan], [3.0, 1.0j]):
+        x.save_value(np.array(value))
+        found = sdpdr.verify(half, repair=False, seconds=60.0)
         assert found.attained is None
-        assert "finite, real values" in found.attained_by
+        assert "finite values" in found.attained_by
         assert found.bound is not None
+
+
+def test_values_that_are_no_numbers_are_none():
+    """cvxpy computes values of what it adds from them, and evaluates atoms, which fail."""
+    x = cp.Variable(2)
+    least = cp.Problem(cp.Maximize(cp.lambda_min(cp.diag(x)) - cp.norm1(x)), [x <= 1])
+    x.save_value(np.full(2, np.nan))
+    for repair in (True, False):
+        found = sdpdr.verify(least, repair=repair, seconds=60.0)
+        assert (found.attained is not None) == repair
+        assert found.bound == pytest.approx(0.0, abs=1e-6)
+    assert np.all(np.isnan(x.value))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "words"),
+    [
+        ({"hermitian": True}, [[0.5, 0.5j], [-0.5j, 0.5]], ""),
+        ({"hermitian": True}, [[0.5, 0.5j], [0.0, 0.5]], "Hermitian"),
+        ({"complex": True}, [[0.5, 0.5j], [2.0, 0.5]], ""),
+        ({"complex": True}, [[0.5, 0.5j], [2.0, 0.25]], "misses constraint 0"),
+        ({"imag": True}, [[0.0, 0.5j], [1.0, 0.0]], "imaginary"),
+    ],
+)
+def test_complex_values_are_proved_as_they_stand(attribute, value, words):
+    Z = cp.Variable((2, 2), name="Z", **attribute)
+    rows = [cp.real(cp.trace(Z)) == (0 if "imag" in attribute else 1), cp.abs(Z[0, 1]) <= 1]
+    problem = cp.Problem(cp.Maximize(cp.imag(Z[0, 1])), rows)
+    Z.save_value(np.array(value))
+    flat = flat_problem(problem)
+    if not words:
+        np.testing.assert_array_equal(values_of(flat, kept_point(flat).x)["Z"], Z.value)
+    found = sdpdr.verify(problem, repair=False, seconds=60.0)
+    assert (found.attained is None) == bool(words)
+    assert words in found.attained_by
+    assert found.attained is None or found.attained <= 0.5
 
 
 @pytest.mark.daily(1)

@@ -26,7 +26,13 @@ from sdpdr.certify.flat import (
     build,
 )
 from sdpdr.certify.products import product
-from sdpdr.model.conic.interface import OTHER_CONES, ConesOnly, columns_of, rows_of
+from sdpdr.model.conic.interface import (
+    OTHER_CONES,
+    ConesOnly,
+    columns_of,
+    rows_of,
+    without_values,
+)
 from sdpdr.model.conic.labels import final_labels
 from sdpdr.model.conic.pieces import AUXILIARY
 from sdpdr.model.conic.refusals import refuse_unreadable
@@ -112,7 +118,8 @@ def flat_problem(problem: Any) -> FlatProblem:
     """
     refuse_unreadable(problem)
     try:
-        data, chain, inverse = problem.get_problem_data(_FlatInterface())
+        with without_values(problem):
+            data, chain, inverse = problem.get_problem_data(_FlatInterface())
     except cp.SolverError as error:
         raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
     program, rows = _program(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -50,6 +51,23 @@ _STATUSES = {
     Status.ITERATION_LIMIT: cp.USER_LIMIT,
     Status.INTERRUPTED: cp.USER_LIMIT,
 }
+
+
+@contextmanager
+def without_values(problem: cp.Problem) -> Iterator[None]:
+    """Hide the values of a problem's variables.
+
+    Canonicalization computes from them the values of the variables that it adds, and fails if they
+    are nan, as those of a solver that has failed may be.
+    """
+    kept = [(v, v._value) for v in problem.variables()]
+    for v, _ in kept:
+        v.save_value(None)
+    try:
+        yield
+    finally:
+        for v, value in kept:
+            v._value = value
 
 
 class ReadProgram(Protocol):

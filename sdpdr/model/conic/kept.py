@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
+from cvxpy.reductions.complex2real.complex2real import Complex2Real
 from cvxpy.reductions.cvx_attr2constr import CvxAttr2Constr, lower_value
 from cvxpy.reductions.solution import Solution as CvxpySolution
 
@@ -66,13 +67,18 @@ def missed_attribute(variable: Any) -> str:
     'symmetric'
     """
     value, attributes = kept_value(variable), variable.attributes
-    if value is None or value.ndim < 2:
+    if value is None:
+        return ""
+    if variable.is_imag() and np.any(np.real(value)):
+        return "imaginary"
+    if value.ndim < 2:
         return ""
     if attributes["diag"]:
         return "" if np.array_equal(value, np.diag(np.diag(value))) else "diagonal"
-    is_symmetric = any(attributes[name] for name in ("symmetric", "PSD", "NSD"))
-    is_odd = is_symmetric and not np.array_equal(value, np.swapaxes(value, -2, -1))
-    return "symmetric" if is_odd else ""
+    if not variable.is_hermitian():
+        return ""
+    is_equal = np.array_equal(value, np.conj(np.swapaxes(value, -2, -1)))
+    return "" if is_equal else "Hermitian" if variable.is_complex() else "symmetric"
 
 
 class KeptPoint(NamedTuple):
@@ -107,22 +113,33 @@ def kept_point(made: Canonicalized) -> KeptPoint:
     """
     x, is_whole = np.full(made.stuffed.x.size, np.nan), True
     for variable in made.problem.variables():
-        value, lowered = kept_value(variable), variable
-        for reduction, inverse in made.steps:
-            if isinstance(reduction, CvxAttr2Constr) and inverse:
-                new = inverse[0].get(variable.id)
-                if new is not None and value is not None:
-                    value, lowered = lower_value(variable, value), new
-        first = made.stuffed.var_id_to_col.get(lowered.id)
-        # A complex variable becomes two others.
-        if first is None or value is None or np.iscomplexobj(value):
+        value = kept_value(variable)
+        if value is None or (np.iscomplexobj(value) and not variable.is_complex()):
             is_whole = False
             continue
-        numbers = np.ravel(value, order="F")
-        if numbers.size == lowered.size:
-            x[first : first + numbers.size] = numbers
-        is_whole &= numbers.size == lowered.size and bool(np.all(np.isfinite(numbers)))
+        for lowered, numbers in _lowered(made, variable, value):
+            first = made.stuffed.var_id_to_col.get(lowered)
+            is_known = first is not None and bool(np.all(np.isfinite(numbers)))
+            is_whole &= is_known
+            if first is not None:
+                x[first : first + numbers.size] = np.ravel(numbers, order="F")
     return KeptPoint(np.where(np.isfinite(x), x, np.nan), is_whole)
+
+
+def _lowered(made: Canonicalized, variable: Any, value: Array) -> Iterator[tuple[int, Array]]:
+    """The identities and values of the variables that a variable becomes in the program."""
+    parts: dict[int, Any] = {variable.id: value}
+    for reduction, inverse in made.steps:
+        # Versions of cvxpy before 1.8 do not split values into real and imaginary parts.
+        if isinstance(reduction, Complex2Real) and hasattr(reduction, "var_backward"):
+            parts = reduction.var_backward(parts)
+        if isinstance(reduction, CvxAttr2Constr) and inverse:
+            new, old = inverse[:2]
+            parts = {
+                new[k].id if k in new else k: lower_value(old[k], part) if k in new else part
+                for k, part in parts.items()
+            }
+    return ((k, np.asarray(_dense(part))) for k, part in parts.items())
 
 
 def kept_multipliers(flat: FlatProblem) -> Array:
@@ -160,7 +177,9 @@ def kept_dual_values(made: Canonicalized) -> Array:
         if rows is None or any(value is None for value in values):
             continue
         numbers = _in_order(constraint, [np.asarray(value) for value in values])
-        if numbers is not None and numbers.size == rows.size:
+        if numbers is None or np.iscomplexobj(numbers):
+            continue
+        if numbers.size == rows.size:
             z[rows] = numbers
     return np.where(np.isfinite(z), z, np.nan)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
-from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
+from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data, without_values
 from sdpdr.model.conic.kept import kept_dual_values, kept_point, kept_value
 from sdpdr.model.conic.labels import final_labels
 from sdpdr.model.conic.read import Reading
@@ -21,7 +21,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 
-# Rounding errors of symmetric parts and of solvers' dual matrices, relative to the largest entry.
+# Rounding errors of symmetric parts, relative to the largest entry.
 _ROUNDING = 1e-9
 
 
@@ -135,11 +135,8 @@ class CvxpyProgram(SDP):
         }
         if not self.is_point(values) or not _agree(way.reading.primal(values), point.x):
             return None
-        z = kept_dual_values(way)
-        duals = way.reading.multipliers(z)
-        if not self.is_dual_point(duals) or not _agree(way.reading.dual(duals), z):
-            duals = {}
-        return Point(values, duals)
+        duals = way.reading.multipliers(kept_dual_values(way))
+        return Point(values, duals if self.is_dual_point(duals) else {})
 
 
 def _agree(one: Array, other: Array) -> bool:
@@ -154,7 +151,8 @@ def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
     refuse(problem)
     interface = ConicInterface()
     try:
-        data, chain, inverse = problem.get_problem_data(interface)
+        with without_values(problem):
+            data, chain, inverse = problem.get_problem_data(interface)
     except cp.SolverError as error:
         raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
     reading = read_data(

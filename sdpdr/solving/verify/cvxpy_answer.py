@@ -74,7 +74,8 @@ def _standing(kept: KeptAnswer, solution: Solution) -> Solution:
     """The solution with the point that was given, where it stands."""
     flat = kept.flat
     value, words = standing_value(flat, kept.point, tol=kept.settings.tol, seconds=kept.budget)
-    number = flat.problem.objective.value
+    # Atoms refuse numbers that are not finite.
+    number = flat.problem.objective.value if kept.point.is_whole else None
     return replace(
         solution,
         value=float("nan") if number is None else float(number),

@@ -19,8 +19,8 @@ from sdpdr.solving.verify.completing import Restricted, restricted
 from sdpdr.solving.verify.standing import EXACTLY, words_of
 
 _NO_POINT = (
-    "not all variables of the problem have finite, real values: solve it before, set those that "
-    "are missing, and write complex ones as their real and imaginary parts"
+    "not all variables of the problem have finite values: solve it before, or set those that are "
+    "missing"
 )
 _ODD = "the value of {!r} is not {}, as its attributes say: set {}.value to one that is"
 _ADDED = f"{EXACTLY}, beside values of the variables that cvxpy adds, which exist next to it"
