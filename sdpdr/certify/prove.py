@@ -250,10 +250,12 @@ class Kernel:
                 self._take(BOUND, bounds.at(free), "costs that lie in the dual cone")
         slack = program.b - program.A @ x
         if self._has_point and program.contain(slack, np.zeros_like(slack)):
-            self.attempt(values, x, "the point as it is given")
+            how = "the point as it is given"
+            _ = self.attempt(values, x, how) or self._at(values, x, how)
         cones = z[program.f.size :]
         if self._has_multipliers and program.dual_contain(cones, np.zeros_like(cones)):
-            self.attempt(bounds, z, "the multipliers as they are given")
+            how = "the multipliers as they are given"
+            _ = self.attempt(bounds, z, how) or self._at(bounds, z, how)
 
     def _rounded_to_zero(self) -> None:
         """Zero itself, where both sides are next to it: at numbers of few digits."""
@@ -263,11 +265,17 @@ class Kernel:
             y = given if found is None else found
             unit = _DIGITS * float(near_powers(np.max(np.abs(y), initial=1.0, keepdims=True))[0])
             near = unit * np.rint(y / unit)
-            try:
-                self._take(proof.side, proof.at(near), _FEW_DIGITS)
-            except (*MISSED, ArithmeticError):
+            if not self._at(proof, near, _FEW_DIGITS):
                 # As the box around numbers next to them, of which some have many digits.
                 self.attempt(proof, near, _FEW_DIGITS)
+
+    def _at(self, proof: Statement, y: Array, how: str) -> bool:
+        """Prove a side for y itself, if it satisfies all equations exactly."""
+        try:
+            self._take(proof.side, proof.at(y), how)
+        except (*MISSED, ArithmeticError):
+            return False
+        return True
 
     def _free_multipliers(self) -> Array | None:
         """Those that the cost is by itself, where every variable that costs is in a cone."""

@@ -245,6 +245,15 @@ def test_complex_values_are_proved_as_they_stand(attribute, value, words):
     assert found.attained is None or found.attained <= 0.5
 
 
+def test_a_vertex_that_is_exactly_feasible_does_not_move():
+    """No box around it is in the cone, and a point inside would be far away."""
+    x = cp.Variable(3)
+    problem = cp.Problem(cp.Minimize(0), [x >= 1, cp.sum(x) <= 5])
+    x.value = np.ones(3)
+    found = sdpdr.verify(problem, seconds=60.0)
+    assert (found.status, found.moved) == (Status.SOLVED, 0.0)
+
+
 @pytest.mark.daily(1)
 @pytest.mark.parametrize(
     ("value", "feasible"),
