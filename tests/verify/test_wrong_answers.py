@@ -102,6 +102,17 @@ def test_nothing_is_proved_beyond_what_is_true(make, mistake):
         assert is_wrong or not found.is_refuted
 
 
+def test_a_wrong_point_leaves_the_bound_of_right_multipliers():
+    """Over all cones a bound of zero, which the costs have by themselves, is all that is proved."""
+    X = cp.Variable((3, 3), symmetric=True)
+    problem = cp.Problem(cp.Minimize(cp.trace(X)), [X >> 0, X[0, 1] == 1, X[1, 2] >= 0.5])
+    optimum = problem.solve(solver=cp.CLARABEL)
+    X.save_value(np.zeros((3, 3)))
+    found = sdpdr.verify(problem)
+    assert found.status is Status.INACCURATE
+    assert found.bound == pytest.approx(optimum, rel=1e-6)
+
+
 def test_claims_that_there_is_no_optimum_are_proved_or_refuted():
     x = cp.Variable(2)
     empty = cp.Problem(cp.Minimize(x[0]), [x >= 1, cp.sum(x) <= 1])

@@ -40,15 +40,16 @@ def verify_problem(problem: Any, settings: Settings) -> Solution:
     kept = KeptAnswer(flat_problem(problem), settings)
     begin = time.process_time()
     solution = _in_standard_form(kept)
-    if solution is None:
-        solution = prove_over_cones(kept, spent=time.process_time() - begin)
+    if solution is None or solution.status not in (Status.SOLVED, *_EMPTY):
+        other = prove_over_cones(kept, spent=time.process_time() - begin)
+        solution = other if solution is None else min((other, solution), key=_openness)
     if not settings.repair and solution.status not in _EMPTY:
         solution = _standing(kept, solution)
     return replace(_graded(kept, solution), timings={"certify": clock.spent})
 
 
 def _in_standard_form(kept: KeptAnswer) -> Solution | None:
-    """What is proved of a semidefinite problem in standard form; None where that is too little.
+    """What is proved of a semidefinite problem in standard form; None if it has none.
 
     Proofs there know faces that constraints state, and matrices of any order.
     """
@@ -64,10 +65,14 @@ def _in_standard_form(kept: KeptAnswer) -> Solution | None:
         return None
     own = replace(kept.settings, gap_scale=kept.scale, seconds=kept.budget, repair=True)
     found = verify_point(program, point, own)
-    if found.status not in (Status.SOLVED, *_EMPTY):
-        return None
     claimed = kept.claimed(found.claimed.message)
     return replace(found, solver=claimed.solver, claimed=claimed.claimed, shapes=kept.shapes)
+
+
+def _openness(solution: Solution) -> tuple[float, bool, bool]:
+    """What is left to prove: the gap, and then the sides that are missing."""
+    is_empty = solution.status in _EMPTY
+    return -1.0 if is_empty else solution.gap, solution.bound is None, solution.attained is None
 
 
 def _standing(kept: KeptAnswer, solution: Solution) -> Solution:
