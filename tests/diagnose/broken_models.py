@@ -1,4 +1,4 @@
-"""Forty broken programs, four of each kind, with the constraints and variables to blame."""
+"""Broken programs of each kind, with the constraints and variables to blame."""
 
 from __future__ import annotations
 
@@ -142,6 +142,13 @@ def twice_in_cvxpy():
     return cp.Problem(cp.Minimize(cp.norm(x)), equations)
 
 
+@broken(Kind.REPEATED, "trace", "unit", variables=("X",))
+def trace_of_a_given_diagonal():
+    X = cp.Variable((3, 3), PSD=True, name="X")
+    rows = [(cp.diag(X) == 1).set_label("unit"), (cp.trace(X) == 3).set_label("trace")]
+    return cp.Problem(cp.Maximize(cp.sum(X)), rows)
+
+
 # -- equations that disagree by a rounding --------------------------------------------------------
 
 
@@ -180,6 +187,18 @@ def nine_digits_in_cvxpy():
     x = cp.Variable(2, name="x")
     equations = [x[0] + x[1] == 1, 3 * x[0] + 3 * x[1] == 3.0000000001]
     return cp.Problem(cp.Minimize(cp.norm(x)), equations)
+
+
+@broken(Kind.DISAGREEMENT, "centred", "sum", variables=("K",))
+def centred_twice():
+    """A right-hand side of zero has no size of its own."""
+    K = psd("K", 4)
+    statements = [
+        (K @ np.ones(4) == 0.0).named("centred"),
+        (K.sum() == 1e-13).named("sum"),
+        (K.distance2([0, 1, 2], [1, 2, 3]) <= 1.0).named("edges"),
+    ]
+    return maximize(K.trace()) + statements
 
 
 # -- no interior ----------------------------------------------------------------------------------
@@ -230,6 +249,20 @@ def graph_in_two_parts():
 def matrix_in_two_blocks():
     K = psd("K", 4)
     return minimize(K.trace()) + (K[0, 1] >= 1.0) + (K[2, 3] >= 1.0)
+
+
+@broken(Kind.DISCONNECTED, variables=("K",))
+def graph_in_two_parts_with_a_sum_of_zero():
+    K = psd("K", 4)
+    edges = (K.distance2([0, 2], [1, 3]) <= 1.0).named("edges")
+    return maximize(K.trace()) + (K.sum() == 0.0).named("centred") + edges
+
+
+@broken(Kind.DISCONNECTED, variables=("X",))
+def matrix_of_cvxpy_in_two_blocks():
+    X = cp.Variable((4, 4), symmetric=True, name="X")
+    rows = [X >> 0, X[0, 3] == 1, X[1, 2] >= 1]
+    return cp.Problem(cp.Minimize(cp.trace(X)), rows)
 
 
 @broken(Kind.DISCONNECTED, variables=("x", "y"))
@@ -368,6 +401,12 @@ def absolute_values():
 def hinge_of_cvxpy():
     x = cp.Variable(2, name="x")
     return cp.Problem(cp.Minimize(cp.sum(x) + 50 * cp.sum(cp.pos(2 - x[0] - x[1]))), [x >= 0.5])
+
+
+@broken(Kind.PENALTY, variables=("x",))
+def absolute_values_of_cvxpy():
+    x = cp.Variable(2, name="x")
+    return cp.Problem(cp.Minimize(cp.sum_squares(x) + 50 * cp.norm1(x - 1)), [x <= 5])
 
 
 @broken(Kind.PENALTY, "rows", variables=("x", "slack"))

@@ -38,10 +38,6 @@ def test_the_cause_of_a_broken_program_is_the_first_finding(broken):
     assert first.instead.endswith(".")
 
 
-def test_each_kind_has_four_broken_programs():
-    assert [sum(one.kind is kind for one in BROKEN) for kind in Kind] == [4] * len(Kind)
-
-
 # -- laws of planted programs ---------------------------------------------------------------------
 
 SOUND = [kind for kind in KINDS if kind not in ("impossible", "endless", "chain-to-nothing")]

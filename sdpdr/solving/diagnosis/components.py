@@ -20,9 +20,9 @@ _ROWS, _COMPONENTS = 6, 4
 def find_components(view: View) -> Iterator[Finding]:
     """Find parts that nothing joins: of the program, and of each matrix."""
     yield from _of_program(view.stated)
-    for name, order in view.stated.orders.items():
+    for name, (i, j) in view.stated.entries.items():
         if name in view.stated.variables:
-            yield from _of_matrix(view.stated, name, order)
+            yield from _of_matrix(view.stated, name, i, j)
 
 
 def _of_program(named: Named) -> Iterator[Finding]:
@@ -64,17 +64,17 @@ def _entries_of(named: Named, chosen: Mask) -> str:
     return " and ".join(said)
 
 
-def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
-    """Rows of a matrix of which no entry that joins them is in any constraint or cost."""
-    places = named.variables[name]
-    if order < 2 or places.size != order * (order + 1) // 2:
+def _of_matrix(named: Named, name: str, i: Index, j: Index) -> Iterator[Finding]:
+    """Rows of a matrix, with entries (i, j), of which none that joins them is in any constraint."""
+    places, order = named.variables[name], int(i[-1]) + 1
+    if order < 2 or places.size != i.size:
         return
-    j, i = np.tril_indices(order)
     at = np.full(named.program.c.size, -1)
     at[places] = np.arange(places.size)
     # Equations K u = 0 of all points move no two of them together.
-    null = [x for x in named.constraints.values() if _is_null_vector(named, x, at, order)]
-    joins = ~named.own
+    equations = (x for x in named.constraints.values() if np.all(x < named.program.f.size))
+    null = [x for x in equations if _has_null_vector(named, x, at, i, j)]
+    joins = ~named.signs
     joins[np.concatenate([np.arange(0), *null])] = False
     used = at[named.rows[joins].indices]
     used = np.append(used[used >= 0], np.flatnonzero(named.program.c[places]))
@@ -105,16 +105,23 @@ def _of_matrix(named: Named, name: str, order: int) -> Iterator[Finding]:
     )
 
 
-def _is_null_vector(named: Named, rows: Index, at: Index, order: int) -> bool:
-    """Whether rows are K u = 0, for the rows of a matrix K in turn, with a u without zeros."""
-    sides = named.rows[rows]
-    entries, counts = at[sides.indices], np.diff(sides.indptr)
-    is_square = rows.size == order and np.all(counts == order) and np.all(entries >= 0)
-    if not is_square or np.any(rows >= named.program.f.size) or np.any(named.right[rows]):
+def _has_null_vector(named: Named, rows: Index, at: Index, i: Index, j: Index) -> bool:
+    """Whether equations are K u = 0, for the rows of a matrix in turn, or u^T K u = 0.
+
+    The vector u has no zeros, and the matrix K has entries (i, j) at some of the unknowns.
+    """
+    sides, order = named.rows[rows], int(i[-1]) + 1
+    entries, u = at[sides.indices], np.zeros((order, order))
+    if np.any(entries < 0) or np.any(named.right[rows]):
         return False
-    j, i = np.tril_indices(order)
+    if rows.size == 1 and entries.size == i.size:
+        i, j = i[entries], j[entries]
+        u[i, j] = u[j, i] = np.where(i == j, sides.data, sides.data / 2.0)
+        # Of rank one.
+        return bool(np.all(u) and np.all(u * u[0, 0] == np.outer(u[0], u[0])))
+    if rows.size != order or np.any(np.diff(sides.indptr) != order):
+        return False
     ends, own = np.stack([i[entries], j[entries]]), np.repeat(np.arange(order), order)
-    u = np.zeros((order, order))
     is_own = np.any(ends == own, axis=0)
     u[own[is_own], ends.sum(axis=0)[is_own] - own[is_own]] = sides.data[is_own]
     return bool(np.all(is_own) and np.all(u == u[0]) and np.all(u[0]))

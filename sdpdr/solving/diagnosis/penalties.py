@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import scipy.sparse as sp
 
-from sdpdr.base.arrays import Index
+from sdpdr.base.arrays import Array, Index
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.view import Named, UndecidedError, View
 
@@ -23,44 +24,63 @@ def find_penalties(view: View) -> Iterator[Finding]:
         raise UndecidedError("no optimum was proved")
     # Cones of variables have multipliers that follow: what is left of the costs.
     z = np.where(named.own, 0.0, facts.multipliers)
-    left = named.program.c + named.rows.T @ z
+    columns = sp.csc_array(sp.diags_array(z) @ named.rows)
     for label, slack in view.penalized.items():
         weights = named.program.c[slack]
         # Multipliers that are not known are nan.
-        exceeds = slack.size and weights.min() > 0.0 and np.all(left[slack] >= _LEFT * weights)
+        largest = np.max([_multiplier(columns, int(k)) for k in slack], initial=0.0)
+        exceeds = slack.size and np.all(weights > 0.0) and largest <= (1.0 - _LEFT) * weights.min()
         if not exceeds:
             continue
-        largest = float(np.max(weights - left[slack]))
+        rows = named.constraints.get(label, columns[:, slack].indices)
+        which = repr(label) if label in named.constraints else "in the objective"
         yield Finding(
             Kind.PENALTY,
             Severity.NOTE,
             (label,) if label in named.constraints else (),
-            named.variables_in(named.constraints.get(label, np.arange(0))),
-            f"Each weight of the penalty {label!r} exceeds all multipliers ({weights.min():.4g} "
+            named.variables_in(rows),
+            f"Each weight of the penalty {which} exceeds all multipliers ({weights.min():.4g} "
             f"against {largest:.4g}), so that what it penalizes is zero, as under a constraint.",
             f"State it as a constraint, or choose weights below {largest:.4g} if it may be missed.",
-            data={"weights": weights, "largest": largest},
+            data={"weights": weights, "largest": float(largest)},
         )
+
+
+def _multiplier(columns: sp.csc_array, slack: int) -> float:
+    """The multiplier of h, where a slack t has t >= h and t >= 0, or t >= h and t >= -h."""
+    pulls = np.abs(columns.data[columns.indptr[slack] : columns.indptr[slack + 1]])
+    return float(pulls.max() - pulls.min() if pulls.size == 2 else pulls.sum())
 
 
 def slack_of_penalties(named: Named) -> dict[str, Index]:
     """Unknowns that look like the slack of penalties, by constraint.
 
-    Each is nonnegative, costs something, and is in one row of numbers, beside other unknowns.
+    Each costs something, is in no matrix inequality or other cone, and is nonnegative and in one
+    row beside other unknowns; or in two inequalities whose other parts are negatives of each other,
+    as absolute values are.
     """
-    rows, cost = named.rows[~named.own], named.program.c
+    cost, has_others = named.program.c, np.diff(named.rows.indptr) > 1
     bounded = np.zeros(cost.size, dtype=bool)
     bounded[named.rows[named.own & ~named.is_matrix].indices] = True
-    counts = np.bincount(rows.indices, minlength=cost.size)
-    in_matrices = np.zeros(cost.size, dtype=bool)
-    in_matrices[named.rows[named.is_matrix].indices] = True
-    slack = bounded & (cost > 0.0) & (counts == 1) & ~in_matrices
-    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    has_others = np.bincount(owner[~slack[rows.indices]], minlength=rows.shape[0]) > 0
-    places = np.flatnonzero(~named.own)
+    columns = sp.csc_array(named.rows * ~named.own[:, None])
+    columns.eliminate_zeros()
+    is_candidate = (cost > 0.0) & (np.diff(columns.indptr) == 2 - bounded)
     found = dict[str, list[int]]()
-    for row, unknown in zip(owner, rows.indices, strict=True):
-        if slack[unknown] and has_others[row]:
-            label = named.label_of.get(int(places[row]), "objective")
-            found.setdefault(label, []).append(int(unknown))
+    for unknown in np.flatnonzero(is_candidate).tolist():
+        part = slice(*columns.indptr[unknown : unknown + 2])
+        rows, data = columns.indices[part], columns.data[part]
+        if np.any(named.is_matrix[rows]) or not has_others[rows].all():
+            continue
+        if rows.size == 1 or _is_absolute(named, rows, data):
+            label = named.label_of.get(int(rows[0]), "objective")
+            found.setdefault(label, []).append(unknown)
     return {label: np.array(unknowns) for label, unknowns in found.items()}
+
+
+def _is_absolute(named: Named, rows: Index, data: Array) -> bool:
+    """Whether two rows are t >= h and t >= -h, with some coefficients of t."""
+    if np.any(rows < named.program.f.size) or np.any(data > 0.0):
+        return False
+    one, other = named.rows[[rows[0]]] / data[0], named.rows[[rows[1]]] / data[1]
+    both = sp.csr_array(one + other)
+    return int(np.count_nonzero(both.data)) == 1

@@ -68,12 +68,17 @@ def _of_equations(view: View) -> Iterator[_Implied | Finding]:
     is_sum, decided = sums.follow(np.ones(some.size, dtype=bool))
     is_shown = decided & ~is_sum & sums.coefficients_follow() & (program.around.E is None)
     weights, off, is_near = _misfits(sums)
+    shared = np.diff(sp.csc_array(weights).indptr)
     for k, row in enumerate(some[sums.rest].tolist()):
         named = weights[[k]].indices
         others = some[sums.basis[named]]
         if is_sum[k]:
+            # Each row of the sum follows from the others; the last one is likely the superfluous
+            # one. Those that are in other sums as well have to stay.
+            rows = np.append(others, row)
+            last = max(rows[np.append(shared[named] == 1, True)].tolist())
             # Where others with tiny weights have a part in it, no sentence names them.
-            yield _Implied(row, others, sums.follows_from(k, named))
+            yield _Implied(last, rows[rows != last], sums.follows_from(k, named))
         elif is_near[k]:
             # Left sides are equal, and right-hand sides are not.
             is_proved = bool(is_shown[k]) and sums.follows_from(k, named, sides=False)
@@ -86,8 +91,12 @@ def _misfits(sums: Sums) -> tuple[sp.csr_array, Array, Mask]:
     weights = sp.csr_array(np.where(np.abs(sums.weights) > _COUNTS, sums.weights, 0.0))
     left = abs(sums.rows[sums.rest] - weights @ sums.rows[sums.basis]).toarray()
     size = abs(sums.rows[sums.rest]) + abs(weights) @ abs(sums.rows[sums.basis])
-    off = left[:, -1] / np.maximum(size[:, [-1]].toarray().ravel(), _COUNTS)
-    return weights, off, (left[:, :-1].max(axis=1) <= _COEFFICIENTS) & (off <= _SIDES)
+    side, missed = size[:, [-1]].toarray().ravel(), left[:, -1]
+    # Right-hand sides of zero have no size, and those of other equations are computed beside
+    # coefficients of size one.
+    is_near = missed <= np.maximum(_SIDES * side, _COEFFICIENTS)
+    is_same = left[:, :-1].max(axis=1) <= _COEFFICIENTS
+    return weights, missed / np.maximum(side, 1.0), is_same & is_near
 
 
 def _of_inequalities(named: Named) -> Iterator[_Implied]:

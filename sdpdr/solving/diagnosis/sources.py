@@ -88,7 +88,7 @@ def _named(form: Standard) -> Named:
         form.labels,
         {block.name: block.places for block in form.blocks},
         form.units,
-        {block.name: block.order for block in form.blocks if block.order},
+        {block.name: np.tril_indices(block.order)[::-1] for block in form.blocks if block.order},
     )
 
 
@@ -158,7 +158,14 @@ def _of_cones(problem: Any, deadline: Deadline) -> View:
 
     flat = flat_problem(problem)
     units = Units.of(flat.program)
-    named = Named(flat.program, flat.constraints, flat.variables, Units.given(flat.program))
+    # cvxpy keeps upper triangles, row after row.
+    triangles = {
+        v.name(): np.triu_indices(v.shape[0])
+        for v in problem.variables()
+        if v.ndim == 2 and v.is_symmetric() and not v.attributes["diag"]
+    }
+    units = Units.given(flat.program)
+    named = Named(flat.program, flat.constraints, flat.variables, units, triangles)
     solved = replace(named, program=units.program(flat.program), units=units)
     return View(
         named,

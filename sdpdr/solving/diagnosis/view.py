@@ -51,8 +51,8 @@ class Named:
         Where it is among the unknowns.
     units : Units
         Those that the program is in.
-    orders : mapping from name to int
-        Orders of those that are matrices.
+    entries : mapping from name to two arrays of int
+        Rows and columns of the numbers of those that are symmetric matrices.
 
     Rows and unknowns that a modelling language adds of its own accord have no names.
     """
@@ -61,7 +61,7 @@ class Named:
     constraints: Mapping[str, Index]
     variables: Mapping[str, Index]
     units: Units
-    orders: Mapping[str, int] = field(default_factory=dict)
+    entries: Mapping[str, tuple[Index, Index]] = field(default_factory=dict)
 
     @cached_property
     def label_of(self) -> dict[int, str]:
@@ -76,12 +76,12 @@ class Named:
         return found
 
     @cached_property
-    def own(self) -> Mask:
-        """Which rows say x >= 0 or X >> 0 of unknowns, once each, and are in no constraint.
+    def signs(self) -> Mask:
+        """Which rows say x >= 0 or X >> 0 of unknowns, once each.
 
         They hold where the unknowns are zero.
         """
-        found = ~self.owned & (np.diff(self.rows.indptr) == 1) & (self.right == 0.0)
+        found = (np.diff(self.rows.indptr) == 1) & (self.right == 0.0)
         found[: self.program.f.size] = False
         found[found] = self.rows[found].data < 0.0
         unknowns = self.rows[found].indices
@@ -91,6 +91,11 @@ class Named:
             if part.kind != NONNEGATIVE:
                 found[rows] = part.kind == SEMIDEFINITE and found[rows].all()
         return np.asarray(found)
+
+    @property
+    def own(self) -> Mask:
+        """The same of rows that are in no constraint."""
+        return self.signs & ~self.owned
 
     @property
     def is_matrix(self) -> Mask:
