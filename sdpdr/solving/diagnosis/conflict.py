@@ -111,7 +111,7 @@ def _exact_multipliers(view: View, kept: Mask, z: Array) -> dict[str, list[Fract
     if step is None:
         return None
     places = np.flatnonzero(rows).tolist()
-    exact = {places[int(row) - 1]: Fraction(weight) for row, weight in step["y"].items()}
+    exact = {places[row - 1]: Fraction(y) for row, y in zip(*step["y"], strict=True)}
     sizes = [abs(weight) for k, weight in exact.items() if named.owned[k]]
     if not sizes:
         return None
