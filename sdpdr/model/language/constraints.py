@@ -229,7 +229,7 @@ def _warn_of_entries(constraint: Constraint) -> None:
     if sum(are_diagonal) == 1 and not _vanishes(one) and is_symmetric(left - right):
         warn(
             f"{described(left)} {relation} {described(right)} compares matrices entry by entry; "
-            f"write {relation[0] * 2} if A - B shall be positive semidefinite, or "
+            f"write {relation[0] * 2} if A - B should be positive semidefinite, or "
             f"A.ravel() {relation} B.ravel() if entries are meant.",
             EntrywiseWarning,
         )
