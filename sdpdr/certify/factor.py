@@ -229,6 +229,8 @@ class _System:
         """
         if not self.b.size and not any(null.shape[1] for null in self.nulls.values()):
             return True
+        if self.b.size:
+            effort.foresee(0.0)  # Slopes of full rows take seconds, and are in vain after the end.
         J, errors = self._slopes()
         if self.b.size:
             _foresee(J[: self.b.size], effort)
