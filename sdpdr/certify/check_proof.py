@@ -45,9 +45,9 @@ SLACK, BY_ENTRIES = -1, -2
 # Options of the factorization, which keeps the rows in the order given.
 SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 # What is refused, so that no file takes for ever: bytes of a file, unpacked; the sum of the orders
-# of matrices; blocks, cones or null vectors; slopes; products of all exact steps, where each step
+# of matrices; blocks; cones or null vectors; slopes; products of all exact steps, where each step
 # and each of its vectors counts as some; and entries of which a whole dual program is written.
-BYTES, ORDERS, PARTS, SLOPES = 2**30, 10_000_000, 100_000, 100_000_000
+BYTES, ORDERS, BLOCKS, PARTS, SLOPES = 2**30, 10_000_000, 10_000, 100_000, 100_000_000
 PRODUCTS, EACH, MOST = 10_000_000, 100, 200_000
 
 
@@ -213,7 +213,8 @@ def program_of(d: Mapping[str, Any]) -> Program:
     n, b, q = integers(d["n"], ORDERS), doubles(d["b"]), doubles(d["q"])
     rows, p = len(b), len(q)
     require(rows > 0 and np.sum(n) <= ORDERS, "b has no objective, or n adds up to much")
-    require(max(len(n), len(d["cones"]), len(d["U"])) <= PARTS, "it has too many parts")
+    are_few = len(n) <= BLOCKS and max(len(d["cones"]), len(d["U"])) <= PARTS
+    require(are_few, "it has too many blocks, cones or null vectors")
     A = _coefficients(d["A"], rows, len(n), ORDERS, ORDERS)
     require(np.all(A[2] <= A[3]), "an entry of A is below the diagonal")
     require(np.all(A[3] < n[A[1]]), "an entry of A is beyond its matrix")
