@@ -104,6 +104,23 @@ def scaled(matrix: sp.csr_array, rows: Array | None = None, columns: Array | Non
     return found
 
 
+def transposed(matrix: sp.csr_array, times: float = 1.0) -> sp.csr_array:
+    """Make the transpose of a CSR matrix, times a number, as a CSR matrix.
+
+    SciPy takes several times as long where it is small.
+
+    Examples
+    --------
+    >>> transposed(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]), -1.0).toarray().tolist()
+    [[-1.0, 0.0], [-2.0, -3.0]]
+    """
+    (m, n), columns = matrix.shape, matrix.indices
+    order = np.argsort(columns, kind="stable")
+    row = np.repeat(np.arange(m), np.diff(matrix.indptr))[order]
+    ends = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=n))])
+    return rows_as_they_are(times * matrix.data[order], row, ends, (n, m))
+
+
 def diagonal(numbers: Array) -> sp.csr_array:
     """Make a square CSR matrix of the numbers on its diagonal."""
     m = numbers.size

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, transposed
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program.point import Point, PsdVariable, Value, Variable, VectorVariable, as_dense
@@ -112,7 +112,7 @@ def _column(sdp: SDP, name: str, sign: float) -> Iterator[tuple[str, LinearMap |
     """The variable's part of every row group and LMI, transposed, in ``svec`` coordinates."""
     for r in sdp.rows:
         if name in r.lhs:
-            yield r.label, VectorMap(sign * r.lhs[name].matrix().T)
+            yield r.label, VectorMap(transposed(r.lhs[name].matrix(), sign))
     for lmi in sdp.lmis:
         if name in lmi.lhs:
-            yield lmi.label, SvecMap(lmi.order, -sign * lmi.lhs[name].matrix().T)
+            yield lmi.label, SvecMap(lmi.order, transposed(lmi.lhs[name].matrix(), -sign))
