@@ -25,8 +25,8 @@ from sdpdr.program.sdp import SDP, remembered
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
-    """All rows of a program but those that state faces, one below the other, and all scalars.
+class Scalars:
+    """What some rows, one below the other, and the objective do to all scalars, side by side.
 
     Attributes
     ----------
@@ -34,25 +34,65 @@ class Layout:
     groups : tuple of Rows
     b : array of shape (m,)
         Right sides.
-    equal : array of bool, shape (m,)
-        Which rows are equations.
     B : sparse array of shape (m, q)
         What the rows do to the scalars.
+    places : mapping from name to slice
+        Where the scalars of a variable are.
     cost, curvature : arrays of shape (q,)
     signed : array of bool, shape (q,)
         Which scalars are not negative.
-    row, entry : arrays of shape (q,)
-        The one row that reads a scalar, and the coefficient; -1 for all others.
     """
 
     sdp: SDP
     groups: tuple[Rows, ...]
     b: Array
-    equal: NDArray[np.bool_]
     B: sp.csr_array
+    places: Mapping[str, slice]
     cost: Array
     curvature: Array
     signed: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, sdp: SDP, groups: Iterable[Rows]) -> Scalars:
+        """Those of a program in some of its rows."""
+        groups, scalars = tuple(groups), sdp.vector_variables
+        places, starts = side_by_side(scalars), np.cumsum([0, *(r.m for r in groups)]).tolist()
+        parts = [
+            (start, places[name].start, linear_map.matrix())
+            for rows, start in zip(groups, starts, strict=False)
+            for name, linear_map in rows.lhs.items()
+            if name in places
+        ]
+        q = sum(v.size for v in scalars)
+        B = placed(parts, (starts[-1], q))
+        B.sum_duplicates()
+        B.eliminate_zeros()
+        signed = [np.zeros(0, dtype=bool), *(np.full(v.size, v.nonnegative) for v in scalars)]
+        return Scalars(
+            sdp=sdp,
+            groups=groups,
+            b=np.concatenate([np.zeros(0), *(rows.rhs for rows in groups)]),
+            B=B,
+            places=places,
+            cost=np.concatenate([np.zeros(0), *(np.asarray(sdp.cost(v.name)) for v in scalars)]),
+            curvature=sdp.curvatures(places, q),
+            signed=np.concatenate(signed),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Layout(Scalars):
+    """All rows of a program but those that state faces, and the scalars that give way in them.
+
+    Attributes
+    ----------
+    equal : array of bool, shape (m,)
+        Which rows are equations.
+    row, entry : arrays of shape (q,)
+        The one row that reads a scalar, and the coefficient; -1 for all others.
+    """
+
+    equal: NDArray[np.bool_]
     row: Index
     entry: Array
 
@@ -121,44 +161,19 @@ def layout(sdp: SDP) -> Layout:
     """
     # Rows without variables that hold, as sums that cancel leave them, say nothing.
     some = (r for r in visible_rows(sdp) if r.lhs or not r.hold_at_zero.all())
-    groups = tuple(_gathered(some))
-    scalars = sdp.vector_variables
-    m, q = sum(rows.m for rows in groups), sum(v.size for v in scalars)
-    places, starts = side_by_side(scalars), np.cumsum([0, *(rows.m for rows in groups)]).tolist()
-    parts = [
-        (start, places[name].start, rows.lhs[name].matrix())
-        for rows, start in zip(groups, starts, strict=False)
-        for name in rows.lhs.keys() & places.keys()
-    ]
-    B = sp.csc_array(placed(parts, (m, q)))
-    B.sum_duplicates()
-    B.eliminate_zeros()
-    row, entry = _own_rows(sdp, B, places)
-    cost = np.concatenate([np.zeros(0), *(np.asarray(sdp.cost(v.name)) for v in scalars)])
-    return Layout(
-        sdp=sdp,
-        groups=groups,
-        b=np.concatenate([np.zeros(0), *(rows.rhs for rows in groups)]),
-        equal=np.concatenate(
-            [np.zeros(0, dtype=bool), *(np.full(r.m, r.relation == "==") for r in groups)]
-        ),
-        B=sp.csr_array(B),
-        cost=cost,
-        curvature=sdp.curvatures(places, q),
-        signed=np.concatenate(
-            [np.zeros(0, dtype=bool), *(np.full(v.size, v.nonnegative) for v in scalars)]
-        ),
-        row=row,
-        entry=entry,
-    )
+    found = Scalars.of(sdp, _gathered(some))
+    row, entry = _own_rows(found)
+    equal = [np.zeros(0, dtype=bool), *(np.full(r.m, r.relation == "==") for r in found.groups)]
+    return Layout(**vars(found), equal=np.concatenate(equal), row=row, entry=entry)
 
 
-def _own_rows(sdp: SDP, B: sp.csc_array, places: Mapping[str, slice]) -> tuple[Index, Array]:
+def _own_rows(found: Scalars) -> tuple[Index, Array]:
     """The one row that reads a scalar, and its coefficient there; no matrix inequality does."""
+    B = sp.csc_array(found.B)
     is_alone = np.diff(B.indptr) == 1
-    for lmi in sdp.lmis:
-        for name in lmi.lhs.keys() & places.keys():
-            is_alone[places[name]] = False
+    for lmi in found.sdp.lmis:
+        for name in lmi.lhs.keys() & found.places.keys():
+            is_alone[found.places[name]] = False
     own = np.flatnonzero(is_alone)
     row, entry = np.full(B.shape[1], -1), np.zeros(B.shape[1])
     row[own], entry[own] = B.indices[B.indptr[own]], B.data[B.indptr[own]]

@@ -14,9 +14,10 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix, largest, placed
+from sdpdr.base.arrays import Array, Matrix, largest
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.rounding import UP, residual
+from sdpdr.certify.slack import Scalars
 from sdpdr.linalg import Combined, InnerProduct, LinearMap, QuadraticForms, VectorMap
 from sdpdr.linalg.magnitudes import OPERATIONS, adjoint_magnitude, adjoint_terms
 from sdpdr.linalg.outer import Outer
@@ -24,7 +25,6 @@ from sdpdr.linalg.rounding import exact_sum, gamma, two_product
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.program.face import null_vectors, visible_rows
-from sdpdr.program.point import side_by_side
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import of_equations, of_program, with_equations
 
@@ -57,27 +57,11 @@ class DualForm:
     def __init__(self, sdp: SDP) -> None:
         self.given, self.sdp = sdp, with_equations(sdp)
         self.rows = visible_rows(self.sdp)
-        self.b = np.concatenate([np.zeros(0), *(r.rhs for r in self.rows)])
-        vectors = self.sdp.vector_variables
-        self.places = side_by_side(vectors)
-        starts = np.cumsum([0, *(r.m for r in self.rows)]).tolist()
-        self._ends = starts[1:-1]
-        blocks = (
-            (start, self.places[name].start, linear_map.matrix())
-            for start, r in zip(starts, self.rows, strict=False)
-            for name, linear_map in r.lhs.items()
-            if name in self.places
-        )
-        size = sum(v.size for v in vectors)
-        B = placed(blocks, (starts[-1], size))
-        self.columns = sp.csr_array(B.T)
-        self.columns.sum_duplicates()
-        self.columns.eliminate_zeros()
-        self.c = np.concatenate([np.zeros(0), *(self.sdp.cost(v.name) for v in vectors)])
-        self.curvature = self.sdp.curvatures(self.places, size)
-        self.nonnegative = np.concatenate(
-            [np.zeros(0, dtype=bool), *(np.full(v.size, v.nonnegative) for v in vectors)]
-        )
+        found = Scalars.of(self.sdp, self.rows)
+        self.b, self.c, self.places = found.b, found.cost, found.places
+        self.curvature, self.nonnegative = found.curvature, found.signed
+        self.columns = sp.csr_array(found.B.T)
+        self._ends = np.cumsum([r.m for r in self.rows])[:-1]
         self.free = ~self.nonnegative & (self.curvature == 0.0)
 
     @cached_property
