@@ -11,7 +11,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline, Effort
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.factor import solved_near
-from sdpdr.certify.near import Near, norms_of
+from sdpdr.certify.near import Near
 from sdpdr.certify.shrink import Candidate, shrunk
 from sdpdr.certify.slack import layout
 from sdpdr.linalg.spectral import project_psd
@@ -23,9 +23,6 @@ from sdpdr.program.sdp import SDP
 _LARGEST = 3000
 # Times rows that turn out to be short are solved as equations.
 _ROUNDS = 8
-# Shares of the tolerance that matrices are raised by, in turn, and the most entries of factors and
-# slopes then, which take a few seconds: factors have a column for every point.
-_SHARES, _RAISED = (0.1, 1.0, 10.0), 3e6
 _ORIGIN = "the origin, which all rows hold at"
 _SHRUNK = "shrunk until all upper limits hold"
 _HELD = "every inequality holds by more than its rounding"
@@ -63,9 +60,7 @@ def attained(
 
     The point is held as it is or shrunk (`sdpdr.certify.shrink`), with all equations solved next to
     its factors (`sdpdr.certify.factor`). Where that leads nowhere, or away from the goal, rows that
-    do not hold by more than rounding are solved as equations instead. Where nothing is proved so,
-    small matrices are raised by a little of their diagonals: slopes of more equations are
-    independent there, and inequalities have more room.
+    do not hold by more than rounding are solved as equations instead.
 
     Parameters
     ----------
@@ -148,14 +143,6 @@ class _Search:
         z = self._layout.scalars(self._values)
         self._at_origin(factors)
         self._near(factors, z)
-        rows = int(self._layout.demands.sum())
-        size = sum((rows + len(R)) * sum(R.shape) for R in factors.values())
-        for share in _SHARES:
-            # More is of use where equations have a solution, and other rows lack room.
-            if self._words or size > _RAISED:
-                break
-            if not self._near(_raised(sdp, factors, share * self._tol), z):
-                break
         if not self._words:
             return None
         return Attained(sdp.report(self._value), self._words, self._best)
@@ -175,17 +162,14 @@ class _Search:
             zeros = {name: Near.of(0.0 * R[:, :1]) for name, R in factors.items()}
             self._take(sdp.constant, zeros, np.zeros(self._layout.cost.size), _ORIGIN)
 
-    def _near(self, factors: Mapping[str, Array], z: Array) -> bool:
-        """Solve equations, and in turn rows that are short then; keep points at which all hold.
-
-        Whether the equations that nothing gives way in were solved at least.
-        """
+    def _near(self, factors: Mapping[str, Array], z: Array) -> None:
+        """Solve equations, and in turn rows that are short then; keep points at which all hold."""
         solved = self._layout.demands
         for k in range(_ROUNDS):
             try:
                 point = solved_near(self._layout, factors, z, solved, self._effort)
             except (UnprovedError, ArithmeticError):
-                return k > 0
+                return
             found = None if k else shrunk(point)
             if found is not None:
                 plain = _HELD if found[1] == 1.0 else _SHRUNK
@@ -193,9 +177,8 @@ class _Search:
             elif point.holds():
                 self._keep(point, _SOLVED)
             if not point.short.any() or not self._is_far():
-                break
+                return
             solved = solved | point.short
-        return True
 
     def _keep(self, point: Candidate, words: str) -> None:
         """Keep a point at which all rows hold, where it is better."""
@@ -210,12 +193,3 @@ class _Search:
             factor = Factor(near.factor)
             best[name] = factor if isinstance(self._values[name], Factor) else factor.dense()
         self._value, self._best, self._words = value, best, words
-
-
-def _raised(sdp: SDP, factors: Mapping[str, Array], share: float) -> dict[str, Array]:
-    """Factors of matrices to which a share of their diagonals is added."""
-    found = {}
-    for name, R in factors.items():
-        root = np.sqrt(share) * np.maximum(norms_of(R), Near.of(R).units)
-        found[name] = onto_face(sdp, name, np.hstack([R, np.diag(root)]))
-    return found

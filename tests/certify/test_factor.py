@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from scipy.optimize import nnls
 
 import sdpdr
-import sdpdr.certify.attained as module
 from sdpdr import minimize, scalar, sum_squares
 from sdpdr.base.deadline import Effort
 from sdpdr.certify import factor
@@ -405,20 +404,6 @@ def test_one_row_too_long_is_solved_where_shrinking_leads_too_far():
     assert attained(sdp, near, goal=best, tol=0.1).value == shrunk.value
 
 
-def test_a_matrix_is_raised_where_equations_are_too_many_for_its_rank():
-    """All entries beside the diagonal are fixed to those of a matrix of rank one."""
-    n = 6
-    i, j = np.triu_indices(n, 1)
-    v = np.arange(1.0, n + 1.0) / n
-    rows = (Rows("fixed", "==", {"X": Entries(n, np.column_stack([i, j]))}, v[i] * v[j]),)
-    sdp = SDP((PsdVariable("X", n),), {"X": Trace(n)}, rows)
-    best, given = float(v @ v), Factor(v[:, None])
-    found = attained(sdp, {"X": given}, goal=best, tol=1e-6)
-    assert best - 1e-12 <= found.value <= best * (1.0 + 1.1e-5)
-    sdp = SDP(sdp.variables, sdp.objective, (*rows, Rows("d", "==", {"X": Diagonal(n)}, v**2)))
-    assert attained(sdp, {"X": given}, goal=best, tol=1e-6) is None
-
-
 @pytest.mark.parametrize(
     ("relation", "side", "holds"), [("==", 0.0, True), ("==", 1.0, False), ("<=", -1.0, False)]
 )
@@ -429,14 +414,6 @@ def test_a_row_without_variables_has_to_hold(relation, side, holds):
     )
     sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows)
     assert (attained(sdp, {"X": np.eye(2)}) is not None) is holds
-
-
-def test_large_matrices_are_not_raised(monkeypatch):
-    monkeypatch.setattr(module, "_raised", lambda *_: pytest.fail("a full factor was made"))
-    n = 2000
-    rows = (Rows("below", "<=", {"X": -1.0 * Trace(n)}, -np.ones(1)),)
-    sdp = SDP((PsdVariable("X", n),), {"X": Trace(n)}, rows)
-    assert attained(sdp, {"X": Factor(np.zeros((n, 1)))}) is None
 
 
 def test_several_matrices_and_scalars_share_equations():
