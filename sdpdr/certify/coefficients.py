@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.certify.products import below, rounded, summed
+from sdpdr.certify.products import below, meetings, rounded, summed
 from sdpdr.linalg.maps.combine import Combined, Stacked, Summed
 from sdpdr.linalg.maps.forms import BilinearForms
 from sdpdr.linalg.maps.given import SvecMap, VectorMap
@@ -60,12 +60,8 @@ def coefficients(linear_map: LinearMap | VectorMap) -> Rounded:
 def _of_forms(forms: BilinearForms) -> Rounded:
     """Products f^T K g: of two numbers, and the sum of two products off the diagonal."""
     left, right = sp.csr_array(forms.left), sp.csr_array(forms.right)
-    lengths = np.diff(right.indptr)
     row = np.repeat(np.arange(forms.m), np.diff(left.indptr))
-    count = lengths[row]
-    here = np.repeat(np.arange(row.size), count)
-    begin = np.repeat(right.indptr[row] - np.concatenate([[0], np.cumsum(count)[:-1]]), count)
-    other = begin + np.arange(here.size) if here.size else np.zeros(0, dtype=np.intp)
+    here, other = meetings(row, right)
     terms, errors = two_product(left.data[here], right.data[other])
     i, j = left.indices[here].astype(np.int64), right.indices[other].astype(np.int64)
     high = np.maximum(i, j)

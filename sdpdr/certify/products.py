@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix, places_of_rows
 from sdpdr.linalg.rounding import UNIT, gamma, two_product
 
 # Digits of a double, and an exponent far above those of products.
@@ -32,13 +32,10 @@ def product(T: Matrix, A: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
     """
     T, A = sp.csr_array(T), sp.csr_array(A)
     # Each entry of T meets one row of A.
-    lengths = np.diff(A.indptr)[T.indices]
-    weight = np.repeat(T.data, lengths)
-    row = np.repeat(np.repeat(np.arange(T.shape[0]), np.diff(T.indptr)), lengths)
-    first = np.repeat(A.indptr[T.indices] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
-    entry = first + np.arange(weight.size) if weight.size else np.zeros(0, dtype=np.intp)
+    here, entry = meetings(T.indices, A)
+    row = np.repeat(np.arange(T.shape[0]), np.diff(T.indptr))[here]
     place = row.astype(np.int64) * A.shape[1] + A.indices[entry]
-    terms, errors = two_product(weight, A.data[entry])
+    terms, errors = two_product(T.data[here], A.data[entry])
     return summed(place, terms, errors, (T.shape[0], A.shape[1]))
 
 
@@ -69,6 +66,24 @@ def summed(
     around = sp.csr_array((np.nextafter(radius, np.inf) * (radius > 0.0), where), shape=shape)
     around.eliminate_zeros()
     return found, around
+
+
+def meetings(row: Index, second: sp.csr_array) -> tuple[Index, Index]:
+    """All pairs of an entry of one matrix and an entry in some row of another.
+
+    Parameters
+    ----------
+    row : array of int
+        The row of the other matrix, for each entry of the first one.
+    second : sparse array
+
+    Returns
+    -------
+    here, other : arrays of int
+        Places of both among the entries.
+    """
+    here = np.repeat(np.arange(row.size), np.diff(second.indptr)[row])
+    return here, places_of_rows(second, row)
 
 
 def _are_small_integers(terms: Array, errors: Array) -> bool:
@@ -115,12 +130,8 @@ def pairs_of_rows(V: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
     j, i = np.tril_indices(n)
     V = sp.csr_array(V)
     first, second = sp.csr_array(V[i]), sp.csr_array(V[j])
-    lengths = np.diff(second.indptr)
     row = np.repeat(np.arange(i.size), np.diff(first.indptr))
-    count = lengths[row]
-    here = np.repeat(np.arange(row.size), count)
-    start = np.repeat(second.indptr[row] - np.concatenate([[0], np.cumsum(count)[:-1]]), count)
-    other = start + np.arange(here.size) if here.size else np.zeros(0, dtype=np.intp)
+    here, other = meetings(row, second)
     a, b = first.indices[here].astype(np.intp), second.indices[other].astype(np.intp)
     low, high = np.minimum(a, b), np.maximum(a, b)
     terms, errors = two_product(first.data[here], second.data[other])
