@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr.certify.dependent import independent_rows
+from sdpdr.certify.dependent import _small_fractions, independent_rows
 from sdpdr.certify.equations import Equations, UnprovedError
 
 
@@ -53,6 +53,15 @@ def test_rounded_rows_follow_from_none():
     rows, right = [[1.0, 2.0], [1.0, 2.0]], [1.0, 1.0]
     assert follow(rows, right).size == 1
     assert follow(rows, right, [False, False]) is None
+
+
+def test_small_fractions_are_read_off_doubles_and_others_are_not():
+    rng = np.random.default_rng(0)
+    above, below = rng.integers(-5000, 5001, 300), rng.integers(1, 1001, 300)
+    found = _small_fractions(np.append(above / below, np.sqrt(2.0)))
+    for p, q, num, den in zip(above, below, *found, strict=False):
+        assert Fraction(num) / Fraction(den) == Fraction(int(p), int(q))
+    assert found[0][-1] == np.inf
 
 
 def test_weights_with_large_denominators_follow_modulo_primes():

@@ -161,6 +161,16 @@ def test_what_is_missed_and_slopes_are_known_to_rounding(seed):
     assert faces == pytest.approx(np.kron(null.T, np.eye(2)))
 
 
+def test_rounding_of_a_difference_is_known_where_both_sides_are_exact():
+    """1 - 2^-70 is no double, and 2^-70 is a square without rounding."""
+    rows = (Rows("one", "==", {"X": Diagonal(1)}, np.ones(1)),)
+    sdp = SDP((PsdVariable("X", 1),), {}, rows)
+    R, solved = np.array([[2.0**-35]]), np.ones(1, dtype=bool)
+    missed, around = factor._System(layout(sdp), {"X": R}, np.zeros(0), solved)._missed()
+    off = abs(Fraction(float(missed[0])) - 1 + Fraction(1, 2**70))
+    assert 0 < off <= Fraction(float(around[0]))
+
+
 def test_rounding_of_scalars_that_cancel_is_known():
     rng = np.random.default_rng(12)
     noticed = 0
