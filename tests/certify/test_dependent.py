@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr.certify.dependent import _small_fractions, independent_rows
+from sdpdr.certify.dependent import _small_fractions, independent_rows, nearly_dependent
 from sdpdr.certify.equations import Equations, UnprovedError
 
 
@@ -53,6 +53,16 @@ def test_rounded_rows_follow_from_none():
     rows, right = [[1.0, 2.0], [1.0, 2.0]], [1.0, 1.0]
     assert follow(rows, right).size == 1
     assert follow(rows, right, [False, False]) is None
+
+
+def test_weights_make_the_sums_that_rows_nearly_are():
+    rng = np.random.default_rng(0)
+    basis = rng.normal(size=(3, 6)) * 10.0 ** rng.uniform(-4, 4, (3, 1))
+    rows = np.vstack([basis, [[1e3], [1e-3]] * (rng.normal(size=(2, 3)) @ basis)])
+    found = nearly_dependent(sp.csr_array(rows[:, :-1]), rows[:, -1], np.ones(5))
+    assert found.rest.size == 2
+    one, other = (found.rows[some].toarray() for some in (found.rest, found.basis))
+    np.testing.assert_allclose(found.weights @ other, one, rtol=1e-9, atol=1e-12)
 
 
 def test_small_fractions_are_read_off_doubles_and_others_are_not():

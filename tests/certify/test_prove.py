@@ -412,6 +412,24 @@ def test_newton_steps_by_sparse_matrices_are_those_by_dense_ones(as_variable, mo
         np.testing.assert_allclose(u, v, rtol=1e-6, atol=1e-6 * np.max(np.abs(v)))
 
 
+@pytest.mark.parametrize("make", [cut, entropy])
+def test_the_path_is_reached_from_answers_that_are_off_by_a_third(make):
+    """Newton steps leave the cone on the way, and are shortened."""
+    program, mu = flat_problem(make()[0]).program, 1e-2
+    answer, rng = ask_clarabel(program), np.random.default_rng(1)
+    path, m = Path(program, lambda: False), program.f.size
+    for _ in range(5):
+        off = [v * np.exp(rng.uniform(-0.3, 0.3, v.size)) for v in answer[:3]]
+        x, z = path.centre(*off, mu)
+        s = program.b - program.A @ x
+        assert program.all_inside(s)
+        assert program.E @ x == pytest.approx(program.f, abs=1e-9)
+        missed = program.c + program.E.T @ z[:m] + program.A.T @ z[m:]
+        assert missed == pytest.approx(0.0 * missed, abs=1e-9)
+        # Within the region where Newton's method converges the gap is that of the path to a half.
+        assert 0.5 < s @ z[m:] / (program.degree * mu) < 1.5
+
+
 def test_a_point_alone_is_held_against_the_program_and_nothing_else_is_looked_for():
     """Nothing is solved; a point inside is kept as it is, and none is moved towards a path."""
     above_one = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0, -1.0]]), -np.ones(1))
