@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from journal import processor_seconds
 
 import sdpdr
-from sdpdr import Model, graphs, maximize, methods, minimize, psd, square
+from sdpdr import Model, blocks, graphs, maximize, methods, minimize, psd, square
 
 FACTOR, LIMIT = 3.0, 120.0
 Write = Callable[..., cp.Problem]
@@ -141,6 +141,31 @@ def _unfolding(exact: bool) -> Family:
     return Family(lambda graph: methods.mvu(graph, isometry), lambda n: (rolled(n),), spellings)
 
 
+def _penalized(penalty: str) -> Family:
+    def spelled(cost: Callable[[Any], Any]) -> Write:
+        def write(graph: graphs.NeighborGraph) -> cp.Problem:
+            K, _ = _square(graph.n, "PSD")
+            i, j = graph.edges.T
+            change = cp.diag(K)[i] + cp.diag(K)[j] - 2 * K[i, j] - graph.sqdist
+            return cp.Problem(cp.Minimize(cost(change) - cp.trace(K)), [cp.sum(K) == 0])
+
+        return write
+
+    squares = {
+        "sum_squares": lambda v: 5 * cp.sum_squares(v),
+        "norm ** 2": lambda v: 5 * cp.norm(v) ** 2,
+        "quad_form": lambda v: 5 * cp.quad_form(v, np.eye(v.size)),
+    }
+    absolute = {"norm1": lambda v: 10 * cp.norm1(v), "sum, abs": lambda v: 10 * cp.sum(cp.abs(v))}
+    spellings = squares if penalty == "square" else absolute
+    slack = blocks.Slack(10.0, penalty)
+    return Family(
+        lambda graph: methods.mvu(graph, slack),
+        lambda n: (rolled(n),),
+        {name: spelled(cost) for name, cost in spellings.items()},
+    )
+
+
 # -- cuts, theta, completions, sensors, correlations ----------------------------------------------
 
 
@@ -177,6 +202,20 @@ def _cut_entries(edges: np.ndarray) -> cp.Problem:
     ones = [X[i, i] == 1 for i in range(L.shape[0])]
     total = cp.sum([1 - X[i, j] for i, j in edges.tolist()]) / 2
     return cp.Problem(cp.Maximize(total), [X >> 0, *ones])
+
+
+def _cut_lift(edges: np.ndarray) -> cp.Problem:
+    L = laplacian(edges).toarray()
+    n = L.shape[0]
+    X, x = cp.Variable((n, n), symmetric=True), cp.Variable((n, 1))
+    lift = cp.bmat([[np.ones((1, 1)), x.T], [x, X]]) >> 0
+    return cp.Problem(cp.Maximize(cp.trace(L @ X) / 4), [lift, cp.diag(X) == 1])
+
+
+def _cut_dual(edges: np.ndarray) -> cp.Problem:
+    L = laplacian(edges).toarray()
+    y = cp.Variable(L.shape[0])
+    return cp.Problem(cp.Minimize(cp.sum(y)), [cp.diag(y) >> L / 4])
 
 
 def _theta(edges: np.ndarray) -> Model:
@@ -303,6 +342,11 @@ def _nearest_norm(A: np.ndarray) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.norm(X - A, "fro")), [cp.diag(X) == 1])
 
 
+def _nearest_square(A: np.ndarray) -> cp.Problem:
+    X = cp.Variable(A.shape, PSD=True)
+    return cp.Problem(cp.Minimize(cp.norm(X - A, "fro") ** 2), [cp.diag(X) == 1])
+
+
 def _nearest_squares(A: np.ndarray) -> cp.Problem:
     X = cp.Variable(A.shape, symmetric=True)
     return cp.Problem(cp.Minimize(cp.sum_squares(X - A)), [X >> 0, cp.diag(X) == 1])
@@ -311,15 +355,28 @@ def _nearest_squares(A: np.ndarray) -> cp.Problem:
 FAMILIES: dict[str, Family] = {
     "unfolding": _unfolding(False),
     "exact unfolding": _unfolding(True),
+    "squared penalty": _penalized("square"),
+    "absolute penalty": _penalized("absolute"),
     "largest cut": Family(
-        _cut, random_edges, {"diag, trace": _cut_diag, ">> 0, entries": _cut_entries}
+        _cut,
+        random_edges,
+        {
+            "diag, trace": _cut_diag,
+            ">> 0, entries": _cut_entries,
+            "lift": _cut_lift,
+            "dual": _cut_dual,
+        },
     ),
     "theta": Family(_theta, random_edges, {"loop": _theta_loop, ">> 0, indices": _theta_indices}),
     "completion": Family(
         _completion, low_rank, {"nuclear": _completion_nuclear, "blocks": _completion_blocks}
     ),
     "sensors": Family(_sensors, located, {"loop": _sensors_loop, "blocks": _sensors_blocks}),
-    "correlation": Family(_nearest, broken, {"norm": _nearest_norm, "squares": _nearest_squares}),
+    "correlation": Family(
+        _nearest,
+        broken,
+        {"norm": _nearest_norm, "squares": _nearest_squares, "norm ** 2": _nearest_square},
+    ),
 }
 
 
