@@ -15,8 +15,8 @@ class Labels:
     Examples
     --------
     >>> labels = Labels(["isometry", "isometry_2"])
-    >>> labels.unique("isometry"), labels.unique("centered")
-    ('isometry_3', 'centered')
+    >>> labels.take("isometry"), labels.take("isometry"), labels.unique("centered")
+    ('isometry_3', 'isometry_4', 'centered')
     """
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
@@ -40,7 +40,8 @@ class Labels:
         self._last[label] = k
         return f"{label}_{k}"
 
-
-def relabel(label: str, seen: set[str]) -> str:
-    """The label, or if it is taken the label with the first free number from 2 on."""
-    return Labels(seen).unique(label) if label in seen else label
+    def take(self, label: str) -> str:
+        """The label as `unique` returns it, which is taken from now on."""
+        label = self.unique(label)
+        self.taken.add(label)
+        return label

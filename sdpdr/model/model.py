@@ -243,8 +243,7 @@ class Model(NothingButAdded):
             for term in block.terms():
                 if isinstance(term, Penalize) and not term.lhs.m:
                     continue  # of weights that are zero
-                label = seen.unique(f"{own}.{term.name}" if term.name else own)
-                seen.taken.add(label)
+                label = seen.take(f"{own}.{term.name}" if term.name else own)
                 heads.taken.add(label.split(".")[0])
                 missing = set() if isinstance(term, Raw) else set(term.lhs.maps) - known
                 if missing:

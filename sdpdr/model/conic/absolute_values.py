@@ -21,7 +21,7 @@ from sdpdr.model.conic.pieces import (
     ConicProgram,
     renumbered,
 )
-from sdpdr.model.labels import relabel
+from sdpdr.model.labels import Labels
 
 _LABEL = "absolute values"
 
@@ -158,8 +158,8 @@ def _with_equations(
     )
     matrix.sort_indices()
     weight = program.cost[column] / scale
-    start, taken = rows.size, {cone.label for cone in program.cones}
-    equations = ConeRows("zero", relabel(_LABEL, taken), start + np.arange(count))
+    start, labels = rows.size, Labels(cone.label for cone in program.cones)
+    equations = ConeRows("zero", labels.unique(_LABEL), start + np.arange(count))
     signs = ConeRows(
         "nonnegative", f"{equations.label}.signs", start + count + np.arange(2 * count)
     )

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sdpdr.model.conic.pieces import ConeRows, ConicProgram
+from sdpdr.model.conic.pieces import ConeRows, ConicProgram, Kind
 from sdpdr.model.labels import Labels
 
 
@@ -50,7 +50,6 @@ def _blocks(program: ConicProgram, cone: ConeRows, labels: Labels) -> Iterator[C
     place = cone.rows.reshape(order, order, order="F")
     for k in range(count):
         inside = np.flatnonzero(block == k)
-        label = labels.unique(f"{cone.label}.{k + 1}")
-        labels.taken.add(label)
         rows = place[np.ix_(inside, inside)].ravel(order="F")
-        yield ConeRows("psd" if inside.size > 1 else "nonnegative", label, rows)
+        kind: Kind = "psd" if inside.size > 1 else "nonnegative"
+        yield ConeRows(kind, labels.take(f"{cone.label}.{k + 1}"), rows)

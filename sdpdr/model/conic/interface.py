@@ -21,7 +21,7 @@ from sdpdr.base.errors import NotAcceptedError, UncertifiedWarning, warn
 from sdpdr.linalg.spectral import form_root
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES, Columns, ConeRows, ConicProgram, Kind
 from sdpdr.model.conic.read import Reading, read_conic
-from sdpdr.model.labels import relabel
+from sdpdr.model.labels import Labels
 from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
 
@@ -358,13 +358,11 @@ def rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
 
 def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[ConeRows]:
     """A cone for each constraint, or several if it holds several."""
-    seen = {SQUARES}
-    cones = []
-    for c, kind, rows in _parts(stuffed):
-        label = relabel(labels.get(c.id, AUXILIARY), seen)
-        seen.add(label)
-        cones.append(ConeRows(kind, label, rows))
-    return cones
+    seen = Labels([SQUARES])
+    return [
+        ConeRows(kind, seen.take(labels.get(c.id, AUXILIARY)), rows)
+        for c, kind, rows in _parts(stuffed)
+    ]
 
 
 def _grouped(stuffed: Any) -> list[ConeRows]:
@@ -386,7 +384,7 @@ def _grouped(stuffed: Any) -> list[ConeRows]:
 def columns_of(stuffed: Any, variables: Mapping[int, str]) -> list[Columns]:
     """Columns by variable; those that cvxpy has added are one group at the end."""
     named, added = [], [np.arange(0)]
-    seen = {AUXILIARY}
+    seen = Labels([AUXILIARY])
     for v in stuffed.variables:
         begin = stuffed.var_id_to_col[v.id]
         place = np.arange(begin, begin + v.size)
@@ -394,9 +392,7 @@ def columns_of(stuffed: Any, variables: Mapping[int, str]) -> list[Columns]:
         if name is None:
             added.append(place)
             continue
-        name = relabel(name, seen)
-        seen.add(name)
-        named.append(Columns(name, place))
+        named.append(Columns(seen.take(name), place))
     return [*named, Columns(AUXILIARY, np.concatenate(added))]
 
 

@@ -20,6 +20,7 @@ from cvxpy.reductions.solution import Solution as CvxpySolution
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.flat import FlatProblem, stacked_multipliers
 from sdpdr.model.conic.interface import OTHER_CONES, rows_of
+from sdpdr.model.conic.labels import final_identity
 
 
 class Canonicalized(Protocol):
@@ -251,22 +252,12 @@ def constraint_of_rows(flat: FlatProblem) -> list[str]:
 
 def _last_name(made: Canonicalized, constraint: Any) -> int:
     """The identity of a constraint in the program over cones."""
-    name = constraint.id
-    for _, inverse in made.steps:
-        name = _renamed(inverse, name)
-    return int(name)
+    return final_identity(constraint.id, (inverse for _, inverse in made.steps))
 
 
 def _dense(value: Any) -> Any:
     """A matrix as a dense array."""
     return value.toarray() if sp.issparse(value) else value
-
-
-def _renamed(inverse: Any, identity: int) -> int:
-    """The identity of a constraint after a reduction."""
-    known = inverse[2] if isinstance(inverse, tuple) and len(inverse) == 3 else None
-    known = getattr(inverse, "cons_id_map", known)
-    return int(known.get(identity, identity)) if isinstance(known, dict) else identity
 
 
 def _rows_in_order(made: Canonicalized) -> Iterator[tuple[Any, Index]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
-from sdpdr.model.labels import relabel
+from sdpdr.model.labels import Labels
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -18,30 +18,25 @@ LONGEST_LABEL = 40
 
 def final_labels(problem: cp.Problem, inverse: list[Any]) -> dict[int, str]:
     """Labels of constraints, by their identities after all reductions of cvxpy."""
-    final = _final_identities(inverse)
-    return {final.get(c.id, c.id): label for c, label in labels_of(problem)}
+    return {final_identity(c.id, inverse): label for c, label in labels_of(problem)}
 
 
-def _final_identities(inverse: list[Any]) -> dict[int, int]:
-    """Identities of constraints after all reductions of cvxpy, by the original ones."""
-    found: dict[int, int] = {}
+def final_identity(identity: int, inverse: Iterable[Any]) -> int:
+    """The identity of a constraint after all reductions of cvxpy, from their inverse data."""
     for step in inverse:
         # One of the reductions stores a tuple, whose last part holds the identities.
-        ids = step[-1] if isinstance(step, tuple) and step else getattr(step, "cons_id_map", {})
-        found = {first: ids.get(last, last) for first, last in found.items()} | {
-            first: last for first, last in ids.items() if first not in found
-        }
-    return found
+        known = step[-1] if isinstance(step, tuple) and step else step
+        ids = getattr(known, "cons_id_map", known)
+        identity = ids.get(identity, identity) if isinstance(ids, dict) else identity
+    return identity
 
 
 def labels_of(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
     """Each constraint and its label: the given one, or its text if that is short, or a number."""
-    seen = {AUXILIARY, SQUARES}
+    seen = Labels([AUXILIARY, SQUARES])
     for k, c in enumerate(problem.constraints, start=1):
         given = getattr(c, "label", None)
-        label = relabel(given or _written(c) or f"constraint {k}", seen)
-        seen.add(label)
-        yield c, label
+        yield c, seen.take(given or _written(c) or f"constraint {k}")
 
 
 def _written(constraint: Any) -> str | None:
@@ -50,6 +45,7 @@ def _written(constraint: Any) -> str | None:
         return None
     # cvxpy prints the arguments of a sum that nobody gave.
     written = str(constraint).replace(", None, False)", ")")
+    written = re.sub(r", (\d+), False\)", r", axis=\1)", written)
     return written if len(written) <= LONGEST_LABEL and "\n" not in written else None
 
 
@@ -73,6 +69,6 @@ def joint_label(labels: Sequence[str]) -> str:
     ('edge 1 to edge 3', 'limit')
     """
     first, last = labels[0], labels[-1]
-    # `relabel` numbers those that were given one label.
+    # `Labels` numbers those that were given one label.
     is_one = first == re.sub(r"_\d+$", "", last)
     return first if is_one else f"{first} to {last}"

@@ -27,7 +27,7 @@ from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, VectorMap, svec_size
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.model.conic.recognise import MatrixRows
-from sdpdr.model.labels import relabel
+from sdpdr.model.labels import Labels
 from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable, as_dense
 
 # The name of R x and of its rows, and the name of columns that cvxpy has added.
@@ -202,7 +202,7 @@ class Pieces:
     found: list[Piece] = field(default_factory=list)
     signs: tuple[Index, Index, Array] = field(init=False)
     _free: NDArray[np.bool_] = field(init=False, repr=False)
-    _names: set[str] = field(default_factory=lambda: {SQUARES}, repr=False)
+    _names: Labels = field(default_factory=lambda: Labels([SQUARES]), repr=False)
 
     def __post_init__(self) -> None:
         self._free = ~self.program.are_called(self.program.arguments)
@@ -240,13 +240,7 @@ class Pieces:
         for columns in self.program.columns:
             if np.array_equal(np.sort(columns.place), np.sort(place)):
                 label = columns.name
-        return self._new(label)
-
-    def _new(self, name: str) -> str:
-        """The name, with a number if it is taken."""
-        name = relabel(name, self._names)
-        self._names.add(name)
-        return name
+        return self._names.take(label)
 
     def _claim_signs(self) -> None:
         """Find columns that a row bounds from below by zero, and the first such row of each."""
@@ -272,7 +266,7 @@ class Pieces:
                 if place.size == 0:
                     continue
                 whole = place.size == columns.place.size
-                name = self._new(columns.name if whole else f"{columns.name}{suffix}")
+                name = self._names.take(columns.name if whole else f"{columns.name}{suffix}")
                 variable = VectorVariable(name, place.size, nonnegative=bool(suffix))
                 ones = np.ones(place.size)
                 self.found.append(Piece(variable, place, 0.0 * ones, ones))

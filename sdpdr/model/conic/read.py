@@ -23,7 +23,7 @@ from sdpdr.model.conic.defined import Defined, defined
 from sdpdr.model.conic.labels import joint_label, stem
 from sdpdr.model.conic.pieces import SQUARES, ConeRows, ConicProgram, Kind, Pieces, taken
 from sdpdr.model.conic.squared_norms import SquaredNorms, squared_norms
-from sdpdr.model.labels import relabel
+from sdpdr.model.labels import Labels
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.rows import Lmi, Relation, Rows
 from sdpdr.program.sdp import SDP
@@ -315,7 +315,7 @@ class _Reader:
         for (kind, _), members in families.items():
             for group in self._alike(members):
                 own = [cone.label for cone, _ in group]
-                label = relabel(joint_label(own), taken_labels - set(own))
+                label = Labels(taken_labels - set(own)).unique(joint_label(own))
                 taken_labels.add(label)
                 every = np.concatenate([rows for _, rows in group])
                 found[group[0][0]] = label, _RELATIONS[kind], every
