@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from multiprocessing import context, current_process, get_all_start_methods
+from multiprocessing import context, current_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,12 @@ from typing import Any
 from sdpdr.base.files import occupy_standard
 from sdpdr.solvers.processes import child
 
-POSSIBLE = "forkserver" in get_all_start_methods()
-if POSSIBLE:
+try:
     from multiprocessing import forkserver, popen_forkserver, reduction, util
+
+    POSSIBLE = True
+except ImportError:  # Windows and WebAssembly have no fork
+    POSSIBLE = False
 
 # What tasks are made of: all solvers, and models as they are written.
 _PRELOADED = [
