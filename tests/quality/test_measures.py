@@ -83,7 +83,7 @@ def test_ranks_of_points_equally_far_follow_their_numbers():
 def test_a_sample_estimates_the_whole_says_so_and_can_be_repeated(monkeypatch):
     X, Y = cloud(n=600), cloud(n=600)[:, :2]
     whole = sdpdr.quality(X, Y)
-    monkeypatch.setattr("sdpdr.families.unfold.quality.SAMPLE", 200)
+    monkeypatch.setattr("sdpdr.families.unfold.quality.QUICK", 200)
     part = sdpdr.quality(X, Y)
     assert part.trustworthiness == pytest.approx(whole.trustworthiness, abs=0.05)
     assert part.continuity == pytest.approx(whole.continuity, abs=0.05)

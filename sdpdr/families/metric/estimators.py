@@ -10,6 +10,7 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import AddedRidgeWarning, UncertifiedWarning, warn
+from sdpdr.families.limits import ROUNDING
 from sdpdr.families.metric.ghodsi import closed_form, contrast
 from sdpdr.families.metric.learner import MetricLearner
 from sdpdr.families.metric.pairs import MetricAnswer, Pairs
@@ -18,8 +19,6 @@ from sdpdr.families.metric.xing import solve_xing, whitened
 # Relative ridge of ``ridge="auto"``. Metrics with 1e-4, 1e-3 and 1e-2 classify points left out
 # equally well, to some percent.
 _RIDGE = 1e-3
-# Relative gap that rounding may leave in a closed form.
-_ROUNDING = 1e-9
 # The default ridge keeps directions whose contrast is up to so many standard deviations worse.
 _DEVIATIONS = 3.0
 
@@ -193,7 +192,7 @@ class GhodsiMetric(MetricLearner):
     _depends_on_units: ClassVar[bool] = True
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
-        self.tol_ = _ROUNDING
+        self.tol_ = ROUNDING
         scatter = contrast(pairs, self.normalize)
         self.ridge_ = self._ridge(scatter)
         return closed_form(scatter, cap=self._cap(pairs.n_features), ridge=self.ridge_)

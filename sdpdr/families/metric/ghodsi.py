@@ -18,13 +18,12 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.base.keywords import checks_keywords
+from sdpdr.families.limits import ROUNDING
 from sdpdr.families.metric.pairs import MetricAnswer, Pairs, chosen_pairs
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.model import Model
 from sdpdr.model.language import minimize, psd, square
 
-# Eigenvalues of C closer than this, relative to its largest absolute eigenvalue, count as tied.
-_TIED = 1e-10
 _ARGUMENT = "eigenvalues of C and the multiplier of the trace (von Neumann's inequality)"
 
 
@@ -232,5 +231,5 @@ def _ridge(w: Array, cap: float, mu: float) -> tuple[Array, float]:
 
 def _is_unique(w: Array, a: Array, cap: float) -> bool:
     last = w[np.flatnonzero(a)[-1]]
-    tied = np.abs(w - last) <= _TIED * max(float(np.max(np.abs(w))), 1e-300)
+    tied = np.abs(w - last) <= ROUNDING * max(float(np.max(np.abs(w))), 1e-300)
     return bool(np.sum(tied) == 1 or np.all(a[tied] >= cap * (1.0 - 1e-12)))

@@ -27,6 +27,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
 from sdpdr.base.keywords import checks_keywords
+from sdpdr.families.limits import NEGLIGIBLE
 from sdpdr.families.metric.pairs import MetricAnswer, Pairs, chosen_pairs
 from sdpdr.linalg import Trace
 from sdpdr.linalg.spectral import fix_signs
@@ -38,8 +39,6 @@ _EPS = float(np.finfo(float).eps)
 # Rounding of sums, in units of the last place times the square root of the number of columns. The
 # factor was checked against exact fractions on badly scaled programs.
 _PLACES = 8.0
-# Eigenvalues below this share of the trace are rounding: they change distances by 1e-6 at most.
-_RANK = 1e-12
 # Pairs factorized at a time. The time hardly depends on it between 1024 and 16384.
 _BLOCK = 4096
 
@@ -224,7 +223,7 @@ def _bound(weights: Array, gradient: Array) -> float:
 def answer_of(white: Whitened, factor: Array, bound: float, iterations: int = 0) -> MetricAnswer:
     """The metric in the original coordinates, scaled to be feasible, from L in whitened ones."""
     vectors, sizes, _ = np.linalg.svd(factor, full_matrices=False)
-    kept = np.square(sizes) > _RANK * np.sum(np.square(sizes))
+    kept = np.square(sizes) > NEGLIGIBLE * np.sum(np.square(sizes))
     factor = vectors[:, kept] * sizes[kept]
     distances = float(np.linalg.norm(white.differences @ factor, axis=1).sum())
     image = white.basis @ (factor / distances)

@@ -15,14 +15,13 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed
+from sdpdr.families.limits import ROUNDING
 from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.graphs import NeighborGraph, Provenance, edge_weights
 from sdpdr.graphs.pairs import from_pairs, from_table, sorted_pairs, upper_pairs
 from sdpdr.graphs.space import make_space
 from sdpdr.linalg.walks import connected_components
 
-# Largest asymmetry of S, relative to its largest entry, that counts as rounding.
-_ROUNDING = 1e-10
 # Smallest heat weight, about the square root of the machine precision: smaller ones made pencils
 # singular to rounding, or left a distant point without similar ones.
 _LEAST_WEIGHT = 1e-8
@@ -191,7 +190,7 @@ def labelled_graph(S: Any, y: ArrayLike) -> LabelledGraph:
     ((1.0, 2.0), 0.5)
     """
     instead = "NaN and infinity are no similarities. Write 0 where nothing is known."
-    even = validate.symmetric("S", S, sparse=True, within=_ROUNDING, instead=instead)
+    even = validate.symmetric("S", S, sparse=True, within=ROUNDING, instead=instead)
     n, labels = even.shape[0], np.array(y, dtype=float)
     if labels.shape != (n,):
         raise ShapeError(f"y must have shape ({n},), one label a node; it has {labels.shape}.")

@@ -15,6 +15,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Advised
+from sdpdr.families.limits import QUICK, ROUNDING, least_margin
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.smallest import DENSE_ORDER, smallest_eigenvalue
@@ -23,13 +24,9 @@ from sdpdr.linalg.verified import is_verified_positive
 if TYPE_CHECKING:
     from sdpdr.families.propagate.graph import LabelledGraph
 
-# Relative distances below a ratio at which a bound is tried.
-_BELOW = (1e-13, 1e-11, 1e-9, 1e-7, 1e-6, 1e-4, 1e-3)
-# The smallest one tried for large sparse pencils, whose factorizations cost time and round more.
-_SPARSE_BELOW = 1e-9
-# From this order on a sparse Laplacian is solved by conjugate gradients first, since its factors
-# may fill in; if that many steps are not enough, as on a long chain, the factors are thin.
-_LARGE, _STEPS = 3000, 1000
+# A sparse Laplacian too large for dense work is solved by conjugate gradients first, since its
+# factors may fill in; if so many steps are not enough, as on a long chain, the factors are thin.
+_STEPS = 1000
 
 
 class PropagationStatus(Advised):
@@ -140,9 +137,12 @@ class EnergyPencil:
 
     def bound(self, ratio: float, within: float = 1e-3) -> float:
         """A proven lower bound of the least ratio just below one attained; 0 if none is proved."""
-        first = _SPARSE_BELOW if self._is_large else 0.0
-        tried = (ratio * (1.0 - below) for below in _BELOW if first <= below <= within)
-        return next((r for r in tried if np.isfinite(r) and r > 0.0 and self.proves(r)), 0.0)
+        if not (np.isfinite(ratio) and ratio > 0.0):
+            return 0.0
+        # Factorizations of large sparse pencils cost time and round more.
+        options = {"least": ROUNDING} if self._is_large else {}
+        margin = least_margin(lambda m: self.proves(ratio * (1.0 - m)), within, **options)
+        return 0.0 if margin is None else ratio * (1.0 - margin)
 
     def least(self) -> tuple[float, Array]:
         r"""The least ratio :math:`v^T A v / v^T B v` and its vector, by one eigenproblem.
@@ -346,7 +346,7 @@ def solve_positive(matrix: Matrix, right: Array, *, is_laplacian: bool = False) 
             return np.asarray(sl.cho_solve(sl.cho_factor(matrix), right))
         except np.linalg.LinAlgError as error:
             raise ArithmeticError(str(error)) from None
-    if is_laplacian and matrix.shape[0] >= _LARGE:
+    if is_laplacian and matrix.shape[0] > QUICK:
         scaling = sp.diags_array(1.0 / matrix.diagonal())
         found, unfinished = spl.cg(matrix, right, rtol=1e-12, atol=0.0, maxiter=_STEPS, M=scaling)
         if not unfinished:

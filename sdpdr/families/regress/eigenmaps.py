@@ -18,12 +18,10 @@ from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.base.parameters import require_kernel
 from sdpdr.base.rows import listed
+from sdpdr.families.limits import ROUNDING
 from sdpdr.families.regress.embedding import graph_embedding
 from sdpdr.families.regress.kernel import kernel_values
 from sdpdr.families.regress.pencils import Pencil
-
-# Values of a kernel computed in two ways that count as equal, relatively.
-_TIE = 1e-9
 
 
 @dataclass(eq=False, repr=False)
@@ -129,11 +127,11 @@ class KernelEigenmaps(Transformer):
         self.weights_ = _kept(kernel, self._least, self._least)
         pencil = Pencil(self.weights_, self.weights_.sum(axis=1), "kernel")
         self.embedding_, self.eigenvalues_ = graph_embedding(pencil, self.n_components)
-        if self.eigenvalues_[-1] <= _TIE:
+        if self.eigenvalues_[-1] <= ROUNDING:
             raise DataError(
                 f"component {len(self.eigenvalues_)} has the eigenvalue "
                 f"{self.eigenvalues_[-1]:.3g}, by which new objects are divided: choose "
-                f"n_components <= {int(np.sum(self.eigenvalues_ > _TIE))}."
+                f"n_components <= {int(np.sum(self.eigenvalues_ > ROUNDING))}."
             )
         return self
 
@@ -181,7 +179,7 @@ def _rank_value(kernel: Array, n_neighbors: int) -> Array:
 def _kept(kernel: Array, of_rows: Array, of_columns: Array) -> sp.csr_array:
     """Values that reach the least kept value of their row or column, ties included."""
     least = np.minimum(of_rows[:, None], of_columns)
-    weights = np.where(kernel >= least - _TIE * np.abs(least), kernel, 0.0)
+    weights = np.where(kernel >= least - ROUNDING * np.abs(least), kernel, 0.0)
     if np.any(weights < 0.0):
         i, j = np.argwhere(weights < 0.0)[0]
         raise DataError(

@@ -13,22 +13,18 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning, warn
+from sdpdr.families.limits import NEGLIGIBLE, ROUNDING, SMALL
 from sdpdr.families.regress.pencils import Pencil
 from sdpdr.families.regress.ridge import Centered, LinearMapping, Spectrum
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs
 
-# Up to this many samples a dense eigendecomposition is faster than a factorization and iterations.
-_SMALL = 400
 # Restarts of ARPACK, which needs fewer unless eigenvalues are equal to rounding, as those of NPE
 # are where neighbours reproduce samples exactly.
 _RESTARTS = 30
 # Block iteration: extra columns, solves for each shift, number of shifts, and the residual relative
 # to the norm at which it ends.
 _EXTRA, _SOLVES, _SHIFTS, _RESIDUAL = 8, 3, 20, 1e-10
-# An eigenvalue of the small matrix of labels below the first is rounding; values this close are
-# equal.
-_FLAT, _TIE = 1e-12, 1e-9
 
 
 class GraphEmbedding(NamedTuple):
@@ -92,7 +88,7 @@ def graph_embedding(pencil: Pencil, n_components: int) -> GraphEmbedding:
     else:
         root = np.sqrt(pencil.masses)
         N, constant = pencil.normalized(), trivial * root / np.linalg.norm(root)
-        if pencil.n <= _SMALL or 4 * d > pencil.n or not sp.issparse(N):
+        if pencil.n <= SMALL or 4 * d > pencil.n or not sp.issparse(N):
             below = 3.0 * _norm(N) * np.outer(constant, constant)
             values, vectors = _leading(_toarray(N) - below, None, d)
         else:
@@ -122,7 +118,7 @@ def _by_factor(pencil: Pencil, d: int) -> tuple[Array, Array]:
     basis = np.linalg.qr(np.column_stack([sums, np.eye(sums.size)]))[0][:, 1 : sums.size]
     small = basis.T @ F.T @ carried @ basis
     values, q = _leading((small + small.T) / 2.0, None, d)
-    if values[0] < _FLAT:
+    if values[0] < NEGLIGIBLE:
         raise hidden
     q = untied(values, q) / np.sqrt(np.maximum(values, np.finfo(float).tiny))
     return values, carried @ basis @ q
@@ -131,7 +127,7 @@ def _by_factor(pencil: Pencil, d: int) -> tuple[Array, Array]:
 def untied(values: Array, vectors: Array) -> Array:
     """Eigenvectors of equal eigenvalues, rotated nearest to the axes, independent of rounding."""
     vectors = vectors.copy()
-    group = np.cumsum(np.append(0, np.abs(np.diff(values)) > _TIE))
+    group = np.cumsum(np.append(0, np.abs(np.diff(values)) > ROUNDING))
     for tied in (group == k for k in range(group[-1] + 1)):
         vectors[:, tied] = vectors[:, tied] @ np.linalg.qr(vectors[:, tied].T)[0]
     return vectors

@@ -13,13 +13,14 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.limits import NEGLIGIBLE
 from sdpdr.families.regress.ridge import as_columns
 
 # Widths of Gaussians to choose from, relative to one over a typical squared distance.
 WIDTHS = tuple(2.0**p for p in range(-8, 5, 2))
-# The smallest ridge relative to the largest eigenvalue of the kernel: below the first, rounding is
-# what the function fits; above the second, it is too large for kernels of small numbers.
-_LOWEST, _HIGHEST = 1e-12, 1e-8
+# The smallest ridge is at least NEGLIGIBLE relative to the largest eigenvalue of the kernel, below
+# which the function fits rounding, and at most this, which suits kernels of small numbers.
+_HIGHEST = 1e-8
 # A pivot below this share of the largest marks a sample that others reproduce.
 _SINGULAR = 3e-7
 
@@ -188,6 +189,7 @@ def _grid(largest: float) -> tuple[float, ...]:
     """Nine powers of ten from 1e-8 on, moved if the largest eigenvalue is above 1e4 or below 1."""
     lowest = -8
     if largest > 0.0:
-        least, most = np.ceil(np.log10(_LOWEST * largest)), np.floor(np.log10(_HIGHEST * largest))
+        least = np.ceil(np.log10(NEGLIGIBLE * largest))
+        most = np.floor(np.log10(_HIGHEST * largest))
         lowest = int(np.clip(lowest, least, most))
     return tuple(10.0**p for p in range(lowest, lowest + 9))

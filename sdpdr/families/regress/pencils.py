@@ -23,12 +23,11 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.labels import UNKNOWN, distinct, require_classes
 from sdpdr.base.rows import listed, numbered
+from sdpdr.families.limits import ROUNDING
 from sdpdr.graphs import NeighborGraph, edge_weights, geodesics, knn
 from sdpdr.graphs.weighing import reconstruction_weights
 
 METRICS = ("euclidean", "cosine")
-# The constant vector solves a pencil if its residual is below this share of the largest weight.
-_TRIVIAL = 1e-8
 
 
 class Pencil:
@@ -96,7 +95,7 @@ class Pencil:
             self.quotient = float(sums.sum() / self.totals.sum())
             residual = np.max(np.abs(sums - self.quotient * self.totals))
             size = abs(self.weights).sum(axis=1).max()
-            self.has_trivial = bool(residual <= _TRIVIAL * size)
+            self.has_trivial = bool(residual <= ROUNDING * size)
 
     @cached_property
     def weights(self) -> Matrix:

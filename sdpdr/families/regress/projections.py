@@ -32,6 +32,7 @@ from sdpdr.base.labels import (
     warn_of_mark,
     warn_of_signs,
 )
+from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 from sdpdr.families.regress.embedding import graph_embedding, linear_embedding, untied
 from sdpdr.families.regress.pencils import (
     METRICS,
@@ -60,12 +61,6 @@ CONNECT = ("none", "mst", "bridges")
 LABELLED = ("given", "classes", "semisupervised", "contrast")
 # Kinds of pencils that use classes if there are any, and have no meaning for unknown labels.
 OF_CLASSES = ("classes", "contrast", "laplacian", "reconstruction")
-# A row adds a direction if this share of it lies outside the span of the rows before it.
-_INDEPENDENT = 1e-9
-# The spread within classes is at least this share of the variance.
-_SPREAD = 1e-9
-# Total spreads of responses below this share of the largest are rounding.
-_FLAT = 1e-12
 
 
 class OfGraphs(Transformer):
@@ -196,7 +191,7 @@ def by_separation(pencil: Pencil, Y: Array, fitted: Array) -> tuple[Array, Array
     means = pencil.factor.T @ (fitted - centre)
     total = (Y - Y.mean(axis=0)).T @ fitted
     spread, basis = gram_spectrum(total)
-    wide = spread > _FLAT * spread[0]
+    wide = spread > NEGLIGIBLE * spread[0]
     white = basis[:, wide] / np.sqrt(spread[wide])
     shares, turn = gram_spectrum((means @ white).T @ means @ white)
     ordered = np.hstack([untied(shares, white @ turn), basis[:, ~wide]])
@@ -339,7 +334,7 @@ class GraphProjection(OfGraphs):
     def _orthonormalize(self, X: Matrix) -> None:
         """Orthonormal rows with the same spans, up to the first that depends on those before."""
         basis, R = np.linalg.qr(self.components_.T)
-        free = np.abs(np.diag(R)) > _INDEPENDENT * np.linalg.norm(R, axis=0)
+        free = np.abs(np.diag(R)) > ROUNDING * np.linalg.norm(R, axis=0)
         most = int(np.argmin(np.append(free, False)))
         if self.n_components is not None:
             why = "since no more of the directions found are independent"
@@ -549,7 +544,7 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         member = codes == np.arange(self.classes_.size)[:, None]
         self.means_ = member @ places / member.sum(axis=1)[:, None]
         # Lengths in units of the spread within classes.
-        least = _SPREAD * max(float(places.var()), np.finfo(float).tiny)
+        least = ROUNDING * max(float(places.var()), np.finfo(float).tiny)
         within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True))
         self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
 

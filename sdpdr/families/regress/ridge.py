@@ -13,13 +13,12 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.limits import DENSE, QUICK
 
 # The ridge if none is given or chosen.
 ALPHA = 0.1
-# Largest order of a dense decomposition; beyond it, LSQR.
-_LARGE = 4000
-# Up to this order and number of entries, leave-one-out takes about a second.
-_QUICK_ORDER, _QUICK_ENTRIES = 2000, 10**7
+# Up to so many entries, leave-one-out takes about a second.
+_QUICK_ENTRIES = 10**7
 # Entries of a block of rows of U, 32 MB.
 _BLOCK = 4 * 10**6
 # Sparse columns whose mean holds a larger share of their squares are centred as dense columns, so
@@ -113,10 +112,10 @@ class Spectrum:
         self.right: Array | None = None
         n, m = data.rows.shape
         order = min(n, m)
-        if order > _LARGE:
+        if order > DENSE:
             raise DataError(
                 f"data of shape {(n, m)} need a dense eigendecomposition of order {order} here, "
-                f"above {_LARGE}. Pass a number alpha (and way='regression'), or reduce X first, "
+                f"above {DENSE}. Pass a number alpha (and way='regression'), or reduce X first, "
                 "with sklearn.decomposition.TruncatedSVD."
             )
         if not sp.issparse(data.rows) and n * m <= _QUICK_ENTRIES:
@@ -224,7 +223,7 @@ def ridge(
         data.append(np.sqrt(alpha) * penalty)
         right = np.vstack([right, np.zeros((penalty.shape[0], Y.shape[1]))])
         alpha = 0.0
-    if min(data.rows.shape) <= _LARGE:
+    if min(data.rows.shape) <= DENSE:
         spectrum = Spectrum(data)
         coef = spectrum.ridge(spectrum.left_transposed(right), alpha)
     else:
@@ -309,7 +308,7 @@ def _grid(spectrum: Spectrum) -> Array:
 def is_quick(X: Matrix) -> bool:
     """Whether `choose_ridge` takes about a second at most."""
     entries = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
-    return bool(min(X.shape) <= _QUICK_ORDER and entries <= _QUICK_ENTRIES)
+    return bool(min(X.shape) <= QUICK and entries <= _QUICK_ENTRIES)
 
 
 def require_ridge(alpha: float | str) -> None:

@@ -19,6 +19,7 @@ from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.base.estimators import Provided, as_precise, checked
 from sdpdr.base.labels import UNKNOWN, unknown, warn_of_mark, warn_of_signs
 from sdpdr.base.parameters import require_kernel
+from sdpdr.families.limits import QUICK
 from sdpdr.families.regress.kernel import (
     WIDTHS,
     choose_kernel,
@@ -40,8 +41,6 @@ KINDS = (
     "auto", "given", "classes", "semisupervised", "laplacian", "reconstruction", "geodesic",
     "contrast",
 )  # fmt: skip
-# Order up to which width and ridge of a kernel are chosen by default.
-_QUICK_ORDER = 2000
 
 
 def _require_kernel(estimator: SpectralRegression) -> None:
@@ -272,7 +271,7 @@ class SpectralRegression(OfGraphs):
         typical = max(2.0 * float(np.sum(np.var(X, axis=0))), np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
         self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-        if self.alpha == "loo" or (self.alpha == "auto" and X.shape[0] <= _QUICK_ORDER):
+        if self.alpha == "loo" or (self.alpha == "auto" and X.shape[0] <= QUICK):
             gammas = [self.gamma_]
             if self.gamma is None and self.kernel == "rbf":
                 gammas = [width / typical for width in WIDTHS]

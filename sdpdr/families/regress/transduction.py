@@ -10,14 +10,12 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.limits import NEGLIGIBLE
 from sdpdr.families.regress.pencils import Pencil, geodesic_pencil, reconstruction_pencil
 from sdpdr.families.regress.ridge import as_columns
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.weighing import best_weights
 from sdpdr.linalg.inertia import LdlFactor, is_positive_on
-
-# Eigenvalues below this share of the largest entry leave coordinates undetermined.
-_SINGULAR = 1e-12
 
 
 def transduce(form: Matrix, Y: ArrayLike) -> Array:
@@ -67,7 +65,7 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
     if not unknown.any():
         return Y
     below = sp.csr_array(form)[unknown]
-    within, least = below[:, unknown], _SINGULAR * float(abs(form).max())
+    within, least = below[:, unknown], NEGLIGIBLE * float(abs(form).max())
     if not is_positive_on(sp.csr_array(within - least * sp.eye_array(within.shape[0]))):
         raise DataError(
             f"{np.sum(~unknown)} known rows do not determine the other {np.sum(unknown)}: the form "

@@ -25,12 +25,11 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ShapeError
 from sdpdr.base.progress import Advised
+from sdpdr.families.limits import ROUNDING
 from sdpdr.families.sopca.recipe import matrices_and_numbers
 from sdpdr.linalg.spectral import fix_signs
 
 Pair = tuple[Array, Array]
-# Eigenvalues k and k + 1 closer than this, relative to the largest one, count as tied.
-_TIED = 1e-10
 
 
 class RunStatus(Advised):
@@ -417,7 +416,7 @@ def is_tied(matrix: Array, k: int) -> bool:
     """Whether eigenvalue k equals the next one, so that the leading subspace is a choice."""
     values = np.linalg.eigvalsh(matrix)[::-1]
     size = max(float(np.abs(values).max()), 1e-300)
-    return k < values.size and bool(values[k - 1] - values[k] <= _TIED * size)
+    return k < values.size and bool(values[k - 1] - values[k] <= ROUNDING * size)
 
 
 def projected(stack: Array, rows: Array, columns: Array) -> Array:

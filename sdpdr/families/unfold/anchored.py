@@ -20,7 +20,8 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
-from sdpdr.families.unfold.mvu import ROUNDING, mvu, stretch_of
+from sdpdr.families.limits import ROUNDING
+from sdpdr.families.unfold.mvu import mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.graphs.given import takes_graph
 from sdpdr.model import Block, Model

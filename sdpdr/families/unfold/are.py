@@ -9,7 +9,8 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import InfeasibleError
-from sdpdr.families.unfold.mvu import ROUNDING, placements
+from sdpdr.families.limits import ROUNDING
+from sdpdr.families.unfold.mvu import placements
 from sdpdr.graphs import NeighborGraph, Provenance, Transitions, transitions
 from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.transitions import Labels

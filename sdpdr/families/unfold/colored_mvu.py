@@ -12,14 +12,11 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.labels import distinct, unknown, warn_of_signs
-from sdpdr.families.unfold.mvu import ROUNDING
+from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.given import takes_graph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Centered, Dependence, Gram, Isometry, Relation
-
-# Eigenvalues of a kernel below this share of the largest are dropped.
-_NEGLIGIBLE = 1e-12
 
 
 @takes_graph
@@ -162,7 +159,7 @@ def side_information(
                 f"kernel has negative eigenvalues, the lowest {values[0]:.3g} beside {size:.3g}, "
                 "and measures no dependence: pass a positive semidefinite one."
             )
-        kept = values > _NEGLIGIBLE * size
+        kept = values > NEGLIGIBLE * size
         return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
     values = np.asarray(y)
     if values.dtype.kind == "f":

@@ -15,6 +15,7 @@ from scipy.spatial.distance import pdist
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.limits import SMALL
 from sdpdr.families.unfold.anchored import anchored_mvu
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph
@@ -31,9 +32,6 @@ Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
 
 # Default penalties of a change, in units of the penalty below which points fly apart.
 PRICES = {"square": 1000.0, "absolute": 100.0}
-
-# Nodes up to which all eigenvalues are computed.
-_DENSE = 500
 
 
 @takes_graph
@@ -235,7 +233,7 @@ def classically_scaled(D: Array, r: int) -> Array:
     """Classical scaling of plain distances; columns of negative eigenvalues are zero."""
     n = len(D)
     products = about_centre(np.square(D), np.ones(n))
-    if n <= _DENSE or r >= n - 1:
+    if n <= SMALL or r >= n - 1:
         values, vectors = np.linalg.eigh(products)
         values, vectors = values[-r:], vectors[:, -r:]
     else:

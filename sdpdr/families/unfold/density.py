@@ -20,7 +20,7 @@ from scipy.special import gammaln
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
-from sdpdr.families.unfold.mvu import ROUNDING
+from sdpdr.families.limits import ROUNDING
 
 __all__ = ["Ellipsoid", "minimum_ellipsoid"]
 

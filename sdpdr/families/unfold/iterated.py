@@ -10,7 +10,8 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
-from sdpdr.families.unfold.mvu import ROUNDING, isometric, mvu
+from sdpdr.families.limits import ROUNDING
+from sdpdr.families.unfold.mvu import isometric, mvu
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.given import takes_graph
 from sdpdr.model.blocks import Relation

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.families.limits import DENSE, ROUNDING
 from sdpdr.families.unfold.anchored import known_points, missed_lengths, place
 from sdpdr.families.unfold.completion import along_paths, refine
-from sdpdr.families.unfold.mvu import ROUNDING
 from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution
 from sdpdr.program.point import as_dense
@@ -17,9 +17,6 @@ from sdpdr.program.point import as_dense
 # Misfit, relative to the root mean square length, below which lengths are exact; share of the
 # misfit by which shortest paths must be better.
 _EXACT, _BETTER = 1e-6, 1e-3
-# Largest number of points for which all shortest paths are computed, as a dense matrix: for 3000 in
-# 2 seconds and 274 MB, for 4000 in 4 seconds and 488 MB.
-_ALL_PATHS = 3000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +49,7 @@ class LastStep:
         """Positions of smaller stress, and the start that led to them: "program" or "paths"."""
         places = refine(self.graph, relaxed, self.nodes)
         misfit = self.misfit(places)
-        if self.graph.n <= _ALL_PATHS and misfit > _EXACT:
+        if self.graph.n <= DENSE and misfit > _EXACT:
             start = along_paths(self.graph, self.r, self.nodes, self.coordinates)
             other = refine(self.graph, start, self.nodes)
             if self.misfit(other) < (1.0 - _BETTER) * misfit:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import ModelError
-from sdpdr.families.unfold.mvu import ROUNDING
+from sdpdr.families.limits import ROUNDING
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.given import takes_graph
 from sdpdr.linalg.distances import about_centre

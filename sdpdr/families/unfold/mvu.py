@@ -6,6 +6,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, ModelError, RigidGraphWarning, warn
+from sdpdr.families.limits import ROUNDING
 from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics
 from sdpdr.graphs.given import takes_graph
 from sdpdr.graphs.pairs import sorted_pairs
@@ -23,10 +24,6 @@ from sdpdr.model.blocks import (
     Variance,
 )
 from sdpdr.model.language import psd
-
-# Relative difference that counts as rounding: between the ends of a straight path and its length,
-# between distances and those of points, between a direction and what others span.
-ROUNDING = 1e-9
 
 
 @takes_graph

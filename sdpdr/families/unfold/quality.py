@@ -12,6 +12,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.rows import listed
+from sdpdr.families.limits import NEGLIGIBLE, QUICK
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.given import takes_graph
 
@@ -25,10 +26,6 @@ __all__ = [
 
 # Neighbours that are compared by default, as many as `knn` joins.
 NEIGHBORS = 6
-# Largest number of points that are compared; from more, a sample is drawn with seed 0.
-SAMPLE = 2000
-# Smaller numbers are rounding errors, and written as zero.
-ROUNDING = 1e-12
 # Field and description of every measure, in the order of the table.
 MEASURES = (
     ("trustworthiness", "trustworthiness"),
@@ -111,7 +108,7 @@ def _written(value: float | None) -> str:
     """A number as text."""
     if value is None:
         return "–"
-    value = 0.0 if abs(value) < ROUNDING else value
+    value = 0.0 if abs(value) < NEGLIGIBLE else value
     return f"{value:.4f}" if value == 0.0 or 1e-4 <= abs(value) < 1e4 else f"{value:.1e}"
 
 
@@ -349,9 +346,9 @@ def _neighbours(n_neighbors: int | None, n: int) -> int:
 
 def _drawn(n: int) -> Index:
     """All of n points, or a sorted sample of them."""
-    if n <= SAMPLE:
+    if n <= QUICK:
         return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+    return np.sort(np.random.default_rng(0).choice(n, QUICK, replace=False))
 
 
 def _kept(truth: Array, guess: Array, k: int) -> float:

@@ -30,12 +30,9 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.mmmf.entries import Observed
 from sdpdr.families.factor.mmmf.losses import Hinge, Loss
+from sdpdr.families.limits import ROUNDING, least_margin
 from sdpdr.linalg.verified import is_verified_positive
 
-# Singular values relative to the largest that count as zero.
-_ZERO = 1e-9
-# Relative margins that a verified norm tries.
-_MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
 _EPS = float(np.finfo(float).eps)
 
 
@@ -216,10 +213,13 @@ def spectral_norm(P: sp.csr_array, *, rigorous: bool = False) -> float:
         return size
     offset = sp.block_array([[None, P], [P.T, None]], format="csr")
     unit = sp.eye_array(sum(P.shape), format="csr")
-    for t in (size * (1.0 + margin) for margin in _MARGINS):
-        if is_verified_positive(sp.csr_array(t * unit + offset), sp.csr_array(_EPS * t * unit)):
-            return t
-    return float("inf")
+
+    def is_above(margin: float) -> bool:
+        t = size * (1.0 + margin)
+        return is_verified_positive(sp.csr_array(t * unit + offset), sp.csr_array(_EPS * t * unit))
+
+    margin = least_margin(is_above, 10.0 * ROUNDING)
+    return float("inf") if margin is None else size * (1.0 + margin)
 
 
 def principal(U: Array, V: Array) -> tuple[Array, Array]:
@@ -228,6 +228,6 @@ def principal(U: Array, V: Array) -> tuple[Array, Array]:
         return U, V
     (left, R), (right, S) = np.linalg.qr(U), np.linalg.qr(V)
     inner, sizes, outer = np.linalg.svd(R @ S.T, full_matrices=False)
-    kept = sizes > _ZERO * max(sizes[0], 1e-300)
+    kept = sizes > ROUNDING * max(sizes[0], 1e-300)
     roots = np.sqrt(sizes[kept])
     return left @ inner[:, kept] * roots, right @ outer[kept].T * roots

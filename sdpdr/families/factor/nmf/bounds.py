@@ -45,6 +45,7 @@ from sdpdr.families.factor.nonnegative.truncation import (
     closed_form,
     eckart_young_bound,
 )
+from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 from sdpdr.program import as_dense
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import first_usable
@@ -59,8 +60,6 @@ _SIDE, _COMPONENTS, _COORDINATES = 4, 3, 9
 _ROUNDS, _SMALL = 50, 2500
 # Starts of coordinate descent on small matrices.
 _STARTS = 9
-# Errors below this share of the norm count as zero.
-_ZERO = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,7 @@ class NMFBound:
         An error below 1e-9 of the norm counts as zero. Near an exact factorization any remaining
         error gives a gap near one; ``norm_gap`` is the same amount relative to the matrix.
         """
-        return (self.upper - self.lower) / max(self.upper, _ZERO * self.norm)
+        return (self.upper - self.lower) / max(self.upper, ROUNDING * self.norm)
 
     @property
     def norm_gap(self) -> float:
@@ -383,8 +382,6 @@ def _factors(
 
 # -- the nonnegative rank --------------------------------------------------------------------------
 
-# The ratio is rounded up to an integer, so rounding errors must not lift it above one.
-_ROUNDING = 1e-12
 # Rounds of scaling that balance rows and columns.
 _SCALINGS = 200
 
@@ -464,7 +461,7 @@ def nonnegative_rank_bound(X: ArrayLike, *, solver: str | Solver = "auto") -> Ra
     V = nonnegative_matrix(X)
     ratio = max(_ratio(V, solver), _ratio(_balanced(V), solver))
     rank = int(np.linalg.matrix_rank(V, rtol=4.0 * max(V.shape) * np.finfo(float).eps))
-    proved = int(np.ceil(ratio * (1.0 - _ROUNDING)))
+    proved = int(np.ceil(ratio * (1.0 - NEGLIGIBLE)))
     argument = "the doubly nonnegative program" if proved > rank else "the rank"
     return RankBound(max(proved, rank), ratio, rank, min(V.shape), argument)
 

@@ -19,17 +19,13 @@ from sdpdr.families.factor.nonnegative.inputs import (
     residual,
 )
 from sdpdr.families.factor.nonnegative.least_squares import fit_factors
+from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 from sdpdr.model.blocks.lift import FactorLift
 from sdpdr.solvers.registry import first_usable
 from sdpdr.solving.iterate.convex import ConvexIteration
 from sdpdr.solving.iterate.directions import Schur
 from sdpdr.solving.iterate.records import IterationStatus, Record, State
 
-# Excess relative to the trace that would end an iteration: less than solvers reach, because the
-# factors decide.
-_NEVER = 1e-12
-# Rounding error of the comparison with the error allowed.
-_ROUNDING = 1e-9
 # Rows and columns together up to which an interior-point method is the fastest.
 _EXACT = 40
 
@@ -173,11 +169,11 @@ def nmf(
         validate.positive_integer(name, number)
     model = nmf_lift(V, k, error=error, sparsity=sparsity)
     lift, norm = FactorLift(k, *V.shape), norm_of(V)
-    limit = tol if error is None else (1.0 + _ROUNDING) * error / norm
+    limit = tol if error is None else (1.0 + ROUNDING) * error / norm
     scale = 1.0 if sparsity is not None else np.sqrt(np.linalg.norm(np.nan_to_num(V), 2))
     solver = first_usable("clarabel" if sum(V.shape) <= _EXACT else "scs", "dense")
     iteration = ConvexIteration(
-        model, k, variable="Z", restarts=starts - 1, seed=seed, max_iter=max_iter, tol=_NEVER,
+        model, k, variable="Z", restarts=starts - 1, seed=seed, max_iter=max_iter, tol=NEGLIGIBLE,
         start="random",
         **{"solver": solver, "direction": Schur(k, float(scale), V.shape), **options},
     )  # fmt: skip

@@ -47,6 +47,7 @@ from sdpdr.families.factor.nonnegative.truncation import (
     closed_form,
     eckart_young_bound,
 )
+from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 
 
 class SearchStatus(Advised):
@@ -319,8 +320,6 @@ class _Search(ABC):
 
 # Random starts of a cone search, rounds of alternation from each, and nodes between two more.
 _STARTS, _ROUNDS, _EVERY = 20, 30, 50
-# Spread of points, relative to the squared norm, that counts as none.
-_SAME = 1e-14
 
 
 class _Cones(_Search):
@@ -385,7 +384,7 @@ class _Cones(_Search):
         The variance of points P c is minus the sum over edges of the covariance of the two
         coordinates times the squared length.
         """
-        best, cut = _SAME * self.norm**2, None
+        best, cut = NEGLIGIBLE * self.norm**2, None
         for simplex, share in zip(simplices, shares, strict=True):
             spread = self.lengths[simplex] * _covariances(share, self.edges)
             edge = int(np.argmax(spread))
@@ -427,10 +426,6 @@ def _covariances(share: Array, edges: tuple[Index, Index]) -> Array:
     away = coordinates - (coordinates @ weights / weights.sum())[:, None]
     i, j = edges
     return np.asarray(-np.sum(weights * away[i] * away[j], axis=1))
-
-
-# Length of a side of a box up to which chord and tangent coincide.
-_FLAT = 1e-9
 
 
 class _Boxes(_Search):
@@ -499,8 +494,8 @@ class _Boxes(_Search):
         (w, h), (v, g) = self._parts(lower), self._parts(upper)
         least, most = w[:, :, None] + h[None], v[:, :, None] + g[None]
         width = most - least
-        secant = (np.exp(most) - np.exp(least)) / np.maximum(width, _FLAT)
-        slope = np.where(width > _FLAT, secant, np.exp(most))
+        secant = (np.exp(most) - np.exp(least)) / np.maximum(width, ROUNDING)
+        slope = np.where(width > ROUNDING, secant, np.exp(most))
         return slope, np.exp(least) - slope * least
 
     def _worst(self, lower: Array, upper: Array, x: Array) -> int:
@@ -510,4 +505,4 @@ class _Boxes(_Search):
         sums = w[:, :, None] + h[None]
         excess = self.V[:, None] * (slope * sums + level - np.exp(sums))
         share = np.concatenate([excess.sum(2).ravel(), excess.sum(0).ravel()])
-        return int(np.argmax(np.maximum(share, _FLAT * self.norm**2) * (upper - lower)))
+        return int(np.argmax(np.maximum(share, ROUNDING * self.norm**2) * (upper - lower)))

@@ -17,13 +17,11 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import DataError
-from sdpdr.families.factor.nonnegative.inputs import SYMMETRIC
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
+from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 
 # Order up to which all principal submatrices are tested: there are 32,767 of them.
 LARGEST = 15
-# Shift of the diagonal, relative to the largest entry, below which a negative value is rounding.
-_SHIFT = 1e-12
 
 # Proofs that the matrix of a certificate is copositive, by name.
 PROOFS: Mapping[str, str] = MappingProxyType(
@@ -103,7 +101,7 @@ def copositivity(M: ArrayLike) -> Copositivity:
             f"the test takes all principal submatrices, 2^n of them, for n up to {LARGEST}; M "
             f"has order {n}."
         )
-    shift = _SHIFT * float(np.max(np.abs(matrix)))
+    shift = NEGLIGIBLE * float(np.max(np.abs(matrix)))
     for order in range(1, n + 1):
         rows = np.array(list(combinations(range(n), order)))
         parts = matrix[rows[:, :, None], rows[:, None, :]]
@@ -265,7 +263,7 @@ def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
     used = np.diag(A) > 0.0
     kept, empty = np.flatnonzero(used), np.flatnonzero(~used)
     beside = np.abs(A[np.ix_(empty, kept)])
-    if np.max(beside, initial=0.0) > SYMMETRIC * float(np.max(A)):
+    if np.max(beside, initial=0.0) > ROUNDING * float(np.max(A)):
         row, column = np.unravel_index(int(np.argmax(beside)), beside.shape)
         v = np.zeros(len(A))
         # Beside a zero a_ii, 2 v_i a_ij + a_jj = -a_jj for v_j = 1 and v_i = -a_jj / a_ij.

@@ -14,9 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix, require_squares
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import refused, require_no_times
-
-# Asymmetry relative to the largest entry that counts as rounding.
-SYMMETRIC = 1e-10
+from sdpdr.families.limits import ROUNDING
 
 
 def checked_matrix(X: Any, name: str = "X", **options: Any) -> Any:
@@ -108,4 +106,4 @@ def symmetric_matrix(X: ArrayLike) -> Array:
         )
     if not np.any(matrix):
         raise DataError("all entries of X are zero: there is nothing to factor.")
-    return np.asarray(validate.symmetric("X", matrix, within=SYMMETRIC))
+    return np.asarray(validate.symmetric("X", matrix, within=ROUNDING))

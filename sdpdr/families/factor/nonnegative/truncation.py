@@ -8,11 +8,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
-
-# Entries below this share of the largest one are rounding.
-_ROUNDING = 1e-12
-# Order up to which singular values of a sparse matrix come from its matrix of inner products.
-_ORDER = 4000
+from sdpdr.families.limits import DENSE, NEGLIGIBLE
 
 
 def eckart_young_bound(V: Matrix, k: int) -> float:
@@ -26,7 +22,7 @@ def eckart_young_bound(V: Matrix, k: int) -> float:
     error = 4.0 * max(V.shape) * np.finfo(float).eps
     if sp.issparse(V):
         X = V if V.shape[0] <= V.shape[1] else V.T
-        if X.shape[0] > _ORDER:
+        if X.shape[0] > DENSE:
             return 0.0
         squares = np.linalg.eigvalsh((X @ X.T).toarray())[::-1]
         return float(np.sqrt(np.sum(np.maximum(squares[k:] - error * squares[0], 0.0))))
@@ -91,18 +87,18 @@ def closed_form(V: Array, k: int) -> tuple[Array, Array] | None:
     if k > 2:
         return None
     U, values, Vt = np.linalg.svd(V, full_matrices=False)
-    if k == 1 or values[1] <= _ROUNDING * values[0]:
+    if k == 1 or values[1] <= NEGLIGIBLE * values[0]:
         # Absolute values, since |u|^T V |v| >= u^T V v; also right if the largest value is double.
         W, H = np.abs(U[:, :1]) * values[0], np.abs(Vt[:1])
         return np.pad(W, ((0, 0), (0, k - 1))), np.pad(H, ((0, k - 1), (0, 0)))
     points = U[:, :2] * values[:2]
     T = points @ Vt[:2]
-    if np.min(T) < -_ROUNDING * np.max(T):
+    if np.min(T) < -NEGLIGIBLE * np.max(T):
         return None
     # The two extreme rows of the cone, by their angles from its middle.
     middle, sizes = points.sum(axis=0), np.linalg.norm(points, axis=1)
     angles = np.arctan2(points @ np.array([-middle[1], middle[0]]), points @ middle)
-    angles[sizes <= _ROUNDING * sizes.max()] = 0.0
+    angles[sizes <= NEGLIGIBLE * sizes.max()] = 0.0
     rows = [int(np.argmin(angles)), int(np.argmax(angles))]
     return _clip(points @ np.linalg.inv(points[rows])), _clip(points[rows] @ Vt[:2])
 

@@ -27,6 +27,7 @@ from sdpdr.families.factor.polynomial.recipe import (
     known_entries,
     parts_of,
 )
+from sdpdr.families.limits import ROUNDING
 from sdpdr.program import Solution
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import first_usable
@@ -45,8 +46,6 @@ _AFTER = 3.0
 _ACCURACY, _ACCURACY_OF_BOUND = 1e-7, 1e-8
 # Entries of the matrix of slopes up to which the least squares, which are dense, are solved.
 _SLOPES = 10**6
-# Misfits above the bound by less than this share of the entries are proved least.
-_PROVED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +258,7 @@ def without_programs(
     size, status = float(np.linalg.norm(V)), IterationStatus.STALLED
     if fit.misfit <= tol * size:
         status = IterationStatus.RANK_REACHED
-    elif fit.misfit <= bound + _PROVED * size:
+    elif fit.misfit <= bound + ROUNDING * size:
         status = IterationStatus.SETTLED
     return _result(fit, status, size, objective=fit.misfit, bound=bound, trivial=size, programs=0)
 

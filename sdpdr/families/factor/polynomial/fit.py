@@ -12,16 +12,13 @@ from numpy.polynomial.polynomial import polyval
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import ENDLESS, Deadline, TimeUpError
 from sdpdr.base.errors import DataError
+from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 
 # Tolerances of steps and of squares: a fit that misses the entries ends where nothing is gained,
 # one that nearly meets them at rounding.
 _SETTLED, _EXACT = 1e-8, 1e-15
 # Misfits below this share of the entries may be on the way to none.
 _NEARLY_MET = 1e-3
-# Imaginary parts and slopes below this share count as zero.
-_ROUNDING = 1e-9
-# Largest error of rounding in a sum of singular values, relative to the size of the entries.
-_ROUNDING_OF_TAILS = 1e-12
 
 
 def evaluate(coefficients: Array, t: Array) -> Array:
@@ -186,7 +183,7 @@ def misfit_bound(
         weighted = a[:, None] * (theta.T if flip else theta) * b
         tails.append(float(np.sum(np.linalg.svd(weighted, compute_uv=False)[n_components:] ** 2)))
     bound = float(np.sqrt(np.sum(beyond**2) + max(tails)))
-    return max(0.0, bound - _ROUNDING_OF_TAILS * float(np.linalg.norm(V)))
+    return max(0.0, bound - NEGLIGIBLE * float(np.linalg.norm(V)))
 
 
 def inverse_image(V: Array, coefficients: Array, nonnegative: bool = True) -> Array | None:
@@ -217,7 +214,7 @@ def is_increasing(c: Array, low: float) -> bool:
     if len(slope) % 2 == 0 and not np.isfinite(low):
         return False
     size = float(np.max(np.abs(c)))
-    return all(np.polyval(slope, t) >= -_ROUNDING * size for t in points)
+    return all(np.polyval(slope, t) >= -ROUNDING * size for t in points)
 
 
 def _inverse(c: Array, v: float) -> float:
@@ -238,4 +235,4 @@ def _least_chord(c: Array, theta: float, low: float) -> float:
 
 def _real_roots(polynomial: Any) -> Array:
     roots = np.roots(np.atleast_1d(polynomial))
-    return np.real(roots[np.abs(np.imag(roots)) <= _ROUNDING * (1.0 + np.abs(roots))])
+    return np.real(roots[np.abs(np.imag(roots)) <= ROUNDING * (1.0 + np.abs(roots))])

@@ -14,6 +14,7 @@ from sklearn.manifold import LocallyLinearEmbedding, SpectralEmbedding
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.families.limits import QUICK
 from sdpdr.families.unfold.baselines.gplvm import GPLVM
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU
 from sdpdr.families.unfold.baselines.stress import SPE, Sammon, metric_mds, nonmetric_mds
@@ -24,9 +25,6 @@ from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import short_indices
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "cosine")
-# Up to this many points LLE's eigenvectors are found by a dense method: the wanted eigenvalues are
-# tiny beside the others, so an iteration often gives up.
-_DENSE = 1500
 
 
 def classical_mds(X: Any, n_components: int = 2, *, metric: str = "euclidean") -> Array:
@@ -113,7 +111,8 @@ def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int 
     embedding = LocallyLinearEmbedding(
         n_neighbors=n_neighbors,
         n_components=n_components,
-        eigen_solver="dense" if space.n <= _DENSE else "auto",
+        # The wanted eigenvalues are tiny beside the others, so an iteration often gives up.
+        eigen_solver="dense" if space.n <= QUICK else "auto",
         random_state=seed,
     )
     return graph.of_samples(_fitted("LLE", embedding, _points(space)))

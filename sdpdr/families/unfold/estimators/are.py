@@ -12,6 +12,7 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError
 from sdpdr.base.parameters import require_kinds
+from sdpdr.families.limits import NEGLIGIBLE
 from sdpdr.families.unfold.are import are
 from sdpdr.families.unfold.estimators.gram import GramEmbedding
 from sdpdr.families.unfold.mvu import mvu
@@ -19,9 +20,6 @@ from sdpdr.graphs import NeighborGraph, action_error, motions, sequences, transi
 from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
-
-# Share of the largest eigenvalue below which a column is a rounding error.
-_NOTHING = 1e-12
 
 
 @dataclass(eq=False, repr=False)
@@ -117,7 +115,7 @@ class ARE(GramEmbedding):
         self._keep(graph, self._answer(graph, X, steps))
         self.transitions_, self.motions_, self.action_error_ = steps, {}, 0.0
         if steps is not None and steps.names:
-            count = max(1, int(np.sum(self.eigenvalues_ > _NOTHING * self.eigenvalues_[0])))
+            count = max(1, int(np.sum(self.eigenvalues_ > NEGLIGIBLE * self.eigenvalues_[0])))
             points = self.solution_.embedding(count)
             self.motions_ = motions(steps, points)
             self.action_error_ = action_error(steps, points)

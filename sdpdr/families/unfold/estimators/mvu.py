@@ -10,10 +10,11 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import UncertifiedWarning, warn
+from sdpdr.families.limits import ROUNDING
 from sdpdr.families.unfold.estimators.gram import more_time
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, Sampling
 from sdpdr.families.unfold.iterated import minimum_volume
-from sdpdr.families.unfold.mvu import ROUNDING, mfnu, mvu, mvu_apart
+from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Model
