@@ -280,3 +280,18 @@ def warn_of_doubtful_names(y: np.ndarray) -> None:
             "y). If it is a class, another name avoids this warning.",
             DoubtfulColumnWarning,
         )
+
+
+def require_target(estimator: object, y: Any, advice: str) -> None:
+    """Refuse a missing target in scikit-learn's words, with advice."""
+    if y is None:
+        raise DataError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            f"{advice}"
+        )
+
+
+def decided(classes: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The classes with the largest scores; of two, the second if its score is positive."""
+    best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+    return np.asarray(classes[best])
