@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.errors import DataError, NonUniqueWarning, warn
+from sdpdr.base.errors import NonUniqueWarning, warn
 from sdpdr.base.estimators import Transformer, as_precise, checked, note_columns
-from sdpdr.base.labels import as_vector, warn_of_signs
+from sdpdr.base.labels import as_vector, require_target, warn_of_signs
 from sdpdr.families.metric.pairs import (
     MetricAnswer,
     Pairs,
@@ -57,11 +57,9 @@ class MetricLearner(Transformer):
         -------
         self
         """
-        if y is None:
-            raise DataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass "
-                "labels of the points, or 1 and -1 for similar and dissimilar pairs."
-            )
+        require_target(
+            self, y, "Pass labels of the points, or 1 and -1 for similar and dissimilar pairs."
+        )
         if validate.n_dimensions(X) == 3:
             pairs = pairs_of_points(X, y)
             self.n_features_in_ = pairs.n_features

@@ -26,7 +26,14 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.estimators import as_numbers, checked
 from sdpdr.base.keywords import ChecksKeywords
-from sdpdr.base.labels import UNKNOWN, encoded, labels_of_samples, marked
+from sdpdr.base.labels import (
+    UNKNOWN,
+    decided,
+    encoded,
+    labels_of_samples,
+    marked,
+    require_target,
+)
 from sdpdr.base.rows import listed
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph, near_and_far
 from sdpdr.families.propagate.least_ratio import alternating, eigen
@@ -164,11 +171,7 @@ class MixedLabelPropagation(
         -------
         self
         """
-        if y is None:
-            raise DataError(
-                "MixedLabelPropagation requires y to be passed, but the target y is None. Pass "
-                "labels, -1 where they are not known."
-            )
+        require_target(self, y, "Pass labels, -1 where they are not known.")
         validate.choice("mode", self.mode, tuple(MODES))
         validate.choice("affinity", self.affinity, ("knn", "precomputed"))
         self._X = self._points(X, reset=True)
@@ -181,7 +184,7 @@ class MixedLabelPropagation(
             sums = _distributions(self.scores_[bare]).sum(axis=0) if bare.any() else shares
             self._factors = shares / sums
         scores = self._in_proportion(self.scores_)
-        self.transduction_ = self._decided(scores)
+        self.transduction_ = decided(self.classes_, scores)
         if self.mode != "mixed_graph":
             self.transduction_[~bare] = self.classes_[codes[~bare]]
         self.label_distributions_ = _distributions(scores)
@@ -198,7 +201,7 @@ class MixedLabelPropagation(
         -------
         array of shape (m,)
         """
-        return self._decided(self.decision_function(X))
+        return decided(self.classes_, self.decision_function(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Distributions over the classes, as ``label_distributions_``; shape (m, classes)."""
@@ -319,11 +322,6 @@ class MixedLabelPropagation(
         if not np.isnan(graph.labels[kept]).any():
             raise DataError("similar pairs connect no node without a label to one with a label.")
         return kept
-
-    def _decided(self, scores: Array) -> Any:
-        """The classes with the largest scores; of two, the second if its score is positive."""
-        number = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[number]
 
     def _in_proportion(self, scores: Array) -> Array:
         """Scores whose distributions have the proportions of the priors, if there are any."""

@@ -11,6 +11,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.distances import completing
 from sdpdr.base.errors import DataError, NonUniqueWarning, warn
+from sdpdr.base.labels import require_target
 from sdpdr.families.unfold.colored_mvu import colored_mvu, side_information
 from sdpdr.families.unfold.density_map import Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
@@ -74,11 +75,7 @@ class ColoredMVU(LengthEmbedding):
     """
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        if y is None:
-            raise DataError(
-                "ColoredMVU requires y to be passed, but the target y is None: pass labels or "
-                "numbers for every point. sdpdr.MVU needs none."
-            )
+        require_target(self, y, "Pass labels or numbers for every point; sdpdr.MVU needs none.")
         side, samples = side_information(y), graph.index.size
         if len(side) != samples:
             raise DataError(

@@ -13,7 +13,8 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning, warn
 from sdpdr.base.estimators import checked
-from sdpdr.base.labels import as_vector, require_classes
+from sdpdr.base.labels import as_vector, decided, require_classes, require_target
+from sdpdr.families.limits import ROUNDING
 from sdpdr.families.regress.transduction import reconstructing
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding, squared_lengths
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
@@ -23,7 +24,6 @@ from sdpdr.families.unfold.labelled import (
     labels_of_samples,
     ways_to_classes,
 )
-from sdpdr.families.unfold.mvu import ROUNDING
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks.separation import UNLABELLED
@@ -124,16 +124,12 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         y : array_like of shape (n,)
             Labels; -1, None, nan or a blank string for unknown ones.
         """
-        if y is None:
-            raise DataError(
-                "ISM requires y to be passed, but the target y is None. Pass labels, -1 where "
-                "they are not known; sdpdr.MVU needs none."
-            )
+        require_target(self, y, "Pass labels, -1 where they are not known; sdpdr.MVU needs none.")
         validate.choice("decision", self.decision, ("nearest", "hyperplane"))
         require_classes(as_vector(y))  # before the search for neighbours and its warnings
         super().fit(X, y)
         self._seen = np.asarray(X)
-        self.transduction_ = self._decided(self._decisions)[self.graph_.index]
+        self.transduction_ = decided(self.classes_, self._decisions)[self.graph_.index]
         left_out = np.flatnonzero(self.graph_.index < 0)
         if left_out.size:
             self.transduction_[left_out] = self.predict(self._seen[left_out])
@@ -145,8 +141,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         A point of `fit` has the label in ``transduction_``. The scores of a new point are those of
         its nearest neighbours, with the weights that reproduce it best; the map does not change.
         """
-        scores = self.decision_function(X)
-        return self._decided(scores)
+        return decided(self.classes_, self.decision_function(X))
 
     def decision_function(self, X: Any) -> Array:
         """Scores of points: for the second of two classes, shape (m,), or for each, (m, classes).
@@ -191,7 +186,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         """Warn if slack is so cheap that a normal shrinks, or that a class is on the wrong side."""
         labels = self._labelled
         norms = self.scores_[labels.anchors, np.arange(labels.anchors.size)]
-        right = self._decided(self._sides()) == self.classes_[labels.codes]
+        right = decided(self.classes_, self._sides()) == self.classes_[labels.codes]
         shares = [np.mean(right[labels.codes == c]) for c in range(len(self.classes_))]
         if np.all(norms >= 0.999 * self.margin_) and min(shares) >= _MOST:
             return
@@ -211,11 +206,6 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
             return self._sides()
         ways = self.ways_
         return np.asarray(ways[:, 0] - ways[:, 1] if ways.shape[1] == 2 else -ways)
-
-    def _decided(self, scores: Array) -> Any:
-        """The classes with the largest scores; of two, the second if its score is positive."""
-        best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best]
 
     def _sides(self) -> Array:
         """Scores of the nodes by the hyperplanes."""
