@@ -318,8 +318,8 @@ class _Search(ABC):
             self.seen.add(node)
 
 
-# Random starts of a cone search, rounds of alternation from each, and nodes between two more.
-_STARTS, _ROUNDS, _EVERY = 20, 30, 50
+# Random starts of a cone search, and rounds of alternation from each.
+_STARTS, _ROUNDS = 20, 30
 
 
 class _Cones(_Search):
@@ -339,7 +339,6 @@ class _Cones(_Search):
         self._add(np.eye(n))
         self.halves: dict[tuple[int, int], tuple[int, int]] = {}
         self.cuts: dict[tuple[int, ...], tuple[int, int]] = {}
-        self.visited = 0
 
     def factors(self) -> tuple[Array, Array]:
         W, H = self.best
@@ -360,10 +359,6 @@ class _Cones(_Search):
         return self.least**2, node
 
     def children(self, node: tuple[int, ...]) -> Iterable[tuple[float, tuple[int, ...]]]:
-        self.visited += 1
-        if self.visited % _EVERY == 1:
-            middles = np.column_stack([self.simplices[s].mean(axis=1) for s in node])
-            self.offer(*alternate(self.V, middles, _ROUNDS))
         simplex, edge = self.cuts[node]
         position = node.index(simplex)
         for half in self._halves_of(simplex, edge):
