@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
     start_ : {"program", "paths"}
         The initial positions of the second step with the smaller stress: those of the program, or
         classical scaling of shortest paths. Paths are not tried if the program's positions already
-        have the distances, nor for more than 3000 points: for 6000 they took 20 seconds and 1.3 GB.
+        have the distances, nor for more than 4000 points: for 6000 they took 20 seconds and 1.3 GB.
     rmse_, relaxed_rmse_ : float
         Root mean square difference between known distances and those of the positions.
     distances_ : array of shape (n, n)
@@ -100,9 +100,6 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         Its edges are the known distances.
     solution_ : Solution
         The solution of the program, with its certificate.
-    unit_ : float
-        The unit of length in the program and its matrix: with anchors and a price, the root mean
-        square of the known distances; else 1.
 
     Raises
     ------
@@ -180,14 +177,10 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
             validate.positive_integer("n_components", self.n_components, at_most=graph.n)
-        self.unit_, size = 1.0, float(np.sqrt(np.mean(graph.sqdist)))
-        if nodes.size and self.misfit in ("auto", "square", "absolute"):
-            self.unit_ = size
-        scaled = replace(graph, sqdist=graph.sqdist / self.unit_**2)
         r = coordinates.shape[1] if nodes.size else self.n_components
-        step = LastStep(scaled, nodes, coordinates / self.unit_, r)
+        step, size = LastStep(graph, nodes, coordinates, r), float(np.sqrt(np.mean(graph.sqdist)))
         solution = solve(
-            distance_completion(scaled, nodes, step.coordinates, self.misfit, self.price),
+            distance_completion(graph, nodes, coordinates, self.misfit, self.price),
             self.solver,
             tol=self.tol,
             time_limit=self._seconds(),
@@ -199,11 +192,10 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         relaxed = step.relaxed(solution)
         places, self.start_ = step.refined(relaxed) if self.refined else (relaxed, "program")
         self.relaxed_rmse_, self.rmse_ = (size * step.misfit(Y) for Y in (relaxed, places))
-        self.relaxed_ = graph.of_samples(self.unit_ * relaxed)
-        self.embedding_ = as_precise(graph.of_samples(self.unit_ * places), X)
+        self.relaxed_ = graph.of_samples(relaxed)
+        self.embedding_ = as_precise(graph.of_samples(places), X)
         if nodes.size:
-            trust = place(solution, scaled, nodes, step.coordinates).trust
-            self.trust_ = self.unit_**2 * graph.of_samples(trust)
+            self.trust_ = graph.of_samples(place(solution, graph, nodes, coordinates).trust)
         if self.refined:  # projected positions alone miss noisy lengths by more than the noise
             self._warn_of_missed_lengths(places)
         return self
@@ -231,7 +223,7 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
 
     def _warn_of_missed_lengths(self, places: Array) -> None:
         """Warn of lengths missed by more than noise explains."""
-        missed, r = missed_lengths(self.graph_, self.unit_ * places), places.shape[1]
+        missed, r = missed_lengths(self.graph_, places), places.shape[1]
         if missed.share > _NOISE or missed.most > _WORST:
             warn(
                 f"positions in {r} dimensions do not have the given distances: they miss them by "
