@@ -1,5 +1,7 @@
 """Isometric factors: gradients, curves, bounds, how the search ends, what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -83,6 +85,15 @@ def test_merged_points_count_twice():
     R = np.sum((X - found.W @ found.H) ** 2, axis=1)
     weights = np.array([2.0] + 9 * [1.0])
     assert found.rec == pytest.approx(np.sqrt(weights @ R / (weights @ np.sum(X**2, axis=1))))
+
+
+def test_the_unit_of_the_data_is_that_of_the_left_factor_only(curve):
+    X, graph = curve
+    plain = isometric_factors(X, graph, 3, max_iter=2)
+    scaled = replace(graph, sqdist=graph.sqdist * 1024.0**2)
+    found = isometric_factors(1024.0 * X, scaled, 3, max_iter=2)
+    np.testing.assert_allclose(found.W, 1024.0 * plain.W)
+    np.testing.assert_allclose(found.H, plain.H)
 
 
 def test_whatever_ends_the_search_the_best_factors_are_returned(curve):

@@ -28,7 +28,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.keywords import checks_keywords
-from sdpdr.families.factor.nmf.recipes import nmf_dnn, nmf_overlap
+from sdpdr.families.factor.nmf.recipes import EXACT, nmf_dnn, nmf_overlap
 from sdpdr.families.factor.nonnegative.branch_and_bound import cone_search
 from sdpdr.families.factor.nonnegative.inputs import (
     checked_matrix,
@@ -52,8 +52,8 @@ from sdpdr.solvers.registry import first_usable
 from sdpdr.solving.solve import solve
 
 METHODS = ("auto", "eckart_young", "overlap", "cones")
-# Rows and columns together up to which "auto" solves the program, and an exact method is used.
-_PROGRAM, _EXACT = 60, 40
+# Rows and columns together up to which "auto" solves the program.
+_PROGRAM = 60
 # Smaller side, components, and coordinates to branch over, up to which "auto" searches.
 _SIDE, _COMPONENTS, _COORDINATES = 4, 3, 9
 # Rounds of alternation, and entries of a matrix up to which they take negligible time.
@@ -307,7 +307,7 @@ def _overlap(
         return lower, proof, None if Z is None else Z.T
     norm = float(np.linalg.norm(V))
     # The bound loses far less than the tolerance of the multipliers.
-    small = n + m <= _EXACT
+    small = n + m <= EXACT
     unit, tol = V / norm, 1e-8 if small else 1e-4
     if solver == "auto":
         solver = first_usable(*([] if small else ["scs"]), "clarabel", "dense")

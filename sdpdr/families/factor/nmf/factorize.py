@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import SolveFailedError
-from sdpdr.families.factor.nmf.recipes import nmf_lift
+from sdpdr.families.factor.nmf.recipes import EXACT, nmf_lift
 from sdpdr.families.factor.nonnegative.inputs import (
     norm_of,
     number_of_components,
@@ -25,9 +25,6 @@ from sdpdr.solvers.registry import first_usable
 from sdpdr.solving.iterate.convex import ConvexIteration
 from sdpdr.solving.iterate.directions import Schur
 from sdpdr.solving.iterate.records import IterationStatus, Record, State
-
-# Rows and columns together up to which an interior-point method is the fastest.
-_EXACT = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +168,7 @@ def nmf(
     lift, norm = FactorLift(k, *V.shape), norm_of(V)
     limit = tol if error is None else (1.0 + ROUNDING) * error / norm
     scale = 1.0 if sparsity is not None else np.sqrt(np.linalg.norm(np.nan_to_num(V), 2))
-    solver = first_usable("clarabel" if sum(V.shape) <= _EXACT else "scs", "dense")
+    solver = first_usable("clarabel" if sum(V.shape) <= EXACT else "scs", "dense")
     iteration = ConvexIteration(
         model, k, variable="Z", restarts=starts - 1, seed=seed, max_iter=max_iter, tol=NEGLIGIBLE,
         start="random",

@@ -24,6 +24,9 @@ from sdpdr.model.blocks.lift import FactorLift, Known, crossed, product_pairs
 from sdpdr.model.terms import Term
 from sdpdr.program.point import PsdVariable, VectorVariable
 
+# Rows and columns together up to which an interior-point method is the fastest for these programs.
+EXACT = 40
+
 
 @checks_keywords
 def nmf_lift(
