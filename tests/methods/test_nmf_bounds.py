@@ -90,8 +90,9 @@ def test_errors_that_the_program_proves(V, k, error):
 
 def test_without_signs_it_is_the_bound_of_eckart_and_young():
     V = np.random.default_rng(2).standard_normal((3, 5))
-    ball, *_, overlap = methods.nmf_overlap(np.abs(V), 2).blocks
-    solution = sdpdr.solve(Model((ball, overlap)), "clarabel", tol=1e-8)
+    overlap, rank, length, projection, *_ = methods.nmf_overlap(np.abs(V), 2).blocks
+    ball = (rank, length, projection)
+    solution = sdpdr.solve(Model((overlap, *ball)), "clarabel", tol=1e-8)
     V = np.abs(V)
     best = np.linalg.norm(np.linalg.svd(V)[1][:2])
     assert solution.value == pytest.approx(best, rel=1e-7)

@@ -14,15 +14,16 @@ from sdpdr.families.factor.nonnegative.inputs import (
     number_of_components,
     partial_matrix,
 )
-from sdpdr.linalg import Combined, Entries, SvecMap, Trace, VectorMap
-from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_size
-from sdpdr.model import Affine, AtMost, Block, Equal, InCone, Maximize, Minimize, Model, Var
-from sdpdr.model.blocks.entries import Close, LeastTrace, NonNegative, TraceAtMost
+from sdpdr.linalg import VectorMap
+from sdpdr.linalg.svec import SQRT2, svec, svec_index
+from sdpdr.model import Affine, Block, Equal, InCone, Minimize, Model, Var
+from sdpdr.model.blocks.entries import Close, LeastTrace, NonNegative
 from sdpdr.model.blocks.expressions import Stated
 from sdpdr.model.blocks.gram import Gram
-from sdpdr.model.blocks.lift import FactorLift, Known, crossed, product_pairs
+from sdpdr.model.blocks.lift import FactorLift, Known, product_pairs
+from sdpdr.model.language import maximize, minimize, psd
 from sdpdr.model.terms import Term
-from sdpdr.program.point import PsdVariable, VectorVariable
+from sdpdr.program.point import VectorVariable
 
 # Rows and columns together up to which an interior-point method is the fastest for these programs.
 EXACT = 40
@@ -112,25 +113,21 @@ def nmf_lift(
         others = k + np.column_stack(np.triu_indices(lift.order - k, 1))
         blocks.append(NonNegative(lift.order, others, lift.gram))
     if sparsity is not None:
-        blocks.append(_hoyer_sparsity(lift, sparsity))
+        blocks.extend(_hoyer_sparsity(lift, sparsity))
     below = np.r_[np.zeros(k), np.ones(sum(V.shape))]
     blocks.append(LeastTrace(lift.order, below, lift.gram))
     return Model(tuple(blocks), name="nmf_lift", maximize=False)
 
 
-def _hoyer_sparsity(lift: FactorLift, sparsity: float) -> Stated:
+def _hoyer_sparsity(lift: FactorLift, sparsity: float) -> tuple[Block, Block]:
     """The sum of squares and the sum of W."""
     if not 0.0 <= sparsity <= 1.0:
         raise ModelError(f"sparsity must lie in [0, 1]; it is {sparsity}.")
-    weights = np.zeros(lift.order)
-    weights[lift.rows] = 1.0
-    pairs = lift.left()
-    root = np.sqrt(len(pairs))
-    total = np.ones((1, len(pairs))) @ lift.entries(pairs)
-    return Stated("hoyer_sparsity", [
-        Equal(Trace(lift.order, weights) @ Var(lift.gram), 1.0, name="squares"),
-        Equal(total, root - (root - 1.0) * sparsity, name="sum"),
-    ])  # fmt: skip
+    pairs, root = lift.left(), np.sqrt(lift.left().shape[0])
+    Z = psd(lift.gram, lift.order)
+    W, squares = Z[tuple(pairs.T)], Z.diagonal()[lift.rows]
+    length = (squares.sum() == 1.0).named("squares")
+    return length, (W.sum() == root - (root - 1.0) * sparsity).named("sum")
 
 
 @checks_keywords
@@ -329,17 +326,14 @@ def nmf_shor(X: ArrayLike, k: int) -> Model:
     k = number_of_components(k, V.shape, "k")
     n = sum(V.shape) * k
     # Index i k + l stands for W_il, and index N k + j k + l for H_jl.
-    pairs = np.repeat(product_pairs(V.shape), k, axis=0) * k
-    slices = np.tile(np.arange(k), V.size)[:, None]
-    add = sp.kron(sp.eye_array(V.size), np.ones((1, k)), format="csr")
-    products = Combined(add, Entries(n, pairs + slices)) @ Var("Z")
-    blocks = (
-        Gram(n, "Z"),
-        Stated("sliced_products", [Equal(products, V.ravel(), symbol="V_ij")]),
-        NonNegative(n, np.column_stack(np.triu_indices(n, 1)), gram="Z"),
-        LeastTrace(n, np.full(n, 0.5), gram="Z"),
+    pairs = (
+        np.repeat(product_pairs(V.shape), k, axis=0) * k + np.tile(np.arange(k), V.size)[:, None]
     )
-    return Model(blocks, name="nmf_shor", maximize=False)
+    Z = psd("Z", n)
+    products = Z[tuple(pairs.T)].reshape(V.size, k).sum(axis=1)
+    sliced = (products == V.ravel()).named("sliced_products")
+    signs = (Z[np.triu_indices(n, 1)] >= 0.0).named("non_negative")
+    return Model((minimize(0.5 * Z.trace()), sliced, signs), name="nmf_shor")
 
 
 @checks_keywords
@@ -450,24 +444,17 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
         V = V.T
     rows, columns = V.shape
     n = rows + columns
-    leading, P, Q = (np.arange(n) < rows).astype(float), Var("P"), Var("Q")
-    # The leading block comes first in svec.
-    pick = sp.eye_array(svec_size(rows), svec_size(n), format="csr")
-    ball: list[Term] = [
-        AtMost(Trace(n, leading) @ P, float(k), "rank"),
-        AtMost(Trace(n, 1.0 - leading) @ P, 1.0, "length"),
-        InCone(-SvecMap(n, pick) @ P + svec(np.eye(rows)), "psd", "projection"),
-    ]
-    corner = Entries(n, product_pairs(V.shape))
-    blocks = (
-        Stated("low_rank_ball", ball, [PsdVariable("P", n)]),
-        Gram(n, "Q"),
-        TraceAtMost(n, 2.0 * np.sqrt(k), gram="Q"),
-        NonNegative(n, gram="Q"),
-        Stated("same_corner", [Equal(corner @ P - corner @ Q, 0.0)]),
-        Stated("overlap", [Maximize(crossed(V) @ P)]),
+    P, Q = psd("P", n), psd("Q", n)
+    low_rank_ball = (
+        (P.diagonal()[:rows].sum() <= float(k)).named("rank"),
+        (P.diagonal()[rows:].sum() <= 1.0).named("length"),
+        (P[:rows, :rows] << np.eye(rows)).named("projection"),
     )
-    return Model(blocks, name="nmf_overlap", maximize=True)
+    trace = (Q.trace() <= 2.0 * np.sqrt(k)).named("trace_at_most")
+    signs = (Q[np.triu_indices(n, 1)] >= 0.0).named("non_negative")
+    same = (P[:rows, rows:] == Q[:rows, rows:]).named("same_corner")
+    overlap = maximize((V * P[:rows, rows:]).sum())
+    return Model((overlap, *low_rank_ball, trace, signs, same), name="nmf_overlap")
 
 
 def own_blocks(n: int, m: int) -> Index:
