@@ -425,9 +425,11 @@ def _sparse_factors(S: Any, U: Any, w: float) -> tuple[Any, ...]:
 
 def are_singular_values_above(sigma: float, J: Any) -> bool:
     """Whether J J' - sigma^2 I is positive semidefinite."""
-    m = J.shape[0]
+    m, J = J.shape[0], sp.csr_array(J)
+    pairs = np.square(np.bincount(J.indices)).sum()
+    need(pairs <= SLOPES, "too many pairs of equations share an unknown")
     size = float((abs(J) @ (abs(J.T) @ np.ones(m))).max())
-    error = rounding(int(np.diff(sp.csr_array(J).indptr).max()) + 2) * size + sigma**2 * 4.0 * UNIT
+    error = rounding(int(np.diff(J.indptr).max()) + 2) * size + sigma**2 * 4.0 * UNIT
     M, nothing = J @ J.T - sigma**2 * sp.eye_array(m), sp.csc_array((m, 0))
     return is_semidefinite(M, lambda d: error * float(np.max(d)) ** 2, nothing)
 
