@@ -45,10 +45,11 @@ SLACK, BY_ENTRIES = -1, -2
 # Options of the factorization, which keeps the rows in the order given.
 SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 # What is refused, so that no file takes for ever: bytes of a file, unpacked; the sum of the orders
-# of matrices; blocks; cones or null vectors; slopes; products of all exact steps, where each step
-# and each of its vectors counts as some; and entries of which a whole dual program is written.
-BYTES, ORDERS, BLOCKS, PARTS, SLOPES = 2**30, 10_000_000, 10_000, 100_000, 100_000_000
-PRODUCTS, EACH, MOST = 10_000_000, 100, 200_000
+# of matrices; blocks or cones with logarithms; all cones or null vectors; slopes, and pairs of
+# them; products of all exact steps, where each step and each of its vectors counts as some; and
+# entries of which a whole dual program is written.
+BYTES, ORDERS, BLOCKS, PARTS = 2**30, 10_000_000, 10_000, 100_000
+SLOPES, PAIRS, PRODUCTS, EACH, MOST = 30_000_000, 300_000_000, 10_000_000, 100, 200_000
 
 
 class NoProofFileError(Exception):
@@ -213,7 +214,10 @@ def program_of(d: Mapping[str, Any]) -> Program:
     n, b, q = integers(d["n"], ORDERS), doubles(d["b"]), doubles(d["q"])
     rows, p = len(b), len(q)
     require(rows > 0 and np.sum(n) <= ORDERS, "b has no objective, or n adds up to much")
-    are_few = len(n) <= BLOCKS and max(len(d["cones"]), len(d["U"])) <= PARTS
+    # One of these takes a millisecond.
+    with_logarithms = [kind for kind, *_ in d["cones"] if kind != SECOND_ORDER]
+    are_few = max(len(n), len(with_logarithms)) <= BLOCKS
+    are_few = are_few and max(len(d["cones"]), len(d["U"])) <= PARTS
     require(are_few, "it has too many blocks, cones or null vectors")
     A = _coefficients(d["A"], rows, len(n), ORDERS, ORDERS)
     require(np.all(A[2] <= A[3]), "an entry of A is below the diagonal")
@@ -427,7 +431,7 @@ def are_singular_values_above(sigma: float, J: Any) -> bool:
     """Whether J J' - sigma^2 I is positive semidefinite."""
     m, J = J.shape[0], sp.csr_array(J)
     pairs = np.square(np.bincount(J.indices)).sum()
-    need(pairs <= SLOPES, "too many pairs of equations share an unknown")
+    need(pairs <= PAIRS, "too many pairs of equations share an unknown")
     size = float((abs(J) @ (abs(J.T) @ np.ones(m))).max())
     error = rounding(int(np.diff(J.indptr).max()) + 2) * size + sigma**2 * 4.0 * UNIT
     M, nothing = J @ J.T - sigma**2 * sp.eye_array(m), sp.csc_array((m, 0))
