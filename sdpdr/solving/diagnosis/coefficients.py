@@ -33,8 +33,9 @@ def find_rounding(view: View) -> Iterator[Finding]:
             Severity.WARNING,
             (label,),
             names,
-            f"Beside others, {what} look like rounding: {np.max(np.abs(found)):.1g} or less.",
-            "Write zero for them, for instance `a[abs(a) < 1e-12] = 0`.",
+            f"Beside others, {what} look{'s' * (found.size == 1)} like rounding: "
+            f"{np.max(np.abs(found)):.1g} or less.",
+            "Write zero instead, for instance `a[abs(a) < 1e-12] = 0`.",
             data={"coefficients": found},
         )
 

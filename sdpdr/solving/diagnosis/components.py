@@ -82,8 +82,8 @@ def _of_matrix(named: Named, name: str, i: Index, j: Index) -> Iterator[Finding]
     numbers = np.unique(part)
     if numbers.size < 2:
         return
-    parts = [np.flatnonzero(part == p) for p in numbers]
-    shown = "; ".join(f"rows {listed(one, _ROWS)}" for one in parts[:_COMPONENTS])
+    parts = [np.flatnonzero(part == number) for number in numbers]
+    shown = "; ".join(f"row{'s' * (p.size > 1)} {listed(p, _ROWS)}" for p in parts[:_COMPONENTS])
     more = "; ..." if len(parts) > _COMPONENTS else ""
     says = f"No constraint and no cost joins {len(parts)} components of {name!r}: {shown}{more}."
     if numbers.size == order:

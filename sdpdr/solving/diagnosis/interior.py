@@ -81,7 +81,7 @@ def _finding(view: View, proved: Proved, found: Exposed, *, is_complete: bool) -
         labels,
         tuple(dict.fromkeys([*matrices, *zero])) or named.variables_in(kept & named.owned),
         f"No feasible point is in the interior: {force} "
-        f"{_where(orders, zero, tuple(named.labels_of(tight)))}"
+        f"{_where(named, orders, zero, tuple(named.labels_of(tight)))}"
         f"{'' if is_complete else '; fewer constraints may do the same'}.",
         "If that is meant, write `==` for inequalities that hold with equality, and a smaller "
         "matrix for one that is singular; otherwise leave room: replace an equation by two "
@@ -98,10 +98,16 @@ def _multipliers(named: Named, z: Array, labels: tuple[str, ...]) -> dict[str, A
 
 
 def _where(
-    orders: dict[str, tuple[int, int]], zero: tuple[str, ...], equal: tuple[str, ...]
+    named: Named,
+    orders: dict[str, tuple[int, int]],
+    zero: tuple[str, ...],
+    equal: tuple[str, ...],
 ) -> str:
     """Where all feasible points lie."""
-    said = [f"{name!r} onto a face of order {r} of {n}" for name, (r, n) in orders.items()]
+    said = []
+    for name, (r, n) in orders.items():
+        which = repr(name) if name in named.variables else f"the matrix of {name!r}"
+        said.append(f"{which} onto a face of order {r} of {n}")
     said += [f"entries of {quoted(zero)} to vanish"] if zero else []
     said += [f"equality in {quoted(equal)}"] if equal else []
     return ", and ".join(said)
