@@ -221,6 +221,7 @@ def test_values_that_are_no_numbers_are_none():
     assert np.all(np.isnan(x.value))
 
 
+@pytest.mark.daily(2)
 @pytest.mark.parametrize(
     ("attribute", "value", "words"),
     [
