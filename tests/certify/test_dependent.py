@@ -8,7 +8,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr.certify.dependent import _small_fractions, independent_rows, nearly_dependent
+from sdpdr.certify.dependent import (
+    _are_sums,
+    _small_fractions,
+    independent_rows,
+    nearly_dependent,
+)
 from sdpdr.certify.equations import Equations, UnprovedError
 
 
@@ -63,6 +68,13 @@ def test_weights_make_the_sums_that_rows_nearly_are():
     assert found.rest.size == 2
     one, other = (found.rows[some].toarray() for some in (found.rest, found.basis))
     np.testing.assert_allclose(found.weights @ other, one, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("row", "is_sum"), [([1.0, 1.0, 5.0], True), ([1.0, 1.0, 5.5], False)])
+def test_a_sum_with_denominators_of_several_rows_is_shown_without_primes(row, is_sum):
+    rows = sp.csr_array(np.array([[2.0, 0.0, 4.0], [0.0, 3.0, 9.0], row]))
+    guessed = np.array([[0.5, 1.0 / 3.0]])
+    assert _are_sums(rows, np.array([0, 1]), np.array([2]), guessed).tolist() == [is_sum]
 
 
 def test_small_fractions_are_read_off_doubles_and_others_are_not():
