@@ -1,4 +1,4 @@
-"""Separation of classes by hyperplanes whose normals are points, ."""
+"""Separation of classes by hyperplanes whose normals are points."""
 
 from __future__ import annotations
 
