@@ -75,7 +75,6 @@ from .model.language import quad_form as quad_form
 from .model.language import quad_over_lin as quad_over_lin
 from .model.language import root_det as root_det
 from .model.language import scalar as scalar
-from .model.language import smooth as smooth
 from .model.language import square as square
 from .model.language import sum_exp as sum_exp
 from .model.language import sum_largest as sum_largest

@@ -29,7 +29,6 @@ from sdpdr import (
     quad_over_lin,
     root_det,
     scalar,
-    smooth,
     sum_largest,
     sum_log,
     symmetric,
@@ -273,7 +272,11 @@ def test_a_mistake_is_named(name):
 def test_a_function_of_ones_own_and_its_derivative():
     """The point (p, (3 - p) / 2, (3 - p) / 2) where the bound p is active."""
     v, p = scalar("v", 3), parameter("p", value=1.5)
-    fourth = smooth(v, lambda e: cp.sum(cp.power(e, 4)), "quartic")
+
+    def quartic(e):
+        return cp.sum(cp.power(e, 4))
+
+    fourth = atom(quartic, v)
     model = minimize(fourth) + (v.sum() == 3.0) + (v[0] >= p)
     agrees(model, 1.5**4 + 2.0 * 0.75**4)
     assert "quartic" in model.describe()

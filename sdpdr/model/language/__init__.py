@@ -17,7 +17,6 @@ from sdpdr.model.language.functions import norm as norm
 from sdpdr.model.language.functions import quad_form as quad_form
 from sdpdr.model.language.functions import quad_over_lin as quad_over_lin
 from sdpdr.model.language.functions import root_det as root_det
-from sdpdr.model.language.functions import smooth as smooth
 from sdpdr.model.language.functions import sum_exp as sum_exp
 from sdpdr.model.language.functions import sum_largest as sum_largest
 from sdpdr.model.language.functions import sum_log as sum_log

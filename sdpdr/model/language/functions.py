@@ -584,29 +584,3 @@ def _function(part: AtomCall) -> Any:
         return convex(part, part.atom.sign)
     zero = np.zeros(part.values.m)
     return part.values.combined(part.atom.gradient(zero)[None, :], ()) + part.atom.value(zero)
-
-
-def smooth(expression: Any, express: Callable[[Any], Any], name: str = "f") -> Any:
-    r"""A convex function that you write in cvxpy (see `atom`).
-
-    Parameters
-    ----------
-    expression : expression of any shape
-        Its values are passed to the function as a vector, row by row.
-    express : callable
-        Takes a cvxpy expression, and returns a cvxpy expression.
-    name : str, default "f"
-        How it is printed.
-
-    Examples
-    --------
-    >>> import cvxpy as cp, sdpdr
-    >>> from sdpdr import minimize, scalar, smooth
-    >>> v = scalar("v", 2)
-    >>> fourth = smooth(v, lambda e: cp.sum(cp.power(e, 4)), "fourth powers")
-    >>> solution = sdpdr.solve(minimize(fourth) + (v.sum() == 2.0) + (abs(v) <= 5.0))
-    >>> round(solution.value, 5), solution.certified(1e-6)
-    (2.0, True)
-    """
-    of = argument("smooth", expression).reshape(-1)
-    return _function(AtomCall(atom_of(express, (of.shape,), (False,), word=name), (of,)))
