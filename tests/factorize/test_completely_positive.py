@@ -72,7 +72,7 @@ def test_what_theorems_decide_needs_no_search():
         (
             np.outer([1.0, 10.0, 3.0], [1.0, 10.0, 3.0]) * (np.eye(3) + 1),
             CpStatus.CP,
-            "dominant",
+            "scaled dominant",
         ),
     ]:
         found = completely_positive(A, starts=0)

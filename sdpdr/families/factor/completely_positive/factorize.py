@@ -25,14 +25,15 @@ from sdpdr.families.factor.nonnegative.copositive import (
 )
 from sdpdr.families.factor.nonnegative.dominant import (
     components,
+    dominant_factor,
     has_triangle,
+    is_dominant,
     scaled_dominant_factor,
     small_rank_factor,
     triangle_free_certificate,
 )
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
 from sdpdr.families.factor.nonnegative.least_squares import fit_square
-from sdpdr.families.limits import ROUNDING
 from sdpdr.linalg.svec import smat
 from sdpdr.program import as_dense
 from sdpdr.solvers.registry import first_usable
@@ -41,10 +42,13 @@ from sdpdr.solving.solve import solve
 # The ways in which a factor was found, by name.
 FOUND = {
     "rank": "rank two at most",
-    "dominant": "diagonally dominant after scaling",
+    "dominant": "diagonally dominant",
+    "scaled dominant": "diagonally dominant after scaling",
     "search": "found by search",
     "parts": "blocks found in different ways",
 }
+# Eigenvalues below this share of the largest count as zero.
+_RANK = 1e-9
 
 
 class CpStatus(Advised):
@@ -119,7 +123,7 @@ def completely_positive(
     first:
 
     1. A negative entry or eigenvalue: not completely positive.
-    2. Rank two at most, or diagonal dominance after scaling: B can be written down.
+    2. Rank two at most, diagonal dominance, and dominance after scaling: B can be written down.
     3. No three rows joined by nonzero entries, and not dominant after scaling: not completely
        positive.
     4. For each number k of columns, least squares from ``starts`` random factors. After the first k
@@ -226,7 +230,7 @@ class _Search:
         """Decide on a matrix without empty rows."""
         unit, root = unit_scaled(A)
         values = np.linalg.eigvalsh(unit)
-        rank = int(np.sum(values > ROUNDING * values[-1]))
+        rank = int(np.sum(values > _RANK * values[-1]))
         columns = _columns(len(A), rank, n_components)
         # Up to order four, doubly nonnegative matrices are completely positive.
         known = len(A) <= 4
@@ -305,9 +309,11 @@ def _closed_forms(A: Array, rank: int) -> Iterator[tuple[str, Array]]:
     """Factors in closed form, and their names among the proofs."""
     if rank <= 2:
         yield "rank", small_rank_factor(A, rank)
+    if is_dominant(A):
+        yield "dominant", dominant_factor(A)
     scaled = scaled_dominant_factor(A)
     if scaled is not None:
-        yield "dominant", scaled
+        yield "scaled dominant", scaled
 
 
 def _program_certificate(A: Array, tol: float, deadline: Deadline) -> Refutation | None:
