@@ -34,6 +34,7 @@ from sdpdr.families.factor.nonnegative.dominant import (
 )
 from sdpdr.families.factor.nonnegative.inputs import symmetric_matrix
 from sdpdr.families.factor.nonnegative.least_squares import fit_square
+from sdpdr.families.limits import ROUNDING
 from sdpdr.linalg.svec import smat
 from sdpdr.program import as_dense
 from sdpdr.solvers.registry import first_usable
@@ -47,8 +48,6 @@ FOUND = {
     "search": "found by search",
     "parts": "blocks found in different ways",
 }
-# Eigenvalues below this share of the largest count as zero.
-_RANK = 1e-9
 
 
 class CpStatus(Advised):
@@ -230,7 +229,7 @@ class _Search:
         """Decide on a matrix without empty rows."""
         unit, root = unit_scaled(A)
         values = np.linalg.eigvalsh(unit)
-        rank = int(np.sum(values > _RANK * values[-1]))
+        rank = int(np.sum(values > ROUNDING * values[-1]))
         columns = _columns(len(A), rank, n_components)
         # Up to order four, doubly nonnegative matrices are completely positive.
         known = len(A) <= 4

@@ -11,12 +11,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.families.factor.nonnegative.copositive import Refutation
+from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 from sdpdr.linalg.walks import connected_components
-
-# Eigenvalues and excesses of a matrix with unit diagonal that count as zero.
-_ROUNDING = 1e-13
-# Scales at unit diagonal, relative to the largest, that count as zero.
-_NEGLIGIBLE = 1e-10
 
 
 def comparison_matrix(A: Array) -> Array:
@@ -30,7 +26,7 @@ def is_dominant(A: Array) -> bool:
     Entries must not be negative.
     """
     excess = comparison_matrix(A).sum(axis=1)
-    return bool(np.min(excess) >= -_ROUNDING * len(A) * float(np.max(A)))
+    return bool(np.min(excess) >= -NEGLIGIBLE * len(A) * float(np.max(A)))
 
 
 def dominant_factor(A: Array) -> Array:
@@ -43,7 +39,7 @@ def dominant_factor(A: Array) -> Array:
     """
     excess = np.maximum(comparison_matrix(A).sum(axis=1), 0.0)
     i, j = np.nonzero(np.triu(A, 1))
-    alone = np.flatnonzero(excess > _ROUNDING * float(np.max(A)))
+    alone = np.flatnonzero(excess > NEGLIGIBLE * float(np.max(A)))
     factor = np.zeros((len(A), i.size + alone.size))
     pair = np.arange(i.size)
     factor[i, pair] = factor[j, pair] = np.sqrt(A[i, j])
@@ -63,7 +59,7 @@ def scaled_dominant_factor(A: Array) -> Array | None:
         part = A[np.ix_(rows, rows)]
         value, d = _scales(part)
         # Entries of the size of rounding errors may join blocks; their scales are not reliable.
-        if value < -_ROUNDING * len(rows) or np.min(d) <= _NEGLIGIBLE * np.max(d):
+        if value < -NEGLIGIBLE * len(rows) or np.min(d) <= ROUNDING * np.max(d):
             return None
         own = dominant_factor(d[:, None] * part * d) / d[:, None]
         factor = np.zeros((len(A), own.shape[1]))
@@ -107,7 +103,7 @@ def triangle_free_certificate(A: Array) -> Refutation | None:
     """
     for rows in components(A):
         part = A[np.ix_(rows, rows)]
-        if _scales(part)[0] >= -_ROUNDING * len(rows):
+        if _scales(part)[0] >= -NEGLIGIBLE * len(rows):
             continue
         d = np.abs(np.linalg.eigh(comparison_matrix(part))[1][:, 0])
         signs = np.where(_joined(part), -1.0, 1.0)
