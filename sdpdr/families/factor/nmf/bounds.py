@@ -38,15 +38,9 @@ from sdpdr.families.factor.nonnegative.inputs import (
     require_nonnegative,
     residual,
 )
-from sdpdr.families.factor.nonnegative.projection import alternate
 from sdpdr.families.factor.nonnegative.search import nonnegative_factors
-from sdpdr.families.factor.nonnegative.truncation import (
-    clipped_svd,
-    closed_form,
-    eckart_young_bound,
-)
+from sdpdr.families.factor.nonnegative.truncation import closed_form, eckart_young_bound
 from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
-from sdpdr.program import as_dense
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import first_usable
 from sdpdr.solving.solve import solve
@@ -56,10 +50,8 @@ METHODS = ("auto", "eckart_young", "overlap", "cones")
 _PROGRAM = 60
 # Smaller side, components, and coordinates to branch over, up to which "auto" searches.
 _SIDE, _COMPONENTS, _COORDINATES = 4, 3, 9
-# Rounds of alternation, and entries of a matrix up to which they take negligible time.
-_ROUNDS, _SMALL = 50, 2500
-# Starts of coordinate descent on small matrices.
-_STARTS = 9
+# Starts of coordinate descent, and entries of a matrix up to which they take negligible time.
+_STARTS, _SMALL = 9, 2500
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,12 +239,10 @@ def nmf_bound(
         )
     # One component is the leading singular pair, and the first bound is exact.
     if method == "overlap" or (method == "auto" and apart() and small and inner > 1):
-        lower, proof, Z = _overlap(core, inner, solver, time_limit)
+        lower, proof = _overlap(core, inner, solver, time_limit)
         add("overlap", lower, proof)
         if not lower:
             left_out += f"; {proof}"
-        if Z is not None and given is None:
-            offer(*_near(core, inner, Z))
     few = side <= _SIDE and inner <= _COMPONENTS and inner * (side - 1) <= _COORDINATES
     if method == "cones" or (method == "auto" and apart() and dense and few):
         found = cone_search(core, inner, tol=tol, max_nodes=10**7, time_limit=time_limit)
@@ -279,12 +269,6 @@ def check_method(name: str, method: str, X: Any) -> None:
         )
 
 
-def _near(V: Array, k: int, Z: Array) -> tuple[Array, Array]:
-    """Factors of V that begin from those of a matrix Z near V."""
-    W, _ = closed_form(Z, k) or clipped_svd(Z, k)
-    return alternate(V, W, _ROUNDS if V.size <= _SMALL else 0)
-
-
 def _found(V: Matrix, k: int, seed: int) -> tuple[Array, Array]:
     """Factors in closed form, or by descent."""
     dense = not sp.issparse(V)
@@ -297,14 +281,10 @@ def _found(V: Matrix, k: int, seed: int) -> tuple[Array, Array]:
     return nonnegative_factors(V, k, starts=starts, seed=seed, max_iter=2000)
 
 
-def _overlap(
-    V: Array, k: int, solver: str | Solver, time_limit: float
-) -> tuple[float, str, Array | None]:
-    """The bound of the program, from multipliers of any accuracy, its proof, and the Z it found."""
+def _overlap(V: Array, k: int, solver: str | Solver, time_limit: float) -> tuple[float, str]:
+    """The bound of the program, from multipliers of any accuracy, and its proof."""
+    V = V if V.shape[0] <= V.shape[1] else V.T
     n, m = V.shape
-    if n > m:
-        lower, proof, Z = _overlap(V.T, k, solver, time_limit)
-        return lower, proof, None if Z is None else Z.T
     norm = float(np.linalg.norm(V))
     # The bound loses far less than the tolerance of the multipliers.
     small = n + m <= EXACT
@@ -323,19 +303,15 @@ def _overlap(
         solution.duals.get(label, nothing) for label in ("same_corner", "non_negative")
     )
     if not (np.isfinite(corner).all() and np.isfinite(signs).all()):
-        return 0.0, f"{solution.solver} gave no multipliers ({solution.status.name})", None
+        return 0.0, f"{solution.solver} gave no multipliers ({solution.status.name})"
     N = np.zeros((n + m, n + m))
     i, j = np.triu_indices(n + m, 1)
     N[i, j] = N[j, i] = signs
     overlap = overlap_bound(unit, k, corner.reshape(n, m), N)
     # |V - s Z|^2 >= |V|^2 - <V, Z>^2 for every scale s.
     square = (1.0 - overlap) * (1.0 + overlap) - 8.0 * np.finfo(float).eps
-    Z = np.zeros(0)
-    if "P" in solution.values:
-        Z = np.maximum(as_dense(solution.values["P"])[:n, n:], 0.0)
     proof = f"multipliers of the program from {solution.solver}"
-    near = Z if Z.any() and np.isfinite(Z).all() else None
-    return norm * float(np.sqrt(max(0.0, square))), proof, near
+    return norm * float(np.sqrt(max(0.0, square))), proof
 
 
 def overlap_bound(V: Array, k: int, B: Array, N: Array) -> float:
