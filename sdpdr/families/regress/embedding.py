@@ -104,15 +104,13 @@ def _leading(W: Array, D: Array | None, d: int) -> tuple[Array, Array]:
 
 def _by_factor(pencil: Pencil, d: int) -> tuple[Array, Array]:
     """Combinations of the columns of D^-1 F."""
-    F, D = _toarray(pencil.factor), sp.csr_array(pencil.mass_matrix)
-    # In units in which the diagonal of D is one, so that the sizes of weights do not matter.
-    unit = 1.0 / np.sqrt(D.diagonal())
+    F = _toarray(pencil.factor)
     hidden = DataError("labels are lost to rounding beside the smoothing. Lower the smoothing.")
     try:
-        solve = LdlFactor(sp.csr_array(sp.diags_array(unit) @ D @ sp.diags_array(unit))).solve
+        solve = LdlFactor(sp.csr_array(pencil.mass_matrix)).solve
     except ArithmeticError:
         raise hidden from None
-    carried = np.column_stack([unit * solve(unit * f) for f in F.T])
+    carried = np.column_stack([solve(f) for f in F.T])
     # The constant is D^-1 F F' 1; the other solutions are orthogonal to it.
     sums = F.sum(axis=0) / np.abs(F).sum()
     basis = np.linalg.qr(np.column_stack([sums, np.eye(sums.size)]))[0][:, 1 : sums.size]
