@@ -232,6 +232,8 @@ class _System:
         if self.b.size:
             effort.foresee(0.0)  # Slopes of full rows take seconds, and are in vain after the end.
         J, errors = self._slopes()
+        if not J.shape[0]:  # Null vectors hold by themselves where the factor has no columns.
+            return True
         if self.b.size:
             _foresee(J[: self.b.size], effort)
         gram = Gram(J, np.ones(J.shape[1]), errors if errors.nnz else None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataTypeError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 
@@ -28,7 +28,7 @@ def takes_graph(function: Callable[P, T]) -> Callable[P, T]:
 
     Raises
     ------
-    DataError
+    DataTypeError
         Says how a graph is made of what was given.
     UnknownKeywordError
 
@@ -39,7 +39,7 @@ def takes_graph(function: Callable[P, T]) -> Callable[P, T]:
     >>> methods.mvu(np.zeros((3, 2)))
     Traceback (most recent call last):
         ...
-    sdpdr.errors.DataError: mvu() takes a graph of neighbours; what was passed is of type \
+    sdpdr.errors.DataTypeError: mvu() takes a graph of neighbours; what was passed is of type \
 ndarray and shape (3, 2). For points X, write graphs.knn(X, n_neighbors=6); for distances D of \
 all pairs, graphs.knn(D, n_neighbors=6, metric="precomputed"); for edges of n nodes, \
 graphs.from_edges(n, edges, squared_lengths). Each is in sdpdr.graphs.
@@ -50,7 +50,7 @@ graphs.from_edges(n, edges, squared_lengths). Each is in sdpdr.graphs.
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         given = args[0] if args else kwargs.get("graph")
         if (args or "graph" in kwargs) and not isinstance(given, NeighborGraph):
-            raise DataError(
+            raise DataTypeError(
                 f"{function.__name__}() takes a graph of neighbours; what was passed is "
                 f"{_described(given)}. "
                 "For points X, write graphs.knn(X, n_neighbors=6); for distances D of all pairs, "

@@ -131,7 +131,7 @@ def test_wrong_arguments_are_refused(graph, options, error, words):
 def test_points_and_wrong_hyperparameters_are_refused():
     with pytest.raises(DataError, match="exceeds rank=1"):
         NCMVU(rank=1, n_neighbors=4).fit(X20)
-    with pytest.raises(DataTypeError, match=r"graph is of type ndarray; expected a NeighborGraph"):
+    with pytest.raises(DataTypeError, match=r"takes a graph of neighbours"):
         ncmvu(X20)
     with pytest.raises(DisconnectedGraphError):
         ncmvu(graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sdpdr import baselines, blocks, datasets, graphs, methods
-from sdpdr.errors import DataError, UnknownKeywordError
+from sdpdr.errors import DataTypeError, UnknownKeywordError
 
 TAKE_GRAPHS = [
     methods.mvu, methods.isometric, methods.mfnu, methods.ism, methods.fold, methods.loocv,
@@ -16,9 +16,9 @@ POINTS, _ = datasets.swiss_roll(12, seed=0)
 @pytest.mark.parametrize("function", TAKE_GRAPHS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("given", [POINTS, POINTS.tolist(), None], ids=["array", "list", "None"])
 def test_points_in_place_of_a_graph_lead_to_knn(function, given):
-    with pytest.raises(DataError, match=rf"{function.__name__}\(\) takes a graph.*graphs\.knn"):
+    with pytest.raises(DataTypeError, match=rf"{function.__name__}\(\) takes a graph.*graphs\.knn"):
         function(given)
-    with pytest.raises(DataError, match="takes a graph"):
+    with pytest.raises(DataTypeError, match="takes a graph"):
         function(graph=given)
 
 

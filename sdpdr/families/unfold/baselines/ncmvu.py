@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataTypeError, ShapeError, UncertifiedWarning, warn
+from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
 from sdpdr.certify import Certificate, certify
@@ -145,11 +145,6 @@ def ncmvu(
     >>> round(found.value, 2), found.converged
     (1640.4, True)
     """
-    if not isinstance(graph, NeighborGraph):
-        raise DataTypeError(
-            f"graph is of type {type(graph).__name__}; expected a NeighborGraph. For points X, "
-            "pass sdpdr.graphs.knn(X), or fit sdpdr.baselines.NCMVU() to X."
-        )
     validate.choice("isometry", isometry, RELATIONS)
     rank = validate.positive_integer("rank", rank, at_most=graph.n - 1)
     max_iter = validate.positive_integer("max_iter", max_iter)
