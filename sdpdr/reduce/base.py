@@ -36,7 +36,7 @@ class Reduced:
         Takes a solver's verdict on the reduced program to one on the original; the identity by
         default.
     narrower : Narrower or None
-        Of several steps, some of which narrow the program: what the last of these made of it.
+        Where several steps were taken, and some narrow the program: what the last of these made.
     """
 
     sdp: SDP
