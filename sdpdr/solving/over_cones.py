@@ -172,7 +172,7 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
     """
     # These import cvxpy, as whoever has a problem has done.
     from sdpdr.model.conic.flat import flat_problem
-    from sdpdr.model.conic.kept import as_rows, duals_of, shapes_of, values_of
+    from sdpdr.model.conic.kept import as_rows, duals_of, ray_of, shapes_of, values_of
 
     flat = flat_problem(problem)
     known = options_over_cones(options)
@@ -181,7 +181,8 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
     x = {name: np.asarray(value) for name, value in found.values.items()}
     values = as_rows(values_of(flat, x["x"]), shapes) if x else {}
     duals = duals_of(flat, found.duals["z"]) if found.duals else {}
-    return replace(found, values=values, shapes=shapes, duals=duals)
+    ray = ray_of(flat, found.ray)
+    return replace(found, values=values, shapes=shapes, duals=duals, ray=ray)
 
 
 def _why_not(known: Knowledge, side: str) -> str:

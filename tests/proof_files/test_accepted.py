@@ -66,9 +66,10 @@ def test_the_program_in_the_file_is_the_one_that_was_meant(make, tmp_path):
         "sopca-gaussian-4",
         "sparse-direction-40",
         "are-walk-inverse",
+        "nmf-lift-random-100",
     ],
 )
-def test_cards_that_need_fractions_or_share_rows(name, tmp_path):
+def test_cards_whose_proofs_are_not_written_by_the_first_argument(name, tmp_path):
     solution = sdpdr.library.find_card(name).solve("auto", "auto", progress=False)
     written = solution.write_proof(tmp_path / "card.proof")
     assert not written.missing

@@ -301,6 +301,25 @@ def test_what_is_proved_is_written_to_a_file(tmp_path):
     assert proved["bound"] == pytest.approx(optimum, rel=1e-6)
 
 
+def test_proofs_of_infeasible_and_unbounded_have_the_names_of_the_problem():
+    x = cp.Variable(3, name="x")
+    contradicting = [x >= 1, cp.sum(x) <= 2]
+    for objective in (cp.sum(x), cp.exp(x[0])):
+        problem = cp.Problem(cp.Minimize(objective), contradicting)
+        problem.solve(solver="CLARABEL")
+        found = sdpdr.verify(problem)
+        assert found.status is Status.INFEASIBLE
+        assert not found.ray.values
+        assert "'constraints[0]' and 'constraints[1]' together" in str(found)
+    problem = cp.Problem(cp.Minimize(x[0] + cp.exp(x[1])), [x <= 1])
+    problem.solve(solver="CLARABEL")
+    found = sdpdr.verify(problem)
+    assert found.status is Status.UNBOUNDED
+    assert not found.ray.duals
+    assert found.ray.values["x"][0] < 0.0
+    assert np.max(found.ray.values["x"][1:]) <= 1e-9
+
+
 def test_what_is_no_answer_is_refused():
     problem, _ = entropy()
     with pytest.raises(DataTypeError, match=r"cvxpy.Problem keeps its own"):

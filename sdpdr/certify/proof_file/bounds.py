@@ -5,12 +5,15 @@ Multipliers that the kernel has proved a bound by verify as they are, or scaled 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
+from sdpdr.certify.bounds.dual_form import DualForm
+from sdpdr.certify.bounds.inwards import shares, ways
 from sdpdr.certify.check_proof import (
     SMALLEST,
     NotProvedError,
@@ -19,8 +22,10 @@ from sdpdr.certify.check_proof import (
     multipliers,
     power_of_two,
 )
+from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.proof_file.program import cleaned
 from sdpdr.certify.proof_file.values import Found, value_at, with_sigma
+from sdpdr.program.sdp import SDP
 
 # Shares by which multipliers grow until their slack is definite by more than rounding. The least
 # costs nothing beside gaps of 1e-6, and each next one ten times as much.
@@ -33,8 +38,25 @@ _DENSE = 3000
 _AWAY = 1e-13
 
 
+def inwards(sdp: SDP, duals: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
+    """Multipliers whose slack is definite by more and more, on all ways inwards of the kernel.
+
+    The kernel stops at the first that it verifies; the checker allows for more rounding.
+    """
+    form = sdp.remembered(DualForm)
+    y = form.stack(duals)
+    for way in ways(form, y):
+        with suppress(UnprovedError, ArithmeticError):
+            yield from (form.duals(way.at(y, r)) for r in shares(form, y, way))
+
+
 def find_bound(
-    P: Program, y: Array, *, ray: bool = False, images: Mapping[int, int] = NONE
+    P: Program,
+    y: Array,
+    *,
+    ray: bool = False,
+    images: Mapping[int, int] = NONE,
+    scaled: bool = True,
 ) -> Found | str:
     """The bound that is proved by multipliers next to y, or why there is none.
 
@@ -47,10 +69,12 @@ def find_bound(
         Whether the multipliers are to show that no point is feasible.
     images : mapping from block to int, optional
         The first of the rows of a block that are K f, for a null vector (f, -1).
+    scaled : bool, default True
+        Whether multipliers that prove nothing as they are may grow.
     """
     signed, troubles = P.inequality & ~P.equation, list[str]()
     y = np.where(signed, np.maximum(y, 0.0), y)
-    for share in _SHARES:
+    for share in _SHARES if scaled else _SHARES[:1]:
         moved = np.r_[y[:1], (1.0 + share) * y[1:]]
         w = witness_of_multipliers(P, moved, ray=ray, images=images)
         try:

@@ -53,8 +53,8 @@ def sides_of(known: Knowledge, units: Units, *, maximize: bool) -> Sides:
             in_given = units.given_multipliers if is_dual else units.given_point
             given = {_Z if is_dual else _X: in_given(known.ray)}
         kind: Kind = "infeasible" if is_dual else "unbounded"
-        empty = dict[str, Array]()
-        ray = Ray(kind, 0.0, words, duals=given if is_dual else empty, values=empty or given)
+        duals, values = (given, {}) if is_dual else ({}, given)
+        ray = Ray(kind, 0.0, words, duals, values)
     return Sides(
         unit * known.value if VALUE in known.how else None,
         unit * known.bound if BOUND in known.how else None,

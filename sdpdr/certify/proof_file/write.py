@@ -24,7 +24,7 @@ from sdpdr.certify.check_proof import (
     need,
     take_faces,
 )
-from sdpdr.certify.proof_file.bounds import find_bound
+from sdpdr.certify.proof_file.bounds import find_bound, inwards
 from sdpdr.certify.proof_file.exact import Step
 from sdpdr.certify.proof_file.program import (
     FileProgram,
@@ -261,18 +261,24 @@ class _Writer:
             self.missing.pop(claim, None)
 
     def _bound(self, bound: float, behind: Array | None) -> None:
-        """By the multipliers of the solution, or by those behind faces."""
-        goal = self.program.report(bound)
-        given = self.program.multipliers(self._solution.duals, 1.0)
+        """By the multipliers of the solution, which may move inwards, or by those behind faces."""
+        goal, duals = self.program.report(bound), self._solution.duals
+        given = self.program.multipliers(duals, 1.0)
         if behind is not None:
             behind[0] = 1.0
         for y in (given,) if behind is None else (behind, given):
             if self._is_bound(y, goal):
-                break
+                return
+        if "bound" in self.claims or not isinstance(self.program, FileProgram):
+            return
+        for moved in inwards(self.program.sdp, duals):
+            self._is_bound(self.program.multipliers(moved, 1.0), goal, scaled=False)
+            if "bound" in self.claims:
+                return
 
-    def _is_bound(self, y: Array, goal: float) -> bool:
+    def _is_bound(self, y: Array, goal: float, *, scaled: bool = True) -> bool:
         """Claim the bound by multipliers next to y; whether it is as good as the one aimed at."""
-        found = find_bound(self._P, y, images=self.program.images)
+        found = find_bound(self._P, y, images=self.program.images, scaled=scaled)
         number = -math.inf if isinstance(found, str) else found.number
         if goal - number > _LOSS * abs(goal):
             step = step_near(self._P, y, BOUND)

@@ -8,6 +8,7 @@ constraints, too; their values are not stored, and are ``nan`` here.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import cvxpy as cp
@@ -21,6 +22,8 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.flat import FlatProblem, stacked_multipliers
 from sdpdr.model.conic.interface import OTHER_CONES, rows_of
 from sdpdr.model.conic.labels import final_identity
+from sdpdr.program.point import Value
+from sdpdr.program.ray import Ray
 
 
 class Canonicalized(Protocol):
@@ -233,6 +236,35 @@ def duals_of(flat: FlatProblem, z: Array) -> dict[str, Array]:
         for k, c in enumerate(flat.problem.constraints)
         if c.id in found
     }
+
+
+def ray_of(flat: FlatProblem, ray: Ray | None) -> Ray | None:
+    """A proof of infeasible or unbounded by the names of the problem's constraints and variables.
+
+    Parameters
+    ----------
+    flat : FlatProblem
+    ray : Ray or None
+        That of its program: multipliers called "z", or a direction called "x".
+
+    Examples
+    --------
+    >>> from sdpdr.model.conic.flat import flat_problem
+    >>> x = cp.Variable(name="x")
+    >>> flat = flat_problem(cp.Problem(cp.Minimize(x), [x >= 1, x <= 0]))
+    >>> z = Ray("infeasible", 0.0, "", duals={"z": np.ones(2)})
+    >>> list(ray_of(flat, z).duals)
+    ['constraints[0]', 'constraints[1]']
+    """
+    if ray is None:
+        return None
+    duals = duals_of(flat, np.asarray(ray.duals["z"])) if ray.duals else {}
+    values: dict[str, Value] = {}
+    if ray.values:
+        start = values_of(flat, np.zeros(flat.program.c.size))
+        ends = values_of(flat, np.asarray(ray.values["x"]))
+        values = {name: ends[name] - start[name] for name in ends}
+    return replace(ray, duals=duals, values=values)
 
 
 def constraint_of_rows(flat: FlatProblem) -> list[str]:

@@ -17,7 +17,7 @@ from sdpdr.certify.proof_file.flat import FlatFileProgram, Sides, sides_of
 from sdpdr.certify.proof_file.write import WrittenProof, write_file_of
 from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
-from sdpdr.model.conic.kept import duals_of, values_of
+from sdpdr.model.conic.kept import duals_of, ray_of, values_of
 from sdpdr.program.run import Verdict
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.flat import ask_solver
@@ -94,7 +94,8 @@ def _with_proofs(
         moved=distance(given, values) if given and VALUE in known.how else None,
         writer=partial(_write, file, sides),
     )
-    return with_knowledge(found, known, sides)
+    found = with_knowledge(found, known, sides)
+    return replace(found, ray=ray_of(flat, found.ray))
 
 
 def _write(
