@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -56,6 +56,24 @@ class Ray:
         shapes = [np.shape(x) for x in (*self.duals.values(), *self.values.values())]
         if sum(prod(shape) for shape in shapes) > LARGEST_RECORDED:
             return told
-        duals = {label: np.asarray(y).tolist() for label, y in self.duals.items()}
-        values = {name: as_dense(x).tolist() for name, x in self.values.items()}
+        duals = {label: listed(np.asarray(y)) for label, y in self.duals.items()}
+        values = {name: listed(as_dense(x)) for name, x in self.values.items()}
         return told | {"duals": duals, "values": values}
+
+
+def listed(numbers: Array) -> Any:
+    """Nested lists, row by row, ready for JSON.
+
+    JSON knows nothing of nan, in whose place it gets None, and of complex numbers, which become two
+    lists.
+
+    Examples
+    --------
+    >>> listed(np.array([[1.0, np.nan]])), listed(np.array([2.0 + 1.0j]))
+    ([[1.0, None]], {'real': [2.0], 'imaginary': [1.0]})
+    """
+    if np.iscomplexobj(numbers):
+        return {"real": listed(numbers.real), "imaginary": listed(numbers.imag)}
+    plain = np.array(numbers, dtype=object)
+    plain[np.isnan(numbers)] = None
+    return plain.tolist()

@@ -14,7 +14,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.rows import counted
 from sdpdr.program.point import Value, spectrum_of
-from sdpdr.program.ray import LARGEST_RECORDED, Ray
+from sdpdr.program.ray import LARGEST_RECORDED, Ray, listed
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Status, shown
 from sdpdr.program.summary import summary
@@ -290,19 +290,6 @@ def _recorded(duals: Mapping[str, Array]) -> dict[str, Any] | None:
     if sum(np.size(y) for y in duals.values()) > LARGEST_RECORDED:
         return None
     return {label: listed(y) for label, y in duals.items()}
-
-
-def listed(numbers: Array) -> Any:
-    """Nested lists, row by row; None for what is nan, of which JSON knows nothing.
-
-    Examples
-    --------
-    >>> listed(np.array([[1.0, np.nan]]))
-    [[1.0, None]]
-    """
-    plain = np.array(numbers, dtype=object)
-    plain[np.isnan(numbers)] = None
-    return plain.tolist()
 
 
 def _plain(value: Any) -> Any:

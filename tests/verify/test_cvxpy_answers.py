@@ -1,5 +1,6 @@
 """Answers that cvxpy problems keep: whole, in part, not at all, and as they stand."""
 
+import json
 import math
 
 import cvxpy as cp
@@ -244,6 +245,16 @@ def test_complex_values_are_proved_as_they_stand(attribute, value, words):
     assert (found.attained is None) == bool(words)
     assert words in found.attained_by
     assert found.attained is None or found.attained <= 0.5
+
+
+def test_complex_multipliers_are_recorded_as_two_lists():
+    Z = cp.Variable((2, 2), hermitian=True)
+    problem = cp.Problem(cp.Minimize(cp.real(cp.trace(Z))), [Z >> 0, cp.imag(Z[0, 1]) == 1])
+    problem.solve(solver="CLARABEL")
+    record = json.loads(json.dumps(sdpdr.verify(problem).record()))
+    parts = record["duals"]["constraints[0]"]
+    found = np.array(parts["real"]) + 1.0j * np.array(parts["imaginary"])
+    np.testing.assert_allclose(found, problem.constraints[0].dual_value, atol=1e-5)
 
 
 def test_a_vertex_that_is_exactly_feasible_does_not_move():

@@ -27,7 +27,7 @@ from sdpdr.lab.library.problem import Family, families, find_card, library
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.lab.study.schema import installed
 from sdpdr.program import SDP, Factor, Solution, Status, read_sdpa, write_sdpa
-from sdpdr.program.report import listed
+from sdpdr.program.ray import listed
 from sdpdr.program.run import shown
 from sdpdr.reduce import Composed, Scale
 from sdpdr.solvers import SolverInfo, find
