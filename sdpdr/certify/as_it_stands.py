@@ -6,6 +6,7 @@ what exponential and power cones need, of which membership is proved by a box.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from math import inf, isfinite, nextafter
@@ -19,7 +20,6 @@ from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFIN
 from sdpdr.certify.other_cones import Exponential, Power
 from sdpdr.certify.rounding import are_positive_definite
 from sdpdr.linalg.exact import range_of, whole
-from sdpdr.linalg.rounding import UNIT
 
 # Order up to which a matrix on the boundary of the cone is eliminated in fractions, in a second.
 _ORDER = 60
@@ -66,7 +66,7 @@ def misses(
     """
     m, point = program.f.size, _Point(x)
     rests = point.rests(program.E, program.f)
-    found = [Miss(row, abs(float(rest))) for row, rest in enumerate(rests) if rest]
+    found = [Miss(row, abs(_double(rest))) for row, rest in enumerate(rests) if rest]
     for kind, size, rows, _ in program.parts:
         first = int(rows[0])
         if m + first in known:
@@ -87,8 +87,8 @@ def cost(c: Array, x: Mapping[int, Fraction], offset: float = 0.0) -> float:
     """
     used = np.flatnonzero(c).tolist()
     exact = sum((Fraction(c[k].item()) * x[k] for k in used), Fraction(offset))
-    near = float(exact)
-    return near if Fraction(near) >= exact else nextafter(near, inf)
+    near = _double(exact)
+    return near if near == inf or Fraction(near) >= exact else nextafter(near, inf)
 
 
 def fractions_of(numbers: Array) -> list[Fraction]:
@@ -138,28 +138,48 @@ class _Point:
         return found
 
 
+def _double(number: Fraction) -> float:
+    """The double next to a fraction; the largest, or infinity, beyond all doubles."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -sys.float_info.max
+
+
+def _around(numbers: Sequence[Fraction]) -> tuple[Array, Array]:
+    """Doubles next to fractions, and radii: also where a double is zero and the fraction is not."""
+    near = [_double(v) for v in numbers]
+    if not np.all(np.isfinite(near)):
+        return np.array(near), np.full(len(near), inf)
+    radii = [
+        0.0 if Fraction(x) == v else nextafter(_double(abs(Fraction(x) - v)), inf)
+        for x, v in zip(near, numbers, strict=True)
+    ]
+    return np.array(near), np.array(radii)
+
+
 def _missed(kind: str, size: float, s: list[Fraction]) -> float | None:
     """By how much a point misses a cone; None where it is in it."""
     if kind == NONNEGATIVE:
-        return None if min(s) >= 0 else -float(min(s))
+        return None if min(s) >= 0 else -_double(min(s))
     if kind == SECOND_ORDER:
         if s[0] >= 0 and s[0] * s[0] >= sum(v * v for v in s[1:]):
             return None
-        head, *tail = (float(v) for v in s)
+        head, *tail = (_double(v) for v in s)
         return max(0.0, float(np.linalg.norm(tail)) - head)
     if kind == SEMIDEFINITE:
         return _missed_matrix(int(size), s)
-    near = np.array([[float(v) for v in s]])
+    near, radius = _around(s)
     cone = Exponential(1) if kind == EXPONENTIAL else Power(np.array([size]))
-    return None if cone.contains(near, 2.0 * UNIT * np.abs(near)) else 0.0
+    return None if np.all(np.isfinite(radius)) and cone.contains(near[None], radius[None]) else 0.0
 
 
 def _missed_matrix(n: int, s: list[Fraction]) -> float | None:
     """The same of matrices: by a factorization, and by elimination in fractions where it fails."""
     j, i = np.tril_indices(n)
-    S = np.empty((n, n))
-    S[i, j] = S[j, i] = [float(v) for v in s]
-    if are_positive_definite(S[None], 2.0 * UNIT * np.abs(S)[None]):
+    S, R = np.empty((n, n)), np.empty((n, n))
+    (S[i, j], R[i, j]) = (S[j, i], R[j, i]) = _around(s)
+    if np.all(np.isfinite(R)) and are_positive_definite(S[None], R[None]):
         return None
     entries = {(int(a), int(b)): v for a, b, v in zip(j, i, s, strict=True) if v}
     if n <= _ORDER and range_of(entries) is not None:

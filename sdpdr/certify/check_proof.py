@@ -82,7 +82,7 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     require(len(text) <= BYTES, "it is too large")
     line, rest = text.split(b"\n", 1)
     program, proof = (json.loads(x, object_pairs_hook=_once) for x in (line, rest))
-    is_known = (proof["format"], proof["version"]) == ("sdp-proof", 6)
+    is_known = (proof["format"], repr(proof["version"])) == ("sdp-proof", "6")
     require(is_known, "it is of another format, or of another version of it")
     is_hash = proof["program"] == hashlib.sha256(line).hexdigest()
     require(is_hash, "the hash is not that of its program")
@@ -235,6 +235,8 @@ def program_of(d: Mapping[str, Any]) -> Program:
     for k, *u in d["U"]:
         integers([k], P.K)
         P.add_null_vector(k, *_coefficients(u, n[k]))
+    count = np.array([len(vectors) for vectors in P.U], np.int64)
+    require(np.all(count <= n) and np.sum(count * n) <= PRODUCTS, "it has too many null vectors")
     return P
 
 

@@ -173,6 +173,13 @@ class Solution:
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
     writer: Callable[[Solution, str | Path], WrittenProof] | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        # Where numbers overflow, that a value is no worse than infinity says nothing.
+        for side in ("attained", "bound"):
+            number = getattr(self, side)
+            if number is not None and not np.isfinite(number):
+                object.__setattr__(self, side, None)
+
     def prove(self, seconds: float | None = None) -> Solution:
         """Continue the proofs that their budget ended.
 

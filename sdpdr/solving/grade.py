@@ -166,8 +166,10 @@ def go_on(sdp: SDP, solution: Solution, seconds: float | None) -> Solution:
 def with_proofs(sdp: SDP, solution: Solution, found: Proved, given: Point) -> Solution:
     """The solution with what is proved, and with the point that is proved to have the value."""
     values = found.values or given.values
+    solution = with_point(sdp, solution, Point(values, found.duals or given.duals))
     return replace(
-        with_point(sdp, solution, Point(values, found.duals or given.duals)),
+        solution,
+        value=between(solution.value, found.value, found.bound),
         attained=found.value,
         attained_by=found.how.get("value", ""),
         bound=found.bound,
@@ -175,6 +177,22 @@ def with_proofs(sdp: SDP, solution: Solution, found: Proved, given: Point) -> So
         ray=found.ray,
         unfinished=found.is_late,
     )
+
+
+def between(value: float, attained: float | None, bound: float | None) -> float:
+    """The objective at a point whose value is proved to lie between two numbers.
+
+    Sums of doubles lose digits where large terms cancel, and may lie beyond both.
+
+    Examples
+    --------
+    >>> between(0.0, 2e-6, 1e-6), between(1.5e-6, 2e-6, 1e-6), between(0.0, None, 1e-6)
+    (1e-06, 1.5e-06, 0.0)
+    """
+    if attained is None or bound is None or not np.isfinite(value):
+        return value
+    low, high = sorted((attained, bound))
+    return min(max(value, low), high)
 
 
 def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:

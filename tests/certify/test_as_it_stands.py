@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import sdpdr
 from sdpdr.certify.as_it_stands import cost, entries_of_factor, misses
 from sdpdr.certify.flat import (
     EXPONENTIAL,
@@ -64,3 +66,33 @@ def test_costs_are_rounded_up_and_entries_of_products_are_exact(numbers):
     assert exact <= found <= exact * (1 + Fraction(1, 2**51))
     (entry,) = entries_of_factor(np.array([numbers, numbers]), [0], [1])
     assert entry == sum(Fraction(float(v)) ** 2 for v in c)
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "point"),
+    [
+        (POWER, 0.5, [-1, 1, 0]),
+        (EXPONENTIAL, 3, [0, -1, 1]),
+        (EXPONENTIAL, 3, [0, 1, -1]),
+        (SEMIDEFINITE, 2, [1, 2, 1]),
+        (SEMIDEFINITE, 1, [-1]),
+    ],
+)
+def test_what_no_double_can_hold_is_neither_zero_nor_an_error(kind, size, point):
+    for unit in (Fraction(1, 2**1200), Fraction(1, 2**1074), Fraction(2**1100)):
+        assert rows_missed(kind, size, [v * unit for v in point])
+
+
+def test_costs_beyond_all_doubles_are_infinite():
+    assert cost(np.array([2.0]), {0: Fraction(2**1023)}) == np.inf
+    assert cost(np.array([-2.0]), {0: Fraction(2**1023)}) < -1e308
+
+
+def test_a_value_beyond_all_doubles_is_none_that_is_attained():
+    x = cp.Variable()
+    problem = cp.Problem(cp.Minimize(1e9 * x), [x >= 1])
+    for value in (1e300, 1e150):
+        x.value = value
+        for repair in (False, True):
+            found = sdpdr.verify(problem, repair=repair)
+            assert found.attained is None or np.isfinite(found.attained)

@@ -415,7 +415,6 @@ def test_powers_of_two_keep_entries_as_they_were():
     assert np.array_equal(back.matrix().data, made.matrix().data)
 
 
-@pytest.mark.xfail(strict=True, reason="the value is computed in doubles, which lose this cost")
 def test_the_value_of_a_cost_that_doubles_lose_is_the_one_that_is_proved():
     answer = sdpdr.solve(KNOWN["a cost of -2 X_01 that doubles lose"].sdp, "clarabel")
     assert answer.certified()

@@ -424,6 +424,17 @@ def test_no_claim_is_proved_by_what_proves_another(given, claims, more, tmp_path
         check(Contents(given, proof).write(tmp_path / "cheat.proof"))
 
 
+def test_more_null_vectors_than_rows_are_refused():
+    rows = [0.0, 1.0], [0, 0]
+    one = [0, [0], [1.0]]
+    assert program(*rows, orders=[1], null=[one]).K == 1
+    with pytest.raises(NoProofFileError, match="null vectors"):
+        program(*rows, orders=[1], null=[one] * 2)
+    long = [[0, [k], [1.0]] for k in range(100)]
+    with pytest.raises(NoProofFileError, match="null vectors"):
+        program(*rows, orders=[200_000], null=long)
+
+
 def test_programs_that_are_none_are_named():
     row, block, i, j, v = face["A"]
     for wrong in (
