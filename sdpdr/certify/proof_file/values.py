@@ -34,7 +34,8 @@ _ZERO = 1e-13
 _ROOMS, _SMALL = (1e-12, 1e-10, 1e-8), 1e-3
 # Rows of cones that may be larger.
 _HEADS = {SECOND_ORDER: [0], EXPONENTIAL: [2], POWER: [0, 1]}
-# Of the smallest length of a row, and down to which, singular values are looked for.
+# The first bound on singular values that is tried is this share of the smallest length of a row;
+# each next one is half as large, down to this number.
 _SHARE, _LEAST = 0.8, 1e-8
 # A value as near to the one aimed at needs no other witness.
 _NEAR = 1e-12

@@ -117,7 +117,7 @@ def _has_null_vector(named: Named, rows: Index, at: Index, i: Index, j: Index) -
     if rows.size == 1 and entries.size == i.size:
         i, j = i[entries], j[entries]
         u[i, j] = u[j, i] = np.where(i == j, sides.data, sides.data / 2.0)
-        # Of rank one.
+        # The matrix is of rank one.
         return bool(np.all(u) and np.all(u * u[0, 0] == np.outer(u[0], u[0])))
     if rows.size != order or np.any(np.diff(sides.indptr) != order):
         return False
