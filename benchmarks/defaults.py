@@ -32,7 +32,7 @@ SEEDS = (0, 1, 2)
 def measured(
     task: Task, estimator: Any, name: str, seed: int, points: int = POINTS
 ) -> tuple[float, float]:
-    """Quality of one run, and processor seconds."""
+    """Quality of one run, and CPU seconds."""
     X, y = data(name, seed, points)
     y = y if task.target is None else task.target(name, X, seed)
     began = time.process_time()

@@ -170,7 +170,7 @@ PLAIN = ("distances, no feedback", "query moved (Rocchio)")
 
 
 def measured(search: Search, queries: int) -> tuple[Array, float]:
-    """Mean precision, (rounds + 1, scopes), and processor seconds of a query."""
+    """Mean precision, (rounds + 1, scopes), and CPU seconds of a query."""
     X, digit = load_digits(return_X_y=True)
     found, start = [], time.process_time()
     for kept, asked in KFold(FOLDS, shuffle=True, random_state=0).split(X):
@@ -230,8 +230,8 @@ def winners(rows: list[tuple[str, ...]]) -> str:
         order = np.argsort(-counts, kind="stable")
         first.append(", ".join(f"{kept[k][0]} in {counts[k]}" for k in order if counts[k]))
     return (
-        f"Of {len(HEAD) - 2} columns of precision the best is that of {first[0]}; of rankings by a "
-        f"projection that of {first[1]}."
+        f"The best precision in {len(HEAD) - 2} columns: {first[0]}; among rankings by a "
+        f"projection: {first[1]}."
     )
 
 

@@ -70,7 +70,7 @@ def main() -> None:
     passed = sum(cells[2].startswith("passes") for cells in rows)
     write_table(
         "from_cvxpy",
-        ["kind", "test", "result", "status, by", "processor seconds"],
+        ["kind", "test", "result", "status, by", "CPU seconds"],
         rows,
         command="python benchmarks/from_cvxpy.py",
         notes=[f"{passed} of {len(rows)} pass, with cvxpy {cp.__version__}."],

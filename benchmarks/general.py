@@ -195,7 +195,7 @@ def program(wanted: str) -> SDP:
 
 
 def processor_seconds(who: int) -> float:
-    """Processor seconds of this process, or of the programs that it has waited for."""
+    """CPU seconds of this process, or of the programs that it has waited for."""
     used = resource.getrusage(who)
     return used.ru_utime + used.ru_stime
 

@@ -171,7 +171,7 @@ def _done(work: Work, task: Task) -> dict[str, Any]:
 
 
 class _Clock:
-    """Processor seconds of this process and all that it has started, but for its own.
+    """CPU seconds of this process and all that it has started, but for its own.
 
     To look for children takes milliseconds.
     """

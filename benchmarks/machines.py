@@ -36,7 +36,7 @@ ROOMS = (
     "sdpdr/program",
 )  # fmt: skip
 PACKAGES = ("numpy", "scipy", "cvxpy", "clarabel", "scs", "scikit-learn", "qdldl")
-# Of `constraints/lowest.txt`: some of its solvers have no wheels for later ones.
+# Some solvers of `constraints/lowest.txt` have no wheels for a later Python.
 LAST_PYTHON = {"lowest": (3, 11)}
 
 
@@ -117,7 +117,7 @@ print(json.dumps([{{name: version(name) for name in {PACKAGES}}}, ", ".join(sort
 
 
 def run_suite(name: str, python: str, variables: dict[str, str], rooms: bool, jobs: str) -> Run:
-    """Run tests in a process of their own; processor seconds include all its children."""
+    """Run tests in a process of their own; CPU seconds include all its children."""
     versions, kernels = facts(python, variables)
     wanted = variables.get("OPENBLAS_CORETYPE", kernels)
     if kernels not in (wanted, ALIKE.get(wanted)):
@@ -159,7 +159,7 @@ def keep(kind: str, run: Run) -> None:
 def write_kernels(runs: list[Run]) -> None:
     """The table of processors."""
     order = list(SETTINGS)
-    head = ("Setting", "Kernels of OpenBLAS", "Tests", "Passed", "Failed", "Processor seconds")
+    head = ("Setting", "Kernels of OpenBLAS", "Tests", "Passed", "Failed", "CPU seconds")
     rows = [
         (f"``{r.name}``", r.kernels, r.what, f"{r.passed:,}", r.failed, f"{r.seconds:,.0f}")
         for r in sorted(runs, key=lambda r: order.index(r.name))
@@ -181,7 +181,7 @@ def write_versions(runs: list[Run]) -> None:
         ("tests", *(r.what for r in runs)),
         ("passed", *(f"{r.passed:,}" for r in runs)),
         ("failed", *(r.failed for r in runs)),
-        ("processor seconds", *(f"{r.seconds:,.0f}" for r in runs)),
+        ("CPU seconds", *(f"{r.seconds:,.0f}" for r in runs)),
     ]
     write_table("versions", head, rows, command="make versions")
 

@@ -126,7 +126,7 @@ def _row(name: str, ends: list[Any], best: np.ndarray) -> list[object]:
 
 
 def seconds(sizes: list[int], n_labels: int = 100) -> None:
-    """Processor seconds of each method on two moons, and on clouds of ten dimensions."""
+    """CPU seconds of each method on two moons, and on clouds of ten dimensions."""
     rows: list[list[object]] = []
     moons = {f"{n} in the plane": make_moons(n, noise=0.1, random_state=0) for n in sizes}
     centres = {"n_features": 10, "centers": 2, "cluster_std": 4.0, "random_state": 0}
@@ -166,7 +166,7 @@ def seconds(sizes: list[int], n_labels: int = 100) -> None:
         command=f"{COMMAND} --parts seconds",
         notes=[
             "Two moons (noise 0.1) in the plane, two Gaussian clouds in ten dimensions; ten "
-            f"neighbours, {n_labels} labels. Processor seconds of one run on one core, graph "
+            f"neighbours, {n_labels} labels. CPU seconds of one run on one core, graph "
             "already made except for scikit-learn. Its LabelPropagation iterates towards the "
             "harmonic labels of the same neighbours, joined in one direction only; its "
             "LabelSpreading lets given labels change. Neither knows dissimilarity, and neither "
@@ -176,7 +176,7 @@ def seconds(sizes: list[int], n_labels: int = 100) -> None:
 
 
 def timed(run: Callable[[], Any]) -> tuple[Any, float]:
-    """A result, and processor seconds."""
+    """A result, and CPU seconds."""
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredLabelsWarning)

@@ -158,7 +158,7 @@ def race(n: int = 60) -> Json:
     model = methods.mvu(graph)
     return {
         "title": f"One unfolding of {n} points, three solvers",
-        "slider": "Processor seconds",
+        "slider": "CPU seconds",
         "tol": 1e-6,
         "versions": {k: v for k, v in installed().items() if k in ("sdpdr", "clarabel", "scs")},
         "runs": [

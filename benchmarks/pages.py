@@ -1,4 +1,4 @@
-"""Processor seconds of every lesson, of the solutions of its exercises, and of every gallery page.
+"""CPU seconds of every lesson, of the solutions of its exercises, and of every gallery page.
 
     python benchmarks/pages.py                     all, some minutes; writes both tables
     python benchmarks/pages.py lesson_07 plot_mvu  some by their first letters, printed only

@@ -471,7 +471,7 @@ def write() -> None:
 NOTES = (
     "Lines of the model, without data; the largest order of a matrix; rows; what ``sdpdr.solve`` "
     f"says within {LIMIT:.0f} seconds at a tolerance of {TOL:g}; the distance of what is proved "
-    "attainable from what is proved to bound it, relative to the value; seconds of the processor, "
+    "attainable from what is proved to bound it, relative to the value; CPU seconds, "
     "proofs included. One thread.",
     "Where there is no gap, no value is proved attainable: in ``snl``, "
     "``edm_least`` and ``phaselift`` exact data leave no interior, in the last of them one matrix "

@@ -105,7 +105,7 @@ def main() -> None:
         rows,
         command="python benchmarks/rice_nmf.py --lift",
         notes=[
-            "Relative Frobenius errors; seconds of a processor, all starts together. By Eckart and "
+            "Relative Frobenius errors; CPU seconds, all starts together. By Eckart and "
             "Young no product of rank six is closer than six singular vectors, so 20 % for them "
             "beside 5.2 % for non-negative factors of the same matrix cannot both be right; the "
             "crop that was used is not given. On these crops the two agree to eleven digits: the "

@@ -138,7 +138,7 @@ def error_table(arguments: argparse.Namespace) -> None:
 
 
 def certificate_table(arguments: argparse.Namespace) -> None:
-    """Gaps and processor seconds on all 4000 images, k = 5."""
+    """Gaps and CPU seconds on all 4000 images, k = 5."""
     X, _ = images(arguments.data, arguments.lowest, arguments.random)
     k, rows, best = 5, [], float("inf")
     runs = {
@@ -165,12 +165,12 @@ def certificate_table(arguments: argparse.Namespace) -> None:
         print(rows[-1], flush=True)
     write_table(
         "second_order_pca_bound",
-        ["", "value", "proven bound", "gap", "steps", "processor seconds"],
+        ["", "value", "proven bound", "gap", "steps", "CPU seconds"],
         rows,
         command="python benchmarks/second_order_pca.py",
         notes=[
             "4000 USPS images of 16 x 16, k = 5, on one core. The value of the relaxation is F at "
-            "the last point; of bases, what they keep of "
+            "the last point, that of bases is the share that they keep of "
             ":math:`\\sum_i |A^\\top M_i B|_{\\mathrm{tr}}`, beside the lowest bound found.",
         ],
     )
@@ -196,7 +196,7 @@ def picture_table(arguments: argparse.Namespace) -> None:
             steps = str(len(found.history) - 1)
             rows.append([name, size, str(k), *below, steps, f"{seconds:.1f}"])
             print(rows[-1], flush=True)
-    head = ["", "size", "k", "Algorithm 1", "rounded", "polished", "steps", "processor seconds"]
+    head = ["", "size", "k", "Algorithm 1", "rounded", "polished", "steps", "CPU seconds"]
     write_table(
         "second_order_pca_pictures",
         head,
@@ -228,7 +228,7 @@ def wide_table(arguments: argparse.Namespace) -> None:
             print(rows[-1], flush=True)
     write_table(
         "second_order_pca_wide",
-        ["", "columns", "gap of the relaxation", "steps", "processor seconds"],
+        ["", "columns", "gap of the relaxation", "steps", "CPU seconds"],
         rows,
         command="python benchmarks/second_order_pca.py --tables wide",
         notes=["``SOPCA().fit`` of 250 rows, on one core."],

@@ -43,7 +43,7 @@ COMMAND = "python benchmarks/spectral_regression.py"
 
 
 def processor(call: Callable[[], Any]) -> tuple[Any, float]:
-    """What a call returns, and the seconds of the processor that it took."""
+    """What a call returns, and the CPU seconds that it took."""
     begin = time.process_time()
     return call(), time.process_time() - begin
 

@@ -160,7 +160,7 @@ def clusters(wheel: Path, corpus: str, counts: list[int], draws: int) -> None:
         notes=[
             f"Corpus ``{corpus}``, tf-idf. Percent of documents in the right cluster, mean and "
             f"standard deviation of {draws} draws of categories, with at most {EACH} documents "
-            f"each; and processor seconds, k-means included. The last column is all {len(texts)} "
+            f"each; and CPU seconds, k-means included. The last column is all {len(texts)} "
             f"documents of the {len(names)} categories of {LEAST} or more, once. As in section "
             "3.5.2 of document 001: seven neighbours by the cosine, ridge 0.1, as many dimensions "
             "as categories, rows of the embedding scaled to length one, "
@@ -228,7 +228,7 @@ def labels(wheel: Path, corpora: list[str], few: int) -> None:
             f"{few} labels of each category, on the other training documents, which take part in "
             "the fit. ``SpectralRegression`` is followed by the nearest mean. scikit-learn's "
             f"discriminant analysis takes dense data: {REDUCED} dimensions of TruncatedSVD first. "
-            "Processor seconds of one run, graphs included.",
+            "CPU seconds of one run, graphs included.",
         ],
     )
 

@@ -24,7 +24,7 @@ import psutil
 from tables import write_table
 from textbook_problems import PROBLEMS, Draw
 
-# Clarabel brings threads of its own, which take more processor seconds than they save of others.
+# Clarabel brings threads of its own, which take more CPU seconds than they save of others.
 os.environ.setdefault("RAYON_NUM_THREADS", "1")
 
 import sdpdr
@@ -44,7 +44,7 @@ THEIRS: dict[str, dict[str, Any]] = {
 
 
 def _of_others() -> float:
-    """Processor seconds of the processes that this one has started, ended ones among them."""
+    """CPU seconds of the processes that this one has started, ended ones among them."""
     total = sum(os.times()[2:4])
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -54,7 +54,7 @@ def _of_others() -> float:
 
 
 def _solved(build: Callable[[], cp.Problem], **options: Any) -> tuple[float, cp.Problem]:
-    """Processor seconds of a solve, compilation included, and the problem."""
+    """CPU seconds of a solve, compilation included, and the problem."""
     problem = build()
     # To look for processes takes as long as a small solve, and is not part of one.
     others = _of_others()
@@ -201,7 +201,7 @@ def main() -> None:
         rows,
         command="python benchmarks/textbook.py",
         notes=[
-            f"Processor seconds with one thread, compilation included, medians of {TIMES} pairs "
+            f"CPU seconds with one thread, compilation included, medians of {TIMES} pairs "
             "of solves. The "
             "best is the fastest of cvxpy's solvers whose value agrees with ours to 1e-6, which "
             "is what ours is proved to, and which satisfies all constraints to 1e-6 of the largest "

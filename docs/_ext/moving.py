@@ -123,7 +123,7 @@ def race_table(data: Json) -> str:
         (run["name"], *map("{:g}".format, run["stops"][-1][:2]), _gap(run["stops"][-1][2]))
         for run in data["runs"]
     ]
-    return _table(("solver", "steps", "processor seconds", "proved gap at the end"), rows)
+    return _table(("solver", "steps", "CPU seconds", "proved gap at the end"), rows)
 
 
 KINDS = {

@@ -136,7 +136,7 @@ print(sdpdr.plan(model).explain().split("\n\n")[0])
 #
 # .. moving:: race race.json
 #
-#    The proved gap of three solvers over processor seconds, both on logarithmic scales. The factor
+#    The proved gap of three solvers over CPU seconds, both on logarithmic scales. The factor
 #    form is there first, the interior point method follows, and the third is far from a proof when
 #    its steps are used up.
 #

@@ -23,8 +23,8 @@ _ROUNDS, _FEW = 60, 200
 _JOINING, _SHARE = 2, 50
 # Relative change from one round to the next from which a feasible point deserves an effort.
 _CLOSE = 0.1
-# Of `settle`: sweeps at most, the overshoot of a step (between one and two, as in successive
-# over-relaxation), and by how much edges are drawn below their limits, so that sweeps end.
+# In `settle`: the number of sweeps at most, the overshoot of a step (between one and two, as in
+# successive over-relaxation), and the margin below the limits at which edges end.
 _SWEEPS, _RELAXATION, _MARGIN = 300, 1.5, 2e-4
 
 Values = Mapping[str, Value]
