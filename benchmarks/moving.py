@@ -49,9 +49,10 @@ RACERS = (("lowrank", "factor"), ("clarabel", "lmi"), ("scs", "lmi"))
 STOPS = (1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
-def unfolding(n: int = 250) -> Json:
+def unfolding(rows: int = 7, columns: int = 36) -> Json:
     """The data, and where the solver stands after each of its steps."""
-    X, along, graph = _roll(n, 5)
+    X, along, spacing = rolled_grid(rows, columns)
+    graph = graphs.radius(X, 1.5 * spacing)
     model = methods.mvu(graph)
     last = sdpdr.solve(model, "lowrank")
     steps = last.claimed.iterations or 0
@@ -68,7 +69,7 @@ def unfolding(n: int = 250) -> Json:
     }
     frames = [_frame(f"step {k}", s, Y, graph) for k, s in enumerate([*stopped, last], 1)]
     return {
-        "title": f"Swiss roll of {n} points, unfolded",
+        "title": f"Swiss roll of {len(X)} points, unfolded",
         "slider": "Step of the solver",
         "edges": graph.edges.tolist(),
         "colour": _shares(along),
@@ -187,6 +188,21 @@ def _seconds(model: sdpdr.Model, name: str, form: str, steps: int) -> float:
     before = time.process_time()
     plan.solver.run(reduced.sdp)
     return time.process_time() - before
+
+
+def rolled_grid(rows: int, columns: int) -> tuple[Array, Array, float]:
+    """Points of a rolled sheet at equal distances along it and across, and that distance.
+
+    Edges across such a sheet keep its width, which few random points do not.
+    """
+    t = np.linspace(1.5 * np.pi, 4.5 * np.pi, 20_001)
+    steps = np.hypot(np.diff(t * np.cos(t)), np.diff(t * np.sin(t)))
+    length = np.concatenate([[0.0], np.cumsum(steps)])
+    places = np.linspace(0.0, length[-1], columns)
+    along = np.repeat(np.interp(places, length, t), rows)
+    across = np.tile(places[:rows], columns)
+    X = np.column_stack([along * np.cos(along), across, along * np.sin(along)])
+    return X, along, float(places[1])
 
 
 def _roll(n: int, k: int, height: float = HEIGHT) -> tuple[Array, Array, NeighborGraph]:

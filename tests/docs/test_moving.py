@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -38,8 +39,25 @@ def test_values_lie_below_bounds_and_meet_them_in_the_end():
     assert bounds[0] > 1.2 * bounds[-1]
 
 
-def test_no_step_of_the_unfolding_draws_an_edge_longer_than_it_is():
-    film, graph = read("unfolding"), graph_of(250, 5, height=10.0)
+@pytest.fixture
+def rolled(monkeypatch):
+    """The points of the film, and their distance from each other in the sheet."""
+    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
+    X, _, spacing = importlib.import_module("moving").rolled_grid(7, 36)
+    return X, spacing
+
+
+def test_the_unfolding_ends_in_a_flat_sheet(rolled):
+    film, (_, spacing) = read("unfolding"), rolled
+    along, across = np.array(film["frames"][-1]["Y"]).reshape(36, 7, 2).transpose(2, 0, 1)
+    np.testing.assert_allclose(np.ptp(along, axis=1), 0.0, atol=0.1)
+    np.testing.assert_allclose(np.abs(np.diff(across, axis=1)), spacing, atol=0.1)
+    assert np.all(np.ptp(along, axis=0) > 0.99 * 35 * spacing)
+
+
+def test_no_step_of_the_unfolding_draws_an_edge_longer_than_it_is(rolled):
+    X, spacing = rolled
+    film, graph = read("unfolding"), graphs.radius(X, 1.5 * spacing)
     assert film["edges"] == graph.edges.tolist()
     lengths = SquaredEdgeLengths(graph.n, graph.edges)
     for frame in film["frames"]:
