@@ -23,6 +23,7 @@ extensions = [
     "moving",
     "backlinks",
     "citations",
+    "drawn",
     "facts",
     "lessons",
     "links",
@@ -34,8 +35,10 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinx_reredirects",
     "myst_parser",
 ]
 templates_path = ["_templates"]
@@ -63,7 +66,10 @@ html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
+    # A page lists the pages of its own group only, so that none is heavy by its sidebar.
+    "collapse_navigation": True,
+    "show_nav_level": 1,
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -72,8 +78,25 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# Without them no page is long or heavy by what it lists of others.
-html_sidebars = {"**": []}
+# The gallery and the reference list hundreds of pages on their own.
+html_sidebars = {
+    "**": ["sidebar-nav-bs"],
+    "index": [],
+    "search": [],
+    "references": [],
+    "changelog": [],
+    "api/**": [],
+    "gallery_output/**": [],
+    "_modules/**": [],
+}
+
+# Prompts and output are not copied.
+copybutton_exclude = ".linenos, .gp, .go"
+
+# Pages that have moved, by their old address.
+redirects = {
+    "howto/index": "../guide/index.html",
+}
 
 FAMILIES = ("unfold", "labels", "metric", "regress", "factor")
 sphinx_gallery_conf = {

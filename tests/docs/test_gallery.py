@@ -139,7 +139,7 @@ def test_a_page_runs_and_draws_what_has_words(page, capsys, monkeypatch):
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["backlinks", "listtable", "names", "usage"])
+@pytest.mark.parametrize("name", ["backlinks", "drawn", "listtable", "names", "usage"])
 def test_examples_of_the_extensions_are_right(monkeypatch, name):
     monkeypatch.syspath_prepend(str(EXTENSIONS))
     failures, tried = doctest.testmod(importlib.import_module(name))

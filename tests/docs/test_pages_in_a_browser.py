@@ -33,7 +33,8 @@ pytestmark = [
 HEAVIEST = 2_000_000
 ELSEWHERE = (
     "_build", "gallery", "tables", "api", "guide", "howto", "methods", "problems", "studies",
-    "gallery_output", "course", "references.rst", "concepts.rst", "changelog.md", "contributing.md",
+    "gallery_output", "course", "start", "dev", "evidence", "examples.rst", "references.rst",
+    "concepts.rst", "changelog.md", "contributing.md",
 )  # fmt: skip
 SETTLED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # The theme's button for searching says more than its name does.
