@@ -51,13 +51,15 @@ def test_the_table_of_ones_own_can_be_embedded(tmp_path, monkeypatch, capsys):
 
 def test_the_methods_of_the_command_line_are_named():
     [named] = re.findall(
-        r"`--method` takes twelve of the estimators:([^;]+);", README.read_text(encoding="utf-8")
+        r"`--method` takes twelve of the\s+estimators:([^;]+);", README.read_text(encoding="utf-8")
     )
     assert set(re.findall(r"`(\w+)`", named)) == set(METHODS)
     assert len(METHODS) == 12
 
 
-@pytest.mark.parametrize("goal", re.findall(r"`?make (\w+)", README.read_text(encoding="utf-8")))
+@pytest.mark.parametrize(
+    "goal", re.findall(r"(?m)(?:^|`)make (\w+)", README.read_text(encoding="utf-8"))
+)
 def test_the_goals_exist(goal):
     makefile = README.with_name("Makefile").read_text(encoding="utf-8")
-    assert re.search(rf"^{goal}:", makefile, re.MULTILINE) or goal == "and"
+    assert re.search(rf"^{goal}:", makefile, re.MULTILINE)
