@@ -8,7 +8,6 @@ Every other convention (a solver's triangle, a file's) is converted where it ent
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 
 import numpy as np
@@ -91,23 +90,33 @@ def _layout(n: int) -> tuple[Index, Index, Array]:
 
 
 def unscaled(scaled: Array) -> Array:
-    r"""Doubles with fewest digits whose products with :math:`\sqrt 2` round to the given ones."""
-    distinct, where = np.unique(scaled, return_inverse=True)
-    return np.array([_unscaled(x) for x in distinct.tolist()], dtype=float)[where]
+    r"""Doubles whose products with :math:`\sqrt 2` round to the given ones; nan where none does.
+
+    Where there are two, the one that people write with fifteen digits, else the rounded quotient.
+
+    Examples
+    --------
+    >>> unscaled(np.array([0.1 * SQRT2, 0.0])).tolist()
+    [0.1, 0.0]
+    """
+    near = np.asarray(scaled / SQRT2)
+    below, above = np.nextafter(near, -np.inf), np.nextafter(near, np.inf)
+    with np.errstate(all="ignore"):
+        exponent = np.floor(np.log10(np.abs(near))) - 14
+        ten, is_large = 10.0 ** np.abs(exponent), exponent > 0
+        whole = np.rint(np.where(is_large, near / ten, near * ten))
+        written = np.where(is_large, whole * ten, whole / ten)
+        is_next = (below <= written) & (written <= above)
+        around = np.stack([np.where(is_next, written, near), near, below, above])
+        is_exact = around * SQRT2 == scaled
+    found = np.take_along_axis(around, is_exact.argmax(axis=0)[None], axis=0)[0]
+    return np.where(is_exact.any(axis=0), found, np.nan)
 
 
 def near_unscaled(scaled: Array) -> Array:
     """Doubles from `unscaled`, and the rounded quotients where there are none."""
     found = unscaled(scaled)
     return np.where(np.isnan(found), scaled / SQRT2, found)
-
-
-def _unscaled(scaled: float) -> float:
-    """`unscaled` of one number; nan if there is none."""
-    near = scaled / SQRT2
-    around = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
-    exact = [a for a in around if a * SQRT2 == scaled]
-    return min(exact, key=lambda a: len(repr(a)), default=math.nan)
 
 
 @lru_cache(maxsize=64)
