@@ -22,7 +22,15 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.base.arrays import Array, Index, Matrix, scaled
+from sdpdr.base.arrays import (
+    Array,
+    Index,
+    Matrix,
+    from_triples,
+    row_of_each,
+    rows_as_they_are,
+    scaled,
+)
 from sdpdr.certify.flat import (
     EXPONENTIAL,
     NONNEGATIVE,
@@ -88,37 +96,24 @@ class Units:
         if any(part.kind in (EXPONENTIAL, POWER) for part in program.parts):
             return given
         fitted = _Fit(program).units()
-        own = fitted.program(program)
-        right, cost = np.concatenate([own.f, own.b]), own.c
-        length, price = (
-            float(near_powers(np.array([np.max(np.abs(v), initial=0.0) or 1.0]))[0])
-            for v in (right, cost)
-        )
+        right = [fitted.equations * program.f, fitted.cones * program.b]
+        length, price = _power(*right), _power(fitted.unknowns * program.c)
         units = replace(fitted, length=length, price=price)
         return units if units.are_exact(program) else given
 
     def are_exact(self, program: FlatProgram) -> bool:
         """Whether the program is the same in these units: nothing has vanished or overflowed."""
         own = self.program(program)
-        with np.errstate(all="ignore"):
-            back = replace(
-                self,
-                unknowns=1.0 / self.unknowns,
-                equations=1.0 / self.equations,
-                cones=1.0 / self.cones,
-                length=1.0 / self.length,
-                price=1.0 / self.price,
-            ).program(own)
         pairs = (
-            (back.c, program.c),
-            (back.f, program.f),
-            (back.b, program.b),
-            (np.array(back.offset), np.array(program.offset)),
+            (own.c, program.c),
+            (own.f, program.f),
+            (own.b, program.b),
+            (own.E.data, program.E.data),
+            (own.A.data, program.A.data),
+            (np.array(own.offset), np.array(program.offset)),
         )
-        sparse = ((back.E, program.E), (back.A, program.A))
-        return all(np.array_equal(one, other) for one, other in pairs) and not any(
-            (one != other).nnz for one, other in sparse
-        )
+        # Powers of two change no digits.
+        return all(np.array_equal(np.frexp(a)[0], np.frexp(b)[0]) for a, b in pairs)
 
     @classmethod
     def given(cls, program: FlatProgram) -> Units:
@@ -190,98 +185,114 @@ class _Fit:
     What is looked for is one number for each unknown, each equation, each row of a matrix, each
     inequality, and each other cone. Where the program falls into parts that share none of them,
     each part has its own length, which its right sides tell: the largest becomes one.
+
+    The exponent of an equation, a row of a cone or an unknown is the sum of a pair of numbers; a
+    last number, which is zero, stands for none.
     """
 
     def __init__(self, program: FlatProgram) -> None:
         self._program = program
         n, m = program.c.size, program.f.size
-        cones, lengths = self._rows_of_cones()
-        self._count = n + m + lengths.size
-        # How each of them changes with the length.
-        self._lengths = np.concatenate([np.ones(n), -np.ones(m), lengths])
-        self._cones = sp.csr_array(sp.hstack([sp.csr_array((program.b.size, n + m)), cones]))
-        # Rows of one matrix have one length.
-        matrices = [part.rows for part in program.parts if part.kind == SEMIDEFINITE]
-        self._matrices = [sp.csr_array(np.sum(self._cones[r], axis=0)[None]) for r in matrices]
+        cones, lengths = self._pairs_of_cones(n + m)
+        # How each number changes with the length.
+        self._lengths = np.concatenate([np.ones(n), -np.ones(m), lengths, np.zeros(1)])
+        self._none = self._lengths.size - 1
+        self._cones = np.where(cones < 0, self._none, cones)
         self._equations = self._single(n + np.arange(m))
-        self._unknowns = self._columns(self._single(np.arange(n)))
+        self._owner = self._owners()
+        is_own = self._owner >= 0
+        # Those of an entry of a matrix are tied to it.
+        pairs = self._cones[:, self._owner]
+        self._unknowns = np.where(is_own, pairs, self._single(np.arange(n)))
+        self._sign = np.where(is_own, -1.0, 1.0)
 
-    def _single(self, places: Index) -> sp.csr_array:
-        ones = np.ones(places.size)
-        return sp.csr_array((ones, (np.arange(places.size), places)), (places.size, self._count))
+    def _single(self, numbers: Index) -> Index:
+        return np.stack([numbers, np.full(numbers.size, self._none)])
 
-    def _rows_of_cones(self) -> tuple[sp.csr_array, Array]:
-        """The map from numbers of rows of matrices and of other cones to exponents of R."""
-        rows, columns, lengths, count = list[Index](), list[Index](), list[Array](), 0
-        for kind, size, part, _ in self._program.parts:
+    def _pairs_of_cones(self, count: int) -> tuple[Index, Array]:
+        """The numbers of rows of all cones, from ``count`` on, and how they change with lengths."""
+        pairs, lengths = np.full((2, self._program.b.size), -1), list[Array]()
+        for kind, size, rows, _ in self._program.parts:
             if kind == SEMIDEFINITE:
-                j, i = np.tril_indices(int(size))
-                rows += [part, part]
-                columns += [count + i, count + j]
+                pairs[:, rows] = count + np.stack(np.tril_indices(int(size)))
                 lengths.append(np.full(int(size), -0.5))
             else:
-                own = np.arange(part.size) if kind == NONNEGATIVE else np.zeros(part.size, int)
-                rows.append(part)
-                columns.append(count + own)
+                own = np.arange(rows.size) if kind == NONNEGATIVE else np.zeros(rows.size, int)
+                pairs[0, rows] = count + own
                 lengths.append(np.full(own[-1] + 1, -1.0))
             count += lengths[-1].size
-        row, column = np.concatenate(rows), np.concatenate(columns)
-        shape = (self._program.b.size, count)
-        return sp.csr_array((np.ones(row.size), (row, column)), shape), np.concatenate(lengths)
+        return pairs, np.concatenate(lengths)
 
-    def _columns(self, unknowns: sp.csr_array) -> sp.csr_array:
-        """Exponents of unknowns; those of a matrix that is a variable are tied to its cone."""
-        A, n = self._program.A, self._program.c.size
-        owner = np.full(n, -1)
+    def _owners(self) -> Index:
+        """The row that each unknown is, where a matrix is a variable; else -1."""
+        A, owner = self._program.A, np.full(self._program.c.size, -1)
+        counts = np.diff(A.indptr)
         for kind, _, rows, _ in self._program.parts:
-            if kind == SEMIDEFINITE and np.all(np.diff(A.indptr)[rows] == 1):
+            if kind == SEMIDEFINITE and np.all(counts[rows] == 1):
                 columns = A.indices[A.indptr[rows]]
                 if np.unique(columns).size == columns.size and np.all(owner[columns] < 0):
                     owner[columns] = rows
-        self._owner = owner
-        free, own = np.flatnonzero(owner < 0), np.flatnonzero(owner >= 0)
-        of_free = sp.csr_array((np.ones(free.size), (free, np.arange(free.size))), (n, free.size))
-        of_own = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), (n, own.size))
-        return sp.csr_array(of_free @ unknowns[free] - of_own @ self._cones[owner[own]])
+        return owner
 
     def units(self) -> Units:
         """Those of least squares, rounded to powers of two; length and price are one."""
-        program = self._program
-        sides, logs = list[sp.csr_array](), list[Array]()
-        for rows, M in ((self._equations, program.E), (self._cones, program.A)):
-            found = M.tocoo()
-            (row, column), size = found.coords, np.abs(found.data)
-            solid = size > _ROUNDING * largest_of_rows(M)[row]
-            row, column = row[solid], column[solid]
-            sides.append(sp.csr_array(rows[row] + self._unknowns[column]))
-            logs.append(-np.log2(size[solid]))
-        side = sp.csr_array(sp.vstack(sides))
-        theta = spl.lsmr(side, np.concatenate(logs), atol=_NEAR, btol=_NEAR, maxiter=_STEPS)[0]
-        theta = self._with_lengths(theta, side)
-        of_cones, unknowns = self._cones @ theta, _whole(self._unknowns @ theta)
-        cones = _whole(of_cones)
-        for kind, size, rows, _ in program.parts:
+        numbers, signs, sizes = self._terms()
+        kept = numbers != self._none
+        ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+        shape = (sizes.size, self._none)
+        side = rows_as_they_are(signs[kept], numbers[kept], ends, shape)
+        logs = -np.log2(sizes)
+        theta = spl.lsmr(side, logs, atol=_NEAR, btol=_NEAR, maxiter=_STEPS)[0]
+        theta = self._with_lengths(np.append(theta, 0.0), numbers)
+        of_cones = theta[self._cones].sum(axis=0)
+        unknowns = _whole(self._sign * theta[self._unknowns].sum(axis=0))
+        cones, equations = _whole(of_cones), _whole(theta[self._equations].sum(axis=0))
+        for kind, size, rows, _ in self._program.parts:
             if kind == SEMIDEFINITE:
                 cones[rows] = _congruence(int(size), of_cones[rows])
         own = np.flatnonzero(self._owner >= 0)
         unknowns[own] = -cones[self._owner[own]]
-        equations = _whole(self._equations @ theta)
         return Units(np.exp2(unknowns), np.exp2(equations), np.exp2(cones))
 
-    def _with_lengths(self, theta: Array, side: sp.csr_array) -> Array:
+    def _terms(self) -> tuple[Index, Array, Array]:
+        """The numbers whose sum each entry is to be near, four a row, their signs, and its size."""
+        numbers, signs, sizes = list[Index](), list[Array](), list[Array]()
+        for pairs, M in ((self._equations, self._program.E), (self._cones, self._program.A)):
+            row, column, size = row_of_each(M), M.indices, np.abs(M.data)
+            solid = size > _ROUNDING * largest_of_rows(M)[row]
+            row, column = row[solid], column[solid]
+            numbers.append(np.concatenate([pairs[:, row], self._unknowns[:, column]]).T)
+            one, sign = np.ones(row.size), self._sign[column]
+            signs.append(np.stack([one, one, sign, sign], axis=1))
+            sizes.append(size[solid])
+        return np.concatenate(numbers), np.concatenate(signs), np.concatenate(sizes)
+
+    def _with_lengths(self, theta: Array, numbers: Index) -> Array:
         """The same with the length of each part: least squares leave it open."""
-        tied = abs(sp.csr_array(sp.vstack([side, *self._matrices])))
-        part = sp.csgraph.connected_components(sp.csr_array(tied.T @ tied), directed=False)[1]
+        first, other = [np.repeat(numbers[:, 0], 3)], [numbers[:, 1:].ravel()]
+        for kind, _, rows, _ in self._program.parts:
+            if kind == SEMIDEFINITE:  # whose rows have one length
+                other.append(self._cones[0, rows])
+                first.append(np.full(rows.size, other[-1][0]))
+        start, end = np.concatenate(first), np.concatenate(other)
+        some = end != self._none
+        ties = from_triples(np.ones(some.sum()), start[some], end[some], (theta.size, theta.size))
+        part = sp.csgraph.connected_components(ties, directed=False)[1]
         right = np.concatenate([self._program.f, self._program.b])
-        rows = sp.csr_array(sp.vstack([self._equations, self._cones]))
-        lengths = np.full(part.max(initial=0) + 1, -np.inf)
-        some = np.flatnonzero(right)
-        first = rows.indices[rows.indptr[some]]
-        np.maximum.at(lengths, part[first], (rows @ theta)[some] + np.log2(np.abs(right[some])))
+        pairs = np.concatenate([self._equations, self._cones], axis=1)[:, right != 0.0]
+        sizes = theta[pairs].sum(axis=0) + np.log2(np.abs(right[right != 0.0]))
+        lengths = np.full(part.max() + 1, -np.inf)
+        np.maximum.at(lengths, part[pairs[0]], sizes)
         # What all share is left to the length of the program.
         shared = np.floor(np.max(lengths)) if np.any(np.isfinite(lengths)) else 0.0
         lengths = np.where(np.isfinite(lengths), lengths - shared, 0.0)
         return np.asarray(theta + lengths[part] * self._lengths)
+
+
+def _power(*numbers: Array) -> float:
+    """The power of two next to the largest of some numbers."""
+    largest = max(float(np.max(np.abs(v), initial=0.0)) for v in numbers)
+    return float(near_powers(np.array([largest or 1.0]))[0])
 
 
 def _whole(exponents: Array) -> Array:
