@@ -53,7 +53,7 @@ def verify_point(
     DataError, ShapeError, UnknownNameError
         If the point is none of the program, or has numbers that are not finite.
     """
-    given, message = _checked(sdp, given), ""
+    given, message = checked_point(sdp, given), ""
     claim, point = value_of(sdp, given), given
     if not given.duals and sdp.labels:
         point, message = _with_multipliers(sdp, given, settings)
@@ -137,8 +137,14 @@ def _with_multipliers(sdp: SDP, given: Point, settings: Settings) -> tuple[Point
     return Point(given.values, duals), _SOLVED_FOR.format(first.solver.name, first.form, what)
 
 
-def _checked(sdp: SDP, given: Point) -> Point:
-    """The point, of arrays of the right shapes and finite numbers."""
+def checked_point(sdp: SDP, given: Point) -> Point:
+    """The point, of arrays of the right shapes and finite numbers.
+
+    Raises
+    ------
+    DataError, ShapeError, UnknownNameError
+        If it is no point of the program.
+    """
     values = {
         name: _value(name, value, sdp.variable(name).extents)
         for name, value in given.values.items()

@@ -127,7 +127,7 @@ def _verified(problem: Any, answer: Any, multipliers: Any, settings: Settings) -
     if isinstance(problem, (SDP, Model)):
         sdp = problem if isinstance(problem, SDP) else problem.to_sdp()
         who = answer.solver if isinstance(answer, Solution) else UNNAMED
-        return verify_point(sdp, _point(sdp, answer, multipliers), settings, who=who)
+        return verify_point(sdp, point_of(sdp, answer, multipliers), settings, who=who)
     if answer is not None or multipliers is not None:
         raise DataTypeError(
             f"{type(problem).__name__!r} with an answer beside it was passed: an answer belongs to "
@@ -149,8 +149,8 @@ def _files(program: Path, answer: Any, multipliers: object, settings: Settings) 
     return verify_files(program, answer, settings)
 
 
-def _point(sdp: SDP, answer: Any, multipliers: Mapping[str, Any] | None) -> Point:
-    """What was given as an answer to a program in standard form."""
+def point_of(sdp: SDP, answer: Any, multipliers: Mapping[str, Any] | None) -> Point:
+    """An answer to a program in standard form, in any way that `verify` accepts, as a point."""
     values: Mapping[str, Any] = {}
     duals: Mapping[str, Any] = {}
     if isinstance(answer, (Solution, Point)):
