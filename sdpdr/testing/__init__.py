@@ -10,10 +10,14 @@ A `GroundTruth` lists false statements of a solution:
 >>> made = planted("chain", seed=3)
 >>> made.truth.contradictions(sdpdr.solve(made.sdp))
 ()
+
+`graded` is for teachers: it says how good the point and the multipliers of a student are, without
+an answer key.
 """
 
 from sdpdr.linalg import check_map
 from sdpdr.model import check_block
+from sdpdr.testing.grade import Grade, graded
 from sdpdr.testing.instances import find_hard_instance, hard_instances
 from sdpdr.testing.planted_kinds import KINDS, planted
 from sdpdr.testing.planted_program import Planted
@@ -22,12 +26,14 @@ from sdpdr.testing.truth import CHAPTERS, GroundTruth, HardInstance
 __all__ = [
     "CHAPTERS",
     "KINDS",
+    "Grade",
     "GroundTruth",
     "HardInstance",
     "Planted",
     "check_block",
     "check_map",
     "find_hard_instance",
+    "graded",
     "hard_instances",
     "planted",
 ]
