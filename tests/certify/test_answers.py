@@ -326,6 +326,7 @@ def test_who_has_no_time_is_told_how_to_go_on():
         theta(), Point({"X": theta_point(1e-3)}, theta().zero_point().duals), seconds=0.0
     )
     assert found.value is None
+    assert found.is_late
     assert "solution.prove()" in found.how["value"]
 
 

@@ -91,8 +91,7 @@ def test_costs_beyond_all_doubles_are_infinite():
 def test_a_value_beyond_all_doubles_is_none_that_is_attained():
     x = cp.Variable()
     problem = cp.Problem(cp.Minimize(1e9 * x), [x >= 1])
-    for value in (1e300, 1e150):
-        x.value = value
-        for repair in (False, True):
-            found = sdpdr.verify(problem, repair=repair)
-            assert found.attained is None or np.isfinite(found.attained)
+    x.value = 1e300
+    for repair in (False, True):
+        found = sdpdr.verify(problem, repair=repair)
+        assert found.attained is None

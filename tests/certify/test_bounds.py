@@ -509,6 +509,16 @@ def test_slack_that_may_be_negative_within_the_radius_proves_nothing():
             form.bound(np.array([y]), radius)
 
 
+def test_slack_that_vanishes_by_rounding_alone_is_not_zero():
+    """What is computed of -(0.1 * 3) + 0.1 y at y = 3 is zero, and the exact number is below it."""
+    cost = {"X": InnerProduct([[-(0.1 * 3.0)]])}
+    rows = (Rows("row", "==", {"X": InnerProduct([[0.1]])}, np.ones(1)),)
+    form = DualForm(SDP((PsdVariable("X", 1),), cost, rows))
+    assert not np.any(form.matrix_slack("X", np.full(1, 3.0))[0])
+    with pytest.raises(UnprovedError, match="not positive semidefinite"):
+        form.bound(np.full(1, 3.0))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_multipliers_at_their_limits_leave_no_negative_slack(seed):
     rng = np.random.default_rng(seed)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 from itertools import count
 
 import cvxpy as cp
@@ -30,8 +32,9 @@ DATA = np.random.default_rng(0).normal(size=(12, 3))
 
 
 def entropy():
-    x = cp.Variable(5)
-    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1]), math.log(5.0)
+    x = cp.Variable(4)
+    rows = [x[0] + x[1] == 0.5, x[2] + x[3] == 0.5]
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows), math.log(4.0)
 
 
 def log_det():
@@ -440,6 +443,18 @@ def test_a_point_alone_is_held_against_the_program_and_nothing_else_is_looked_fo
     assert known.value == pytest.approx(3.0, rel=1e-12)
     outside = Answer(np.zeros(2), -np.ones(1), nothing, True)
     assert prove(program, outside, solve=None).how == {}
+
+
+def test_a_constant_in_the_objective_is_added_without_rounding_in_favour():
+    """At the point and the multipliers as they are given both sides are one, and the constant."""
+    above_one = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), -np.ones(1))
+    program = build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [above_one])
+    answer = Answer(np.ones(1), np.zeros(1), np.ones(1), True)
+    for constant in np.random.default_rng(0).normal(size=20) * 10.0 ** np.arange(-10, 10):
+        known = prove(replace(program, offset=constant), answer, solve=None)
+        exact = 1 + Fraction(constant)
+        assert Fraction(known.bound) <= exact <= Fraction(known.value)
+        assert known.value - known.bound <= 1e-14 * (1.0 + abs(constant))
 
 
 def test_a_bound_is_read_off_costs_that_lie_in_the_dual_cone():
