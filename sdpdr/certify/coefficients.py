@@ -19,7 +19,6 @@ from sdpdr.linalg.maps.forms import BilinearForms
 from sdpdr.linalg.maps.given import SvecMap, VectorMap
 from sdpdr.linalg.maps.linear import LinearMap
 from sdpdr.linalg.maps.products import InnerProduct, Products
-from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import UNIT, two_product
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
 from sdpdr.linalg.svec import unscaled as exactly_unscaled
@@ -72,9 +71,7 @@ def _of_forms(forms: BilinearForms) -> Rounded:
 
 def _of_matrices(linear_map: LinearMap) -> Rounded:
     if isinstance(linear_map, InnerProduct):
-        matrix = linear_map.adjoint(np.ones(1))
-        if not isinstance(matrix, Outer):
-            return _of_matrix(matrix), None
+        return _of_matrix(linear_map.coefficients), None
     kept = isinstance(linear_map, SvecMap) and linear_map.keeps_entries
     if isinstance(linear_map, SvecMap) and kept:
         found = sp.csr_array(linear_map.natural(), copy=True)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array
 from sdpdr.certify.rounding import TINY, longest_row
 from sdpdr.linalg import (
     BilinearForms,
@@ -35,7 +35,6 @@ from sdpdr.linalg import (
 )
 from sdpdr.linalg.magnitudes import OPERATIONS, of_sizes
 from sdpdr.linalg.maps.combine import by_rows
-from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import gamma, near_powers
 from sdpdr.linalg.svec import slopes
 from sdpdr.program.rows import Rows
@@ -104,16 +103,8 @@ def terms_of(linear_map: LinearMap, rank: int) -> int:
 def size_of(linear_map: LinearMap, norms: Array) -> Array:
     """For every row the sum of ``|A_ij| n_i n_j``."""
     if isinstance(linear_map, InnerProduct):
-        return np.array([_inner_size(linear_map.coefficients, norms)])
+        return np.array([norms @ (abs(linear_map.coefficients) @ norms)])
     return np.asarray(of_sizes(linear_map).apply_factor(norms[:, None]))
-
-
-def _inner_size(coefficients: Matrix, norms: Array) -> float:
-    """The size of an inner product, whose matrix may be too large to be written down."""
-    if isinstance(coefficients, Outer):
-        sizes = np.square(np.abs(coefficients.columns).T @ norms) @ np.abs(coefficients.weights)
-        return float(sizes) + float(norms @ (abs(coefficients.sparse) @ norms))
-    return float(norms @ (abs(coefficients) @ norms))
 
 
 def error_of(linear_map: LinearMap, near: Near) -> Array:

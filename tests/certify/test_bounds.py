@@ -36,6 +36,7 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
 
 from ..reduce.programs import optimal_program
+from ..truth.exact import fractions
 
 LENGTHS = [1, 2, 4, 3, 1, 3, 2]
 
@@ -332,34 +333,32 @@ def test_slack_that_nothing_makes_positive_is_named():
 # -- what is kept apart ----------------------------------------------------------------------------
 
 
-@pytest.mark.daily(1)
-@pytest.mark.parametrize("n", [30, 450])
-def test_a_reward_of_rank_one_is_outweighed_without_being_multiplied_out(n, monkeypatch):
+@pytest.mark.nightly
+def test_a_reward_of_rank_one_is_outweighed_without_being_multiplied_out(monkeypatch):
     # max (1^T x)^2 over signs is n^2: its multipliers are n on the diagonal.
-    ones = np.ones((n, 1))
-    reward = Outer(sp.csr_array((n, n)), ones, -np.ones(1))
+    n, reward = 450, -1.0 * QuadraticForms(np.ones((1, 450)))
     diagonal = Rows("diagonal", "==", {"X": Diagonal(n)}, np.ones(n))
-    sdp = SDP((PsdVariable("X", n),), {"X": InnerProduct(reward)}, (diagonal,), maximize=True)
-    if n > 400:
-        monkeypatch.setattr(Outer, "toarray", lambda self: pytest.fail("multiplied out"))
+    sdp = SDP((PsdVariable("X", n),), {"X": reward}, (diagonal,), maximize=True)
+    monkeypatch.setattr(Outer, "toarray", lambda self: pytest.fail("multiplied out"))
     for factor in (1.0, 0.6, 2.0):
         bound = certify(sdp, {"diagonal": np.full(n, factor * n)}).bound
         assert n**2 <= bound <= n**2 * (1 + 1e-9)
 
 
-@pytest.mark.daily(1)
-@pytest.mark.parametrize("n", [30, 450])
-def test_a_cost_of_rank_one_lifts_what_it_covers(n):
+def test_a_cost_of_rank_one_lifts_what_it_covers(monkeypatch):
     # The Laplacian of a cycle has the mean for null vector, which the cost lifts by n.
-    i = np.arange(n)
-    laplacian = SquaredEdgeLengths(n, np.column_stack([i, (i + 1) % n])).adjoint(np.ones(n))
-    cost = Outer(sp.csr_array(laplacian), np.ones((n, 1)), np.ones(1))
+    n, i = 30, np.arange(30)
+    monkeypatch.setattr("sdpdr.linalg.maps.forms._LARGE", 0)
+    ring = SquaredEdgeLengths(n, np.column_stack([i, (i + 1) % n]))
+    laplacian = InnerProduct(ring.adjoint(np.ones(n)))
     trace = Rows("trace", "==", {"X": Trace(n)}, np.ones(1))
-    sdp = SDP((PsdVariable("X", n),), {"X": InnerProduct(cost)}, (trace,))
+    cost = laplacian + QuadraticForms(np.ones((1, n)))
+    sdp = SDP((PsdVariable("X", n),), {"X": cost}, (trace,))
+    assert isinstance(sdp.cost("X"), Outer)
     second = 4.0 * np.sin(np.pi / n) ** 2
     bound = certify(sdp, {"trace": np.array([-second])}).bound
     assert second * (1.0 - 1e-6) <= bound <= second * (1.0 + 1e-14 * n**2)
-    alone = replace(sdp, objective={"X": InnerProduct(sp.csr_array(laplacian))})
+    alone = replace(sdp, objective={"X": laplacian})
     assert certify(alone, {"trace": np.array([-second])}).bound <= 0.0
 
 
@@ -587,3 +586,42 @@ def test_slack_and_value_enclose_what_fractions_say():
                     )
                     assert abs(entry - Fraction(slack[i, j])) <= Fraction(around[i, j])
     assert form.value(y) == pytest.approx(sdp.dual_value({"rows": y}), rel=1e-12)
+
+
+@pytest.mark.parametrize("rows", ["squares", "lengths", "products"])
+@pytest.mark.parametrize("weights", [None, [[0.3]], [[0.3, 0.2]]])
+def test_slack_of_a_cost_that_is_never_multiplied_out_encloses_the_exact_one(
+    rows, weights, monkeypatch
+):
+    """A cost of quadratic forms beside rows that leave it apart, and those that fill the matrix."""
+    monkeypatch.setattr("sdpdr.linalg.maps.forms._LARGE", 0)
+    monkeypatch.setattr("sdpdr.linalg.maps.forms._FEW", 1.0)
+    rng = np.random.default_rng(4)
+    f, g = rng.standard_normal((1, 4)), rng.standard_normal((2, 4))
+    at = {
+        "squares": (QuadraticForms(g), [np.outer(v, v) for v in fractions(g)]),
+        "lengths": (
+            SquaredEdgeLengths(4, [[0, 1], [1, 3]]),
+            [np.outer(v, v) for v in fractions(np.array([[1, -1, 0, 0], [0, 1, 0, -1.0]]))],
+        ),
+        "products": (InnerProduct(np.ones((4, 4))), [fractions(np.ones((4, 4)))]),
+    }
+    linear_map, matrices = at[rows]
+    share = [[1.0]] if weights is None else weights
+    forms = QuadraticForms(np.vstack([f] * len(share[0])))
+    cost = forms if weights is None else np.array(weights) @ forms
+    objective = sum(map(Fraction, share[0])) * np.outer(fractions(f[0]), fractions(f[0]))
+    b = np.ones(linear_map.m)
+    sdp = SDP((PsdVariable("X", 4),), {"X": cost}, (Rows("rows", "==", {"X": linear_map}, b),))
+    assert isinstance(sdp.cost("X"), Outer)
+    y = rng.standard_normal(linear_map.m)
+    slack, around = DualForm(sdp).matrix_slack("X", y)
+    assert isinstance(slack, Outer) == (rows != "products")
+    exact = objective + sum(Fraction(v) * A for v, A in zip(y, matrices, strict=True))
+    if isinstance(slack, Outer):
+        F, c = fractions(slack.columns), fractions(slack.weights)
+        found = fractions(slack.sparse) + (F * c) @ F.T
+    else:
+        found = fractions(slack)
+    assert np.all(abs(found - exact) <= fractions(around))
+    assert np.all(fractions(around) <= Fraction(1e-13))

@@ -18,7 +18,7 @@ from sdpdr.base.arrays import Array, Matrix, largest
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.rounding import UP, residual
 from sdpdr.certify.slack import Scalars
-from sdpdr.linalg import Combined, InnerProduct, LinearMap, QuadraticForms, VectorMap
+from sdpdr.linalg import Combined, LinearMap, QuadraticForms, VectorMap
 from sdpdr.linalg.magnitudes import OPERATIONS, adjoint_magnitude, adjoint_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import exact_sum, gamma, two_product
@@ -231,7 +231,7 @@ def _stays_exact(linear_map: LinearMap | VectorMap) -> bool:
     if isinstance(linear_map, Combined):
         alone = np.unique(linear_map.weights.indices).size == linear_map.weights.nnz
         return alone and isinstance(linear_map.inner, QuadraticForms)
-    return isinstance(linear_map, (InnerProduct, QuadraticForms))
+    return isinstance(linear_map, QuadraticForms)
 
 
 def has_entries(matrix: Matrix) -> bool:

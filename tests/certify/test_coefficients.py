@@ -1,0 +1,68 @@
+"""Coefficients of the kernel are those of matrices in fractions, within their radii."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr.certify.coefficients import coefficients, coefficients_of_triangle
+from sdpdr.linalg import InnerProduct, Stacked, SvecMap, VectorMap, svec
+from sdpdr.linalg.outer import Outer
+
+from ..truth.exact import fractions
+from .test_shrink import LEFT, MAPS, ORDER, SYMMETRIC
+
+COLUMN, ROW = np.tril_indices(ORDER)
+OUTER = Outer(sp.csr_array(SYMMETRIC), LEFT[:2].T, np.array([2.0, -1.0]))
+# Maps of maps, whose coefficients are sums and products of rounded ones.
+COMBINED = {
+    "sums of forms": (
+        LEFT[:, :3] @ MAPS["bilinear forms"][0],
+        np.tensordot(fractions(LEFT[:, :3]), MAPS["bilinear forms"][1], axes=1),
+    ),
+    "forms beside others": (
+        Stacked([MAPS["bilinear forms"][0], MAPS["a trace"][0]]),
+        np.concatenate([MAPS["bilinear forms"][1], MAPS["a trace"][1]]),
+    ),
+    "an outer product": (
+        InnerProduct(OUTER),
+        (
+            fractions(SYMMETRIC)
+            + sum(
+                w * np.outer(fractions(f), fractions(f))
+                for w, f in zip((2, -1), LEFT[:2], strict=True)
+            )
+        )[None],
+    ),
+}
+
+
+def within(found, radii, exact):
+    """Whether numbers are within the radii of exact ones, and these are no more than rounding."""
+    radii = np.zeros(found.shape) if radii is None else radii.toarray()
+    close = abs(fractions(found) - exact) <= fractions(radii)
+    return np.all(close) and np.all(radii <= 1e-13)
+
+
+@pytest.mark.parametrize("name", [*MAPS, *COMBINED])
+def test_coefficients_of_maps_are_those_of_their_matrices(name):
+    """Entries off the diagonal of a matrix are met twice."""
+    linear_map, matrices = {**MAPS, **COMBINED}[name]
+    twice = np.where(ROW == COLUMN, 1, 2)
+    exact = np.array([A[ROW, COLUMN] * twice for A in np.asarray(matrices)])
+    found, radii = coefficients(linear_map)
+    assert within(found, radii, exact)
+
+
+def test_coefficients_of_matrix_inequalities_are_those_of_their_entries():
+    """Those of a vector, and of a matrix, whose entries off the diagonal are met twice."""
+    M = np.array([[3.0, 0.1], [0.1, -1.0]])
+    found, radii = coefficients_of_triangle(VectorMap(svec(M)[:, None]))
+    assert within(found, radii, fractions(np.array([[3.0], [0.1], [-1.0]])))
+    # X in the upper left corner, X_01 beside it, and 0.3 X_01 at the end.
+    root = np.sqrt(2.0)
+    rows = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.15 * root, 0.0]])
+    found, radii = coefficients_of_triangle(SvecMap(2, sp.csr_array(rows)))
+    exact = fractions(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.3, 0.0]]))
+    assert within(found, radii, exact)
