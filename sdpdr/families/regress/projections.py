@@ -2,208 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.errors import (
-    DataError,
-    DuplicatePointsWarning,
-    ShapeError,
-    UnlikeColumnsWarning,
-)
-from sdpdr.base.estimators import Transformer, as_precise, checked
+from sdpdr.base.arrays import Matrix
 from sdpdr.base.labels import (
     UNKNOWN,
     as_vector,
     distinct,
     require_classes,
-    require_known,
     unknown,
     warn_of_many,
-    warn_of_mark,
     warn_of_signs,
 )
-from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
-from sdpdr.families.regress.embedding import graph_embedding, linear_embedding, untied
-from sdpdr.families.regress.pencils import (
-    METRICS,
-    Pencil,
-    class_pencil,
-    contrast_pencil,
-    geodesic_pencil,
-    laplacian_pencil,
-    reconstruction_pencil,
-    semisupervised_pencil,
-    within_classes,
-)
-from sdpdr.families.regress.ridge import (
-    ALPHA,
-    LinearMapping,
-    choose_ridge,
-    is_quick,
-    require_ridge,
-    ridge,
-)
-from sdpdr.graphs import knn
-from sdpdr.linalg.spectral import fix_signs, gram_spectrum
-
-WEIGHTS = ("binary", "heat", "cosine")
-CONNECT = ("none", "mst", "bridges")
-LABELLED = ("given", "classes", "semisupervised", "contrast")
-# Kinds of pencils that use classes if there are any, and have no meaning for unknown labels.
-OF_CLASSES = ("classes", "contrast", "laplacian", "reconstruction")
-
-
-class OfGraphs(Transformer):
-    """The base of `GraphProjection` and `sdpdr.SpectralRegression`: pencils, and regression."""
-
-    n_components: int | None = None
-    alpha: float | str = "auto"
-    penalty: Any = None
-    cardinality: int | None = None
-    n_neighbors: int = 5
-    metric: str = "euclidean"
-    weights: str = "binary"
-    connect: str = "none"
-    smoothing: float = 0.1
-    # The kernel map that is enlarged, with kernel values of new samples, during a `partial_fit`.
-    _grown: Any = None
-
-    def _check_options(self) -> None:
-        validate.choice("connect", self.connect, CONNECT)
-        validate.choice("metric", self.metric, METRICS)
-        validate.choice("weights", self.weights, WEIGHTS)
-        require_ridge(self.alpha)
-
-    def _pencil(self, kind: str, X: Any, y: Any) -> Pencil:
-        """The pencil of a kind; neighbours are searched within classes if y is given."""
-        if kind not in ("laplacian", "semisupervised", "contrast") and self.weights != "binary":
-            raise DataError(
-                f"weights={self.weights!r}: the responses {kind!r} are not made of weights of "
-                "edges. Leave it out."
-            )
-        if kind == "classes":
-            return class_pencil(y)
-        smoothing = validate.real("smoothing", self.smoothing)
-        make: Any = {
-            "laplacian": partial(laplacian_pencil, weights=self.weights),
-            "reconstruction": reconstruction_pencil,
-            "geodesic": geodesic_pencil,
-            "contrast": partial(contrast_pencil, y=y, share=smoothing, weights=self.weights),
-            "semisupervised": partial(
-                semisupervised_pencil, y=y, alpha=smoothing, weights=self.weights
-            ),
-        }[kind]
-        with warnings.catch_warnings():
-            # The estimator has warned about the columns of the data as they were passed.
-            warnings.simplefilter("ignore", UnlikeColumnsWarning)
-            # Pencils have a row for each sample, whether or not samples share a node.
-            warnings.simplefilter("ignore", DuplicatePointsWarning)
-            if kind in ("laplacian", "reconstruction") and y is not None:
-                return within_classes(make, X, y, self.n_neighbors, self.metric)
-            search = partial(knn, X, metric=self.metric, connect=self.connect)
-            return make(validate.all_if_few(self.n_neighbors, search)[0])
-
-    def _target(self, y: Any, n: int, instead: str, columns: bool = False) -> Any:
-        """The target of n samples, if any; a single column as a vector unless ``columns``."""
-        if y is None:
-            return None
-        y = np.asarray(y)
-        if y.shape[:1] != (n,):
-            raise ShapeError(
-                f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
-                f"has shape {y.shape}."
-            )
-        require_known(y, instead)
-        return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 and not columns else y
-
-    def _dimension(self, pencil: Pencil, y: np.ndarray | None, columns: int) -> int:
-        """The number of directions, by default one less than there are classes."""
-        default, why = default_dimension(y, pencil), f"since X has {self.n_features_in_} columns"
-        most = columns
-        if pencil.factor is not None:
-            most, why = min(default, columns), f"{why} and classes have one response less"
-        d = min(default, columns) if self.n_components is None else self.n_components
-        return validate.positive_integer("n_components", d, at_most=most, why=why)
-
-    def _regress(self, X: Any, y: Any, pencil: Pencil, columns: int) -> tuple[Any, Array]:
-        """The map fitted to the responses of a pencil, and these; sets ``eigenvalues_``."""
-        d = self._dimension(pencil, y, columns)
-        labelled = pencil.factor is not None
-        Y, values = graph_embedding(pencil, default_dimension(y, pencil) if labelled else d)
-        mapping, fitted = self._fit_map(X, Y, pencil.totals)
-        if labelled:
-            values, turn = by_separation(pencil, Y, fitted)
-            mapping, Y = mapping.turned(turn[:, :d]), Y @ turn[:, :d]
-        self.eigenvalues_ = values[:d]
-        return mapping, Y
-
-    def _fit_map(self, X: Any, Y: Array, totals: Array | None) -> tuple[Any, Array]:
-        """The linear map fitted to responses, and its values; sets ``alpha_``.
-
-        ``totals`` are weights of the mean that is subtracted, equal ones by default.
-        """
-        alpha = self.alpha
-        free = self.penalty is None and self.cardinality is None
-        if alpha == "loo" or (alpha == "auto" and free and is_quick(X)):
-            choice = choose_ridge(X, Y)
-            self.alpha_ = choice.alpha
-            if totals is None or np.all(totals == 1.0):
-                return choice.mapping, choice.mapping(X)
-        else:
-            self.alpha_ = ALPHA if isinstance(alpha, str) else float(alpha)
-        mapping = ridge(X, Y, self.alpha_, penalty=self.penalty, weights=totals)
-        return mapping, mapping(X)
-
-
-def require_labels(kind: str, y: Any) -> None:
-    """Refuse a kind that needs labels without them."""
-    if y is None and kind in LABELLED:
-        raise DataError(
-            f"{kind!r} responses requires y to be passed, but the target y is None. Pass a label "
-            "for each sample, or choose responses that need none."
-        )
-
-
-def default_dimension(y: np.ndarray | None, pencil: Pencil) -> int:
-    """One less than there are classes, and two at least if the pencil has more solutions."""
-    if pencil.factor is not None:
-        return int(pencil.factor.shape[1]) - 1
-    return 2 if y is None else max(np.unique(y).size - 1, 2)
-
-
-def by_separation(pencil: Pencil, Y: Array, fitted: Array) -> tuple[Array, Array]:
-    r"""Shares of the spread between classes, and the rotation of responses to that order.
-
-    With responses Y and fitted values F, each direction q has the largest spread between classes
-    relative to its total spread and ridge, :math:`q^T Y^T F q`, of what those before it leave.
-    """
-    centre = pencil.totals @ fitted / pencil.totals.sum()
-    means = pencil.factor.T @ (fitted - centre)
-    total = (Y - Y.mean(axis=0)).T @ fitted
-    spread, basis = gram_spectrum(total)
-    wide = spread > NEGLIGIBLE * spread[0]
-    white = basis[:, wide] / np.sqrt(spread[wide])
-    shares, turn = gram_spectrum((means @ white).T @ means @ white)
-    ordered = np.hstack([untied(shares, white @ turn), basis[:, ~wide]])
-    turn = np.linalg.qr(ordered)[0]
-    # Signs are those of the turned responses, which no basis of Y decides.
-    turned = Y @ turn
-    turn = turn * np.sign(np.sum(turned * fix_signs(turned), axis=0))
-    return np.append(shares, np.zeros(int(np.sum(~wide)))), turn
+from sdpdr.families.limits import ROUNDING
+from sdpdr.families.regress.embedding import graph_embedding, linear_embedding
+from sdpdr.families.regress.learner import PencilLearner, alpha_is_chosen, default_dimension
+from sdpdr.families.regress.pencils import Pencil, class_pencil
+from sdpdr.families.regress.ridge import ALPHA, LinearMapping, choose_ridge, is_quick
 
 
 @dataclass(eq=False, repr=False)
-class GraphProjection(OfGraphs):
+class GraphProjection(PencilLearner):
     r"""Base of linear maps that solve a graph's pencil as well as linear functions can.
 
     .. math:: X^T W X a = \lambda\, (X^T D X + \gamma I)\, a
@@ -267,60 +92,34 @@ class GraphProjection(OfGraphs):
     way: str = "regression"
     orthonormal: bool = False
 
-    kind: ClassVar[str]
-
-    def fit(self, X: Any, y: Any = None) -> GraphProjection:
-        """Learn the map.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (n, m)
-            Sparse data stay sparse: their mean is subtracted in products.
-        y : array_like of shape (n,), optional
-            Labels. `LPP` and `NPE` then search neighbours within the classes.
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(X, y)
-
-    def _learn(self, X: Any, y: Any) -> GraphProjection:
+    def _check_options(self) -> None:
         validate.choice("way", self.way, ("regression", "direct"))
-        self._check_options()
-        near = self.kind != "classes" and self.metric == "euclidean"
-        found = checked(self, X, by_distance=near, accept_sparse="csr", ensure_min_samples=3)
-        X, y = validate.varying(found), None if y is None else as_vector(y)
-        y = self._target(y, X.shape[0], self._instead)
-        require_labels(self.kind, y)
-        if y is not None and self.kind != "geodesic":
-            require_classes(y)
-        if y is not None and self.kind in OF_CLASSES:
-            warn_of_mark(y, type(self).__name__)
-        pencil = self._pencil(self.kind, X, y)
-        if self.way == "direct":
-            mapping = self._solve_directly(X, y, pencil)
-        else:
-            mapping, _ = self._regress(X, y, pencil, X.shape[1])
-        self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
-        if self.orthonormal:
-            self._orthonormalize(X)
-        self.n_components_ = len(self.components_)
-        return self
+        super()._check_options()
 
     @property
     def _instead(self) -> str:
-        """Advice for unknown labels."""
-        if self.kind == "semisupervised":
+        if self.responses == "semisupervised":
             return "mark unknown labels by -1, None, nan or a blank"
         return "drop those samples, or use sdpdr.SDA, which learns from them too"
 
-    def _solve_directly(self, X: Matrix, y: np.ndarray | None, pencil: Pencil) -> LinearMapping:
-        if not isinstance(self.alpha, str):
-            self.alpha_ = float(self.alpha)
-        elif y is None or self.kind == "semisupervised" or not (self.alpha == "loo" or is_quick(X)):
-            self.alpha_ = ALPHA
+    def _target(self, y: Any, n: int) -> Any:
+        return super()._target(None if y is None else as_vector(y), n)
+
+    def _learn(self, X: Any, y: Any, kind: str) -> None:
+        pencil = self._pencil(kind, X, y)
+        if self.way == "direct":
+            self.mapping_ = self._solve_directly(X, y, pencil)
         else:
+            self.mapping_, _ = self._regress(X, y, pencil)
+        if self.orthonormal:
+            self._orthonormalize(X)
+        self.components_, self.intercept_ = self.mapping_.coef.T, self.mapping_.intercept
+        self.n_components_ = len(self.components_)
+
+    def _solve_directly(self, X: Matrix, y: np.ndarray | None, pencil: Pencil) -> LinearMapping:
+        self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
+        is_chosen = alpha_is_chosen(self.alpha, is_quick(X))
+        if is_chosen and y is not None and self.responses != "semisupervised":
             classes = class_pencil(y)
             responses = graph_embedding(classes, default_dimension(y, classes)).vectors
             self.alpha_ = float(pencil.totals.mean()) * choose_ridge(X, responses).alpha
@@ -332,32 +131,16 @@ class GraphProjection(OfGraphs):
         return found
 
     def _orthonormalize(self, X: Matrix) -> None:
-        """Orthonormal rows with the same spans, up to the first that depends on those before."""
-        basis, R = np.linalg.qr(self.components_.T)
+        """Orthonormal columns with the same spans, up to the first that depends on those before."""
+        basis, R = np.linalg.qr(self.mapping_.coef)
         free = np.abs(np.diag(R)) > ROUNDING * np.linalg.norm(R, axis=0)
         most = int(np.argmin(np.append(free, False)))
         if self.n_components is not None:
             why = "since no more of the directions found are independent"
             validate.positive_integer("n_components", self.n_components, at_most=most, why=why)
-        self.components_ = (basis * np.sign(np.diag(R))).T[:most]
+        coef = (basis * np.sign(np.diag(R)))[:, :most]
         self.eigenvalues_ = self.eigenvalues_[:most]
-        self.intercept_ = -self.components_ @ np.ravel(X.mean(axis=0))
-
-    def transform(self, X: Any) -> Array:
-        """Coordinates of points, shape (q, n_components)."""
-        check_is_fitted(self, "components_")
-        points = checked(self, X, accept_sparse="csr", reset=False)
-        return as_precise(points @ self.components_.T + self.intercept_, X)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = self.kind in LABELLED
-        return tags
+        self.mapping_ = LinearMapping(coef, -np.ravel(X.mean(axis=0)) @ coef)
 
 
 @dataclass(eq=False, repr=False)
@@ -390,7 +173,7 @@ class LPP(GraphProjection):
     weights: str = "binary"
     connect: str = "none"
 
-    kind: ClassVar[str] = "laplacian"
+    responses = "laplacian"
 
 
 @dataclass(eq=False, repr=False)
@@ -420,7 +203,7 @@ class NPE(GraphProjection):
     metric: str = "euclidean"
     connect: str = "none"
 
-    kind: ClassVar[str] = "reconstruction"
+    responses = "reconstruction"
 
 
 @dataclass(eq=False, repr=False)
@@ -457,7 +240,7 @@ class IsoProjection(GraphProjection):
     connect: str = "bridges"
     orthonormal: bool = True
 
-    kind: ClassVar[str] = "geodesic"
+    responses = "geodesic"
 
 
 @dataclass(eq=False, repr=False)
@@ -497,7 +280,7 @@ class LSDA(GraphProjection):
     smoothing: float = 0.1
     way: str = "direct"
 
-    kind: ClassVar[str] = "contrast"
+    responses = "contrast"
 
 
 # -- discriminants ---------------------------------------------------------------------------------
@@ -524,12 +307,12 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
             y = as_vector(y)
             require_classes(y)
             warn_of_many(y)
-        if y is not None and self.kind == "semisupervised":
+        if y is not None and self.responses == "semisupervised":
             warn_of_signs(y)
             known, codes = ~unknown(y), np.full(y.size, UNKNOWN)
             classes, codes[known] = distinct(y[known])
             y = codes
-        self._learn(X, y)
+        super().fit(X, y)
         self._describe(X, y)
         if classes is not None:
             # Beside None or nan, labels are objects or floats; classes have the type of the others.
@@ -538,7 +321,7 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
 
     def _describe(self, X: Any, y: np.ndarray) -> None:
         """Classes, their means in the embedding, and the spread within them."""
-        known = y != UNKNOWN if self.kind == "semisupervised" else np.ones(len(y), dtype=bool)
+        known = y != UNKNOWN if self.responses == "semisupervised" else np.ones(len(y), dtype=bool)
         self.classes_, codes = np.unique(y[known], return_inverse=True)
         places = np.asarray(self.transform(X), dtype=float)[known]
         member = codes == np.arange(self.classes_.size)[:, None]
@@ -586,7 +369,7 @@ class LDA(Discriminant):
     (150, 2)
     """
 
-    kind: ClassVar[str] = "classes"
+    responses = "classes"
 
 
 @dataclass(eq=False, repr=False)
@@ -630,4 +413,4 @@ class SDA(Discriminant):
     connect: str = "none"
     smoothing: float = 0.1
 
-    kind: ClassVar[str] = "semisupervised"
+    responses = "semisupervised"

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import Provided, as_precise, checked
-from sdpdr.base.labels import UNKNOWN, unknown, warn_of_mark, warn_of_signs
+from sdpdr.base.estimators import Provided, checked
+from sdpdr.base.labels import UNKNOWN, unknown, warn_of_signs
 from sdpdr.base.parameters import require_kernel
-from sdpdr.families.limits import QUICK
-from sdpdr.families.regress.kernel import (
-    WIDTHS,
-    choose_kernel,
-    extended,
-    fit_kernel,
-    kernel_values,
-)
+from sdpdr.families.regress.kernel import kernel_values
+from sdpdr.families.regress.learner import PencilLearner
 from sdpdr.families.regress.penalties import sparse_path
 from sdpdr.families.regress.pencils import Pencil
-from sdpdr.families.regress.projections import (
-    LABELLED,
-    OF_CLASSES,
-    OfGraphs,
-    require_labels,
-)
-from sdpdr.families.regress.ridge import ALPHA, LinearMapping
+from sdpdr.families.regress.ridge import LinearMapping
 
 KINDS = (
     "auto", "given", "classes", "semisupervised", "laplacian", "reconstruction", "geodesic",
@@ -49,7 +33,7 @@ def _require_kernel(estimator: SpectralRegression) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralRegression(OfGraphs):
+class SpectralRegression(PencilLearner):
     r"""Spectral regression: responses from a graph or labels, then least squares.
 
     .. math::
@@ -152,29 +136,6 @@ class SpectralRegression(OfGraphs):
 
     mapping_: Any = field(init=False)
 
-    def fit(self, X: Any, y: Any = None) -> SpectralRegression:
-        """Find the responses and regress on them.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (n, m), or kernel matrix (n, n)
-        y : array_like of shape (n,) or (n, d), optional
-            Labels, or an embedding.
-
-        Returns
-        -------
-        self
-        """
-        self._check_options()
-        found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
-        points = found if self._is_precomputed else validate.varying(found)
-        y = self._own_target(y, points.shape[0])
-        kind = self._kind(y)
-        if self._goes_by_distance(kind):
-            warn_of_unlike_columns(X)
-        self._learn(points, y, kind)
-        return self
-
     def _check_options(self) -> None:
         super()._check_options()
         if isinstance(self.responses, str):
@@ -195,15 +156,11 @@ class SpectralRegression(OfGraphs):
             if self.penalty is not None or self.alpha == "loo":
                 raise DataError("a cardinality needs a number alpha and no penalty matrix.")
 
-    def _own_target(self, y: Any, n: int) -> Any:
-        return self._target(y, n, "mark unknown labels by -1", self.responses == "given")
-
     def _kind(self, y: Any) -> str:
         """The kind of responses that ``"auto"`` stands for, or of a Pencil its name."""
         if isinstance(self.responses, Pencil):
             return self.responses.name
         kind = self.responses
-        require_labels(kind, y)
         if kind == "auto":
             if y is None:
                 kind = "laplacian"
@@ -213,16 +170,7 @@ class SpectralRegression(OfGraphs):
                 kind = "semisupervised" if unknown(y).any() else "classes"
             if kind == "semisupervised":
                 warn_of_signs(y, "pass responses='semisupervised'")
-        if y is not None and kind in OF_CLASSES:
-            warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
-        return kind
-
-    def _goes_by_distance(self, kind: str) -> bool:
-        """Whether the map depends on Euclidean distances."""
-        if self.kernel is not None:
-            return isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
-        by_graph = isinstance(self.responses, str) and kind not in ("classes", "given")
-        return by_graph and self.metric == "euclidean"
+        return self._checked_kind(kind, y, f"SpectralRegression(responses={kind!r})")
 
     def _learn(self, X: Any, y: Any, kind: str) -> None:
         mapping, Y = self._map_of_responses(X, y, kind)
@@ -239,48 +187,16 @@ class SpectralRegression(OfGraphs):
 
     def _map_of_responses(self, X: Any, y: Any, kind: str) -> tuple[Any, Array]:
         """The map before it is made sparse, and the responses that it is fitted to."""
-        if kind == "given":
-            Y = np.asarray(y, dtype=float).reshape(len(y), -1)
-            most, why = Y.shape[1], "columns of y"
-            d = most if self.n_components is None else self.n_components
-            Y = Y[:, : validate.positive_integer("n_components", d, at_most=most, why=why)]
-            self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
-            return self._fit_map(X, Y, None)[0], Y
         if isinstance(self.responses, Pencil):
-            pencil, y = self.responses, None
-        elif self._is_precomputed and kind != "classes":
-            raise NotAcceptedError(
-                "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
-            )
-        else:
-            pencil = self._pencil(kind, X, y)
-        if pencil.n != X.shape[0]:
-            raise ShapeError(f"the pencil has {pencil.n} samples, X has {X.shape[0]}.")
-        widest = X.shape[1] if self.kernel is None else sys.maxsize
-        return self._regress(X, y, pencil, widest)
-
-    def _fit_map(self, X: Any, Y: Array, totals: Array | None) -> tuple[Any, Array]:
-        if self.kernel is None:
-            # A sparse map is fitted about plain means, and so is the one that orders its responses.
-            plain = self.cardinality is not None
-            return super()._fit_map(X, Y, None if plain else totals)
-        if self._grown is not None:
-            fitted, between, among = self._grown
-            mapping = extended(fitted, between, among, Y)
-            return mapping, mapping.fitted
-        typical = max(2.0 * float(np.sum(np.var(X, axis=0))), np.finfo(float).tiny)
-        self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
-        self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-        if self.alpha == "loo" or (self.alpha == "auto" and X.shape[0] <= QUICK):
-            gammas = [self.gamma_]
-            if self.gamma is None and self.kernel == "rbf":
-                gammas = [width / typical for width in WIDTHS]
-            make = partial(kernel_values, self.kernel, X, X)
-            choice = choose_kernel(make, Y, gammas)
-            self.alpha_, self.gamma_ = choice.delta, choice.gamma
-        K = kernel_values(self.kernel, X, X, self.gamma_)
-        mapping = fit_kernel(K, Y, self.alpha_)
-        return mapping, mapping.fitted
+            return self._regress(X, None, self.responses)
+        if kind != "given":
+            return self._regress(X, y, self._pencil(kind, X, y))
+        Y = np.asarray(y, dtype=float).reshape(len(y), -1)
+        most, why = Y.shape[1], "columns of y"
+        d = most if self.n_components is None else self.n_components
+        Y = Y[:, : validate.positive_integer("n_components", d, at_most=most, why=why)]
+        self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
+        return self._fit_map(X, Y, None)[0], Y
 
     def _fit_sparse(self, X: Any, Y: Array) -> LinearMapping:
         """Each response on at most ``cardinality`` columns."""
@@ -320,42 +236,10 @@ class SpectralRegression(OfGraphs):
             added = np.asarray(y)
             if added.ndim != self._y.ndim or len(added) != len(new):
                 raise ShapeError(f"y has shape {added.shape}; expected {len(new)} rows as before.")
-            y = self._own_target(np.concatenate([self._y, added]), len(everything))
+            y = self._target(np.concatenate([self._y, added]), len(everything))
         self._grown = (self.mapping_, between, among)
         try:
             self._learn(everything, y, self._kind(y))
         finally:
             self._grown = None
         return self
-
-    def transform(self, X: Any) -> Array:
-        """Coordinates of points, shape (q, n_components).
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (q, m), or kernel values to the samples, (q, n)
-        """
-        check_is_fitted(self, "mapping_")
-        points = checked(self, X, accept_sparse=self._sparse_allowed, reset=False)
-        if self.kernel is not None:
-            points = kernel_values(self.kernel, points, self._X, self.gamma_)
-        return as_precise(self.mapping_(points), X)
-
-    @property
-    def _sparse_allowed(self) -> str | bool:
-        return "csr" if self.kernel is None else False
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.responses_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(self._sparse_allowed)
-        tags.input_tags.pairwise = self._is_precomputed
-        tags.target_tags.required = self.responses in LABELLED
-        return tags
