@@ -14,11 +14,8 @@ from sdpdr.base.deadline import ENDLESS, Deadline, TimeUpError
 from sdpdr.base.errors import DataError
 from sdpdr.families.limits import NEGLIGIBLE, ROUNDING
 
-# Tolerances of steps and of squares: a fit that misses the entries ends where nothing is gained,
-# one that nearly meets them at rounding.
-_SETTLED, _EXACT = 1e-8, 1e-15
-# Misfits below this share of the entries may be on the way to none.
-_NEARLY_MET = 1e-3
+# Tolerance of steps, squares and slopes: rounding, since a fit may be exact.
+_EXACT = 1e-15
 
 
 def evaluate(coefficients: Array, t: Array) -> Array:
@@ -94,15 +91,11 @@ class Misfit:
             best = x.copy()  # slopes are needed at the first point and at every better one
             return self._slopes(*split(x))[:, free]
 
-        enough = _NEARLY_MET * float(np.linalg.norm(self.V[~np.isnan(self.V)]))
-        for tol in (_SETTLED, _EXACT):
-            options = {"xtol": tol, "ftol": tol, "gtol": _EXACT}
-            try:
-                best = so.least_squares(residuals, best, slopes, (low, np.inf), **options).x
-            except TimeUpError:
-                break
-            if self.at(*split(np.maximum(best, low))).misfit > enough:
-                break
+        options = dict.fromkeys(("xtol", "ftol", "gtol"), _EXACT)
+        try:
+            best = so.least_squares(residuals, best, slopes, (low, np.inf), **options).x
+        except TimeUpError:
+            pass
         return self.at(*split(np.maximum(best, low)))
 
     def at(self, W: Array, H: Array, coefficients: Array) -> Fit:
