@@ -1,4 +1,4 @@
-"""What raw solvers say of the programs that lie, and what sdpdr says; tables for the guide.
+"""What raw solvers say of the programs that lie, and what sdpdr says; two files to download.
 
 Every program of `sdpdr.testing` goes to "auto" and to every solver here in every form it
 takes. ``claimed`` is the solver's own status and value; beside it stand our status, value, attained
@@ -16,14 +16,13 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from journal import carry_out, read
-from tables import FOLDER, write_table
+from tables import write_csv
 
 import sdpdr
-from sdpdr.base.files import write_text
 from sdpdr.errors import NotAcceptedError
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.possible import CHORDAL
-from sdpdr.testing import CHAPTERS, HardInstance, find_hard_instance, hard_instances
+from sdpdr.testing import HardInstance, find_hard_instance, hard_instances
 
 # Seconds for a solve: some iterate for minutes towards an optimum at infinity.
 PATIENCE = 30.0
@@ -104,18 +103,16 @@ def shown(x: float | None) -> str:
 
 
 def said(run: Mapping[str, Any]) -> list[str]:
-    """What a solver claims and what we say, as cells."""
+    """What a solver claims, whether it deceives, and what we say, as cells."""
     if "error" in run:
-        return ["–", "–", f"*{run['error']}*", "–", "–"]
-    status = run["status"]
-    word = f"**{status}**" if run["certified"] else status
+        return ["–", "–", "no", run["error"], "–", "–"]
     # Facial reduction decides some programs alone.
     asked = run["by"] != "none"
-    claim = f"{run['claimed']}" + (" (!)" if is_deceived(run) else "") if asked else "*not asked*"
     return [
-        claim,
+        run["claimed"] if asked else "not asked",
         shown(run["claimed_value"]),
-        word,
+        "yes" if asked and is_deceived(run) else "no",
+        run["status"],
         shown(run["attained"]),
         shown(run["bound"]),
     ]
@@ -146,46 +143,38 @@ def exact(lie: HardInstance) -> str:
     return text if truth.dual is None else f"{text} (dual: {truth.dual})"
 
 
-HEAD = ("Solver, form", "It says", "Its value", "sdpdr says", "Attained", "Bound")
 COMMAND = "python benchmarks/gallery.py"
 
 
 def write(results: list[dict[str, Any]]) -> None:
-    """A text with tables for each chapter; if everything ran, a table that counts."""
-    by_lie: dict[str, list[dict[str, Any]]] = {}
+    """A file of all runs and, if everything ran, one that counts."""
+    by_lie: dict[str, list[dict[str, Any]]] = {name: [] for name in hard_instances()}
     for run in results:
         if "refused" not in run:
-            by_lie.setdefault(run["lie"], []).append(run)
-    for chapter in CHAPTERS:
-        lies = [lie for lie in hard_instances().values() if lie.chapter == chapter]
-        text = "\n\n".join(section(lie, by_lie.get(lie.name, [])) for lie in lies)
-        write_text(FOLDER / f"gallery_{chapter}.rst", f".. Written by {COMMAND}\n\n{text}\n")
-    if set(by_lie) == set(hard_instances()):
+            by_lie[run["lie"]].append(run)
+    write_csv(
+        "gallery_runs",
+        [
+            "program", "solver", "form", "claim", "claimed value", "deceived",
+            "status", "attained", "bound",
+        ],
+        (
+            [name, run["solver"], run["form"], *said(run)]
+            for name, runs in by_lie.items()
+            for run in runs
+            if not run["rigorous"]
+        ),
+        command=COMMAND,
+        notes=[
+            "Every program of the gallery through every solver and form: the solver's own claim, "
+            "whether it deceives (it calls solved what has no answer, or is off by more than a "
+            "thousandth, of 1e-3 where the value is smaller), and what sdpdr says of the same run. "
+            "The claim is about the program after facial reduction, which makes many programs "
+            "harmless and decides some without a solver (not asked).",
+        ],
+    )  # fmt: skip
+    if all(by_lie.values()):
         counted(by_lie)
-
-
-def section(lie: HardInstance, runs: list[dict[str, Any]]) -> str:
-    """A program: what it is, what is true, why it deceives, and what everybody says."""
-    source = [f"*{lie.reference}.*"] if lie.reference else []
-    plain = [run for run in runs if not run["rigorous"]]
-    parts = [
-        f"{lie.name}\n{'-' * len(lie.name)}",
-        f".. code-block:: text\n\n   {lie.program}",
-        f"**True:** {exact(lie)}. {lie.proof}",
-        f"**It deceives** because {lie.why}.",
-        f"**Seen:** {lie.seen}.",
-        *source,
-        table(plain) if plain else f"Run ``{COMMAND}`` to see what the solvers here say.",
-    ]
-    return "\n\n".join(parts)
-
-
-def table(runs: list[dict[str, Any]]) -> str:
-    """Every solver's claim beside our grade."""
-    lines = [".. list-table::", "   :header-rows: 1", "   :class: facts", ""]
-    for row in (HEAD, *([f"``{r['solver']}``, {r['form']}", *said(r)] for r in runs)):
-        lines += [f"   {'  ' if k else '* '}- {cell}" for k, cell in enumerate(row)]
-    return "\n".join(lines)
 
 
 def counted(by_lie: Mapping[str, list[dict[str, Any]]]) -> None:
@@ -194,30 +183,31 @@ def counted(by_lie: Mapping[str, list[dict[str, Any]]]) -> None:
     judged = [run for runs in by_lie.values() for run in runs]
     rigorous = sum(run["rigorous"] for run in judged)
     for lie in hard_instances().values():
-        runs = by_lie.get(lie.name, [])
+        runs = by_lie[lie.name]
         plain = [run for run in runs if not run["rigorous"]]
         first = next((run for run in plain if run["solver"] == "auto"), None)
         rows.append(
             [
-                f"``{lie.name}``",
+                lie.name,
                 exact(lie),
-                f"{sum(is_deceived(run) for run in plain)} of {len(plain)}",
-                "–" if first is None else said(first)[2],
+                sum(is_deceived(run) for run in plain),
+                len(plain),
+                "–" if first is None else first.get("status", "error"),
                 sum(bool(run.get("certified")) for run in plain),
                 sum(bool(run.get("objections")) or "error" in run for run in runs),
             ]
         )
-    write_table(
+    write_csv(
         "gallery",
-        ["Program", "Exact", "Solvers deceived", "auto", "Certified", "Not true of ours"],
+        ["program", "exact", "deceived", "runs", "auto", "certified", "contradicted or late"],
         rows,
         command=COMMAND,
         notes=[
-            "*Deceived*: a solver in a form that calls solved what has no answer, or is off by "
-            "more than a thousandth (of 1e-3, where the value is smaller). *Certified*: our grade, "
-            "in plain mode. The last column counts answers with a certificate, bound, attained "
-            "value, enclosure or status that contradicts the exact answer, and solves that ended "
-            f"in an error, of {len(judged)} solves, {rigorous} of them rigorous.",
+            "Deceived: a solver in a form that calls solved what has no answer, or is off by more "
+            "than a thousandth (of 1e-3, where the value is smaller). Certified: our grade, in "
+            "plain mode. Contradicted or late: answers of ours with a certificate, bound, attained "
+            "value, enclosure or status that contradicts the exact answer, and solves that did not "
+            f"end in their time, of {len(judged)} solves, {rigorous} of them rigorous.",
         ],
     )
 
@@ -234,7 +224,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one run")
     parser.add_argument("--check", action="store_true", help="print objections, write no table")
     parser.add_argument(
-        "--text", action="store_true", help="write texts of what the journal has, without any run"
+        "--text", action="store_true", help="write what the journal has, without any run"
     )
     args = parser.parse_args()
     if args.text:

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
-from tables import write_table
+from tables import write_csv
 
 import sdpdr
 from sdpdr.linalg import SvecMap
@@ -332,7 +332,7 @@ def write() -> None:
         "as the table says.",
     )
     head = ("Program", "Error", *SOLVERS.values())
-    write_table("general", head, rows(), command="python benchmarks/general.py", notes=notes)
+    write_csv("general", head, rows(), command="python benchmarks/general.py", notes=notes)
 
 
 def main() -> None:

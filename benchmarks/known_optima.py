@@ -21,7 +21,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from journal import carry_out
-from tables import write_table
+from tables import write_csv, write_table
 
 import sdpdr
 from sdpdr.errors import NotAcceptedError
@@ -194,7 +194,7 @@ def _write(
             f"certifies {certified} of {inside} at {TOL:g}.",
         ],
     )
-    write_table(
+    write_csv(
         "known_optima_solvers",
         [
             "Solver, form",

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from journal import processor_seconds
-from tables import write_table
+from tables import write_csv
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -66,7 +66,7 @@ def lessons(seconds: dict[Path, list[float]]) -> None:
     ]
     rows.append(("all", *(f"{sum(seconds[p][k] for p in LESSONS):.0f}" for k in range(2))))
     head = ("lesson", "seconds", "with the solutions")
-    write_table("lessons", head, rows, command=COMMAND, notes=[CONDITIONS])
+    write_csv("lessons", head, rows, command=COMMAND, notes=[CONDITIONS])
 
 
 def gallery(seconds: dict[Path, list[float]]) -> None:
@@ -76,7 +76,7 @@ def gallery(seconds: dict[Path, list[float]]) -> None:
         for page in sorted(GALLERY, key=lambda page: -seconds[page][0])
     ]
     rows.append((f"all {len(GALLERY)}", f"{sum(seconds[page][0] for page in GALLERY):.0f}"))
-    write_table("gallery_pages", ("page", "seconds"), rows, command=COMMAND, notes=[CONDITIONS])
+    write_csv("gallery_pages", ("page", "seconds"), rows, command=COMMAND, notes=[CONDITIONS])
 
 
 def place(page: Path) -> str:

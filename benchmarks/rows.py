@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import psutil
-from tables import write_table
+from tables import write_csv
 
 import sdpdr
 from sdpdr import blocks, datasets, graphs, methods, soften
@@ -157,7 +157,7 @@ def main() -> None:
         "machine. Optimal nearby: the value is that of a point which rounding keeps from being "
         "proved feasible.",
     )
-    write_table("rows", head, rows, command="python benchmarks/rows.py", notes=notes)
+    write_csv("rows", head, rows, command="python benchmarks/rows.py", notes=notes)
 
 
 def told(make: Callable[[int], Model], n: int, solver: str) -> str:

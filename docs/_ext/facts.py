@@ -1,17 +1,19 @@
 """Directives whose content is read from the code, so that no page can disagree with it.
 
-``form-table``, ``solver-table``, ``tolerance-table``, ``status-table``, and
-``command-help:: NAME``.
+``form-table``, ``solver-table``, ``tolerance-table``, ``status-table``,
+``hard-instances:: CHAPTER`` and ``command-help:: NAME``.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from math import inf
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -28,6 +30,9 @@ from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES
 from sdpdr.solving.candidate import reductions_for
+from sdpdr.testing import hard_instances
+
+GALLERY = Path(__file__).parents[1] / "tables" / "gallery.csv"
 
 
 class _Table(SphinxDirective, ABC):
@@ -139,6 +144,29 @@ class ColumnTable(_Table):
             yield f"``{column.name}``", column.kind, words
 
 
+class HardInstances(_Table):
+    """The hard instances of a chapter, and how many solvers each deceives."""
+
+    head = ("Program", "What is true", "Why it deceives", "Deceived")
+    widths = (26, 34, 30, 10)
+    required_arguments = 1
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        with GALLERY.open(encoding="utf-8") as file:
+            told = csv.DictReader(line for line in file if not line.startswith("#"))
+            counts = {row["program"]: row for row in told}
+        for name, one in hard_instances().items():
+            if one.chapter == self.arguments[0]:
+                count = counts[name]
+                source = f" *{one.reference}.*" if one.reference else ""
+                yield (
+                    f"**{name}**: ``{one.program}``",
+                    f"{count['exact']}. {one.proof}{source}",
+                    f"{one.why}. Seen: {one.seen}.",
+                    f"{count['deceived']} of {count['runs']}",
+                )
+
+
 class CommandHelp(SphinxDirective):
     """The help text of the command line, or of one of its subcommands."""
 
@@ -161,5 +189,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("outcome-table", OutcomeTable)
     app.add_directive("claim-table", ClaimTable)
     app.add_directive("column-table", ColumnTable)
+    app.add_directive("hard-instances", HardInstances)
     app.add_directive("command-help", CommandHelp)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
