@@ -1,6 +1,6 @@
 """scikit-learn's contract: every check of its, on every estimator as it comes.
 
-    python benchmarks/contract.py                  # rewrites docs/tables/contract.rst
+    python benchmarks/contract.py                  # rewrites docs/tables/contract.csv
     python benchmarks/contract.py --only MVU NMF   # their rows anew
 
 Checks that fail are named in EXPECTED, each with its reason; tests/estimators/test_contract.py
@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn
 from sklearn.utils import estimator_checks
-from tables import write_table
+from tables import write_csv
 
 import sdpdr
 from sdpdr import baselines, extend
@@ -217,7 +217,7 @@ def main() -> None:
         KEPT.write_text(json.dumps(kept, indent=1) + "\n")
     rows = [kept[name] for name in all_of_them if name in kept]
     missing = [name for name in all_of_them if name not in kept]
-    write_table(
+    write_csv(
         "contract",
         ["estimator", "passed", "skipped", "stopped", "expected to fail", "unexplained", "why"],
         rows,

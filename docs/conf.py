@@ -95,6 +95,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 # Pages that have moved, by their old address.
 redirects = {
+    "guide/from_sklearn": "scikit_learn.html",
     "howto/index": "../guide/index.html",
 }
 

@@ -36,7 +36,7 @@ def rows(page: str) -> list[tuple[str, str]]:
     return ROWS.findall((DOCS / "guide" / page).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("theirs", "ours"), rows("from_sklearn.rst"))
+@pytest.mark.parametrize(("theirs", "ours"), rows("scikit_learn.rst"))
 def test_the_words_of_scikit_learn_and_ours_answer_alike(theirs, ours):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -46,8 +46,8 @@ def test_the_words_of_scikit_learn_and_ours_answer_alike(theirs, ours):
 
 
 def test_every_word_of_scikit_learn_has_what_differs():
-    page = (DOCS / "guide" / "from_sklearn.rst").read_text(encoding="utf-8")
-    for theirs, ours in rows("from_sklearn.rst"):
+    page = (DOCS / "guide" / "scikit_learn.rst").read_text(encoding="utf-8")
+    for theirs, ours in rows("scikit_learn.rst"):
         told = page.partition(f"``{ours}``\n     - ")[2].partition("\n")[0]
         assert re.search(r"\. Stay (if|for|to) .+\.$", told), theirs
 
@@ -97,7 +97,7 @@ def test_a_dualized_program_has_the_value_of_the_other(words):
 
 
 def test_the_tables_are_read():
-    assert len(rows("from_sklearn.rst")) > 10
+    assert len(rows("scikit_learn.rst")) > 10
     assert len(rows("from_matlab.rst")) > 60
 
 
