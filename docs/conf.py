@@ -96,6 +96,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 # Pages that have moved, by their old address.
 redirects = {
     "guide/from_sklearn": "scikit_learn.html",
+    "guide/trust": "../howto/send_proof.html#trust",
     "howto/index": "../guide/index.html",
 }
 
