@@ -58,7 +58,7 @@ def facts(solution: Solution) -> dict[str, str]:
     >>> from sdpdr import graphs, methods
     >>> told = facts(sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))))
     >>> told["solver"], told["gap"].split(", ")[1]
-    ('lowrank, factor form', 'aimed at 1e-06')
+    ('lowrank, factor form', '1e-06 requested')
     """
     claimed = solution.claimed
     iterations = (
@@ -70,25 +70,27 @@ def facts(solution: Solution) -> dict[str, str]:
         "value": shown(solution.value),
         "attained": f"{shown(solution.attained)} ({solution.attained_by})",
         "bound": f"{shown(solution.bound)} ({solution.argument})",
-        "gap": f"{shown(solution.gap, '.1e')}, aimed at {solution.tol:.0e}",
-        "epsilon": shown(solution.epsilon, ".1e"),
+        "gap": f"{shown(solution.gap, '.1e')}, {solution.tol:.0e} requested",
+        "epsilon": shown(solution.epsilon, ".1e") if solution.epsilon else "",
         "ray": _ray(solution.ray),
         "faces": _faces(solution.exposures),
-        "multipliers": _unknown(solution.duals),
         "solver": f"{solution.solver}, {solution.form} form",
-        "it claimed": f"{claimed.status}{iterations}{words}",
+        "solver claimed": f"{claimed.status}{iterations}{words}",
         "DIMACS errors": _errors(solution.residuals),
         "seconds": _seconds(solution.timings),
     }
     return {name: text for name, text in said.items() if text not in ("", "none")}
 
 
-def report(solution: Solution) -> str:
+def report(solution: Solution, details: bool = False) -> str:
     """See `Solution.report`."""
     direction = {} if solution.ray is None else solution.ray.values
+    proofs = facts(solution)
     parts = [
-        _paragraphs(facts(solution)),
+        fill(proofs.pop("status"), _WIDTH),
+        _paragraphs(proofs) if details else "",
         _table(("constraint", "binding", "missed by", _LARGEST), _rows(solution)),
+        fill(_unknown(solution.duals), _WIDTH),
         _table(("constraint in the proof", "how many", _LARGEST), _proof(solution)),
         _table(("variable", *_OF_VALUES), _values(solution.values)),
         _table(("direction", *_OF_VALUES), _values(direction)),
@@ -146,14 +148,14 @@ def _faces(exposures: Sequence[Exposure]) -> str:
 
 
 def _unknown(duals: Mapping[str, Array]) -> str:
-    """Why some rows have no multipliers; nothing where all have."""
+    """Why some constraints have no multipliers; nothing where all have."""
     labels = [repr(label) for label, y in duals.items() if np.isnan(y).any()]
     if not labels:
         return ""
     return (
-        f"none (nan) for rows of {', '.join(labels)} that expose a face: no multiple of them was "
-        "found that makes the dual slack positive semidefinite, so the original dual may not "
-        "attain the value"
+        f"Constraints of {', '.join(labels)} that expose a face have no multipliers (nan): no "
+        "multiple of them was found that makes the dual slack positive semidefinite, so the "
+        "original dual may not attain the value."
     )
 
 

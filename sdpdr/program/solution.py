@@ -431,8 +431,14 @@ class Solution:
 
     # -- showing ------------------------------------------------------------------------
 
-    def report(self) -> str:
-        """The answer on a page: what is proved and how, which constraints bind, and the point.
+    def report(self, *, details: bool = False) -> str:
+        """The answer on a page: whether it is proved, which constraints bind, and the point.
+
+        Parameters
+        ----------
+        details : bool, default False
+            Also say what proves value and bound, what the solver claimed, how large the errors are,
+            and how long it took.
 
         Returns
         -------
@@ -452,7 +458,7 @@ class Solution:
         variable  size   rank  eigenvalues, or least and largest scalar
         K         3 x 3  1     4.67
         """
-        return report(self)
+        return report(self, details)
 
     def plot(self, colour: ArrayLike | None = None, *, title: str = "") -> Figure:
         """Draw what there is: the embedding, its spectrum, its springs, and the solver's history.

@@ -1,5 +1,6 @@
 """The MVU estimator: what it learns, what it refuses."""
 
+import re
 import warnings
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.families.unfold.estimators.mvu import classical_optimum
+from sdpdr.families.unfold.verdict import LengthsKept
 
 
 @pytest.fixture(scope="module")
@@ -97,31 +99,40 @@ def test_few_points_are_all_joined(rows):
 
 
 @pytest.mark.integration
-def test_lengths_that_are_lost_are_told():
+def test_a_poor_picture_is_reported_first_and_taking_the_advised_dimensions_makes_it_good():
     X = np.random.default_rng(0).standard_normal((40, 12))
-    with pytest.warns(LostLengthsWarning, match="Take more components") as caught:
+    with pytest.warns(LostLengthsWarning, match="poor. Take n_components=") as caught:
         learned = sdpdr.MVU(1).fit(X)
     i, j = learned.graph_.edges.T
     flat = np.square(learned.embedding_[i] - learned.embedding_[j]).sum()
     assert learned.length_kept_ == pytest.approx(flat / learned.graph_.sqdist.sum())
-    assert f"{learned.length_kept_:.0%} of their squared length" in str(caught[0].message)
+    first, second = learned.report().splitlines()
+    assert first == str(caught[0].message)
+    assert first.startswith(f"1 dimension keeps {learned.length_kept_:.0%} of the squared")
+    assert second.startswith("Optimisation: SOLVED: the maximum is")
+    advised, share = re.search(r"Take n_components=(\d+), which keeps (\d+%)", first).groups()
+    followed = sdpdr.MVU(int(advised)).fit(X)
+    assert f"{followed.length_kept_:.0%}" == share
+    assert ": good." in followed.report()
 
 
 @pytest.mark.parametrize(
-    ("shown", "in_all", "advice"),
-    [(0.40, 0.60, "shrank in the unfolding"), (0.40, 0.90, "Take more components")],
+    ("by_dimension", "step"),
+    [
+        ([0.4, 0.6], "isometry=sdpdr.blocks.Band(0.05)"),
+        ([0.4, 0.7, 0.9], "Take n_components=3, which keeps 90%."),
+        ([0.4, 0.7, 0.8], "Take n_components=3, which keeps 80%."),
+        ([0.9, 1.0], ""),
+    ],
 )
-def test_more_components_are_advised_where_they_hold_most_of_what_was_lost(shown, in_all, advice):
-    X = np.random.default_rng(0).standard_normal((30, 2))
-    learned = sdpdr.MVU(n_neighbors=29).fit(X)
-    assert learned.length_kept_ == pytest.approx(1.0, abs=1e-4)
-    learned.length_kept_, learned.gram_ = shown, in_all * learned.gram_
-    with pytest.warns(LostLengthsWarning, match=f"{shown:.0%} .* {in_all:.0%} .*{advice}"):
-        learned._warn_of_lost_lengths()
-    if in_all > 0.6:
+def test_the_next_step_is_where_most_of_the_lengths_are_lost(by_dimension, step):
+    learned = sdpdr.MVU().fit(np.random.default_rng(0).standard_normal((7, 2)))
+    kept = LengthsKept(1, by_dimension[0], np.array(by_dimension))
+    assert step in learned._next_step(kept)
+    assert bool(step) == bool(learned._next_step(kept))
+    if "Take" in step:
         learned.solution_ = replace(learned.solution_, status=sdpdr.Status.TIME_LIMIT)
-        with pytest.warns(LostLengthsWarning, match="Let it end, or take more components"):
-            learned._warn_of_lost_lengths()
+        assert "Let it end" in learned._next_step(kept)
 
 
 @pytest.mark.integration

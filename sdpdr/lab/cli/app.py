@@ -21,11 +21,16 @@ from sdpdr.base import errors
 from sdpdr.base.advice import for_commands
 from sdpdr.base.files import handle_signals
 from sdpdr.lab.cli.advice import in_options
-from sdpdr.lab.cli.terminal import ensure_streams, error, grid, warnings_as_lines, written
+from sdpdr.lab.cli.terminal import (
+    echo,
+    ensure_streams,
+    error,
+    grid,
+    warnings_as_lines,
+    written,
+)
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from sdpdr.program import Solution, Status
 
     ParamType = click.ParamType[Any]
@@ -123,6 +128,7 @@ def apply_all(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 AS_JSON = option("--json", "Print JSON instead of tables.")
+VERBOSE = option("-v/--verbose", "Also print what proves the answer, errors and seconds.")
 GAP_SCALE = option(
     "--gap-scale S",
     "Size of the optimum below which the gap is absolute; no gap is small relative to zero.",
@@ -198,11 +204,23 @@ def translated(message: object) -> str:
     return str(click.get_current_context().meta[_TRANSLATE](message))
 
 
-def graded(solution: Solution) -> Table:
-    """Return the facts of a solution as a table, with keywords as options of the command."""
+def print_answer(solution: Solution, args: SimpleNamespace) -> None:
+    """Print in a sentence whether an answer is proved; with --verbose, also `print_proofs`."""
     from sdpdr.program.report import facts
 
-    return grid({name: translated(text) for name, text in facts(solution).items()})
+    echo(translated(facts(solution)["status"]))
+    if args.verbose:
+        print_proofs(solution)
+
+
+def print_proofs(solution: Solution) -> None:
+    """Print what proves an answer, what the solver claimed, errors and seconds."""
+    from sdpdr.program.report import facts
+
+    said = facts(solution)
+    del said["status"]
+    echo()
+    echo(grid({name: translated(text) for name, text in said.items()}))
 
 
 def _reported(run: Callable[[], int]) -> int:

@@ -106,6 +106,7 @@ _METHOD = app.apply_all(
     option("--record PATH", "Value, bound, gap, residuals, timings, versions: .json.", type=PATH),
     option("--save PATH", f"A map, for `sdpdr transform`: {SUFFIX}.", type=PATH),
     app.AS_JSON,
+    app.VERBOSE,
     app.solver_options("that of the method; none with --solver or --form"),
     keywords=methods.KEYWORDS,
     epilog=f"\n\n\b\nmethods:\n{methods.described()}",
@@ -157,9 +158,10 @@ def embed_command(args: SimpleNamespace) -> int:
         return _exit_of(learned)
     for line in _lines(learned, Y, record, remarks):
         echo(line)
-    echo()
-    is_metric = hasattr(learned, "gap_")
-    echo(terminal.grid(_grade(learned)) if is_metric else app.graded(learned.solution_))
+    if hasattr(learned, "gap_"):
+        echo(terminal.grid(_grade(learned)))
+    elif args.verbose:
+        app.print_proofs(learned.solution_)
     return _exit_of(learned)
 
 
@@ -258,7 +260,7 @@ def _record(learned: Any, Y: Array, args: SimpleNamespace, table: DividedTable) 
         found = {name: getattr(learned, f"{name}_") for name in _GRADED}
         record |= found | {"certified": status is Status.SOLVED}
     else:
-        record |= learned.solution_.record()
+        record |= learned.solution_.record() | {"report": learned.report()}
     record["hyperparameters"] = learned.get_params(deep=False)
     if hasattr(learned, "graph_"):
         graph = learned.graph_
@@ -303,11 +305,15 @@ def _plain(value: Any) -> Any:
 def _lines(
     learned: Any, Y: Array, record: Mapping[str, Any], remarks: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the lines that are printed before the grade."""
-    method, d, data, size = methods.find_method(record["method"]), Y.shape[1], record["data"], ""
+    """Yield the lines that are printed: how good the embedding is, and then how it was found."""
+    method, data, size = methods.find_method(record["method"]), record["data"], ""
     if graph := record.get("graph"):
         size = f", graph of {counted(graph['n'], 'node')} and {counted(graph['edges'], 'edge')}"
-    yield f"{data['file']}: {counted(len(Y), 'point')}{size}"
+    about = f"{data['file']}: {counted(len(Y), 'point')}{size}"
+    if "report" in record:
+        yield f"{data['file']}: {app.translated(record['report'])}"
+        about = f"\n{counted(len(Y), 'point')}{size}"
+    yield about
     if "read_as" in record["side"]:
         yield f"labels in {', '.join(record['side']['labels'])}: {record['side']['read_as']}"
     yield from remarks
@@ -319,18 +325,15 @@ def _lines(
                 f"{extension.error:.1%} of the spread"
             )
         yield words
-    spectrum = getattr(learned, "eigenvalues_", np.zeros(0))
-    if method.spectrum and spectrum.sum() > 0.0:
-        share = spectrum[:d].sum() / spectrum.sum()
-        hold = "holds" if d == 1 else "hold"
-        yield f"{counted(d, 'dimension')} {hold} {share:.2%} of the {method.spectrum}"
     for name in method.results:
         if name in IN_WORDS and (value := getattr(learned, name, None)) is not None:
             yield f"{IN_WORDS[name]}: {value:.6g}"
     if hasattr(learned, "iteration_"):
         state = learned.iteration_
-        yield f"iteration: {state.status.name}, objective {shown(state.objective)}"
-        yield "the grade below is that of its last program"
+        yield (
+            f"iteration: {state.status.name}, objective {shown(state.objective)}; the optimisation "
+            "is that of its last program"
+        )
 
 
 def _grade(learned: Any) -> dict[str, str]:
@@ -338,6 +341,6 @@ def _grade(learned: Any) -> dict[str, str]:
     return {
         "value": shown(learned.value_),
         "bound": f"{shown(learned.bound_)} ({learned.argument_})",
-        "gap": f"{shown(learned.gap_, '.1e')}, aimed at {learned.tol_:.0e}",
+        "gap": f"{shown(learned.gap_, '.1e')}, {learned.tol_:.0e} requested",
         "solver": str(learned.solver),
     }

@@ -148,7 +148,7 @@ class Method:
 
     ``labels`` is the kind of its ``--labels``, if any; with ``steps`` it takes ``--actions`` and
     ``--sequences``, with ``distances`` distances alone, some perhaps not known; ``results`` are
-    further attributes; ``spectrum`` says what its eigenvalues are shares of, if anything.
+    further attributes.
     """
 
     estimator: Any
@@ -156,7 +156,6 @@ class Method:
     results: Sequence[str] = ()
     steps: bool = False
     distances: bool = False
-    spectrum: str = "variance"
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -184,14 +183,13 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "mvu": Method(sdpdr.MVU),
         "mfnu": Method(sdpdr.MFNU),
         "colored_mvu": Method(sdpdr.ColoredMVU, _CLASSES_OR_NUMBERS, ["hsic_"]),
-        "anchored_mvu": Method(sdpdr.AnchoredMVU, PLACES, ["anchors_", "trust_"], spectrum=""),
+        "anchored_mvu": Method(sdpdr.AnchoredMVU, PLACES, ["anchors_", "trust_"]),
         "are": Method(sdpdr.ARE, "", ["action_error_"], steps=True),
         "distance_completion": Method(sdpdr.DistanceCompletion, "", ["rmse_"], distances=True),
         "ism": Method(
             sdpdr.ISM,
             SOME_CLASSES,
             ["margin_", "separating_dimension_", "transduction_"],
-            spectrum="squared distance from the origin",
         ),
         "mve": Method(sdpdr.MVE, "", ["n_iter_"]),
         "density_map": Method(sdpdr.DensityMap, "", ["density_"]),

@@ -20,7 +20,16 @@ from sdpdr.base.files import SDPA_ENDINGS, has_ending
 from sdpdr.base.rows import counted
 from sdpdr.families import methods
 from sdpdr.lab.cli import app, terminal
-from sdpdr.lab.cli.app import AS_JSON, CARD, PATH, Exit, command, exit_of_status, option
+from sdpdr.lab.cli.app import (
+    AS_JSON,
+    CARD,
+    PATH,
+    VERBOSE,
+    Exit,
+    command,
+    exit_of_status,
+    option,
+)
 from sdpdr.lab.cli.terminal import echo, echo_json, grid, info, table
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.problem import Family, families, find_card, library
@@ -238,6 +247,7 @@ def _call(named: Any) -> str:
     "sdpdr solve swiss-roll-100 --solver sdpa --form lmi --time-limit 20",
     CARD,
     AS_JSON,
+    VERBOSE,
     app.solver_options(),
     app.GAP_SCALE,
 )
@@ -260,10 +270,9 @@ def solve_command(args: SimpleNamespace) -> int:
         if not is_expected:
             raise answer
         record: dict[str, Any] = {"error": type(answer).__name__, "message": str(answer)}
-        words: object = f"The error expected: {answer}"
         code = Exit.OK
     else:
-        record, words = answer.record(), app.graded(answer)
+        record = answer.record()
         # An expected outcome is OK, also if no answer is expected.
         code = Exit.OK if is_expected else exit_of_status(answer.status) or Exit.UNCERTIFIED
         code = Exit.INTERRUPTED if answer.status is Status.INTERRUPTED else code
@@ -272,7 +281,10 @@ def solve_command(args: SimpleNamespace) -> int:
         echo_json(record)
         return code
     echo(f"{card.title}\n")
-    echo(words)
+    if isinstance(answer, SdpdrError):
+        echo(f"The error expected: {answer}")
+    else:
+        app.print_answer(answer, args)
     echo()
     rows = [(f.key, f.expected, f.found, "yes" if f.holds else "NO") for f in findings]
     echo(table(("", "expected", "found", "holds"), rows))
@@ -325,6 +337,7 @@ def reduced(sdp: SDP, form: str) -> SDP:
     option("-o/--out PATH", "The grade, the point and its multipliers: .json.", type=PATH),
     option("--proof PATH", "What proves the answer, for `sdpdr check`: .proof.", type=PATH),
     AS_JSON,
+    VERBOSE,
     app.solver_options(),
     app.GAP_SCALE,
 )
@@ -354,9 +367,8 @@ def sdp_command(args: SimpleNamespace) -> int:
     if args.json:
         echo_json(record)
         return exit_of_status(solution.status)
-    echo(f"{sdp!r}\n")
-    echo(app.graded(solution))
-    echo("\nin SDPA's convention")
+    app.print_answer(solution, args)
+    echo(f"\n{sdp!r}\nin SDPA's convention")
     echo(grid({f"  {name}": shown(number) for name, number in in_sdpa.items()}))
     return exit_of_status(solution.status)
 

@@ -12,7 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sdpdr.base.errors import FileFormatError, SdpdrWarning, UnlikeColumnsWarning
+from sdpdr.base.errors import (
+    FileFormatError,
+    LostLengthsWarning,
+    SdpdrWarning,
+    UnlikeColumnsWarning,
+)
 from sdpdr.base.files import Writer, occupy_standard, write_files
 
 if TYPE_CHECKING:
@@ -111,6 +116,8 @@ def warnings_as_lines(translate: Callable[[object], str] = str) -> Iterator[None
         warnings.simplefilter("always", SdpdrWarning)
         # The command line warns of a table by the names of its columns, unless --scale is given.
         warnings.simplefilter("ignore", UnlikeColumnsWarning)
+        # The first line of a result says how much of the lengths is kept.
+        warnings.simplefilter("ignore", LostLengthsWarning)
         warnings.showwarning = show
         yield
 

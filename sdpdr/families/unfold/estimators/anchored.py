@@ -20,6 +20,7 @@ from sdpdr.base.estimators import as_numbers
 from sdpdr.base.rows import numbered, rows_like
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, missed_lengths, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
+from sdpdr.families.unfold.verdict import GOOD, LengthsKept, lengths_kept
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation, Slack
@@ -155,6 +156,15 @@ class AnchoredMVU(LengthEmbedding):
             "coordinates are right, and that edges join true neighbours (n_neighbors).",
             MissedLengthsWarning,
         )
+
+    def _kept(self, places: Array) -> LengthsKept:
+        # The matrix has rows for the dimensions of the anchors, and no others are shown.
+        return lengths_kept(self.graph_, places, places)
+
+    def _next_step(self, kept: LengthsKept) -> str:
+        if kept.shown >= GOOD:
+            return ""
+        return "Positions with a small trust_ are uncertain: more anchors near them help."
 
     @property
     def explained_variance_ratio_(self) -> Array:

@@ -19,7 +19,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
-from sdpdr.base.rows import numbered, rows_like
+from sdpdr.base.rows import counted, numbered, rows_like
 from sdpdr.families.unfold.anchored import missed_lengths, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion
 from sdpdr.families.unfold.estimators.anchored import known_nodes
@@ -30,6 +30,7 @@ from sdpdr.families.unfold.estimators.gram import (
     warn_of_missing_proof,
 )
 from sdpdr.families.unfold.last_step import LastStep
+from sdpdr.families.unfold.verdict import Reporting
 from sdpdr.graphs import complete
 from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
@@ -45,7 +46,7 @@ _FOR_PROGRAM = 0.75
 
 
 @dataclass(eq=False, repr=False)
-class DistanceCompletion(DefaultTimeLimit, Embedding):
+class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
     """Points, and all their distances, from some distances that may be noisy.
 
     There are two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points
@@ -220,6 +221,17 @@ class DistanceCompletion(DefaultTimeLimit, Embedding):
         i, j = graph.edges.T
         found[i, j] = found[j, i] = np.sqrt(graph.sqdist)
         return np.asarray(found[np.ix_(graph.index, graph.index)])
+
+    def _verdict(self) -> str:
+        places = self.embedding_[self.graph_.first_samples]
+        missed = missed_lengths(self.graph_, places)
+        is_good = missed.share <= _NOISE and missed.most <= _WORST
+        r = places.shape[1]
+        return (
+            f"Positions in {counted(r, 'dimension')} miss the given distances by "
+            f"{missed.share:.1%} of their root mean square: "
+            + ("good." if is_good else f"poor. Try n_components={r + 1}, or check the distances.")
+        )
 
     def _warn_of_missed_lengths(self, places: Array) -> None:
         """Warn of lengths missed by more than noise explains."""

@@ -29,6 +29,7 @@ from sdpdr.base.estimators import (
 )
 from sdpdr.base.parameters import require_kinds
 from sdpdr.families.regress.maps import KINDS, Extension, fit_extension
+from sdpdr.families.unfold.verdict import GOOD, POOR, LengthsKept, Reporting, lengths_kept
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.selection import resolve_n_neighbors
 from sdpdr.graphs.space import directions
@@ -37,7 +38,7 @@ from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Factor, Solution, Status
-from sdpdr.program.point import Point, Value, principal_places
+from sdpdr.program.point import Point, Value, principal_places, spectrum_of
 from sdpdr.solving.solve import solve
 
 EXACT_LENGTHS = (
@@ -46,8 +47,6 @@ EXACT_LENGTHS = (
 )
 # The functions of scikit-learn's pipelines and unions that look whether a step has `transform`.
 _STEPS_CHECKED = ("_validate_steps", "_validate_transformers")
-# Share of the squared length of edges below which they count as lost.
-_KEPT = 0.5
 
 
 def more_time(seconds: float | None) -> str:
@@ -207,6 +206,7 @@ class DefaultTimeLimit:
 
 @dataclass(eq=False, repr=False)
 class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
+    Reporting,
     DefaultTimeLimit,
     Placing,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
@@ -324,18 +324,52 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _on_axes(self, graph: NeighborGraph, gram: Value) -> Array:
         """Principal components of the nodes, each counted as often as it has samples."""
-        if not self._is_centred:
-            share = graph.counts / graph.counts.sum()
-            if isinstance(gram, Factor):
-                gram = Factor(gram.factor - share @ gram.factor)
-            else:
-                centring = np.eye(graph.n) - share
-                gram = centring @ gram @ centring.T
+        gram = self._centred(graph, gram)
         self.eigenvalues_, places = principal_places(gram, graph.masses, self.n_components)
         return places
 
+    def _centred(self, graph: NeighborGraph, gram: Value) -> Value:
+        """The Gram matrix of the nodes about the mean of all samples."""
+        if self._is_centred:
+            return gram
+        share = graph.counts / graph.counts.sum()
+        if isinstance(gram, Factor):
+            return Factor(gram.factor - share @ gram.factor)
+        centring = np.eye(graph.n) - share
+        return np.asarray(centring @ gram @ centring.T)
+
     def _compare(self, places: Array) -> None:
         """Hook: measure how well the coordinates of the nodes preserve the data."""
+
+    def _verdict(self) -> str:
+        kept = self._kept(self._unfolded()[self.graph_.first_samples])
+        return f"{kept} {self._next_step(kept)}".rstrip()
+
+    def _unfolded(self) -> Array:
+        """The coordinates of the samples that the graph is about."""
+        return self.embedding_
+
+    def _kept(self, places: Array) -> LengthsKept:
+        """The share of the lengths of edges that coordinates of the nodes keep."""
+        gram = self._centred(self.graph_, self.gram_)
+        _, axes = principal_places(gram, self.graph_.masses, len(spectrum_of(gram)[0]))
+        return lengths_kept(self.graph_, places, axes)
+
+    def _next_step(self, kept: LengthsKept) -> str:
+        """What to write to keep more of the lengths; empty where they are kept."""
+        if kept.shown >= GOOD:
+            return ""
+        if kept.is_unfolding_short:
+            return (
+                "Lengths shrank in the unfolding itself: isometry=sdpdr.blocks.Band(0.05) keeps "
+                "them there."
+            )
+        share = kept.by_dimension[kept.enough - 1]
+        more = f"ake n_components={kept.enough}, which keeps {share:.0%}."
+        if self.solution_.status is Status.SOLVED:
+            return f"T{more}"
+        # The other dimensions hold most of a shape that was not yet unfolded.
+        return f"Let it end, with a larger `time_limit`, or t{more}"
 
     @property
     def explained_variance_ratio_(self) -> Array:
@@ -389,24 +423,8 @@ class LengthEmbedding(GramEmbedding):
         left = float(np.sum(np.square(self.graph_.lengths(places))))
         self.length_kept_ = left / float(self.graph_.sqdist.sum())
 
-    def _warn_of_lost_lengths(self) -> None:
+    def _warn_of_lost_lengths(self, places: Array) -> None:
         """Warn if the embedding has less than half of the squared length of edges."""
-        if self.length_kept_ >= _KEPT:
-            return
-        unfolded = squared_lengths(self.graph_, self.gram_)
-        kept = float(unfolded.sum() / self.graph_.sqdist.sum())
-        if kept - self.length_kept_ <= 1.0 - kept:
-            way_out = (
-                "Lengths shrank in the unfolding itself: isometry=sdpdr.blocks.Band(0.05) keeps "
-                "them."
-            )
-        elif self.solution_.status is Status.SOLVED:
-            way_out = "Take more components."
-        else:  # the other dimensions hold most of a shape that was not yet unfolded
-            way_out = "Let it end, or take more components."
-        warn(
-            f"lengths were not kept: edges have {self.length_kept_:.0%} of their squared length "
-            f"in the {self.embedding_.shape[1]} dimensions of the embedding, {kept:.0%} in all "
-            f"dimensions of the unfolding. {way_out}",
-            LostLengthsWarning,
-        )
+        if self.length_kept_ < POOR:
+            kept = self._kept(places)
+            warn(f"{kept} {self._next_step(kept)}", LostLengthsWarning)

@@ -18,6 +18,7 @@ from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.families.unfold.estimators.sampled import Sampling
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.families.unfold.loocv_by_fold import solve_loocv
+from sdpdr.families.unfold.verdict import variance_shown
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
@@ -268,6 +269,9 @@ class DensityMap(Sampling):
         if self.bandwidth is None:
             self.bandwidth_ = _BANDWIDTH * float(np.sqrt(np.mean(graph.sqdist)))
         return density_map(graph, bandwidth=self.bandwidth_, variant=self.variant)
+
+    def _verdict(self) -> str:
+        return variance_shown(self.eigenvalues_, self.n_components, "variance of the kernel")
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)

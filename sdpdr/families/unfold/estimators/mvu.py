@@ -138,7 +138,7 @@ class MVU(SampledEmbedding):
 
     def _compare(self, places: Array) -> None:
         super()._compare(places)
-        self._warn_of_lost_lengths()
+        self._warn_of_lost_lengths(places)
 
 
 def classical_optimum(graph: NeighborGraph) -> Point | None:

@@ -116,6 +116,9 @@ class Sampling(GramEmbedding):
             )
         return drawn(n, m, validate.seed_or_none(self.random_state) or 0)
 
+    def _unfolded(self) -> Array:
+        return np.asarray(self.embedding_[self.sample_])
+
     def _map(self) -> str | None:
         placed = self.sample_ is not None and self.extension is None
         return _PLACING if placed else self.extension
