@@ -15,7 +15,11 @@ from sdpdr.base import checks
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.certify import certify
-from sdpdr.certify.answer import Proved, is_nothing
+from sdpdr.certify.answer import Proved, is_nothing, is_small
+from sdpdr.certify.as_it_stands import cost, fractions_of, misses
+from sdpdr.certify.dual import dual_program
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.standard import as_written
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.model import Model
 from sdpdr.program.backward import relative_slacks
@@ -291,8 +295,27 @@ def _proved(sdp: SDP, duals: Mapping[str, Array], nearby: _Nearby | None = None)
         certificate = certify(sdp, duals, deadline=deadline)
         if is_same(certificate.bound, certificate.duals):
             return certificate.bound
+    exact = _exact_bound(sdp, duals) if is_small(sdp) else None
+    if exact is not None:
+        return exact
     found = Proved() if nearby is None else nearby.of_both
     return found.bound if is_same(found.bound, found.duals) else None
+
+
+def _exact_bound(sdp: SDP, duals: Mapping[str, Array]) -> float | None:
+    """The bound of multipliers that satisfy every condition of the dual exactly, in fractions.
+
+    Where no multipliers have a margin to the cone, none near these can be verified in doubles.
+    """
+    form = as_written(sdp)
+    try:
+        dual, units = dual_program(form.flat)
+    except UnprovedError:
+        return None
+    given = dict(enumerate(fractions_of(form.answer(Point({}, duals)).z / units)))
+    if misses(dual, given):
+        return None
+    return sdp.report(-cost(dual.c, given, -form.flat.offset)) + 0.0  # not minus zero
 
 
 def _trouble(sdp: SDP, duals: Mapping[str, Array]) -> str:
@@ -379,5 +402,6 @@ def _about_gap(grade: Grade, given: Point) -> str:
         return "Value and bound are zero beside the numbers of the problem: the answer is optimal."
     if grade.is_optimal:
         return f"Value and bound agree to a relative gap of {grade.gap:.1e}: the answer is optimal."
-    between = f"{grade.attained:.7g} and {grade.bound:.7g}"
+    low, high = sorted((grade.attained or 0.0, grade.bound or 0.0))
+    between = f"{low:.7g} and {high:.7g}"
     return f"The optimum lies between {between}, a gap of {100.0 * grade.gap:.3g} %."

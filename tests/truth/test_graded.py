@@ -111,6 +111,18 @@ def test_multipliers_that_are_too_small_prove_nothing_and_larger_ones_do():
     assert graded(PATH, K, [1.0, 1.0]).bound is not None
 
 
+def test_multipliers_without_any_margin_are_proved_in_fractions():
+    X = psd("X", 3)
+    gap = minimize(X[2, 2]) + (X[0, 0] == 0).named("corner")
+    gap = gap + (X[2, 2] + 2 * X[0, 1] == 1).named("sum")
+    point = np.diag([0.0, 0.0, 1.0])
+    for corner in (0.0, 1.0):
+        grade = graded(gap, point, {"corner": [corner], "sum": [0.0]})
+        assert (grade.attained, grade.bound) == (1.0, 0.0)
+    # The optimum is 1, and multipliers that claim nearly as much violate the dual by a millionth.
+    assert graded(gap, point, {"corner": [1e6], "sum": [-0.999]}).bound is None
+
+
 def test_a_cvxpy_problem_is_graded_by_its_own_values_and_left_as_it_was():
     problem = in_cvxpy()
     with pytest.raises(DataError, match="'X' has no value: pass values by name, or solve"):
