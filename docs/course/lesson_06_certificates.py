@@ -2,7 +2,7 @@ r"""
 Lesson 6: Certificates, on paper and in code
 ============================================
 
-An answer nobody has to believe: two numbers, each proved, with the optimum in between.
+An answer that needs no trust: two numbers, each proved, with the optimum in between.
 
 **Goals.** After this lesson you can
 
@@ -16,8 +16,9 @@ An answer nobody has to believe: two numbers, each proved, with the optimum in b
 # %%
 # Claims and facts
 # ----------------
-# A solver returns a matrix and says *optimal*. Lesson 5 showed what that is worth. The remedy is
-# not a better solver but a check. For a maximisation two things have to be proved:
+# A solver returns a matrix and says *optimal*. Some such claims are false, as lesson 5 shows. (In
+# sdpdr the claim of a solver is kept apart, in ``solution.claimed``.) The remedy is not a better
+# solver but a check. For a maximisation two things have to be proved:
 #
 # - some feasible point has **at least** this value;
 # - no feasible point has **more** than that.
@@ -51,7 +52,7 @@ print(f"{graph.n} points, {graph.m} edges")
 
 
 def bound(weights: np.ndarray) -> float:
-    """What these weights prove: no feasible K has a larger trace."""
+    """The bound that these weights prove: no feasible K has a larger trace."""
     laplacian = graph.laplacian(weights).toarray()
     return float(graph.sqdist @ weights / np.linalg.eigvalsh(laplacian)[1])
 
@@ -70,27 +71,29 @@ for _ in range(3):
 #
 # From below: any matrix will do
 # ------------------------------
-# A solver's K may stretch some threads a little. Divide it by the largest ratio of a squared length
-# to its limit, and no thread is stretched any more; it stays centred and positive semidefinite:
+# A solver's K may stretch some threads too far. Divide it by the largest ratio of a squared length
+# to its upper bound. Then no thread is too long, one is fully stretched, and the matrix stays
+# centred and positive semidefinite:
 #
-# .. math:: \frac{K}{\max(1, \max_{ij} (K_{ii} + K_{jj} - 2 K_{ij}) / d_{ij})} .
+# .. math:: K \Big/ \max_{ij} \frac{K_{ii} + K_{jj} - 2 K_{ij}}{d_{ij}} .
 #
-# The trace of this matrix is attained. It works for every centred Y, with
-# :math:`K = Y Y^\top`; centred Gram matrices of any points will do.
+# The trace of this matrix is attained. This works for :math:`K = Y Y^\top` with every centred Y that
+# has a positive length on some edge. If the ratio is below one, the division makes the points larger.
 
 
 def attained(points: np.ndarray) -> float:
-    """The variance of the points, shrunk until no thread is stretched."""
+    """The variance of the points, scaled until the tightest thread is fully stretched."""
     centred = points - points.mean(axis=0)
     squared = np.sum((centred[i] - centred[j]) ** 2, axis=1)
-    return float(np.sum(centred**2) / max(1.0, np.max(squared / graph.sqdist)))
+    return float(np.sum(centred**2) / np.max(squared / graph.sqdist))
 
 
 print(f"the data themselves {attained(X):12.2f}")
 print(f"random points       {attained(rng.standard_normal((graph.n, 2))):12.2f}")
 
 # %%
-# Now both together, with what the solver found:
+# The size of the points does not matter: points a hundred times smaller prove the same value. Now
+# both together, for the answer of a solver:
 
 solution = sdpdr.solve(model)
 below, above = attained(solution.embedding(graph.n - 1)), bound(solution.dual("isometry"))
@@ -99,13 +102,13 @@ print(f"bound    {above:14.6f}")
 print(f"gap      {above / below - 1:14.1e}")
 
 # %%
-# No knowledge of the solver was used. If its numbers were garbage, the two would be far apart; they
-# could not be wrong.
+# Nothing was assumed about the solver. If its numbers were garbage, value and bound would be far
+# apart, and both would still be true.
 #
 # Spoil the multipliers
 # ---------------------
-# *What do you expect* if the weights are only approximate? Let us change each of them by a relative
-# error, and look at how much the bound suffers.
+# *What do you expect* if the weights are only approximate? We change each of them by a random
+# relative error, and see how much the bound gets worse.
 
 weights = np.maximum(solution.dual("isometry"), 0.0)
 errors = np.logspace(-8, -1, 15)
@@ -116,32 +119,33 @@ lost = [
 
 fig, axis = plt.subplots(figsize=(5.6, 3.4))
 axis.loglog(errors, lost, "o-")
-axis.set(xlabel="relative error of the multipliers", ylabel="gap that is proved")
+axis.set(xlabel="relative error of the multipliers", ylabel="proved gap")
 fig.tight_layout()
 
 # %%
-# Above the gap that the solver left, the gap grows in proportion to the error, times a factor that
-# depends on the graph:
+# At the left the gap that the solver left dominates. Beyond that the proved gap grows in proportion
+# to the error, with a factor that depends on the graph:
 
 for k in (-1, -5):
-    print(f"an error of {errors[k]:.0e} costs {lost[k]:.1e}")
+    print(f"an error of {errors[k]:.0e} gives a gap of {lost[k]:.1e}, {lost[k] / errors[k]:.2f} times it")
 
 # %%
-# Ten times better multipliers prove about one digit more. A *good* proof needs good multipliers; a
-# *true* one needs none.
+# Ten times better multipliers prove about one digit more. A *tight* bound needs good multipliers; a
+# *true* bound does not.
 #
-# What is still believed
-# ----------------------
+# What the proof still trusts
+# ---------------------------
 # The proof has one step that a computer does in floating point: the eigenvalue. If it were
 # *over*\ estimated, the bound would be too small, and false. Iterative methods for large matrices
-# do approach :math:`\lambda_2` from above! So one does not estimate, one verifies.
+# do approach :math:`\lambda_2` from above! So we do not estimate it; we verify a lower bound.
 #
 # *Sylvester's law of inertia:* for any invertible M, the matrices A and :math:`M A M^\top` have
 # equally many negative eigenvalues. Gaussian elimination writes :math:`A = M B M^\top` with B
 # diagonal (or with blocks of order two), where they can be counted. Take :math:`A = L(w) - \sigma
-# I` with :math:`\sigma > 0`. Its eigenvalues are those of the Laplacian less :math:`\sigma`; for
+# I` with :math:`\sigma > 0`. Its eigenvalues are those of the Laplacian minus :math:`\sigma`; for
 # the vector of ones that is :math:`-\sigma < 0`. So there is *exactly one* negative eigenvalue if
-# and only if :math:`\sigma \le \lambda_2`.
+# and only if :math:`\sigma \le \lambda_2`, and every such :math:`\sigma` proves the bound
+# :math:`d^\top w / \sigma`.
 
 
 def negatives(sigma: float) -> int:
@@ -152,19 +156,23 @@ def negatives(sigma: float) -> int:
 
 lambda_2 = np.linalg.eigvalsh(graph.laplacian(weights).toarray())[1]
 for factor in (0.999, 1.001):
-    print(f"{factor} of it: {negatives(factor * lambda_2)} below")
+    print(f"σ = {factor} times the estimate: {negatives(factor * lambda_2)} below")
+print(f"the first σ proves the bound {graph.sqdist @ weights / (0.999 * lambda_2):.2f}")
 
 # %%
-# The elimination is a *sparse* one in sdpdr, which makes a proof cheap beside the solve:
+# With the first :math:`\sigma` only the vector of ones is below: the bound is proved, a thousandth
+# weaker than the estimate. The second is too large. In sdpdr the elimination is *sparse*, so a proof
+# is possible where a dense eigenvalue would take too long:
 
 many, _ = sdpdr.datasets.swiss_roll(1000, seed=1)
-spent = sdpdr.solve(methods.mvu(graphs.knn(many, n_neighbors=4))).timings
-print(f"{len(many)} points: {spent['solve']:.2f} s to solve, {spent['certify']:.2f} s to prove")
+large = sdpdr.solve(methods.mvu(graphs.knn(many, n_neighbors=4)), "lowrank")
+share = large.timings["certify"] / large.timings["solve"]
+print(f"{len(many)} points, gap {large.gap:.0e}: the proof took {share:.0%} of the solver's time")
 
 # %%
-# Elimination rounds, too, but one can say by how much, and the proof accounts for it. With
+# Elimination rounds, too, but the size of the rounding is known, and the proof accounts for it. With
 # ``rigorous=True`` the answer comes as an interval that contains the optimum of the program whose
-# data are the numbers in memory, as a theorem.
+# data are the numbers in memory, as a theorem. Its argument says what was done to the multipliers.
 
 proved = sdpdr.solve(model, rigorous=True)
 low, high = proved.enclosure
@@ -215,33 +223,42 @@ print("pivots of L − J:", *pivots(shifted))
 #
 # Programs without such a simple proof
 # ------------------------------------
-# Scaling works since variance rewards every direction. Every other program is proved by one
-# statement, for its points and for its multipliers: near the numbers that are given lies an exact
-# solution of the equations, and the box around it lies in the cone. ``solution.argument`` says how
-# the bound was proved. When nothing is proved the bound is ``None``, and nothing is claimed.
+# Scaling the weights works because L(w) is positive definite on all vectors orthogonal to
+# :math:`\mathbf 1`, whatever the objective: some multiple of it exceeds any cost there. Scaling the
+# points works because the conditions are upper bounds on lengths, which zero satisfies. Other
+# programs are proved by one statement, for their points and for their multipliers: near the given
+# numbers lies an exact solution of the equations, and the box around it lies in the cone.
+# ``solution.argument`` says how the bound was proved. If nothing is proved, the bound is ``None``.
 # :doc:`/guide/proofs` follows a small program through the proof.
 
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Stop SCS after 200 iterations on our model. What does it claim? What is proved?
-# Improve the pair of numbers without any solver.
+# **Exercise 1.** Somebody sends you the answer of a solver on paper: weights and coordinates with
+# two digits after the point, negative weights among them. What do they prove? Improve the pair of
+# numbers without any solver, then let ``sdpdr.testing.graded`` say what it is worth. (It takes the
+# problem, the matrix K and the weights.)
 #
 # .. dropdown:: Solution
 #
-#    The claim is of an inaccurate answer, whose multipliers are a few digits good. This solver
-#    keeps them from being negative; those of another may be, and are set to zero. Then compute the
-#    bound. The same with its points. One may also take the *best* of several proofs, since a bound
-#    is a bound: the better one of two solvers' counts.
+#    Weights below zero are set to zero; then both are scaled as above. Without the scaling the
+#    rounded numbers prove nothing: some threads are too long, and :math:`\lambda_2` is below one.
 #
 #    .. code-block:: python
 #
-#       hasty = sdpdr.solve(model, "scs", "gram", max_iter=200)
-#       assert not hasty.certified(1e-6)
-#       from_above = bound(np.maximum(hasty.dual("isometry"), 0.0))
-#       from_below = attained(hasty.embedding(graph.n - 1))
+#       from sdpdr.testing import graded
+#
+#       sent_points = solution.embedding(3).round(2)
+#       sent_weights = np.maximum((solution.dual("isometry") - 1e-3).round(2), 0.0)
+#       from_below, from_above = attained(sent_points), bound(sent_weights)
 #       assert from_below <= above * (1 + 1e-9) and from_above >= below * (1 - 1e-9)
-#       assert min(from_above, above) / max(from_below, below) - 1 < 1e-5
+#       points = sent_points - sent_points.mean(axis=0)
+#       assert graded(model, points @ points.T, sent_weights).attained is None
+#       points *= np.sqrt((1 - 1e-12) * from_below / np.sum(points**2))
+#       scaled = sent_weights * from_above / (graph.sqdist @ sent_weights)
+#       grade = graded(model, points @ points.T, scaled * (1 + 1e-9))
+#       assert np.isclose(grade.attained, from_below) and np.isclose(grade.bound, from_above)
+#       assert grade.gap < 0.05
 
 # %%
 # **Exercise 2.** Start with weights one and make the bound better by yourself. The derivative of
@@ -250,9 +267,9 @@ print("pivots of L − J:", *pivots(shifted))
 #
 # .. dropdown:: Solution
 #
-#    In logarithms, :math:`\log d^\top w - \log \lambda_2` has the derivative
-#    :math:`d_{ij} / d^\top w - (u_i - u_j)^2 / \lambda_2`. Multiply the weights by a small power of
-#    e against it, and keep the best bound. It improves fast, then slowly: at the optimum
+#    The logarithm of the bound, :math:`\log d^\top w - \log \lambda_2`, has the derivative
+#    :math:`d_{ij} / d^\top w - (u_i - u_j)^2 / \lambda_2`. Multiply each weight by the exponential of
+#    a small step against it, and keep the best bound. It improves fast, then slowly: at the optimum
 #    :math:`\lambda_2` is multiple, and the derivative jumps. Every step of the way is a proof.
 #
 #    .. code-block:: python
@@ -306,7 +323,7 @@ print("pivots of L − J:", *pivots(shifted))
 #    If :math:`S = \operatorname{Diag}(y) - C` has the smallest eigenvalue :math:`-\mu < 0`, add
 #    :math:`\mu` to every y: S becomes positive semidefinite, and the bound is
 #    :math:`\sum_i y_i + n \mu`. This uses that *the trace is known*: every feasible X has trace n.
-#    From below, divide rows and columns by the roots of the diagonal, so that it becomes one.
+#    From below, divide rows and columns by the square roots of the diagonal, so that it becomes one.
 #
 #    .. code-block:: python
 #
