@@ -249,8 +249,9 @@ def placed(blocks: Iterable[tuple[int, int, sp.sparray]], shape: tuple[int, int]
         rows.append(row_of_each(entries) + row)
         columns.append(entries.indices + np.intp(column))
         numbers.append(entries.data)
-    data, row, column = np.concatenate(numbers), np.concatenate(rows), np.concatenate(columns)
-    return from_triples(data, row, column, shape)
+    return from_triples(
+        np.concatenate(numbers), np.concatenate(rows), np.concatenate(columns), shape
+    )
 
 
 def seem_distances(X: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,10 +93,8 @@ class Misfit:
             return self._slopes(*split(x))[:, free]
 
         options = dict.fromkeys(("xtol", "ftol", "gtol"), _EXACT)
-        try:
+        with suppress(TimeUpError):
             best = so.least_squares(residuals, best, slopes, (low, np.inf), **options).x
-        except TimeUpError:
-            pass
         return self.at(*split(np.maximum(best, low)))
 
     def at(self, W: Array, H: Array, coefficients: Array) -> Fit:
