@@ -28,6 +28,8 @@ Matrix: TypeAlias = Any
 # largest 32-bit index.
 _NOTHING = vars(sp.csr_array((0, 0)))
 _LARGEST_INDEX = np.iinfo(np.int32).max
+# Entries of a dense array up to which a product takes less time than SciPy's calls.
+_DENSE = 100_000
 # Relative to the largest entry: the error on the diagonal of a matrix of distances computed from
 # inner products, sqrt(machine epsilon), with a margin.
 ROUNDING = 1e-7
@@ -120,6 +122,13 @@ def transposed(matrix: sp.csr_array, times: float = 1.0) -> sp.csr_array:
     row = row_of_each(matrix)[order]
     ends = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=n))])
     return rows_as_they_are(times * matrix.data[order], row, ends, (n, m))
+
+
+def light(matrix: Matrix) -> Matrix:
+    """Make a dense array of a small sparse one, whose products take less time; else CSR."""
+    if matrix.shape[0] * matrix.shape[1] <= _DENSE:
+        return matrix.toarray() if sp.issparse(matrix) else matrix
+    return matrix if isinstance(matrix, sp.csr_array) else sp.csr_array(matrix)
 
 
 def diagonal(numbers: Array) -> sp.csr_array:
@@ -249,9 +258,8 @@ def placed(blocks: Iterable[tuple[int, int, sp.sparray]], shape: tuple[int, int]
         rows.append(row_of_each(entries) + row)
         columns.append(entries.indices + np.intp(column))
         numbers.append(entries.data)
-    return from_triples(
-        np.concatenate(numbers), np.concatenate(rows), np.concatenate(columns), shape
-    )
+    data, where = np.concatenate(numbers), (np.concatenate(rows), np.concatenate(columns))
+    return from_triples(data, *where, shape)
 
 
 def seem_distances(X: Any) -> bool:

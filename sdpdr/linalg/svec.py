@@ -41,6 +41,22 @@ def svec_pairs(index: ArrayLike) -> tuple[Index, Index]:
     return index - column * (column + 1) // 2, column
 
 
+@lru_cache(maxsize=32)
+def upper_triangle(n: int) -> tuple[Index, Index]:
+    """Rows and columns of the entries of ``svec``, i <= j; not to be changed.
+
+    Examples
+    --------
+    >>> i, j = upper_triangle(2)
+    >>> i.tolist(), j.tolist()
+    ([0, 0, 1], [0, 1, 1])
+    """
+    j, i = np.tril_indices(n)
+    for array in (i, j):
+        array.flags.writeable = False
+    return i, j
+
+
 def svec(matrix: Matrix) -> Array:
     """Upper triangle of a symmetric matrix as a vector, off-diagonal entries times sqrt 2.
 
@@ -79,7 +95,7 @@ def smat(vector: ArrayLike) -> Array:
 @lru_cache(maxsize=8)
 def _layout(n: int) -> tuple[Index, Index, Array]:
     """Positions in the matrix of the entries of ``svec``, the reverse, and scales of entries."""
-    column, row = np.tril_indices(n)
+    row, column = upper_triangle(n)
     scale = np.where(row == column, 1.0, SQRT2)
     places = np.empty((n, n), dtype=np.intp)
     places[row, column] = places[column, row] = np.arange(row.size)
