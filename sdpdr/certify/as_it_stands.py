@@ -20,6 +20,7 @@ from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFIN
 from sdpdr.certify.other_cones import Exponential, Power
 from sdpdr.certify.rounding import are_positive_definite
 from sdpdr.linalg.exact import range_of, whole
+from sdpdr.linalg.svec import upper_triangle
 
 # Order up to which a matrix on the boundary of the cone is eliminated in fractions, in a second.
 _ORDER = 60
@@ -176,7 +177,7 @@ def _missed(kind: str, size: float, s: list[Fraction]) -> float | None:
 
 def _missed_matrix(n: int, s: list[Fraction]) -> float | None:
     """The same of matrices: by a factorization, and by elimination in fractions where it fails."""
-    j, i = np.tril_indices(n)
+    i, j = upper_triangle(n)
     S, R = np.empty((n, n)), np.empty((n, n))
     (S[i, j], R[i, j]) = (S[j, i], R[j, i]) = _around(s)
     if np.all(np.isfinite(R)) and are_positive_definite(S[None], R[None]):

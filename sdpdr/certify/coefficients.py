@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Matrix, own_rows, row_of_each
 from sdpdr.certify.products import below, meetings, rounded, summed
 from sdpdr.linalg.maps.combine import Combined, Stacked, Summed
 from sdpdr.linalg.maps.forms import BilinearForms
@@ -59,7 +59,7 @@ def coefficients(linear_map: LinearMap | VectorMap) -> Rounded:
 def _of_forms(forms: BilinearForms) -> Rounded:
     """Products f^T K g: of two numbers, and the sum of two products off the diagonal."""
     left, right = sp.csr_array(forms.left), sp.csr_array(forms.right)
-    row = np.repeat(np.arange(forms.m), np.diff(left.indptr))
+    row = row_of_each(left)
     here, other = meetings(row, right)
     terms, errors = two_product(left.data[here], right.data[other])
     i, j = left.indices[here].astype(np.int64), right.indices[other].astype(np.int64)
@@ -74,9 +74,9 @@ def _of_matrices(linear_map: LinearMap) -> Rounded:
         return _of_matrix(linear_map.coefficients), None
     kept = isinstance(linear_map, SvecMap) and linear_map.keeps_entries
     if isinstance(linear_map, SvecMap) and kept:
-        found = sp.csr_array(linear_map.natural(), copy=True)
+        found = own_rows(linear_map.natural())
     else:
-        found = sp.csr_array(linear_map.matrix(), copy=True)
+        found = own_rows(linear_map.matrix())
     i, j = svec_pairs(found.indices)
     off, radius = i != j, np.zeros(found.nnz)
     if not kept:
@@ -113,9 +113,8 @@ def _of_matrix(matrix: Matrix) -> sp.csr_array:
 
 def coefficients_of_triangle(linear_map: LinearMap | VectorMap) -> Rounded:
     """Coefficients of the upper triangle of what a matrix inequality adds up."""
-    found = sp.csr_array(linear_map.matrix(), copy=True)
-    row = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
-    i, j = svec_pairs(row)
+    found = own_rows(linear_map.matrix())
+    i, j = svec_pairs(row_of_each(found))
     data, radius, row_off = found.data, np.zeros(found.nnz), i != j
     column_off = np.zeros(found.nnz, dtype=bool)
     if isinstance(linear_map, LinearMap):
@@ -123,7 +122,8 @@ def coefficients_of_triangle(linear_map: LinearMap | VectorMap) -> Rounded:
         column_off = p != q
     # Where both are off the diagonal the roots of two cancel.
     odd = row_off != column_off
-    data[odd], radius[odd] = unscaled(data[odd])
+    if np.any(odd):
+        data[odd], radius[odd] = unscaled(data[odd])
     twice = column_off & ~row_off
     data[twice] *= 2.0
     radius[twice] *= 2.0

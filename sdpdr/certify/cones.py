@@ -17,13 +17,12 @@ the entries of their matrix there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Matrix, rows_as_they_are
 from sdpdr.certify.rounding import ELEMENTARY, UP
 
 # Lengths that are divided by are no less than this.
@@ -53,10 +52,10 @@ class Scaling(ABC):
 
 
 class Blocks(Scaling):
-    """R and its inverse as sparse matrices."""
+    """R and its inverse as sparse matrices, of blocks of shape (count, dim, dim)."""
 
-    def __init__(self, R: sp.csr_array, inverse: sp.csr_array) -> None:
-        self._R, self._inverse = R, inverse
+    def __init__(self, R: Array, inverse: Array) -> None:
+        self._R, self._inverse = _along_diagonal(R), _along_diagonal(inverse)
 
     def times(self, v: Matrix) -> Matrix:
         return self._R @ v
@@ -71,6 +70,13 @@ class Blocks(Scaling):
         return self._inverse.T @ v
 
 
+def _along_diagonal(blocks: Array) -> sp.csr_array:
+    count, dim, _ = blocks.shape
+    columns = np.arange(count * dim).reshape(count, 1, dim).repeat(dim, axis=1)
+    ends = dim * np.arange(count * dim + 1)
+    return rows_as_they_are(blocks.ravel(), columns.ravel(), ends, (count * dim, count * dim))
+
+
 class Cone(ABC):
     """Copies of a cone.
 
@@ -82,9 +88,8 @@ class Cone(ABC):
         Numbers in a point of one.
     """
 
-    # Parameter of the barrier of one copy, and whether products with `dual_map` are rounded.
+    # Parameter of the barrier of one copy.
     nu: int
-    is_rounded = False
 
     def __init__(self, count: int, dim: int) -> None:
         self.count, self.dim = count, dim
@@ -118,14 +123,9 @@ class Cone(ABC):
     def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
         """Point and multipliers with ``z = -mu F'(s)``, and ``s - t z`` as given."""
 
-    @cached_property
-    def dual_map(self) -> sp.csr_array:
-        """T of all copies: T z is in the cone for z in its dual, and for no others."""
-        return sp.csr_array(sp.eye_array(self.count * self.dim))
-
     def dual_images(self, z: Array) -> Array:
-        """T z of multipliers."""
-        return np.asarray((self.dual_map @ z.ravel()).reshape(z.shape))
+        """T z, which is in the cone for z in its dual, and for no others; T z = z by default."""
+        return z
 
     def is_dual_inside(self, z: Array) -> bool:
         """Whether multipliers are inside of the dual cone, as far as floating point tells."""
@@ -133,16 +133,23 @@ class Cone(ABC):
 
     def dual_contains(self, z: Array, radius: Array) -> bool:
         """Whether all multipliers within a radius of z lie in the dual cone: a theorem."""
-        size = abs(self.dual_map)
-        around = np.asarray(size @ radius.ravel())
-        if self.is_rounded:
-            # Quotients of T, and products with them.
-            around = UP * around + ELEMENTARY * (size @ np.abs(z.ravel()))
-        return self.contains(self.dual_images(z), around.reshape(z.shape))
+        return self.contains(self.dual_images(z), self.dual_images(radius))
 
 
 class SmoothCone(Cone):
     """Cones of which nothing but gradient and Hessian of the barrier is known."""
+
+    # T of each copy, of shape (count, dim, dim).
+    dual_map: Array
+
+    def dual_images(self, z: Array) -> Array:
+        return np.asarray((self.dual_map @ z[..., None])[..., 0])
+
+    def dual_contains(self, z: Array, radius: Array) -> bool:
+        size = np.abs(self.dual_map)
+        # Quotients of T, and products with them, are rounded.
+        around = UP * (size @ radius[..., None]) + ELEMENTARY * (size @ np.abs(z)[..., None])
+        return self.contains(self.dual_images(z), around[..., 0])
 
     @abstractmethod
     def hessian(self, s: Array) -> Array:
@@ -155,8 +162,7 @@ class SmoothCone(Cone):
         roots = np.sqrt(np.maximum(values, 1e-16))
         R = roots[:, :, None] * Q.transpose(0, 2, 1) * d[:, None, :]
         inverse = Q / roots[:, None, :] / d[:, :, None]
-        blocks = (sp.csr_array(sp.block_diag(list(one), format="csr")) for one in (R, inverse))
-        return Blocks(*blocks)
+        return Blocks(R, inverse)
 
     def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
         """Point and multipliers with ``z = -mu F'(s)``, and ``s - t z`` as given.

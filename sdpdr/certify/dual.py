@@ -24,6 +24,7 @@ from sdpdr.certify.flat import (
     Piece,
     build,
 )
+from sdpdr.linalg.svec import upper_triangle
 
 
 def dual_program(program: FlatProgram) -> tuple[FlatProgram, Array]:
@@ -59,7 +60,7 @@ def dual_program(program: FlatProgram) -> tuple[FlatProgram, Array]:
     units, pieces = np.ones(m + k), list[Piece]()
     for part in program.parts:
         if part.kind == SEMIDEFINITE:
-            j, i = np.tril_indices(int(part.size))
+            i, j = upper_triangle(int(part.size))
             units[m + part.rows] = np.where(i == j, 1.0, 2.0)
         places = (-np.ones(part.rows.size), (np.arange(part.rows.size), m + part.rows))
         own = sp.csr_array(places, shape=(part.rows.size, m + k))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, chosen_rows, own_rows, row_of_each, scaled
 from sdpdr.certify.dependent import independent_rows
 from sdpdr.certify.inverses import Gram, Inverse, Orthogonal
 from sdpdr.certify.rounding import residual
@@ -49,8 +49,7 @@ class Equations:
         self, E: sp.csr_array, f: Array, D: Array, data: sp.csr_array | None = None
     ) -> None:
         # A copy, since the next lines change arrays in place, which are those of the program.
-        E = sp.csr_array(E, copy=True)
-        E.sum_duplicates()
+        E = own_rows(E)
         E.eliminate_zeros()
         vague = np.zeros(f.size) if data is None else np.asarray(data.sum(axis=1)).ravel()
         E = self._without_zeros(E, f, vague)
@@ -66,12 +65,12 @@ class Equations:
             if self._solver is None:
                 raise UnprovedError("equations are dependent to about rounding")
         self._right, self._kept = f[kept], kept
-        self._alone = E[self._own], f[self._own], self._radii(self._own)
+        self._alone = chosen_rows(E, self._own), f[self._own], self._radii(self._own)
 
     def _inverse(self, rows: Index, D: Array) -> Inverse | None:
         """What solves some rows; None where there are none, or they are not shown independent."""
         for kind in (Gram, Orthogonal) if rows.size else ():
-            inverse = kind(self._E[rows], D, self._radii(rows))
+            inverse = kind(chosen_rows(self._E, rows), D, self._radii(rows))
             if inverse.shows:
                 return inverse
         return None
@@ -88,24 +87,23 @@ class Equations:
             self._says_zero = np.append(self._says_zero, alone[first])
             kept = np.ones(E.shape[1])
             kept[zero] = 0.0
-            E = sp.csr_array(E @ sp.diags_array(kept))
-            E.eliminate_zeros()
+            E = scaled(E, columns=kept)
 
     def _radii(self, rows: Index) -> sp.csr_array | None:
         return None if self._data is None else self._data[rows]
 
     def _set_aside(self, D: Array, rows: Index) -> Index:
         """The rows without a column that no other row sees; the others need no factorization."""
-        C = sp.csc_array(self._E)
-        alone = np.flatnonzero(np.diff(C.indptr) == 1)
+        E = self._E
+        is_alone = np.bincount(E.indices, minlength=D.size) == 1
         if self._data is not None:
             # A column that others may see within their radii, or whose own entry is rounded, is
             # seen by none alone.
-            seen = np.asarray(self._data[:, :-1].sum(axis=0)).ravel()
-            alone = alone[seen[alone] == 0.0]
-        place, entry = C.indices[C.indptr[alone]], C.data[C.indptr[alone]]
+            is_alone &= np.asarray(self._data[:, :-1].sum(axis=0)).ravel() == 0.0
+        some = np.flatnonzero(is_alone[E.indices])
+        place, alone, entry = row_of_each(E)[some], E.indices[some], E.data[some]
         order = np.argsort(np.abs(entry) * np.sqrt(D[alone]))
-        column, value = np.full(self._E.shape[0], -1), np.ones(self._E.shape[0])
+        column, value = np.full(E.shape[0], -1), np.ones(E.shape[0])
         # The last of several, the largest, stays.
         column[place[order]], value[place[order]] = alone[order], entry[order]
         self._own = np.flatnonzero(column >= 0)
@@ -138,12 +136,13 @@ class Equations:
         y[self._zero] = 0.0
         radius = np.zeros_like(y)
         if self._solver is not None:
-            y = self._solver.nearest(y, self._right)
-            radius = self._solver.radius(y, self._right)
+            y, radius = self._solver.solution(y, self._right)
         radius[self._zero] = 0.0
         if not np.all(np.isfinite(radius)) or not np.all(np.isfinite(y)):
             raise UnprovedError("equations are not solved near the point")
         own, f, data = self._alone
+        if not f.size:
+            return y, radius
         radius[self._column] = 0.0
         for _ in range(2):
             missed, _ = residual(f, own, y, radius)

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Part
 from sdpdr.certify.other_cones import Exponential, Power
+from sdpdr.linalg.svec import upper_triangle
 
 PRIMAL, DUAL = "primal", "dual"
 # By how much a basis that is rounded may be off; and its denominators times the square root of
@@ -120,7 +121,7 @@ def _products(V: Array) -> sp.csr_array:
 
 def _bilinear(V: Array, W: Array, pairs: Sequence[tuple[int, int]]) -> sp.csr_array:
     n = V.shape[0]
-    j, i = np.tril_indices(n)
+    i, j = upper_triangle(n)
     twice = np.where(i == j, 0.0, 1.0)
     rows = [V[i, p] * W[j, q] + twice * V[j, p] * W[i, q] for p, q in pairs]
     return sp.csr_array(np.reshape(rows, (len(pairs), n * (n + 1) // 2)))
@@ -160,7 +161,7 @@ def _whole(part: Part, v: Array, side: str) -> Face | None:
 
 def _face_of_matrices(part: Part, v: Array, side: str, least: float, off: float) -> Face | None:
     order = int(part.size)
-    j, i = np.tril_indices(order)
+    i, j = upper_triangle(order)
     M = np.zeros((order, order))
     M[i, j] = M[j, i] = v / np.where(i == j, 1.0, 2.0) if side == PRIMAL else v
     values, Q = np.linalg.eigh(M)

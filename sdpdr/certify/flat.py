@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix, placed, transposed
 from sdpdr.certify.cones import Cone
 from sdpdr.certify.other_cones import Exponential, Power
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
@@ -182,6 +182,12 @@ class FlatProgram:
         """
         return set()
 
+    @cached_property
+    def dual_equations(self) -> sp.csr_array:
+        """The transpose of E and A, one below the other."""
+        m, k = self.f.size, self.b.size
+        return transposed(placed([(0, 0, self.E), (m, 0, self.A)], (m + k, self.c.size)))
+
     @property
     def degree(self) -> int:
         """Parameter of the barrier of all cones."""
@@ -262,14 +268,13 @@ def build(
         pieces = [Piece(NONNEGATIVE, 1, sp.csr_array((1, len(c))), np.ones(1))]
     ordered = in_order(pieces)
     parts = _parts(ordered)
-    nothing = [sp.csr_array((0, len(c)))]
     return FlatProgram(
         np.asarray(c, dtype=float),
         sp.csr_array(E),
         np.asarray(f, dtype=float),
-        sp.csr_array(sp.vstack([*nothing, *(one.A for one in ordered)])),
-        np.concatenate([np.zeros(0), *(one.b for one in ordered)]),
-        _cones(parts),
+        sp.csr_array(sp.vstack([one.A for one in ordered])),
+        np.concatenate([one.b for one in ordered]),
+        together(parts),
         parts,
         float(offset),
         Around(around.c, around.E, _radii(ordered, len(c))),
@@ -290,7 +295,7 @@ def _parts(pieces: Sequence[Piece]) -> tuple[Part, ...]:
     )
 
 
-def _cones(parts: Sequence[Part]) -> tuple[tuple[Cone, Index], ...]:
+def together(parts: Sequence[Part]) -> tuple[tuple[Cone, Index], ...]:
     """Equal cones together, with their rows."""
     alike: dict[tuple[str, float], list[Part]] = {}
     for part in parts:

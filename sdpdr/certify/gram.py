@@ -40,7 +40,7 @@ class SparseMatrices:
         self._is_empty = np.diff(np.append(self._starts, filled.size)) == 0
 
     @classmethod
-    def of_triangles(cls, triangles: sp.csc_array, order: int) -> SparseMatrices | None:
+    def of_triangles(cls, triangles: sp.csr_array, order: int) -> SparseMatrices | None:
         """Those of triangles, one in each column; None where dense products take less time."""
         entries = triangles.tocoo()
         place, column = entries.coords

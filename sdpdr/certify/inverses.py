@@ -33,14 +33,14 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.base.arrays import Array, Matrix, scaled
+from sdpdr.base.arrays import Array, Matrix, light, scaled, transposed
 from sdpdr.certify.rounding import TINY, longest_row, residual
 from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.rounding import gamma, near_powers
 from sdpdr.linalg.verified import is_verified_positive
 
-# Corrections of a point.
-_CORRECTIONS = 4
+# Corrections of a point, and the share of what it misses from which the next one gains nothing.
+_CORRECTIONS, _WORTH = 4, 0.5
 # Covers the roundings of bounds that are computed themselves.
 _UP = 1.01
 # Share of an estimate of the smallest eigenvalue that is proved: what is twice as large as that is
@@ -93,17 +93,28 @@ class Inverse(ABC):
 
     def nearest(self, y: Array, f: Array) -> Array:
         """The solution next to y, up to rounding."""
-        for _ in range(_CORRECTIONS):
-            y = y + self._step(residual(self.units * f, self._E, y)[0])
-        return y
+        return self._corrected(y, f)[0]
 
-    def radius(self, y: Array, f: Array) -> Array:
-        """Within this of y, entry by entry, lies an exact solution."""
-        missed, around = residual(self.units * f, self._E, y, data=self._data)
-        apart = _lengths((np.abs(missed) + around)[None])[0]
+    def solution(self, y: Array, f: Array) -> tuple[Array, Array]:
+        """The same, and a radius within which of it, entry by entry, lies an exact solution."""
+        y, apart = self._corrected(y, f)
         # Products may underflow.
         moves = (self._reach > 0.0) & (apart > 0.0)
-        return np.asarray(_UP * self._reach * apart + TINY * moves)
+        return y, np.asarray(_UP * self._reach * apart + TINY * moves)
+
+    def _corrected(self, y: Array, f: Array) -> tuple[Array, float]:
+        """The point next to y that misses least, and no less than the length of what it misses."""
+        f, best, least = self.units * f, y, np.inf
+        for _ in range(_CORRECTIONS + 1):
+            missed, around = residual(f, self._E, y, data=self._data)
+            apart = float(_lengths((np.abs(missed) + around)[None])[0])
+            is_last = not apart < _WORTH * least
+            if apart < least or least == np.inf:
+                best, least = y, apart
+            if is_last:
+                break
+            y = y + self._step(missed)
+        return best, least
 
 
 class Gram(Inverse):
@@ -119,30 +130,31 @@ class Gram(Inverse):
 
     def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
         super().__init__(E, D, data)
-        self._m = E.shape[0]
-        half = scaled(self._E, columns=self._root)
-        M = sp.csc_array(half @ half.T)
-        size = abs(half)
+        self._m, half = E.shape[0], light(scaled(self._E, columns=self._root))
+        self._is_dense = self._m <= _SMALL
+        M, size = half @ half.T, abs(half)
         # Rounding of products and of both roots.
-        self._error = sp.csr_array(
-            sp.csr_array(size @ size.T) * float(gamma(longest_row(half) + 4))
-        )
+        error = (size @ size.T) * float(gamma(longest_row(self._E) + 4))
         if self._data is not None:
             far = scaled(self._data[:, :-1], columns=self._root)
-            moved = sp.csr_array(far @ size.T)
-            self._error = sp.csr_array(self._error + _UP * (moved + moved.T + far @ far.T))
-        self._is_dense = self._m <= _SMALL or M.nnz > _FILLED * self._m**2
-        self._M = M.toarray() if self._is_dense else M
+            moved = far @ size.T
+            error = error + _UP * (moved + moved.T + (far @ far.T).toarray())
+        self._is_dense |= M.size > _FILLED * self._m**2
+        self._M, self._error = (self._as_suits(one) for one in (M, error))
         self._solve = self._factorized()
         self.least = self._smallest()
         self.shows = bool(self.least > 0.0)
+
+    def _as_suits(self, matrix: Matrix) -> Matrix:
+        """Dense where dense linear algebra takes less time."""
+        return matrix.toarray() if self._is_dense and sp.issparse(matrix) else matrix
 
     def _factorized(self) -> Callable[[Array], Array]:
         """What solves with the matrix, nearly; nothing depends on how nearly."""
         try:
             if self._is_dense:
-                factor = sl.cho_factor(self._M + _JITTER * np.eye(self._m), check_finite=False)
-                return lambda v: sl.cho_solve(factor, v, check_finite=False)
+                factor = np.linalg.cholesky(self._M + _JITTER * np.eye(self._m))
+                return lambda v: sl.lapack.dpotrs(factor, v, lower=True)[0]
             return spl.splu(sp.csc_array(self._M + _JITTER * sp.eye_array(self._m))).solve
         except (np.linalg.LinAlgError, RuntimeError):
             return lambda v: np.full(self._m, np.nan)
@@ -156,11 +168,10 @@ class Gram(Inverse):
         guess = float(v @ (self._M @ v))
         if not np.isfinite(guess):
             return 0.0
-        radius = self._error.toarray() if self._is_dense else self._error
         least = _SHARE * guess
         eye = np.eye(self._m) if self._is_dense else sp.eye_array(self._m, format="csc")
         # The difference is rounded once more, on the diagonal.
-        around = radius + 2.0**-52 * (float(abs(self._M).max()) + least) * eye
+        around = self._error + 2.0**-52 * (float(abs(self._M).max()) + least) * eye
         is_proved = least > 0.0 and is_verified_positive(self._M - least * eye, around)
         return least if is_proved else 0.0
 
@@ -169,10 +180,10 @@ class Gram(Inverse):
 
     @cached_property
     def _reach(self) -> Array:
-        size = abs(self._E)
+        size = self._E
         if self._data is not None:
-            size = sp.csr_array(size + self._data[:, :-1])
-        return np.asarray(self._D * _lengths(sp.csr_array(size.T)) / self.least)
+            size = sp.csr_array(abs(size) + self._data[:, :-1])
+        return np.asarray(self._D * _lengths(transposed(size)) / self.least)
 
 
 class Orthogonal(Inverse):
@@ -182,8 +193,9 @@ class Orthogonal(Inverse):
     --------
     >>> E = sp.csr_array([[1.0, 1.0], [1.0, 1.0 + 1e-9]])
     >>> near = Orthogonal(E, np.ones(2))
-    >>> near.shows, bool(near.radius(np.zeros(2), np.zeros(2)).max() == 0.0)
-    (True, True)
+    >>> y, radius = near.solution(np.zeros(2), np.array([1.0, 1.0]))
+    >>> near.shows, y.round(6).tolist(), bool(radius.max() < 1e-6)
+    (True, [1.0, 0.0], True)
     """
 
     def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.certify.cones import SmoothCone, are_zero
@@ -20,15 +17,12 @@ class Exponential(SmoothCone):
     count : int
     """
 
-    nu, is_rounded = 3, True
+    nu = 3
 
     def __init__(self, count: int) -> None:
         super().__init__(count, 3)
-
-    @cached_property
-    def dual_map(self) -> sp.csr_array:
         T = np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-        return sp.csr_array(sp.kron(sp.eye_array(self.count), T))
+        self.dual_map = np.repeat(T[None], count, 0)
 
     def centre(self) -> Array:
         return np.repeat([[-1.051383, 1.258967, 1.256409]], self.count, 0)
@@ -86,16 +80,13 @@ class Power(SmoothCone):
         a of each copy, between 0 and 1.
     """
 
-    nu, is_rounded = 3, True
+    nu = 3
 
     def __init__(self, exponents: Array) -> None:
         super().__init__(len(exponents), 3)
         self.a = np.asarray(exponents, dtype=float)
-
-    @cached_property
-    def dual_map(self) -> sp.csr_array:
         quotients = np.stack([1.0 / self.a, 1.0 / (1.0 - self.a), np.ones(self.count)], axis=1)
-        return sp.csr_array(sp.diags_array(quotients.ravel()))
+        self.dual_map = quotients[:, :, None] * np.eye(3)
 
     def centre(self) -> Array:
         return np.stack([np.sqrt(1.0 + self.a), np.sqrt(2.0 - self.a), 0.0 * self.a], axis=1)

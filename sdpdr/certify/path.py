@@ -18,7 +18,17 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import (
+    Array,
+    Index,
+    chosen_rows,
+    light,
+    placed,
+    row_of_each,
+    rows_as_they_are,
+    scaled,
+    transposed,
+)
 from sdpdr.certify.cones import Scaling
 from sdpdr.certify.flat import FlatProgram
 from sdpdr.certify.gram import SparseMatrices
@@ -26,8 +36,6 @@ from sdpdr.certify.symmetric_cones import Congruence, Semidefinite
 
 # Unknowns of a dense Newton system: a step of so many takes about a second.
 LARGEST = 2600
-# Entries of a matrix that is kept dense.
-SMALL = 100_000
 # Shares of a unit diagonal that are added until a factorization runs through; refinement makes up.
 _JITTERS = (1e-15, 1e-13, 1e-11, 1e-9)
 _REFINEMENTS = 4
@@ -89,10 +97,9 @@ class Path:
 
     def __init__(self, program: FlatProgram, is_late: Callable[[], bool]) -> None:
         self.program, self._is_late, self.why = program, is_late, ""
-        self.A, self.E = _light(program.A), _light(program.E)
-        self.A_T, self.E_T = _light(program.A.T), _light(program.E.T)
-        self._blocks = [sp.csr_array(program.A[rows]) for _, rows in program.cones]
-        self._columns = [np.flatnonzero(np.diff(sp.csc_array(A).indptr)) for A in self._blocks]
+        self.A, self.E = light(program.A), light(program.E)
+        self.A_T, self.E_T = self.A.T, self.E.T
+        self._blocks = [chosen_rows(program.A, rows) for _, rows in program.cones]
         self.own_rows, self.own_columns, self.own_entries = self._whole_cones()
         self.other_rows: Index = np.setdiff1d(np.arange(program.b.size), self.own_rows)
         unknowns = program.c.size
@@ -100,15 +107,24 @@ class Path:
             unknowns = min(unknowns, program.f.size + self.other_rows.size)
         if unknowns > LARGEST:
             raise TooLargeError(f"{unknowns} unknowns are too many for a dense Newton system")
-        others = sp.csc_array(sp.vstack([program.E, program.A[self.other_rows]]))
-        self._others, self._others_T = _light(others), _light(others.T)
-        inverse = sp.diags_array(1.0 / self.own_entries)
-        self._scaled = sp.csr_array((others[:, self.own_columns] @ inverse).T)
-        seen = [
-            _light(A[:, columns]) for A, columns in zip(self._blocks, self._columns, strict=True)
-        ]
-        self._seen = [] if self.own_rows.size else seen
+        if self.own_rows.size:
+            self._read_others()
+        else:
+            self._columns = [np.unique(A.indices) for A in self._blocks]
+            pairs = zip(self._blocks, self._columns, strict=True)
+            self._seen = [_of_columns(A, columns) for A, columns in pairs]
         self._sparse = self._sparse_matrices()
+
+    def _read_others(self) -> None:
+        """What other rows see of unknowns, and of those of whole cones in units of their slack."""
+        program, others = self.program, chosen_rows(self.program.A, self.other_rows)
+        m, n = program.f.size, program.c.size
+        rows = placed([(0, 0, program.E), (m, 0, others)], (m + others.shape[0], n))
+        self._others, inverse = light(rows), np.empty(n)
+        self._others_T = self._others.T
+        inverse[self.own_columns] = 1.0 / self.own_entries
+        turned = scaled(transposed(rows), inverse)
+        self._scaled = chosen_rows(turned, self.own_columns)
 
     def _whole_cones(self) -> tuple[Index, Index, Array]:
         """Rows ``s = -a x`` of whole cones that see every variable once, their columns and -a."""
@@ -139,13 +155,12 @@ class Path:
             if not isinstance(cone, Semidefinite) or cone.count > 1:
                 found.append(None)
             elif not self.own_rows.size:
-                columns = sp.csc_array(self._blocks[k])[:, self._columns[k]]
-                found.append(SparseMatrices.of_triangles(sp.csc_array(columns), cone.order))
+                found.append(SparseMatrices.of_triangles(self._seen[k], cone.order))
             elif place[rows[0]] < 0:
                 found.append(None)
             else:
-                halves = sp.diags_array(1.0 / cone.weight) @ self._scaled[place[rows]]
-                found.append(SparseMatrices.of_triangles(sp.csc_array(halves), cone.order))
+                halves = scaled(chosen_rows(self._scaled, place[rows]), 1.0 / cone.weight)
+                found.append(SparseMatrices.of_triangles(halves, cone.order))
         return found
 
     def centre(self, x: Array, s: Array, z: Array, mu: float) -> tuple[Array, Array] | None:
@@ -202,21 +217,21 @@ class Path:
         G = self._hessian_of_points(here)
         d = 1.0 / np.sqrt(np.maximum(G.diagonal(), 1e-14 * np.max(G.diagonal(), initial=1e-300)))
         G *= d[:, None] * d
-        scaled = program.E @ sp.diags_array(d)
-        sizes = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
+        own = scaled(program.E, columns=d)
+        sizes = np.bincount(row_of_each(own), np.square(own.data), program.f.size)
         rows = 1.0 / np.sqrt(np.maximum(sizes, 1e-300))
-        scaled = (sp.diags_array(rows) @ scaled).toarray()
+        own = scaled(own, rows).toarray()
         # Equations make up for directions that no cone sees.
-        factor = _cholesky(G + scaled.T @ scaled)
-        schur = self._schur(factor, scaled)
+        factor = _cholesky(G + own.T @ own)
+        schur = self._schur(factor, own)
         dx, dw = np.zeros_like(here.x), np.zeros_like(here.w)
         for _ in range(_REFINEMENTS):
             left = d * (slope - mu * (self.A_T @ here.hessian(A @ dx)) - self.E_T @ dw)
             right = rows * (here.missed_equations - E @ dx)
-            u = sl.cho_solve(factor, left + scaled.T @ right)
+            u = sl.cho_solve(factor, left + own.T @ right)
             if schur is not None:
-                v = sl.cho_solve(schur, scaled @ u - right)
-                u, dw = u - sl.cho_solve(factor, scaled.T @ v), dw + rows * v
+                v = sl.cho_solve(schur, own @ u - right)
+                u, dw = u - sl.cho_solve(factor, own.T @ v), dw + rows * v
             dx = dx + d * u
         ds = here.missed - A @ dx
         z = -mu * (here.gradient + here.hessian(ds))
@@ -232,7 +247,7 @@ class Path:
             if sparse is not None:
                 G[np.ix_(columns, columns)] += sparse.gram(_congruence(scaling).inverse())
                 continue
-            part = scaling.times(seen)
+            part = scaling.times(light(seen))
             product = part.T @ part
             G[np.ix_(columns, columns)] += product.toarray() if sp.issparse(product) else product
         G *= here.mu
@@ -279,10 +294,10 @@ class Path:
         return dx, np.concatenate([here.w + dw, z]), ds, here.length(ds)
 
     def _schur_of_multipliers(self, here: _Step) -> Array:
-        m, scaled = self.program.f.size, self._scaled
+        m, turned = self.program.f.size, self._scaled
         place = np.full(self.program.b.size, -1)
         place[self.own_rows] = np.arange(self.own_rows.size)
-        M = np.zeros((scaled.shape[1],) * 2)
+        M = np.zeros((turned.shape[1],) * 2)
         for k, (scaling, (_, part)) in enumerate(
             zip(here.scalings, self.program.cones, strict=True)
         ):
@@ -290,7 +305,7 @@ class Path:
             if sparse is not None:
                 M += sparse.gram(_congruence(scaling).matrix())
             elif place[part[0]] >= 0:
-                half = scaling.back_transposed(scaled[place[part]])
+                half = scaling.back_transposed(turned[place[part]])
                 product = half.T @ half
                 M += product.toarray() if sp.issparse(product) else product
             else:
@@ -304,9 +319,10 @@ def _congruence(scaling: Scaling) -> Congruence:
     return scaling
 
 
-def _light(A: Matrix) -> Matrix:
-    """A dense copy of what is small, as products with that take less time."""
-    return A.toarray() if A.shape[0] * A.shape[1] <= SMALL else sp.csr_array(A)
+def _of_columns(A: sp.csr_array, columns: Index) -> sp.csr_array:
+    """The columns of a matrix that are not empty."""
+    indices = np.searchsorted(columns, A.indices)
+    return rows_as_they_are(A.data, indices, A.indptr, (A.shape[0], columns.size))
 
 
 def _cholesky(G: Array) -> Any:

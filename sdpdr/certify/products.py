@@ -9,8 +9,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index, Matrix, places_of_rows
+from sdpdr.base.arrays import (
+    Array,
+    Index,
+    Matrix,
+    from_triples,
+    placed,
+    places_of_rows,
+    row_of_each,
+    rows_as_they_are,
+)
 from sdpdr.linalg.rounding import UNIT, gamma, two_product
+from sdpdr.linalg.svec import upper_triangle
 
 # Digits of a double, and an exponent far above those of products.
 _DIGITS, _ANY = 53, 1010
@@ -33,7 +43,7 @@ def product(T: Matrix, A: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
     T, A = sp.csr_array(T), sp.csr_array(A)
     # Each entry of T meets one row of A.
     here, entry = meetings(T.indices, A)
-    row = np.repeat(np.arange(T.shape[0]), np.diff(T.indptr))[here]
+    row = row_of_each(T)[here]
     place = row.astype(np.int64) * A.shape[1] + A.indices[entry]
     terms, errors = two_product(T.data[here], A.data[entry])
     return summed(place, terms, errors, (T.shape[0], A.shape[1]))
@@ -58,14 +68,13 @@ def summed(
         parts = [*terms[part].tolist(), *errors[part].tolist()]
         value[k] = math.fsum(parts)
         radius[k] = abs(math.fsum([*parts, -value[k]])) * (1.0 + UNIT)
-    where = np.unravel_index(place[starts], shape) if place.size else (starts, starts)
-    found = sp.csr_array((value, where), shape=shape)
-    found.eliminate_zeros()
-    if not np.any(radius):
+    row, column = np.divmod(place[starts], max(shape[1], 1))
+    some = np.flatnonzero(value)
+    found = from_triples(value[some], row[some], column[some], shape)
+    some = np.flatnonzero(radius)
+    if not some.size:
         return found, None
-    around = sp.csr_array((np.nextafter(radius, np.inf) * (radius > 0.0), where), shape=shape)
-    around.eliminate_zeros()
-    return found, around
+    return found, from_triples(np.nextafter(radius[some], np.inf), row[some], column[some], shape)
 
 
 def meetings(row: Index, second: sp.csr_array) -> tuple[Index, Index]:
@@ -127,7 +136,7 @@ def pairs_of_rows(V: Matrix) -> tuple[sp.csr_array, sp.csr_array | None]:
     [1.0, 2.0, 4.0]
     """
     n, r = V.shape
-    j, i = np.tril_indices(n)
+    i, j = upper_triangle(n)
     V = sp.csr_array(V)
     first, second = sp.csr_array(V[i]), sp.csr_array(V[j])
     row = np.repeat(np.arange(i.size), np.diff(first.indptr))
@@ -171,14 +180,41 @@ def exact_residual(b: Array, A: Matrix, x: Array) -> tuple[Array, Array]:
     >>> exact_residual(np.array([0.5]), sp.csr_array([[0.1, 3.0]]), np.array([0.0, 0.25]))
     (array([-0.25]), array([0.]))
     """
-    found, around = product(beside(A, b), sp.csr_array(np.append(-x, 1.0)[:, None]))
+    column = beside(sp.csr_array((x.size + 1, 0)), np.append(-x, 1.0))
+    found, around = product(beside(A, b), column)
     radius = np.zeros(b.size) if around is None else around.toarray().ravel()
     return found.toarray().ravel(), radius
 
 
-def beside(A: Matrix, b: Array) -> sp.csr_array:
-    """A with one more column."""
-    return sp.csr_array(sp.hstack([A, sp.csr_array(np.asarray(b)[:, None])]))
+def beside(A: sp.csr_array, b: Array) -> sp.csr_array:
+    """A with one more column.
+
+    Examples
+    --------
+    >>> beside(sp.csr_array([[1.0], [2.0]]), np.array([0.0, 3.0])).toarray().tolist()
+    [[1.0, 0.0], [2.0, 3.0]]
+    """
+    (m, n), some = A.shape, np.flatnonzero(b)
+    ends = np.searchsorted(some, np.arange(m + 1))
+    column = rows_as_they_are(b[some], np.zeros(some.size, dtype=np.intp), ends, (m, 1))
+    return placed([(0, 0, A), (0, n, column)], (m, n + 1))
+
+
+def apart(both: sp.csr_array) -> tuple[sp.csr_array, Array]:
+    """All columns but the last, and the last.
+
+    Examples
+    --------
+    >>> A, b = apart(sp.csr_array([[1.0, 0.0], [2.0, 3.0]]))
+    >>> A.toarray().tolist(), b.tolist()
+    ([[1.0], [2.0]], [0.0, 3.0])
+    """
+    (m, n), row = both.shape, row_of_each(both)
+    is_last = both.indices == n - 1
+    b = np.zeros(m)
+    b[row[is_last]] = both.data[is_last]
+    ends = np.concatenate([[0], np.cumsum(~is_last)])[both.indptr]
+    return rows_as_they_are(both.data[~is_last], both.indices[~is_last], ends, (m, n - 1)), b
 
 
 def below(radii: Sequence[tuple[Matrix | None, int]], columns: int) -> sp.csr_array | None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, row_of_each
 from sdpdr.certify.cones import Cone
 from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import Equations, UnprovedError
@@ -29,8 +29,8 @@ from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 
 # Share by which a box is larger than another one.
 _WIDER = 2.0**-40
-# Shares of the way to a point inside, of which the least is taken that verifies.
-_SHARES = 10.0 ** np.arange(-9.0, -0.5)
+# Factor between shares of the way to a point inside, of which the least is taken that verifies.
+_DECADE = 10.0
 # The middle of a box, and its radius.
 Box = tuple[Array, Array]
 
@@ -138,7 +138,7 @@ class Statement:
             raise UnprovedError("equations do not hold exactly")
         return self._proved(inner(self.cost, y)[1], y)
 
-    def towards(self, y: Array, inside: Array, most: float = 1.0) -> Proved:
+    def towards(self, y: Array, inside: Array, most: float = 1.0, least: float = 1e-9) -> Proved:
         """The number of ``inside``, or of y moved towards it as little as can be verified.
 
         What is moved is to be proved by a box, which takes less time than a metric.
@@ -149,6 +149,8 @@ class Statement:
             y is of use where it costs less than ``inside``.
         most : float, default 1
             Share of the way that is worth a proof; below one, ``inside`` itself is none.
+        least : float, default 1e-9
+            Share of the way below which nothing is gained.
 
         Raises
         ------
@@ -162,16 +164,19 @@ class Statement:
         except UnprovedError:
             # Nearer to the boundary no box is inside of the cone either.
             return self.near(inside)._replace(is_deep=False)
-        low, high = 0, len(_SHARES)
-        is_better = self.cost @ y < self.cost @ inside
-        while low < high and is_better:
-            middle = (low + high) // 2
+        if not self.cost @ y < self.cost @ inside:
+            return best
+        shares = least * _DECADE ** np.arange(np.ceil(-np.log10(least)))
+        # The least may do; else half of the others are ruled out each time.
+        low, middle, high = 0, 0, len(shares)
+        while low < high:
             try:
-                best = self.near(y + _SHARES[middle] * (inside - y), in_box=True)
+                best = self.near(y + shares[middle] * (inside - y), in_box=True)
                 high = middle
             except UnprovedError:
                 low = middle + 1
-        return best._replace(is_deep=not is_better or high < len(_SHARES))
+            middle = (low + high) // 2
+        return best._replace(is_deep=high < len(shares))
 
 
 def value_proof(program: FlatProgram, s: Array) -> Statement:
@@ -195,7 +200,8 @@ def value_proof(program: FlatProgram, s: Array) -> Statement:
     A, around = program.A, program.around
     with np.errstate(over="ignore"):  # of entries that must not move at all
         scale = 1.0 / program.each(_sizes, s)
-        D = 1.0 / np.maximum(A.multiply(A).T @ scale, 1e-100)
+        terms = np.square(A.data) * scale[row_of_each(A)]
+        D = 1.0 / np.maximum(np.bincount(A.indices, terms, program.c.size), 1e-100)
     # Entries that no cone sees move as the freest of the others do.
     D = np.minimum(D, np.max(D, where=D < 1e99, initial=1e-99))
     return Statement(
@@ -235,7 +241,7 @@ def bound_proof(program: FlatProgram, z: Array) -> Statement:
     return Statement(
         side=BOUND,
         is_exact=program.around.is_exact,
-        E=sp.csr_array(sp.vstack([program.E, program.A]).T),
+        E=program.dual_equations,
         f=-program.c,
         radii=radii,
         squares=D,

@@ -34,6 +34,8 @@ Oracle = Callable[[FlatProgram, float], Answer]
 Triple = tuple[Array, Array, Array]
 # Gap of the first point of the path, over the tolerance: what is left goes to the proofs.
 _SHARE = 0.3
+# What a side may lose, over the tolerance.
+_NEGLIGIBLE = 0.01
 # Levels of the path that are tried upwards until both sides are proved, before faces are looked
 # for, and after.
 _FEW, _UPWARDS = 2, 4
@@ -217,7 +219,10 @@ class Kernel:
         """Prove a side for y; or for ``inside``, towards which y moves as little as can be."""
         most = _LITTLE if self.stays and proof.side == VALUE else 1.0
         try:
-            found = proof.near(y, in_box=True) if inside is None else proof.towards(y, inside, most)
+            if inside is None:
+                found = proof.near(y, in_box=True)
+            else:
+                found = proof.towards(y, inside, most, self._least_share(proof, y, inside))
         except MISSED as why:
             self.known.notes.append(f"{proof.side}, {how}: {why}")
             return False
@@ -227,6 +232,11 @@ class Kernel:
             # The box around the point lies in the cones: where it is not at their tips, inside.
             self.has_interior |= self.program.all_inside(self.program.b - self.program.A @ found.at)
         return True
+
+    def _least_share(self, proof: Statement, y: Array, inside: Array) -> float:
+        """The share of the way to a point whose loss is negligible beside the tolerance."""
+        loss = float(proof.cost @ inside - proof.cost @ y)
+        return min(_NEGLIGIBLE * self.tol * self._size() / max(loss, 1e-300), 0.1)
 
     def _take(self, side: str, found: Proved, how: str) -> None:
         """Keep what is proved, with the offset: the sum is no better than that."""

@@ -10,14 +10,14 @@ being the power of two next to the largest right side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, placed, rows_as_they_are
+from sdpdr.base.arrays import Array, Index, diagonal, placed, rows_as_they_are
 from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
 from sdpdr.certify.complement import complement
 from sdpdr.certify.flat import (
@@ -27,13 +27,13 @@ from sdpdr.certify.flat import (
     Answer,
     Around,
     FlatProgram,
-    Piece,
-    build,
+    Part,
+    together,
 )
-from sdpdr.certify.products import added, below, beside, pairs_of_rows, product, rounded
+from sdpdr.certify.products import added, apart, beside, pairs_of_rows, product, rounded
 from sdpdr.certify.units import Units
 from sdpdr.linalg.rounding import near_powers
-from sdpdr.linalg.svec import selection, svec_size
+from sdpdr.linalg.svec import svec_size, upper_triangle
 from sdpdr.program.arrows import arrow_labels, head_and_neck, of_arrow, unfolded
 from sdpdr.program.face import complete_multipliers, exposing_rows, is_face_known, null_vectors
 from sdpdr.program.point import Point, PsdVariable, Value, as_dense
@@ -75,6 +75,10 @@ class _Block:
     places: Index
     rows: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     basis: sp.csr_array | None = None
+
+
+# The first column of coefficients, these, and their radii.
+_Placed: TypeAlias = "tuple[int, sp.csr_array, sp.csr_array | None]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +201,32 @@ def with_squares(sdp: SDP, unit: float) -> Standard:
     return _Builder(sdp, units=False, faces=False, unit=unit).made()
 
 
+class _Rows:
+    """Rows that are gathered, whose coefficients come block by block."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.m = n, 0
+        self._blocks, self._radii, self._sides = list[Any](), list[Any](), [np.zeros(0)]
+
+    def add(self, side: Array, blocks: Sequence[_Placed], blur: Array | None = None) -> Index:
+        """Add rows with a right side, and its radii; where they are."""
+        start = self.m
+        for column, rows, around in blocks:
+            self._blocks.append((start, column, rows))
+            if around is not None:
+                self._radii.append((start, column, around))
+        if blur is not None and np.any(blur):
+            self._radii.append((start, 0, beside(sp.csr_array((blur.size, self.n)), blur)))
+        self._sides.append(side)
+        self.m += side.size
+        return np.arange(start, self.m)
+
+    def gathered(self) -> tuple[sp.csr_array, Array, sp.csr_array | None]:
+        """Coefficients, right sides, and radii of both."""
+        A, shape = placed(self._blocks, (self.m, self.n)), (self.m, self.n + 1)
+        return A, np.concatenate(self._sides), placed(self._radii, shape) if self._radii else None
+
+
 class _Builder:
     """Gathers rows and cones of a program."""
 
@@ -225,22 +255,18 @@ class _Builder:
             r.label for name, face in self._faces.items() if face for r in exposing_rows(sdp, name)
         }
         self._rows = [r for r in sdp.rows if r.label not in stated]
-        self._pieces, self._labels = list[Piece](), dict[str, Index]()
+        self._cones, self._parts, self._labels = _Rows(self._n), list[Part](), dict[str, Index]()
 
     def made(self) -> Standard:
         """The flat program, on the face that rows state."""
-        sdp, n = self.sdp, self._n
-        equal = [r for r in self._rows if r.relation == "=="]
-        images = [(*self._image(r.lhs, coefficients, r.m), r.rhs) for r in equal]
-        at = 0
-        for r in equal:
-            self._labels[r.label] = np.arange(at, at + r.m)
-            at += r.m
+        sdp, equations = self.sdp, _Rows(self._n)
+        for r in self._rows:
+            if r.relation == "==":
+                self._labels[r.label] = equations.add(r.rhs, self._image(r.lhs))
+        at = equations.m
         for r in self._rows:
             if r.relation == "<=":
-                side, around = self._image(r.lhs, coefficients, r.m)
-                rows = self._add(Piece(NONNEGATIVE, 1, side, r.rhs, around))
-                self._labels[r.label] = at + rows
+                self._labels[r.label] = at + self._add(NONNEGATIVE, 1, r.rhs, self._image(r.lhs))
         for scalars in sdp.vector_variables:
             if scalars.nonnegative:
                 self._own(scalars.name, NONNEGATIVE)
@@ -253,84 +279,86 @@ class _Builder:
         for lmi in sdp.lmis:
             if lmi.label not in self._arrows:
                 self._limit(lmi, at)
-        E = sp.csr_array(sp.vstack([sp.csr_array((0, n)), *(one[0] for one in images)]))
-        radii = below([(one[1], one[0].shape[0]) for one in images], n + 1)
-        f = np.concatenate([np.zeros(0), *(one[2] for one in images)])
-        cost, around = self._image(sdp.objective, coefficients, 1)
+        if not self._parts:
+            self._add(NONNEGATIVE, 1, np.ones(1), [])  # a number that is one
+        objective = _Rows(self._n)
+        objective.add(np.zeros(1), self._image(sdp.objective))
+        cost, _, around = objective.gathered()
         c = cost.toarray().ravel()
         for square, v in zip(squares, self._curved, strict=True):
             assert v.curvature is not None
             c[square.halves] = square.unit * v.curvature
         costs = None if around is None else around.toarray().ravel()[:-1]
-        flat = build(c, E, f, self._pieces, sdp.constant, around=Around(costs, radii))
+        (E, f, of_equations), (A, b, of_cones) = equations.gathered(), self._cones.gathered()
+        parts, radii = tuple(self._parts), Around(costs, of_equations, of_cones)
+        flat = FlatProgram(c, E, f, A, b, together(parts), parts, sdp.constant, radii)
         units = Units.of(flat) if self._has_units else Units.given(flat)
         own, blocks = units.program(flat), tuple(self._blocks.values())
         return Standard(sdp, own, units, blocks, squares, self._arrows, self._labels)
 
     def _limit(self, lmi: Lmi, first: int) -> None:
         """The cone of a matrix inequality: matrices, or second-order where it is an arrow."""
-        side, around = self._image(lmi.lhs, coefficients_of_triangle, svec_size(lmi.order))
-        j, i = np.tril_indices(lmi.order)
+        blocks = self._image(lmi.lhs, coefficients_of_triangle, -1.0)
+        i, j = upper_triangle(lmi.order)
         b, blur = lmi.constant.copy(), np.zeros(lmi.constant.size)
-        b[i != j], blur[i != j] = unscaled(b[i != j])
-        if np.any(blur):
-            nothing = sp.csr_array((b.size, self._n + 1)) if around is None else around
-            last = placed([(0, self._n, sp.csr_array(blur[:, None]))], nothing.shape)
-            around = sp.csr_array(nothing + last)
-        piece = Piece(SEMIDEFINITE, lmi.order, -side, b, around)
-        if lmi.label in self._arrows:
-            both, around = rounded(head_and_neck(lmi.order), beside(-side, b), around)
-            b = both[:, [-1]].toarray().ravel()
-            piece = Piece(SECOND_ORDER, lmi.order + 1, both[:, :-1], b, around)
-        self._labels[lmi.label] = first + self._add(piece)
+        off = np.flatnonzero((i != j) & (b != 0.0))
+        if off.size:
+            b[off], blur[off] = unscaled(b[off])
+        if lmi.label not in self._arrows:
+            rows = self._add(SEMIDEFINITE, lmi.order, b, blocks, blur)
+        else:
+            triangle = _Rows(self._n)
+            triangle.add(b, blocks, blur)
+            A, b, around = triangle.gathered()
+            both, around = rounded(head_and_neck(lmi.order), beside(A, b), around)
+            A, b = apart(both)
+            rows = self._add(SECOND_ORDER, lmi.order + 1, b, [(0, A, around)])
+        self._labels[lmi.label] = first + rows
 
-    def _add(self, piece: Piece) -> Index:
+    def _add(
+        self, kind: str, size: int, b: Array, blocks: list[_Placed], blur: Array | None = None
+    ) -> Index:
         """Add a cone; where its rows are. Kinds come in the order of flat programs."""
-        self._pieces.append(piece)
-        self._at += piece.b.size
-        return np.arange(self._at - piece.b.size, self._at)
+        rows = self._cones.add(b, blocks, blur)
+        if rows.size:
+            self._parts.append(Part(kind, size, rows))
+        return rows
 
     def _image(
-        self, side: Expression, read: Callable[..., Rounded], m: int
-    ) -> tuple[sp.csr_array, sp.csr_array | None]:
-        """Coefficients of the unknowns, and their radii."""
-        found, radii = list[Any](), list[Any]()
+        self,
+        side: Expression,
+        read: Callable[..., Rounded] = coefficients,
+        sign: float = 1.0,
+    ) -> list[_Placed]:
+        """Coefficients of the unknowns."""
+        found = list[_Placed]()
         for name, linear_map in side.items():
-            at = self._blocks[name].places
             rows, around = _moved_to_face(read(linear_map), self._faces.get(name))
-            start = int(at[0]) if at.size else 0
-            found.append((0, start, rows))
-            if around is not None:
-                radii.append((0, start, around))
-        rows = placed(found, (m, self._n))
-        return rows, placed(radii, (m, self._n + 1)) if radii else None
+            rows = rows_as_they_are(sign * rows.data, rows.indices, rows.indptr, rows.shape)
+            found.append((_first(self._blocks[name]), rows, around))
+        return found
 
     def _own(self, name: str, kind: str) -> None:
         """The cone that a variable is in itself."""
         block = self._blocks[name]
-        A, b = selection(block.places, self._n, -1.0), np.zeros(block.places.size)
-        rows = self._add(Piece(kind, block.order or 1, A, b))
+        count = block.places.size
+        own = (_first(block), diagonal(-np.ones(count)), None)
+        rows = self._add(kind, block.order or 1, np.zeros(count), [own])
         self._blocks[name] = replace(block, rows=rows)
 
     def _squares(self) -> tuple[_Squares, ...]:
+        """Three rows for each scalar with a quadratic cost."""
         found, half = [], self._known
         for v in self._curved:
             places, halves = self._blocks[v.name].places, np.arange(half, half + v.size)
             half += v.size
-            rows = [
-                self._add(self._square(int(p), int(t))) for p, t in zip(places, halves, strict=True)
-            ]
-            found.append(
-                _Squares(
-                    places, halves, np.reshape(np.array(rows, dtype=np.intp), (-1, 3)), self._unit
-                )
-            )
+            columns, m = np.stack([halves, halves, places], axis=1).ravel(), 3 * v.size
+            A = rows_as_they_are(-np.ones(m), columns, np.arange(m + 1), (m, self._n))
+            b = np.tile(self._unit * np.array([0.5, -0.5, 0.0]), v.size)
+            rows = self._cones.add(b, [(0, A, None)]).reshape(-1, 3)
+            self._parts += [Part(SECOND_ORDER, 3, three) for three in rows]
+            found.append(_Squares(places, halves, rows, self._unit))
         return tuple(found)
-
-    def _square(self, place: int, half: int) -> Piece:
-        columns = np.array([half, half, place])
-        A = rows_as_they_are(-np.ones(3), columns, np.arange(4), (3, self._n))
-        return Piece(SECOND_ORDER, 3, A, self._unit * np.array([0.5, -0.5, 0.0]))
 
 
 class _Face(NamedTuple):
@@ -350,10 +378,15 @@ def _face(sdp: SDP, name: str) -> _Face | None:
     return None if V is None else _Face(V, *pairs_of_rows(V))
 
 
+def _first(block: _Block) -> int:
+    """The first of its unknowns."""
+    return int(block.places[0]) if block.places.size else 0
+
+
 def _entries(block: _Block, value: Array) -> Array:
     if not block.order:
         return value
-    j, i = np.tril_indices(block.order)
+    i, j = upper_triangle(block.order)
     if block.basis is None:
         return np.asarray(value[i, j])
     # A row of each column of V holds nothing else.
@@ -366,17 +399,17 @@ def _entries(block: _Block, value: Array) -> Array:
 
 
 def _matrix(order: int, triangle: Array) -> Array:
-    j, i = np.tril_indices(order)
+    i, j = upper_triangle(order)
     found = np.empty((order, order))
     found[i, j] = found[j, i] = triangle
     return found
 
 
 def _doubled(matrix: Array) -> Array:
-    j, i = np.tril_indices(matrix.shape[0])
+    i, j = upper_triangle(matrix.shape[0])
     return np.asarray(np.where(i == j, 1.0, 2.0) * matrix[i, j])
 
 
 def _halved(order: int, triangle: Array) -> Array:
-    j, i = np.tril_indices(order)
+    i, j = upper_triangle(order)
     return _matrix(order, triangle / np.where(i == j, 1.0, 2.0))

@@ -23,6 +23,7 @@ from sdpdr.certify.products import added, pairs_of_rows
 from sdpdr.certify.rounding import UP, are_positive_definite, inner, longest_row, residual
 from sdpdr.certify.symmetric_cones import Semidefinite
 from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.svec import upper_triangle
 
 # Numbers of one matrix up to which a dense map between them is formed: 8 MB.
 _MOST = 1000
@@ -124,7 +125,7 @@ class Stretched:
     def _stay_inside(self, reach: Array) -> bool:
         """Whether all matrices that are variables stay positive definite."""
         for (part, columns), L in zip(self._own, self._factors, strict=True):
-            j, i = np.tril_indices(int(part.size))
+            i, j = upper_triangle(int(part.size))
             weight = np.where(i == j, 1.0, 2.0)
             if not UP * np.sqrt(float(weight @ reach[columns] ** 2)) <= 0.5:
                 return False

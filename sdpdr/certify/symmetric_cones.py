@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +11,7 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.certify.cones import Blocks, Cone, Scaling, are_zero, ratio, split
 from sdpdr.certify.rounding import are_positive_definite
 from sdpdr.linalg.rounding import dot_enclosure, gamma, near_powers
+from sdpdr.linalg.svec import upper_triangle
 
 
 class Congruence(Scaling):
@@ -79,8 +79,8 @@ class Nonnegative(Cone):
         return -1.0 / s
 
     def scaling(self, s: Array) -> Scaling:
-        flat = s.ravel()
-        return Blocks(sp.csr_array(sp.diags_array(1.0 / flat)), sp.csr_array(sp.diags_array(flat)))
+        blocks = s.reshape(-1, 1, 1)
+        return Blocks(1.0 / blocks, blocks)
 
     def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
         t = ratio(s.reshape(1, -1), z.reshape(1, -1))
@@ -130,8 +130,7 @@ class SecondOrder(Cone):
         root = 2.0**0.25
         R = _reflections(root / np.sqrt(low), root / np.sqrt(high), unit)
         inverse = _reflections(np.sqrt(low) / root, np.sqrt(high) / root, unit)
-        both = (sp.block_diag(list(one), format="csr") for one in (R, inverse))
-        return Blocks(*(sp.csr_array(one) for one in both))
+        return Blocks(R, inverse)
 
     def pair(self, s: Array, z: Array, mu: float) -> tuple[Array, Array]:
         t = ratio(s, z)
@@ -212,7 +211,7 @@ class Semidefinite(Cone):
     def __init__(self, count: int, order: int) -> None:
         super().__init__(count, order * (order + 1) // 2)
         self.order = self.nu = order
-        self.j, self.i = np.tril_indices(order)
+        self.i, self.j = upper_triangle(order)
         self.weight = np.where(self.i == self.j, 1.0, 2.0)
         # Where entries of a matrix are in its triangle, and those of the triangle in the matrix.
         self._in_triangle = np.empty((order, order), dtype=np.intp)
@@ -220,9 +219,8 @@ class Semidefinite(Cone):
         self._in_triangle[self.j, self.i] = np.arange(self.dim)
         self._in_matrix = self.i * order + self.j
 
-    @cached_property
-    def dual_map(self) -> sp.csr_array:
-        return sp.csr_array(sp.diags_array(np.tile(1.0 / self.weight, self.count)))
+    def dual_images(self, z: Array) -> Array:
+        return np.asarray(z / self.weight)
 
     def matrices(self, s: Array) -> Array:
         """The matrices of points."""

@@ -42,6 +42,7 @@ from sdpdr.certify.flat import (
 )
 from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.rounding import near_powers
+from sdpdr.linalg.svec import upper_triangle
 
 # Exponents up to which units go: products of three stay far from the ends of doubles.
 _MOST = 64.0
@@ -214,7 +215,7 @@ class _Fit:
         pairs, lengths = np.full((2, self._program.b.size), -1), list[Array]()
         for kind, size, rows, _ in self._program.parts:
             if kind == SEMIDEFINITE:
-                pairs[:, rows] = count + np.stack(np.tril_indices(int(size)))
+                pairs[:, rows] = count + np.stack(upper_triangle(int(size))[::-1])
                 lengths.append(np.full(int(size), -0.5))
             else:
                 own = np.arange(rows.size) if kind == NONNEGATIVE else np.zeros(rows.size, int)
@@ -312,7 +313,7 @@ def _congruence(order: int, exponents: Array) -> Array:
     >>> _congruence(2, np.array([1.0, 3.5, 6.0])).tolist()
     [1.0, 3.0, 5.0]
     """
-    j, i = np.tril_indices(order)
+    i, j = upper_triangle(order)
     first, rows = exponents[0], (exponents[_on_diagonal(order)] - exponents[0]) / 2.0
     # Clipped one by one, so that the sums are a congruence still.
     first, rows = _whole(first), _whole(rows)
