@@ -70,6 +70,30 @@ def test_weights_make_the_sums_that_rows_nearly_are():
     np.testing.assert_allclose(found.weights @ other, one, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("weight", [3.0, 1.0 / 1009.0], ids=["small", "large denominators"])
+def test_rows_follow_from_those_that_they_are_sums_of_and_from_no_others(weight):
+    """With right sides or without, by the weights as they are and modulo primes."""
+    basis = 1009.0 * np.array([[4, 0, 0, 1, 8], [0, 3, 1, 1, 3], [0, 0, 2, 1, 5]])
+    one, all_three, unit = weight * basis[0], np.arange(3), np.eye(5)
+    two = one - basis[1]
+    for row, needed, is_sum, is_sum_but_for_sides in (
+        (one, [0], True, True),
+        (two, [0, 1], True, True),
+        (two + unit[4], [0, 1], False, True),
+        (two + 2.0**-30 * unit[2], [0, 1], False, False),
+    ):
+        rows = np.vstack([basis, row])
+        sums = nearly_dependent(sp.csr_array(rows[:, :4]), rows[:, 4], np.ones(4))
+        assert (sums.n, set(sums.basis), sums.rest.tolist()) == (4, {0, 1, 2}, [3])
+        assert sums.coefficients_follow().tolist() == [is_sum_but_for_sides]
+        places = np.flatnonzero(np.isin(sums.basis, needed))
+        for some in (all_three, places):
+            assert sums.follows_from(0, some) == is_sum
+            assert sums.follows_from(0, some, sides=False) == is_sum_but_for_sides
+        for place in places:
+            assert not sums.follows_from(0, np.setdiff1d(all_three, [place]), sides=False)
+
+
 @pytest.mark.parametrize(("row", "is_sum"), [([1.0, 1.0, 5.0], True), ([1.0, 1.0, 5.5], False)])
 def test_a_sum_with_denominators_of_several_rows_is_shown_without_primes(row, is_sum):
     rows = sp.csr_array(np.array([[2.0, 0.0, 4.0], [0.0, 3.0, 9.0], row]))

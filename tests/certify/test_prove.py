@@ -15,6 +15,7 @@ import scipy.sparse as sp
 import sdpdr
 from sdpdr import Status, graphs, methods, reduce
 from sdpdr.certify.flat import NONNEGATIVE, Answer, Piece, build
+from sdpdr.certify.knowledge import Knowledge
 from sdpdr.certify.margin import margin
 from sdpdr.certify.path import Path
 from sdpdr.certify.prove import prove
@@ -455,6 +456,30 @@ def test_a_constant_in_the_objective_is_added_without_rounding_in_favour():
         exact = 1 + Fraction(constant)
         assert Fraction(known.bound) <= exact <= Fraction(known.value)
         assert known.value - known.bound <= 1e-14 * (1.0 + abs(constant))
+
+
+def test_a_point_that_is_to_stay_is_moved_by_a_little_of_the_way():
+    """Half of the way from the middle to the optimum, which others are nearer to."""
+    problem, optimum = theta()
+    program = flat_problem(problem).program
+    best = ask_clarabel(program)
+    x = 0.5 * (margin(program, "primal", ask_clarabel).y + best.x)
+    answer = best._replace(x=x, s=program.b - program.A @ x)
+    moved, kept = (prove(program, answer, ask_clarabel, stays=stays) for stays in (False, True))
+    assert moved.value == pytest.approx(-optimum, rel=1e-6)
+    assert np.linalg.norm(kept.x - x) <= 1e-4
+    assert kept.value == pytest.approx(float(program.c @ x), abs=1e-4)
+    assert kept.bound <= -optimum
+
+
+def test_sides_that_contradict_each_other_are_forgotten_and_named():
+    above_one = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), -np.ones(1))
+    program = build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [above_one])
+    known = Knowledge(value=0.5, how={"value": "a mistake"}, x=np.full(1, 0.5))
+    known = prove(program, Answer(np.ones(1), np.zeros(1), np.ones(1), True), None, known=known)
+    assert (known.status, known.value, known.bound) == ("unproved", math.inf, -math.inf)
+    assert (known.x, known.z, known.how) == (None, None, {})
+    assert "contradict" in known.notes[-1]
 
 
 def test_a_bound_is_read_off_costs_that_lie_in_the_dual_cone():

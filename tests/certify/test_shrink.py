@@ -429,3 +429,10 @@ def test_shrinking_needs_no_time_and_factorizations_do():
     rows = (Rows("one", "==", {"X": Diagonal(2)}, np.ones(2)),)
     cut = SDP((PsdVariable("X", 2),), {"X": Entries(2, [[0, 1]])}, rows)
     assert attained(cut, {"X": Factor(np.array([[1.0], [-1.001]]))}, deadline=over) is None
+
+
+def test_a_program_without_an_objective_has_the_value_zero_exactly():
+    rows = (Rows("limit", "<=", {"X": Diagonal(1)}, np.ones(1)),)
+    for cost, value in (({}, 0.0), ({"X": Trace(1)}, 0.25)):
+        sdp = SDP((PsdVariable("X", 1),), cost, rows)
+        assert candidate(sdp, np.array([[0.5]])).value() == pytest.approx(value, rel=1e-12, abs=0)
