@@ -208,14 +208,16 @@ def test_nothing_is_affirmed_that_is_false(kind):
 @KINDS
 def test_a_box_is_in_a_cone_if_its_corners_are(kind):
     """And not if one is not: each cone is convex, and boxes are told by their worst corner."""
-    rng = np.random.default_rng(6)
+    rng, affirmed = np.random.default_rng(6), 0
     for _ in range(40):
         cone = MAKE[kind](1)
         s = cone.centre() + 0.3 * rng.normal(size=(1, cone.dim))
         radius = 10.0 ** rng.uniform(-3.0, 0.0) * np.abs(rng.normal(size=s.shape))
         corners = s + radius * (2 * rng.integers(0, 2, (64, cone.dim)) - 1)
         if cone.contains(s, radius):
+            affirmed += 1
             assert all(is_member(cone, corner) for corner in corners)
+    assert affirmed > 10
 
 
 def test_scales_beyond_squares_are_no_obstacle():

@@ -191,30 +191,22 @@ def test_matrices_that_share_an_entry_do_not_move_by_themselves():
     assert sdpdr.verify(cp.Problem(cp.Minimize(p), rows)).attained is None
 
 
-@pytest.mark.parametrize("apart", [1e-9, 1e-12])
-def test_what_is_zero_stays_zero_next_to_nearly_dependent_rows(apart):
+def test_what_is_zero_stays_zero_next_to_nearly_dependent_rows():
     rng = np.random.default_rng(0)
     B = rng.normal(size=(3, 4))
-    B[2] = B[0] + B[1] + apart * rng.normal(size=4)
+    B[2] = B[0] + B[1] + 1e-9 * rng.normal(size=4)
     E = np.zeros((4, 5))
     E[0, 0] = 1.0
     E[1:, 1:], E[1:, 0] = B, rng.normal(size=3)
     f = np.r_[0.0, 1e3 * rng.normal(size=3)]
-    try:
-        y, radius = Equations(sp.csr_array(E), f, np.ones(5)).near(np.zeros(5))
-    except UnprovedError:
-        return
-    assert abs(y[0]) <= radius[0]
+    y, radius = Equations(sp.csr_array(E), f, np.ones(5)).near(np.zeros(5))
+    assert (y[0], radius[0]) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("apart", [1e-12, 1e-14])
-def test_radii_of_tiny_solutions_do_not_vanish(apart):
-    E = np.array([[1.0, 1.0], [1.0, 1.0 + apart]])
+def test_radii_of_tiny_solutions_do_not_vanish():
+    E = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-12]])
     f = np.array([0.3, 0.7]) * 1e-170
-    try:
-        y, radius = Equations(sp.csr_array(E), f, np.ones(2)).near(np.zeros(2))
-    except UnprovedError:
-        return
+    y, radius = Equations(sp.csr_array(E), f, np.ones(2)).near(np.zeros(2))
     second = (Fraction(f[1]) - Fraction(f[0])) / (Fraction(E[1, 1]) - 1)
     assert abs(Fraction(y[1]) - second) <= Fraction(radius[1])
 
