@@ -13,7 +13,13 @@ import cvxpy.settings as names
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import SdpdrError, UnknownNameError
 from sdpdr.model.conic.flat import read_flat
-from sdpdr.model.conic.interface import OTHER_CONES, ConicInterface, GradedAnswer, read_data
+from sdpdr.model.conic.interface import (
+    OTHER_CONES,
+    ConicInterface,
+    GradedAnswer,
+    conic_program,
+    read_data,
+)
 from sdpdr.model.conic.labels import final_labels
 from sdpdr.model.conic.refusals import needed_cones, refuse
 from sdpdr.solving.over_cones import options_over_cones, solve_over_cones
@@ -131,14 +137,14 @@ class CVXPY(ConicInterface):
         solved = [p for p in self._problems if p._solver_cache is solver_cache]
         maximize = any(isinstance(problem.objective, cp.Maximize) for problem in solved)
         options = {**self.options, **solver_opts}
+        labels, variables = _names(solved)
         if any(isinstance(c, OTHER_CONES) for c in data[names.PARAM_PROB].constraints):
             _refuse_squares(data)
-            read = read_flat(data, maximize=maximize)
+            read = read_flat(conic_program(data, labels, maximize=maximize))
             answer = solve_over_cones(
                 read.program, maximize=maximize, **options_over_cones(options)
             )
             return GradedAnswer(read, answer, watch.spent)
-        labels, variables = _names(solved)
         reading = read_data(data, labels=labels, variables=variables, maximize=maximize)
         solution = solve(reading.sdp, **{"verbose": verbose or None, **options})
         return GradedAnswer(reading, solution, watch.spent)

@@ -1,20 +1,24 @@
-"""Solving and grading programs over any of cvxpy's cones: one solve by Clarabel, then proofs."""
+"""Programs over any of cvxpy's cones: one solve by Clarabel, and proofs next to any answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
+from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
-from sdpdr.certify.flat import FlatProgram
+from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.knowledge import BOUND, INFEASIBLE, UNBOUNDED, UNPROVED, VALUE, Knowledge
-from sdpdr.certify.proof_file.flat import Sides, sides_of
+from sdpdr.certify.proof_file.flat import FlatFileProgram, Sides, sides_of
+from sdpdr.certify.proof_file.write import WrittenProof, write_file_of
 from sdpdr.certify.prove import prove
 from sdpdr.certify.units import Units
 from sdpdr.program.run import Claim, Status, Verdict
@@ -27,11 +31,101 @@ from sdpdr.solving.proofs import AT_LEAST, OF_SOLVER
 if TYPE_CHECKING:
     import cvxpy as cp
 
+    from sdpdr.model.conic.flat import FlatProblem
+
 # Options for problems with exponential or power cones, and those that may be ignored there, because
 # all proofs there account for rounding.
 _OPTIONS, _IDLE = ("tol", "time_limit", "gap_scale"), ("progress", "rigorous", "verbose")
 _NOTHING = "nothing was proved within the budget"
 _STATUSES = {INFEASIBLE: Status.INFEASIBLE, UNBOUNDED: Status.UNBOUNDED}
+
+
+@dataclass(eq=False)
+class ConeProof:
+    """What the kernel proves of a program next to an answer.
+
+    Attributes
+    ----------
+    program : FlatProgram
+    maximize : bool
+        Whether the user's objective is the negative of the program's.
+    gap_scale : float
+        A size of objective below which the gap is absolute.
+    units : Units
+        Those of the program that the kernel sees.
+    own : FlatProgram
+        The program in these units.
+    known : Knowledge
+    """
+
+    program: FlatProgram
+    maximize: bool
+    gap_scale: float
+    units: Units = field(init=False)
+    own: FlatProgram = field(init=False)
+    known: Knowledge = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.units = Units.of(self.program)
+        self.own = self.units.program(self.program)
+        self.known = Knowledge(scale=self.gap_scale / self.units.cost)
+
+    def answer(self, x: Array, z: Array) -> Answer:
+        """A point and multipliers of the program as an answer to what the kernel sees."""
+        u = self.units.point(x)
+        return Answer(u, self.own.b - self.own.A @ u, self.units.multipliers(z), True)
+
+    def prove(self, answer: Answer, ask: Callable[..., Answer], **options: Any) -> None:
+        """Prove what holds next to an answer in the kernel's units, with options of `prove`."""
+        try:
+            prove(self.own, answer, ask, known=self.known, **options)
+        except ArithmeticError as error:
+            # Numbers beyond those that rounding can be accounted for.
+            self.known.notes.append(str(error))
+
+    def graded(self, solution: Solution, x: Array, z: Array) -> Solution:
+        """A solution with both sides that are proved, and the status that they are worth.
+
+        Its point is the vector ``"x"``, and its multipliers are the vector ``"z"``: those that are
+        proved, or else those given.
+        """
+        known = self.known
+        x = x if known.x is None else self.units.given_point(known.x)
+        z = z if known.z is None else self.units.given_multipliers(known.z)
+        value = float(self.program.c @ x) + self.program.offset
+        sides = sides_of(known, self.units, maximize=self.maximize)
+        file = FlatFileProgram(self.program, self.own, self.units, maximize=self.maximize)
+        found = replace(
+            solution,
+            status=_STATUSES.get(known.status, Status.INACCURATE),
+            value=-value if self.maximize else value,
+            values={"x": x} if np.all(np.isfinite(x)) else {},
+            duals={"z": z} if np.all(np.isfinite(z)) else {},
+            attained=sides.attained,
+            attained_by=known.how.get(VALUE) or self._why_not(VALUE),
+            bound=sides.bound,
+            argument=known.how.get(BOUND) or known.how.get(known.status) or self._why_not(BOUND),
+            ray=sides.ray,
+            rigorous=True,
+            unfinished=known.is_late and known.status == UNPROVED,
+            writer=partial(_write, file, sides),
+        )
+        return replace(found, status=Status.SOLVED) if found.certified() else found
+
+    def _why_not(self, side: str) -> str:
+        """The last reason why a side is not proved."""
+        notes = self.known.notes
+        said = [note for note in notes if note.startswith(side)] or notes
+        return said[-1] if said else _NOTHING
+
+
+def _write(
+    program: FlatFileProgram, sides: Sides, solution: Solution, path: str | Path
+) -> WrittenProof:
+    """Write what the solution proves, where that has not been replaced."""
+    is_same = solution.attained == sides.attained
+    known = sides if is_same else replace(sides, attained=None, values={})
+    return write_file_of(program, known, path)
 
 
 def solve_over_cones(
@@ -75,25 +169,20 @@ def solve_over_cones(
     """
     watch = Deadline()
     seconds = inf if time_limit is None else time_limit / 2.0
-    units = Units.of(program)
-    own = units.program(program)
-    known = Knowledge(scale=gap_scale / units.cost)
+    proof = ConeProof(program, maximize, gap_scale)
     begin = process_time()
-    answer = ask_clarabel(own, seconds)
+    answer = ask_clarabel(proof.own, seconds)
     allowed = min(seconds, max(AT_LEAST, OF_SOLVER * (process_time() - begin)))
-    prove(own, answer, ask_clarabel, tol=tol, seconds=allowed, known=known)
-    x = units.given_point(answer.x if known.x is None else known.x)
-    z = units.given_multipliers(answer.z if known.z is None else known.z)
-    value = float(program.c @ x) + program.offset
+    proof.prove(answer, ask_clarabel, tol=tol, seconds=allowed)
+    x, z = proof.units.given_point(answer.x), proof.units.given_multipliers(answer.z)
     verdict = Verdict.SOLVED if answer.is_solved else Verdict.INACCURATE
-    is_empty = known.status in _STATUSES or not np.all(np.isfinite(x))
-    solution = Solution(
+    claimed = Solution(
         status=Status.INACCURATE,
-        value=np.nan if is_empty else -value if maximize else value,
+        value=np.nan,
         bound=None,
         argument="",
-        values={} if is_empty else {"x": x},
-        duals={} if is_empty or not np.all(np.isfinite(z)) else {"z": z},
+        values={},
+        duals={},
         claimed=Claim(verdict.value, verdict=verdict.value),
         timings={"solve and certify": watch.spent},
         solver="clarabel",
@@ -103,31 +192,9 @@ def solve_over_cones(
         maximize=maximize,
         gap_scale=gap_scale,
     )
-    return with_knowledge(solution, known, sides_of(known, units, maximize=maximize))
-
-
-def with_knowledge(solution: Solution, known: Knowledge, sides: Sides) -> Solution:
-    """The solution with both sides that the kernel proves, and the status that they are worth.
-
-    Parameters
-    ----------
-    solution : Solution
-    known : Knowledge
-    sides : Sides
-        What is known, in the units and in the sense of the user.
-    """
-    found = replace(
-        solution,
-        status=_STATUSES.get(known.status, Status.INACCURATE),
-        attained=sides.attained,
-        attained_by=known.how.get(VALUE) or _why_not(known, VALUE),
-        bound=sides.bound,
-        argument=known.how.get(BOUND) or known.how.get(known.status) or _why_not(known, BOUND),
-        ray=sides.ray,
-        rigorous=True,
-        unfinished=known.is_late and known.status == UNPROVED,
-    )
-    return replace(found, status=Status.SOLVED) if found.certified() else found
+    found = proof.graded(claimed, x, z)
+    is_empty = found.status in _STATUSES.values() or not found.values
+    return replace(found, value=np.nan, values={}) if is_empty else found
 
 
 def options_over_cones(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,22 +237,25 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
     >>> solution.status, solution["x"].round(6)
     (Status.SOLVED, array([1., 1.]))
     """
-    # These import cvxpy, as whoever has a problem has done.
-    from sdpdr.model.conic.flat import flat_problem
+    # This imports cvxpy, as whoever has a problem has done.
+    from sdpdr.model.conic.flat import flat_problem, read_flat
+
+    known = options_over_cones(options)
+    flat = flat_problem(problem)
+    reading = read_flat(flat.conic)
+    found = solve_over_cones(reading.program, maximize=flat.maximize, **known)
+    return in_words_of(flat, reading.whole(found))
+
+
+def in_words_of(flat: FlatProblem, solution: Solution) -> Solution:
+    """A solution of a flat program by the names of the problem's variables and constraints."""
     from sdpdr.model.conic.kept import as_rows, duals_of, ray_of, shapes_of, values_of
 
-    flat = flat_problem(problem)
-    known = options_over_cones(options)
-    found = solve_over_cones(flat.program, maximize=flat.maximize, **known)
-    shapes = shapes_of(problem)
-    x = {name: np.asarray(value) for name, value in found.values.items()}
-    values = as_rows(values_of(flat, x["x"]), shapes) if x else {}
-    duals = duals_of(flat, found.duals["z"]) if found.duals else {}
-    ray = ray_of(flat, found.ray)
-    return replace(found, values=values, shapes=shapes, duals=duals, ray=ray)
-
-
-def _why_not(known: Knowledge, side: str) -> str:
-    """The last reason why a side is not proved."""
-    said = [note for note in known.notes if note.startswith(side)] or known.notes
-    return said[-1] if said else _NOTHING
+    shapes, at = shapes_of(flat.problem), solution.values
+    return replace(
+        solution,
+        values=as_rows(values_of(flat, np.asarray(at["x"])), shapes) if at else {},
+        shapes=shapes,
+        duals=duals_of(flat, solution.duals["z"]) if solution.duals else {},
+        ray=ray_of(flat, solution.ray),
+    )

@@ -7,6 +7,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -168,3 +169,12 @@ def test_products_of_long_vectors_are_entries_of_blocks_with_more_rows(tmp_path,
     monkeypatch.setattr(program, "_EXACT", 100)
     with pytest.raises(DataError, match="on a sample"):
         solution.write_proof(tmp_path / "answer.proof")
+
+
+def test_solve_writes_what_it_proves_of_a_cvxpy_problem_over_other_cones(tmp_path):
+    p = cp.Variable(3, name="p")
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [cp.sum(p) == 1])
+    written = sdpdr.solve(problem).write_proof(tmp_path / "answer.proof")
+    proved = check(written.path)
+    assert not written.missing
+    assert proved["value"] <= np.log(3.0) <= proved["bound"] <= proved["value"] * (1.0 + 1e-6)

@@ -14,13 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.model.conic.pieces import (
-    AUXILIARY,
-    Columns,
-    ConeRows,
-    ConicProgram,
-    renumbered,
-)
+from sdpdr.model.conic.program import AUXILIARY, Columns, ConeRows, ConicProgram, widened
 from sdpdr.model.labels import Labels
 
 _LABEL = "absolute values"
@@ -143,41 +137,32 @@ def _with_equations(
 ) -> AbsoluteValues:
     """The program with an equation in place of two rows, and two unknowns in place of one."""
     (m, n), count = program.matrix.shape, column.size
-    kept = np.setdiff1d(np.arange(n), column)
     rows = np.setdiff1d(np.arange(m), np.concatenate([upper, lower]))
+    smaller = program.keeping(rows, np.setdiff1d(np.arange(n), column))
     scale = -np.asarray(program.matrix[upper, column]).ravel()
-    eye = sp.eye_array(count, format="csr")
-    matrix = sp.block_array(
-        [
-            [program.matrix[rows][:, kept], None, None],
-            [program.matrix[upper][:, kept], -eye, eye],
-            [None, -eye, None],
-            [None, None, -eye],
-        ],
-        format="csr",
-    )
-    matrix.sort_indices()
+    values = program.keeping(upper, np.setdiff1d(np.arange(n), column)).matrix
     weight = program.cost[column] / scale
+    eye = sp.eye_array(count, format="csr")
+    blocks = [
+        [smaller.matrix, None, None],
+        [values, -eye, eye],
+        [None, -eye, None],
+        [None, None, -eye],
+    ]
+    matrix = sp.csr_array(sp.block_array(blocks, format="csr"))
+    matrix.sort_indices()
     start, labels = rows.size, Labels(cone.label for cone in program.cones)
     equations = ConeRows("zero", labels.unique(_LABEL), start + np.arange(count))
     signs = ConeRows(
         "nonnegative", f"{equations.label}.signs", start + count + np.arange(2 * count)
     )
-    old = [replace(cone, rows=renumbered(cone.rows, rows, m)) for cone in program.cones]
-    names = [replace(one, place=renumbered(one.place, kept, n)) for one in program.columns]
-    excess = kept.size + np.arange(2 * count)
-    root = program.root
-    if root is not None:
-        root = sp.csr_array(
-            sp.hstack([root[:, kept], sp.csr_array((root.shape[0], 2 * count))], format="csr")
-        )
     changed = replace(
-        program,
-        cost=np.concatenate([program.cost[kept], weight, weight]),
-        matrix=sp.csr_array(matrix),
-        rhs=np.concatenate([program.rhs[rows], program.rhs[upper], np.zeros(2 * count)]),
-        cones=[*old, equations, signs],
-        columns=[*names, Columns(_LABEL, excess)],
-        root=root,
+        smaller,
+        cost=np.concatenate([smaller.cost, weight, weight]),
+        matrix=matrix,
+        rhs=np.concatenate([smaller.rhs, program.rhs[upper], np.zeros(2 * count)]),
+        cones=[*smaller.cones, equations, signs],
+        columns=[*smaller.columns, Columns(_LABEL, n - count + np.arange(2 * count))],
+        root=widened(smaller.root, 2 * count),
     )
     return AbsoluteValues(changed, program, column, upper, lower, scale)

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram, renumbered
+from sdpdr.model.conic.program import AUXILIARY, ConicProgram
 
 # Number of such rows from which the search is worth its time.
 _FEWEST = 8
@@ -53,7 +53,7 @@ def alike(program: ConicProgram) -> MergedUnknowns | None:
     --------
     Two unknowns that both bound x and -x, where their sum is to be least:
 
-    >>> from sdpdr.model.conic.pieces import Columns, ConeRows
+    >>> from sdpdr.model.conic.program import Columns, ConeRows
     >>> bound = [[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [-1.0, -1.0, 0.0], [-1.0, 0.0, -1.0]]
     >>> rows = np.array([*bound, *bound, [1.0, 0.0, 0.0]])
     >>> limits = ConeRows("nonnegative", "bounds", np.arange(8))
@@ -159,18 +159,13 @@ def _merged(program: ConicProgram, column: Index, row: Index) -> MergedUnknowns:
     n = columns.size
     ones = (np.ones(column.size), column, np.arange(column.size + 1))
     sums = sp.csr_array(ones, shape=(column.size, n))
-    matrix = sp.csr_array(program.matrix[rows] @ sums)
+    kept = program.keeping(rows, np.arange(column.size))
+    matrix = sp.csr_array(kept.matrix @ sums)
     matrix.sort_indices()
-    m = program.rhs.size
-    cones = [replace(cone, rows=renumbered(cone.rows, rows, m)) for cone in program.cones]
-    named = [replace(one, place=np.unique(column[one.place])) for one in program.columns]
-    cost = np.bincount(column, program.cost, minlength=n).astype(float)
     smaller = replace(
-        program,
-        cost=cost,
+        kept,
+        cost=np.bincount(column, program.cost, minlength=n).astype(float),
         matrix=matrix,
-        rhs=program.rhs[rows],
-        cones=cones,
-        columns=named,
+        columns=[replace(one, place=np.unique(column[one.place])) for one in program.columns],
     )
     return MergedUnknowns(smaller, column, row)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sdpdr.model.conic.pieces import ConeRows, ConicProgram, Kind
+from sdpdr.model.conic.program import ConeRows, ConicProgram, Kind
 from sdpdr.model.labels import Labels
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.model.conic.pieces import AUXILIARY, Columns, ConeRows, ConicProgram, taken
+from sdpdr.model.conic.program import AUXILIARY, Columns, ConeRows, ConicProgram, taken, widened
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def with_constants(program: ConicProgram) -> WithConstants | None:
     --------
     The matrix of x, y and 1:
 
-    >>> from sdpdr.model.conic.pieces import Columns, ConeRows, ConicProgram
+    >>> from sdpdr.model.conic.program import Columns, ConeRows, ConicProgram
     >>> matrix = sp.csr_array([[-1.0, 0.0], [0.0, -1.0], [0.0, -1.0], [0.0, 0.0]])
     >>> cone = ConeRows("psd", "lift", np.arange(4))
     >>> columns = [Columns("x", np.arange(1)), Columns("y", np.arange(1, 2))]
@@ -114,13 +114,6 @@ def _with_columns(
         rhs=np.append(rhs, constants),
         cones=[*program.cones, *equations],
         columns=[*program.columns, Columns(AUXILIARY, n + k)],
-        root=_widened(program.root, k.size),
+        root=widened(program.root, k.size),
     )
     return WithConstants(larger, program)
-
-
-def _widened(root: sp.csr_array | None, more: int) -> sp.csr_array | None:
-    """The squares, with further columns that are in none of them."""
-    if root is None:
-        return None
-    return sp.csr_array(sp.hstack([root, sp.csr_array((root.shape[0], more))], format="csr"))

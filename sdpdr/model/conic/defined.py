@@ -8,14 +8,14 @@ that is squared twice is squared once, with twice the weight.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.cones import merging_weights
-from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram, renumbered
+from sdpdr.model.conic.program import AUXILIARY, ConicProgram
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def defined(program: ConicProgram) -> Defined | None:
     --------
     The squares of y, where y = x - 3, twice:
 
-    >>> from sdpdr.model.conic.pieces import Columns, ConeRows
+    >>> from sdpdr.model.conic.program import Columns, ConeRows
     >>> rows = sp.csr_array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
     >>> root = sp.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> columns = [Columns("x", np.arange(1)), Columns("auxiliary", np.arange(1, 3))]
@@ -113,16 +113,11 @@ def _without(program: ConicProgram, column: Index, row: Index, entry: Array) -> 
     constant += 0.5 * float(shift[~told] @ shift[~told])
     shift = np.where(told, shift, 0.0)
     weights = merging_weights(root, shift)
-    matrix = sp.csr_array(program.matrix[rows][:, kept])
-    matrix.sort_indices()
-    smaller = replace(
-        program,
+    smaller = program.keeping(
+        rows,
+        kept,
         cost=np.asarray(spread.T @ program.cost),
         constant=constant,
-        matrix=matrix,
-        rhs=program.rhs[rows],
-        cones=[replace(cone, rows=renumbered(cone.rows, rows, m)) for cone in program.cones],
-        columns=[replace(one, place=renumbered(one.place, kept, n)) for one in program.columns],
         root=sp.csr_array(weights @ root),
         root_shift=weights @ shift,
     )

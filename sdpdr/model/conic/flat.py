@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,13 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.base.errors import ModelError, NotAcceptedError
+from sdpdr.base.errors import NotAcceptedError
 from sdpdr.certify.flat import (
-    EXPONENTIAL,
     KINDS,
     NONNEGATIVE,
     POWER,
-    SECOND_ORDER,
     SEMIDEFINITE,
     FlatProgram,
     Piece,
@@ -30,21 +28,20 @@ from sdpdr.model.conic.interface import (
     OTHER_CONES,
     ConesOnly,
     columns_of,
-    rows_of,
+    conic_program,
     without_values,
 )
 from sdpdr.model.conic.labels import final_labels
-from sdpdr.model.conic.pieces import AUXILIARY
+from sdpdr.model.conic.program import AUXILIARY, ConeRows, ConicProgram
 from sdpdr.model.conic.refusals import refuse_unreadable
+from sdpdr.model.conic.unused import Unused, unused
+from sdpdr.program.solution import Solution
 
 
-class _FlatInterface(ConesOnly):
+class FlatInterface(ConesOnly):
     """Accepts every cone of cvxpy, and turns squares into cones."""
 
-    SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = [
-        *ConesOnly.SUPPORTED_CONSTRAINTS,
-        *OTHER_CONES,
-    ]
+    SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = [*ConesOnly.SUPPORTED_CONSTRAINTS, *OTHER_CONES]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +59,8 @@ class FlatProblem:
         Its constraints are in the order of the rows.
     steps : list of (cvxpy reduction, its inverse data)
         The reductions from the problem to that program.
+    conic : ConicProgram
+        The same before cones were put in order.
     rows : sparse array of shape (m + k, number of rows of cvxpy)
         Multipliers of the program are these sums of multipliers of cvxpy's rows.
     """
@@ -71,6 +70,7 @@ class FlatProblem:
     problem: Any
     stuffed: Any
     steps: list[tuple[Any, Any]]
+    conic: ConicProgram
     rows: sp.csr_array
 
     @cached_property
@@ -107,7 +107,7 @@ def flat_problem(problem: Any) -> FlatProblem:
     DataError, DataTypeError, NotAcceptedError
         As `refuse_unreadable`.
     ModelError
-        If a coefficient is not finite.
+        If a number is not finite.
 
     Examples
     --------
@@ -119,39 +119,45 @@ def flat_problem(problem: Any) -> FlatProblem:
     refuse_unreadable(problem)
     try:
         with without_values(problem):
-            data, chain, inverse = problem.get_problem_data(_FlatInterface())
+            data, chain, inverse = problem.get_problem_data(FlatInterface())
     except cp.SolverError as error:
         raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
-    program, rows = _program(data)
     steps = list(zip(chain.reductions, inverse, strict=True))[:-1]
+    labels = final_labels(problem, inverse)
     maximize = isinstance(problem.objective, cp.Maximize)
-    return FlatProblem(program, maximize, problem, data[names.PARAM_PROB], steps, rows)
+    conic = conic_program(data, labels, maximize=maximize)
+    program, rows = _program(conic)
+    return FlatProblem(program, maximize, problem, data[names.PARAM_PROB], steps, conic, rows)
 
 
 @dataclass(frozen=True, eq=False)
 class FlatReading:
-    """What cvxpy passes to a solver as one flat program, and the way back.
+    """A conic program as a flat one without what is redundant, and the way back.
 
     Attributes
     ----------
+    conic : ConicProgram
     program : FlatProgram
     rows : sparse array
         As in `FlatProblem`.
-    maximize : bool
+    step : Unused or None
+        What was redundant.
     """
 
+    conic: ConicProgram
     program: FlatProgram
     rows: sp.csr_array
-    maximize: bool
+    step: Unused | None
 
     @property
     def n_rows(self) -> int:
         """Number of cvxpy's rows."""
-        return int(self.rows.shape[1])
+        return int(self.conic.rhs.size)
 
     def primal(self, values: Mapping[str, Any]) -> Array:
         """Columns of cvxpy at the point ``"x"``."""
-        return np.asarray(values["x"])
+        x = np.asarray(values["x"])
+        return x if self.step is None else self.step.primal(x)
 
     def has_multipliers(self, duals: Mapping[str, Array]) -> bool:
         """Whether there are multipliers ``"z"``."""
@@ -159,7 +165,26 @@ class FlatReading:
 
     def dual(self, duals: Mapping[str, Array]) -> Array:
         """Multipliers of cvxpy's rows; two rows with one multiplier get one half each."""
-        return stacked_multipliers(self.rows, duals["z"])
+        z = stacked_multipliers(self.rows, duals["z"])
+        return z if self.step is None else self.step.dual(z, np.zeros(0))[0]
+
+    def whole(self, solution: Solution) -> Solution:
+        """A solution of this program as one of the flat program of everything."""
+        _, rows = _program(self.conic)
+
+        def larger(known: Mapping[str, Any]) -> dict[str, Array]:
+            return {
+                name: self.primal(known) if name == "x" else rows @ self.dual(known)
+                for name in known
+            }
+
+        ray = solution.ray
+        return replace(
+            solution,
+            values=larger(solution.values),
+            duals=larger(solution.duals),
+            ray=ray and replace(ray, values=larger(ray.values), duals=larger(ray.duals)),
+        )
 
     def beyond(self, z: Array, tol: float) -> Index:
         """No rows: multipliers are known for the whole program, or not at all."""
@@ -167,7 +192,7 @@ class FlatReading:
 
     def report(self, value: float) -> float:
         """A value of the minimisation in the sense of the user, and the other way round."""
-        return -value if self.maximize else value
+        return -value if self.conic.maximize else value
 
 
 def stacked_multipliers(rows: sp.csr_array, z: Array) -> Array:
@@ -176,42 +201,36 @@ def stacked_multipliers(rows: sp.csr_array, z: Array) -> Array:
     return np.asarray(rows.T @ (z / np.maximum(share, 1.0)))
 
 
-def read_flat(data: Mapping[str, Any], *, maximize: bool = False) -> FlatReading:
-    """The program that cvxpy passes to a solver, over all of its cones.
+def read_flat(conic: ConicProgram) -> FlatReading:
+    """A program over all cones, without squares, as one to solve.
 
-    Parameters
-    ----------
-    data : mapping
-        As returned by `ConicInterface.apply`, without squares.
-    maximize : bool, default False
-        Whether the problem maximises the negative of the cost.
+    Examples
+    --------
+    The exponential has no weight, so that x is free of its cone:
+
+    >>> x = cp.Variable()
+    >>> problem = cp.Problem(cp.Minimize(x + 0 * cp.exp(x)), [x >= 1])
+    >>> reading = read_flat(flat_problem(problem).conic)
+    >>> reading.program.parts[0].kind, reading.primal({"x": np.ones(1)}).round(4)
+    ('nonnegative', array([1.    , 2.7183]))
     """
-    return FlatReading(*_program(data), maximize)
+    step = unused(conic)
+    return FlatReading(conic, *_program(conic if step is None else step.program), step)
 
 
 # A cone, and two rows of cvxpy whose mean is each of its rows; mostly these two are the same row.
 _Placed = tuple[Piece, Index, Index]
 
 
-def _program(data: Mapping[str, Any]) -> tuple[FlatProgram, sp.csr_array]:
+def _program(conic: ConicProgram) -> tuple[FlatProgram, sp.csr_array]:
     """The program, and how its multipliers are sums of those of cvxpy's rows."""
-    stuffed, A = data[names.PARAM_PROB], sp.csr_array(data[names.A])
-    b, c = np.asarray(data[names.B], dtype=float), np.asarray(data[names.C], dtype=float)
-    for found, what in ((A.data, "a constraint"), (b, "a constraint"), (c, "the objective")):
-        if not np.all(np.isfinite(found)):
-            raise ModelError(f"a coefficient of {what} is not finite; it must be a number.")
-    placed, equations = list[_Placed](), [np.arange(0)]
-    for constraint, rows in rows_of(stuffed.constraints):
-        if isinstance(constraint, cp.constraints.Zero):
-            equations.append(rows)
-        else:
-            placed += _pieces(constraint, rows, A, b)
-    equal = np.concatenate(equations)
+    A, b = conic.matrix, conic.rhs
+    placed = [_placed(cone, A, b) for cone in conic.cones if cone.kind != "zero"]
+    equations = [cone.rows for cone in conic.cones if cone.kind == "zero"]
+    equal = np.concatenate([np.arange(0), *equations])
     # The order of cones that `build` expects.
     placed.sort(key=lambda one: KINDS.index(one[0].kind))
-    program = build(
-        c, A[equal], b[equal], [piece for piece, *_ in placed], float(data[names.OFFSET])
-    )
+    program = build(conic.cost, A[equal], b[equal], [piece for piece, *_ in placed], conic.constant)
     upper, lower = (np.concatenate([equal, *(one[k] for one in placed)]) for k in (1, 2))
     # If there is no cone, `build` adds one, which has no row of cvxpy.
     shape, at = (program.f.size + program.b.size, b.size), np.arange(upper.size)
@@ -221,26 +240,18 @@ def _program(data: Mapping[str, Any]) -> tuple[FlatProgram, sp.csr_array]:
     return program, sp.csr_array(sums)
 
 
-def _pieces(constraint: Any, rows: Index, A: sp.csr_array, b: Array) -> list[_Placed]:
-    """The cones of one constraint; cvxpy stacks equal parts of all cones, not the cones."""
-    kind, sizes, each = NONNEGATIVE, [1.0], np.atleast_2d(rows)
-    if isinstance(constraint, cp.SOC):
-        kind, sizes = SECOND_ORDER, [float(each.shape[1])] * len(each)
-    elif isinstance(constraint, cp.constraints.ExpCone):
-        kind, sizes = EXPONENTIAL, [3.0] * len(each)
-    elif isinstance(constraint, cp.constraints.PowCone3D):
-        kind, sizes = POWER, np.ravel(constraint.alpha.value, order="F").tolist()
-    elif not isinstance(constraint, cp.constraints.NonNeg):
-        order = constraint.args[0].shape[-1]
-        # The entries of a batch of matrices are interleaved.
-        return [_matrix(order, one, A, b) for one in rows.reshape(order * order, -1).T]
-    return [
-        (Piece(kind, size, A[one], b[one]), one, one) for size, one in zip(sizes, each, strict=True)
-    ]
+def _placed(cone: ConeRows, A: sp.csr_array, b: Array) -> _Placed:
+    """One cone."""
+    if cone.kind == "psd":
+        return _matrix(cone, A, b)
+    sizes = {POWER: cone.exponent, NONNEGATIVE: 1.0}
+    size = sizes.get(cone.kind, float(cone.rows.size))
+    return Piece(cone.kind, size, A[cone.rows], b[cone.rows]), cone.rows, cone.rows
 
 
-def _matrix(order: int, rows: Index, A: sp.csr_array, b: Array) -> _Placed:
+def _matrix(cone: ConeRows, A: sp.csr_array, b: Array) -> _Placed:
     """The upper triangle of the symmetric part, as a cone."""
+    order, rows = cone.order, cone.rows
     j, i = np.tril_indices(order)
     upper, lower = rows[j * order + i], rows[i * order + j]
     one, other = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import cvxpy as cp
@@ -19,7 +19,15 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import NotAcceptedError, UncertifiedWarning, warn
 from sdpdr.linalg.spectral import form_root
-from sdpdr.model.conic.pieces import AUXILIARY, SQUARES, Columns, ConeRows, ConicProgram, Kind
+from sdpdr.model.conic.program import (
+    AUXILIARY,
+    SQUARES,
+    Columns,
+    ConeRows,
+    ConicProgram,
+    Kind,
+    with_numbers,
+)
 from sdpdr.model.conic.read import Reading, read_conic
 from sdpdr.model.labels import Labels
 from sdpdr.program.run import Status
@@ -30,6 +38,8 @@ _KINDS: dict[type, Kind] = {
     cp.constraints.NonNeg: "nonnegative",
     cp.SOC: "second-order",
     cp.constraints.PSD: "psd",
+    cp.constraints.ExpCone: "exponential",
+    cp.constraints.PowCone3D: "power",
 }
 # Cones that semidefinite programs do not describe.
 OTHER_CONES = (cp.constraints.ExpCone, cp.constraints.PowCone3D)
@@ -105,7 +115,7 @@ class GradedAnswer:
 class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have no types
     """The supported cones, and the conversion of answers; it does not solve."""
 
-    SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = list(_KINDS)
+    SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = [k for k in _KINDS if k not in OTHER_CONES]
 
     def name(self) -> str:
         """A name that no solver of cvxpy has, as cvxpy demands."""
@@ -290,11 +300,18 @@ def conic_program(
     Returns
     -------
     ConicProgram
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite.
     """
     stuffed, matrix = data[names.PARAM_PROB], data[names.A].copy()
     matrix.eliminate_zeros()
+    # Sorted, as comparisons of rows expect.
+    matrix.sort_indices()
     cones = _grouped(stuffed) if labels is None else _labelled(stuffed, labels)
-    return ConicProgram(
+    program = ConicProgram(
         cost=np.asarray(data[names.C], dtype=float),
         constant=float(data[names.OFFSET]),
         matrix=matrix,
@@ -305,6 +322,7 @@ def conic_program(
         root=_root(data.get(names.P)),
         arguments=arguments,
     )
+    return with_numbers(program)
 
 
 def _root(form: Any) -> sp.csr_array | None:
@@ -326,20 +344,19 @@ def _root(form: Any) -> sp.csr_array | None:
     return sp.csr_array(sp.csr_array(root) @ sp.eye_array(P.shape[0], format="csr")[used])
 
 
-def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
-    """Constraints in cvxpy's order, with the rows of each cone."""
-    found: list[tuple[Any, Kind, Index]] = []
+def _cones(stuffed: Any) -> Iterator[tuple[Any, ConeRows]]:
+    """Constraints in cvxpy's order, with each of their cones; these have no labels."""
     for c, rows in rows_of(stuffed.constraints):
         kind = _KINDS[type(c)]
-        if kind == "second-order":
-            found += [(c, kind, part) for part in rows]
-        elif kind == "psd":
+        if kind == "psd":
             # The entries of a batch of matrices are interleaved.
             batch = math.prod(c.args[0].shape[:-2])
-            found += [(c, kind, part) for part in rows.reshape(-1, batch).T]
+            each = rows.reshape(-1, batch).T
         else:
-            found.append((c, kind, rows))
-    return found
+            each = np.atleast_2d(rows)
+        exponents = np.ravel(c.alpha.value, order="F") if kind == "power" else np.zeros(len(each))
+        for part, exponent in zip(each, exponents.tolist(), strict=True):
+            yield c, ConeRows(kind, "", part, exponent)
 
 
 def rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
@@ -360,8 +377,7 @@ def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[ConeRows]:
     """A cone for each constraint, or several if it holds several."""
     seen = Labels([SQUARES])
     return [
-        ConeRows(kind, seen.take(labels.get(c.id, AUXILIARY)), rows)
-        for c, kind, rows in _parts(stuffed)
+        replace(cone, label=seen.take(labels.get(c.id, AUXILIARY))) for c, cone in _cones(stuffed)
     ]
 
 
@@ -369,11 +385,11 @@ def _grouped(stuffed: Any) -> list[ConeRows]:
     """All equations as one group, all inequalities as another, and numbered other cones."""
     cones: list[ConeRows] = []
     linear = {"zero": [np.arange(0)], "nonnegative": [np.arange(0)]}
-    for _, kind, rows in _parts(stuffed):
-        if kind in linear:
-            linear[kind].append(rows)
+    for _, cone in _cones(stuffed):
+        if cone.kind in linear:
+            linear[cone.kind].append(cone.rows)
         else:
-            cones.append(ConeRows(kind, f"{kind} {len(cones) + 1}", rows))
+            cones.append(replace(cone, label=f"{cone.kind} {len(cones) + 1}"))
     return [
         ConeRows("zero", "equations", np.concatenate(linear["zero"])),
         ConeRows("nonnegative", "inequalities", np.concatenate(linear["nonnegative"])),

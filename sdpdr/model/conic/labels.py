@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
+from sdpdr.model.conic.program import AUXILIARY, SQUARES
 from sdpdr.model.labels import Labels
 
 if TYPE_CHECKING:

@@ -1,139 +1,25 @@
-r"""Programs over cones: a cost, a matrix, and a list of cones.
+"""Columns of a program over cones as variables of the standard form.
 
-.. math::
-
-    \min\ \tfrac12 |R x + r|^2 + c^T x + d
-    \quad\text{s.t.}\quad b - A x \in K_1 \times \dots \times K_p,
-
-with the dual :math:`\max\ d - b^T z - \tfrac12 |y|^2` over :math:`z \in K_1^* \times \dots \times
-K_p^*` and y with :math:`c + A^T z + R^T y = 0`. This is the form that cvxpy passes to solvers.
-
-Here its columns become variables of the standard form. A matrix whose entries are different
-columns, up to scale and shift, becomes a matrix variable; a column that a row bounds from below by
-zero becomes a nonnegative scalar. All other columns are free.
+A matrix whose entries are different columns, up to scale and shift, becomes a matrix variable; a
+column that a row bounds from below by zero becomes a nonnegative scalar. All others are free.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
-from sdpdr.linalg import LinearMap, VectorMap, svec_size
+from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import svec_pairs
+from sdpdr.model.conic.program import SQUARES, ConeRows, ConicProgram, taken
 from sdpdr.model.conic.recognise import MatrixRows
 from sdpdr.model.labels import Labels
 from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable, as_dense
-
-# The name of R x and of its rows, and the name of columns that cvxpy has added.
-SQUARES, AUXILIARY = "squares", "auxiliary"
-
-Kind = Literal["zero", "nonnegative", "second-order", "psd"]
-
-
-@dataclass(frozen=True, eq=False)
-class ConeRows:
-    """Rows of a conic program that lie in one cone.
-
-    Attributes
-    ----------
-    kind : {"zero", "nonnegative", "second-order", "psd"}
-    label : str
-        Unique in a program.
-    rows : array of int
-        For a second-order cone, the bound comes first. For a matrix, these are all entries, column
-        by column, and its symmetric part is positive semidefinite.
-    """
-
-    kind: Kind
-    label: str
-    rows: Index
-
-    @property
-    def order(self) -> int:
-        """Order of a matrix."""
-        return round(np.sqrt(self.rows.size))
-
-    def entries(self) -> tuple[Index, Index]:
-        """Rows of entries (i, j) of a matrix, and of (j, i), in the order of ``svec``."""
-        i, j = svec_pairs(np.arange(svec_size(self.order)))
-        return self.rows[j * self.order + i], self.rows[i * self.order + j]
-
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """Columns of a conic program that have a name.
-
-    Attributes
-    ----------
-    name : str
-    place : array of int
-    """
-
-    name: str
-    place: Index
-
-
-@dataclass(frozen=True, eq=False)
-class ConicProgram:
-    """A program over cones (see the module's text).
-
-    Attributes
-    ----------
-    cost : array of shape (n,)
-    constant : float
-    matrix : sparse array of shape (m, n)
-    rhs : array of shape (m,)
-    cones : sequence of ConeRows
-        Every row is in one.
-    columns : sequence of Columns
-        Every column is in one.
-    maximize : bool
-        Whether the problem maximises the negative of this objective.
-    name : str
-    root : sparse array of shape (k, n), optional
-        R; without it the cost is affine.
-    root_shift : array of shape (k,), optional
-        r; zero without it.
-    arguments : str, optional
-        The name of columns that stand for expressions, which stay free variables in any case.
-    """
-
-    cost: Array
-    constant: float
-    matrix: sp.csr_array
-    rhs: Array
-    cones: Sequence[ConeRows]
-    columns: Sequence[Columns]
-    maximize: bool = False
-    name: str = ""
-    root: sp.csr_array | None = None
-    root_shift: Array | None = None
-    arguments: str | None = None
-
-    def row_of_entries(self) -> Index:
-        """The row of every entry of the matrix."""
-        return np.repeat(np.arange(self.rhs.size), np.diff(self.matrix.indptr))
-
-    def are_of(self, kind: Kind) -> NDArray[np.bool_]:
-        """Whether each row lies in a cone of a kind."""
-        found = np.zeros(self.rhs.size, dtype=bool)
-        for cone in self.cones:
-            if cone.kind == kind:
-                found[cone.rows] = True
-        return found
-
-    def are_called(self, name: str | None) -> NDArray[np.bool_]:
-        """Whether each column has a name; columns added by cvxpy are called `AUXILIARY`."""
-        found = np.zeros(self.cost.size, dtype=bool)
-        for columns in self.columns:
-            found[columns.place] = columns.name == name
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,23 +189,6 @@ class Pieces:
 
     def __iter__(self) -> Iterator[Piece]:
         return iter(self.found)
-
-
-def renumbered(places: Index, kept: Index, size: int) -> Index:
-    """The new numbers of those positions that are kept."""
-    number = np.full(size, -1)
-    number[kept] = np.arange(kept.size)
-    return number[places][number[places] >= 0]
-
-
-def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
-    """Rows of a matrix, without copying if they are contiguous."""
-    if not rows.size or np.any(rows[1:] - rows[:-1] != 1):
-        return matrix[rows]
-    ends = matrix.indptr[rows[0] : rows[-1] + 2]
-    part = slice(ends[0], ends[-1])
-    entries = (matrix.data[part], matrix.indices[part], ends - ends[0])
-    return rows_as_they_are(*entries, (rows.size, matrix.shape[1]))
 
 
 def symmetric_rows(

@@ -5,34 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
-from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
-from sdpdr.model.conic.absolute_values import AbsoluteValues, absolute_values
-from sdpdr.model.conic.alike import MergedUnknowns, alike
+from sdpdr.model.conic.absolute_values import absolute_values
+from sdpdr.model.conic.alike import alike
 from sdpdr.model.conic.blocks import with_blocks
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
-from sdpdr.model.conic.constants import WithConstants, with_constants
-from sdpdr.model.conic.defined import Defined, defined
+from sdpdr.model.conic.constants import with_constants
+from sdpdr.model.conic.defined import defined
 from sdpdr.model.conic.labels import joint_label, stem
-from sdpdr.model.conic.pieces import SQUARES, ConeRows, ConicProgram, Kind, Pieces, taken
-from sdpdr.model.conic.squared_norms import SquaredNorms, squared_norms
+from sdpdr.model.conic.pieces import Pieces
+from sdpdr.model.conic.program import SQUARES, ConeRows, ConicProgram, Kind, taken
+from sdpdr.model.conic.squared_norms import squared_norms
+from sdpdr.model.conic.unused import unused
 from sdpdr.model.labels import Labels
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.rows import Lmi, Relation, Rows
 from sdpdr.program.sdp import SDP
 
 Maps: TypeAlias = "dict[str, LinearMap | VectorMap]"
-Step: TypeAlias = "WithConstants | Defined | SquaredNorms | MergedUnknowns | AbsoluteValues"
 Multipliers: TypeAlias = Callable[[Mapping[str, Array]], Array]
 
 _RELATIONS: dict[Kind, Relation] = {"zero": "==", "nonnegative": "<="}
+
+
+class Step(Protocol):
+    """A program in place of another one, and the way back."""
+
+    @property
+    def program(self) -> ConicProgram:
+        """The new program."""
+
+    def primal(self, x: Array) -> Array:
+        """Unknowns of the other program, from those of this one."""
+
+    def dual(self, z: Array, squares: Array) -> tuple[Array, Array]:
+        """Multipliers of the other program, of its rows and of its squares."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +141,7 @@ class Reading:
 
         Examples
         --------
-        >>> from sdpdr.model.conic.pieces import Columns, ConicProgram
+        >>> from sdpdr.model.conic.program import Columns, ConicProgram
         >>> limits = ConeRows("nonnegative", "a", np.arange(2))
         >>> cones = [limits, ConeRows("zero", "b", np.arange(2, 3))]
         >>> columns = [Columns("x", np.arange(1))]
@@ -166,18 +180,13 @@ def read_conic(program: ConicProgram) -> Reading:
     -------
     Reading
 
-    Raises
-    ------
-    ModelError
-        If a coefficient is not finite.
-
     Examples
     --------
     The largest eigenvalue of A, as the least t for which t I - A is positive semidefinite:
 
     >>> import numpy as np
     >>> import scipy.sparse as sp
-    >>> from sdpdr.model.conic.pieces import Columns, ConeRows, ConicProgram
+    >>> from sdpdr.model.conic.program import Columns, ConeRows, ConicProgram
     >>> program = ConicProgram(
     ...     cost=np.ones(1),
     ...     constant=0.0,
@@ -189,12 +198,9 @@ def read_conic(program: ConicProgram) -> Reading:
     >>> read_conic(program).sdp
     SDP(unnamed; matrices [], 1 scalars, 0 rows, 1 matrix inequalities)
     """
-    _refuse_what_is_no_number(program)
-    # Sorted, as comparisons of rows expect.
-    program.matrix.sort_indices()
     program = with_blocks(program)
     steps: list[Step] = []
-    for find in (with_constants, defined, squared_norms, alike, absolute_values):
+    for find in (unused, with_constants, defined, squared_norms, alike, absolute_values):
         step = find(steps[-1].program if steps else program)
         steps += [] if step is None else [step]
     reading = _Reader(program, steps[-1].program if steps else program).reading()
@@ -210,19 +216,6 @@ class _Matrix:
     weights: sp.csr_array
     rows: Index
     more: Maps
-
-
-def _refuse_what_is_no_number(program: ConicProgram) -> None:
-    """Raise an error that names the constraint of a coefficient that is nan or infinite."""
-    bad = np.flatnonzero(~np.isfinite(program.matrix.data))
-    if bad.size:
-        row = int(np.searchsorted(program.matrix.indptr, bad[0], side="right")) - 1
-        label = next(cone.label for cone in program.cones if row in cone.rows)
-        entry = program.matrix.data[bad[0]]
-        raise ModelError(f"{label!r}: a coefficient is {entry}; it must be a finite number.")
-    costs = program.cost[~np.isfinite(program.cost)]
-    if costs.size:
-        raise ModelError(f"the objective: a coefficient is {costs[0]}; it must be a finite number.")
 
 
 @dataclass(eq=False)
@@ -291,13 +284,11 @@ class _Reader:
             self._second_order(cone)
 
     def _speaking(self, rows: Index, relation: Relation) -> Index:
-        """The rows that are neither redundant nor replaced by the sign of a variable."""
+        """The rows that neither hold anyway nor are replaced by the sign of a variable."""
         rhs = self.rhs[rows]
         holds = rhs == 0.0 if relation == "==" else rhs >= 0.0
         empty = np.diff(self.program.matrix.indptr)[rows] == 0
-        # Rows with an infinite bound, and empty rows that hold anyway, are redundant.
-        limitless = (rhs == np.inf) & (relation == "<=")
-        return rows[~(empty & holds) & ~limitless & ~self.is_said[rows]]
+        return rows[~(empty & holds) & ~self.is_said[rows]]
 
     def _joined(self) -> dict[ConeRows, tuple[str, Relation, Index]]:
         """Label, relation and rows of each group of equations or inequalities, by its first member.

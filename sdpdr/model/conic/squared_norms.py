@@ -6,14 +6,14 @@ cvxpy writes ``norm(X - G, "fro") ** 2`` as the square of an unknown t with a se
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.cones import merging_weights
-from sdpdr.model.conic.pieces import AUXILIARY, ConeRows, ConicProgram, renumbered, taken
+from sdpdr.model.conic.program import AUXILIARY, ConeRows, ConicProgram, taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def squared_norms(program: ConicProgram) -> SquaredNorms | None:
     --------
     Half the square of t, where :math:`\|(x - 3, x)\| \le t`:
 
-    >>> from sdpdr.model.conic.pieces import Columns
+    >>> from sdpdr.model.conic.program import Columns
     >>> matrix = sp.csr_array([[0.0, -1.0], [-1.0, 0.0], [-1.0, 0.0]])
     >>> columns = [Columns("x", np.arange(1)), Columns("auxiliary", np.arange(1, 2))]
     >>> cones = [ConeRows("second-order", "norm", np.arange(3))]
@@ -136,9 +136,8 @@ def _with_squares(program: ConicProgram, norms: list[SquaredNorm]) -> SquaredNor
     """The program with the squares of all v in place of their bounds."""
     assert program.root is not None
     (m, n), q = program.matrix.shape, program.root.shape[0]
-    gone = [norm.cone for norm in norms]
     column = np.setdiff1d(np.arange(n), [norm.column for norm in norms])
-    row = np.setdiff1d(np.arange(m), np.concatenate([cone.rows for cone in gone]))
+    row = np.setdiff1d(np.arange(m), np.concatenate([norm.cone.rows for norm in norms]))
     square = np.setdiff1d(np.arange(q), [norm.square for norm in norms])
     own = np.zeros(q) if program.root_shift is None else program.root_shift
     bodies = [norm.cone.rows[1:] for norm in norms]
@@ -151,20 +150,10 @@ def _with_squares(program: ConicProgram, norms: list[SquaredNorm]) -> SquaredNor
     known = np.where(np.diff(root.indptr) == 0, shift, 0.0)
     shift = shift - known
     weights = merging_weights(root, shift)
-    matrix = sp.csr_array(program.matrix[row][:, column])
-    matrix.sort_indices()
-    smaller = replace(
-        program,
-        cost=program.cost[column],
+    smaller = program.keeping(
+        row,
+        column,
         constant=program.constant + 0.5 * float(known @ known),
-        matrix=matrix,
-        rhs=program.rhs[row],
-        cones=[
-            replace(cone, rows=renumbered(cone.rows, row, m))
-            for cone in program.cones
-            if cone not in gone
-        ],
-        columns=[replace(one, place=renumbered(one.place, column, n)) for one in program.columns],
         root=sp.csr_array(weights @ root),
         root_shift=weights @ shift,
     )

@@ -1,0 +1,218 @@
+r"""Programs over cones: a cost, a matrix, and a list of cones.
+
+.. math::
+
+    \min\ \tfrac12 |R x + r|^2 + c^T x + d
+    \quad\text{s.t.}\quad b - A x \in K_1 \times \dots \times K_p,
+
+with the dual :math:`\max\ d - b^T z - \tfrac12 |y|^2` over :math:`z \in K_1^* \times \dots \times
+K_p^*` and y with :math:`c + A^T z + R^T y = 0`. This is the form that cvxpy passes to solvers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array, Index, rows_as_they_are
+from sdpdr.base.errors import ModelError
+from sdpdr.linalg import svec_size
+from sdpdr.linalg.svec import svec_pairs
+
+# The name of R x and of its rows, and the name of columns that cvxpy has added.
+SQUARES, AUXILIARY = "squares", "auxiliary"
+
+Kind = Literal["zero", "nonnegative", "second-order", "psd", "exponential", "power"]
+
+
+@dataclass(frozen=True, eq=False)
+class ConeRows:
+    r"""Rows of a conic program that lie in one cone.
+
+    Attributes
+    ----------
+    kind : {"zero", "nonnegative", "second-order", "psd", "exponential", "power"}
+    label : str
+        Unique in a program.
+    rows : array of int
+        For a second-order cone, the bound comes first. For a matrix, these are all entries, column
+        by column, and its symmetric part is positive semidefinite. An exponential cone has the
+        points with :math:`y e^{x/y} \le z` and their limits.
+    exponent : float
+        That of a power cone.
+    """
+
+    kind: Kind
+    label: str
+    rows: Index
+    exponent: float = 0.0
+
+    @property
+    def order(self) -> int:
+        """Order of a matrix."""
+        return round(np.sqrt(self.rows.size))
+
+    def entries(self) -> tuple[Index, Index]:
+        """Rows of entries (i, j) of a matrix, and of (j, i), in the order of ``svec``."""
+        i, j = svec_pairs(np.arange(svec_size(self.order)))
+        return self.rows[j * self.order + i], self.rows[i * self.order + j]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns of a conic program that have a name.
+
+    Attributes
+    ----------
+    name : str
+    place : array of int
+    """
+
+    name: str
+    place: Index
+
+
+@dataclass(frozen=True, eq=False)
+class ConicProgram:
+    """A program over cones (see the module's text).
+
+    Attributes
+    ----------
+    cost : array of shape (n,)
+    constant : float
+    matrix : sparse array of shape (m, n)
+    rhs : array of shape (m,)
+    cones : sequence of ConeRows
+        Every row is in one.
+    columns : sequence of Columns
+        Every column is in one.
+    maximize : bool
+        Whether the problem maximises the negative of this objective.
+    name : str
+    root : sparse array of shape (k, n), optional
+        R; without it the cost is affine.
+    root_shift : array of shape (k,), optional
+        r; zero without it.
+    arguments : str, optional
+        The name of columns that stand for expressions, which stay free variables in any case.
+    """
+
+    cost: Array
+    constant: float
+    matrix: sp.csr_array
+    rhs: Array
+    cones: Sequence[ConeRows]
+    columns: Sequence[Columns]
+    maximize: bool = False
+    name: str = ""
+    root: sp.csr_array | None = None
+    root_shift: Array | None = None
+    arguments: str | None = None
+
+    def row_of_entries(self) -> Index:
+        """The row of every entry of the matrix."""
+        return np.repeat(np.arange(self.rhs.size), np.diff(self.matrix.indptr))
+
+    def are_of(self, kind: Kind) -> NDArray[np.bool_]:
+        """Whether each row lies in a cone of a kind."""
+        found = np.zeros(self.rhs.size, dtype=bool)
+        for cone in self.cones:
+            if cone.kind == kind:
+                found[cone.rows] = True
+        return found
+
+    def are_called(self, name: str | None) -> NDArray[np.bool_]:
+        """Whether each column has a name; columns added by cvxpy are called `AUXILIARY`."""
+        found = np.zeros(self.cost.size, dtype=bool)
+        for columns in self.columns:
+            found[columns.place] = columns.name == name
+        return found
+
+    def keeping(self, rows: Index, columns: Index, **changes: Any) -> ConicProgram:
+        """The program with some of its rows and columns only, in order, and with further changes.
+
+        Costs and squares lose the other columns, unless the changes say what becomes of them.
+        """
+        m, n = self.matrix.shape
+        matrix = sp.csr_array(self.matrix[rows][:, columns])
+        matrix.sort_indices()
+        parts = [replace(cone, rows=renumbered(cone.rows, rows, m)) for cone in self.cones]
+        known = {
+            "cost": self.cost[columns],
+            "matrix": matrix,
+            "rhs": self.rhs[rows],
+            "cones": [cone for cone in parts if cone.rows.size],
+            "columns": [
+                replace(one, place=renumbered(one.place, columns, n)) for one in self.columns
+            ],
+            "root": None if self.root is None else sp.csr_array(self.root[:, columns]),
+        }
+        return replace(self, **{**known, **changes})
+
+
+def renumbered(places: Index, kept: Index, size: int) -> Index:
+    """The new numbers of those positions that are kept."""
+    number = np.full(size, -1)
+    number[kept] = np.arange(kept.size)
+    return number[places][number[places] >= 0]
+
+
+def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
+    """Rows of a matrix, without copying if they are contiguous."""
+    if not rows.size or np.any(rows[1:] - rows[:-1] != 1):
+        return matrix[rows]
+    ends = matrix.indptr[rows[0] : rows[-1] + 2]
+    part = slice(ends[0], ends[-1])
+    entries = (matrix.data[part], matrix.indices[part], ends - ends[0])
+    return rows_as_they_are(*entries, (rows.size, matrix.shape[1]))
+
+
+def widened(root: sp.csr_array | None, more: int) -> sp.csr_array | None:
+    """The squares, with further columns that are in none of them."""
+    if root is None:
+        return None
+    return sp.csr_array(sp.hstack([root, sp.csr_array((root.shape[0], more))], format="csr"))
+
+
+def with_numbers(program: ConicProgram) -> ConicProgram:
+    """The program, in which an inequality without a limit, such as ``x <= inf``, reads ``0 <= 1``.
+
+    Raises
+    ------
+    ModelError
+        If another number is nan or infinite; the error names the constraint.
+    """
+    matrix, rhs = program.matrix, program.rhs
+    limitless = (rhs == np.inf) & program.are_of("nonnegative")
+    sides = np.flatnonzero(~np.isfinite(rhs) & ~limitless)
+    entries = np.flatnonzero(~np.isfinite(matrix.data))
+    costs = program.cost[~np.isfinite(program.cost)]
+    if sides.size:
+        raise ModelError(
+            f"{_label(program, sides[0])!r}: a constant is {rhs[sides[0]]}; it must be a finite "
+            "number. Leave a constraint out to have no limit."
+        )
+    if entries.size:
+        row = int(np.searchsorted(matrix.indptr, entries[0], side="right")) - 1
+        raise ModelError(
+            f"{_label(program, row)!r}: a coefficient is {matrix.data[entries[0]]}; it must be a "
+            "finite number."
+        )
+    if costs.size:
+        raise ModelError(f"the objective: a coefficient is {costs[0]}; it must be a finite number.")
+    if not limitless.any():
+        return program
+    entries = np.where(limitless[program.row_of_entries()], 0.0, matrix.data)
+    emptied = sp.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
+    emptied.eliminate_zeros()
+    return replace(program, matrix=emptied, rhs=np.where(limitless, 1.0, rhs))
+
+
+def _label(program: ConicProgram, row: int) -> str:
+    """The label of the constraint of a row."""
+    return next(cone.label for cone in program.cones if row in cone.rows)
