@@ -9,6 +9,7 @@ import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.errors import NotAcceptedError
 from sdpdr.linalg import BilinearForms, LinearMap, VectorMap
 from sdpdr.linalg.maps.combine import some_of_rows
 from sdpdr.program.face import onto_face
@@ -25,6 +26,11 @@ _VANISHED = 1e-12
 def on_face(sdp: SDP, basis: Array) -> Array:
     """Orthonormal basis, shape (n, k), of the columns moved onto the face of the one matrix.
 
+    Raises
+    ------
+    NotAcceptedError
+        No column is left there.
+
     Examples
     --------
     >>> import numpy as np
@@ -33,10 +39,18 @@ def on_face(sdp: SDP, basis: Array) -> Array:
     >>> bool(np.allclose(np.abs(on_face(sdp, np.eye(2))), 0.5**0.5))
     True
     """
-    basis = onto_face(sdp, sdp.psd_variables[0].name, basis)
-    # The spectrum of the small product squares the singular values, hence their bound as well.
+    given, name = np.linalg.norm(basis, axis=0), sdp.psd_variables[0].name
+    basis = onto_face(sdp, name, basis)
     sizes = np.linalg.norm(basis, axis=0)
-    basis = basis / np.where(sizes > 0.0, sizes, 1.0)
+    left = sizes > _VANISHED * given
+    if not left.any():
+        raise NotAcceptedError(
+            f"no column of the basis is left on the face of {name!r}: constraints {name} u = 0 "
+            "make all of them zero, as centring does with constant columns. Pass columns that "
+            "differ between points."
+        )
+    basis = basis[:, left] / sizes[left]
+    # The spectrum of the small product squares the singular values, hence their bound as well.
     spectrum, vectors = np.linalg.eigh(basis.T @ basis)
     kept = spectrum > _RANK**2 * spectrum[-1]
     frame = basis @ (vectors[:, kept] / np.sqrt(spectrum[kept]))

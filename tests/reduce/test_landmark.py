@@ -245,6 +245,20 @@ def test_bad_input_is_named(options, error, words):
         sdpdr.solve(methods.mvu(SMALL), form="landmark", **options)
 
 
+@pytest.mark.parametrize("isometry", ["inequality", "equality"])
+@pytest.mark.parametrize("way", ["landmark", "via"])
+def test_columns_that_centring_makes_zero_are_refused_in_every_way(way, isometry):
+    basis = np.full((24, 2), 0.1)
+    options = (
+        {"basis": basis, "form": "landmark"} if way == "landmark" else {"via": [Landmark(basis)]}
+    )
+    with pytest.raises(NotAcceptedError, match="constant columns. Pass columns that"):
+        sdpdr.solve(methods.mvu(SMALL, isometry), **options)
+    # Beside others they count for nothing.
+    mixed = np.column_stack([basis, np.arange(24.0)])
+    assert Landmark(mixed).apply(methods.mvu(SMALL).to_sdp()).sdp.psd_variables[0].n == 1
+
+
 def test_disconnected_graphs_and_models_without_gram_or_graph_are_named():
     apart = graphs.NeighborGraph(4, [[0, 1], [2, 3]], [1.0, 1.0])
     model = Gram(4) + Centered(4) + Isometry(apart) + Variance(4)
