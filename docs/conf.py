@@ -95,6 +95,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 # Pages that have moved, by their old address.
 redirects = {
+    "guide/cards": "../howto/add_problem.html",
     "guide/from_sklearn": "scikit_learn.html",
     "guide/trust": "../howto/send_proof.html#trust",
     "howto/index": "../guide/index.html",
