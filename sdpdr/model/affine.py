@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
+from sdpdr.base.attributes import OF_EXPRESSIONS, Advising
 from sdpdr.base.errors import (
     DataTypeError,
     ModelError,
@@ -27,7 +28,6 @@ from sdpdr.base.errors import (
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.model.operands import (
-    NO_VALUE,
     STRICT,
     NoSuchOperator,
     apply_ufunc,
@@ -80,10 +80,11 @@ def defines_operator(function: F) -> F:
     return function
 
 
-class Operators(ABC):
+class Operators(Advising, ABC):
     """Base of everything that converts to an affine expression; adds, scales and compares."""
 
     __hash__ = object.__hash__
+    elsewhere, has_functions = OF_EXPRESSIONS, True
 
     shape: Shape
     described_as = "an expression"
@@ -98,11 +99,6 @@ class Operators(ABC):
     @abstractmethod
     def affine(self) -> Affine:
         """The expression with all of its values."""
-
-    @property
-    def value(self) -> Any:
-        """No value: an error says where values are found."""
-        raise AttributeError(NO_VALUE.format(described(self)))
 
     def at(self, values: Mapping[str, Any]) -> Any:
         """Its numbers at a point, in its shape, with the present values of parameters.
@@ -312,6 +308,10 @@ class Operators(ABC):
     __bool__ = refused(
         "{0} is neither true nor false before it is solved; compare it (<=, ==, >=) to make a "
         "constraint, and add constraints instead of joining them by `and`, `or` or `if`."
+    )
+
+    __float__ = __int__ = __round__ = refused(
+        "{0} is no number before it is solved; write solution[expression] for its value."
     )
 
     def __abs__(self) -> Any:

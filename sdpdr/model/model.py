@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdpdr.base.attributes import OF_MODELS, Advising
 from sdpdr.base.errors import ModelError
 from sdpdr.base.keywords import ChecksKeywords
 from sdpdr.base.packages import needs_packages
@@ -114,7 +115,7 @@ class Declaration(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class Model(NothingButAdded):
+class Model(NothingButAdded, Advising):
     """A sum of blocks, which together state a semidefinite program.
 
     Parameters
@@ -137,6 +138,8 @@ class Model(NothingButAdded):
     subject to  K 1 = 0                            centered, 3 rows
                 K_ii + K_jj − 2 K_ij ≤ d_ij        isometry, 2 rows
     """
+
+    elsewhere = OF_MODELS
 
     blocks: tuple[Block, ...]
     name: str = ""

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.attributes import OF_EXPRESSIONS, Advising
 from sdpdr.base.errors import ModelError
 
 # The method of the left operand, and that of the right operand if the left one is an array.
@@ -133,17 +134,12 @@ def refused(words: str) -> Any:
     return method
 
 
-# Python's min and max call these operators, too.
 STRICT = (
-    "a strict inequality has no closed set of points; write {0}= instead of {0}, and "
-    "numpy.stack([a, b]).{1}() instead of {1}(a, b)."
+    "{0} between expressions, which Python's {1} and sorted use too, makes no constraint; write "
+    "{0}= for a constraint, and numpy.stack([a, b]).{1}() for {1}(a, b)."
 )
 
 
-NO_VALUE = (
-    "{0} has no value of its own; write solution[expression], or expression.at(values) with values "
-    "by name."
-)
 _STRICT = (
     "a strict inequality of {0} and {1} has no closed set of points; write f <= limit. The larger "
     "of two functions is a scalar t with f <= t and g <= t."
@@ -152,13 +148,10 @@ _PRODUCT = "{0} and {1} have no matrix product; write (weights * f).sum() for we
 _MATRIX = "{0} is not a matrix, and has no matrix inequality with {1}; write <= or >=."
 
 
-class NoSuchOperator:
+class NoSuchOperator(Advising):
     """Operators that convex and concave functions do not have; errors say what to write instead."""
 
-    @property
-    def value(self) -> Any:
-        """No value: an error says where values are found."""
-        raise AttributeError(NO_VALUE.format(described(self)))
+    elsewhere, has_functions = OF_EXPRESSIONS, True
 
     __lt__ = __gt__ = refused(_STRICT)
     __matmul__ = __rmatmul__ = refused(_PRODUCT)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.attributes import OF_SOLUTIONS, Advising
 from sdpdr.base.errors import (
     DataError,
     PackageMissingError,
@@ -51,7 +52,7 @@ class Expression(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Advising):
     """A graded answer; printed, it says whether the solve worked, how well, and what to do next.
 
     Attributes
@@ -172,6 +173,8 @@ class Solution:
     moved: float | None = None
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
     writer: Callable[[Solution, str | Path], WrittenProof] | None = field(default=None, repr=False)
+
+    elsewhere = OF_SOLUTIONS
 
     def __post_init__(self) -> None:
         # Where numbers overflow, that a value is no worse than infinity says nothing.

@@ -130,7 +130,7 @@ MISTAKES = {
     "a function of a variable of cvxpy": (
         lambda: norm(cp.Variable(4)),
         ModelError,
-        r"a Variable; cvxpy's variables do not mix",
+        r"type Variable; cvxpy's variables do not mix",
     ),
     "a product of three": (
         lambda: parameter("lam", value=1.0) * t * w,

@@ -170,7 +170,8 @@ def related(lengths: Callable[..., Block], relation: Relation) -> Block:
     if isinstance(relation, Slack):
         exact = lengths(exact=True, relative=relation.relative)
         return soften(exact, relation.weight, square=relation.penalty == "square")
-    raise UnknownNameError("relation", relation, ("equality", "inequality", "Band(a)", "Slack(v)"))
+    known = ("equality", "inequality", "sdpdr.blocks.Band(0.05)", "sdpdr.blocks.Slack(1.0)")
+    raise UnknownNameError("relation", relation, known)
 
 
 @dataclass(frozen=True, eq=False)

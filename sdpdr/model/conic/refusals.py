@@ -52,7 +52,8 @@ def refuse_unreadable(problem: Any) -> None:
     """
     if not isinstance(problem, cp.Problem):
         raise DataTypeError(
-            f"expected a cvxpy.Problem; it was given an object of type {type(problem).__name__}."
+            f"an object of type {type(problem).__name__} is no program: pass a cvxpy.Problem, a "
+            "Model, an SDP or the name of a file in SDPA's sparse format."
         )
     for p in problem.parameters():
         if p.value is None:

@@ -377,6 +377,8 @@ class Convex(Curved):
         if (relation == "<=") != (self.sign > 0.0):
             kind = "convex" if self.sign > 0.0 else "concave"
             other = "<=" if self.sign > 0.0 else ">="
+            for _, part in self.parts:
+                part.atoms()  # an error if it cannot be bounded from the other side either
             raise ModelError(f"a {kind} function {relation} a limit is no convex set; use {other}.")
         if isinstance(bound, Curved):
             require_opposite(self, relation, bound)

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from sdpdr.base.attributes import OF_MODELS, Advising
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, Operators, fixed
 from sdpdr.model.language.convex import Convex, Curved, Lowered, called, lowered, present_parts
 from sdpdr.model.model import Model
+from sdpdr.model.operands import described
 from sdpdr.model.terms import Called, Maximize, Minimize, Penalize, Shown, Smooth, Term
 from sdpdr.program.point import Variable
 
@@ -26,7 +28,7 @@ _OF_A_MODEL = frozenset(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Objective(Lowered):
+class Objective(Lowered, Advising):
     """An objective; the objectives of a model add up.
 
     It has the methods of a `Model`, for the model that consists of it alone.
@@ -45,6 +47,8 @@ class Objective(Lowered):
     >>> minimize(norm(t - 1.0) + t).size()["scalars"], minimize(t).objective({"t": 3.0})
     (2, 3.0)
     """
+
+    elsewhere = OF_MODELS
 
     function: Convex
     maximize: bool
@@ -88,7 +92,7 @@ class Objective(Lowered):
     def __getattr__(self, name: str) -> Any:
         if name in _OF_A_MODEL:
             return getattr(self.model, name)
-        raise AttributeError(f"an objective has no {name!r}.")
+        return super().__getattr__(name)  # type: ignore[misc]  # of `Advising`
 
     def __repr__(self) -> str:
         word = "maximise" if self.maximize else "minimise"
@@ -167,8 +171,8 @@ def _objective(word: str, function: Any, maximizes: bool) -> Objective:
         return Objective(convex, maximizes)
     if not isinstance(function, Operators):
         raise DataTypeError(
-            f"{word} takes an expression, K.trace() for instance; it was given a "
-            f"{type(function).__name__}."
+            f"{word} takes an expression, K.trace() for instance; it was given "
+            f"{described(function)}."
         )
     affine = function.affine()
     _require_finite(word, affine)

@@ -343,8 +343,8 @@ def expression_of(function: str, value: Any) -> Affine:
     """An argument as an expression; `function` is the name for the error."""
     if not isinstance(value, Operators):
         raise ModelError(
-            f"{function} takes an expression, affine in the variables; it was given a "
-            f"{type(value).__name__}{hint(value)}."
+            f"{function} takes an expression, affine in the variables; it was given "
+            f"{described(value)}{hint(value)}."
         )
     return value.affine()
 
