@@ -69,8 +69,12 @@ def _square(D: Any, at_least: int) -> Array:
     array = numeric(D, at_least=at_least, sparse=True, finite=False)
     if array.shape[0] != array.shape[1]:
         raise DataError(
-            f"metric='precomputed' needs a square matrix of distances, got shape {array.shape}. "
-            "Pass the points themselves with metric='euclidean'."
+            f"distances need a square matrix; what was passed has shape {array.shape}. "
+            + either(
+                "If it holds points, pass metric='euclidean' where a method has that, or their "
+                "distances, sklearn.metrics.pairwise_distances(X).",
+                "If it holds points, leave --metric precomputed out.",
+            )
         )
     return np.asarray(array)
 

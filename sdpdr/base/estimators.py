@@ -44,6 +44,7 @@ _ADVICE = {
     "feature(s)": "Each point needs at least one coordinate.",
     "dim ": "X must have shape (n, D): flatten each image or series to one row.",
     "unique column names": "Rename the columns, or pass X.to_numpy().",
+    "array element with a sequence": f"{_NUMBERS_ONLY} All rows must have the same length.",
     "inhomogeneous": f"{_NUMBERS_ONLY} All rows must have the same length.",
     **dict.fromkeys(("convert", "argument must be", "Cannot cast", "promoted"), _NUMBERS_ONLY),
 }
@@ -143,6 +144,7 @@ def refused(X: Any, error: Exception) -> DataError:
     if "array=" in words:  # the data stand in the middle
         first, *_, last = words.split("\n")
         words = f"{first.rstrip(':')}, of shape {np.shape(X)}. {last}"
+    words = words.partition(" Reshape your data")[0].rstrip(".")  # ours follows
     advice = _advice(X, words)
     if few := _TOO_FEW.match(words):
         words = either(words, f"rows: {few[1]}, and at least {few[2]} are needed")

@@ -189,12 +189,14 @@ class NeighborGraph:
         W = self.adjacency(weights)
         return csr_array(diags_array(W.sum(axis=1)) - W)
 
-    def require_connected(
-        self, advice: str = "take more neighbours, or connect='mst' or connect='largest'"
-    ) -> NeighborGraph:
+    def require_connected(self, advice: str = "") -> NeighborGraph:
         """Return the graph itself, or raise a `DisconnectedGraphError` with the advice."""
         if self.is_connected:
             return self
+        if not advice:
+            advice = "add edges between the components"
+            if self.provenance.space is not None:
+                advice = "take more neighbours, or connect='mst' or connect='largest'"
         parts = self._parts()
         sizes = listed([len(part) for part in parts])
         strays = np.flatnonzero(np.isin(self.index, np.concatenate(parts[1:])))
@@ -310,7 +312,8 @@ def _checked_edges(n: int, edges: ArrayLike) -> Index:
     """Check pairs (i, j) of n nodes: i < j, sorted and distinct."""
     array = validate.pairs("edges", edges)
     i, j = array.T
-    _refuse((array < 0).any(axis=1) | (array >= n).any(axis=1), array, f"leaves 0 to {n - 1}")
+    outside = (array < 0).any(axis=1) | (array >= n).any(axis=1)
+    _refuse(outside, array, f"is no pair of nodes, which are numbered from 0 to {n - 1}")
     _refuse(i == j, array, "is a loop: an edge joins two different nodes")
     ahead = (i[1:] > i[:-1]) | ((i[1:] == i[:-1]) & (j[1:] > j[:-1]))
     _refuse(

@@ -145,8 +145,8 @@ def as_model(model: Any) -> Model | SDP:
     if is_problem(model):
         return from_cvxpy(model)
     raise DataTypeError(
-        f"{_shown(model)} is no program: pass a Model, for instance of sdpdr.methods, an SDP, or "
-        "a cvxpy.Problem."
+        f"{_shown(model)} is no program: write minimize(expression) + constraints, or pass a Model "
+        "of sdpdr.methods, an SDP, or a cvxpy.Problem."
     )
 
 
