@@ -15,7 +15,7 @@ TRIANGLE = [[0, 1], [0, 2], [1, 2]]
 @pytest.mark.parametrize(
     ("n", "edges", "sqdist", "message"),
     [
-        (3, [[0, 3]], [1.0], "leaves 0 to 2"),
+        (3, [[0, 3]], [1.0], "from 0 to 2"),
         (3, [[1, 1]], [1.0], "is a loop"),
         (3, [[1, 0]], [1.0], "from_edges"),
         (3, [[0, 1], [0, 1]], [1.0, 1.0], "from_edges"),
@@ -106,7 +106,7 @@ LINE = graphs.complete(np.arange(9.0)[:, None])
     [
         (lambda: graphs.grid(3, 3).laplacian(np.ones(5)), ShapeError, "12 edges"),
         (lambda: graphs.grid(3, 3).subgraph([0, 0]), DataError, "distinct"),
-        (lambda: LINE.with_edges([[0, 9]]), DataError, "leaves 0 to 8"),
+        (lambda: LINE.with_edges([[0, 9]]), DataError, "from 0 to 8"),
         (lambda: graphs.geodesics(LINE, [9]), DataError, "sources must be nodes"),
     ],
 )
