@@ -2,20 +2,20 @@ r"""
 Lesson 9: New constraints, new points
 =====================================
 
-Say something about your data that nobody has said before, and place points that came too late.
+State your own knowledge about the data as a constraint, and place points that arrive later.
 
 **Goals.** After this lesson you can
 
-- turn a sentence about points into a linear condition on their Gram matrix, or see that it is none;
-- add it to a program, as an expression or as a block of your own, hard or at a price;
+- turn a sentence about points into a linear condition on their Gram matrix, or show that none is;
+- add it to a program, as an expression or as a block of your own, hard or with a penalty;
 - put new points into a finished embedding, and know when not to.
 
-**You need** lesson 4: unfolding. Lesson 3 for the language.
+**You need** lesson 4: unfolding. Lesson 3 for writing programs.
 """
 
 # %%
-# What can be said
-# ----------------
+# Which conditions are linear?
+# ----------------------------
 # A condition fits into a semidefinite program if it is linear in K. *What do you expect* of these?
 #
 # 1. Point i is no more than 2 away from the centre.
@@ -72,18 +72,21 @@ axis.set(aspect="equal", xlim=(-2.2, 2.2), ylim=(-2.2, 2.2), title="the colour i
 axis.set_axis_off()
 
 # %%
-# The multipliers of the new condition are pressures of the wall (over the radius), as those of the
-# threads are forces over lengths. And the answer is proved like any other:
+# Six of the beads lie on the circle, and the four in the middle of the string do not touch it:
+# their multipliers are zero. A multiplier times the radius is the force with which the wall presses
+# on a bead, just as a multiplier times the length of a thread is the force in it (lesson 4). The
+# answer is proved like any other:
 
 print(caught)
-print("proved by:", caught.argument)
 
 # %%
 # As a block
 # ----------
-# What is said more than once deserves a name. A *block* is a small class: data, and terms that say
-# what holds. Here is the third sentence of the list. The law of cosines needs three squared
-# lengths, each of which is a linear map from matrices to numbers; maps add up.
+# A condition that is used more than once deserves a name. A *block* is a small class with data and
+# with terms: each term is one constraint or one part of the objective. ``Equal(expression, value)``
+# says that they are equal, ``AtMost`` that the expression is at most the value. An expression is a
+# linear map applied to a variable, ``map @ Var("K")``. Here is the third sentence of the list. The
+# law of cosines needs three squared lengths. Each of them is a linear map, and maps can be added.
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +99,7 @@ class RightAngle(Block):
     k: int
 
     def terms(self) -> Iterable[Equal]:
-        """One row, by the law of cosines."""
+        """One equation, by the law of cosines."""
         one, other, across = (
             SquaredEdgeLengths(self.n, [sorted(pair)])
             for pair in ((self.i, self.j), (self.i, self.k), (self.j, self.k))
@@ -105,14 +108,13 @@ class RightAngle(Block):
 
 
 # %%
-# Before it is used, it can be checked: are its maps linear, do they agree with their adjoints, do
-# both compilers of the package read the same from it?
+# ``check_block`` tests it before it is used: are its maps linear, do they agree with their
+# adjoints, and does the program mean the same to both compilers of the package?
 
 print(sdpdr.check_block(RightAngle(n, 4, 3, 5)))
 
 # %%
-# The string again, with a right angle at bead 4. *What do you expect?* Is a string with one right
-# angle flat?
+# The string again, with a right angle at bead 4. *What do you expect?* An L?
 
 angled = methods.mvu(string) + RightAngle(n, 4, 3, 5)
 bent = sdpdr.solve(angled)
@@ -123,42 +125,53 @@ axis.plot(*Y.T, "o-")
 axis.set(aspect="equal", title="a right angle at bead 4")
 axis.set_axis_off()
 print(f"variance {bent.value:.3f}, dimensions {np.sum(bent.spectrum() > 1e-4)}")
+corner = np.zeros((n, 2))
+corner[:5, 0], corner[4:, 1] = np.arange(4, -1, -1), np.arange(6)
+print(f"variance of an L: {np.sum((corner - corner.mean(axis=0)) ** 2):.3f}")
 
 # %%
-# Hard, or at a price
-# -------------------
-# A demand that contradicts the others makes the program infeasible. Data contradict each other all
-# the time, so demands are often better *priced*: what exceeds the limit is multiplied by a price
-# and taken off the objective. *What do you expect* of the variance as the price rises? From which
-# price on is the demand kept?
+# Not an L but a tent. The condition speaks of beads 3, 4 and 5 only. The other beads are free to
+# straighten the string again right beside them, and so the tent has more variance than the L with
+# its two straight legs.
+#
+# Hard, or with a penalty
+# -----------------------
+# A constraint that contradicts the others makes the program infeasible. Data contradict each other
+# all the time, so a constraint is often better *softened*: the excess over the bound is multiplied
+# by a penalty and subtracted from the objective. *What do you expect* of the variance as the
+# penalty rises? From which penalty on does the constraint hold?
 
 pressure = caught.dual("ball")
-prices = pressure.max() * np.array([0.3, 0.7, 0.75, 0.8, 0.9, 1.05])
+penalties = pressure.max() * np.array([0.3, 0.7, 0.75, 0.8, 0.9, 1.05])
 outside = []
-for price in prices:
-    soft = sdpdr.solve(methods.mvu(string) + sdpdr.soften(ball, float(price)))
+for penalty in penalties:
+    soft = sdpdr.solve(methods.mvu(string) + sdpdr.soften(ball, float(penalty)))
     outside.append(float(np.maximum(np.diag(soft.gram()) - 4.0, 0.0).sum()))
-    print(f"price {price:.3f}: beyond the ball by {outside[-1]:8.4f}")
+    print(f"penalty {penalty:.3f}: beyond the ball by {outside[-1]:8.4f}")
 
 # %%
-# Up to some price the string stays as it was without the ball, and pays; then it gives way. From
-# the largest multiplier of the hard demand on, nothing is beyond. This is so in general: a price
-# above the multiplier is an *exact penalty*. To pay it would cost more than the gain, and the
-# multiplier is the gain for each unit (lesson 3).
+# (The excess is measured in squared lengths, and summed over all beads.) Up to some penalty the
+# string stays as it was without the ball, and pays; then it bends. Above the largest multiplier of
+# the hard constraint, 1.171, the constraint holds. This is so in general: a penalty above the
+# multiplier is an *exact penalty*. Paying it would cost more than it gains, since the multiplier is
+# the gain for each unit of excess (lesson 3).
 #
 # New points
 # ----------
-# A Gram matrix knows its points and no others. When a point arrives later, its row is missing.
+# A Gram matrix holds its own points only. When a point arrives later, its row is missing.
 #
-# *The honest way:* solve a small program for it alone. Its neighbours have places :math:`a_k` in
-# the finished picture, and it has squared distances :math:`d_k` from them. Let y be its place, and
-# :math:`\kappa` its squared length. The matrix
+# *One more program:* solve a small program for the new point alone. Its neighbours have coordinates
+# :math:`a_k` in the finished picture, and it has squared distances :math:`d_k` from them. Let y be
+# its coordinates, and :math:`\kappa` the number that stands for :math:`|y|^2`. The matrix
 #
 # .. math:: Z = \begin{pmatrix} I & y \\ y^\top & \kappa \end{pmatrix} \succeq 0
 #    \quad\Longleftrightarrow\quad \kappa \ge |y|^2
 #
-# makes everything linear, :math:`|y - a_k|^2 = |a_k|^2 - 2 a_k^\top y + \kappa`. If
-# :math:`\kappa > |y|^2` the point does not fit into the dimensions of the picture: it stands above
+# makes everything linear, :math:`|y - a_k|^2 = |a_k|^2 - 2 a_k^\top y + \kappa`. (This equivalence
+# is called the *Schur complement*. To see it, put the vector with the parts :math:`u` and 1 into
+# the first condition of lesson 2: :math:`|u|^2 + 2 u^\top y + \kappa \ge 0` for every u, and the
+# left side is smallest at :math:`u = -y`, where it is :math:`\kappa - |y|^2`.) If
+# :math:`\kappa > |y|^2` the point does not fit into the dimensions of the picture: it lies above
 # it, at the height :math:`(\kappa - |y|^2)^{1/2}`.
 
 anchors = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]])
@@ -176,27 +189,29 @@ for place, height in ((np.array([1.0, 1.0]), 0.0), (np.array([1.0, 1.0]), 0.5)):
     print(f"found at {found[:2, 2].round(3)}, at height {above:.3f} above the picture")
 
 # %%
-# *The fast way:* learn the picture as a *function* of the data, by regression, and evaluate it
+# Both answers are right: the first point lies in the picture, the second half a unit above it.
+#
+# *A function:* learn the picture as a *function* of the data, by regression, and evaluate it
 # anywhere. This is the idea of spectral regression (Cai thesis, section 3.1). In sdpdr every
 # embedding takes an ``extension``.
 
 X, along = sdpdr.datasets.swiss_roll(300, seed=0, height=10.0)
 known, new = slice(0, 200), slice(200, 300)
 unfolding = sdpdr.MVU(n_neighbors=5, extension="kernel").fit(X[known])
-places = unfolding.transform(X[new])
+placed = unfolding.transform(X[new])
 
 fig, axis = plt.subplots(figsize=(8, 1.9))
 axis.scatter(*unfolding.embedding_.T, c=along[known], s=14, vmin=along.min(), vmax=along.max())
 shown = {"c": along[new], "vmin": along.min(), "vmax": along.max(), "edgecolors": "black"}
-axis.scatter(*places.T, s=34, **shown)
-axis.set(aspect="equal", title="new points have a rim")
+axis.scatter(*placed.T, s=34, **shown)
+axis.set(aspect="equal", title="new points have a black edge")
 fig.tight_layout()
 
 # %%
-# The colours agree. A function of this kind answers for every point of space, however absurd. So
-# ask how far it can be trusted. ``trust`` is the share of the training points that lie at least as
-# far from their nearest neighbour as the new point lies from its own: about one half is usual, zero
-# says that no training point was ever so lonely.
+# The colours of new points agree with those around them. But a function of this kind has a value at
+# every point of space, however absurd. ``trust`` says how far to believe it: the share of the
+# training points that lie at least as far from their nearest neighbour as the new point lies from
+# its own. About one half is usual; zero means that no training point was as far from all others.
 
 absurd = np.array([[100.0, 0.0, 0.0]])
 print("trust in the new points, median:", np.median(unfolding.trust(X[new])).round(2))
@@ -206,13 +221,16 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Write "the string's ends are no more than 5 apart" as an expression, and read the
-# force in that leash. Compare it with the derivative of the variance by the squared length of the
-# leash.
+# **Exercise 1.** Write "the string's ends are no more than 5 apart" as an expression: a leash
+# between the ends. What is the force in it? Compare its multiplier with the derivative of the
+# variance with respect to the squared length of the leash.
 #
 # .. dropdown:: Solution
 #
-#    The multiplier is the derivative, once more.
+#    The multiplier is a stiffness, and it is the derivative with respect to the *squared* length.
+#    The force is the multiplier times the length, 5 here (lesson 4). The derivative with respect to
+#    the length l itself is :math:`2 l` times the multiplier, twice the force: the push :math:`y_i`
+#    of lesson 4 is half the gradient of the variance.
 #
 #    .. code-block:: python
 #
@@ -221,16 +239,25 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 #           return sdpdr.solve(methods.mvu(string) + leash, tol=1e-8)
 #
 #       rate = (leashed(25.25).value - leashed(24.75).value) / 0.5
-#       assert np.isclose(leashed(25.0).dual("leash"), rate, rtol=1e-2)
+#       tight = leashed(25.0)
+#       stiffness = float(tight.dual("leash")[0])
+#       assert np.isclose(stiffness, rate, rtol=1e-2)
+#       force = 5.0 * stiffness
+#       # The balance at the first bead: leash and first thread hold its push.
+#       beads, w = tight.embedding(2), tight.dual("isometry")
+#       held = w[0] * (beads[0] - beads[1]) + stiffness * (beads[0] - beads[-1])
+#       assert np.allclose(held, beads[0], atol=1e-2)
+#       assert np.isclose(np.linalg.norm(stiffness * (beads[0] - beads[-1])), force, rtol=1e-3)
 
 # %%
-# **Exercise 2.** Write the block ``AtLeastRight``: the angle at i between j and k is at least 90
-# degrees. Check it, and use it at bead 4. Does it change the line? And what does its contrary do?
+# **Exercise 2.** Write a block for an angle at i between j and k of at least 90 degrees, with
+# ``AtMost`` from ``sdpdr.model``. Check it, and use it at bead 4. Does it change the line? And what
+# does the opposite inequality do?
 #
 # .. dropdown:: Solution
 #
 #    :math:`D_{ij} + D_{ik} \le D_{jk}`. A line has an angle of 180 degrees, so nothing changes and
-#    the multiplier is zero. The contrary, at most 90 degrees, bends the string to exactly 90.
+#    the multiplier is zero. The opposite, at most 90 degrees, bends the string to exactly 90.
 #
 #    .. code-block:: python
 #
@@ -258,8 +285,8 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 #       assert np.isclose(sharp.value, bent.value, rtol=1e-5)
 
 # %%
-# **Exercise 3.** Show that the distance of the centres of two groups of points is linear in K,
-# after squaring. Ask that the first five beads and the last five have centres no more than 3 apart.
+# **Exercise 3.** Show that the squared distance of the centres of two groups of points is linear in
+# K. Require that the first five beads and the last five have centres no more than 3 apart.
 #
 # .. dropdown:: Solution
 #
@@ -278,14 +305,14 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 
 # %%
 # **Exercise 4.** Leave the third anchor out. Where may the new point be? What does the program
-# answer, and what does the height say?
+# return, and what does the height mean?
 #
 # .. dropdown:: Solution
 #
 #    Two circles meet in two points, symmetric to the line of the anchors, and the program may
-#    return any mixture of the two. Their midpoint lies on the line, and the missing half distance,
-#    here one, shows as height. The mixture of highest rank, which interior points tend to, has no
-#    height only where the place is determined.
+#    return any mixture of the two. Their midpoint lies on the line, and half of their distance,
+#    here one, appears as the height. An interior-point method returns the mixture of highest rank,
+#    so a height of zero means that the position is determined.
 #
 #    .. code-block:: python
 #
@@ -303,6 +330,6 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 # References
 # ----------
 # :doc:`/guide/language` for expressions, :doc:`/howto/add_block` for blocks, :doc:`/methods/index`
-# for what others have said about points. New points: :doc:`/methods/anchored` and
+# for the constraints of published methods. New points: :doc:`/methods/anchored` and
 # :doc:`/methods/spectral_regression`, after the Cai thesis, section 3.1, and the Tong thesis,
 # section 2.4.2 (see :doc:`/references`).
