@@ -2,12 +2,12 @@ r"""
 Lesson 8: Low rank, and when it is safe
 =======================================
 
-Giving up convexity for speed, and having the multipliers tell whether that was a mistake.
+Giving up convexity for speed, and finding out from the multipliers whether that was a mistake.
 
 **Goals.** After this lesson you can
 
 - write a semidefinite program in terms of a factor with few columns, and say what is lost;
-- find a false optimum by hand, and the direction that leads out of it;
+- find a local maximum that is not global, and the direction that leads out of it;
 - tell with the multipliers whether an answer of low rank is optimal among all ranks.
 
 **You need** lessons 3 and 6: complementarity, and certificates from any multipliers.
@@ -20,11 +20,12 @@ Giving up convexity for speed, and having the multipliers tell whether that was 
 # entries? Write :math:`X = Y Y^\top` with Y of n rows and r columns, and optimise over Y. There are
 # nr unknowns, and :math:`X \succeq 0` holds by itself [BM2003]_.
 #
-# The price: a linear function of X is a *quadratic* function of Y, and so are the conditions. The
-# problem is not convex any more. *What do you expect?* Can a local optimum be false?
+# The cost: a linear function of X is a *quadratic* function of Y, and so are the conditions. The
+# problem is not convex any more. *What do you expect?* Can a local maximum be worse than the global
+# one?
 #
-# False, by hand
-# --------------
+# A local maximum that is not global
+# ----------------------------------
 # Unfold the path of three points from lesson 4, 0–1–2 with threads of length one, *on a line*:
 # :math:`r = 1`. The best arrangement is −1, 0, 1. Now take the folded one, with both ends at the
 # same place: :math:`y = (\tfrac13, -\tfrac23, \tfrac13)`. Both threads are stretched. Can it be
@@ -43,10 +44,10 @@ folded = np.array([[1.0], [-2.0], [1.0]]) / 3.0
 print("variance of the folded path:", round(float(np.sum(folded**2)), 4))
 
 # %%
-# Ask the springs. If the folded path were optimal there would be weights with
-# :math:`L(w) y = y`. For the first point, :math:`w_{01} (\tfrac13 + \tfrac23) = \tfrac13`, so
-# :math:`w = \tfrac13` on both threads: the balance of forces holds. But a proof asks for more,
-# namely that :math:`\lambda_2(L(w)) \ge 1`.
+# Look at the springs. If the folded path were optimal, there would be optimal weights with
+# :math:`L(w) y = y`, by lesson 4. For the first point, :math:`w_{01} (\tfrac13 + \tfrac23) =
+# \tfrac13`, and likewise for the last, so :math:`w = \tfrac13` on both threads: these are the only
+# weights that balance the forces. But a proof requires more, namely :math:`\lambda_2(L(w)) \ge 1`.
 
 w = np.array([1.0, 1.0]) / 3.0
 L = path.laplacian(w).toarray()
@@ -56,33 +57,40 @@ print("eigenvalues of L:", eigenvalues.round(4))
 print("vector of the second:", vectors[:, 1].round(4))
 
 # %%
-# The second eigenvalue is one third. So the weights prove only :math:`d^\top w / \lambda_2 = 2`,
-# and the claim of optimality is refuted: *there is a gap*. And the eigenvector u tells what to do:
-# move the points along u *in a new dimension*. Let :math:`Y = (y, t u)`. Squared lengths grow by
-# :math:`t^2 (u_i - u_j)^2`, which costs at the prices w :math:`t^2\, u^\top L u = \tfrac13 t^2`,
-# and the variance grows by :math:`t^2`. It pays. (The lengths are then restored by shrinking y a
-# little.) Geometrically: take one end and swing it around the middle point, out of the line.
+# The second eigenvalue is one third. The balanced weights are the only candidates for a proof, and
+# they prove none, so the folded path is *not optimal*. (Scaled, they prove the bound
+# :math:`d^\top w / \lambda_2 = 2`, three times its value.) The eigenvector u shows what to do: move
+# the points along u *in a new dimension*. Let :math:`Y = (y, t u)`. Squared lengths grow by
+# :math:`t^2 (u_i - u_j)^2`. Moving into the new dimension gains :math:`t^2` of variance; restoring
+# the lengths, by shrinking y, costs :math:`t^2\, u^\top L u = \tfrac13 t^2`. So it pays.
+# Geometrically: take one end and swing it around the middle point, out of the line.
 
 swing = np.linspace(0, np.pi, 7)
-fig, axis = plt.subplots(figsize=(5.4, 2.6))
-for angle in swing:
+fig, axis = plt.subplots(figsize=(8, 1.9))
+for place, angle in enumerate(swing):
     points = np.array([[1, 0], [0, 0], [np.cos(angle), np.sin(angle)]])
     points = points - points.mean(axis=0)
-    axis.plot(*points.T, "o-", color=plt.cm.viridis(angle / np.pi))
-axis.set(aspect="equal", title="out of the line, and into it again")
+    axis.plot(points[:, 0] + 2.4 * place, points[:, 1], "o-", color=plt.cm.viridis(angle / np.pi))
+axis.set(aspect="equal", title="one end swings around the middle point, in steps of 30 degrees")
 axis.set_axis_off()
 variances = [2.0 - 4.0 / 3.0 * np.cos(angle / 2) ** 2 for angle in swing]
 print("variance on the way:", np.round(variances, 3))
 
 # %%
-# It grows all the way. **One more column, and the false optimum is a mere saddle point.**
+# It grows all the way. **With one more column the local maximum is only a saddle point.**
 #
 # The principle
 # -------------
-# That was no accident. For a program :math:`\max \langle C, X \rangle` subject to
-# :math:`\langle A_i, X \rangle = b_i`, a factor Y is stationary if some multipliers satisfy
-# :math:`S Y = 0` with :math:`S = \sum_i \mu_i A_i - C`. This is complementarity, :math:`SX = 0`.
-# What is missing to optimality is exactly one thing, :math:`S \succeq 0`.
+# This is a general principle. Take a program :math:`\max \langle C, X \rangle` subject to
+# :math:`\langle A_i, X \rangle = b_i`. For numbers :math:`\mu_i`, the **Lagrangian** of the factor
+# is
+#
+# .. math:: \ell(Y) = \langle C, YY^\top \rangle - \sum_i \mu_i (\langle A_i, YY^\top \rangle - b_i)
+#    = \sum_i \mu_i b_i - \langle S, YY^\top \rangle, \qquad S = \sum_i \mu_i A_i - C .
+#
+# At feasible Y it is the objective. The factor is *stationary* if for some multipliers the
+# derivative of the Lagrangian, :math:`-2 S Y`, vanishes. Then :math:`SX = 0`, the complementarity
+# of lesson 3. Only one condition of optimality is missing, :math:`S \succeq 0`.
 #
 # - If :math:`S \succeq 0`, then X is optimal among *all* positive semidefinite matrices, of all
 #   ranks. That is the certificate of lesson 3.
@@ -98,23 +106,23 @@ print("variance on the way:", np.round(variances, 3))
 #
 # *Proof.* Let the last column of Y be zero, u any vector, and move along :math:`u` in that column.
 # The derivative of every :math:`\langle A_i, Y Y^\top \rangle` in this direction, :math:`2 \langle
-# A_i, Y\, (0 \dots u)^\top \rangle`, is zero, because the moved column of Y is. So the direction is
-# tangent to the constraints, and the second-order condition of a local maximum says that the
-# Lagrangian does not grow along it: its second derivative there is :math:`-2 u^\top S u \le 0`.
-# Dependent columns can be turned by an orthogonal matrix until one of them is zero, which does not
-# change X. :math:`\blacksquare`
+# A_i, Y\, (0 \dots u)^\top \rangle`, is zero, because the column that moves is zero. So the
+# direction is tangent to the constraints, and the second-order condition of a local maximum says
+# that the Lagrangian does not grow along it: its second derivative there is
+# :math:`-2 u^\top S u \le 0`. Dependent columns can be multiplied by an orthogonal matrix such that
+# one of them becomes zero, which does not change X. :math:`\blacksquare`
 #
-# So the recipe is: solve with few columns; if the multipliers do not prove the answer, add a column
-# and go on. It ends: with n columns at the latest there is nothing more to add.
+# So the algorithm is: solve with few columns; if the multipliers do not prove the answer, add
+# columns and go on. It ends at n columns at the latest.
 #
 # How many columns are needed?
 # ----------------------------
 # A semidefinite program with m equations has an optimal X (if it has any) whose rank satisfies
 # :math:`r (r + 1) / 2 \le m` [Pat1998]_. And with *more* columns than that,
-# :math:`r (r + 1) / 2 > m`, false local maxima do not occur for almost all C, if the constraints
+# :math:`r (r + 1) / 2 > m`, for almost all C every local maximum is global, if the constraints
 # are as regular as those of the next program (Boumal, Voroninski and Bandeira, 2016).
 #
-# We watch it happen. The program: :math:`\max \langle C, X \rangle` subject to
+# An experiment. The program: :math:`\max \langle C, X \rangle` subject to
 # :math:`X_{ii} = 1`, so the rows of Y have length one. One row at a time can be optimised exactly:
 # :math:`\langle C, YY^\top \rangle` depends on row i through
 # :math:`2\, y_i^\top g_i` with :math:`g_i = \sum_{j \ne i} C_{ij} y_j`, so :math:`y_i = g_i /
@@ -162,15 +170,15 @@ for r, several in found.items():
     print(f"r = {r}: {reached:2d} of {len(several)} starts end at the optimum")
 
 # %%
-# With fewer columns than the rank of the optimum it is out of reach, and with one column (all
-# :math:`y_i = \pm 1`, a hard problem) the starts end at many different heights. From that rank on
-# nearly all of them end at the optimum, earlier than the theorem promises. And nobody needs to
-# count, for the multipliers tell. At a stationary point, :math:`S Y = 0` determines them:
-# :math:`\mu_i = |g_i|`.
+# With fewer columns than the rank of the optimum, the optimum is out of reach, and with one column
+# (all :math:`y_i = \pm 1`, a hard problem) the starts end at many different values. With three
+# columns and more all of these starts end at the optimum, earlier than the theorem promises. And we
+# need not count columns, because the multipliers decide. At a stationary point, :math:`S Y = 0`
+# determines them: :math:`\mu_i = |g_i|`.
 
 
 def gap(Y: np.ndarray) -> float:
-    """What the multipliers of a local maximum leave open, relative to its value."""
+    """The distance of a local maximum from the bound of its multipliers, relative to its value."""
     S = np.diag(np.linalg.norm(C @ Y, axis=1)) - C
     value = np.sum(C * (Y @ Y.T))
     # Adding −λ to every multiplier makes S positive semidefinite, and costs n times that.
@@ -181,26 +189,38 @@ for r in (1, 2, enough):
     print(f"r = {r}: proved gap {gap(ascend(r, 3000)):.1e}")
 
 # %%
-# A large gap says: *not proved*. It does not say whether the point or the proof is bad, and so a
-# column is added. A small one closes the case.
+# A small gap proves that the point is optimal. A large gap proves nothing: the point may be bad, or
+# only the multipliers. (For the folded path we knew more, because no other multipliers existed.) In
+# both cases more columns are the next step.
 #
 # What the solver does
 # --------------------
-# ``lowrank`` follows this recipe, with Newton steps in the place of ours. A triangle in the upper
-# panel is a bound that the multipliers of that step prove. Where it lies far above the value, a
-# column is added; where both meet, the answer is optimal among all ranks.
+# The solver ``lowrank`` follows this algorithm, with Newton steps in the place of our ascent. It
+# usually begins with enough columns. Here we make it begin with three, on a roll whose optimum
+# needs four.
 
-roll, _ = sdpdr.datasets.swiss_roll(1000, seed=0)
-solution = sdpdr.solve(methods.mvu(graphs.knn(roll, n_neighbors=6)), "lowrank")
+from sdpdr.solvers import LowRank
+
+roll, _ = sdpdr.datasets.swiss_roll(200, seed=0)
+narrow = LowRank(options={"rank": 3})
+solution = sdpdr.solve(methods.mvu(graphs.knn(roll, n_neighbors=6)), narrow, "factor")
+columns = [step["rank"] for step in solution.history]
+first = next(step for step in solution.history if step["bound"] is not None)
 print(solution)
+print(f"with {columns[0]} columns: value {first['value']:.0f}, proved bound {first['bound']:.0f}")
+print(f"then {max(columns)} columns; rank of the answer {np.sum(solution.spectrum() > 1e-3)}")
 history = plot.convergence(solution.history)
 
 # %%
+# A triangle in the upper panel is a bound that the multipliers of that step prove. At the first
+# triangle the method has converged with three columns, and the bound lies above the value: columns
+# are added. At the second one both agree, and the answer is optimal among all ranks.
+#
 # When is it safe?
 # ----------------
-# *Always*, in this sense: an answer with a closed gap is optimal among all ranks, and one without
-# is marked as such. What may happen is that the recipe takes long, because a program has no optimal
-# X of low rank, or that multipliers are not unique and hard to find (lesson 5).
+# *Always*, in this sense: an answer whose gap is closed is optimal among all ranks, and one whose
+# gap is open is marked as such. The algorithm may take long if a program has no optimal X of low
+# rank, or if multipliers are not unique and hard to find (lesson 5).
 
 # %%
 # Exercises
@@ -234,20 +254,26 @@ history = plot.convergence(solution.history)
 #
 #    .. code-block:: python
 #
+#       from sdpdr.testing import graded
+#
 #       best = max((ascend(enough, 3000) for _ in range(2)), key=lambda Y: np.sum(C * (Y @ Y.T)))
 #       assert -1e-9 <= gap(best) < 1e-4
 #       value = float(np.sum(C * (best @ best.T)))
 #       assert value <= convex.bound * (1 + 1e-9)
 #       assert np.isclose(value, convex.attained, rtol=1e-4)
+#       cut = sdpdr.maximize(X.inner(C)) + (X.diagonal() == 1).named("unit")
+#       multipliers = np.linalg.norm(C @ best, axis=1)
+#       assert graded(cut, best @ best.T, multipliers + 1e-4).gap < 1e-3
 
 # %%
-# **Exercise 3.** Leave a false maximum. Take the worst of some local maxima with one column, add a
-# column along the eigenvector of the smallest eigenvalue of S, go on from there, and compare.
+# **Exercise 3.** Leave a local maximum that is not global. Take the worst of some local maxima with
+# one column, add a column along the eigenvector of the smallest eigenvalue of S, go on from there,
+# and compare.
 #
 # .. dropdown:: Solution
 #
-#    Rows must keep their length, so Y becomes :math:`(y, t u)`, normalised. It is a direction in
-#    which the value grows, so the ascent ends higher.
+#    Rows must keep their length, so Y becomes :math:`(y, t u)`, normalised. The value grows in this
+#    direction, so the ascent ends higher.
 #
 #    .. code-block:: python
 #
@@ -270,10 +296,10 @@ history = plot.convergence(solution.history)
 #
 # .. dropdown:: Solution
 #
-#    A path has :math:`n - 1` edges, so there is an optimal K of rank about :math:`(2n)^{1/2}`; the
-#    truth is one. For the ring the bound is of the same size, and the truth is two. It is a bound
-#    that knows nothing of the graph; [GHW2008]_ has one by its tree-width, which gives one more
-#    than the truth at most for both.
+#    A path has :math:`n - 1` edges, so there is an optimal K of rank at most about
+#    :math:`(2n)^{1/2}`; the true rank is one. For the ring the bound is of the same size, and the
+#    true rank is two. This bound does not use the graph; [GHW2008]_ has one by its tree-width,
+#    which is at most one more than the true rank for both.
 #
 #    .. code-block:: python
 #
@@ -288,5 +314,5 @@ history = plot.convergence(solution.history)
 # The factor is due to [BM2003]_; for unfolding see the Vasiloglou thesis, sections 3.2 and 3.5
 # (:doc:`/references`), and :doc:`/methods/ncmvu`. The rank of optimal matrices is [Pat1998]_. That
 # enough columns suffice: N. Boumal, V. Voroninski and A. S. Bandeira, "The non-convex
-# Burer-Monteiro approach works on smooth semidefinite programs", NIPS 29, 2016. What our engines
-# do: :doc:`/guide/scale`.
+# Burer-Monteiro approach works on smooth semidefinite programs", NIPS 29, 2016. How the package
+# uses it: :doc:`/guide/scale`.
