@@ -2,13 +2,13 @@ r"""
 Lesson 3: A first semidefinite program
 ======================================
 
-The furthest point of a slice of the cone, found by hand, proved by hand, and left to a solver.
+The furthest point of a slice of the cone: found by hand, proved by hand, and found by a solver.
 
 **Goals.** After this lesson you can
 
 - recognise a semidefinite program, and write one down for a computer;
 - prove with two lines that no feasible matrix is better than yours;
-- write the dual of a semidefinite program, and read multipliers as prices.
+- write the dual of a semidefinite program, and interpret its multipliers.
 
 **You need** lesson 2: :math:`\langle S, K \rangle \ge 0` for positive semidefinite S and K.
 """
@@ -26,13 +26,13 @@ The furthest point of a slice of the cone, found by hand, proved by hand, and le
 #    & X \succeq 0 .
 #
 # A matrix that satisfies the conditions is called **feasible**. The equations cut a flat slice out
-# of the cone, and we look for the point of the slice that lies furthest in the direction C. All is
-# linear but the last line, and that line is convex: two feasible matrices have only feasible ones
-# between them, so there is no local maximum besides the global ones.
+# of the cone, and we look for the point of the slice that lies furthest in the direction C. All
+# lines but the last are linear, and the last one is convex: between two feasible matrices all
+# matrices are feasible, so every local maximum is global.
 #
 # One equation: a disc
 # --------------------
-# The smallest program that is worth it has a single equation, the trace:
+# The smallest interesting program has a single equation, for the trace:
 #
 # .. math:: \max\ \langle C, X \rangle \quad\text{subject to}\quad
 #    \operatorname{tr} X = 1,\ X \succeq 0 .
@@ -44,7 +44,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import sdpdr
-from sdpdr import maximize, psd
+from sdpdr import maximize, minimize, psd, scalar
+from sdpdr.testing import graded
 
 C = np.array([[1.0, 1.5], [1.5, 2.0]])
 grid = np.linspace(-1.2, 1.2, 241)
@@ -81,7 +82,10 @@ fig.tight_layout()
 #
 # By a solver
 # -----------
-# In sdpdr one writes the program as on paper.
+# In sdpdr a program is written as on paper: ``psd("X", 2)`` is an unknown positive semidefinite
+# matrix of order two. The objective is ``maximize(...)`` or ``minimize(...)``, constraints are
+# comparisons with ``==``, ``<=`` and ``>=``, and ``+`` collects all parts. A name, here
+# ``"trace"``, is the label under which the multiplier of a constraint is found afterwards.
 
 X = psd("X", 2)
 disc = maximize(X.inner(C)) + (X.trace() == 1).named("trace")
@@ -92,7 +96,7 @@ print(f"value {solution.value:.6f}, largest eigenvalue {values[-1]:.6f}")
 print(solution["X"].round(4))
 
 # %%
-# The solver also hands back a number for every equation, its **multiplier**. Here there is one:
+# The solver also returns a number for every equation, its **multiplier**. Here there is one:
 
 print("multiplier of the trace:", solution.dual("trace").round(6))
 
@@ -101,9 +105,10 @@ print("multiplier of the trace:", solution.dual("trace").round(6))
 #
 # Three vectors that avoid each other
 # -----------------------------------
-# Three unit vectors want to point away from each other: the sum of their inner products shall be as
-# small as possible. Their Gram matrix has ones on the diagonal, it is the inflated tetrahedron of
-# lesson 2. *What do you expect?* In space, can three vectors do better than in the plane?
+# Three unit vectors should point away from each other: the sum of their inner products should be as
+# small as possible. Their Gram matrices have ones on the diagonal; they are the inflated
+# tetrahedron of lesson 2. *What do you expect?* In space, can three vectors do better than in the
+# plane?
 #
 # We maximise the negative sum over the three pairs:
 
@@ -139,7 +144,7 @@ axis.set_axis_off()
 # %%
 # Where proofs come from: the dual
 # --------------------------------
-# How does one find the vector of ones, or t? By looking for a proof systematically. Multiply each
+# How does one find the vector of ones, or t? By a systematic search for a proof. Multiply each
 # equation by a number :math:`y_i` and add them up; a feasible X satisfies
 # :math:`\sum_i y_i \langle A_i, X \rangle = b^\top y`. If now the matrix
 #
@@ -151,12 +156,18 @@ axis.set_axis_off()
 #
 # .. math:: \min\ b^\top y \quad\text{subject to}\quad \sum_i y_i A_i - C \succeq 0 ,
 #
-# and to find it is a semidefinite program, too, the **dual**. Its variables are the multipliers.
+# and this is a semidefinite program, too, the **dual**. Its variables are the multipliers.
+#
+# *Signs.* They are the same in the whole course, and in ``solution.dual``. An inequality
+# :math:`\langle A_i, X \rangle \le b_i` has a multiplier :math:`y_i \ge 0`, and the line above
+# stays true. To *minimise* :math:`\langle C, X \rangle` is to maximise :math:`\langle -C, X
+# \rangle`: then :math:`S = C + \sum_i y_i A_i`, and where :math:`S \succeq 0` the minimum is at
+# least :math:`-b^\top y`.
 #
 # For the three vectors, equation i says :math:`X_{ii} = 1`, so :math:`A_i` has a single one on its
-# diagonal, and :math:`\sum_i y_i A_i` is the diagonal matrix of y. As :math:`\langle C, X \rangle`
-# runs over all entries and so meets every pair twice, C has :math:`-\tfrac12` at each place off the
-# diagonal. Let us build S from the solver's multipliers.
+# diagonal, and :math:`\sum_i y_i A_i` is the diagonal matrix of y. The sum :math:`\langle C, X
+# \rangle` contains every pair twice, so C has :math:`-\tfrac12` at each entry off the diagonal. Let
+# us build S from the solver's multipliers.
 
 y = solution.dual("length")
 C = -0.5 * (np.ones((3, 3)) - np.eye(3))
@@ -176,11 +187,11 @@ print("S =\n", S.round(4))
 print("largest entry of S X:", np.abs(S @ solution["X"]).max().round(6))
 
 # %%
-# *Multipliers are prices.* The bound :math:`b^\top y` holds with the same y for other right sides b
-# as well, since b does not occur in S. Make the first vector a little longer, :math:`X_{11} = 1.1`:
-# the bound rises by :math:`0.1\, y_1`. It stays a bound, so the optimum cannot rise faster; and if
-# the multipliers are unique, the optimum moves at exactly this rate for small changes up and down
-# [BV2004]_ (section 5.6).
+# *Multipliers are rates* (economists say shadow prices). The bound :math:`b^\top y` holds with the
+# same y for other right-hand sides b as well, since b does not occur in S. Make the first vector a
+# little longer, :math:`X_{11} = 1.1`: the bound rises by :math:`0.1\, y_1`. It stays a bound, so
+# the optimum cannot rise faster; and if the multipliers are unique, the optimum changes at exactly
+# this rate for small changes up and down [BV2004]_ (section 5.6).
 
 
 def optimum(first: float) -> float:
@@ -202,26 +213,44 @@ print(f"rate of the optimum {rate:.4f}, multiplier {y[0]:.4f}")
 #
 # Two numbers
 # -----------
-# sdpdr does not ask you to believe a solver. It takes the multipliers, builds S, repairs it if it
-# is not quite positive semidefinite, and reports the bound that it proves.
+# With sdpdr you need not believe a solver. It takes the multipliers, builds S, moves y a little if
+# S is not quite positive semidefinite, and reports the bound that is then proved, with all rounding
+# accounted for. It does the same with the point.
 
 print(f"attained {solution.attained:.9f}")
 print(f"bound    {solution.bound:.9f}")
-print("proved by:", solution.argument)
 
 # %%
-# The last line is the argument. *Inside all cones:* here there is one cone, and the eigenvalues of
-# the repaired S are above zero by more than rounding can have changed. *Next to which the equations
-# have a solution:* numbers in a computer are rounded, so :math:`S = \sum_i y_i A_i - C` holds
-# nearly; but close to them lie numbers for which it holds exactly, and the bound is theirs. Lesson
-# 6 does such proofs by hand.
+# The optimum, 1.5, lies between the two numbers. Lesson 6 does such proofs by hand.
+#
+# The same can be done with *your* point and *your* multipliers, without a solver. The identity is
+# feasible, and with all multipliers equal to one :math:`S = I - C` has the eigenvalues one half,
+# one half and two:
+
+print(graded(avoiding, np.eye(3), [1.0, 1.0, 1.0]))
+
+# %%
+# So ``graded`` says how good an answer is although nobody told it the right one. Use it in the
+# exercises: guess a matrix, guess multipliers, and close the gap.
+#
+# More words
+# ----------
+# The exercises need three more words. ``scalar("t")`` is an unknown number, and ``scalar("w", 5)``
+# five of them. Matrices are compared by ``>>`` and ``<<``: ``A >> B`` says :math:`A - B \succeq 0`,
+# where ``A >= B`` would compare entry by entry. The multiplier of ``A >> B`` is a positive
+# semidefinite matrix. The smallest number that is at least all eigenvalues of C, for example:
+
+t = scalar("t")
+largest = minimize(t) + (t * np.eye(2) >> np.array([[1.0, 1.5], [1.5, 2.0]])).named("above")
+print(largest.describe())
+print(f"value {sdpdr.solve(largest).value:.6f}")
 
 # %%
 # Exercises
 # ---------
 # **Exercise 1.** Let C have order five. Replace the conditions of the disc by
 # :math:`\operatorname{tr} X = 2` and :math:`I - X \succeq 0`. What is the optimum? Guess, prove,
-# and ask the solver.
+# and compare with the solver.
 #
 # .. dropdown:: Solution
 #
@@ -252,31 +281,35 @@ print("proved by:", solution.argument)
 #    The same proof: :math:`0 \le \mathbf 1^\top X \mathbf 1 = n + 2 \sum_{i<j} X_{ij}`. It is
 #    attained whenever n unit vectors add up to zero: by the corners of a regular polygon in the
 #    plane, by a tetrahedron in space. So the optimal X is not unique for n = 4, and an
-#    interior-point solver returns one of high rank.
+#    interior-point solver returns one of high rank. (Below, the objective is
+#    :math:`\tfrac12 (n - \mathbf 1^\top X \mathbf 1)`. It is at most n/2 by itself, so all
+#    multipliers are zero.)
 #
 #    .. code-block:: python
 #
 #       n = 4
 #       Z = psd("Z", n)
-#       answer = sdpdr.solve(maximize(0.5 * (n - Z.sum())) + (Z.diagonal() == 1))
-#       assert np.isclose(answer.value, n / 2, rtol=1e-5)
+#       four = maximize(0.5 * (n - Z.sum())) + (Z.diagonal() == 1).named("length")
+#       assert np.isclose(sdpdr.solve(four).value, n / 2, rtol=1e-5)
 #       corners = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
 #       tetrahedron = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(3)
 #       for points in (corners, tetrahedron):
 #           inner = points @ points.T
 #           assert np.allclose(np.diag(inner), 1)
 #           assert np.isclose(0.5 * (n - inner.sum()), n / 2)
+#           assert graded(four, inner, np.zeros(n)).is_optimal
 
 # %%
-# **Exercise 3.** Make the *third* vector of the program ``avoiding`` nine times as long in squared
-# length, :math:`X_{33} = 9`. What does the bound with the old multipliers say? Is it still tight?
-# What do the three vectors do?
+# **Exercise 3.** Make the *third* vector of the program ``avoiding`` three times as long,
+# :math:`X_{33} = 9`. Which bound do the old multipliers prove? Is it still tight? What do the three
+# vectors do?
 #
 # .. dropdown:: Solution
 #
 #    The old multipliers still prove the bound :math:`(1 + 1 + 9)/2 = 5.5`. It is not attained,
 #    since vectors of lengths 1, 1 and 3 cannot add up to zero. The best is to have the two short
-#    vectors opposite to the long one: :math:`3 + 3 - 1 = 5`. Prices are good for small changes.
+#    vectors opposite to the long one: :math:`3 + 3 - 1 = 5`. Multipliers are the rate of the
+#    optimum for small changes only.
 #
 #    .. code-block:: python
 #
@@ -285,12 +318,15 @@ print("proved by:", solution.argument)
 #       assert answer.certified(1e-6)
 #       assert np.isclose(answer.value, 5.0, rtol=1e-5)
 #       assert y @ [1.0, 1.0, 9.0] > answer.value + 0.49
+#       opposite = np.outer([1.0, 1.0, -3.0], [1.0, 1.0, -3.0])
+#       assert np.isclose(graded(long, opposite, [0.5, 0.5, 0.5]).gap, 0.5 / 5.5)
+#       assert graded(long, opposite, [1.0, 1.0, 1.0 / 3.0]).is_optimal
 #       assert np.allclose(answer["X"][0, 1], 1.0, atol=1e-3)
 
 # %%
-# **Exercise 4.** Show by hand that the dual of the disc, :math:`\min t` subject to
-# :math:`t I - C \succeq 0`, has the optimum :math:`\lambda_{\max}(C)`. Then write *this* program
-# with sdpdr, and find X among its multipliers.
+# **Exercise 4.** The program ``largest`` above is the dual of the disc, :math:`\min t` subject to
+# :math:`t I - C \succeq 0`. Show by hand that its optimum is :math:`\lambda_{\max}(C)`, and find
+# the X of the disc among its multipliers. Which t and which matrix would you hand to ``graded``?
 #
 # .. dropdown:: Solution
 #
@@ -300,17 +336,15 @@ print("proved by:", solution.argument)
 #
 #    .. code-block:: python
 #
-#       cost = np.array([[1.0, 1.5], [1.5, 2.0]])
-#       t = sdpdr.scalar("t")
-#       dual = sdpdr.minimize(t) + (t * np.eye(2) >> cost).named("slack")
-#       answer = sdpdr.solve(dual)
-#       assert np.isclose(answer.value, np.linalg.eigvalsh(cost)[-1], rtol=1e-6)
-#       assert np.allclose(answer.dual("slack"), np.outer(v, v), atol=1e-3)
+#       answer = sdpdr.solve(largest)
+#       assert np.isclose(answer.value, values[-1], rtol=1e-6)
+#       assert np.allclose(answer.dual("above"), np.outer(v, v), atol=1e-3)
+#       assert graded(largest, values[-1], np.outer(v, v)).is_optimal
 
 # %%
 # References
 # ----------
 # Semidefinite programs and their duals: [BV2004]_, sections 4.6.2 and 5.9; the Vasiloglou thesis,
-# section 2.2.1 (see :doc:`/references`), tells in words how such programs came to be used. Exercise
-# 1 is a theorem of Ky Fan; [OW1992]_ has more about it. How to write programs in sdpdr is told in
-# :doc:`/guide/language`, and what is proved of an answer in :doc:`/guide/proofs`.
+# section 2.2.1 (see :doc:`/references`), describes how such programs came to be used. Exercise 1 is
+# a theorem of Ky Fan; [OW1992]_ has more about it. :doc:`/guide/language` says how to write
+# programs in sdpdr, and :doc:`/guide/proofs` how an answer is proved.
