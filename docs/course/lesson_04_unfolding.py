@@ -227,7 +227,7 @@ axis.set_aspect("equal")
 axis.set_title("unrolled")
 
 # %%
-# The colours are in order: the sheet is unrolled, and the variance is nearly seven times that of
+# The colours are in order: the sheet is unrolled, and the variance is more than six times that of
 # the roll. How did it get there? Stop the solver after one step, after two, and so on, each time
 # with a feasible point and a true bound (as in lesson 6):
 #
