@@ -8,7 +8,7 @@ A table of distances is a matrix in disguise, and its eigenvectors draw the map.
 
 - turn points into a matrix of inner products, and that into a table of distances;
 - go back, from distances to points, with one formula and one eigendecomposition;
-- tell whether a table of numbers can be a table of distances at all.
+- decide whether a table of numbers can be a table of distances at all.
 
 **You need** matrices, eigenvalues and eigenvectors.
 """
@@ -24,8 +24,8 @@ import numpy as np
 import sdpdr
 
 towns = ["Ash", "Birch", "Cedar", "Elm", "Fir"]
-places = np.array([[0.0, 0.0], [30.0, 5.0], [42.0, 31.0], [12.0, 40.0], [-14.0, 22.0]])
-distance = np.linalg.norm(places[:, None] - places[None, :], axis=2)
+positions = np.array([[0.0, 0.0], [30.0, 5.0], [42.0, 31.0], [12.0, 40.0], [-14.0, 22.0]])
+distance = np.linalg.norm(positions[:, None] - positions[None, :], axis=2)
 
 print("       " + "".join(f"{name:>8}" for name in towns))
 for name, row in zip(towns, distance, strict=True):
@@ -35,7 +35,7 @@ for name, row in zip(towns, distance, strict=True):
 # Forget the positions, and keep the table. Can the map be drawn from the table alone?
 #
 # *What do you expect?* Ten numbers are given and ten are wanted, two for each town. Yet the answer
-# cannot be unique: a map may be shifted, turned and reflected, and the table stays the same.
+# cannot be unique: a map may be shifted, rotated and reflected, and the table stays the same.
 #
 # Inner products
 # --------------
@@ -46,20 +46,20 @@ for name, row in zip(towns, distance, strict=True):
 # On its diagonal are squared distances from the origin, :math:`K_{ii} = |y_i|^2`. Off the diagonal
 # are angles, since :math:`y_i^\top y_j = |y_i| |y_j| \cos\alpha`. The Gram matrix of our towns:
 
-K = places @ places.T
+K = positions @ positions.T
 print(K.round(0))
 
 # %%
 # (Ash is at the origin, so its products are zero.)
 #
-# Turn the map by an orthogonal matrix Q, so that Y becomes YQ. The Gram matrix becomes
-# :math:`Y Q Q^\top Y^\top = Y Y^\top`. It has forgotten the turn. That is why it is a better
-# unknown than Y: all turned and reflected maps are *one* Gram matrix.
+# Rotate the map by an orthogonal matrix Q, so that Y becomes YQ. The Gram matrix becomes
+# :math:`Y Q Q^\top Y^\top = Y Y^\top`: it does not change. That is why it is a better unknown than
+# Y: all rotated and reflected maps have *one* Gram matrix.
 
 angle = 0.7
 Q = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-turned = places @ Q
-print("largest change of an inner product:", np.abs(turned @ turned.T - K).max().round(12))
+rotated = positions @ Q
+print("largest change of an inner product:", np.abs(rotated @ rotated.T - K).max().round(12))
 
 # %%
 # From inner products to distances
@@ -80,11 +80,10 @@ print("largest difference from the table, squared:", np.abs(D - distance**2).max
 #
 # .. math:: D = k \mathbf 1^\top + \mathbf 1 k^\top - 2 K .
 #
-# Back again: put the origin in the middle
-# ----------------------------------------
-# Shifting the map changes K, but not D. So K cannot be had from D before we say where the origin
-# is.
-# We put it at the centre of mass: :math:`\sum_i y_i = Y^\top \mathbf 1 = 0`. In terms of K this
+# And back: put the origin in the middle
+# --------------------------------------
+# Shifting the map changes K, but not D. So D determines K only when we say where the origin is. We
+# put it at the centre of mass: :math:`\sum_i y_i = Y^\top \mathbf 1 = 0`. In terms of K this
 # says :math:`K \mathbf 1 = Y\,(Y^\top \mathbf 1) = 0`: *every row of K sums to zero*. (Conversely,
 # if it does, then :math:`|Y^\top \mathbf 1|^2 = \mathbf 1^\top K \mathbf 1 = 0`, so the points are
 # centred.) Such a K is called **centred**, too. The matrix that subtracts from each column its mean
@@ -109,23 +108,23 @@ print("row sums:", np.abs(centred.sum(axis=1)).max().round(9))
 # ------------------------------
 # We have K and want some Y with :math:`Y Y^\top = K`. Every symmetric matrix has an orthonormal
 # basis of eigenvectors, :math:`K = \sum_l \lambda_l u_l u_l^\top`. If no eigenvalue is negative, we
-# may take roots: the columns :math:`\sqrt{\lambda_l}\, u_l` make a Y.
+# may take square roots: the columns :math:`\sqrt{\lambda_l}\, u_l` make a Y.
 #
 # *What do you expect* of the five eigenvalues of our K? How many of them are not zero?
 
 eigenvalues, vectors = np.linalg.eigh(centred)
-print(eigenvalues[::-1].round(6) + 0.0)  # the zero makes 0 of −0
+print(eigenvalues[::-1].round(6) + 0.0)  # adding zero prints −0 as 0
 
 # %%
-# Two, but for rounding. K is :math:`YY^\top` with two columns in Y, so its rank is at most two;
-# **the number of positive eigenvalues is the dimension of the map**, and nobody told the table that
-# it was drawn on paper. We keep two columns and draw.
+# Two, up to rounding. K is :math:`YY^\top` with two columns in Y, so its rank is at most two; **the
+# number of positive eigenvalues is the dimension of the map**. The table contains it, although it
+# lists distances only. We keep two columns and draw.
 
 leading = [-1, -2]  # eigh sorts eigenvalues from small to large
 Y = vectors[:, leading] * np.sqrt(eigenvalues[leading])
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.4))
-for axis, points, title in zip(axes, (places, Y), ("the towns", "from the table"), strict=True):
+for axis, points, title in zip(axes, (positions, Y), ("the towns", "from the table"), strict=True):
     axis.scatter(*points.T, s=60)
     for name, point in zip(towns, points, strict=True):
         axis.annotate(name, point, xytext=(5, 5), textcoords="offset points")
@@ -137,12 +136,12 @@ again = np.linalg.norm(Y[:, None] - Y[None, :], axis=2)
 print("largest error of a distance:", np.abs(again - distance).max().round(9))
 
 # %%
-# The two maps differ by a shift and a turn (perhaps by a reflection), as they must. This way from
-# distances to points is called *classical multidimensional scaling* [Torgerson1952]_.
+# The two maps differ by a shift and a rotation (perhaps by a reflection), as expected. This way
+# from distances to points is called *classical multidimensional scaling* [Torgerson1952]_.
 #
 # Which tables are tables of distances?
 # -------------------------------------
-# The roots needed eigenvalues that are not negative. A symmetric matrix with
+# The square roots needed eigenvalues that are not negative. A symmetric matrix with
 # :math:`\lambda_l \ge 0` for all l is called **positive semidefinite**, written
 # :math:`K \succeq 0`. So we have proved half of the following, and the other half is short.
 #
@@ -182,7 +181,7 @@ def gram(distances: np.ndarray) -> np.ndarray:
 print("eigenvalues:", np.linalg.eigvalsh(gram(star)).round(4))
 
 # %%
-# One of them is negative: there are no such points, in any number of dimensions. (One sees it
+# One of them is negative: there are no such points, in any number of dimensions. (This can be seen
 # directly, too. The centre would be the midpoint of each of the three pairs, so all three outer
 # points would be opposite to each other.)
 #
@@ -213,19 +212,23 @@ axis.set_title("all distances kept, as far as two dimensions can")
 fig.tight_layout()
 
 # %%
-# The roll stays rolled up. We asked that *all* distances be kept, also those across the layers,
-# which say nothing about the sheet. To unroll it we have to let go of most distances and keep those
-# between neighbours. Then D is unknown in most places, and so is K: it becomes the unknown of an
-# optimisation. What do we know of it? It is centred, it has certain
-# :math:`K_{ii} + K_{jj} - 2 K_{ij}`, all of which is linear; and it is positive semidefinite, which
-# is not. The next lesson looks at that.
+# The roll stays rolled up. We required that *all* distances be kept, also those across the layers,
+# which say nothing about the sheet. To unroll it we have to drop most distances and keep those
+# between neighbours. Then most entries of D are unknown, and so is K: it becomes the unknown of an
+# optimisation problem. What do we know about it? It is centred, and some
+# :math:`K_{ii} + K_{jj} - 2 K_{ij}` are given; both conditions are linear. And it is positive
+# semidefinite, which is not linear. The next lesson is about this condition.
 
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Show that the variance of centred points is
+# **Exercise 1.** *5 minutes.* Show that the variance of centred points is
 # :math:`\operatorname{tr} K = \tfrac1{2n} \sum_{i,j} D_{ij}`: points far from the centre are points
 # far from each other.
+#
+# .. dropdown:: Hint
+#
+#    Sum the formula for :math:`D_{ij}` over all i and j.
 #
 # .. dropdown:: Solution
 #
@@ -238,8 +241,12 @@ fig.tight_layout()
 #       assert np.isclose(np.trace(centred), D.sum() / (2 * n))
 
 # %%
-# **Exercise 2.** Put the origin at the first point instead of the centre. Which K belongs to D
-# then? What are its eigenvalues good for?
+# **Exercise 2.** *10 minutes.* Put the origin at the first point instead of the centre. Which K
+# belongs to D then? What do its eigenvalues show?
+#
+# .. dropdown:: Hint
+#
+#    With :math:`y_1 = 0` the first row of D is the diagonal of K.
 #
 # .. dropdown:: Solution
 #
@@ -257,9 +264,13 @@ fig.tight_layout()
 #       assert np.trace(first) > np.trace(centred)
 
 # %%
-# **Exercise 3.** Four towns lie on a ring road, each one kilometre from the next; opposite ones are
-# two kilometres apart along the road. Are there points with these distances? And are there points
-# whose *squared* distances are these numbers?
+# **Exercise 3.** *10 minutes.* Four towns lie on a ring road, each one kilometre from the next;
+# opposite ones are two kilometres apart along the road. Are there points with these distances? And
+# are there points whose *squared* distances are these numbers?
+#
+# .. dropdown:: Hint
+#
+#    In the ring every outer pair has two midpoints. Use the function ``gram``.
 #
 # .. dropdown:: Solution
 #
@@ -276,13 +287,17 @@ fig.tight_layout()
 #       assert np.linalg.matrix_rank(square) == 2
 
 # %%
-# **Exercise 4.** How many eigenvalues of ``gram`` are positive for all distances between the points
-# of the roll, and for the distances rounded to whole numbers? What does that say about measured
-# tables?
+# **Exercise 4.** *10 minutes.* How many eigenvalues of ``gram`` are positive for all distances
+# between the points of the roll, and for the distances rounded to whole numbers? What does that
+# mean for measured tables?
+#
+# .. dropdown:: Hint
+#
+#    Compare the eigenvalues of both matrices, the large and the small ones.
 #
 # .. dropdown:: Solution
 #
-#    Three, since the points are in space. Rounding spoils the table: nearly all eigenvalues become
+#    Three, since the points are in space. Rounding changes the table: nearly all eigenvalues become
 #    different from zero, many of them negative, and no points have exactly these distances in any
 #    dimension. But the three large eigenvalues hardly move. An error of D moves no eigenvalue of K
 #    by more than half the largest eigenvalue of the error, in absolute value (a theorem of Weyl's,

@@ -2,11 +2,11 @@ r"""
 Lesson 2: A cone, drawn
 =======================
 
-Which matrices hold inner products? A round cone of them, cut out by infinitely many planes.
+Which matrices consist of inner products? They form a round cone, cut out by infinitely many planes.
 
 **Goals.** After this lesson you can
 
-- say in three ways what a positive semidefinite matrix is, and pass from each to the others;
+- define a positive semidefinite matrix in three ways, and prove that they are equivalent;
 - draw the set of these matrices where it can be drawn, and find the matrices of low rank in it;
 - prove that the inner product of two of them is never negative, and say when it is zero.
 
@@ -14,8 +14,8 @@ Which matrices hold inner products? A round cone of them, cut out by infinitely 
 """
 
 # %%
-# Three ways to say it
-# --------------------
+# Three definitions
+# -----------------
 # Let K be a symmetric matrix of order n. The following say the same, and we write
 # :math:`K \succeq 0` for any of them:
 #
@@ -24,10 +24,9 @@ Which matrices hold inner products? A round cone of them, cut out by infinitely 
 # 3. :math:`K = Y Y^\top` for some matrix Y: K is the Gram matrix of points.
 #
 # From 1 to 2: put an eigenvector of length one in the place of v, and get its eigenvalue. From 2 to
-# 3: scale each eigenvector by the root of its eigenvalue, as in lesson 1. From 3 to 1:
-# :math:`v^\top Y Y^\top v = |Y^\top v|^2 \ge 0`. Each is good for something. The first will show
-# what the set of these matrices looks like, the second is how one computes, and the third is what
-# we want: points.
+# 3: scale each eigenvector by the square root of its eigenvalue, as in lesson 1. From 3 to 1:
+# :math:`v^\top Y Y^\top v = |Y^\top v|^2 \ge 0`. Each has its use. The first will show the shape of
+# the set of these matrices, the second is used in computations, and the third gives points.
 #
 # If all eigenvalues are positive, K is called **positive definite**, :math:`K \succ 0`.
 #
@@ -40,18 +39,18 @@ Which matrices hold inner products? A round cone of them, cut out by infinitely 
 #
 # A linear function of K is :math:`\langle A, K \rangle` for some A. With :math:`A = I` it is the
 # trace. With :math:`A = v v^\top`, which has the entries :math:`v_i v_j`, it is
-# :math:`\sum_{i,j} v_i v_j K_{ij} = v^\top K v`. So the first way of saying it reads
+# :math:`\sum_{i,j} v_i v_j K_{ij} = v^\top K v`. So the first definition reads
 #
 # .. math:: \langle v v^\top, K \rangle \ge 0 \quad\text{for every } v .
 #
-# Each v gives *one linear inequality*. The matrices that satisfy it are a **half-space**: what lies
-# on one side of a plane through the zero matrix. The set of all positive semidefinite matrices is
-# what infinitely many half-spaces have in common. Half-spaces have the following three properties,
-# and what they have in common inherits them:
+# Each v gives *one linear inequality*. The matrices that satisfy it are a **half-space**: one side
+# of a plane through the zero matrix. The set of all positive semidefinite matrices is the
+# intersection of infinitely many half-spaces. Half-spaces have the following three properties, and
+# intersections inherit them:
 #
 # - it is **convex**: with two matrices it contains the segment between them;
 # - it is a **cone**: with K it contains tK for every :math:`t \ge 0`;
-# - it is **closed**: a limit of such matrices is one.
+# - it is **closed**: it contains the limits of its sequences.
 #
 # Order two, where it can be seen
 # -------------------------------
@@ -64,8 +63,8 @@ Which matrices hold inner products? A round cone of them, cut out by infinitely 
 #
 # .. math:: x \ge 0, \quad z \ge 0, \quad x z \ge y^2 .
 #
-# *What do you expect?* Where in this body are the matrices of rank one? Where is the identity? Has
-# the body corners, or flat sides?
+# *What do you expect?* Where in this body are the matrices of rank one? Where is the identity? Does
+# the body have corners, or flat sides?
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -90,16 +89,15 @@ axis.view_init(18, -52)
 # so of *all matrices of rank one*: they have determinant zero, and :math:`xz = y^2` is the surface.
 # Inside, both eigenvalues are positive. At the tip is the zero matrix, the only one of rank zero.
 #
-# So rank is where you are: **the boundary consists of the singular matrices**. This holds for every
-# order.
-# Eigenvalues change continuously, so a positive definite matrix can be changed a little in every
-# direction and stays positive definite. A singular one has a :math:`v \ne 0` with
+# So the rank shows in the position: **the boundary consists of the singular matrices**. This holds
+# for every order. Eigenvalues change continuously, so a positive definite matrix can be changed a
+# little in every direction and stays positive definite. A singular one has a :math:`v \ne 0` with
 # :math:`v^\top K v = 0`, and subtracting a bit of :math:`v v^\top` makes that negative.
 #
 # Here is the same cone with a lid: only the matrices of trace one at most. A linear function
 # :math:`\langle C, K \rangle` grows along the line, and the dot is the matrix at which it is
-# largest. *What do you expect* of its rank? Turn the cone, and let the function go round. (A
-# *bound* is a number that no matrix of the cone exceeds. How one is proved is told in lesson 3.)
+# largest. *What do you expect* of its rank? Rotate the cone, and move the direction. (A *bound* is
+# a number that the function exceeds at no matrix of the cone. Lesson 3 proves one.)
 #
 # .. moving:: shape shapes.json 0
 #
@@ -165,23 +163,23 @@ axis.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[-1, 0, 1])
 axis.view_init(16, -60)
 
 # %%
-# An inflated tetrahedron: it does have four corners, and it has edges, but its sides are bulging.
+# An inflated tetrahedron: it has four corners and six edges, but its sides bulge.
 # At the corners all three vectors lie on one line, so a, b and c are 1 or −1, and the rank is one.
 # On the rest of the surface the rank is two: three vectors in a plane. In the middle is the
 # identity, three vectors at right angles.
 #
 # .. moving:: shape shapes.json 1
 #
-#    The inflated tetrahedron, to be turned, with the matrix at which a linear function is largest:
-#    often a corner, of rank one, else a point of the bulging sides, of rank two.
+#    The inflated tetrahedron, which can be rotated, with the matrix at which a linear function is
+#    largest: often a corner, of rank one, else a point of the bulging sides, of rank two.
 #
 # Keep this picture in mind. A linear function on such a body has its maximum at a corner, or else
-# on a bulging side (and only a few along a whole edge), hence at a matrix of low rank. *Nobody asks
-# for low rank; the shape of the cone makes it likely.*
+# on a bulging side (and only a few along a whole edge), hence at a matrix of low rank. *Low rank is
+# not required; the shape of the cone makes it likely.*
 #
 # Two matrices at a right angle
 # -----------------------------
-# One more fact, on which everything about proofs and multipliers will rest.
+# One more fact. All proofs and all multipliers of this course rest on it.
 #
 # .. admonition:: Fact
 #
@@ -196,7 +194,7 @@ axis.view_init(16, -60)
 #    &= \operatorname{tr}(Z^\top Y Y^\top Z) \\
 #    &= \sum_{i,j} (Z^\top Y)_{ij}^2 \ge 0 ,
 #
-# where the trace of a product allows to move the first factor to the end. The sum of squares is
+# where the first factor in the trace of a product may be moved to the end. The sum of squares is
 # zero if and only if :math:`Z^\top Y = 0`, and then :math:`S K = Z (Z^\top Y) Y^\top = 0`.
 # Conversely :math:`S K = 0` has trace zero. :math:`\blacksquare`
 #
@@ -213,8 +211,12 @@ print(f"the least of {len(products)} inner products of random matrices: {product
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Let :math:`K \succeq 0`. Show that :math:`K_{ij}^2 \le K_{ii} K_{jj}`. What
-# follows if a diagonal entry is zero? (Lesson 5 will need it.)
+# **Exercise 1.** *10 minutes.* Let :math:`K \succeq 0`. Show that :math:`K_{ij}^2 \le K_{ii}
+# K_{jj}`. What follows if a diagonal entry is zero? (Lesson 5 will need it.)
+#
+# .. dropdown:: Hint
+#
+#    Choose a vector v with two entries that are not zero.
 #
 # .. dropdown:: Solution
 #
@@ -230,10 +232,15 @@ print(f"the least of {len(products)} inner products of random matrices: {product
 #       assert np.linalg.eigvalsh(np.array([[0.0, 0.001], [0.001, 1.0]])).min() < 0
 
 # %%
-# **Exercise 2.** Show that with a unit diagonal, for fixed a and b (the entries at places 12 and
-# 13) within :math:`\pm 1`, the entry c at place 23 may be anything between :math:`ab - ((1 - a^2)(1
+# **Exercise 2.** *15 minutes.* Show that with a unit diagonal, for fixed a and b (the entries at
+# places 12 and 13) within :math:`\pm 1`, the entry c at place 23 may be anything between :math:`ab
+# - ((1 - a^2)(1
 # - b^2))^{1/2}` and :math:`ab + ((1 - a^2)(1 - b^2))^{1/2}`, and that the determinant is zero at
 # both ends.
+#
+# .. dropdown:: Hint
+#
+#    Choose coordinates: the first unit vector is an axis of space.
 #
 # .. dropdown:: Solution
 #
@@ -241,7 +248,7 @@ print(f"the least of {len(products)} inner products of random matrices: {product
 #    :math:`a` along the axis plus a piece of length :math:`(1 - a^2)^{1/2}` across it, the third is
 #    :math:`b` along and :math:`(1 - b^2)^{1/2}` across. Their inner product c is :math:`ab` plus
 #    the product of the two lengths times the cosine of the angle between the pieces, which is any
-#    number from −1 to 1. The ends are the roots of the determinant, a quadratic function of c.
+#    number from −1 to 1. The ends are the zeros of the determinant, a quadratic function of c.
 #
 #    .. code-block:: python
 #
@@ -258,15 +265,19 @@ print(f"the least of {len(products)} inner products of random matrices: {product
 #           assert np.linalg.eigvalsh(beyond).min() < 0
 
 # %%
-# **Exercise 3.** The entries a, b, c are drawn at random between −1 and 1. How probable is it that
-# they are the correlations of three quantities? Compute, and then count.
+# **Exercise 3.** *15 minutes.* The entries a, b, c are drawn at random between −1 and 1. How
+# probable is it that they are the correlations of three quantities? Compute, and then count.
+#
+# .. dropdown:: Hint
+#
+#    The volume is an integral of the length of the interval in exercise 2.
 #
 # .. dropdown:: Solution
 #
 #    By exercise 2 the volume of the inflated tetrahedron is
 #    :math:`\int \int 2 (1 - a^2)^{1/2} (1 - b^2)^{1/2} \, da\, db = 2\, (\pi / 2)^2 = \pi^2 / 2`,
 #    since each integral is the area of half a disc. The cube has volume 8, so the answer is
-#    :math:`\pi^2 / 16`, six of ten.
+#    :math:`\pi^2 / 16`, about 0.62.
 #
 #    .. code-block:: python
 #
@@ -275,9 +286,14 @@ print(f"the least of {len(products)} inner products of random matrices: {product
 #       assert abs(share - np.pi**2 / 16) < 0.01
 
 # %%
-# **Exercise 4.** Show that a matrix of rank one is no mixture: if :math:`v v^\top = A + B` with A
-# and B positive semidefinite, both are multiples of :math:`v v^\top`. What does that mean in the
-# first picture? And are sums and products of positive semidefinite matrices positive semidefinite?
+# **Exercise 4.** *10 minutes.* Show that a matrix of rank one is no mixture: if :math:`v v^\top = A
+# + B` with A and B positive semidefinite, both are multiples of :math:`v v^\top`. What does that
+# mean in the first picture? And are sums and products of positive semidefinite matrices positive
+# semidefinite?
+#
+# .. dropdown:: Hint
+#
+#    Apply :math:`A + B` to a vector orthogonal to v.
 #
 # .. dropdown:: Solution
 #

@@ -248,9 +248,13 @@ print(f"value {sdpdr.solve(largest).value:.6f}")
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Let C have order five. Replace the conditions of the disc by
+# **Exercise 1.** *15 minutes.* Let C have order five. Replace the conditions of the disc by
 # :math:`\operatorname{tr} X = 2` and :math:`I - X \succeq 0`. What is the optimum? Guess, prove,
 # and compare with the solver.
+#
+# .. dropdown:: Hint
+#
+#    Begin with the eigenvectors of C. The bound uses the second eigenvalue.
 #
 # .. dropdown:: Solution
 #
@@ -273,8 +277,13 @@ print(f"value {sdpdr.solve(largest).value:.6f}")
 #       assert np.isclose(answer.value, np.linalg.eigvalsh(cost)[-2:].sum(), rtol=1e-5)
 
 # %%
-# **Exercise 2.** Now n unit vectors avoid each other. Prove that the sum of their inner products is
-# at least :math:`-n/2`, for every n. Is it attained for four vectors in the plane? In space?
+# **Exercise 2.** *10 minutes.* Now n unit vectors avoid each other. Prove that the sum of their
+# inner products is at least :math:`-n/2`, for every n. Is it attained for four vectors in the
+# plane? In space?
+#
+# .. dropdown:: Hint
+#
+#    Use the vector of ones again.
 #
 # .. dropdown:: Solution
 #
@@ -300,9 +309,13 @@ print(f"value {sdpdr.solve(largest).value:.6f}")
 #           assert graded(four, inner, np.zeros(n)).is_optimal
 
 # %%
-# **Exercise 3.** Make the *third* vector of the program ``avoiding`` three times as long,
-# :math:`X_{33} = 9`. Which bound do the old multipliers prove? Is it still tight? What do the three
-# vectors do?
+# **Exercise 3.** *10 minutes.* Make the *third* vector of the program ``avoiding`` three times as
+# long, :math:`X_{33} = 9`. Which bound do the old multipliers prove? Is it still tight? What do the
+# three vectors do?
+#
+# .. dropdown:: Hint
+#
+#    The slack matrix S does not contain the right-hand sides.
 #
 # .. dropdown:: Solution
 #
@@ -324,9 +337,14 @@ print(f"value {sdpdr.solve(largest).value:.6f}")
 #       assert np.allclose(answer["X"][0, 1], 1.0, atol=1e-3)
 
 # %%
-# **Exercise 4.** The program ``largest`` above is the dual of the disc, :math:`\min t` subject to
-# :math:`t I - C \succeq 0`. Show by hand that its optimum is :math:`\lambda_{\max}(C)`, and find
-# the X of the disc among its multipliers. Which t and which matrix would you hand to ``graded``?
+# **Exercise 4.** *10 minutes.* The program ``largest`` above is the dual of the disc, :math:`\min
+# t` subject to :math:`t I - C \succeq 0`. Show by hand that its optimum is
+# :math:`\lambda_{\max}(C)`, and find the X of the disc among its multipliers. Which t and which
+# matrix would you hand to ``graded``?
+#
+# .. dropdown:: Hint
+#
+#    The multiplier of a matrix inequality is a matrix, and the dual of the dual is the program.
 #
 # .. dropdown:: Solution
 #

@@ -293,8 +293,13 @@ print(f"bound by hand {graph.sqdist @ w / lambda_2:.2f}")
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** A path of n threads with lengths :math:`l_1, \dots, l_n` becomes a straight line.
-# Cut it at thread e: what is the force there? Find w, and check it for lengths of your choice.
+# **Exercise 1.** *15 minutes.* A path of n threads with lengths :math:`l_1, \dots, l_n` becomes a
+# straight line. Cut it at thread e: what is the force there? Find w, and check it for lengths of
+# your choice.
+#
+# .. dropdown:: Hint
+#
+#    The points on one side of the cut are held by one thread.
 #
 # .. dropdown:: Solution
 #
@@ -318,9 +323,13 @@ print(f"bound by hand {graph.sqdist @ w / lambda_2:.2f}")
 #       assert np.allclose(sdpdr.solve(chain, tol=1e-8).dual("isometry"), by_hand, rtol=1e-3)
 
 # %%
-# **Exercise 2.** What is the variance of the ring of n threads of length one? Compute it from the
-# polygon, and again from equal weights. You will need :math:`\lambda_2` of the ring with weights
-# one, which is :math:`4 \sin^2(\pi / n)`.
+# **Exercise 2.** *10 minutes.* What is the variance of the ring of n threads of length one? Compute
+# it from the polygon, and again from equal weights. You will need :math:`\lambda_2` of the ring
+# with weights one, which is :math:`4 \sin^2(\pi / n)`.
+#
+# .. dropdown:: Hint
+#
+#    The corners lie on a circle. For the weights, use that :math:`\lambda_2` is linear in them.
 #
 # .. dropdown:: Solution
 #
@@ -342,8 +351,12 @@ print(f"bound by hand {graph.sqdist @ w / lambda_2:.2f}")
 #           assert grade.is_optimal and np.isclose(grade.value, by_hand)
 
 # %%
-# **Exercise 3.** Lengthen one thread of a path a little. How fast does the variance grow? Predict
-# it from the multiplier, then measure.
+# **Exercise 3.** *10 minutes.* Lengthen one thread of a path a little. How fast does the variance
+# grow? Predict it from the multiplier, then measure.
+#
+# .. dropdown:: Hint
+#
+#    The bound :math:`d^\top w` is linear in the squared lengths.
 #
 # .. dropdown:: Solution
 #
@@ -361,9 +374,13 @@ print(f"bound by hand {graph.sqdist @ w / lambda_2:.2f}")
 #       assert np.isclose(measured, stretched(0.0).dual("isometry")[0], rtol=1e-2)
 
 # %%
-# **Exercise 4.** Four threads of length one are tied together at one end. What is the largest
-# variance, and what are the arrangements that have it? What is the multiplicity of
+# **Exercise 4.** *15 minutes.* Four threads of length one are tied together at one end. What is the
+# largest variance, and what are the arrangements that have it? What is the multiplicity of
 # :math:`\lambda_2`?
+#
+# .. dropdown:: Hint
+#
+#    Guess: the knot lies at the centre. Which weights does the symmetry suggest?
 #
 # .. dropdown:: Solution
 #
@@ -388,12 +405,16 @@ print(f"bound by hand {graph.sqdist @ w / lambda_2:.2f}")
 #           assert graded(tied, points @ points.T, np.ones(4)).is_optimal
 
 # %%
-# **Exercise 5.** No feasible K is positive definite, since :math:`K \mathbf 1 = 0`. But let the
-# columns of V be an orthonormal basis of the vectors orthogonal to :math:`\mathbf 1`. Then the
-# feasible K are :math:`V M V^\top` with M of order :math:`n - 1`, without an equation of this kind
-# for M. Slater's condition requires a positive definite M, that is a K of rank :math:`n - 1`, with
-# all threads loose. Find one. And find weights with :math:`\lambda_2(L(w)) > 1` for any connected
-# graph.
+# **Exercise 5.** *15 minutes.* No feasible K is positive definite, since :math:`K \mathbf 1 = 0`.
+# But let the columns of V be an orthonormal basis of the vectors orthogonal to :math:`\mathbf 1`.
+# Then the feasible K are :math:`V M V^\top` with M of order :math:`n - 1`, without an equation of
+# this kind for M. Slater's condition requires a positive definite M, that is a K of rank :math:`n -
+# 1`, with all threads loose. Find one. And find weights with :math:`\lambda_2(L(w)) > 1` for any
+# connected graph.
+#
+# .. dropdown:: Hint
+#
+#    Try a multiple of J. For the weights, use the formula for :math:`v^\top L(w) v`.
 #
 # .. dropdown:: Solution
 #

@@ -70,8 +70,8 @@ for solver in ("CLARABEL", "SCS"):
     print(f"{solver:9s} says {lie.status}: {lie.value:.6f}")
 
 # %%
-# Both say *optimal*, and both values are wrong in the first digit. Look at Clarabel's matrix, and at
-# how well it satisfies the conditions. (``PSD=True`` belongs to the variable and is no member of
+# Both say *optimal*, and both values are wrong in the first digit. Look at Clarabel's matrix, and
+# at how well it satisfies the conditions. (``PSD=True`` belongs to the variable and is no member of
 # ``lie.constraints``, so we compute the smallest eigenvalue ourselves.)
 
 lie.solve(solver="CLARABEL")
@@ -118,10 +118,11 @@ for room in (1, 1e3, 1e6):
 
 # %%
 # The red line is a usual tolerance. There the error is 0.0002 where :math:`X_{22}` is at most one,
-# and 0.2 where it may be a million. For :math:`|X_{12}|` to stay below a thousandth in the last case
-# e has to be :math:`10^{-12}`, since :math:`e \cdot 10^6 \le 10^{-6}`: every digit of the optimum
-# costs two of the residual. *The point that a solver returns is always a feasible point of a
-# neighbouring program.* In a good program neighbours have similar optima. In this one they do not.
+# and 0.2 where it may be a million. For :math:`|X_{12}|` to stay below a thousandth in the last
+# case e has to be :math:`10^{-12}`, since :math:`e \cdot 10^6 \le 10^{-6}`: every digit of the
+# optimum costs two of the residual. *The point that a solver returns is always a feasible point of
+# a neighbouring program.* In a good program neighbours have similar optima. In this one they do
+# not.
 #
 # The reason
 # ----------
@@ -222,17 +223,17 @@ for long in (0.7, 0.7 - 1e-6, 0.7 + 1e-6):
 # %%
 # If the points lie on a line, exact distances leave no room at all. If the longest distance is a
 # little shorter, a thin triangle has all three. If it is a little longer, no points have them.
-# Between the two, ``OPTIMAL_NEARBY`` says that the answer is optimal for a program whose data differ
-# a little: for the data as they are stored, rounded squares, a bound is proved and no feasible
-# point. (With 1, 1 and 2 nothing is rounded. The flat matrices are a face whose basis has whole
-# numbers, and on that face the optimum is proved.) With *at most* in the place of *equal* all three
-# programs have an interior: the point that Slater's condition asks for is the one of exercise 5 in
-# lesson 4. This is one reason why inequalities are the default here.
+# Between the two, ``OPTIMAL_NEARBY`` says that the answer is optimal for a program whose data
+# differ a little: for the data as they are stored, rounded squares, a bound is proved and no
+# feasible point. (With 1, 1 and 2 nothing is rounded. The flat matrices are a face whose basis has
+# whole numbers, and on that face the optimum is proved.) With *at most* in the place of *equal* all
+# three programs have an interior: the point that Slater's condition asks for is the one of exercise
+# 5 in lesson 4. This is one reason why inequalities are the default here.
 #
 # There are two more ways to give such a program an interior. ``Band(0.01)`` lets every squared
-# length change by one per cent either way. ``Slack(10)`` lets it change by any amount, and subtracts
-# a **penalty** from the variance: 10/2 times the square of the change. Both leave room for errors
-# in the data.
+# length change by one per cent either way. ``Slack(10)`` lets it change by any amount, and
+# subtracts a **penalty** from the variance: 10/2 times the square of the change. Both leave room
+# for errors in the data.
 
 from sdpdr.blocks import Band, Slack
 
@@ -311,9 +312,13 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Find positive semidefinite matrices of order two with :math:`X_{12} = 1` and
-# :math:`X_{11}` as small as you like. Why can multipliers alone not prove that the program
+# **Exercise 1.** *10 minutes.* Find positive semidefinite matrices of order two with :math:`X_{12}
+# = 1` and :math:`X_{11}` as small as you like. Why can multipliers alone not prove that the program
 # ``nothing`` is infeasible?
+#
+# .. dropdown:: Hint
+#
+#    Make :math:`X_{22}` as large as the inequality of lesson 2 requires.
 #
 # .. dropdown:: Solution
 #
@@ -332,10 +337,14 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 #       assert sdpdr.solve(nothing).status is sdpdr.Status.INFEASIBLE
 
 # %%
-# **Exercise 2.** The program ``gap``: minimise :math:`X_{33}` subject to :math:`X_{11} = 0` and
-# :math:`X_{33} + 2 X_{12} = 1`, of order three. Find its optimum, and the best bound that
-# multipliers prove. Then find multipliers that violate the condition of the dual by a millionth and
-# "prove" 0.999.
+# **Exercise 2.** *20 minutes.* The program ``gap``: minimise :math:`X_{33}` subject to
+# :math:`X_{11} = 0` and :math:`X_{33} + 2 X_{12} = 1`, of order three. Find its optimum, and the
+# best bound that multipliers prove. Then find multipliers that violate the condition of the dual by
+# a millionth and "prove" 0.999.
+#
+# .. dropdown:: Hint
+#
+#    Write S out. Which entry on its diagonal cannot be changed?
 #
 # .. dropdown:: Solution
 #
@@ -367,9 +376,14 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 #       assert sdpdr.solve(gap).certified(1e-6)
 
 # %%
-# **Exercise 3.** Take the ladder :math:`x_1^2 \le x_2,\ x_2^2 \le x_3,\ \dots,\ x_{k-1}^2 \le x_k`,
-# and maximise :math:`x_1` subject to :math:`x_k \le 0`. What is the optimum, and what is it if
-# :math:`10^{-9}` stands in the place of the zero? What does Clarabel answer for k = 2 and k = 6?
+# **Exercise 3.** *10 minutes.* Take the ladder :math:`x_1^2 \le x_2,\ x_2^2 \le x_3,\ \dots,\
+# x_{k-1}^2 \le x_k`, and maximise :math:`x_1` subject to :math:`x_k \le 0`. What is the optimum,
+# and what is it if :math:`10^{-9}` stands in the place of the zero? What does Clarabel answer for k
+# = 2 and k = 6?
+#
+# .. dropdown:: Hint
+#
+#    Follow the inequalities from the last one to the first.
 #
 # .. dropdown:: Solution
 #
@@ -392,10 +406,14 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 #       assert ladder(6, 0.0) > 0.1
 
 # %%
-# **Exercise 4.** Show that an arbitrarily small change of the data makes the program ``lie``
-# infeasible, and that Slater's condition excludes this: if X is feasible with smallest eigenvalue
-# :math:`\lambda > 0`, and :math:`\operatorname{tr} X = b` is the only equation, by how much may b
-# fall before the program becomes infeasible?
+# **Exercise 4.** *10 minutes.* Show that an arbitrarily small change of the data makes the program
+# ``lie`` infeasible, and that Slater's condition excludes this: if X is feasible with smallest
+# eigenvalue :math:`\lambda > 0`, and :math:`\operatorname{tr} X = b` is the only equation, by how
+# much may b fall before the program becomes infeasible?
+#
+# .. dropdown:: Hint
+#
+#    Add a multiple of the identity to X.
 #
 # .. dropdown:: Solution
 #
@@ -416,8 +434,8 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 # ----------
 # :doc:`/guide/gallery_of_lies` has the mathematics of this lesson with proofs, and all programs.
 # The power of the residual is treated in [Sturm2000]_, facial reduction in [BorweinWolkowicz1981]_
-# and [DW2017]_, the distance to the nearest bad program in [Renegar1995]_. :doc:`/guide/proofs` says how faces
-# are found and proved. Among the documents (:doc:`/references`), the Tong thesis argues with
-# Slater's condition in section 2.3.4: its program is strictly feasible, so there is no gap.
-# Unfolding with *equal* lengths, as it is printed there, may fail the condition: see "When it
+# and [DW2017]_, the distance to the nearest bad program in [Renegar1995]_. :doc:`/guide/proofs`
+# says how faces are found and proved. Among the documents (:doc:`/references`), the Tong thesis
+# argues with Slater's condition in section 2.3.4: its program is strictly feasible, so there is no
+# gap. Unfolding with *equal* lengths, as it is printed there, may fail the condition: see "When it
 # degenerates" in :doc:`/methods/mvu`.

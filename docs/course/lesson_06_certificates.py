@@ -77,8 +77,9 @@ for _ in range(3):
 #
 # .. math:: K \Big/ \max_{ij} \frac{K_{ii} + K_{jj} - 2 K_{ij}}{d_{ij}} .
 #
-# The trace of this matrix is attained. This works for :math:`K = Y Y^\top` with every centred Y that
-# has a positive length on some edge. If the ratio is below one, the division makes the points larger.
+# The trace of this matrix is attained. This works for :math:`K = Y Y^\top` with every centred Y
+# that has a positive length on some edge. If the ratio is below one, the division makes the points
+# larger.
 
 
 def attained(points: np.ndarray) -> float:
@@ -127,7 +128,8 @@ fig.tight_layout()
 # to the error, with a factor that depends on the graph:
 
 for k in (-1, -5):
-    print(f"an error of {errors[k]:.0e} gives a gap of {lost[k]:.1e}, {lost[k] / errors[k]:.2f} times it")
+    ratio = lost[k] / errors[k]
+    print(f"an error of {errors[k]:.0e} gives a gap of {lost[k]:.1e}, {ratio:.2f} times as much")
 
 # %%
 # Ten times better multipliers prove about one digit more. A *tight* bound needs good multipliers; a
@@ -161,8 +163,8 @@ print(f"the first σ proves the bound {graph.sqdist @ weights / (0.999 * lambda_
 
 # %%
 # With the first :math:`\sigma` only the vector of ones is below: the bound is proved, a thousandth
-# weaker than the estimate. The second is too large. In sdpdr the elimination is *sparse*, so a proof
-# is possible where a dense eigenvalue would take too long:
+# weaker than the estimate. The second is too large. In sdpdr the elimination is *sparse*, so a
+# proof is possible where a dense eigenvalue would take too long:
 
 many, _ = sdpdr.datasets.swiss_roll(1000, seed=1)
 large = sdpdr.solve(methods.mvu(graphs.knn(many, n_neighbors=4)), "lowrank")
@@ -170,9 +172,10 @@ share = large.timings["certify"] / large.timings["solve"]
 print(f"{len(many)} points, gap {large.gap:.0e}: the proof took {share:.0%} of the solver's time")
 
 # %%
-# Elimination rounds, too, but the size of the rounding is known, and the proof accounts for it. With
-# ``rigorous=True`` the answer comes as an interval that contains the optimum of the program whose
-# data are the numbers in memory, as a theorem. Its argument says what was done to the multipliers.
+# Elimination rounds, too, but the size of the rounding is known, and the proof accounts for it.
+# With ``rigorous=True`` the answer comes as an interval that contains the optimum of the program
+# whose data are the numbers in memory, as a theorem. Its argument says what was done to the
+# multipliers.
 
 proved = sdpdr.solve(model, rigorous=True)
 low, high = proved.enclosure
@@ -234,10 +237,14 @@ print("pivots of L − J:", *pivots(shifted))
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Somebody sends you the answer of a solver on paper: weights and coordinates with
-# two digits after the point, negative weights among them. What do they prove? Improve the pair of
-# numbers without any solver, then let ``sdpdr.testing.graded`` say what it is worth. (It takes the
-# problem, the matrix K and the weights.)
+# **Exercise 1.** *15 minutes.* Somebody sends you the answer of a solver on paper: weights and
+# coordinates with two digits after the point, negative weights among them. What do they prove?
+# Improve the pair of numbers without any solver, then let ``sdpdr.testing.graded`` say what it is
+# worth. (It takes the problem, the matrix K and the weights.)
+#
+# .. dropdown:: Hint
+#
+#    Set negative weights to zero, and scale both sides as in the lesson.
 #
 # .. dropdown:: Solution
 #
@@ -261,16 +268,21 @@ print("pivots of L − J:", *pivots(shifted))
 #       assert grade.gap < 0.05
 
 # %%
-# **Exercise 2.** Start with weights one and make the bound better by yourself. The derivative of
-# :math:`\lambda_2` with respect to :math:`w_{ij}` is :math:`(u_i - u_j)^2`, with u the eigenvector
-# of length one. How far does a subgradient method come in 300 steps?
+# **Exercise 2.** *20 minutes.* Start with weights one and make the bound better by yourself. The
+# derivative of :math:`\lambda_2` with respect to :math:`w_{ij}` is :math:`(u_i - u_j)^2`, with u
+# the eigenvector of length one. How far does a subgradient method come in 300 steps?
+#
+# .. dropdown:: Hint
+#
+#    Take the derivative of the logarithm of the bound.
 #
 # .. dropdown:: Solution
 #
 #    The logarithm of the bound, :math:`\log d^\top w - \log \lambda_2`, has the derivative
-#    :math:`d_{ij} / d^\top w - (u_i - u_j)^2 / \lambda_2`. Multiply each weight by the exponential of
-#    a small step against it, and keep the best bound. It improves fast, then slowly: at the optimum
-#    :math:`\lambda_2` is multiple, and the derivative jumps. Every step of the way is a proof.
+#    :math:`d_{ij} / d^\top w - (u_i - u_j)^2 / \lambda_2`. Multiply each weight by the exponential
+#    of a small step against it, and keep the best bound. It improves fast, then slowly: at the
+#    optimum :math:`\lambda_2` is multiple, and the derivative jumps. Every step of the way is a
+#    proof.
 #
 #    .. code-block:: python
 #
@@ -286,8 +298,12 @@ print("pivots of L − J:", *pivots(shifted))
 #       assert best[-1] / below - 1 < 0.5 * (best[0] / below - 1)
 
 # %%
-# **Exercise 3.** Prove with fractions that the ring of four threads of length one has the variance
-# 2 at most. Which K attains it? Is it unique?
+# **Exercise 3.** *15 minutes.* Prove with fractions that the ring of four threads of length one has
+# the variance 2 at most. Which K attains it? Is it unique?
+#
+# .. dropdown:: Hint
+#
+#    Use equal weights and ``pivots``. A rhombus has four sides of length one, too.
 #
 # .. dropdown:: Solution
 #
@@ -314,16 +330,21 @@ print("pivots of L − J:", *pivots(shifted))
 #           assert np.isclose(np.sum(rhombus**2), 2.0)
 
 # %%
-# **Exercise 4.** Certify something else: :math:`\max \langle C, X \rangle` subject to
+# **Exercise 4.** *15 minutes.* Certify something else: :math:`\max \langle C, X \rangle` subject to
 # :math:`X_{ii} = 1`, of order n. How are any multipliers y turned into a bound? How is any positive
 # definite matrix turned into a feasible one?
+#
+# .. dropdown:: Hint
+#
+#    The trace of every feasible X is n.
 #
 # .. dropdown:: Solution
 #
 #    If :math:`S = \operatorname{Diag}(y) - C` has the smallest eigenvalue :math:`-\mu < 0`, add
 #    :math:`\mu` to every y: S becomes positive semidefinite, and the bound is
 #    :math:`\sum_i y_i + n \mu`. This uses that *the trace is known*: every feasible X has trace n.
-#    From below, divide rows and columns by the square roots of the diagonal, so that it becomes one.
+#    From below, divide rows and columns by the square roots of the diagonal, so that it becomes
+#    one.
 #
 #    .. code-block:: python
 #

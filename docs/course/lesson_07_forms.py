@@ -251,11 +251,15 @@ profile = plot.performance_profile(curves)
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Write the multiplier form by hand in the language of lesson 3: one scalar
-# :math:`w_{ij} \ge 0` for each edge, and :math:`V^\top L(w) V \succeq I`, where the columns of V
-# are an orthonormal basis of the vectors that sum to zero. Find K in the answer. (For a list of
-# matrices of one order, ``w @ matrices`` is the sum of :math:`w_e` times matrix e. The function
+# **Exercise 1.** *20 minutes.* Write the multiplier form by hand in the language of lesson 3: one
+# scalar :math:`w_{ij} \ge 0` for each edge, and :math:`V^\top L(w) V \succeq I`, where the columns
+# of V are an orthonormal basis of the vectors that sum to zero. Find K in the answer. (For a list
+# of matrices of one order, ``w @ matrices`` is the sum of :math:`w_e` times matrix e. The function
 # ``graph.laplacian`` takes numbers only: L(w) is this sum for the Laplacians of single edges.)
+#
+# .. dropdown:: Hint
+#
+#    The columns of V come from a QR factorization of a matrix whose first column is constant.
 #
 # .. dropdown:: Solution
 #
@@ -279,9 +283,13 @@ profile = plot.performance_profile(curves)
 #       assert np.allclose(lengths, 1.0, atol=1e-3)
 
 # %%
-# **Exercise 2.** On a graph with few edges the multiplier form is smaller by far. Count the
-# unknowns of both forms for a *complete* graph, and measure both with Clarabel for 8, 15 and 20
-# points of your choice. Does the multiplier form keep its advantage?
+# **Exercise 2.** *10 minutes.* On a graph with few edges the multiplier form is smaller by far.
+# Count the unknowns of both forms for a *complete* graph, and measure both with Clarabel for 8, 15
+# and 20 points of your choice. Does the multiplier form keep its advantage?
+#
+# .. dropdown:: Hint
+#
+#    Count edges and entries, then use ``time.process_time`` as in the lesson.
 #
 # .. dropdown:: Solution
 #
@@ -303,9 +311,13 @@ profile = plot.performance_profile(curves)
 #               assert np.isclose(answer.value, np.sum(centred**2), rtol=1e-5)
 
 # %%
-# **Exercise 3.** Solver A takes 1 and 100 seconds on two programs, solver B takes 10 and 10. Which
-# is faster? Compute the mean of the times, the mean of the ratios A to B and B to A, and the
-# geometric mean. Which of these would you report?
+# **Exercise 3.** *10 minutes.* Solver A takes 1 and 100 seconds on two programs, solver B takes 10
+# and 10. Which is faster? Compute the mean of the times, the mean of the ratios A to B and B to A,
+# and the geometric mean. Which of these would you report?
+#
+# .. dropdown:: Hint
+#
+#    Compute all three by hand.
 #
 # .. dropdown:: Solution
 #
@@ -322,9 +334,13 @@ profile = plot.performance_profile(curves)
 #       assert np.isclose(np.exp(np.mean(np.log(A / B))), 1.0)
 
 # %%
-# **Exercise 4.** Show that the share at the left end of a profile depends on the other contestants:
-# find times with which A beats B when only the two compete, and wins less often than B when C
-# joins.
+# **Exercise 4.** *10 minutes.* Show that the share at the left end of a profile depends on the
+# other contestants: find times with which A beats B when only the two compete, and wins less often
+# than B when C joins.
+#
+# .. dropdown:: Hint
+#
+#    Let C be the fastest where A was.
 #
 # .. dropdown:: Solution
 #

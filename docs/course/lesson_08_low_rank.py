@@ -225,8 +225,12 @@ history = plot.convergence(solution.history)
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Show that the folded path is *not* a local maximum in the plane, and compute the
-# variance when the threads enclose the angle :math:`\alpha`.
+# **Exercise 1.** *10 minutes.* Show that the folded path is *not* a local maximum in the plane, and
+# compute the variance when the threads enclose the angle :math:`\alpha`.
+#
+# .. dropdown:: Hint
+#
+#    Put the middle point at the origin, and subtract the centre.
 #
 # .. dropdown:: Solution
 #
@@ -244,8 +248,12 @@ history = plot.convergence(solution.history)
 #       assert np.all(np.diff(variances) > 0)
 
 # %%
-# **Exercise 2.** Every stationary Y of the last program with :math:`S \succeq 0` is optimal. Prove
-# it in one line, and check it with the best of the local maxima.
+# **Exercise 2.** *10 minutes.* Every stationary Y of the last program with :math:`S \succeq 0` is
+# optimal. Prove it in one line, and check it with the best of the local maxima.
+#
+# .. dropdown:: Hint
+#
+#    Insert :math:`C = \operatorname{Diag}(\mu) - S` into the objective.
 #
 # .. dropdown:: Solution
 #
@@ -266,9 +274,13 @@ history = plot.convergence(solution.history)
 #       assert graded(cut, best @ best.T, multipliers + 1e-4).gap < 1e-3
 
 # %%
-# **Exercise 3.** Leave a local maximum that is not global. Take the worst of some local maxima with
-# one column, add a column along the eigenvector of the smallest eigenvalue of S, go on from there,
-# and compare.
+# **Exercise 3.** *20 minutes.* Leave a local maximum that is not global. Take the worst of some
+# local maxima with one column, add a column along the eigenvector of the smallest eigenvalue of S,
+# go on from there, and compare.
+#
+# .. dropdown:: Hint
+#
+#    Normalise the rows after the new column is added.
 #
 # .. dropdown:: Solution
 #
@@ -291,8 +303,12 @@ history = plot.convergence(solution.history)
 #       assert np.sum(C * (wider @ wider.T)) > 1.001 * np.sum(C * (low @ low.T))
 
 # %%
-# **Exercise 4.** What does :math:`r (r + 1) / 2 \le m` say about unfolding a path of n points? And
-# about a ring? (Centring counts as no equation, after the reduction of lesson 5.)
+# **Exercise 4.** *10 minutes.* What does :math:`r (r + 1) / 2 \le m` say about unfolding a path of
+# n points? And about a ring? (Centring counts as no equation, after the reduction of lesson 5.)
+#
+# .. dropdown:: Hint
+#
+#    Count the edges of both graphs.
 #
 # .. dropdown:: Solution
 #

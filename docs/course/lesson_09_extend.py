@@ -120,7 +120,7 @@ angled = methods.mvu(string) + RightAngle(n, 4, 3, 5)
 bent = sdpdr.solve(angled)
 Y = bent.embedding(2)
 
-fig, axis = plt.subplots(figsize=(4.2, 3.4))
+fig, axis = plt.subplots(figsize=(7, 1.7))
 axis.plot(*Y.T, "o-")
 axis.set(aspect="equal", title="a right angle at bead 4")
 axis.set_axis_off()
@@ -221,9 +221,13 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 # %%
 # Exercises
 # ---------
-# **Exercise 1.** Write "the string's ends are no more than 5 apart" as an expression: a leash
-# between the ends. What is the force in it? Compare its multiplier with the derivative of the
-# variance with respect to the squared length of the leash.
+# **Exercise 1.** *15 minutes.* Write "the string's ends are no more than 5 apart" as an expression:
+# a leash between the ends. What is the force in it? Compare its multiplier with the derivative of
+# the variance with respect to the squared length of the leash.
+#
+# .. dropdown:: Hint
+#
+#    ``K.distance2(0, n - 1)`` is the squared length of the leash.
 #
 # .. dropdown:: Solution
 #
@@ -250,9 +254,13 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 #       assert np.isclose(np.linalg.norm(stiffness * (beads[0] - beads[-1])), force, rtol=1e-3)
 
 # %%
-# **Exercise 2.** Write a block for an angle at i between j and k of at least 90 degrees, with
-# ``AtMost`` from ``sdpdr.model``. Check it, and use it at bead 4. Does it change the line? And what
-# does the opposite inequality do?
+# **Exercise 2.** *20 minutes.* Write a block for an angle at i between j and k of at least 90
+# degrees, with ``AtMost`` from ``sdpdr.model``. Check it, and use it at bead 4. Does it change the
+# line? And what does the opposite inequality do?
+#
+# .. dropdown:: Hint
+#
+#    Start from ``RightAngle``. Both inequalities are one block with a sign.
 #
 # .. dropdown:: Solution
 #
@@ -285,8 +293,13 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 #       assert np.isclose(sharp.value, bent.value, rtol=1e-5)
 
 # %%
-# **Exercise 3.** Show that the squared distance of the centres of two groups of points is linear in
-# K. Require that the first five beads and the last five have centres no more than 3 apart.
+# **Exercise 3.** *10 minutes.* Show that the squared distance of the centres of two groups of
+# points is linear in K. Require that the first five beads and the last five have centres no more
+# than 3 apart.
+#
+# .. dropdown:: Hint
+#
+#    The difference of two centres is :math:`Y^\top f` for some vector f.
 #
 # .. dropdown:: Solution
 #
@@ -304,8 +317,12 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 #       assert nearer.value < free.value
 
 # %%
-# **Exercise 4.** Leave the third anchor out. Where may the new point be? What does the program
-# return, and what does the height mean?
+# **Exercise 4.** *10 minutes.* Leave the third anchor out. Where may the new point be? What does
+# the program return, and what does the height mean?
+#
+# .. dropdown:: Hint
+#
+#    Draw both circles.
 #
 # .. dropdown:: Solution
 #
