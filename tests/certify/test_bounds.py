@@ -133,7 +133,7 @@ def test_a_roll_is_proved_without_any_dense_matrix(monkeypatch):
     def refuse(self):
         raise AssertionError("the dense matrix of the centring was formed")
 
-    n = 1500
+    n = 600
     points = datasets.swiss_roll(n, seed=0)[0]
     graph = graphs.knn(points, 6)
     sdp = methods.mvu(graph).to_sdp()

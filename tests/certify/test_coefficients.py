@@ -7,14 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 from sdpdr.certify.coefficients import coefficients, coefficients_of_triangle
-from sdpdr.linalg import InnerProduct, Stacked, SvecMap, VectorMap, svec
-from sdpdr.linalg.outer import Outer
+from sdpdr.linalg import Stacked, SvecMap, VectorMap, svec
 
 from ..truth.exact import fractions
-from .test_shrink import LEFT, MAPS, ORDER, SYMMETRIC
+from .test_shrink import LEFT, MAPS, ORDER
 
 COLUMN, ROW = np.tril_indices(ORDER)
-OUTER = Outer(sp.csr_array(SYMMETRIC), LEFT[:2].T, np.array([2.0, -1.0]))
 # Maps of maps, whose coefficients are sums and products of rounded ones.
 COMBINED = {
     "sums of forms": (
@@ -24,16 +22,6 @@ COMBINED = {
     "forms beside others": (
         Stacked([MAPS["bilinear forms"][0], MAPS["a trace"][0]]),
         np.concatenate([MAPS["bilinear forms"][1], MAPS["a trace"][1]]),
-    ),
-    "an outer product": (
-        InnerProduct(OUTER),
-        (
-            fractions(SYMMETRIC)
-            + sum(
-                w * np.outer(fractions(f), fractions(f))
-                for w, f in zip((2, -1), LEFT[:2], strict=True)
-            )
-        )[None],
     ),
 }
 
