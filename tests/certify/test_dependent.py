@@ -5,8 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sdpdr.certify.dependent import (
     _are_sums,
@@ -140,11 +138,15 @@ def test_a_prime_that_divides_what_is_left_hides_nothing():
     assert follow(rows, right) is None
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6))
-def test_rows_that_are_kept_span_all_others_whatever_the_sizes_of_unknowns(seed):
+def test_rows_that_are_kept_span_all_others_whatever_the_sizes_of_unknowns():
     """Against fractions, where a row or a right side may be nearly a sum of others."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
+    shown = sum(keeps_a_basis(rng) for _ in range(40))
+    assert 10 <= shown < 40
+
+
+def keeps_a_basis(rng):
+    """Whether equations are accepted, which have the rank of all of them then."""
     n = int(rng.integers(2, 7))
     r = int(rng.integers(1, n + 1))
     m = r + int(rng.integers(0, 5))
@@ -157,10 +159,11 @@ def test_rows_that_are_kept_span_all_others_whatever_the_sizes_of_unknowns(seed)
     try:
         rows = Equations(sp.csr_array(E), f, 2.0 ** rng.integers(-20, 20, n)).rows
     except UnprovedError:
-        return
+        return False
     whole = np.column_stack([E, f])
     assert rank(whole[rows]) == rank(whole)
     assert rank(E[rows]) == rows.size
+    return True
 
 
 def rank(matrix):

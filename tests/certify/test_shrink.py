@@ -179,7 +179,7 @@ def test_a_shrunk_unfolding_is_attained_exactly(noise, unit):
 def test_a_diagonal_holds_by_more_than_one_rounding():
     rng = np.random.default_rng(8)
     noticed = 0
-    for _ in range(50):
+    for _ in range(20):
         factor = rng.normal(size=(1, 6))
         # What is computed is the limit itself; half of the exact sums are above it.
         limit = Diagonal(1).apply_factor(factor)
@@ -195,7 +195,7 @@ def test_a_diagonal_holds_by_more_than_one_rounding():
         assert np.sum(fractions(stored) ** 2) <= Fraction(float(limit[0]))
         assert -np.sum(fractions(stored) ** 2) <= Fraction(found.value())
         assert divisor < 1.0 + 1e-13
-    assert noticed > 10
+    assert noticed > 4
 
 
 def test_what_leaves_room_is_held_as_it_is():
@@ -356,7 +356,7 @@ def test_rows_of_scalars_hold_by_more_than_rounding_and_the_radius():
     rng = np.random.default_rng(10)
     variables = (PsdVariable("X", 1), VectorVariable("z", 7, True))
     noticed = 0
-    for _ in range(200):
+    for _ in range(60):
         weights, z = rng.normal(size=(1, 7)), rng.uniform(size=7)
         side = {"z": VectorMap(np.vstack([weights, np.ones((1, 7))]))}
         # What is computed leaves one unit in the last place, which some of the exact sums do not.
@@ -369,7 +369,7 @@ def test_rows_of_scalars_hold_by_more_than_rounding_and_the_radius():
         for size, short in ((1e-3, False), (1.0, True)):
             moved = Candidate(layout(sdp), given.points, z, np.full(7, size), np.zeros(2, bool))
             assert moved.short[1] == (z.sum() + 7.0 * size >= 10.0) == (short and z.sum() >= 3.0)
-    assert noticed > 5
+    assert noticed > 2
 
 
 @pytest.mark.parametrize("curvature", [None, np.array([3.0])])
