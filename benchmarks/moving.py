@@ -98,8 +98,8 @@ def choices() -> list[Json]:
         {
             **shared,
             "title": "What a change of length costs",
-            "slider": "Price of slack",
-            "frames": [solved(f"price {nu:g}", graph, Slack(nu)) for nu in PRICES],
+            "slider": "Penalty of slack",
+            "frames": [solved(f"penalty {nu:g}", graph, Slack(nu)) for nu in PRICES],
         },
         {
             **shared,
