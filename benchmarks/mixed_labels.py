@@ -1,6 +1,6 @@
 """Mixed label propagation: program, alternation and eigenproblem compared; seconds; accuracy.
 
-    python benchmarks/mixed_labels.py                 # rewrites docs/tables/mixed_labels*.rst
+    python benchmarks/mixed_labels.py                 # rewrites docs/tables/mixed_labels*.csv
     python benchmarks/mixed_labels.py --parts seconds --sizes 2000 20000
 
 Three parts. ``graphs``: on random signed graphs of ten nodes, four of them labelled, the optimum
@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs, make_moons
 from sklearn.preprocessing import scale
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
-from tables import write_table
+from tables import write_csv
 
 import sdpdr
 from sdpdr import datasets, methods
@@ -79,7 +79,7 @@ def graphs(count: int) -> None:
     apart = max(np.max(np.abs(v / best - 1.0)) for v in (primal, dual))
     plain = np.array([harmonic(graph).ratio for graph in instances]) / best
     few = sum(f.gap_uu < 0.05 for f in found)
-    write_table(
+    write_csv(
         "mixed_labels",
         [
             "first scale",
@@ -159,7 +159,7 @@ def seconds(sizes: list[int], n_labels: int = 100) -> None:
             name = f"scikit-learn's {type(theirs).__name__}, graph included"
             rows.append([n_points, name, f"{spent:.2f}", f"{right:.4f}", ""])
         print(rows[-6:], flush=True)
-    write_table(
+    write_csv(
         "mixed_labels_seconds",
         ["points", "method", "seconds", "accuracy", "proved gap"],
         rows,
@@ -231,7 +231,7 @@ def accuracy(trials: int) -> None:
         cells = [f"{np.mean(v):.3f} ± {np.std(v):.3f}" if v else "" for v in right.values()]
         rows.append([f"{name}, {n_labels}", *cells, f"{ignored}/{trials}"])
         print(rows[-1], flush=True)
-    write_table(
+    write_csv(
         "mixed_labels_accuracy",
         ["data, labels", *ours, "scikit-learn's LabelSpreading", "warned"],
         rows,

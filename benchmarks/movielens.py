@@ -3,7 +3,7 @@
     python benchmarks/movielens.py --data ../shared/data/ml-100k   # rewrites its table
     python benchmarks/movielens.py --trials 2 --training 10 --given 10
 
-The table is docs/tables/movielens.rst.
+The table is docs/tables/movielens.csv.
 
 The 100 most rated movies; 200 random users with 25 ratings or more among them, the first 10 or 20
 of whom are training users, and of every other user 10 or 15 random ratings are given. Users are
@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from tables import write_table
+from tables import write_csv
 
 from sdpdr.errors import IgnoredLabelsWarning
 from sdpdr.factorize import mmmf
@@ -332,7 +332,7 @@ def main() -> None:
             rows += rows_of(tally, training, given)
             for row in rows[-9:]:
                 print(row)
-    write_table(
+    write_csv(
         "movielens",
         ["training, given", "method", "printed", *READINGS],
         rows,
