@@ -11,7 +11,7 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods, minimize, psd, scalar, square
 from sdpdr.certify import answer as answers
-from sdpdr.certify.answer import ProofInterruptedError, is_small, prove_answer
+from sdpdr.certify.answer import ProofInterruptedError, is_nothing, is_small, prove_answer
 from sdpdr.certify.complement import complement
 from sdpdr.certify.standard import as_written, standard
 from sdpdr.linalg import (
@@ -23,6 +23,7 @@ from sdpdr.linalg import (
     SquaredEdgeLengths,
     Trace,
     VectorMap,
+    smat,
     svec,
 )
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
@@ -73,6 +74,31 @@ def test_entries_that_no_double_times_the_root_of_two_makes_have_radii_in_their_
     radii = flat.around.A.toarray()
     assert not np.any(radii[:, :-1])
     assert np.flatnonzero(radii[:, -1]).tolist() == [3, 4]
+
+
+def test_an_arrow_is_a_second_order_cone_of_the_same_margin():
+    """Twice the least eigenvalue of [[a, v'], [v, t I]] is a + t - |(a - t, 2 v)|."""
+    n, rng = 4, np.random.default_rng(0)
+    head, rest = np.diag([1.0, 0.0, 0.0, 0.0]), np.diag([0.0, 1.0, 1.0, 1.0])
+    columns = [svec(head), svec(rest)]
+    for k in range(1, n):
+        M = np.zeros((n, n))
+        M[0, k] = M[k, 0] = 1.0 + k
+        columns.append(svec(M))
+    constant = svec(3.0 * head + 2.0 * rest + M)
+    lmi = Lmi("arrow", n, {"z": VectorMap(np.stack(columns, axis=1))}, constant)
+    cost = {"z": VectorMap(np.ones((1, n + 1)))}
+    form = standard(SDP((VectorVariable("z", n + 1),), cost, (), (lmi,)))
+    ((kind, _, rows, _),) = form.flat.parts
+    assert (kind, form.flat.around.is_exact) == ("second-order", True)
+    margins = []
+    for z in rng.normal(size=(5, n + 1)):
+        whole = np.stack(columns, axis=1) @ z + constant
+        s = form.answer(Point({"z": z})).s[rows]
+        margins.append((s[0] - np.linalg.norm(s[1:]), np.linalg.eigvalsh(smat(whole))[0]))
+    one, other = np.array(margins).T
+    assert one == pytest.approx(other * (one[0] / other[0]), rel=1e-9)
+    assert one[0] / other[0] > 0.0
 
 
 # -- no point, or no limit ------------------------------------------------------------------------
@@ -327,6 +353,24 @@ def test_who_has_no_time_is_told_how_to_go_on():
     assert found.value is None
     assert found.is_late
     assert "solution.prove()" in found.how["value"]
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**40])
+def test_an_enclosure_counts_as_zero_beside_the_numbers_of_its_program_alone(unit):
+    small = methods.mvu(graphs.path([unit, unit])).to_sdp()
+    rows = Rows("trace", "<=", {"X": Trace(200)}, np.full(1, unit**2))
+    large = SDP((PsdVariable("X", 200),), {"X": Trace(200)}, (rows,))
+    for sdp in (small, large):
+        for ends, expected in (
+            ((1e-9, -1e-9), True),
+            ((0.0, 0.0), True),
+            ((1e-3, -1e-9), False),
+            ((1e-9, -1e-3), False),
+            ((2e-9, 1e-9), False),
+            ((-2e-9, -1e-9), False),
+        ):
+            assert is_nothing(sdp, *(unit**2 * end for end in ends)) == expected
+        assert not is_nothing(sdp, 0.0, None)
 
 
 def test_sizes_decide_what_the_kernel_is_asked():
