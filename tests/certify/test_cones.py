@@ -28,9 +28,8 @@ def inside(cone, rng):
     e = cone.centre()
     size = 10.0 ** rng.uniform(-3.0, 3.0, (cone.count, 1))
     step = rng.normal(size=e.shape)
-    while not cone.is_inside(e + step):
-        step = 0.7 * step
-    return size * (e + 0.9 * step)
+    shares = (s for s in 0.7 ** np.arange(20) if cone.is_inside(e + s * step))
+    return size * (e + 0.9 * next(shares) * step)
 
 
 def of_dual(cone, rng):
