@@ -13,7 +13,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
-from sdpdr.graphs.search import blocks
+from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.shortest_paths import landmarks
 from sdpdr.graphs.space import Euclidean
 from sdpdr.graphs.weighing import best_weights, reconstruction_weights
@@ -70,10 +70,8 @@ def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
     return chosen
 
 
-# Points of the coarse graph, neighbours of a point in it, and points processed at a time.
-_COARSE = 10_000
-_NEIGHBORS = 8
-_POINTS = 50_000
+# Points of the coarse graph, and neighbours of a point in it.
+_COARSE, _NEIGHBORS = 10_000, 8
 
 
 def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
@@ -91,7 +89,7 @@ def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0) -> Array:
     small = reconstruction_basis(skeleton, landmarks(skeleton, count, seed))
     search = NearestNeighbors(n_neighbors=k).fit(points[sample])
     basis = np.empty((graph.n, count))
-    for rows in blocks(np.arange(graph.n), _POINTS):
+    for rows in blocks(np.arange(graph.n), max(1, BLOCK // (k * points.shape[1]))):
         near = search.kneighbors(points[rows], return_distance=False)
         # Differences from each point to its nearest points of the sample.
         steps = points[sample][near] - points[rows, None, :]

@@ -15,7 +15,7 @@ from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import from_pairs
-from sdpdr.graphs.search import blocks
+from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Points, directions
 from sdpdr.linalg.walks import connected_components
 
@@ -112,8 +112,6 @@ def space_of_weights(graph: NeighborGraph, weights: str) -> Any:
 
 # Ridge, relative to the trace: directions in which neighbours spread less hardly count.
 _RIDGE = 1e-3
-# Entries of local matrices held at once: 64 MB.
-_BLOCK = 1 << 23
 
 
 def reconstruction_weights(
@@ -157,7 +155,7 @@ def _by_degree(pattern: csr_array) -> Iterator[tuple[Index, Index]]:
     starts, degree = pattern.indptr, np.diff(pattern.indptr)
     for k in np.unique(degree):
         nodes = np.flatnonzero(degree == k)
-        for batch in blocks(nodes, max(1, _BLOCK // (k + 1) ** 2)):
+        for batch in blocks(nodes, max(1, BLOCK // (k + 1) ** 2)):
             yield batch, starts[batch][:, None] + np.arange(k)
 
 

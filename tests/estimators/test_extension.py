@@ -164,7 +164,7 @@ def test_many_points_share_few_centres(monkeypatch):
     """Beyond some thousands of points Gaussians stand about a sample of them."""
     monkeypatch.setattr("sdpdr.families.regress.maps._CENTERS", 150)
     monkeypatch.setattr("sdpdr.families.regress.maps._CHOSEN_ON", 200)
-    monkeypatch.setattr("sdpdr.families.regress.maps._BLOCK", 70)
+    monkeypatch.setattr("sdpdr.families.regress.maps.BLOCK", 70 * 150)
     rng = np.random.default_rng(0)
     t = rng.uniform(0.0, 3.0, (600, 1))
     points = np.hstack([np.cos(t), np.sin(t)])

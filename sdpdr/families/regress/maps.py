@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -14,12 +15,11 @@ from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
 from sdpdr.families.regress.ridge import LinearMapping, choose_ridge
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
+from sdpdr.graphs.search import BLOCK, blocks
 
 # Width and ridge are chosen on at most so many points, and at most so many Gaussians are used. The
 # first takes seconds, the second 72 MB.
 _CHOSEN_ON, _CENTERS = 1000, 3000
-# Points placed at a time, at most 240 MB of kernel values.
-_BLOCK = 10_000
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -84,8 +84,14 @@ class KernelExtension(Extension):
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
-        values = [self._kernel(X[k : k + _BLOCK]) @ self.coef for k in range(0, len(X), _BLOCK)]
-        return np.vstack([np.zeros((0, len(self.intercept))), *values]) + self.intercept
+        places = np.empty((len(X), len(self.intercept)))
+        for part in self._parts(len(X)):
+            places[part] = self._kernel(X[part]) @ self.coef
+        return places + self.intercept
+
+    def _parts(self, n: int) -> Iterator[Index]:
+        """Points whose kernel values are held at once."""
+        return blocks(np.arange(n), max(1, BLOCK // self.centers.size))
 
     def _fit(self) -> float:
         n, Y = len(self.points), self.embedding
@@ -103,10 +109,10 @@ class KernelExtension(Extension):
         # (K_nm' K_nm + delta K_mm) a = K_nm' (Y - b), a block of points at a time.
         left = self.choice.delta * self._kernel(self.points[self.centers])
         right = np.zeros((self.centers.size, Y.shape[1]))
-        for k in range(0, n, _BLOCK):
-            kernel = self._kernel(self.points[k : k + _BLOCK])
+        for part in self._parts(n):
+            kernel = self._kernel(self.points[part])
             left += kernel.T @ kernel
-            right += kernel.T @ (Y[k : k + _BLOCK] - self.intercept)
+            right += kernel.T @ (Y[part] - self.intercept)
         self.coef = np.asarray(np.linalg.lstsq(left, right, rcond=None)[0], dtype=float)
         # With few coefficients for many points, the error of the choice holds for all.
         return self._relative(self.choice.error * np.ones((1, Y.shape[1])))

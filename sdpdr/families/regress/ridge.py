@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.limits import DENSE, QUICK
+from sdpdr.graphs.search import BLOCK, blocks
 
 # The ridge if none is given or chosen.
 ALPHA = 0.1
 # Up to so many entries, leave-one-out takes about a second.
 _QUICK_ENTRIES = 10**7
-# Entries of a block of rows of U, 32 MB.
-_BLOCK = 4 * 10**6
 # Sparse columns whose mean holds a larger share of their squares are centred as dense columns, so
 # that inner products of the others lose one digit at most to cancellation.
 _MOSTLY = 0.9
 # Leave-one-out errors that agree to this share are equal.
 _SAME = 1e-6
 _EPS = float(np.finfo(float).eps)
+
+Rows: TypeAlias = "Index | slice"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ class Centered:
             self.rows = np.vstack([self.rows, dense])
         self.marks = np.append(self.marks, np.zeros(extra.shape[0]))
 
-    def dot(self, B: Array, part: slice = slice(None)) -> Array:
+    def dot(self, B: Array, part: Rows = slice(None)) -> Array:
         """Some of the rows times B."""
         return np.asarray(self.rows[part] @ B - np.multiply.outer(self.marks[part], self.mean @ B))
 
@@ -134,7 +135,7 @@ class Spectrum:
                 self.right = vectors[:, kept]
         self.s = s[kept]
 
-    def left_rows(self, part: slice = slice(None)) -> Array:
+    def left_rows(self, part: Rows = slice(None)) -> Array:
         """Some rows of U."""
         if self.left is not None:
             return self.left[part]
@@ -283,8 +284,7 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
     grid = np.array(_grid(spectrum) if alphas is None else alphas, dtype=float)
     hat = squares / (squares + grid[:, None])
     residuals = np.empty((grid.size, *Y.shape))
-    step = max(1, _BLOCK // squares.size)
-    for part in (slice(start, start + step) for start in range(0, n, step)):
+    for part in blocks(np.arange(n), max(1, BLOCK // squares.size)):
         U = spectrum.left_rows(part)
         # A sample that determines its own fit teaches nothing when it is left out.
         rest = np.maximum(1.0 - 1.0 / n - hat @ np.square(U).T, 1e-12)
