@@ -1,6 +1,6 @@
 """Relevance feedback on handwritten digits: section 3.5.3 of Cai's thesis on data at hand.
 
-    python benchmarks/feedback.py                # rewrites docs/tables/feedback.rst
+    python benchmarks/feedback.py                # rewrites docs/tables/feedback.csv
     python benchmarks/feedback.py --queries 4 --dry-run
 
 A simulated user labels the first ten objects without a label in each of four rounds. The thesis
@@ -21,7 +21,7 @@ import scipy.linalg as sl
 from sklearn.datasets import load_digits
 from sklearn.model_selection import KFold
 from sklearn.neighbors import kneighbors_graph
-from tables import write_table
+from tables import write_csv
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.extend import RelevanceFeedback, precision_at
@@ -199,7 +199,7 @@ def main() -> None:
         rows.append((name, *cells, f"{seconds:.3f}"))
         print(*rows[-1], sep="  ")
     if not options.dry_run:
-        write_table(
+        write_csv(
             "feedback",
             HEAD,
             rows,

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
-from tables import write_table
+from tables import write_csv
 
 from sdpdr import LDA, MVU, SpectralRegression, datasets, extend
 from sdpdr.families.regress.kernel import choose_kernel
@@ -101,7 +101,7 @@ def digits() -> None:
                 found.setdefault(name, []).append(error)
         rows.append((per_class, found))
     names = list(rows[0][1])
-    write_table(
+    write_csv(
         "spectral_digits",
         ["training images of each digit", *names],
         [
@@ -148,7 +148,7 @@ def usps(folder: Path, sizes: list[int]) -> None:
         print(
             f"{n}: LDA {lda:.2f} KDA {kda:.2f} KSR {ksr:.2f}, {kda_time:.1f} s / {ksr_time:.1f} s"
         )
-    write_table(
+    write_csv(
         "spectral_usps",
         [
             "training images",
@@ -212,7 +212,7 @@ def million() -> None:
         rows.append([kind, f"{seconds:.1f}", *megabytes, f"{error:.1e}"])
         print(rows[-1])
         del X, Y
-    write_table(
+    write_csv(
         "spectral_million",
         ["data", "seconds", "MiB of data", "MiB more at the peak", "largest error of A"],
         rows,
@@ -239,7 +239,7 @@ def roll() -> None:
         near = NearestNeighbors(n_neighbors=1).fit(X[:300]).kneighbors(X[300:])[1][:, 0]
         rows.setdefault("nearest point's place", []).append(procrustes(truth[300:], Y[near]))
     inside = np.array(rows["in sample"])
-    write_table(
+    write_csv(
         "extension_roll",
         ["map", "median distance from the truth", "ratio to in sample: median", "largest"],
         [
