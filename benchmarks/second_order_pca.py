@@ -1,6 +1,6 @@
 """Second-order PCA on USPS digits: errors of a nearest-neighbour classifier, and a certificate.
 
-    python benchmarks/second_order_pca.py             # rewrites docs/tables/second_order_pca*.rst
+    python benchmarks/second_order_pca.py             # rewrites docs/tables/second_order_pca*.csv
     python benchmarks/second_order_pca.py --components 2 3 --folds 3
     python benchmarks/second_order_pca.py --tables pictures
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
-from tables import write_table
+from tables import write_csv
 
 import sdpdr
 from sdpdr import bilinear
@@ -113,7 +113,7 @@ def error_table(arguments: argparse.Namespace) -> None:
             printed = f" ({PRINTED[name][k - 2]:.4f})" if name in PRINTED and 2 <= k <= 10 else ""
             row.append(ours + printed)
         rows.append(row)
-    write_table(
+    write_csv(
         "second_order_pca",
         ["k", *(f"{name} (printed)" if name in PRINTED else name for name in METHODS)],
         rows,
@@ -163,7 +163,7 @@ def certificate_table(arguments: argparse.Namespace) -> None:
         gap = f"{(best - kept) / kept:.1e}"
         rows.append([name, f"{kept:.2f}", f"{best:.2f}", gap, steps, f"{seconds:.1f}"])
         print(rows[-1], flush=True)
-    write_table(
+    write_csv(
         "second_order_pca_bound",
         ["", "value", "proven bound", "gap", "steps", "CPU seconds"],
         rows,
@@ -197,7 +197,7 @@ def picture_table(arguments: argparse.Namespace) -> None:
             rows.append([name, size, str(k), *below, steps, f"{seconds:.1f}"])
             print(rows[-1], flush=True)
     head = ["", "size", "k", "Algorithm 1", "rounded", "polished", "steps", "CPU seconds"]
-    write_table(
+    write_csv(
         "second_order_pca_pictures",
         head,
         rows,
@@ -226,7 +226,7 @@ def wide_table(arguments: argparse.Namespace) -> None:
             gap = f"{fit.relaxation_.gap:.1e}"
             rows.append([name, str(columns), gap, str(fit.n_iter_), f"{seconds:.1f}"])
             print(rows[-1], flush=True)
-    write_table(
+    write_csv(
         "second_order_pca_wide",
         ["", "columns", "gap of the relaxation", "steps", "CPU seconds"],
         rows,
