@@ -1,6 +1,6 @@
 """Isometric beside classic NMF on faces: tables 2 and 3 of Vasiloglou's thesis.
 
-    python benchmarks/isometric_nmf.py                     # rewrites docs/tables/isometric_nmf.rst
+    python benchmarks/isometric_nmf.py                     # rewrites docs/tables/isometric_nmf.csv
     python benchmarks/isometric_nmf.py --points 200 --components 20 --dry-run
 
 The images are not part of the project: CBCL training faces (2429 of 19 x 19) and the statue faces
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
-from tables import write_table
+from tables import write_csv
 
 from sdpdr.base.arrays import Array
 from sdpdr.errors import DuplicatePointsWarning
@@ -176,7 +176,7 @@ def main() -> None:
             print(" | ".join(lines[-1].cells()), "|", lines[-1].status, flush=True)
     if not given.dry_run:
         words = {"k": given.components, "iterations": given.iterations, "parts": ", ".join(parts)}
-        write_table(
+        write_csv(
             "isometric_nmf",
             HEAD,
             [line.cells() for line in lines],

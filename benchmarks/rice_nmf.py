@@ -2,7 +2,7 @@
 
     python benchmarks/rice_nmf.py --data ../shared/data/rice.png
 
-writes docs/tables/rice_nmf.rst. With ``--lift`` convex iteration factors the picture at half its
+writes docs/tables/rice_nmf.csv. With ``--lift`` convex iteration factors the picture at half its
 resolution too, which takes minutes.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import matplotlib.image
 import numpy as np
-from tables import write_table
+from tables import write_csv
 from threadpoolctl import threadpool_limits
 
 import sdpdr
@@ -98,7 +98,7 @@ def main() -> None:
     rows.append(["printed", "not given", "20 %", "5.2 % and 7 %", "figures 27 to 33", "not given"])
     for line in rows:
         print(*line, sep=" | ")
-    write_table(
+    write_csv(
         "rice_nmf",
         ["pixels of rice.png", "size", f"{k} singular vectors", f"{k} components", "method",
          "seconds"],
