@@ -1,6 +1,6 @@
 """What a user gets who changes nothing: every estimator beside its rival and beside doing nothing.
 
-    python benchmarks/defaults.py               # rewrites docs/tables/defaults.rst
+    python benchmarks/defaults.py               # rewrites docs/tables/defaults.csv
     python benchmarks/defaults.py --only ISM    # the rows of one estimator anew
 
 Rows are kept in benchmarks/defaults.json; a run of all measures every row anew. Rivals beyond
@@ -23,7 +23,7 @@ import numpy as np
 from defaults_measures import POINTS, SETS, STEPS, data
 from defaults_tasks import TASKS, Task
 from sklearn.base import clone
-from tables import write_table
+from tables import write_csv
 
 KEPT = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
@@ -126,7 +126,7 @@ def main() -> None:
         kept[kind] = list(rows.values())
         KEPT.write_text(json.dumps(kept, indent=1) + "\n")
     found = {kind: in_order(kept[kind], list(members(kind))) for kind in TASKS}
-    write_table(
+    write_csv(
         "defaults",
         ["aim", "estimator", *SETS, "seconds"],
         [row for rows in found.values() for row in rows],

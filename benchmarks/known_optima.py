@@ -21,7 +21,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from journal import carry_out
-from tables import write_csv, write_table
+from tables import write_csv
 
 import sdpdr
 from sdpdr.errors import NotAcceptedError
@@ -174,7 +174,7 @@ def _write(
     runs: list[dict[str, Any]], solves: int, certified: int, inside: int, false: int
 ) -> None:
     command = "python benchmarks/known_optima.py"
-    write_table(
+    write_csv(
         "known_optima",
         [
             "Kind",
