@@ -82,20 +82,20 @@ class SolverTable(_Table):
 
 
 class ToleranceTable(_Table):
-    """What every solver is told of a tolerance."""
+    """The options that every solver gets for a tolerance."""
 
-    head = ("Solver", "Its options", "Told", "Its own default", "What the numbers are", "Why")
+    head = ("Solver", "Its options", "Value", "Its own default", "What they measure", "Why")
     widths = (14, 26, 18, 18, 26, 50)
 
     def rows(self) -> Iterable[Sequence[str]]:
         brought = {name: cls.rule for name, cls in SOLVERS.items() if cls.rule is not None}
         for name, rule in {**TOLERANCES, **brought}.items():
             options = ", ".join(f"``{option}``" for option in rule.options)
-            told = f"``tol`` / {rule.divisor:g}"
-            told += f", at least {rule.floor:.0e}" if rule.floor else ""
-            told += f", at most {rule.ceiling:.0e}" if rule.ceiling < inf else ""
+            value = f"``tol`` / {rule.divisor:g}"
+            value += f", at least {rule.floor:.0e}" if rule.floor else ""
+            value += f", at most {rule.ceiling:.0e}" if rule.ceiling < inf else ""
             own = ", ".join(f"{number:.0e}" for number in dict.fromkeys(rule.own))
-            yield name, options, told, own, rule.kind, rule.why
+            yield name, options, value, own, rule.kind, rule.why
 
 
 class StatusTable(_Table):
@@ -117,7 +117,7 @@ class OutcomeTable(_Table):
     widths = (18, 80)
 
     def rows(self) -> Iterable[Sequence[str]]:
-        yield "a status", "of an answer that we graded, see `sdpdr.Status`"
+        yield "a status", "the grade of the answer, see `sdpdr.Status`"
         yield from ((f"``{name}``", words) for name, words in schema.ENDS.items())
 
 
@@ -153,8 +153,8 @@ class HardInstances(_Table):
 
     def rows(self) -> Iterable[Sequence[str]]:
         with GALLERY.open(encoding="utf-8") as file:
-            told = csv.DictReader(line for line in file if not line.startswith("#"))
-            counts = {row["program"]: row for row in told}
+            rows = csv.DictReader(line for line in file if not line.startswith("#"))
+            counts = {row["program"]: row for row in rows}
         for name, one in hard_instances().items():
             if one.chapter == self.arguments[0]:
                 count = counts[name]
