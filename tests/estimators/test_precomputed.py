@@ -179,7 +179,7 @@ def test_what_a_sparse_graph_does_not_hold_is_named():
     sparse = kneighbors_graph(X, 5, mode="distance")
     with pytest.raises(DataError, match="extension='kernel' needs all distances"):
         sdpdr.MVU(metric="precomputed", extension="kernel").fit(sparse)
-    with pytest.raises(DataError, match=r"square matrix of distances, got shape \(60, 20\)"):
+    with pytest.raises(DataError, match=r"square matrix; what was passed has shape \(60, 20\)"):
         MVU.fit(sp.csr_array(sparse[:, :20]))
     alone = sp.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(3, 3))
     with pytest.raises(DataError, match="of 1 of 3 points: 2.*sparse array does not store"):

@@ -28,7 +28,7 @@ def spoiled(row, value, dtype=float):
     [
         (spoiled([3, 7], np.nan), "Input X contains NaN", r"not finite: 3, 7\."),
         (spoiled(5, np.inf), "Input X contains infinity", r"not finite: 5\."),
-        (GOOD[:, 0], r"2D array, .* shape \(12,\). Reshape your data", r"X\.reshape\(-1, 1\)"),
+        (GOOD[:, 0], r"2D array, .* shape \(12,\). X must have shape", r"X\.reshape\(-1, 1\)"),
         (3.0, "Expected 2D array", "shape"),
         (GOOD[:2], "2 sample", "Add points"),
         (np.empty((0, 3)), "0 sample", "Add points"),
@@ -92,7 +92,7 @@ def changed(i, j, value):
 @pytest.mark.parametrize(
     ("D", "message"),
     [
-        (GOOD, r"square matrix of distances, got shape \(12, 3\)"),
+        (GOOD, r"square matrix; what was passed has shape \(12, 3\)"),
         (changed(2, 5, -1.0), r"negative: D\[2, 5\] = -1"),
         (changed(4, 4, 0.5), r"not zero on the diagonal: D\[4, 4\] = 0.5"),
         (changed(2, 5, 9.0), r"not symmetric: D\[2, 5\] = 9"),

@@ -212,7 +212,11 @@ u, w2, S, Y = scalar("u"), scalar("w", 2), symmetric("S", 3), matrix("Y", (3, 3)
 MISTAKES = {
     "a concave ceiling": (lambda: lambda_min(S) <= 1.0, ModelError, "concave function <="),
     "both curvatures": (lambda: lambda_max(S) + lambda_min(S), ModelError, "neither"),
-    "no expression": (lambda: norm([1.0, 2.0]), ModelError, "norm takes an expression.*given numbers"),
+    "no expression": (
+        lambda: norm([1.0, 2.0]),
+        ModelError,
+        "an expression.*given numbers",
+    ),
     "of a function": (lambda: norm(norm(w2)), ModelError, "affine in the variables"),
     "an unknown norm": (lambda: norm(w2, 3), ModelError, "'nuc'.*it was given 3"),
     "nuclear of a vector": (lambda: norm(w2, "nuc"), ShapeError, "is of a matrix"),
