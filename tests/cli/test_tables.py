@@ -192,6 +192,13 @@ def test_words_ids_and_classes_are_kept_as_they_are_written(tmp_path, capsys):
     assert "without any value, and left out: 'empty'" in said
 
 
+def test_a_column_that_names_every_row_writes_its_names_into_the_figure(tmp_path):
+    (tmp_path / "t.csv").write_text("who,kind,x,y\nAnn,a,1,2\nBob,b,3,5\nEve,a,4,7\n")
+    assert divided(tmp_path / "t.csv").names.tolist() == ["Ann", "Bob", "Eve"]
+    (tmp_path / "u.csv").write_text("kind,x,y\na,1,2\nb,3,5\na,4,7\n")
+    assert divided(tmp_path / "u.csv").names is None
+
+
 def test_a_column_without_a_name_can_be_a_coordinate_or_a_colour(tmp_path):
     once = written(tmp_path, "p.csv", text(index=True))
     twice = written(tmp_path, "twice.csv", text(pd.read_csv(once), index=True))

@@ -110,6 +110,31 @@ def test_images_keep_their_shape_stay_inside_and_do_not_overlap(shape):
     assert np.max(steps, axis=0).min() >= 1.0 - 1e-12
 
 
+def test_names_cover_neither_points_nor_each_other():
+    names = [f"p{k}" for k in range(30)]
+    figure = plot.embedding(Y, names=names)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    boxes = [text.get_window_extent() for text in axes.texts if text.get_text() in names]
+    assert len(boxes) > 15
+    assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+    points = axes.transData.transform(Y)
+    assert not any(box.contains(*point) for box in boxes for point in points)
+
+
+@pytest.mark.parametrize("colour", [None, list("abc") * 10, np.linspace(0.0, 1.0, 30)])
+def test_a_flat_figure_is_hardly_higher_than_its_points_and_their_legend(colour):
+    flat = Y * [1.0, 0.08]
+    figure = plot.embedding(flat, colour)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    drawn = axes.transData.transform([flat.min(axis=0), flat.max(axis=0)])
+    assert np.ptp(drawn[:, 0]) > 0.85 * figure.bbox.width
+    shown = [axes.get_window_extent(), *(legend.get_window_extent() for legend in figure.legends)]
+    shown += [bar.get_tightbbox() for bar in figure.axes[1:]]
+    assert sum(box.height for box in shown) > 0.7 * figure.bbox.height
+
+
 def test_several_embeddings_have_one_panel_each_of_one_shape():
     figure = plot.embeddings({"a": Y, "b": Y * [3.0, 1.0], "c": Y[:, :1]}, columns=2)
     panels = [axes for axes in figure.axes if axes.collections]
@@ -199,7 +224,7 @@ def test_classes_have_colours_and_a_legend(classes):
     colouring = colour_points(classes, 3)
     np.testing.assert_array_equal(colouring.colours, to_rgba_array(CLASSES)[[1, 0, 1]])
     assert colouring.names == tuple(sorted(map(str, set(classes))))
-    figure = plot.embedding(Y[:3], classes)
+    figure = plot.embedding([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], classes)
     assert [t.get_text() for t in figure.axes[0].get_legend().get_texts()] == [*colouring.names]
 
 
@@ -293,6 +318,7 @@ def test_fifty_contestants_look_different_and_labels_of_sizes_have_room():
         (lambda: plot.embedding(Y, edges=[[0, 99]]), ShapeError, "ends at node 99"),
         (lambda: plot.embedding(Y, edges=[0, 1]), ShapeError, "pairs of nodes"),
         (lambda: plot.embedding(Y, images=np.ones((2, 3, 3))), ShapeError, "images have shape"),
+        (lambda: plot.embedding(Y, names=["a"]), ShapeError, r"names have shape \(1,\)"),
         (lambda: plot.embeddings({}), DataError, "at least one embedding"),
         (lambda: plot.embeddings({"a": Y, "b": Y[:3]}), ShapeError, "b has 3 points"),
         (lambda: plot.edge_changes(Y, CHAIN, [1.0]), ShapeError, "changes have shape"),

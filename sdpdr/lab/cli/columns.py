@@ -72,8 +72,8 @@ def reading_options() -> Callable[[Any], Any]:
                "is needed.", show_default=True, **missing),
         option("--columns A,B,...", "These columns, and no others, are coordinates.", **names),
         option("--drop A,B,...", "These columns are left out.", **names),
-        option("--id A,B,...", "Names of rows: no coordinates, and written beside the embedding.",
-               **names),
+        option("--id A,B,...", "Names of rows: no coordinates; written beside the embedding and "
+               "into the figure.", **names),
         option("--color COLUMN", "No coordinate either: colours the figure, and is written beside "
                "the embedding."),
     )  # fmt: skip
@@ -101,7 +101,8 @@ def _are_distances(args: SimpleNamespace) -> bool:
 class DividedTable:
     """The rows of a table that are embedded: coordinates, and columns kept beside them.
 
-    ``colour`` names the column that colours a figure; ``set_aside`` those that are not coordinates
+    ``colour`` names the column that colours a figure, and ``names`` are those of the points, if a
+    column has any; ``set_aside`` those that are not coordinates
     although the user did not say so, with their kinds; ``n_read`` counts the rows of the file.
     """
 
@@ -110,6 +111,7 @@ class DividedTable:
     X: Array
     kept: Mapping[str, np.ndarray]
     colour: str | None
+    names: np.ndarray | None
     set_aside: Mapping[str, str]
     n_read: int
 
@@ -177,12 +179,19 @@ def divide(
         if kinds.get(name) in ("labels", "words")
         and len(set(table.texts(name)) - {None}) <= _COLOURS
     ]
+
+    def is_name(name: str) -> bool:
+        words = table.texts(name)
+        is_text = name in args.id or not table.is_numeric(name)
+        return is_text and None not in words and len(set(words)) == len(words)
+
     return DividedTable(
         table.rows(complete),
         coordinates,
         X[complete],
         {name: column[complete] for name, column in columns.items()},
         next(iter(candidates), None),
+        next((np.array(table.texts(name))[complete] for name in kept if is_name(name)), None),
         set_aside,
         len(table),
     )

@@ -48,14 +48,18 @@ def coordinate_names(d: int, known: Sequence[str] = ()) -> list[str]:
     return [f"{name}_found" for name in known] or [f"y{k + 1}" for k in range(d)]
 
 
-def figure_writer(Y: Array, colour: np.ndarray | None, title: str) -> Writer:
+def figure_writer(
+    Y: Array, colour: np.ndarray | None, title: str, names: np.ndarray | None = None
+) -> Writer:
     """Return a writer of a picture of an embedding; points without a place are left out."""
     from sdpdr.lab.plot import embedding
     from sdpdr.lab.plot.style import literal
 
     placed = np.isfinite(Y).all(axis=1)
-    seen = None if colour is None else colour[placed]
-    return lambda path: embedding(Y[placed], seen, title=literal(title)).savefig(path)
+    colour, names = (each if each is None else each[placed] for each in (colour, names))
+    return lambda path: embedding(Y[placed], colour, names=names, title=literal(title)).savefig(
+        path
+    )
 
 
 def check_outputs(args: SimpleNamespace, sources: Sequence[Path], **more: Sequence[str]) -> None:
@@ -89,7 +93,7 @@ def writers_of(
         heads = names if trust is None else [*names, "trust"]
         files[args.out] = partial(write_table, Y=values, names=heads, beside=kept)
     if args.figure is not None:
-        files[args.figure] = figure_writer(Y, table.colouring, table.table.file)
+        files[args.figure] = figure_writer(Y, table.colouring, table.table.file, table.names)
     return files
 
 

@@ -26,11 +26,14 @@ from sdpdr.lab.plot.style import (
     draw_legend,
     entitle,
     explain,
+    literal,
     new_figure,
     note,
     printable,
 )
 
+# Inches of the width of a flat figure.
+_WIDE = 8.4
 _BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 
 
@@ -106,6 +109,7 @@ def embedding(
     *,
     edges: ArrayLike | None = None,
     images: ArrayLike | None = None,
+    names: ArrayLike | None = None,
     label: str = "",
     title: str = "",
 ) -> Figure:
@@ -124,6 +128,8 @@ def embedding(
     images : array_like of shape (n, height, width), optional
         Picture of each point, 0 for paper and the largest value for ink. As many as find room
         without overlap are drawn in the colour of their point; the rest stay dots.
+    names : array_like of str, shape (n,), optional
+        Name of each point. As many as find room without overlap are written beside their points.
     label : str, optional
         What the colour means.
     title : str, optional
@@ -146,7 +152,9 @@ def embedding(
     """
     plane = plane_of(Y)
     colouring = colour_points(colour, len(plane))
-    figure = new_figure(*size_of(plane, len(colouring.names), title))
+    lines, entries = _legend_lines(colouring.names, _WIDE)
+    below = 0.25 + 0.2 * lines if colouring.names else 0.6 if colouring.scale is not None else 0.0
+    figure = new_figure(*size_of(plane, len(colouring.names), title, below))
     axes = figure.add_subplot()
     if images is None:
         draw_points(axes, plane, colouring, _dot(len(plane)), edges, alpha=0.9)
@@ -156,8 +164,39 @@ def embedding(
     if images is not None:
         draw_images(axes, plane, np.asarray(images, dtype=float), colouring.colours)
     entitle(axes, title)
-    explain(colouring, label, [axes], axes, below=is_flat(plane), **_BESIDE)
+    if is_flat(plane):
+        explain(
+            colouring, label, [axes], figure, below=True, loc="outside lower left", ncols=entries
+        )
+    else:
+        explain(colouring, label, [axes], axes, **_BESIDE)
+    if names is not None:
+        _draw_names(axes, plane, names)
     return figure
+
+
+def _draw_names(axes: Axes, plane: Array, given: ArrayLike) -> None:
+    """Write names beside their points, each only where it covers no point and no other name."""
+    names = np.asarray(given, dtype=str)
+    if names.shape != (len(plane),):
+        raise ShapeError(
+            f"names have shape {names.shape} but there are {len(plane)} points: pass one each."
+        )
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
+    figure.draw_without_rendering()  # places the axes, and with them the points
+    points, taken = axes.transData.transform(plane), np.zeros((0, 4))
+    for name, point in zip(names.tolist(), plane, strict=True):
+        text = axes.annotate(
+            literal(name), point, (4, 3), textcoords="offset points", color=INK, fontsize=7
+        )
+        box = text.get_window_extent()
+        over_point = np.all((points > box.min) & (points < box.max), axis=1)
+        over_name = np.all((taken[:, :2] < box.max) & (taken[:, 2:] > box.min), axis=1)
+        if over_point.any() or over_name.any():
+            text.remove()
+        else:
+            taken = np.vstack([taken, box.extents])
 
 
 def plane_of(Y: Any) -> Array:
@@ -234,13 +273,15 @@ def look_at(axes: Axes, low: Array, high: Array) -> None:
     axes.set_axis_off()
 
 
-def size_of(plane: Array, n_classes: int = 0, title: str = "") -> tuple[float, float]:
-    """Return the inches that suit the shape of the points."""
+def size_of(
+    plane: Array, n_classes: int = 0, title: str = "", below: float = 0.8
+) -> tuple[float, float]:
+    """Return the inches that suit the shape of the points; ``below`` are those of a legend."""
     width, height = np.ptp(plane, axis=0)
-    ratio = float(np.clip(height / width if width > 0.0 else 1.0, 0.1, 1.3))
+    ratio = min(float(height / width) if width > 0.0 else 1.0, 1.3)
     above = 0.35 if title else 0.0
     if is_flat(plane):
-        return 8.4, 7.8 * (ratio + 0.13) + 0.8 + above
+        return _WIDE, 7.8 * (ratio + 0.13) + below + above
     inches = 6.4 if ratio <= 1.0 else 6.4 / ratio
     return inches + (1.2 if n_classes else 0.9), inches * ratio + 0.4 + above
 
