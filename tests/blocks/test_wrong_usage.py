@@ -63,7 +63,7 @@ MISTAKES = [
         UnknownNameError,
         "relation 'equal'. Did you mean 'equality'",
     ),
-    (lambda: Isometry(GRAPH, 0.1), UnknownNameError, r"unknown relation 0.1.*Band\(a\)"),
+    (lambda: Isometry(GRAPH, 0.1), UnknownNameError, r"unknown relation 0.1.*Band\(0.05\)"),
     (lambda: Band(0.0), ModelError, r"lie in \(0, 1\); it is 0.0"),
     (lambda: Slack(0.0), ModelError, "must be positive; it is 0.0"),
     (lambda: Slack(1.0, "cubic"), UnknownNameError, "penalty 'cubic'.*absolute, square"),
