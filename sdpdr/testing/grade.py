@@ -132,7 +132,7 @@ def graded(
     >>> path = methods.mvu(graphs.path([1.0, 1.0]))
     >>> y = np.array([-1.0, 0.0, 1.0])
     >>> print(graded(path, np.outer(y, y), [1.0, 1.0]))
-    The point satisfies every constraint.
+    The point satisfies every constraint exactly.
     Its value is 2, so the maximum is 2 at least.
     The multipliers prove that the maximum is 2 at most.
     Value and bound agree to a relative gap of ...: the answer is optimal.
@@ -148,9 +148,11 @@ def graded(
     """
     checks.positive_or_infinite("tol", tol)
     sdp, given = read_answer(problem, point, multipliers)
-    missed, feasible, is_close = _misses(sdp, given.values)
+    exact = standing_value(sdp, given.values)[0] if given.values else None
+    missed, feasible, is_close = _misses(sdp, given.values, is_exact=exact is not None)
     nearby = _Nearby(sdp, given, is_close)
-    value, attained = value_of(sdp, given), _attained(sdp, given, nearby)
+    value = value_of(sdp, given)
+    attained = _attained(given, nearby) if exact is None else exact + 0.0  # not minus zero
     bound, bounded = _bound(sdp, given.duals, nearby)
     gap = _gap(attained, bound)
     is_optimal = gap <= tol or is_nothing(sdp, attained, bound)
@@ -171,18 +173,21 @@ class _Miss(NamedTuple):
     words: str
 
 
-def _misses(sdp: SDP, values: Mapping[str, Value]) -> tuple[dict[str, float], str, bool]:
+def _misses(
+    sdp: SDP, values: Mapping[str, Value], *, is_exact: bool
+) -> tuple[dict[str, float], str, bool]:
     """What a point misses, all of it in words, and whether it is little."""
     if not values:
         return {}, "", False
+    if is_exact:
+        return {}, "The point satisfies every constraint exactly.", True
     found = sorted(_all_misses(sdp, values), key=lambda miss: -miss.share)
     seen = [miss for miss in found if miss.share > _SEEN]
     if seen:
         words = " ".join(miss.words for miss in seen)
         return {miss.name: miss.amount for miss in seen}, words, seen[0].share <= _SAME
     least = max((miss.amount for miss in found), default=0.0)
-    rounding = f", but for rounding of {least:.0e}" if least else ""
-    return {}, f"The point satisfies every constraint{rounding}.", True
+    return {}, f"The point satisfies every constraint up to rounding, {least:.0e}.", True
 
 
 def _all_misses(sdp: SDP, values: Mapping[str, Value]) -> Iterator[_Miss]:
@@ -246,13 +251,8 @@ class _Nearby:
         return prover.of(Point(self._given.values, duals))
 
 
-def _attained(sdp: SDP, given: Point, nearby: _Nearby) -> float | None:
+def _attained(given: Point, nearby: _Nearby) -> float | None:
     """The value of a feasible point that is the given one, but for rounding."""
-    if not given.values:
-        return None
-    exact, _ = standing_value(sdp, given.values)
-    if exact is not None:
-        return exact + 0.0  # not minus zero
     for find in ("of_point", "of_both"):
         found: Proved = getattr(nearby, find)
         if found.value is not None and distance(given.values, found.values) <= _SAME:
