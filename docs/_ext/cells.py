@@ -30,6 +30,8 @@ _SPECIAL = re.compile(r"([\\`*_<\[\]$])")
 # At the beginning of a paragraph these would make a title, a list or a quotation of it.
 _BEGINS = re.compile(r"(?P<number>\d*)(?P<sign>[#+>.)-])(?=[\s#>]|$)")
 _TOP = "Top\n===\n\n"
+# The title of what students fold out last, and teachers see.
+SOLUTION = "Solution"
 
 
 class page(nodes.Inline, nodes.TextElement):
@@ -122,14 +124,12 @@ def parsed(text: str, where: str) -> nodes.document:
     return document
 
 
-def markdown(text: str, link: Link, where: str = "text", first: bool = False) -> str:
-    """One cell of text.
+def read_cell(text: str, where: str = "text", first: bool = False) -> list[nodes.Node]:
+    """The nodes of one cell of text.
 
     Parameters
     ----------
     text : str
-    link : callable
-        Makes Markdown of the kind of a role, its target, and its title or nothing.
     where : str
         Named by errors.
     first : bool
@@ -137,8 +137,29 @@ def markdown(text: str, link: Link, where: str = "text", first: bool = False) ->
     """
     tree = parsed(text if first else _TOP + text, where)
     (top,) = tree.children
-    children = top.children if first else top.children[1:]
-    return Markdown(link, where).blocks(children, 1)
+    return list(top.children if first else top.children[1:])
+
+
+def markdown(text: str, link: Link, where: str = "text", first: bool = False) -> str:
+    """One cell of text as Markdown.
+
+    Parameters
+    ----------
+    text, where, first : see `read_cell`
+    link : callable
+        Makes Markdown of the kind of a role, its target, and its title or nothing.
+    """
+    return Markdown(link, where).blocks(read_cell(text, where, first), 1)
+
+
+def take_solution(children: list[nodes.Node]) -> list[nodes.Node] | None:
+    """Take the solution of an exercise out of the nodes of its cell; None where there is none."""
+    for child in children:
+        for folded in child.findall(nodes.container):
+            if folded["title"] == SOLUTION:
+                (children if folded is child else folded.parent).remove(folded)
+                return list(folded.children)
+    return None
 
 
 class Markdown:

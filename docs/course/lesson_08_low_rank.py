@@ -203,7 +203,7 @@ from sdpdr.solvers import LowRank
 
 roll, _ = sdpdr.datasets.swiss_roll(200, seed=0)
 narrow = LowRank(options={"rank": 3})
-solution = sdpdr.solve(methods.mvu(graphs.knn(roll, n_neighbors=6)), narrow, "factor")
+solution = sdpdr.solve(methods.mvu(graphs.knn(roll, n_neighbors=6)), narrow)
 columns = [step["rank"] for step in solution.history]
 first = next(step for step in solution.history if step["bound"] is not None)
 print(solution)

@@ -98,7 +98,9 @@ def test_a_lesson_has_goals_exercises_with_solutions_and_references(path):
     assert 2 <= len(found) <= 5
     for exercise in found:
         checks = [node for node in ast.walk(ast.parse(exercise.code)) if type(node) is ast.Assert]
-        assert exercise.words.count(".. dropdown:: Solution") == 1
+        for folded in ("Hint", "Solution"):
+            assert exercise.words.count(f".. dropdown:: {folded}\n") == 1, exercise.number
+        assert re.match(r" \*\d+ minutes\.\*", exercise.words), exercise.number
         assert len(checks) > 0, exercise.number
 
 
@@ -109,6 +111,20 @@ def test_there_are_ten_lessons_and_the_index_names_each_of_them():
     assert len(LESSONS) == 10
     for number, ((title, _), path) in enumerate(zip(named, LESSONS, strict=True), 1):
         assert prose(path).startswith(f"Lesson {number}: {title}\n")
+
+
+def test_the_plan_for_lecturers_has_the_parts_of_the_lessons_in_their_order():
+    page = " ".join((DOCS / "guide" / "teaching.rst").read_text(encoding="utf-8").split())
+    plan = page.partition("A plan ======")[2].partition("A set of problems")[0]
+    rows = re.split(r"\* - :doc:`\d+ </course_output/", plan)[1:]
+    assert len(rows) == len(LESSONS)
+    for path, row in zip(LESSONS, rows, strict=True):
+        titles = re.findall(r"^(.+)\n-{4,}$", prose(path), re.M)
+        parts = re.findall(r"(.+?) (\d+)(?:; | - )", row.partition("`")[2].partition(" - ")[2])
+        named = [title.strip() for title, _ in parts if title.strip() in titles]
+        assert len(named) >= 4, (path.stem, parts)
+        assert [title for title in titles if title in named] == named
+        assert sum(int(minutes) for _, minutes in parts) <= 90, path.stem
 
 
 @pytest.fixture
@@ -125,17 +141,39 @@ def notebook(ours):
     lessons = ours("lessons")
     entries = lessons.bibliography(DOCS / "references.rst")
     link = lessons.linked("course_output/x", lambda kind, target: "Title", {"course_output/y"})
-    return lambda path: json.loads(lessons.notebook(path, link, entries))
+    return lambda path, **options: json.loads(lessons.notebook(path, link, entries, **options))
+
+
+def cells(made, kind):
+    return ["".join(cell["source"]) for cell in made["cells"] if cell["cell_type"] == kind]
+
+
+@pytest.mark.parametrize("path", [LESSONS[2]], ids=lambda path: path.stem)
+def test_a_student_has_empty_cells_and_a_teacher_the_solutions(path, notebook, ours):
+    answer = ours("lessons").ANSWER
+    student, teacher = notebook(path), notebook(path, teacher=True)
+    found = exercises(path)
+    assert cells(student, "code").count(answer) == len(found)
+    assert "Solution" not in "".join(cells(student, "markdown"))
+    assert "".join(cells(student, "markdown")).count("<summary>Hint</summary>") == len(found)
+    assert answer not in cells(teacher, "code")
+    for exercise in found:
+        assert exercise.code.strip() in "\n".join(cells(teacher, "code"))
+        assert exercise.code.strip() not in "\n".join(cells(student, "code"))
+    assert "Minutes for the exercises: exercise 1: " in "".join(cells(teacher, "markdown"))
+    slides = [cell["metadata"]["slideshow"]["slide_type"] for cell in teacher["cells"]]
+    assert slides.count("slide") > len(found)
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("teacher", [False, True])
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_a_notebook_is_one_and_nothing_of_the_pages_is_left_over(path, notebook):
-    made = notebook(path)
+def test_a_notebook_is_one_and_nothing_of_the_pages_is_left_over(path, teacher, notebook):
+    made = notebook(path, teacher=teacher)
     assert (made["nbformat"], made["nbformat_minor"]) == (4, 0)
     assert made["metadata"]["kernelspec"]["language"] == "python"
     for cell in made["cells"]:
-        assert set(cell["metadata"]) <= {"collapsed"}
+        assert set(cell["metadata"]) <= {"collapsed", "slideshow"}
         assert all(type(line) is str for line in cell["source"])
         if cell["cell_type"] == "code":
             assert set(cell) == {"cell_type", "execution_count", "metadata", "outputs", "source"}
@@ -151,12 +189,13 @@ def test_a_notebook_is_one_and_nothing_of_the_pages_is_left_over(path, notebook)
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("teacher", [False, True])
 @pytest.mark.parametrize("path", [LESSONS[0]], ids=lambda path: path.stem)
-def test_a_notebook_runs_as_it_is_downloaded(path, notebook):
+def test_a_notebook_runs_as_it_is_downloaded(path, teacher, notebook):
     mpl.use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")
     known: dict[str, object] = {"__name__": "__main__"}
-    for number, cell in enumerate(notebook(path)["cells"]):
+    for number, cell in enumerate(notebook(path, teacher=teacher)["cells"]):
         if cell["cell_type"] == "code":
             exec(compile("".join(cell["source"]), f"{path.name}, cell {number}", "exec"), known)
     pyplot.close("all")
