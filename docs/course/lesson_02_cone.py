@@ -220,7 +220,7 @@ print(f"the least of {len(products)} inner products of random matrices: {product
 #
 # .. dropdown:: Solution
 #
-#    Choose v with only two entries, at places i and j. Then :math:`v^\top K v` is the quadratic
+#    Choose v with zeros except at i and j. Then :math:`v^\top K v` is the quadratic
 #    form of the matrix of order two that K has there, so that is positive semidefinite, and its
 #    determinant :math:`K_{ii} K_{jj} - K_{ij}^2` is not negative. If :math:`K_{ii} = 0`, then the
 #    whole row and column i is zero.
@@ -232,11 +232,10 @@ print(f"the least of {len(products)} inner products of random matrices: {product
 #       assert np.linalg.eigvalsh(np.array([[0.0, 0.001], [0.001, 1.0]])).min() < 0
 
 # %%
-# **Exercise 2.** *15 minutes.* Show that with a unit diagonal, for fixed a and b (the entries at
-# places 12 and 13) within :math:`\pm 1`, the entry c at place 23 may be anything between :math:`ab
-# - ((1 - a^2)(1
-# - b^2))^{1/2}` and :math:`ab + ((1 - a^2)(1 - b^2))^{1/2}`, and that the determinant is zero at
-# both ends.
+# **Exercise 2.** *15 minutes.* Show that with a unit diagonal, for fixed :math:`a = K_{12}` and
+# :math:`b = K_{13}` within :math:`\pm 1`, the entry :math:`c = K_{23}` may be anything between
+# :math:`ab - ((1 - a^2)(1 - b^2))^{1/2}` and :math:`ab + ((1 - a^2)(1 - b^2))^{1/2}`, and that the
+# determinant is zero at both ends.
 #
 # .. dropdown:: Hint
 #

@@ -230,7 +230,7 @@ print(f"bound    {solution.bound:.9f}")
 print(graded(avoiding, np.eye(3), [1.0, 1.0, 1.0]))
 
 # %%
-# So ``graded`` says how good an answer is although nobody told it the right one. Use it in the
+# So ``graded`` says how good an answer is without knowing the right one. Use it in the
 # exercises: guess a matrix, guess multipliers, and close the gap.
 #
 # More words

@@ -6,8 +6,8 @@ An answer that needs no trust: two numbers, each proved, with the optimum in bet
 
 **Goals.** After this lesson you can
 
-- turn any weights, however bad, into a bound that is true;
-- turn any matrix into a feasible one, and so into a value that is attained;
+- derive a true bound from any weights, however bad;
+- scale any centred points until they are feasible, and so prove a value;
 - check a certificate without a solver, and say what rounding may still spoil.
 
 **You need** lesson 4: the program of unfolding, and the proof of its bound.
@@ -67,7 +67,7 @@ for _ in range(3):
     print(f"random    {bound(rng.random(graph.m)):12.2f}")
 
 # %%
-# Poor, and true. The proof never asked where the weights came from.
+# The bounds are poor, and true. The proof does not depend on where the weights come from.
 #
 # From below: any matrix will do
 # ------------------------------
@@ -331,8 +331,8 @@ print("pivots of L − J:", *pivots(shifted))
 
 # %%
 # **Exercise 4.** *15 minutes.* Certify something else: :math:`\max \langle C, X \rangle` subject to
-# :math:`X_{ii} = 1`, of order n. How are any multipliers y turned into a bound? How is any positive
-# definite matrix turned into a feasible one?
+# :math:`X_{ii} = 1`, of order n. Which bound follows from any multipliers y? Which feasible matrix
+# follows from any positive definite one?
 #
 # .. dropdown:: Hint
 #
@@ -369,5 +369,5 @@ print("pivots of L − J:", *pivots(shifted))
 # The bound and its two-line proof: :ref:`certificate`. How any program is proved, and the meaning
 # of every status: :doc:`/guide/proofs`; how to read an answer: :doc:`/guide/reading`. Bounds with
 # all rounding accounted for are treated in [JCK2007]_. The documents prove no bounds of unfoldings;
-# the Vasiloglou thesis (section 3.5.2) tells how long they took, and how many dimensions they need
-# (see :doc:`/references`).
+# the Vasiloglou thesis (section 3.5.2) reports how long they took, and how many dimensions they
+# need (see :doc:`/references`).

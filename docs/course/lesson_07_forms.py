@@ -185,7 +185,7 @@ fig.tight_layout()
 # each, and take the times. *What could be unfair?*
 #
 # *They stop at different accuracies.* A tolerance means something else to every solver. Here are
-# two, asked for the same, and the errors of their answers:
+# two with the same tolerance, and the errors of their answers:
 
 small = methods.mvu(roll(12))
 truth = sdpdr.solve(small, tol=1e-9).bound

@@ -8,7 +8,7 @@ Giving up convexity for speed, and finding out from the multipliers whether that
 
 - write a semidefinite program in terms of a factor with few columns, and say what is lost;
 - find a local maximum that is not global, and the direction that leads out of it;
-- tell with the multipliers whether an answer of low rank is optimal among all ranks.
+- decide with the multipliers whether an answer of low rank is optimal among all ranks.
 
 **You need** lessons 3 and 6: complementarity, and certificates from any multipliers.
 """

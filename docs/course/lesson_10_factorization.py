@@ -94,10 +94,10 @@ print(f"largest error of an unknown entry: {np.abs(completed - table)[~seen].max
 # All unknown entries are recovered, up to the accuracy of the solver, although the program does not
 # contain the number two. The multipliers of the known entries make a matrix G that vanishes at the
 # unknown entries. This is a minimum, so with the signs of lesson 3 :math:`S = C + \sum_e y_e A_e`.
-# Here :math:`C = \tfrac12 I`, and :math:`A_e` has one half at both places of its entry. So S is
-# half of the matrix in the proof, with :math:`G_{ij} = -y_e`. As there, the largest singular value
-# of G is at most one, and no completion has a trace norm below :math:`\langle G, M \rangle`, to
-# which only known entries contribute.
+# Here :math:`C = \tfrac12 I`, and :math:`A_e` has one half at its entry and at the transposed one.
+# So S is half of the matrix in the proof, with :math:`G_{ij} = -y_e`. As there, the largest
+# singular value of G is at most one, and no completion has a trace norm below :math:`\langle G, M
+# \rangle`, to which only known entries contribute.
 
 G = np.zeros_like(table)
 G[i, j] = -solution.dual("seen")
@@ -212,7 +212,7 @@ for c in (1.8, 2.0):
 
 # %%
 # **Exercise 2.** *15 minutes.* Prove with the zeros of ``square`` that four terms are needed: find
-# four places with ones such that no two of them can lie in one term :math:`w h^\top`.
+# four entries equal to one such that no two of them can lie in one term :math:`w h^\top`.
 #
 # .. dropdown:: Hint
 #
@@ -220,17 +220,17 @@ for c in (1.8, 2.0):
 #
 # .. dropdown:: Solution
 #
-#    If the places (a, b) and (c, d) are positive in one term, then so are (a, d) and (c, b). So
-#    choose four ones such that of any two of them, one of these crossing places is a zero: a
+#    If the entries (a, b) and (c, d) are positive in one term, then so are (a, d) and (c, b). So
+#    choose four ones such that for any two of them, one of these crossing entries is zero: a
 #    *fooling set*. Each needs a term of its own.
 #
 #    .. code-block:: python
 #
-#       places = [(0, 0), (1, 2), (2, 1), (3, 3)]
-#       assert all(square[place] == 1.0 for place in places)
+#       ones = [(0, 0), (1, 2), (2, 1), (3, 3)]
+#       assert all(square[entry] == 1.0 for entry in ones)
 #       crossing = [
 #           square[a, d] * square[c, b]
-#           for a, b in places for c, d in places if (a, b) < (c, d)
+#           for a, b in ones for c, d in ones if (a, b) < (c, d)
 #       ]
 #       assert len(crossing) == 6 and max(crossing) == 0.0
 

@@ -34,8 +34,8 @@ def test_problem_1_a_hinge_of_two_triangles():
     """All distances between four points are 1, but one.
 
     Two triangles with equal sides share an edge, about which they turn. Their tips are 0 apart when
-    they lie on each other, and twice the height, the root of 3, when the plane is flat. So x may be
-    anything from 0 to the root of 3, in three dimensions, but for both ends, where the points are
+    they lie on each other, and twice the height, sqrt(3), when the plane is flat. So x may be
+    anything from 0 to sqrt(3), in three dimensions, but for both ends, where the points are
     in a plane. The eigenvalues: one of them is x^2 / 2, for the difference of the tips, one is 1/2,
     for the difference of the others, and the third is (3 - x^2) / 4.
     """
@@ -58,8 +58,8 @@ def test_problem_2_products_of_entries_and_not_roots():
     matrices p_i q_i'. So powers are positive semidefinite, their sums with weights that are not
     negative, and limits of these, as the exponential is. For points, exp(-|x_i - x_j|^2) is
     exp(2 x_i'x_j) times the matrix of rank one exp(-|x_i|^2) exp(-|x_j|^2). Roots fail: with a = b
-    the root of 1/2 and c = 0, the determinant 1 + 2abc - a^2 - b^2 - c^2 of lesson 2 is zero, and
-    that of the roots, 1 - 2 / root of 2, is negative.
+    sqrt(1/2) and c = 0, the determinant 1 + 2abc - a^2 - b^2 - c^2 of lesson 2 is zero, and
+    that of the square roots, 1 - 2 / sqrt(2), is negative.
     """
     rng = np.random.default_rng(0)
     P, Q, x = rng.standard_normal((3, 6, 3))
@@ -81,9 +81,9 @@ def test_problem_3_the_ring_of_five_has_the_root_of_five():
     For a set of k points without edges, 1/k at all places of its rows and columns is feasible, of
     value k. A turn of the ring leaves the program as it is, so the mean of all turned and reflected
     optima is optimal: X = (I + c B) / 5, with B the ring of those that are no neighbours. Its value
-    is 1 + 2c. The smallest eigenvalue of B is 2 cos 144° = -(1 + root of 5) / 2, so c is at most
-    2 / (1 + root of 5), where 1 + 2c is the root of 5. The proof: with A the matrix of neighbours,
-    S = t I + y A - J' (J' all ones) is positive semidefinite for t = root of 5 and
+    is 1 + 2c. The smallest eigenvalue of B is 2 cos 144° = -(1 + sqrt(5)) / 2, so c is at most
+    2 / (1 + sqrt(5)), where 1 + 2c is sqrt(5). The proof: with A the matrix of neighbours,
+    S = t I + y A - J' (J' all ones) is positive semidefinite for t = sqrt(5) and
     y = (5 - t) / 2: at the vector of ones it is t + 2y - 5 = 0, elsewhere t + y 2 cos 72° > 0 and
     t + y 2 cos 144° = 0. Zeros on the edges make <A, X> vanish, so the value is at most t.
     """
@@ -146,7 +146,7 @@ def test_problem_4_a_spider(p, q):
 
 
 def test_problem_5_a_thread_without_length():
-    """A path with lengths 1 and s, the root of e.
+    """A path with lengths 1 and s, the square root of e.
 
     On a line at 0, 1 and 1 + s the variance is (2 + 2s + 2s^2) / 3, whose derivative by e is
     (1 + 2s) / 3s, without end as e goes to zero. That is the weight of the short thread. For e = 0
@@ -199,7 +199,7 @@ def test_problem_6_a_ring_in_fractions():
 
     All pivots of L(w) - J are positive, or zero in the end. From below: round the pentagon to two
     digits, centre it, and divide it by a fraction that is at least its longest side; nothing is
-    rounded afterwards. Equal weights w prove 5w, and (5 + root of 5)/2 is 3.618..., so 3.62 is the
+    rounded afterwards. Equal weights w prove 5w, and (5 + sqrt(5))/2 is 3.618..., so 3.62 is the
     least such fraction, and 3.61 is refuted.
     """
     assert proves(Fraction(181, 250))
@@ -262,10 +262,11 @@ def test_problem_9_what_can_be_said():
     """Linear are (a), (b) and (e); (d) is convex, and (c) is not.
 
     (a) The squared length of y_i - (y_j + y_k + y_l)/3 is v'Kv, which has to be zero. (b) says
-    D_ij + D_jk <= D_ik, (e) D_ij <= D_ik for every k. A length is the root of a number that is
-    linear in K, a concave function, and so is a sum of lengths: where it is 3 at least is a convex
-    set. Where it is 3 at most is none: edges of lengths 0 and 3, and of 3 and 0, are allowed; the
-    mean of both matrices has the squared lengths 9/2, whose roots add up to more than 3.
+    D_ij + D_jk <= D_ik, (e) D_ij <= D_ik for every k. A length is the square root of a number
+    that is linear in K, a concave function, and so is a sum of lengths: where it is 3 at least is a
+    convex set. Where it is 3 at most is none: edges of lengths 0 and 3, and of 3 and 0, are
+    allowed; the mean of both matrices has the squared lengths 9/2, whose square roots add up to
+    more than 3.
     """
 
     def lengths(K):
