@@ -355,6 +355,39 @@ def test_who_has_no_time_is_told_how_to_go_on():
     assert "solution.prove()" in found.how["value"]
 
 
+NO_POINT = dense("trace", np.eye(2), -1.0)
+CORNER = dense("corner", np.diag([1.0, 0.0]), 0.0)
+LIMIT = dense("limit", np.diag([1.0, 0.0]), 1.0, "<=")
+
+
+@pytest.mark.parametrize(
+    ("cost", "row", "seconds", "solves"),
+    [
+        ({"X": Trace(2)}, dense("one", np.eye(2), 1.0), np.inf, 0),
+        ({}, NO_POINT, 0.0, 0),
+        ({}, NO_POINT, np.inf, 2),
+        ({"X": -1.0 * Trace(2)}, LIMIT, np.inf, 2),
+        ({"X": Entries(2, [[0, 1]])}, CORNER, np.inf, 3),
+        ({"X": Entries(2, [[0, 1]])}, LIMIT, np.inf, 5),
+    ],
+    ids=["interior", "no time", "no point", "no limit", "a face", "no limit behind a face"],
+)
+def test_a_solver_is_asked_no_more_often_than_a_proof_needs(cost, row, seconds, solves):
+    """Not at all with interior; once for the margin, once for a ray, once for a face."""
+    asked, sdp = [], SDP((X2,), cost, (row,))
+
+    def counting(program, left=np.inf):
+        asked.append(program)
+        return ask_clarabel(program, left)
+
+    form = standard(sdp)
+    answer = ask_clarabel(form.flat)
+    point = Point(form.values(answer.x), form.duals(answer.z))
+    found = prove_answer(sdp, point, counting, seconds=seconds)
+    assert len(asked) <= solves
+    assert found.is_late == (seconds == 0.0)
+
+
 @pytest.mark.parametrize("unit", [1.0, 2.0**40])
 def test_an_enclosure_counts_as_zero_beside_the_numbers_of_its_program_alone(unit):
     small = methods.mvu(graphs.path([unit, unit])).to_sdp()
