@@ -135,10 +135,15 @@ class BlockColumns:
             return None
         return self.rows.indices, self.rows.data
 
+    @cached_property
+    def _pairs(self) -> tuple[Index, Index, Array]:
+        """Rows and columns of the entries seen, and what they count beside the diagonal."""
+        i, j = svec_pairs(self.seen)
+        return i, j, np.where(i == j, 1.0 / SQRT2, 1.0)
+
     def _entries(self, root: Array) -> Array:
         """The entries of P kron P, some rows at a time: they stay in the cache."""
-        i, j = svec_pairs(self.seen)
-        unit = np.where(i == j, 1.0 / SQRT2, 1.0)
+        i, j, unit = self._pairs
         P = root.T @ root
         first, second = P.take(i, axis=0), P.take(j, axis=0)
         first *= unit[:, None]
