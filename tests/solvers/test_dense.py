@@ -29,11 +29,11 @@ def least_eigenvalue(matrix):
 
 
 def inside(rng, cones):
-    """A point well inside all cones."""
-    found = rng.uniform(0.5, 2.0, cones.size)
-    for group in cones.groups:
-        roots = rng.standard_normal((len(group.rows), group.order, group.order))
-        found[group.rows] = svec(roots @ roots.transpose(0, 2, 1) + np.eye(group.order))
+    """A point well inside all cones, with all entries of its matrices."""
+    found = rng.uniform(0.5, 2.0, cones.identity.size)
+    for stack in cones.stacks(found):
+        roots = rng.standard_normal(stack.shape)
+        stack[:] = roots @ roots.transpose(0, 2, 1) + np.eye(stack.shape[-1])
     return found
 
 
@@ -84,7 +84,7 @@ def test_a_scaling_makes_point_and_multiplier_agree(linear, orders, seed):
     scaling = Scaling(cones, s, z)
     np.testing.assert_allclose(scaling.inner(s), scaling.point, atol=1e-9)
     # To scale a multiplier and back is to scale by the transposes: products stay.
-    x = rng.standard_normal(cones.size)
+    x = cones.entries @ rng.standard_normal(cones.size)
     assert scaling.inner(s) @ x == pytest.approx(s @ scaling.outer(x))
     np.testing.assert_allclose(scaling.outer(scaling.point), z, atol=1e-9)
     twice = scaling.product(scaling.point, scaling.divided(x))
@@ -101,7 +101,8 @@ def test_the_matrix_of_a_step_is_what_columns_say_of_each_other(p, density):
     lmi = Lmi("above", n, {"x": VectorMap(columns)}, svec(np.eye(n)))
     data = ConicForm(SDP((variable,), {}, (), (lmi,)), fold=False).data()
     scaling = Scaling(data.cones, inside(rng, data.cones), inside(rng, data.cones))
-    scaled = np.column_stack([scaling.inner(column) for column in columns.T])
+    whole = data.cones.entries @ columns
+    scaled = np.column_stack([scaling.inner(column) for column in whole.T])
     np.testing.assert_allclose(Normal(data).matrix(scaling), scaled.T @ scaled, atol=1e-9)
 
 

@@ -1,20 +1,15 @@
-r"""Points with their multipliers, and directions from them: how exact, and how near the centre.
+r"""Points with their multipliers, and directions from them, which leave little of their equations.
 
-*Exact.* A direction is refined against what it leaves of its equations, computed from the rows of
-the program and not from the matrix that was factored, of which rounding takes all directions that
-are small beside others. Its error is the least that combinations of all corrections leave
-(Eisenstat, Elman, Schultz, "Variational iterative methods for nonsymmetric systems of linear
-equations", SIAM J. Numer. Anal. 20(2), 1983).
-
-*Central.* Where products of a point and its multiplier are far apart, the next steps are short.
-Those that a longer step would lead far out are corrected as long as that lets a step be longer,
-each for a solve with the factor there is (Gondzio, "Multiple centrality corrections in a
-primal-dual method for linear programming", Comput. Optim. Appl. 6, 1996).
+A direction is refined against what it leaves of its equations, computed from the rows of the
+program and not from the matrix that was factored, of which rounding takes all directions that are
+small beside others. Its error is the least that combinations of all corrections leave (Eisenstat,
+Elman, Schultz, "Variational iterative methods for nonsymmetric systems of linear equations", SIAM
+J. Numer. Anal. 20(2), 1983).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,11 +17,6 @@ from sdpdr.base.arrays import Array
 from sdpdr.solvers.dense.normal import Data, Normal
 from sdpdr.solvers.dense.scaling import Scaling
 
-# Corrections, at most, and unknowns from which on a factorization takes longer than they do.
-_CORRECTIONS, _WORTH = 4, 100
-# How far a step is to go that is corrected for, relatively and absolutely; what it must gain; and
-# how far products may be from the barrier, as a factor.
-_FURTHER, _MORE, _GAINED, _APART = 1.08, 0.1, 0.02, 10.0
 # Corrections in a row that take less than a hundredth of an error, after which no other is tried.
 _PATIENCE, _LESS = 8, 0.99
 # What a correction must have that others before it have not.
@@ -40,6 +30,7 @@ class ConicIterate:
     Attributes
     ----------
     v, s, y, z : arrays
+        During the iteration, s and z have all entries of their matrices (`Cones.entries`).
     free : array
         Residual of the equations of multipliers, c + Q v + E^T y - M^T z, with the opposite sign.
     missed : array
@@ -59,18 +50,32 @@ class ConicIterate:
     @classmethod
     def at(cls, data: Data, v: Array, s: Array, y: Array, z: Array) -> ConicIterate:
         """With residuals."""
-        free = data.transposed @ z - data.cost - data.curvature * v - data.E.T @ y
-        return cls(v, s, y, z, free, data.e - data.E @ v, data.M @ v + data.t - s)
+        free = data.adjoint @ z - data.cost - data.curvature * v - data.E.T @ y
+        return cls(v, s, y, z, free, data.e - data.E @ v, data.slack @ v + data.offset - s)
+
+    def folded(self, data: Data) -> ConicIterate:
+        """The same, with every matrix as its ``svec``."""
+        fold = data.cones.entries.T
+        return replace(self, s=fold @ self.s, z=fold @ self.z, apart=fold @ self.apart)
 
     def gap(self) -> float:
         """The product of s and z."""
         return float(self.s @ self.z)
 
-    def values(self, data: Data) -> tuple[float, float]:
-        """The value of the point, and the bound of the multipliers were they feasible."""
-        curved = 0.5 * float(data.curvature @ (self.v * self.v))
-        below = -float(data.e @ self.y + data.t @ self.z) - curved
-        return float(data.cost @ self.v) + curved, below
+    def value(self, data: Data) -> float:
+        """The value of the point."""
+        return float(data.cost @ self.v) + self._curved(data)
+
+    def bound(self, data: Data) -> float:
+        """The bound of the multipliers, were they feasible."""
+        return self.gain(data) - self._curved(data)
+
+    def _curved(self, data: Data) -> float:
+        return 0.5 * float(data.curvature @ (self.v * self.v))
+
+    def gain(self, data: Data) -> float:
+        """What multipliers that were feasible without a cost would gain."""
+        return -float(data.e @ self.y + data.offset @ self.z)
 
     def left(self) -> float:
         """The size of what is left of both equations."""
@@ -78,8 +83,8 @@ class ConicIterate:
 
     def error(self, data: Data) -> float:
         """The largest residual, each relative to its data."""
-        pairs = ((self.free, data.cost), (self.missed, data.e), (self.apart, data.t))
-        return max(float(np.linalg.norm(a) / (1.0 + np.linalg.norm(b))) for a, b in pairs)
+        residuals = zip((self.free, self.missed, self.apart), data.sizes, strict=True)
+        return max(float(np.linalg.norm(left)) / size for left, size in residuals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,14 +116,14 @@ class Directions:
         self.data, self.now = data, now
         self.scaling = Scaling(data.cones, now.s, now.z)
         self._system = normal.factored(self.scaling)
+        self._apart = self.scaling.inner(now.apart)
 
     def towards(self, wanted: Array) -> ConicDirection:
         """The direction that takes all residuals, as the factor has it."""
-        data, scaling, now = self.data, self.scaling, self.now
-        apart = scaling.inner(now.apart)
-        right = now.free + data.transposed @ scaling.outer(wanted - apart)
+        data, scaling, now, apart = self.data, self.scaling, self.now, self._apart
+        right = now.free + data.adjoint @ scaling.outer(wanted - apart)
         dv, dy = self._system.solve(right, now.missed, refine=False)
-        ds = scaling.inner(data.M @ dv) + apart
+        ds = scaling.inner(data.slack @ dv) + apart
         return ConicDirection(dv, dy, ds, wanted - ds)
 
     def refined(self, wanted: Array, goal: float, most: int) -> ConicDirection:
@@ -130,8 +135,8 @@ class Directions:
         images, sources = list[Array](), list[ConicDirection]()
         while least > goal and idle < _PATIENCE and len(images) < most:
             dv, dy = self._system.solve(left[:p], left[p:], refine=False)
-            ds = scaling.inner(data.M @ dv)
-            image = data.transposed @ scaling.outer(ds) + data.curvature * dv + data.E.T @ dy
+            ds = scaling.inner(data.slack @ dv)
+            image = data.adjoint @ scaling.outer(ds) + data.curvature * dv + data.E.T @ dy
             image = np.concatenate([image, data.E @ dv])
             whole = float(np.linalg.norm(image))
             # Twice, since once leaves of what is parallel what rounding makes of it.
@@ -161,25 +166,6 @@ class Directions:
     def _left(self, found: ConicDirection) -> Array:
         """What a direction leaves of both equations."""
         data, now = self.data, self.now
-        free = now.free + data.transposed @ self.scaling.outer(found.dz)
+        free = now.free + data.adjoint @ self.scaling.outer(found.dz)
         free -= data.curvature * found.dv + data.E.T @ found.dy
         return np.concatenate([free, now.missed - data.E @ found.dv])
-
-    def centred(self, wanted: Array, barrier: float) -> Array:
-        """What is to be wanted for products not to end far from a barrier."""
-        cones, scaling = self.data.cones, self.scaling
-        if self.data.cost.size < _WORTH:
-            return wanted
-        found = self.towards(wanted)
-        reach = [min(1.0, x) for x in scaling.reach(found.ds, found.dz)]
-        for _ in range(_CORRECTIONS):
-            far = [min(1.0, _FURTHER * x + _MORE) for x in reach]
-            ends = scaling.point + far[0] * found.ds, scaling.point + far[1] * found.dz
-            lacking = cones.lacking(scaling.product(*ends), barrier / _APART, barrier * _APART)
-            other = wanted + scaling.divided(lacking)
-            found = self.towards(other)
-            further = [min(1.0, x) for x in scaling.reach(found.ds, found.dz)]
-            if not sum(further) >= sum(reach) + _GAINED:
-                break
-            wanted, reach = other, further
-        return wanted

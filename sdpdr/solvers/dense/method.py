@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,11 +89,12 @@ def minimized(
     """
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            method = _Method(data, tol, exact)
-            return method.run(max_iter, deadline or Deadline(), follow)
+            ending = _Method(data, tol, exact).run(max_iter, deadline or Deadline(), follow)
     except np.linalg.LinAlgError:  # before there was a point
         zero = np.zeros(data.cost.size), data.cones.identity, np.zeros(data.e.size)
-        return Ending(ConicIterate.at(data, *zero, data.cones.identity), Verdict.FAILED, 0)
+        start = ConicIterate.at(data, *zero, data.cones.identity)
+        ending = Ending(start, Verdict.FAILED, 0)
+    return replace(ending, last=ending.last.folded(data))
 
 
 class _Method:
@@ -127,42 +128,39 @@ class _Method:
         return Ending(now, self._verdict(now) or Verdict.ITERATION_LIMIT, max_iter)
 
     def _record(self, now: ConicIterate, k: int, seconds: float) -> dict[str, Any]:
-        value, below = now.values(self._data)
-        error = now.error(self._data)
+        value = now.value(self._data)
         return {
             "iteration": k,
             "value": value,
-            "bound": below,
-            "infeasibility": error,
+            "bound": now.bound(self._data),
+            "infeasibility": now.error(self._data),
             "stationarity": now.gap() / max(1.0, abs(value)),
             "seconds": seconds,
         }
 
     def _verdict(self, now: ConicIterate) -> Verdict | None:
         data = self._data
-        value, _ = now.values(data)
-        small = now.gap() <= self._tol * max(1.0, abs(value))
+        small = now.gap() <= self._tol * max(1.0, abs(now.value(data)))
         if small and now.error(data) <= _RESIDUALS * self._tol:
             return Verdict.SOLVED
         # Multipliers that gain without limit, or a direction that does.
-        gain = -float(data.e @ now.y + data.t @ now.z)
-        curved = bool(np.any(data.curvature))
+        gain = now.gain(data)
         left = now.free + data.cost + data.curvature * now.v
         if gain > 0.0 and np.linalg.norm(left) <= _RAY * gain:
             return Verdict.INFEASIBLE
         loss = -float(data.cost @ now.v)
-        apart = np.linalg.norm(now.apart - data.t) + np.linalg.norm(now.missed - data.e)
-        return Verdict.UNBOUNDED if not curved and loss > 0.0 and apart <= _RAY * loss else None
+        if data.is_curved or not loss > 0.0:
+            return None
+        apart = np.linalg.norm(now.apart - data.offset) + np.linalg.norm(now.missed - data.e)
+        return Verdict.UNBOUNDED if apart <= _RAY * loss else None
 
     def _first(self) -> ConicIterate:
         """The shortest s and z that satisfy their equations, moved inside."""
-        data, cones = self._data, self._data.cones
+        data = self._data
         system = self._normal.factored(None)
-        v, _ = system.solve(-(data.transposed @ data.t), data.e)
+        v, _ = system.solve(-(data.adjoint @ data.offset), data.e)
         w, y = system.solve(-data.cost, np.zeros(data.e.size))
-        pair = (self._inside(x) for x in (data.M @ v + data.t, -(data.M @ w)))
-        s, z = pair
-        assert s.shape == z.shape == (cones.size,)
+        s, z = self._inside(data.slack @ v + data.offset), self._inside(-(data.slack @ w))
         return ConicIterate.at(data, v, s, y, z)
 
     def _inside(self, x: Array) -> Array:
@@ -180,14 +178,14 @@ class _Method:
         ahead = ways.towards(-point)
         if not data.cones.degree:  # Equations alone: a step of Newton's method ends the search.
             return self._at_end(ways, ahead)
-        one, other = (min(1.0, reach) for reach in scaling.reach(ahead.ds, ahead.dz))
+        one, other = (min(1.0, reach) for reach in scaling.reach_of_both(ahead.ds))
         left = float((point + one * ahead.ds) @ (point + other * ahead.dz))
         share = min(1.0, max(0.0, left / gap)) ** 3
         barrier = share * gap / data.cones.degree
         # The product of both is to be as large as the barrier.
         wanted = barrier * data.cones.identity - scaling.product(ahead.ds, ahead.dz)
         wanted = scaling.divided(wanted) - point
-        found = ways.refined(ways.centred(wanted, barrier), *self._goal(now))
+        found = ways.refined(wanted, *self._goal(now))
         return self._at_end(ways, found)
 
     def _goal(self, now: ConicIterate) -> tuple[float, int]:
@@ -203,12 +201,12 @@ class _Method:
         # The nearer to the boundary a step ends, the shorter is the next; long ones have earned it.
         near = _SHARE + (_LARGEST_SHARE - _SHARE) * min(1.0, *reach)
         lengths = [min(1.0, near * x) for x in reach]
-        if np.any(data.curvature):
+        if data.is_curved:
             lengths = [min(lengths)] * 2
         if not max(lengths) > _LEAST:
             return None
         one, other = lengths
-        s = now.s + one * (data.M @ found.dv + now.apart)
+        s = now.s + one * (data.slack @ found.dv + now.apart)
         z = now.z + other * ways.scaling.outer(found.dz)
         moved = ConicIterate.at(data, now.v + one * found.dv, s, now.y + other * found.dy, z)
         return moved if np.isfinite(moved.free).all() and np.isfinite(s).all() else None

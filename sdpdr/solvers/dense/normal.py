@@ -13,8 +13,9 @@ How the product of one matrix is found, `sdpdr.linalg.congruent` says.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import scipy.linalg as sl
@@ -22,8 +23,10 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.congruent import BlockColumns
-from sdpdr.solvers.dense.scaling import Cones, Scaling
+from sdpdr.solvers.dense.scaling import Cones, OrderGroup, Scaling
 
+# Multiplications in the time of the calls for the product of one small matrix.
+_CALLS = 2e5
 # What is added to a matrix of unit diagonal that may be singular; more where that is too little.
 _SHIFTS = (1e-14, 1e-12, 1e-10)
 # Share of entries from which on a product of sparse matrices is worth keeping sparse.
@@ -51,9 +54,32 @@ class Data:
     cones: Cones
 
     @cached_property
-    def transposed(self) -> sp.csr_array:
-        """M^T."""
-        return sp.csr_array(self.M.T)
+    def slack(self) -> Array | sp.csr_array:
+        """M, with all entries of the matrices (`Cones.entries`)."""
+        found = sp.csr_array(self.cones.entries @ self.M)
+        is_filled = found.nnz > _FILLED * found.shape[0] * found.shape[1]
+        return found.toarray() if is_filled else found
+
+    @cached_property
+    def adjoint(self) -> Array | sp.csr_array:
+        """The transpose of `slack`."""
+        return self.slack.T if isinstance(self.slack, np.ndarray) else sp.csr_array(self.slack.T)
+
+    @cached_property
+    def offset(self) -> Array:
+        """t, with all entries of the matrices."""
+        return np.asarray(self.cones.entries @ self.t)
+
+    @cached_property
+    def is_curved(self) -> bool:
+        """Whether there are squares in the cost."""
+        return bool(np.any(self.curvature))
+
+    @cached_property
+    def sizes(self) -> tuple[float, float, float]:
+        """One more than the lengths of c, e and t, which residuals are relative to."""
+        c, e, t = (1.0 + float(np.linalg.norm(x)) for x in (self.cost, self.e, self.t))
+        return c, e, t
 
 
 class Normal:
@@ -66,15 +92,12 @@ class Normal:
 
     def __init__(self, data: Data) -> None:
         self._data, cones = data, data.cones
-        self._blocks = [
-            BlockColumns.of(order, data.M[begin:end])
-            for order, begin, end in zip(cones.orders, cones.ends, cones.ends[1:], strict=False)
-        ]
-        self._half_lines()
+        self._products = [_product_of(group, data) for group in cones.groups]
+        # Matrices of order 1 are stored next to the half-lines.
+        self._half_lines(sp.csr_array(cones.entries[: cones.half_lines] @ data.M))
 
-    def _half_lines(self) -> None:
+    def _half_lines(self, part: sp.csr_array) -> None:
         """Limits on one unknown, which are diagonal, and the other half-lines."""
-        part = self._data.M[: self._data.cones.linear]
         count = np.diff(part.indptr)
         self._single, self._more = np.flatnonzero(count == 1), np.flatnonzero(count > 1)
         entries = part.indptr[self._single]
@@ -86,20 +109,13 @@ class Normal:
     def matrix(self, scaling: Scaling | None) -> Array:
         """Q + M^T W M; without a scaling, with the identity in place of W."""
         data, p = self._data, self._data.cost.size
-        found, filled = np.zeros((p, p)), False
-        for block, root in zip(self._blocks, _roots_of(data.cones, scaling), strict=True):
-            if not block.at.size:
-                continue
-            low, high = int(block.at[0]), int(block.at[-1]) + 1
-            if high - low == block.at.size == p and not filled:
-                # Numbers of this size are not copied where they need not be.
-                found = block.product(root)
-            elif high - low == block.at.size:
-                found[low:high, low:high] += block.product(root)
-            else:
-                found[np.ix_(block.at, block.at)] += block.product(root)
-            filled = True
-        weights = np.ones(data.cones.linear) if scaling is None else 1.0 / scaling.weights**2
+        found = np.zeros((p, p))
+        groups = data.cones.groups
+        roots = [_identities(g) for g in groups] if scaling is None else scaling.roots
+        for add, root in zip(self._products, roots, strict=True):
+            add(found, root)
+        ones = np.ones(data.cones.half_lines)
+        weights = ones if scaling is None else 1.0 / scaling.weights**2
         diagonal = np.bincount(self._at, weights[self._single] * self._squares, minlength=p)
         found[np.arange(p), np.arange(p)] += data.curvature + diagonal
         if self._dense is not None:
@@ -107,8 +123,7 @@ class Normal:
             found += scaled @ scaled.T
         elif self._more.size:
             scaled = self._rows * weights[self._more]
-            product = sp.coo_array(scaled @ self._rows.T)
-            found[product.coords[0], product.coords[1]] += product.data
+            found += (scaled @ self._rows.T).toarray()
         return found
 
     def factored(self, scaling: Scaling | None) -> Factored:
@@ -121,14 +136,33 @@ class Normal:
         return Factored(self.matrix(scaling), self._data.E)
 
 
-def _roots_of(cones: Cones, scaling: Scaling | None) -> list[Array]:
-    """Inverses of R, one after the other."""
-    if scaling is None:
-        return [np.eye(order) for order in cones.orders]
-    by_order = {
-        group.order: iter(roots) for group, roots in zip(cones.groups, scaling.roots, strict=True)
-    }
-    return [next(by_order[order]) for order in cones.orders]
+def _identities(group: OrderGroup) -> Array:
+    return np.tile(np.eye(group.order), (len(group.places), 1, 1))
+
+
+def _product_of(group: OrderGroup, data: Data) -> Callable[[Array, Array], None]:
+    """Adds the product of matrices of one order, given their roots, to a matrix."""
+    n, count, p = group.order, len(group.places), data.cost.size
+    # Entries of small matrices are multiplied without a look at which of them are zero.
+    if p * n * n * (4.0 * n + p / 2.0) <= _CALLS:
+        rows = data.slack[group.part]
+        rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        return partial(_add_stack, np.ascontiguousarray(rows.T).reshape(p, count, n, n))
+    return partial(_add_blocks, [BlockColumns.of(n, data.M[place]) for place in group.places])
+
+
+def _add_stack(stack: Array, found: Array, roots: Array) -> None:
+    scaled = (roots @ stack @ roots.transpose(0, 2, 1)).reshape(len(found), -1)
+    found += scaled @ scaled.T
+
+
+def _add_blocks(blocks: list[BlockColumns], found: Array, roots: Array) -> None:
+    for block, root in zip(blocks, roots, strict=True):
+        at, product = block.at, block.product(root)
+        if len(at) and at[-1] - at[0] == len(at) - 1:  # Large parts are not copied.
+            found[at[0] : at[-1] + 1, at[0] : at[-1] + 1] += product
+        else:
+            found[np.ix_(at, at)] += product
 
 
 class Factored:

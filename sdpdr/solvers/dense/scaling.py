@@ -2,19 +2,27 @@ r"""Cones of half-lines and matrices, and the scaling in which a point and its m
 
 For positive definite S and Z there is one R with :math:`R^{-1} S R^{-T} = R^T Z R = \Lambda`
 diagonal (Nesterov, Todd, "Self-scaled barriers and interior-point methods for convex programming",
-Math. Oper. Res. 22, 1997). Matrices of one order are treated at once: calls for small ones take
-longer than their numbers.
+Math. Oper. Res. 22, 1997).
+
+During the iteration points are vectors of half-lines and *all* entries of the matrices, those of
+one order next to each other: such a vector is a stack of matrices without a copy, and calls for
+small matrices take longer than their numbers. Matrices of order 1 are half-lines.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.svec import smat, svec, svec_size
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.svec import full_from_svec, svec_size
+
+# One over the longest step.
+_SHORTEST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,16 +32,15 @@ class OrderGroup:
     Attributes
     ----------
     order : int
-    rows : array of int of shape (count, s)
-        Their entries among all, in the order of ``svec``.
+    places : list of slice
+        Of each, in points with matrices as ``svec``.
+    part : slice
+        Of all entries of them all, during the iteration.
     """
 
     order: int
-    rows: Index
-
-    def matrices(self, x: Array) -> Array:
-        """Shape (count, order, order)."""
-        return smat(x[self.rows])
+    places: list[slice]
+    part: slice
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +60,13 @@ class Cones:
 
     @cached_property
     def ends(self) -> list[int]:
-        """Where the half-lines and every matrix end."""
+        """Where the half-lines and every matrix end, each as its ``svec``."""
         sizes = np.cumsum([self.linear, *map(svec_size, self.orders)])
         return [int(end) for end in sizes]
 
     @property
     def size(self) -> int:
-        """How many entries a point has."""
+        """How many numbers a point has, with every matrix as its ``svec``."""
         return self.ends[-1]
 
     @property
@@ -68,22 +75,51 @@ class Cones:
         return self.linear + sum(self.orders)
 
     @cached_property
+    def half_lines(self) -> int:
+        """How many half-lines there are with matrices of order 1, which are stored next to them."""
+        return self.linear + self.orders.count(1)
+
+    @cached_property
     def groups(self) -> tuple[OrderGroup, ...]:
-        """Matrices by order."""
-        begins: dict[int, list[int]] = {}
-        for order, begin in zip(self.orders, self.ends, strict=False):
-            begins.setdefault(order, []).append(begin)
-        return tuple(
-            OrderGroup(order, np.array(places)[:, None] + np.arange(svec_size(order)))
-            for order, places in sorted(begins.items())
-        )
+        """Matrices of order 2 and more, by order."""
+        found, begin = list[OrderGroup](), self.half_lines
+        for order in sorted(set(self.orders) - {1}):
+            places = self._places(order)
+            end = begin + len(places) * order * order
+            found.append(OrderGroup(order, places, slice(begin, end)))
+            begin = end
+        return tuple(found)
+
+    def _places(self, order: int) -> list[slice]:
+        """Where matrices of an order are in a point with matrices as ``svec``."""
+        return [
+            slice(begin, end)
+            for n, begin, end in zip(self.orders, self.ends, self.ends[1:], strict=False)
+            if n == order
+        ]
+
+    @cached_property
+    def entries(self) -> sp.csr_array:
+        """The map from a point with matrices as ``svec`` to all their entries; an isometry."""
+        parts = [slice(0, self.linear), *self._places(1)]
+        blocks = [sp.eye_array(self.half_lines)]
+        for group in self.groups:
+            parts += group.places
+            blocks += [full_from_svec(group.order)] * len(group.places)
+        stored = sp.csc_array(sp.block_diag(blocks))
+        columns = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        return sp.csr_array(stored[:, np.argsort(columns)])
+
+    def stacks(self, x: Array) -> list[Array]:
+        """The matrices of a point by order from 2 on, shape (count, order, order); no copies."""
+        return [x[g.part].reshape(len(g.places), g.order, g.order) for g in self.groups]
 
     @cached_property
     def identity(self) -> Array:
         """The point whose eigenvalues are all one."""
-        found = np.ones(self.size)
-        for group in self.groups:
-            found[group.rows] = svec(np.eye(group.order))
+        found = np.ones(self.linear + sum(n * n for n in self.orders))
+        for stack in self.stacks(found):
+            stack[:] = np.eye(stack.shape[-1])
         return found
 
     def least(self, x: Array) -> float:
@@ -91,30 +127,12 @@ class Cones:
 
         Examples
         --------
-        >>> Cones(1, (2,)).least(np.array([3.0, 1.0, 0.0, 2.0]))
+        >>> Cones(1, (2,)).least(np.array([3.0, 1.0, 0.0, 0.0, 2.0]))
         1.0
         """
-        found = float(np.min(x[: self.linear], initial=np.inf))
-        for group in self.groups:
-            found = min(found, float(np.min(np.linalg.eigvalsh(group.matrices(x)), initial=found)))
-        return found
-
-    def lacking(self, x: Array, low: float, high: float) -> Array:
-        """What brings eigenvalues between two numbers; of larger ones, at most the upper number.
-
-        Examples
-        --------
-        >>> Cones(1, (2,)).lacking(np.array([0.5, 2.0, 0.0, 9.0]), 1.0, 3.0)
-        array([ 0.5,  0. ,  0. , -3. ])
-        """
-        found, k = np.empty(self.size), self.linear
-        found[:k] = np.maximum(np.clip(x[:k], low, high) - x[:k], -high)
-        for group in self.groups:
-            values, vectors = np.linalg.eigh(group.matrices(x))
-            change = np.maximum(np.clip(values, low, high) - values, -high)
-            scaled = vectors * change[:, None, :]
-            found[group.rows] = svec(scaled @ vectors.transpose(0, 2, 1))
-        return found
+        found = [np.min(x[: self.half_lines], initial=np.inf)]
+        found += [np.min(np.linalg.eigvalsh(stack)) for stack in self.stacks(x)]
+        return float(min(found))
 
 
 class Scaling:
@@ -127,10 +145,10 @@ class Scaling:
 
     Attributes
     ----------
-    diagonals : list of arrays of shape (count, order)
-        The eigenvalues of both in the scaling, by group.
+    point : array
+        Both, in the scaling: a diagonal matrix for every cone.
     roots : list of arrays of shape (count, order, order)
-        Inverses of R, by group.
+        Inverses of R, by order.
     weights : array
         For half-lines, the square root of s / z.
 
@@ -141,64 +159,87 @@ class Scaling:
     """
 
     def __init__(self, cones: Cones, s: Array, z: Array) -> None:
-        self.cones, k = cones, cones.linear
+        self.cones, k = cones, cones.half_lines
         if not (np.all(s[:k] > 0.0) and np.all(z[:k] > 0.0)):
             raise np.linalg.LinAlgError("a half-line was left")
         self.weights = np.sqrt(s[:k] / z[:k])
-        self.point = np.zeros(cones.size)
+        self.point = np.zeros(s.size)
         self.point[:k] = np.sqrt(s[:k] * z[:k])
-        self.diagonals, self.roots = list[Array](), list[Array]()
-        for group in cones.groups:
-            lower = np.linalg.cholesky(group.matrices(s))
-            turned = np.linalg.cholesky(group.matrices(z)).transpose(0, 2, 1)
-            vectors, values, _ = np.linalg.svd(turned @ lower)
-            roots = vectors.transpose(0, 2, 1) @ turned / np.sqrt(values)[:, :, None]
-            self.roots.append(roots)
-            self.diagonals.append(values)
-            self.point[group.rows] = svec(values[:, :, None] * np.eye(group.order))
+        self.roots, self._diagonals = list[Array](), list[Array]()
+        stacks = zip(cones.stacks(s), cones.stacks(z), cones.stacks(self.point), strict=True)
+        for S, Z, stored in stacks:
+            upper = np.linalg.cholesky(Z).transpose(0, 2, 1)
+            both = upper @ np.linalg.cholesky(S)
+            # Near the central path all squares are near the barrier, so that none loses digits.
+            squares, vectors = np.linalg.eigh(both @ both.transpose(0, 2, 1))
+            if not np.all(squares > 0.0):
+                raise np.linalg.LinAlgError("a cone of matrices was left")
+            values = np.sqrt(squares)
+            self.roots.append(vectors.transpose(0, 2, 1) @ upper / np.sqrt(values)[:, :, None])
+            self._diagonals.append(values)
+            np.einsum("kii->ki", stored)[:] = values
 
     def inner(self, x: Array) -> Array:
         """A step of the point, scaled: R^-1 X R^-T."""
-        return self._between(x, [(root, root.transpose(0, 2, 1)) for root in self.roots])
+        found, k = np.empty(x.size), self.cones.half_lines
+        found[:k] = x[:k] / self.weights
+        for X, root, stored in self._each(x, self.roots, found):
+            _store_symmetric(root @ X @ root.transpose(0, 2, 1), stored)
+        return found
 
     def outer(self, x: Array) -> Array:
         """A scaled step of the multiplier, as it is: R^-T X R^-1."""
-        return self._between(x, [(root.transpose(0, 2, 1), root) for root in self.roots])
-
-    def _between(self, x: Array, pairs: list[tuple[Array, Array]]) -> Array:
-        found, k = np.empty(self.cones.size), self.cones.linear
+        found, k = np.empty(x.size), self.cones.half_lines
         found[:k] = x[:k] / self.weights
-        for group, (left, right) in zip(self.cones.groups, pairs, strict=True):
-            found[group.rows] = svec(left @ group.matrices(x) @ right)
+        for X, root, stored in self._each(x, self.roots, found):
+            _store_symmetric(root.transpose(0, 2, 1) @ X @ root, stored)
         return found
 
     def product(self, ds: Array, dz: Array) -> Array:
         """The symmetric product of two scaled steps."""
-        found, k = np.empty(self.cones.size), self.cones.linear
+        found, k = np.empty(ds.size), self.cones.half_lines
         found[:k] = ds[:k] * dz[:k]
-        for group in self.cones.groups:
-            both = group.matrices(ds) @ group.matrices(dz)
-            found[group.rows] = svec((both + both.transpose(0, 2, 1)) / 2.0)
+        for S, Z, stored in self._each(ds, self.cones.stacks(dz), found):
+            _store_symmetric(S @ Z, stored)
         return found
 
     def divided(self, x: Array) -> Array:
         """What has the symmetric product x with the scaled point."""
-        found, k = np.empty(self.cones.size), self.cones.linear
+        found, k = np.empty(x.size), self.cones.half_lines
         found[:k] = x[:k] / self.point[:k]
-        for group, values in zip(self.cones.groups, self.diagonals, strict=True):
-            sums = values[:, :, None] + values[:, None, :]
-            found[group.rows] = svec(group.matrices(x) * (2.0 / sums))
+        for X, values, stored in self._each(x, self._diagonals, found):
+            np.multiply(X, 2.0 / (values[:, :, None] + values[:, None, :]), out=stored)
         return found
 
     def reach(self, *steps: Array) -> list[float]:
         """How far one may go from the scaled point along scaled steps without leaving a cone."""
-        k, count = self.cones.linear, len(steps)
-        lows = [[np.max(-step[:k] / self.point[:k], initial=0.0)] for step in steps]
-        for group, values in zip(self.cones.groups, self.diagonals, strict=True):
+        lows = np.array([self._eigenvalues(step)[0] for step in steps])
+        return [float(x) for x in 1.0 / np.maximum(-lows, _SHORTEST)]
+
+    def reach_of_both(self, ds: Array) -> list[float]:
+        """The same along ds and along dz, where the sum of both leads to zero."""
+        least, largest = self._eigenvalues(ds)
+        return [1.0 / max(-least, _SHORTEST), 1.0 / max(1.0 + largest, _SHORTEST)]
+
+    def _eigenvalues(self, step: Array) -> tuple[float, float]:
+        """The least and the largest eigenvalue of a scaled step, relative to the scaled point."""
+        k = self.cones.half_lines
+        ratios = step[:k] / self.point[:k]
+        least, largest = np.min(ratios, initial=0.0), np.max(ratios, initial=-1.0)
+        for matrices, values in zip(self.cones.stacks(step), self._diagonals, strict=True):
             roots = 1.0 / np.sqrt(values)
-            stacked = np.stack([group.matrices(step) for step in steps])
-            stacked *= roots[:, :, None] * roots[:, None, :]
-            least = np.linalg.eigvalsh(stacked)[..., 0]
-            for i in range(count):
-                lows[i].append(np.max(-least[i]))
-        return [1.0 / max(float(max(low)), 1e-12) for low in lows]
+            found = np.linalg.eigvalsh(matrices * (roots[:, :, None] * roots[:, None, :]))
+            least, largest = min(least, found[:, 0].min()), max(largest, found[:, -1].max())
+        return float(least), float(largest)
+
+    def _each(
+        self, x: Array, middle: Sequence[Array], found: Array
+    ) -> zip[tuple[Array, Array, Array]]:
+        """Matrices of a point by order, what belongs to them, and where results are stored."""
+        return zip(self.cones.stacks(x), middle, self.cones.stacks(found), strict=True)
+
+
+def _store_symmetric(X: Array, stored: Array) -> None:
+    """Store the symmetric part: factorizations read one triangle, and equations read both."""
+    np.add(X, X.transpose(0, 2, 1), out=stored)
+    stored *= 0.5

@@ -64,7 +64,7 @@ class Dense(Solver):
         follow = printing(_LINE, progress) if self.verbose else progress
         ending = minimized(data, tol, most, deadline, follow, exact=exact)
         last = ending.last
-        value = last.values(data)[0] + sdp.constant
+        value = last.value(data) + sdp.constant
         solved = deadline.spent - compiled
         seconds = {"compile": compiled, "solve": solved}
         claim = Claim(ending.verdict.value, value, ending.iterations)
