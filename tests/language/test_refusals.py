@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cvxpy as cp
+import numpy as np
 import pytest
 
 import sdpdr
@@ -42,7 +43,7 @@ REFUSED = [
     (cp.Problem(cp.Minimize(0)), r"no variables"),
     (
         cp.Problem(cp.Minimize(cp.perspective(cp.sum_squares(x), s))),
-        r"the atom perspective.*write cp.quad_over_lin\(x, s\)",
+        r"the atom perspective.*cp.quad_over_lin\(x, s\) is that of",
     ),
 ]
 
@@ -52,6 +53,22 @@ def test_problems_of_cvxpy_that_are_not_semidefinite_are_refused_in_one_line(pro
     with pytest.raises(NotAcceptedError, match=words) as caught:
         sdpdr.from_cvxpy(problem)
     assert "\n" not in str(caught.value)
+
+
+def test_what_is_advised_in_place_of_perspectives_is_equal_to_them():
+    scale, point = cp.Variable(nonneg=True, value=2.0), cp.Variable(2, value=[0.7, 1.9])
+    t = cp.Variable()
+    advised = {
+        cp.norm(point): cp.norm(point),
+        cp.sum_squares(point): cp.quad_over_lin(point, scale),
+        -cp.log(point[0]): cp.rel_entr(scale, point[0]),
+    }
+    for f, other in advised.items():
+        found = cp.perspective(f, scale).value.item()
+        assert found == pytest.approx(other.value, rel=1e-6)
+    rows = [cp.ExpCone(point[0], scale, t), point == [0.7, 1.9], scale == 2.0]
+    value = sdpdr.solve(cp.Problem(cp.Minimize(t), rows)).value
+    assert value == pytest.approx(2.0 * np.exp(0.35), rel=1e-6)
 
 
 def test_a_parameter_without_value():

@@ -73,9 +73,10 @@ def refuse_unreadable(problem: Any) -> None:
         )
     if cp.perspective in problem.atoms():  # which looks the solver up by its name
         raise NotAcceptedError(
-            "cvxpy writes the atom perspective for its own solvers only: write "
-            "cp.quad_over_lin(x, s) for s * sum_squares(x / s), cp.kl_div or cp.rel_entr for "
-            "logarithms, or the cone itself."
+            "the atom perspective works only with solvers that cvxpy brings itself. Write "
+            "s f(x / s) without it: a norm is its own perspective, cp.quad_over_lin(x, s) is that "
+            "of sum_squares(x), cp.rel_entr(s, x) that of -log(x), and cp.ExpCone(x, s, t) bounds "
+            "that of exp(x) by t."
         )
 
 
