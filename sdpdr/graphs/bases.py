@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError
 from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs.nearest import knn
@@ -22,6 +22,8 @@ from sdpdr.linalg.spectral import fix_signs
 
 # A row of the basis with a larger sum of absolute values extrapolates too far.
 _REACH = 1e3
+# Shift that makes a matrix of a graph invertible, relative to its diagonal.
+_SHIFT = 1e-9
 
 
 def reconstruction_basis(graph: NeighborGraph, landmarks: ArrayLike) -> Array:
@@ -32,29 +34,26 @@ def reconstruction_basis(graph: NeighborGraph, landmarks: ArrayLike) -> Array:
     others = np.setdiff1d(np.arange(graph.n), chosen)
     if not others.size:
         return basis
-    weights = reconstruction_weights(graph)
-    residual = csr_array(eye_array(graph.n) - weights)
-    free, fixed = residual[:, others], residual[:, chosen]
-    normal = LdlFactor(free.T @ free)
-    basis[others] = -np.apply_along_axis(normal.solve, 0, (free.T @ fixed).toarray())
-    basis = _tamed(graph, basis)
+    residual = eye_array(graph.n) - reconstruction_weights(graph)
+    normal, smooth = residual.T @ residual, graph.laplacian()
+    try:
+        basis[others] = _extended(normal, chosen, others)
+        is_wild = np.abs(basis).sum(axis=1).max() > _REACH
+    except ArithmeticError:
+        is_wild = True
+    if is_wild:
+        # Some points reproduce each other without a landmark. Differences of neighbours decide.
+        shift = _SHIFT / float(smooth.diagonal().mean())
+        basis[others] = _extended(normal + shift * smooth, chosen, others)
     # Rows sum to one in theory; dividing by the sums keeps rounding out of the lengths of edges.
     return np.asarray(basis / basis.sum(axis=1, keepdims=True))
 
 
-def _tamed(graph: NeighborGraph, basis: Array) -> Array:
-    """Replace rows that extrapolate far beyond the landmarks by weighted means of neighbours."""
-    reach = np.abs(basis).sum(axis=1)
-    wild = ~(reach <= _REACH)
-    if not wild.any() or wild.all():
-        return basis
-    inside, tame = np.flatnonzero(wild), np.flatnonzero(~wild)
-    rows = graph.laplacian(1.0 / graph.sqdist)[inside]
-    right = -(rows[:, tame] @ basis[tame])
-    normal = LdlFactor(rows[:, inside])
-    tamed = basis.copy()
-    tamed[inside] = np.apply_along_axis(normal.solve, 0, right)
-    return tamed
+def _extended(form: Matrix, chosen: Index, others: Index) -> Array:
+    """Rows of the other points that minimise a quadratic form, beside units at the landmarks."""
+    rows = csr_array(form)[others]
+    solve = LdlFactor(rows[:, others]).solve
+    return -np.apply_along_axis(solve, 0, rows[:, chosen].toarray())
 
 
 def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
@@ -107,8 +106,6 @@ def has_coordinates(graph: NeighborGraph) -> bool:
 
 # Up to this order a dense eigendecomposition is used, which takes milliseconds.
 _SMALL = 200
-# Shift that makes the Laplacian invertible, relative to its mean diagonal.
-_SHIFT = 1e-9
 
 
 @checks_keywords

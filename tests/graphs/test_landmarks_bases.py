@@ -51,6 +51,14 @@ def test_rows_of_the_basis_sum_to_one_and_landmarks_are_themselves(graph):
     np.testing.assert_array_equal(basis[chosen], np.eye(9))
 
 
+def test_points_of_a_plane_that_reproduce_each_other_are_placed():
+    """Three neighbours reproduce a point exactly, so some points need no landmark at all."""
+    graph = graphs.knn(np.random.default_rng(2).standard_normal((500, 2)), 3, connect="mst")
+    basis = reconstruction_basis(graph, graphs.landmarks(graph, 20))
+    np.testing.assert_allclose(basis.sum(axis=1), 1.0, atol=1e-12)
+    assert np.abs(basis).sum(axis=1).max() < 1e3
+
+
 def test_the_basis_minimises_the_sum_of_squared_residuals():
     chosen = graphs.landmarks(ROLL, 5)
     basis = reconstruction_basis(ROLL, chosen)
