@@ -137,6 +137,7 @@ def contrast(pairs: Pairs, normalize: bool = True) -> Array:
     return similar / counts[0] - dissimilar / counts[1]
 
 
+@checks_keywords
 def closed_form(scatter: Array, *, cap: float = 1.0, ridge: float = 0.0) -> MetricAnswer:
     r"""The best metric of trace one in closed form.
 

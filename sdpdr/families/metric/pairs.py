@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.labels import require_classes, unknown
 
 
@@ -166,6 +167,7 @@ class ClassPairs(Pairs):
         return np.asarray((total + total.T) * 0.5)
 
 
+@checks_keywords
 def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: int = 0) -> Pairs:
     """Pairs of one class are similar, pairs of two classes dissimilar.
 

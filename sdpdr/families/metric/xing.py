@@ -135,6 +135,7 @@ def xing(
     return model
 
 
+@checks_keywords
 def solve_xing(
     pairs: Pairs,
     *,
@@ -260,6 +261,7 @@ class Whitened:
     stray: float = 0.0
 
 
+@checks_keywords
 def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> Whitened:
     r"""Coordinates in which the scatter of similar pairs is the identity.
 

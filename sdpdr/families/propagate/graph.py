@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.families.limits import ROUNDING
 from sdpdr.families.propagate.pencil import EnergyPencil
@@ -211,6 +212,7 @@ def labelled_graph(S: Any, y: ArrayLike) -> LabelledGraph:
     return LabelledGraph(part(1.0), part(-1.0), labels, not sp.issparse(even))
 
 
+@checks_keywords
 def near_and_far(
     X: ArrayLike,
     n_neighbors: int = 7,

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, IgnoredLabelsWarning, warn
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.propagate.graph import LabelledGraph
 from sdpdr.families.propagate.pencil import (
     EnergyPencil,
@@ -86,6 +87,7 @@ def eigen(graph: LabelledGraph) -> Propagation:
     return _proved(graph, graph.labelling(v[1:] / v[0]), lam)
 
 
+@checks_keywords
 def alternating(
     graph: LabelledGraph,
     *,

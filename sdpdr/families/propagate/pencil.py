@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised
 from sdpdr.families.limits import QUICK, ROUNDING, least_margin
 from sdpdr.linalg.inertia import LdlFactor
@@ -218,6 +219,7 @@ def harmonic(graph: LabelledGraph) -> Propagation:
     return given_weight(graph, 0.0)
 
 
+@checks_keywords
 def fixed_lam(graph: LabelledGraph, *, share: float = 0.5) -> Propagation:
     r"""The labelling of least :math:`E_+ - \lambda E_-` for a given weight.
 
@@ -265,6 +267,7 @@ def fixed_lam(graph: LabelledGraph, *, share: float = 0.5) -> Propagation:
     return given_weight(graph, share * least)
 
 
+@checks_keywords
 def mixed_graph(
     graph: LabelledGraph,
     *,

@@ -16,6 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 
 
@@ -28,6 +29,7 @@ class MixtureWeights(NamedTuple):
     iterations: int
 
 
+@checks_keywords
 def mixture_weights(
     kernel: Any,
     prior: Array | None = None,

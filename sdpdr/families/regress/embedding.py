@@ -13,6 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning, warn
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.limits import NEGLIGIBLE, ROUNDING, SMALL
 from sdpdr.families.regress.pencils import Pencil
 from sdpdr.families.regress.ridge import Centered, LinearMapping, Spectrum
@@ -203,6 +204,7 @@ def _toarray(matrix: Matrix) -> Array:
 # -- linear functions ------------------------------------------------------------------------------
 
 
+@checks_keywords
 def linear_embedding(
     X: Matrix,
     pencil: Pencil,
@@ -265,6 +267,7 @@ class TraceRatio(NamedTuple):
     iterations: int
 
 
+@checks_keywords
 def trace_ratio(A: Array, B: Array, n_components: int = 2, tol: float = 1e-12) -> TraceRatio:
     r"""Maximize :math:`\operatorname{tr} V^T A V / \operatorname{tr} V^T B V` over orthonormal V.
 

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.limits import NEGLIGIBLE
 from sdpdr.families.regress.ridge import as_columns
 
@@ -67,6 +68,7 @@ class KernelMapping:
         return np.asarray(self.coef / np.sum(inverse**2, axis=1)[:, None])
 
 
+@checks_keywords
 def fit_kernel(kernel: Array, Y: Array, delta: float = 1e-2) -> KernelMapping:
     r"""Kernel ridge regression by one Cholesky factorization, which `extended` can enlarge.
 

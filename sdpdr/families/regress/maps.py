@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
 from sdpdr.families.regress.ridge import LinearMapping, choose_ridge
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
@@ -173,6 +174,7 @@ KINDS: dict[str, type[Extension]] = {
 }
 
 
+@checks_keywords
 def fit_extension(
     points: Array,
     embedding: Array,

@@ -12,6 +12,7 @@ from sklearn.linear_model import lars_path_gram
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.regress.ridge import Centered
 
 
@@ -33,6 +34,7 @@ class SparsePath(NamedTuple):
         return np.asarray(self.coefs[:, np.flatnonzero(sizes <= count)[-1]])
 
 
+@checks_keywords
 def sparse_path(
     X: Matrix,
     y: Array,
@@ -93,6 +95,7 @@ def sparse_path(
     return SparsePath(2.0 * alphas, coefs)
 
 
+@checks_keywords
 def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0) -> sp.csr_array:
     r"""Second differences of an image, as a penalty on basis images; sparse (pixels, pixels).
 

@@ -21,6 +21,7 @@ from sdpdr.base.errors import (
     ShapeError,
     warn,
 )
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.labels import UNKNOWN, distinct, require_classes
 from sdpdr.base.rows import listed, numbered
 from sdpdr.families.limits import ROUNDING
@@ -125,6 +126,7 @@ class Pencil:
 # -- of graphs -------------------------------------------------------------------------------------
 
 
+@checks_keywords
 def laplacian_pencil(
     graph: NeighborGraph, weights: str = "binary", bandwidth: float | None = None
 ) -> Pencil:
@@ -241,6 +243,7 @@ def class_pencil(y: ArrayLike) -> Pencil:
     return Pencil(name="classes", factor=indicators(member, counts))
 
 
+@checks_keywords
 def semisupervised_pencil(
     graph: NeighborGraph,
     y: ArrayLike,
@@ -281,6 +284,7 @@ def semisupervised_pencil(
     return Pencil(None, D, "semisupervised", factor=indicators(member, counts))
 
 
+@checks_keywords
 def contrast_pencil(
     graph: NeighborGraph,
     y: ArrayLike,

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.limits import DENSE, QUICK
 from sdpdr.graphs.search import BLOCK, blocks
 
@@ -161,6 +162,7 @@ class Spectrum:
         return self.right_dot((self.s / (self.s**2 + alpha))[:, None] * projected)
 
 
+@checks_keywords
 def ridge(
     X: Matrix,
     Y: Array,

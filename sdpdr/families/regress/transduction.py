@@ -10,6 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.limits import NEGLIGIBLE
 from sdpdr.families.regress.pencils import Pencil, geodesic_pencil, reconstruction_pencil
 from sdpdr.families.regress.ridge import as_columns
@@ -129,6 +130,7 @@ def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike) -> Array:
     return transduce(pencil.mass_matrix - pencil.weights, Y)
 
 
+@checks_keywords
 def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int = 2) -> Array:
     """Isomap with some coordinates known, by a form that vanishes on what Isomap returns.
 

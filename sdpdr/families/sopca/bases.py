@@ -24,6 +24,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised
 from sdpdr.families.limits import ROUNDING
 from sdpdr.families.sopca.recipe import matrices_and_numbers
@@ -78,6 +79,7 @@ class Bases:
 # -- searches ------------------------------------------------------------------------------------
 
 
+@checks_keywords
 def alternating(
     X: ArrayLike,
     n_components: int | Sequence[int] = 2,
@@ -132,6 +134,7 @@ def alternating(
     return _search(stack, ks, rule, trace_norm, [_first(stack, ks[0])], tol, max_iter, time_limit)
 
 
+@checks_keywords
 def ascent(
     X: ArrayLike,
     n_components: int | Sequence[int] = 2,
@@ -183,6 +186,7 @@ def ascent(
     return _search(stack, ks, _by_polar_factors, trace_norm, [pair], tol, max_iter, time_limit)
 
 
+@checks_keywords
 def glram(
     X: ArrayLike,
     n_components: int | Sequence[int] = 2,
@@ -241,6 +245,7 @@ def glram(
     return _search(stack, ks, rule, squares, starts, tol, max_iter, time_limit)
 
 
+@checks_keywords
 def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2) -> Bases:
     r"""Two-dimensional singular value decomposition: leading eigenvectors of both covariances.
 

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.sopca.bases import (
     Bases,
     Pair,
@@ -109,6 +110,7 @@ class Relaxation:
         return Bases(rows, columns, value, self.status, self.history, unique)
 
 
+@checks_keywords
 def interior_point(
     X: ArrayLike,
     n_components: int | Sequence[int] = 2,

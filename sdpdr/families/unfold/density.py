@@ -20,6 +20,7 @@ from scipy.special import gammaln
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.limits import ROUNDING
 
 __all__ = ["Ellipsoid", "minimum_ellipsoid"]
@@ -75,6 +76,7 @@ class Ellipsoid:
         return np.asarray(np.sum(steps @ self.shape * steps, axis=1) <= 1.0 + tol)
 
 
+@checks_keywords
 def minimum_ellipsoid(X: ArrayLike, *, tol: float = 1e-7, max_iter: int = 100_000) -> Ellipsoid:
     """The ellipsoid of least volume that contains all points, with a bound on its excess volume.
 

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.families.limits import NEGLIGIBLE, QUICK
 from sdpdr.graphs import NeighborGraph, knn
@@ -112,6 +113,7 @@ def _written(value: float | None) -> str:
     return f"{value:.4f}" if value == 0.0 or 1e-4 <= abs(value) < 1e4 else f"{value:.1e}"
 
 
+@checks_keywords
 def quality(
     X: ArrayLike | NeighborGraph,
     embedding: ArrayLike,

@@ -12,6 +12,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised
 from sdpdr.families.factor.completely_positive.recipes import copositive_cut
 from sdpdr.families.factor.nonnegative.copositive import (
@@ -106,6 +107,7 @@ class CpFactorization:
         return f"CpFactorization(UNDECIDED: best residual {self.residual:.1e})"
 
 
+@checks_keywords
 def completely_positive(
     X: ArrayLike,
     n_components: int | None = None,
@@ -361,6 +363,7 @@ class SymmetricNMF:
         return f"SymmetricNMF(k={k}: residual {self.residual:.4g}, at least {self.bound:.4g})"
 
 
+@checks_keywords
 def symmetric_nmf(
     X: ArrayLike, n_components: int, *, starts: int = 5, seed: int = 0
 ) -> SymmetricNMF:

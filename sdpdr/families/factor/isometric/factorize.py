@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised, Progress, show_progress
 from sdpdr.families.factor.isometric.recipe import rows_of_nodes
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
@@ -108,6 +109,7 @@ class IsometricFactors:
         )
 
 
+@checks_keywords
 def isometric_factors(
     X: ArrayLike,
     graph: NeighborGraph,

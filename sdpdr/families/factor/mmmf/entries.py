@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, own_rows, require_squares
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.estimators import as_numbers
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.rows import listed
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix
 
@@ -90,6 +91,7 @@ def read_ratings(X: Any, y: Any = None) -> Observed:
     return found
 
 
+@checks_keywords
 def ratings_from_frame(
     frame: pd.DataFrame, *, users: str = "user", items: str = "item", ratings: str = "rating"
 ) -> tuple[sp.csr_array, pd.Index, pd.Index]:

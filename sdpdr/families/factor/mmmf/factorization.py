@@ -11,6 +11,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.mmmf.descent import complete
 from sdpdr.families.factor.mmmf.entries import Observed, observed_signs
 from sdpdr.families.factor.mmmf.losses import Hinge
@@ -19,6 +20,7 @@ from sdpdr.families.factor.mmmf.recipe import require_penalties
 from sdpdr.families.factor.mmmf.splitting import split
 
 
+@checks_keywords
 def mmmf(
     X: Any,
     *,
@@ -93,6 +95,7 @@ def mmmf(
     return factorized(program, tol=tol, max_iter=limit, deadline=deadline)
 
 
+@checks_keywords
 def margin_bound(
     X: Any, Q: ArrayLike, *, c: float = 1.0, ridge: float = np.inf, rigorous: bool = False
 ) -> float:

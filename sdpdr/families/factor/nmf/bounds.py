@@ -393,6 +393,7 @@ class RankBound:
         )
 
 
+@checks_keywords
 def nonnegative_rank_bound(X: ArrayLike, *, solver: str | Solver = "auto") -> RankBound:
     r"""A proved lower bound on the number of nonnegative components that a matrix needs.
 

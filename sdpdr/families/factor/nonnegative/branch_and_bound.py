@@ -39,6 +39,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Advised
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
@@ -101,6 +102,7 @@ class GlobalSearch:
         )
 
 
+@checks_keywords
 def cone_search(
     X: ArrayLike,
     k: int,
@@ -160,6 +162,7 @@ def cone_search(
 _FREE = 12
 
 
+@checks_keywords
 def box_search(
     X: ArrayLike,
     k: int,

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import Reconstructing
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 
@@ -58,6 +59,7 @@ def alternate(V: Array, W: Array, steps: int) -> tuple[Array, Array]:
     return W, H
 
 
+@checks_keywords
 def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
     r"""Hoyer's measure of sparsity, :math:`(\sqrt p - |x|_1/|x|_2)/(\sqrt p - 1)` of p numbers.
 

@@ -16,6 +16,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, SolveFailedError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
 from sdpdr.families.factor.polynomial.fit import Fit, Misfit, evaluate, inverse_image, misfit_bound
 from sdpdr.families.factor.polynomial.layers import Layers
@@ -99,6 +100,7 @@ class PolynomialFactors:
         return evaluate(self.coefficients, self.W @ self.H)
 
 
+@checks_keywords
 def polynomial(
     X: ArrayLike,
     coefficients: Sequence[float] | None,

@@ -14,6 +14,7 @@ from sklearn.manifold import LocallyLinearEmbedding, SpectralEmbedding
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.limits import QUICK
 from sdpdr.families.unfold.baselines.gplvm import GPLVM
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU
@@ -27,6 +28,7 @@ from sdpdr.linalg.walks import short_indices
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "cosine")
 
 
+@checks_keywords
 def classical_mds(X: Any, n_components: int = 2, *, metric: str = "euclidean") -> Array:
     r"""Classical scaling: leading eigenvectors of :math:`-\tfrac12 P D P`, columns centred.
 
@@ -53,6 +55,7 @@ def classical_mds(X: Any, n_components: int = 2, *, metric: str = "euclidean") -
     return classically_scaled(np.sqrt(space.sqdist_to_all()), n_components)
 
 
+@checks_keywords
 def isomap(
     X: Any, n_components: int = 2, *, n_neighbors: int = 6, metric: str = "euclidean"
 ) -> Array:
@@ -84,6 +87,7 @@ def isomap(
     return graph.of_samples(classically_scaled(geodesics(graph), n_components))
 
 
+@checks_keywords
 def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int = 0) -> Array:
     """Locally linear embedding: points are the same weighted means of neighbours as in the data.
 
@@ -118,6 +122,7 @@ def lle(X: ArrayLike, n_components: int = 2, *, n_neighbors: int = 6, seed: int 
     return graph.of_samples(_fitted("LLE", embedding, _points(space)))
 
 
+@checks_keywords
 def laplacian_eigenmaps(
     X: ArrayLike,
     n_components: int = 2,
@@ -149,6 +154,7 @@ def laplacian_eigenmaps(
     return graph.of_samples(_fitted("Laplacian eigenmaps", embedding, near))
 
 
+@checks_keywords
 def kernel_pca(
     X: ArrayLike,
     n_components: int = 2,

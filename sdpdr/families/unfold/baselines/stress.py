@@ -19,6 +19,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.distances import squared_distances
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.families.unfold.completion import classically_scaled
 from sdpdr.graphs.space import make_space
 from sdpdr.linalg.spectral import on_principal_axes
@@ -81,6 +82,7 @@ def kruskal_stress(distances: ArrayLike, embedding: ArrayLike) -> float:
     return float(np.sqrt(np.sum((fitted - now) ** 2) / total))
 
 
+@checks_keywords
 def spe_stress(distances: ArrayLike, embedding: ArrayLike, cutoff: float = np.inf) -> float:
     r"""The stress that Sammon's map and stochastic proximity embedding minimise.
 
@@ -123,6 +125,7 @@ def _pairs(distances: ArrayLike, embedding: ArrayLike) -> tuple[Array, Array]:
 # -- scaling ---------------------------------------------------------------------------------------
 
 
+@checks_keywords
 def metric_mds(
     X: ArrayLike,
     n_components: int = 2,
@@ -158,6 +161,7 @@ def metric_mds(
     return _scaled(plain_distances(X, metric), n_components, max_iter, tol, by_order=False)
 
 
+@checks_keywords
 def nonmetric_mds(
     X: ArrayLike,
     n_components: int = 2,
