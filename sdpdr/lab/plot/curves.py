@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.graphs import ChoiceOfK
 from sdpdr.lab.plot.style import (
     ACCENT,
@@ -156,6 +157,7 @@ def choice_of_k(choice: ChoiceOfK) -> Figure:
     return figure
 
 
+@checks_keywords
 def rounds(
     history: Sequence[Mapping[str, Any]], *, bound: float | None = None, tol: float | None = None
 ) -> Figure:

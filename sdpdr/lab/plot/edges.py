@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.lab.plot.points import draw_edges, frame, is_flat, plane_of, size_of
 from sdpdr.lab.plot.style import DIVERGING, FAINT, SEQUENCE, draw_colour_bar, entitle, new_figure
 
@@ -25,6 +26,7 @@ SPRINGS = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
 SPRINGS_LABEL = "dual weight / its 99th percentile"
 
 
+@checks_keywords
 def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: str = "") -> Figure:
     """Draw the edges of an embedding by how their length has changed.
 
@@ -74,6 +76,7 @@ def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: s
     return figure
 
 
+@checks_keywords
 def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: str = "") -> Figure:
     r"""Draw the edges of an embedding by their dual weight.
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.lab.plot.style import (
     CLASSES,
     FAINT,
@@ -37,6 +38,7 @@ _WIDE = 8.4
 _BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 
 
+@checks_keywords
 def trajectory(
     Y: ArrayLike,
     actions: str | Sequence[Hashable],
@@ -103,6 +105,7 @@ def trajectory(
     return figure
 
 
+@checks_keywords
 def embedding(
     Y: ArrayLike,
     colour: ArrayLike | None = None,
@@ -304,6 +307,7 @@ def _dot(n: int) -> float:
 _PANEL, _TEXT, _ENTRY, _LETTER = 2.2, 0.55, 0.5, 0.09
 
 
+@checks_keywords
 def embeddings(
     embeddings: Mapping[str, ArrayLike],
     colour: ArrayLike | None = None,

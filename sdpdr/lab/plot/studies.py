@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.lab.plot.style import (
     ACCENT,
     CLASSES,
@@ -187,6 +188,7 @@ def _name_lines(axes: Axes, entries: int) -> None:
         draw_legend(figure, loc="outside lower left", ncols=_NAMES_IN_A_LINE)
 
 
+@checks_keywords
 def runs(
     names: Sequence[str], gaps: ArrayLike, seconds: ArrayLike, tol: float, *, title: str = ""
 ) -> Figure:
