@@ -79,6 +79,8 @@ _ELSEWHERE = {
     "n_neighbors": "k knn neighbors neighbours n_neighbours num_neighbors",
     "n_components": "d dim dims ndim n_dims dimension dimensions components rank",
     "seed": "random_state rng random_seed",
+    "seconds": "timeout time_limit max_time",
+    "colour": "color c hue",
     "random_state": "seed rng random_seed",
     "nonnegative": "nonneg positive pos non_negative",
     "n": "n_samples n_points size order",

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.base.keywords import checks_keywords
 
 # Relative size of rounding errors in eigenvalues, per row of the matrix.
 _ROUNDING = 10.0 * np.finfo(float).eps
@@ -74,6 +75,7 @@ RANK_TOL = 1e-6
 RULES = ("share", "gap", "rank")
 
 
+@checks_keywords
 def intrinsic_dimension(eigenvalues: ArrayLike, share: float = 0.90, *, rule: str = "share") -> int:
     r"""Number of leading eigenvalues that matter.
 

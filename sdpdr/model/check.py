@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.base.errors import CompileError, SdpdrError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.packages import needs_packages
 from sdpdr.linalg import LinearMap, check_map
 from sdpdr.model.model import Block, Declaration, Model
@@ -22,6 +23,7 @@ class _Declared(Declaration):
         return self._variables
 
 
+@checks_keywords
 def check_block(block: Block, *, seed: int = 0, tol: float = 1e-8) -> str:
     """Test the laws of a block, and return a report.
 

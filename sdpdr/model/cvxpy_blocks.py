@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from sdpdr.base.errors import ModelError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.model.model import Block
 from sdpdr.model.terms import Raw, Term
 
@@ -33,6 +34,7 @@ class _FromCvxpy(Block):
 def from_cvxpy(build: Callable[..., Any], name: str | None = None) -> Block: ...
 @overload
 def from_cvxpy(build: cp.Problem, name: str | None = None) -> CvxpyProgram: ...
+@checks_keywords
 def from_cvxpy(build: Any, name: str | None = None) -> Block | CvxpyProgram:
     """Convert a cvxpy problem to a program, or a function that uses cvxpy to a block.
 

@@ -20,6 +20,7 @@ from sdpdr.base.errors import (
     UnknownNameError,
 )
 from sdpdr.base.files import write_text
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.packages import needs_packages
 from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.program.backward import Measured
@@ -183,6 +184,7 @@ class Solution(Advising):
             if number is not None and not np.isfinite(number):
                 object.__setattr__(self, side, None)
 
+    @checks_keywords
     def prove(self, seconds: float | None = None) -> Solution:
         """Continue the proofs that their budget ended.
 
@@ -414,6 +416,7 @@ class Solution(Advising):
         """Eigenvalues of a matrix variable, descending; a factor has one for each column."""
         return spectrum_of(self.gram(name))[0]
 
+    @checks_keywords
     def embedding(self, n_components: int = 2, name: str | None = None) -> Array:
         """Coordinates Y of shape (n, n_components) with Y Y^T nearest to the Gram matrix.
 
@@ -426,6 +429,7 @@ class Solution(Advising):
             raise DataError(f"n_components must lie in 1..{n}; it is {n_components}.")
         return leading_factor(values, vectors, n_components)
 
+    @checks_keywords
     def intrinsic_dimension(
         self, share: float = 0.90, *, rule: str = "share", name: str | None = None
     ) -> int:
@@ -434,6 +438,7 @@ class Solution(Advising):
 
     # -- showing ------------------------------------------------------------------------
 
+    @checks_keywords
     def report(self, *, details: bool = False) -> str:
         """The answer on a page: whether it is proved, which constraints bind, and the point.
 
@@ -463,6 +468,7 @@ class Solution(Advising):
         """
         return report(self, details)
 
+    @checks_keywords
     def plot(self, colour: ArrayLike | None = None, *, title: str = "") -> Figure:
         """Draw what there is: the embedding, its spectrum, its springs, and the solver's history.
 

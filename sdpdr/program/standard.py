@@ -25,6 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
@@ -34,6 +35,7 @@ from sdpdr.program.sdp import SDP
 Image = Callable[[VectorMap], "LinearMap | VectorMap"]
 
 
+@checks_keywords
 def to_equality_form(sdp: SDP, *, keep_free: bool = False) -> SDP:
     """Rewrite a program with equalities, PSD matrices and non-negative scalars only.
 

@@ -8,6 +8,7 @@ from math import isfinite
 
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.program.point import Point
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
@@ -16,6 +17,7 @@ from sdpdr.solving.grade import CUT_SHORT, attained, ended_as, with_point, with_
 from sdpdr.solving.proofs import AT_LEAST
 
 
+@checks_keywords
 def join(
     solutions: Sequence[Solution], sdp: SDP | None = None, deadline: Deadline = ENDLESS
 ) -> Solution:

@@ -17,7 +17,20 @@ def public(room, chosen):
     return [one for name in dir(room) if name[0] != "_" and chosen(one := getattr(room, name))]
 
 
+def has_options(one):
+    """Whether it is a function of this package with keywords that people may misspell."""
+    if not inspect.isfunction(one) or not one.__module__.startswith("sdpdr."):
+        return False
+    known = inspect.signature(one).parameters.values()
+    is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
+    return not is_open and any(parameter.default is not parameter.empty for parameter in known)
+
+
+ROOMS = [sdpdr, *public(sdpdr, inspect.ismodule)]
 CALLED = [
+    *{
+        one.__module__ + one.__name__: one for room in ROOMS for one in public(room, has_options)
+    }.values(),
     *public(methods, inspect.isfunction),
     *public(graphs, inspect.isfunction),
     *public(estimators, inspect.isclass),
@@ -49,6 +62,11 @@ def test_an_unknown_keyword_is_answered_with_those_that_are_known(call):
         (solvers.Scs, "eps", "tol"),
         (sdpdr.scalar, "nonneg", "nonnegative"),
         (datasets.swiss_roll, "n_samples", "n"),
+        (sdpdr.quality, "k", "n_neighbors"),
+        (sdpdr.Solution.embedding, "n_dims", "n_components"),
+        (sdpdr.Solution.report, "detail", "details"),
+        (sdpdr.diagnose, "timeout", "seconds"),
+        (sdpdr.plot.embedding, "color", "colour"),
     ],
 )
 def test_the_keyword_that_is_meant_is_offered(call, keyword, meant):

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, diagonal, rows_as_they_are
 from sdpdr.base.errors import ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg.letters import Letters, Words
 from sdpdr.linalg.svec import (
     SQRT2,
@@ -180,6 +181,7 @@ def _combination(rows: sp.csr_array, multipliers: Array) -> tuple[Index, Array]:
     return present[kept].astype(np.intp), sums[kept]
 
 
+@checks_keywords
 def check_map(linear_map: LinearMap, *, seed: int = 0, tol: float = 1e-10) -> None:
     r"""Test a map's methods against each other at random points.
 

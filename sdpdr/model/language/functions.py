@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, as_real, as_whole
 from sdpdr.base.errors import ModelError, ShapeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg.spectral import form_root
 from sdpdr.model.affine import Affine, Operators, defines_operator
 from sdpdr.model.atoms import atom_of
@@ -46,6 +47,7 @@ def symmetric_argument(function: str, value: Any) -> Affine:
     return of
 
 
+@checks_keywords
 def norm(expression: Any, kind: Kind | None = None) -> Convex:
     r"""A norm of an expression, which is convex.
 

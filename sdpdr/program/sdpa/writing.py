@@ -11,6 +11,7 @@ import numpy as np
 from sdpdr.base.arrays import ALLOWED, is_admissible
 from sdpdr.base.errors import ModelError
 from sdpdr.base.files import has_ending, write_file
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.program.entries import entries_of
 from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP
@@ -18,6 +19,7 @@ from sdpdr.program.sdpa.notes import notes_of
 from sdpdr.program.standard import to_equality_form
 
 
+@checks_keywords
 def write_sdpa(sdp: SDP, path: str | os.PathLike[str], *, names: bool = True) -> None:
     """Write a program in SDPA sparse format.
 

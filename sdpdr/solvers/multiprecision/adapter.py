@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, NotAcceptedError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver, printing
@@ -196,6 +197,7 @@ class Reference:
         return float(self.primal)
 
 
+@checks_keywords
 def reference(
     sdp: SDP,
     digits: int = 15,

@@ -11,6 +11,7 @@ import numpy as np
 
 from sdpdr.base.deadline import Deadline, in_seconds
 from sdpdr.base.errors import DataError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.certify.path import TooLargeError
 from sdpdr.model import Block, Model
@@ -49,6 +50,7 @@ _PROVED: tuple[tuple[str, Find], ...] = (
 )
 
 
+@checks_keywords
 def diagnose(
     program: Model | Block | SDP | cp.Problem | str | os.PathLike[str],
     *,

@@ -15,6 +15,7 @@ import scipy.sparse.linalg as spl
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.spectral import factor_spectrum
 from sdpdr.linalg.svec import slopes
@@ -65,6 +66,7 @@ class Purified:
         )
 
 
+@checks_keywords
 def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -> Purified:
     r"""Cut a matrix down to a rank and move its factor until the constraints hold again.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.base.progress import show_progress
 from sdpdr.model import Block, Model
 from sdpdr.program.point import Factor, Point, Value
@@ -25,6 +26,7 @@ Path: TypeAlias = "str | os.PathLike[str]"
 Answer: TypeAlias = "Solution | Point | Mapping[str, Value] | Factor | ArrayLike"
 
 
+@checks_keywords
 def verify(
     problem: cp.Problem | SDP | Model | Path,
     answer: Answer | Path | None = None,
