@@ -104,11 +104,12 @@ def _add_solution(made: dict[str, Any], words: Markdown, solution: list[nodes.No
 
 
 def _mark_slides(cells: list[dict[str, Any]]) -> None:
-    """A slide begins at every heading and exercise, and what follows appears beneath it."""
+    """A slide begins at every heading and exercise, and the cells up to the next appear on it."""
     for cell in cells:
         text = "".join(cell["source"])
         begins = cell["cell_type"] == "markdown" and text.startswith(("#", "**Exercise"))
-        cell["metadata"]["slideshow"] = {"slide_type": "slide" if begins else "fragment"}
+        kind = "skip" if text == INSTALL.strip() else "slide" if begins else "fragment"
+        cell["metadata"]["slideshow"] = {"slide_type": kind}
 
 
 def bibliography(path: Path) -> dict[str, str]:

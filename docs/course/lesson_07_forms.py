@@ -241,6 +241,7 @@ for name, column in zip(contestants, factors.T, strict=True):
     curves[name] = np.r_[1.0, reached, edge], np.r_[0.0, shares, shares[-1:]]
     print(f"{name:15s} solved {len(reached)} of {len(instances)}")
 profile = plot.performance_profile(curves)
+profile.axes[0].set_xlabel("times the fastest")
 
 # %%
 # SCS was given 2,000 iterations. That is a decision, and a report has to state it: with more SCS
