@@ -63,12 +63,19 @@ def visible_labels(sdp: SDP) -> list[str]:
 
 def _read_problem(problem: Any, point: Any, multipliers: Any) -> tuple[SDP, Point]:
     """The same of a cvxpy problem, which has its answer in its variables and constraints."""
+    if not (hasattr(problem, "variables") and hasattr(problem, "constraints")):
+        raise DataTypeError(
+            f"{type(problem).__name__!r} was passed as the problem: pass a model, an SDP or a "
+            "cvxpy.Problem first, then the point and the multipliers."
+        )
     from sdpdr.model.conic.problem import read_problem
 
     with _answered(problem, point, multipliers):
         sdp = read_problem(problem)
         given = sdp.kept()
-    if given is not None:
+        found = [y.value is not None for c in problem.constraints for y in c.dual_variables]
+    has_multipliers = bool(found) and all(found)
+    if given is not None and (given.duals or not has_multipliers):
         return sdp, given
     missing = [v.name() for v in problem.variables() if v.value is None]
     if missing and point is None:
@@ -76,8 +83,8 @@ def _read_problem(problem: Any, point: Any, multipliers: Any) -> tuple[SDP, Poin
             f"variable {missing[0]!r} has no value: pass values by name, or solve the problem."
         )
     raise NotAcceptedError(
-        "cvxpy writes this problem with variables of its own, of which the answer has no values: "
-        "use sdpdr.verify(problem), which completes them."
+        "cvxpy writes this problem with variables or cones of which the answer has no values or "
+        "multipliers in the standard form: use sdpdr.verify(problem), which completes them."
     )
 
 
@@ -125,8 +132,8 @@ def _save_multipliers(problem: Any, multipliers: Any) -> None:
     for k, (constraint, y) in enumerate(zip(constraints, multipliers, strict=True)):
         if len(constraint.dual_variables) != 1:
             raise NotAcceptedError(
-                f"constraint {k} has several multipliers: save them in its dual_variables, and "
-                "leave multipliers out."
+                f"constraint {k} is a cone with several multipliers: save them in its "
+                "dual_variables, and use sdpdr.verify(problem)."
             )
         dual = constraint.dual_variables[0]
         dual.save_value(_shaped(f"the multiplier of constraint {k}", y, dual.shape))

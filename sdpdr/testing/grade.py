@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.certify import certify
+from sdpdr.certify import as_it_stands, certify
 from sdpdr.certify.answer import Proved, is_nothing, is_small
-from sdpdr.certify.as_it_stands import cost, fractions_of, misses
 from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.standard import as_written
@@ -149,15 +148,21 @@ def graded(
     checks.positive_or_infinite("tol", tol)
     sdp, given = read_answer(problem, point, multipliers)
     exact = standing_value(sdp, given.values)[0] if given.values else None
-    missed, feasible, is_close = _misses(sdp, given.values, is_exact=exact is not None)
-    nearby = _Nearby(sdp, given, is_close)
+    misses = _misses(sdp, given.values) if given.values and exact is None else []
+    nearby = _Nearby(sdp, given, all(miss.share <= _SAME for miss in misses))
     value = value_of(sdp, given)
     attained = _attained(given, nearby) if exact is None else exact + 0.0  # not minus zero
     bound, bounded = _bound(sdp, given.duals, nearby)
     gap = _gap(attained, bound)
     is_optimal = gap <= tol or is_nothing(sdp, attained, bound)
+    missed = {miss.name: miss.amount for miss in misses if miss.share > _SEEN}
     grade = Grade(missed, value, attained, bound, gap, is_optimal, ())
-    sentences = (feasible, _about_value(sdp, value, attained), bounded, _about_gap(grade, given))
+    sentences = (
+        _about_point(given, misses, grade),
+        _about_value(sdp, value, attained),
+        bounded,
+        _about_gap(grade, given),
+    )
     return replace(grade, sentences=tuple(filter(None, sentences)))
 
 
@@ -173,21 +178,9 @@ class _Miss(NamedTuple):
     words: str
 
 
-def _misses(
-    sdp: SDP, values: Mapping[str, Value], *, is_exact: bool
-) -> tuple[dict[str, float], str, bool]:
-    """What a point misses, all of it in words, and whether it is little."""
-    if not values:
-        return {}, "", False
-    if is_exact:
-        return {}, "The point satisfies every constraint exactly.", True
-    found = sorted(_all_misses(sdp, values), key=lambda miss: -miss.share)
-    seen = [miss for miss in found if miss.share > _SEEN]
-    if seen:
-        words = " ".join(miss.words for miss in seen)
-        return {miss.name: miss.amount for miss in seen}, words, seen[0].share <= _SAME
-    least = max((miss.amount for miss in found), default=0.0)
-    return {}, f"The point satisfies every constraint up to rounding, {least:.0e}.", True
+def _misses(sdp: SDP, values: Mapping[str, Value]) -> list[_Miss]:
+    """What a point misses, the worst first."""
+    return sorted(_all_misses(sdp, values), key=lambda miss: -miss.share)
 
 
 def _all_misses(sdp: SDP, values: Mapping[str, Value]) -> Iterator[_Miss]:
@@ -312,10 +305,10 @@ def _exact_bound(sdp: SDP, duals: Mapping[str, Array]) -> float | None:
         dual, units = dual_program(form.flat)
     except UnprovedError:
         return None
-    given = dict(enumerate(fractions_of(form.answer(Point({}, duals)).z / units)))
-    if misses(dual, given):
+    given = dict(enumerate(as_it_stands.fractions_of(form.answer(Point({}, duals)).z / units)))
+    if as_it_stands.misses(dual, given):
         return None
-    return sdp.report(-cost(dual.c, given, -form.flat.offset)) + 0.0  # not minus zero
+    return sdp.report(-as_it_stands.cost(dual.c, given, -form.flat.offset)) + 0.0  # not minus zero
 
 
 def _trouble(sdp: SDP, duals: Mapping[str, Array]) -> str:
@@ -370,6 +363,17 @@ def _lowest(what: str, eigenvalue: float) -> tuple[float, str]:
 
 def _side(sdp: SDP) -> str:
     return "maximum" if sdp.maximize else "minimum"
+
+
+def _about_point(given: Point, misses: Sequence[_Miss], grade: Grade) -> str:
+    if not given.values:
+        return ""
+    if grade.missed and grade.attained is None:
+        return " ".join(miss.words for miss in misses if miss.name in grade.missed)
+    if not misses:
+        return "The point satisfies every constraint exactly."
+    amount = max(miss.amount for miss in misses)
+    return f"The point satisfies every constraint up to rounding, {amount:.0e}."
 
 
 def _about_value(sdp: SDP, value: float, attained: float | None) -> str:

@@ -165,3 +165,5 @@ def test_what_cvxpy_holds_no_answer_of_is_refused_with_what_to_pass():
     with pytest.raises(NotAcceptedError, match=r"use sdpdr.verify\(problem\)"):
         graded(nearest)
     assert sdpdr.verify(nearest).certified()
+    with pytest.raises(DataTypeError, match="pass a model, an SDP or a cvxpy.Problem first"):
+        graded(np.eye(3), PATH)
