@@ -228,7 +228,8 @@ def test_scales_beyond_squares_are_no_obstacle():
 
 def test_points_of_the_boundary_are_in_a_second_order_cone_by_exact_arithmetic_alone():
     cone, nothing = SecondOrder(1, 3), np.zeros((1, 3))
-    assert cone.contains(np.array([[5.0, 3.0, -4.0]]), nothing)
+    for unit in (2.0**-40, 1.0, 2.0**40):
+        assert cone.contains(unit * np.array([[5.0, 3.0, -4.0]]), nothing)
     assert not cone.contains(np.array([[5.0, 3.0, -4.0]]), np.full((1, 3), 1e-300))
     assert not cone.contains(np.array([[-5.0, 3.0, -4.0]]), nothing)
     assert not cone.contains(np.array([[5.0, 3.0, np.nextafter(4.0, 5.0)]]), nothing)
