@@ -35,7 +35,7 @@ Triple = tuple[Array, Array, Array]
 # Gap of the first point of the path, over the tolerance: what is left goes to the proofs.
 _SHARE = 0.3
 # What a side may lose, over the tolerance.
-_NEGLIGIBLE = 0.01
+_NEGLIGIBLE = 1e-4
 # Levels of the path that are tried upwards until both sides are proved, before faces are looked
 # for, and after.
 _FEW, _UPWARDS = 2, 4
