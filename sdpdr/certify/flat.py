@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix, placed, transposed
+from sdpdr.base.arrays import Array, Index, Matrix, chosen_rows, placed, transposed
 from sdpdr.certify.cones import Cone
 from sdpdr.certify.other_cones import Exponential, Power
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
@@ -230,7 +230,14 @@ class FlatProgram:
         """The cones one by one, as `build` takes them."""
         R = self.around.A
         return [
-            Piece(kind, size, self.A[rows], self.b[rows], None if R is None else R[rows], units)
+            Piece(
+                kind,
+                size,
+                chosen_rows(self.A, rows),
+                self.b[rows],
+                None if R is None else chosen_rows(R, rows),
+                units,
+            )
             for kind, size, rows, units in self.parts
         ]
 

@@ -39,8 +39,9 @@ from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.rounding import gamma, near_powers
 from sdpdr.linalg.verified import is_verified_positive
 
-# Corrections of a point, and the share of what it misses from which the next one gains nothing.
-_CORRECTIONS, _WORTH = 4, 0.5
+# Corrections of a point, and the share of what it misses that one may leave: what leaves more ends
+# in rounding.
+_CORRECTIONS, _LEFT = 4, 0.5
 # Covers the roundings of bounds that are computed themselves.
 _UP = 1.01
 # Share of an estimate of the smallest eigenvalue that is proved: what is twice as large as that is
@@ -49,7 +50,7 @@ _SHARE, _POWER_STEPS = 0.5, 12
 # Added to a unit diagonal before it is factorized.
 _JITTER = 1e-14
 # Share of filled entries from which a dense factorization takes less time.
-_FILLED, _SMALL = 0.1, 300
+_FILLED = 0.1
 # Multiplications for which dense matrices are formed: about a second.
 _MOST = 1e10
 
@@ -104,17 +105,22 @@ class Inverse(ABC):
 
     def _corrected(self, y: Array, f: Array) -> tuple[Array, float]:
         """The point next to y that misses least, and no less than the length of what it misses."""
-        f, best, least = self.units * f, y, np.inf
-        for _ in range(_CORRECTIONS + 1):
-            missed, around = residual(f, self._E, y, data=self._data)
-            apart = float(_lengths((np.abs(missed) + around)[None])[0])
-            is_last = not apart < _WORTH * least
-            if apart < least or least == np.inf:
-                best, least = y, apart
+        f = self.units * f
+        missed, apart = self._missed(y, f)
+        for _ in range(_CORRECTIONS):
+            other = y + self._step(missed)
+            missed, left = self._missed(other, f)
+            is_last = not left < _LEFT * apart
+            if left < apart:
+                y, apart = other, left
             if is_last:
                 break
-            y = y + self._step(missed)
-        return best, least
+        return y, apart
+
+    def _missed(self, y: Array, f: Array) -> tuple[Array, float]:
+        """What a point misses, and no less than the length of that."""
+        missed, around = residual(f, self._E, y, data=self._data)
+        return missed, float(_lengths((np.abs(missed) + around)[None])[0])
 
 
 class Gram(Inverse):
@@ -131,15 +137,14 @@ class Gram(Inverse):
     def __init__(self, E: sp.csr_array, D: Array, data: sp.csr_array | None = None) -> None:
         super().__init__(E, D, data)
         self._m, half = E.shape[0], light(scaled(self._E, columns=self._root))
-        self._is_dense = self._m <= _SMALL
-        M, size = half @ half.T, abs(half)
+        M, size = light(half @ half.T), abs(half)
         # Rounding of products and of both roots.
         error = (size @ size.T) * float(gamma(longest_row(self._E) + 4))
         if self._data is not None:
             far = scaled(self._data[:, :-1], columns=self._root)
             moved = far @ size.T
-            error = error + _UP * (moved + moved.T + (far @ far.T).toarray())
-        self._is_dense |= M.size > _FILLED * self._m**2
+            error = error + _UP * (moved + moved.T + far @ far.T)
+        self._is_dense = M.size > _FILLED * self._m**2
         self._M, self._error = (self._as_suits(one) for one in (M, error))
         self._solve = self._factorized()
         self.least = self._smallest()

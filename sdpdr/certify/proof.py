@@ -29,8 +29,6 @@ from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 
 # Share by which a box is larger than another one.
 _WIDER = 2.0**-40
-# Factor between shares of the way to a point inside, of which the least is taken that verifies.
-_DECADE = 10.0
 # The middle of a box, and its radius.
 Box = tuple[Array, Array]
 
@@ -166,8 +164,8 @@ class Statement:
             return self.near(inside)._replace(is_deep=False)
         if not self.cost @ y < self.cost @ inside:
             return best
-        shares = least * _DECADE ** np.arange(np.ceil(-np.log10(least)))
-        # The least may do; else half of the others are ruled out each time.
+        shares = least * 10.0 ** np.arange(np.ceil(-np.log10(least)))
+        # The least of these decades may do; else half of the others are ruled out each time.
         low, middle, high = 0, 0, len(shares)
         while low < high:
             try:

@@ -164,14 +164,11 @@ class Kernel:
     def is_close(self) -> bool:
         """Whether the answer misses no equations by more than the root of the tolerance."""
         program, (x, s, z, _) = self.program, self.answer
-        y, z = z[: program.f.size], z[program.f.size :]
+        E, A, dual = program.E, program.A, program.dual_equations
         sides = (
-            (program.E @ x - program.f, abs(program.E) @ abs(x) + abs(program.f)),
-            (program.A @ x + s - program.b, abs(program.A) @ abs(x) + abs(program.b)),
-            (
-                program.E.T @ y + program.A.T @ z + program.c,
-                abs(program.E.T) @ abs(y) + abs(program.A.T) @ abs(z) + abs(program.c),
-            ),
+            (E @ x - program.f, abs(E) @ abs(x) + abs(program.f)),
+            (A @ x + s - program.b, abs(A) @ abs(x) + abs(program.b)),
+            (dual @ z + program.c, abs(dual) @ abs(z) + abs(program.c)),
         )
         most = np.sqrt(self.tol)
         return all(np.linalg.norm(off) <= most * np.linalg.norm(sizes) for off, sizes in sides)

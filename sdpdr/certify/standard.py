@@ -137,7 +137,7 @@ class Standard:
                 y = of_arrow(y)
             z[rows] = _doubled(y) if y.ndim == 2 else y
         own, costs = self.units.multipliers(z), self.units.given_costs(flat.c)
-        left = self.units.given_costs(flat.c + flat.E.T @ own[:m] + flat.A.T @ own[m:])
+        left = self.units.given_costs(flat.c + flat.dual_equations @ own)
         for block in self.blocks:
             if block.rows.size:
                 z[m + block.rows] = left[block.places]

@@ -27,6 +27,7 @@ from sdpdr.base.arrays import (
     Index,
     Matrix,
     from_triples,
+    light,
     row_of_each,
     rows_as_they_are,
     scaled,
@@ -243,7 +244,7 @@ class _Fit:
         shape = (sizes.size, self._none)
         side = rows_as_they_are(signs[kept], numbers[kept], ends, shape)
         logs = -np.log2(sizes)
-        theta = spl.lsmr(side, logs, atol=_NEAR, btol=_NEAR, maxiter=_STEPS)[0]
+        theta = spl.lsmr(light(side), logs, atol=_NEAR, btol=_NEAR, maxiter=_STEPS)[0]
         theta = self._with_lengths(np.append(theta, 0.0), numbers)
         of_cones = theta[self._cones].sum(axis=0)
         unknowns = _whole(self._sign * theta[self._unknowns].sum(axis=0))
