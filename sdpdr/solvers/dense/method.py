@@ -115,6 +115,8 @@ class _Method:
                 verdict = Verdict.INACCURATE
             if follow is not None:
                 follow(self._record(now, k, deadline.spent))
+            if verdict is Verdict.SOLVED:
+                return Ending(self._without_residuals(now), verdict, k)
             if verdict is not None:
                 return Ending(now, verdict, k)
             if deadline.is_over():
@@ -188,11 +190,22 @@ class _Method:
         found = ways.refined(wanted, *self._goal(now))
         return self._at_end(ways, found)
 
+    def _without_residuals(self, now: ConicIterate) -> ConicIterate:
+        """Next to an optimum, a point that leaves no residuals, as far as the cones allow.
+
+        Proofs move such a point and its multipliers the least.
+        """
+        with suppress(np.linalg.LinAlgError):
+            ways = Directions(self._data, self._normal, now)
+            found = ways.refined(np.zeros(now.s.size), _ROUNDING * self._size, _SELDOM)
+            return self._at_end(ways, found) or now
+        return now
+
     def _goal(self, now: ConicIterate) -> tuple[float, int]:
         """What a step may leave of its equations, and how often it is refined for that."""
         if self._exact:
             return _ROUNDING * self._size, _OFTEN
-        return _SMALL * max(now.left(), self._tol * self._size), _SELDOM
+        return _SMALL * max(now.left(), _SMALL * self._tol * self._size), _SELDOM
 
     def _at_end(self, ways: Directions, found: ConicDirection) -> ConicIterate | None:
         """As far along a direction as cones allow; None where that is nowhere."""
