@@ -85,20 +85,35 @@ def absolute_values(program: ConicProgram) -> AbsoluteValues | None:
     >>> found.primal(np.array([1.0, 0.0, 2.0]))
     array([1., 2.])
     """
-    column, upper, lower = _bounds(program)
+    candidates = _candidates(program)
+    if not candidates.any():
+        return None
+    column, upper, lower = _bounds(program, candidates)
     return _with_equations(program, column, upper, lower) if column.size else None
 
 
-def _bounds(program: ConicProgram) -> tuple[Index, Index, Index]:
-    """Unknowns that bound absolute values, and the rows with v and with -v."""
+def _candidates(program: ConicProgram) -> NDArray[np.bool_]:
+    """Whether each unknown costs something, and is bounded from below by two rows and nothing else.
+
+    A program without matrices has none.
+    """
     matrix, n = program.matrix, program.cost.size
-    owner, columns = program.row_of_entries(), matrix.indices
     candidates = program.are_called(AUXILIARY) & (program.cost > 0.0)
+    if not candidates.any() or not any(cone.kind == "psd" for cone in program.cones):
+        return np.zeros(n, dtype=bool)
+    owner, columns = program.row_of_entries(), matrix.indices
     candidates &= np.bincount(columns, minlength=n) == 2
     if program.root is not None:
         candidates[program.root.indices] = False
     candidates[columns[~program.are_of("nonnegative")[owner]]] = False
     candidates[columns[matrix.data >= 0.0]] = False
+    return candidates
+
+
+def _bounds(program: ConicProgram, candidates: NDArray[np.bool_]) -> tuple[Index, Index, Index]:
+    """Unknowns that bound absolute values, and the rows with v and with -v."""
+    matrix, owner = program.matrix, program.row_of_entries()
+    columns = matrix.indices
     entries = np.flatnonzero(candidates[columns])
     entries = entries[np.argsort(columns[entries], kind="stable")]
     first, second = entries[::2], entries[1::2]
