@@ -12,14 +12,9 @@ import cvxpy.settings as names
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import SdpdrError, UnknownNameError
+from sdpdr.model.conic.canonical import OTHER_CONES, conic_program
 from sdpdr.model.conic.flat import read_flat
-from sdpdr.model.conic.interface import (
-    OTHER_CONES,
-    ConicInterface,
-    GradedAnswer,
-    conic_program,
-    read_data,
-)
+from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.labels import final_labels
 from sdpdr.model.conic.refusals import needed_cones, refuse
 from sdpdr.solving.over_cones import options_over_cones, solve_over_cones
@@ -140,7 +135,7 @@ class CVXPY(ConicInterface):
         labels, variables = _names(solved)
         if any(isinstance(c, OTHER_CONES) for c in data[names.PARAM_PROB].constraints):
             _refuse_squares(data)
-            read = read_flat(conic_program(data, labels, maximize=maximize))
+            read = read_flat(conic_program(data, labels, variables, maximize=maximize))
             answer = solve_over_cones(
                 read.program, maximize=maximize, **options_over_cones(options)
             )

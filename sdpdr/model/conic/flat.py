@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-import cvxpy as cp
-import cvxpy.settings as names
 import numpy as np
 import scipy.sparse as sp
 
@@ -24,14 +22,8 @@ from sdpdr.certify.flat import (
     build,
 )
 from sdpdr.certify.products import product
-from sdpdr.model.conic.interface import (
-    OTHER_CONES,
-    ConesOnly,
-    columns_of,
-    conic_program,
-    without_values,
-)
-from sdpdr.model.conic.labels import final_labels
+from sdpdr.model.conic.canonical import OTHER_CONES, Canonicalized, canonicalized
+from sdpdr.model.conic.interface import ConesOnly
 from sdpdr.model.conic.program import AUXILIARY, ConeRows, ConicProgram
 from sdpdr.model.conic.refusals import refuse_unreadable
 from sdpdr.model.conic.unused import Unused, unused
@@ -45,38 +37,24 @@ class FlatInterface(ConesOnly):
 
 
 @dataclass(frozen=True, eq=False)
-class FlatProblem:
+class FlatProblem(Canonicalized):
     """A problem of cvxpy as one flat program.
 
     Attributes
     ----------
     program : FlatProgram
         The minimisation.
-    maximize : bool
-        Whether the problem maximises the negative of its objective.
-    problem : cvxpy.Problem
-    stuffed : cvxpy's program over cones
-        Its constraints are in the order of the rows.
-    steps : list of (cvxpy reduction, its inverse data)
-        The reductions from the problem to that program.
-    conic : ConicProgram
-        The same before cones were put in order.
     rows : sparse array of shape (m + k, number of rows of cvxpy)
         Multipliers of the program are these sums of multipliers of cvxpy's rows.
     """
 
     program: FlatProgram
-    maximize: bool
-    problem: Any
-    stuffed: Any
-    steps: list[tuple[Any, Any]]
-    conic: ConicProgram
     rows: sp.csr_array
 
     @cached_property
     def constraints(self) -> dict[str, Index]:
         """Positions of the rows of each of the problem's constraints, by label; equations first."""
-        labels = final_labels(self.problem, [data for _, data in self.steps])
+        labels = self.labels
         columns, places, end = sp.csc_array(self.rows), dict[str, Index](), 0
         for constraint in self.stuffed.constraints:
             begin, end = end, end + constraint.size
@@ -89,8 +67,7 @@ class FlatProblem:
     @cached_property
     def variables(self) -> dict[str, Index]:
         """Columns of each of the problem's variables, by name; a triangle for symmetric ones."""
-        own = {v.id: v.name() for v in self.problem.variables()}
-        columns = columns_of(self.stuffed, own)
+        columns = self.conic.columns
         return {one.name: one.place for one in columns if one.name != AUXILIARY}
 
 
@@ -111,23 +88,18 @@ def flat_problem(problem: Any) -> FlatProblem:
 
     Examples
     --------
+    >>> import cvxpy as cp
     >>> x = cp.Variable(2)
     >>> flat = flat_problem(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [x <= 1]))
     >>> [kind for kind, *_ in flat.program.parts], flat.maximize
     (['nonnegative', 'exponential', 'exponential'], True)
     """
     refuse_unreadable(problem)
-    try:
-        with without_values(problem):
-            data, chain, inverse = problem.get_problem_data(FlatInterface())
-    except cp.SolverError as error:
-        raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
-    steps = list(zip(chain.reductions, inverse, strict=True))[:-1]
-    labels = final_labels(problem, inverse)
-    maximize = isinstance(problem.objective, cp.Maximize)
-    conic = conic_program(data, labels, maximize=maximize)
-    program, rows = _program(conic)
-    return FlatProblem(program, maximize, problem, data[names.PARAM_PROB], steps, conic, rows)
+    made = canonicalized(problem, FlatInterface())
+    program, rows = _program(made.conic)
+    return FlatProblem(
+        made.problem, made.chain, made.inverse, made.stuffed, made.conic, program, rows
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +180,7 @@ def read_flat(conic: ConicProgram) -> FlatReading:
     --------
     The exponential has no weight, so that x is free of its cone:
 
+    >>> import cvxpy as cp
     >>> x = cp.Variable()
     >>> problem = cp.Problem(cp.Minimize(x + 0 * cp.exp(x)), [x >= 1])
     >>> reading = read_flat(flat_problem(problem).conic)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -19,27 +19,11 @@ from cvxpy.reductions.cvx_attr2constr import CvxAttr2Constr, lower_value
 from cvxpy.reductions.solution import Solution as CvxpySolution
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.model.conic.canonical import OTHER_CONES, Canonicalized, rows_of
 from sdpdr.model.conic.flat import FlatProblem, stacked_multipliers
-from sdpdr.model.conic.interface import OTHER_CONES, rows_of
 from sdpdr.model.conic.labels import final_identity
 from sdpdr.program.point import Value
 from sdpdr.program.ray import Ray
-
-
-class Canonicalized(Protocol):
-    """A problem, and the program over cones that cvxpy makes of it."""
-
-    @property
-    def problem(self) -> Any:
-        """The cvxpy.Problem."""
-
-    @property
-    def stuffed(self) -> Any:
-        """The program over cones that cvxpy makes of it."""
-
-    @property
-    def steps(self) -> list[tuple[Any, Any]]:
-        """The reductions from the problem to that program, with the data of their inverses."""
 
 
 def kept_value(variable: Any) -> Array | None:
@@ -105,7 +89,7 @@ def kept_point(made: Canonicalized) -> KeptPoint:
 
     Parameters
     ----------
-    made : FlatProblem, or another canonicalized problem
+    made : Canonicalized
 
     Examples
     --------
@@ -171,7 +155,7 @@ def kept_dual_values(made: Canonicalized) -> Array:
 
     Parameters
     ----------
-    made : FlatProblem, or another canonicalized problem
+    made : Canonicalized
     """
     z = np.full(sum(c.size for c in made.stuffed.constraints), np.nan)
     by_id = {c.id: rows for c, rows in _rows_in_order(made)}

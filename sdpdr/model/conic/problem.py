@@ -7,15 +7,14 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import cvxpy as cp
-import cvxpy.settings as names
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, NotAcceptedError
-from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data, without_values
+from sdpdr.base.errors import DataError
+from sdpdr.model.conic.canonical import Canonicalized, canonicalized
+from sdpdr.model.conic.interface import ConicInterface, GradedAnswer
 from sdpdr.model.conic.kept import kept_dual_values, kept_point, kept_value
-from sdpdr.model.conic.labels import final_labels
-from sdpdr.model.conic.read import Reading
+from sdpdr.model.conic.read import Reading, read_conic
 from sdpdr.model.conic.refusals import refuse
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
@@ -29,16 +28,8 @@ _ROUNDING = 1e-9
 class _WayBack:
     """The data for the way back from a program to its cvxpy problem."""
 
-    problem: cp.Problem
-    chain: Any
-    inverse: Any
+    made: Canonicalized
     reading: Reading
-    stuffed: Any
-
-    @property
-    def steps(self) -> list[tuple[Any, Any]]:
-        """The reductions of cvxpy with the data of their inverses, without the last one."""
-        return list(zip(self.chain.reductions, self.inverse, strict=True))[:-1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,12 +86,13 @@ class CvxpyProgram(SDP):
             raise DataError("the solution is of another program: it lacks variables of this one.")
         way = self._way
         try:
-            way.problem.unpack_results(GradedAnswer(way.reading, solution), way.chain, way.inverse)
+            answer = GradedAnswer(way.reading, solution)
+            way.made.problem.unpack_results(answer, way.made.chain, way.made.inverse)
         except cp.SolverError:
             raise cp.SolverError(
                 f"SDPDR has no point to give back: {solution.status.name}. {solution.advice}"
             ) from None
-        return way.problem
+        return way.made.problem
 
     def kept(self) -> Point | None:
         """The answer stored in the problem, as a point of this program.
@@ -123,10 +115,10 @@ class CvxpyProgram(SDP):
         ([[1.0, 1.0], [1.0, 1.0]], [0.5])
         """
         way = self._way
-        point = None if way is None else kept_point(way)
+        point = None if way is None else kept_point(way.made)
         if way is None or point is None or not point.is_whole or np.any(np.isnan(point.x)):
             return None
-        kept = [(v.name(), kept_value(v)) for v in way.problem.variables()]
+        kept = [(v.name(), kept_value(v)) for v in way.made.problem.variables()]
         by_name = {name: value for name, value in kept if value is not None}
         values = {
             v.name: by_name[v.name].reshape(v.extents, order="F")
@@ -135,7 +127,7 @@ class CvxpyProgram(SDP):
         }
         if not self.is_point(values) or not _agree(way.reading.primal(values), point.x):
             return None
-        duals = way.reading.multipliers(kept_dual_values(way))
+        duals = way.reading.multipliers(kept_dual_values(way.made))
         return Point(values, duals if self.is_dual_point(duals) else {})
 
 
@@ -149,21 +141,9 @@ def _agree(one: Array, other: Array) -> bool:
 def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
     """A cvxpy problem as a program in the standard form (see `sdpdr.from_cvxpy`)."""
     refuse(problem)
-    interface = ConicInterface()
-    try:
-        with without_values(problem):
-            data, chain, inverse = problem.get_problem_data(interface)
-    except cp.SolverError as error:
-        raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
-    reading = read_data(
-        data,
-        labels=final_labels(problem, inverse),
-        variables={v.id: v.name() for v in problem.variables()},
-        maximize=isinstance(problem.objective, cp.Maximize),
-    )
+    made = canonicalized(problem, ConicInterface())
+    reading = read_conic(made.conic)
     parts = {f.name: getattr(reading.sdp, f.name) for f in fields(SDP) if f.init}
     program = CvxpyProgram(**{**parts, "name": name or ""})
-    object.__setattr__(
-        program, "_way", _WayBack(problem, chain, inverse, reading, data[names.PARAM_PROB])
-    )
+    object.__setattr__(program, "_way", _WayBack(made, reading))
     return program
