@@ -137,6 +137,15 @@ def test_the_first_discriminant_separates_as_well_as_any_mixture_of_all(make):
     assert first > separation(full[:, 1:2], y) * (1.0 - 1e-9)
 
 
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+def test_classes_of_one_mean_have_a_constant_map(kernel):
+    X, y = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 1.0], [2.0, 0.0]]), [1, 1, 0, 0]
+    learned = SpectralRegression(responses="classes", kernel=kernel).fit(X, y)
+    np.testing.assert_allclose(learned.transform(X), 0.0, atol=1e-12)
+    np.testing.assert_allclose(learned.eigenvalues_, 0.0, atol=1e-12)
+    assert set(LDA().fit(X, y).predict(X)) <= {0, 1}
+
+
 def test_spectral_regression_on_labels_is_discriminant_analysis():
     X, y = clouds(classes=4)
     one, other = LDA(alpha=0.3).fit(X, y), LDA(alpha=0.3, way="direct").fit(X, y)

@@ -303,6 +303,8 @@ def by_separation(pencil: Pencil, Y: Array, fitted: Array) -> tuple[Array, Array
     total = (Y - Y.mean(axis=0)).T @ fitted
     spread, basis = gram_spectrum(total)
     wide = spread > NEGLIGIBLE * spread[0]
+    if not wide.any():  # all classes have one mean, so that the map is constant
+        return spread, np.eye(spread.size)
     white = basis[:, wide] / np.sqrt(spread[wide])
     shares, turn = gram_spectrum((means @ white).T @ means @ white)
     ordered = np.hstack([untied(shares, white @ turn), basis[:, ~wide]])
