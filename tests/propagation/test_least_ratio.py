@@ -172,6 +172,19 @@ def test_the_alternation_stops_short_and_the_test_says_so(seed):
     np.testing.assert_allclose(found.y, best.y, atol=1e-4)
 
 
+def test_a_harmonic_labelling_without_dissimilarity_is_no_start():
+    """Nodes 1 and 2 are alike, so the scale falls to zero while their difference stays."""
+    edges = [(0, 1, 1), (0, 2, 1), (0, 3, 1), (3, 4, 1), (3, 5, 1), (1, 2, -1)]
+    graph = labelled_graph(symmetric(6, edges), [1, NAN, NAN, -1, NAN, NAN])
+    for beta_0 in (None, 1.0):
+        with pytest.raises(DataError, match="Use eigen, fixed_lam or harmonic"):
+            alternating(graph, beta_0=beta_0)
+    with pytest.raises(DataError, match="not attained"):
+        eigen(graph)
+    for advised in (harmonic(graph), fixed_lam(graph)):
+        np.testing.assert_allclose(advised.y, [1, 1, 1, -1, -1, -1], atol=1e-9)
+
+
 def test_the_step_in_the_values_is_globally_optimal():
     S, y = datasets.signed_graph(10, 4, seed=0)
     for sparse in (False, True):

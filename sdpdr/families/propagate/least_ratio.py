@@ -123,7 +123,8 @@ def alternating(
     Raises
     ------
     DataError, DisconnectedGraphError
-        As `eigen`, or ``beta_0`` is not positive.
+        As `eigen`; or ``beta_0`` is not positive, or the harmonic labelling has
+        :math:`E_- = 0`.
 
     Warns
     -----
@@ -140,7 +141,13 @@ def alternating(
     if special is not None:
         return special
     step = LabelStep(graph.pencil)
-    beta = 10.0 / sqrt(step.dissimilar(step.values(0.0))) if beta_0 is None else beta_0
+    apart = step.dissimilar(step.values(0.0))
+    if not apart > 0.0:
+        raise DataError(
+            "the harmonic labelling has equal values at the ends of every dissimilar pair, from "
+            "where the alternation scales labels to zero. Use eigen, fixed_lam or harmonic."
+        )
+    beta = 10.0 / sqrt(apart) if beta_0 is None else beta_0
     history: list[tuple[float, float, float]] = []
     for _ in range(max_iter):
         lam, spread = step(beta)
