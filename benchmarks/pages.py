@@ -60,23 +60,22 @@ def title(page: Path) -> str:
 
 def lessons(seconds: dict[Path, list[float]]) -> None:
     """The table of the course."""
-    rows = [
-        (f":doc:`{title(page)} </course_output/{page.stem}>`", *(f"{s:.0f}" for s in seconds[page]))
-        for page in LESSONS
-    ]
-    rows.append(("all", *(f"{sum(seconds[p][k] for p in LESSONS):.0f}" for k in range(2))))
-    head = ("lesson", "seconds", "with the solutions")
+    rows = [(page.stem, title(page), *(f"{s:.0f}" for s in seconds[page])) for page in LESSONS]
+    rows.append(("all", "", *(f"{sum(seconds[p][k] for p in LESSONS):.0f}" for k in range(2))))
+    head = ("lesson", "title", "seconds", "with the solutions")
     write_csv("lessons", head, rows, command=COMMAND, notes=[CONDITIONS])
 
 
 def gallery(seconds: dict[Path, list[float]]) -> None:
     """The table of the gallery, the slowest first."""
     rows = [
-        (f":doc:`{title(page)} </gallery_output/{place(page)}>`", f"{seconds[page][0]:.0f}")
+        (place(page), title(page), f"{seconds[page][0]:.0f}")
         for page in sorted(GALLERY, key=lambda page: -seconds[page][0])
     ]
-    rows.append((f"all {len(GALLERY)}", f"{sum(seconds[page][0] for page in GALLERY):.0f}"))
-    write_csv("gallery_pages", ("page", "seconds"), rows, command=COMMAND, notes=[CONDITIONS])
+    rows.append((f"all {len(GALLERY)}", "", f"{sum(seconds[page][0] for page in GALLERY):.0f}"))
+    write_csv(
+        "gallery_pages", ("page", "title", "seconds"), rows, command=COMMAND, notes=[CONDITIONS]
+    )
 
 
 def place(page: Path) -> str:

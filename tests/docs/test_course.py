@@ -50,16 +50,6 @@ def exercises(path: Path) -> list[Solved]:
     ]
 
 
-@pytest.mark.parametrize(("table", "folder"), [("lessons", "course"), ("gallery_pages", "gallery")])
-def test_the_time_of_every_page_is_told(table, folder):
-    """`python benchmarks/pages.py` measures them."""
-    told = (DOCS / "tables" / f"{table}.rst").read_text(encoding="utf-8")
-    pages = [path for path in PAGES if folder in path.relative_to(DOCS).parts]
-    missing = [path.stem for path in pages if f"{path.stem}>`" not in told]
-    assert pages
-    assert not missing
-
-
 # The first runs every day; the documentation's build runs all of them as well.
 @pytest.mark.parametrize(
     "path",
