@@ -42,7 +42,7 @@ Multipliers: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | ArrayL
 _SAME = 1e-4
 # A gap above it is no rounding, so that numbers as far apart are called optimal as zeros only.
 _CLOSE = 1e-3
-# What a constraint may be missed by, relatively, before it is named.
+# What a constraint may be missed by, relatively, before it is named, and what a proof may lose.
 _SEEN = 1e-9
 
 
@@ -279,20 +279,24 @@ def _proved(sdp: SDP, duals: Mapping[str, Array], nearby: _Nearby | None = None)
     """The bound of these multipliers, as they are or moved by their rounding."""
     seen = {label: duals[label] for label in visible_labels(sdp)}
 
-    def is_same(bound: float | None, proving: Mapping[str, Array]) -> bool:
+    def if_same(bound: float | None, proving: Mapping[str, Array]) -> list[float]:
         moved = {label: proving.get(label, y) for label, y in seen.items()}
-        return bound is not None and distance(seen, moved) <= _SAME
+        return [] if bound is None or distance(seen, moved) > _SAME else [bound]
 
+    claimed, bounds = sdp.report(sdp.dual_value(duals)), list[float]()
     # Once its time is over a certificate takes multipliers as they are.
     for deadline in (Deadline(0.0), ENDLESS):
         certificate = certify(sdp, duals, deadline=deadline)
-        if is_same(certificate.bound, certificate.duals):
-            return certificate.bound
-    exact = _exact_bound(sdp, duals) if is_small(sdp) else None
-    if exact is not None:
-        return exact
-    found = Proved() if nearby is None else nearby.of_both
-    return found.bound if is_same(found.bound, found.duals) else None
+        bounds += if_same(certificate.bound, certificate.duals)
+        if any(abs(bound - claimed) <= _SEEN * abs(claimed) for bound in bounds):
+            break
+    else:
+        found = Proved() if nearby is None else nearby.of_both
+        bounds += if_same(found.bound, found.duals)
+        exact = _exact_bound(sdp, duals) if is_small(sdp) else None
+        bounds += [] if exact is None else [exact]
+    # All are true; the one next to the dual value is that of these multipliers.
+    return min(bounds, key=lambda bound: abs(bound - claimed), default=None)
 
 
 def _exact_bound(sdp: SDP, duals: Mapping[str, Array]) -> float | None:
