@@ -76,8 +76,9 @@ def residual(
     value = np.asarray(b - sums(A.data.astype(np.longdouble) * at), dtype=float)
     k, unit = int(np.max(lengths, initial=0)) + 3, float(np.finfo(np.longdouble).eps)
     far = np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
-    terms = np.abs(A.data) * ((k + 2) * unit * np.abs(at) + far[A.indices])
-    around = (k + 2) * unit * np.abs(b) + sums(terms) + UNIT * np.abs(value)
+    # A row of n entries rounds n + 1 times, by half of the unit each; k is more than that.
+    terms = np.abs(A.data) * (k * unit * np.abs(at) + far[A.indices])
+    around = k * unit * np.abs(b) + sums(terms) + UNIT * np.abs(value)
     if data is not None:
         spread = 1.0 + gamma(longest_row(data))
         around = around + spread * (data @ np.append(np.abs(x) + far, 1.0))
