@@ -92,14 +92,23 @@ def _infeasible(solution: Solution) -> str:
     if len(names) > _NAMED:
         names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
     which = f"{_listed(names)} together" if len(names) > 1 else "".join(names) or "all constraints"
-    return f"no point satisfies {which}, which is proved."
+    return f"no point satisfies {which} ({_how(solution)})."
 
 
 def _unbounded(solution: Solution) -> str:
-    """That the objective has no limit."""
+    """That the objective has no bound."""
+    grows = "increases" if solution.maximize else "decreases"
     return (
-        f"there is no {_optimum(solution)}: the objective improves without limit, which is proved."
+        f"there is no {_optimum(solution)}, the objective {grows} without bound ({_how(solution)})."
     )
+
+
+def _how(solution: Solution) -> str:
+    """What proves that there is no optimum."""
+    if solution.solver == "none":
+        means = "facial reduction" if solution.exposures else "presolve"
+        return f"proved by {means} before any solver ran"
+    return "proved" if solution.ray is None else f"proved by {solution.ray.argument}"
 
 
 def _unverified(solution: Solution) -> str:
@@ -274,10 +283,11 @@ def _closer(solution: Solution) -> str:
 
 def _loosen(solution: Solution) -> str:
     """How to make constraints that contradict each other compatible."""
+    which = "it" if len(_contradicting(solution)) == 1 else "one of them"
     if not solution.of_model or at_command_line():
-        return "Remove one of these constraints, or move its right-hand side."
+        return f"Remove {which}, or move its right-hand side."
     return (
-        "Soften one of them (`soften(block, weight)`; `constraint.penalized(weight)` for a "
+        f"Soften {which} (`soften(block, weight)`; `constraint.penalized(weight)` for a "
         "comparison) or relax it (`relax(block, band)`)."
     )
 
@@ -286,11 +296,13 @@ def _bound_it(solution: Solution) -> str:
     """How to limit the objective."""
     if not solution.of_model:
         return "Add a constraint that bounds it, or check the sign of the objective."
-    return (
-        "Add a constraint that bounds every variable of the objective, or check the sign of the "
-        "objective; in an unfolding, check that the graph is connected, that the points are "
-        "centred, and that the penalty on slack is not too low."
-    )
+    words = "Add a constraint that bounds every variable of the objective, or check its sign."
+    if solution.edges:
+        words += (
+            " In an unfolding, check that the graph is connected, that the points are centred, and "
+            "that the penalty on slack is not too low."
+        )
+    return words
 
 
 def _rounded_up(number: float) -> str:

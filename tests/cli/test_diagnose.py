@@ -34,3 +34,9 @@ def test_a_card_without_faults(sdpdr):
 
 def test_a_file_that_is_missing_is_bad_input(sdpdr):
     assert sdpdr("diagnose missing.dat-s").code == Exit.BAD_INPUT
+
+
+def test_a_table_is_bad_input(sdpdr, tmp_path):
+    (tmp_path / "table.csv").write_text("x,y\n1,2\n")
+    ran = sdpdr("diagnose table.csv")
+    assert (ran.code, "For a table, use `sdpdr embed`" in ran.err) == (Exit.BAD_INPUT, True)

@@ -251,9 +251,10 @@ def test_a_solved_program_needs_one_sentence_and_no_advice(ring):
 
 
 def test_a_contradiction_names_constraints_and_removing_one_helps(infeasible, weakly):
-    assert str(infeasible).startswith("INFEASIBLE: no point satisfies 'far', which is proved.")
+    assert str(infeasible).startswith("INFEASIBLE: no point satisfies 'far' (proved by")
     assert str(weakly).startswith("INFEASIBLE: no point satisfies 'side' and 'corner' together")
-    assert "Remove one of these constraints" in infeasible.advice
+    assert "Remove it, or move its right-hand side" in infeasible.advice
+    assert "Remove one of them" in weakly.advice
     kept = replace(IMPOSSIBLE, rows=IMPOSSIBLE.rows[:1])
     assert sdpdr.solve(kept).status is Status.SOLVED
 
