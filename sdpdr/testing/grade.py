@@ -119,7 +119,7 @@ def graded(
     DataError, DataTypeError, ShapeError, UnknownNameError
         If there is no answer, or it is none of the problem.
     NotAcceptedError
-        If cvxpy adds variables to the problem, of which the answer has no values.
+        If cvxpy adds variables to the problem, or uses cones, of which the answer has no values.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def graded(
     missed = {miss.name: miss.amount for miss in misses if miss.share > _SEEN}
     grade = Grade(missed, value, attained, bound, gap, is_optimal, ())
     sentences = (
-        _about_point(given, misses, grade),
+        _about_point(given, misses, grade, is_exact=exact is not None),
         _about_value(sdp, value, attained),
         bounded,
         _about_gap(grade, given),
@@ -198,9 +198,13 @@ def _all_misses(sdp: SDP, values: Mapping[str, Value]) -> Iterator[_Miss]:
         yield from _below_zero(lmi.label, what, np.linalg.eigvalsh(sdp.lmi_value(lmi, values)))
     for variable in sdp.psd_variables:
         value = values[variable.name]
-        if not isinstance(value, Factor):
-            what = f"{variable.name!r} is"
-            yield from _below_zero(variable.name, what, np.linalg.eigvalsh(value))
+        if isinstance(value, Factor):
+            continue
+        what, amount = f"{variable.name!r} is", float(np.max(np.abs(value - value.T)))
+        if amount > 0.0:
+            words = f"{what} not symmetric, by {amount:.3g}: pass (X + X.T) / 2."
+            yield _Miss(variable.name, amount, amount / float(np.max(np.abs(value))), words)
+        yield from _below_zero(variable.name, what, np.linalg.eigvalsh((value + value.T) / 2.0))
     for scalars in sdp.vector_variables:
         x = np.asarray(values[scalars.name])
         if scalars.nonnegative and np.any(x < 0.0):
@@ -369,15 +373,16 @@ def _side(sdp: SDP) -> str:
     return "maximum" if sdp.maximize else "minimum"
 
 
-def _about_point(given: Point, misses: Sequence[_Miss], grade: Grade) -> str:
+def _about_point(given: Point, misses: Sequence[_Miss], grade: Grade, *, is_exact: bool) -> str:
     if not given.values:
         return ""
     if grade.missed and grade.attained is None:
         return " ".join(miss.words for miss in misses if miss.name in grade.missed)
-    if not misses:
+    if is_exact:
         return "The point satisfies every constraint exactly."
-    amount = max(miss.amount for miss in misses)
-    return f"The point satisfies every constraint up to rounding, {amount:.0e}."
+    amount = max((miss.amount for miss in misses), default=0.0)
+    size = f", {amount:.0e}" if amount else ""
+    return f"The point satisfies every constraint up to rounding{size}."
 
 
 def _about_value(sdp: SDP, value: float, attained: float | None) -> str:

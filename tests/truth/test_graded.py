@@ -86,6 +86,7 @@ def test_every_constraint_that_is_missed_is_named():
     assert "'isometry' by 0.5, most at index 1" in str(grade)
     assert grade.attained is None
     assert grade.gap == np.inf
+    assert "'K' is not symmetric, by 1" in str(graded(PATH, K + np.eye(3, k=1), [1.0, 1.0]))
     indefinite = graded(three_vectors()[0], np.ones((3, 3)) - 2.0 * np.ones((3, 3)) + 2 * np.eye(3))
     assert "'X' is not positive semidefinite: its smallest eigenvalue is -1" in str(indefinite)
 
