@@ -78,9 +78,8 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# The gallery and the reference list hundreds of pages on their own.
+# All other pages have the theme's sidebar, which lists the pages of their entry.
 html_sidebars = {
-    "**": ["sidebar-nav-bs"],
     "index": [],
     "search": [],
     "references": [],
