@@ -238,13 +238,13 @@ def solve_problem(problem: cp.Problem, options: Mapping[str, Any]) -> Solution:
     (Status.SOLVED, array([1., 1.]))
     """
     # This imports cvxpy, as whoever has a problem has done.
-    from sdpdr.model.conic.flat import flat_problem, read_flat
+    from sdpdr.model.conic.flat import flat_problem
 
     known = options_over_cones(options)
     flat = flat_problem(problem)
-    reading = read_flat(flat.conic)
+    reading = flat.reading()
     found = solve_over_cones(reading.program, maximize=flat.maximize, **known)
-    return in_words_of(flat, reading.whole(found))
+    return in_words_of(flat, reading.whole(found, flat.rows))
 
 
 def in_words_of(flat: FlatProblem, solution: Solution) -> Solution:

@@ -51,6 +51,12 @@ class FlatProblem(Canonicalized):
     program: FlatProgram
     rows: sp.csr_array
 
+    def reading(self) -> FlatReading:
+        """The program to solve (see `read_flat`), which is this one if nothing is redundant."""
+        step = unused(self.conic)
+        flat = (self.program, self.rows) if step is None else _program(step.program)
+        return FlatReading(self.conic, *flat, step)
+
     @cached_property
     def constraints(self) -> dict[str, Index]:
         """Positions of the rows of each of the problem's constraints, by label; equations first."""
@@ -140,9 +146,10 @@ class FlatReading:
         z = stacked_multipliers(self.rows, duals["z"])
         return z if self.step is None else self.step.dual(z, np.zeros(0))[0]
 
-    def whole(self, solution: Solution) -> Solution:
-        """A solution of this program as one of the flat program of everything."""
-        _, rows = _program(self.conic)
+    def whole(self, solution: Solution, rows: sp.csr_array) -> Solution:
+        """A solution of this program as one of the `FlatProblem` with these ``rows``."""
+        if self.step is None:
+            return solution
 
         def larger(known: Mapping[str, Any]) -> dict[str, Array]:
             return {
