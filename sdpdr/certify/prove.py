@@ -122,7 +122,7 @@ class Kernel:
         if not self._has_point:
             answer = answer._replace(x=nothing, s=centre)
         if not self._has_multipliers:
-            answer = answer._replace(z=np.concatenate([0.0 * program.f, centre]))
+            answer = answer._replace(z=np.concatenate([np.zeros(program.f.size), centre]))
         self.program, self.answer, self._oracle = program, answer, solve
         self.tol, self.faces = tol, faces
         self._start, self._seconds = time.process_time(), seconds
