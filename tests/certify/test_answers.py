@@ -386,6 +386,10 @@ def test_a_solver_is_asked_no_more_often_than_a_proof_needs(cost, row, seconds, 
     found = prove_answer(sdp, point, counting, seconds=seconds)
     assert len(asked) <= solves
     assert found.is_late == (seconds == 0.0)
+    # Nothing is searched for behind faces where a point is to stay.
+    asked.clear()
+    prove_answer(sdp, point, counting, seconds=seconds, stays=True)
+    assert not asked
 
 
 @pytest.mark.parametrize("unit", [1.0, 2.0**40])

@@ -34,8 +34,12 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("mu", [1e-3, 10.0])
-def test_a_step_solves_the_equations_of_newton_from_any_point(name, mu):
-    """Both sides hold after it, and the multipliers are those of the barrier next to the slack."""
+def test_a_step_solves_the_equations_of_newton_from_any_point(name, mu, monkeypatch):
+    """Both sides hold after it, and the multipliers are those of the barrier next to the slack.
+
+    At once: refinement would make up for a wrong solution.
+    """
+    monkeypatch.setattr("sdpdr.certify.path._REFINEMENTS", 1)
     program = PROGRAMS[name]()
     path, rng, m = Path(program, lambda: False), np.random.default_rng(0), program.f.size
     assert bool(path.own_rows.size) == (name != "points")
@@ -45,7 +49,7 @@ def test_a_step_solves_the_equations_of_newton_from_any_point(name, mu):
         s = program.centre + 0.9 * next(shares) * noise
         x, w = rng.normal(size=program.c.size), rng.normal(size=m)
         dx, z, ds, length = path._step(x, s, w, mu)
-        close = {"abs": 1e-8 * (1.0 + np.abs(z).max() + np.abs(dx).max())}
+        close = {"abs": 1e-7 * (1.0 + np.abs(z).max() + np.abs(dx).max())}
         assert program.E @ (x + dx) == pytest.approx(program.f, **close)
         assert program.A @ (x + dx) + s + ds == pytest.approx(program.b, **close)
         missed = program.c + program.E.T @ z[:m] + program.A.T @ z[m:]

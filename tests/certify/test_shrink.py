@@ -245,7 +245,7 @@ def test_division_adds_its_rounding_to_the_radius():
     sdp = SDP((PsdVariable("X", 3),), {"X": Trace(3)}, ())
     none, divisor = np.zeros(0), 3.0
     for _ in range(20):
-        near = Near.of(rng.normal(size=(3, 2)))
+        near = Near.of(rng.normal(size=(3, 2)) * [[1.0], [2.0**-6], [2.0**-9]])
         given = {"X": Near(near.factor, near.units, 1e-18)}
         whole = Candidate(layout(sdp), given, none, none, np.zeros(0, dtype=bool))
         found = whole.divided(divisor).points["X"]

@@ -18,6 +18,8 @@ from sdpdr.certify.stretched import Stretched
 from sdpdr.solvers.flat import ask_clarabel
 from sdpdr.testing import planted
 
+from ..truth.exact import fractions
+
 ORDER = 4
 COLUMN, ROW = np.tril_indices(ORDER)
 DIAGONAL = np.flatnonzero(ROW == COLUMN)
@@ -163,6 +165,21 @@ def test_rounding_of_the_metric_is_known():
             assert missed <= Fraction(float(around[a, b]))
             is_rounded |= missed > 0
     assert is_rounded
+    # And so are its products with equations.
+    moved, radii = found._product(program.E, None)
+    E = fractions(program.E)
+    metric = np.array(
+        [
+            [
+                L[i][p] * L[j][q] + (L[i][q] * L[j][p] if p != q else 0)
+                for p, q in zip(ROW, COLUMN, strict=True)
+            ]
+            for i, j in zip(ROW, COLUMN, strict=True)
+        ]
+    )
+    far = fractions(radii)[:, :-1]
+    assert np.all(abs(fractions(moved) - E @ metric) <= far)
+    assert np.all(far >= abs(E) @ fractions(around))
 
 
 @pytest.mark.parametrize("kind", ["one-matrix", "mixed", "inequalities"])
