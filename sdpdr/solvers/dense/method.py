@@ -25,9 +25,8 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers.dense.direction import ConicDirection, ConicIterate, Directions
 from sdpdr.solvers.dense.normal import Data, Normal
 
-# Share of the way to the boundary, of short steps and of long ones; steps below the least get
-# nowhere.
-_SHARE, _LARGEST_SHARE, _LEAST = 0.9, 0.98, 1e-4
+# Share of the way to the boundary that a step goes, and the least step that gets anywhere.
+_SHARE, _LEAST = 0.9, 1e-4
 # Over the tolerance of the gap, that of residuals.
 _RESIDUALS = 10.0
 # What a step may leave of its equations, beside what there is of residuals or is allowed of them,
@@ -211,9 +210,7 @@ class _Method:
         """As far along a direction as cones allow; None where that is nowhere."""
         data, now = self._data, ways.now
         reach = ways.scaling.reach(found.ds, found.dz)
-        # The nearer to the boundary a step ends, the shorter is the next; long ones have earned it.
-        near = _SHARE + (_LARGEST_SHARE - _SHARE) * min(1.0, *reach)
-        lengths = [min(1.0, near * x) for x in reach]
+        lengths = [min(1.0, _SHARE * x) for x in reach]
         if data.is_curved:
             lengths = [min(lengths)] * 2
         if not max(lengths) > _LEAST:
