@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sdpdr.linalg.svec import svec_size
 from sdpdr.linalg.walks import BROAD
+from sdpdr.program.arrows import arrow_labels, is_seen_as_arrow
 from sdpdr.program.sdp import SDP, remembered
 from sdpdr.reduce.chordal_pattern import find_trees, long_rows
 from sdpdr.reduce.face import Face
@@ -17,6 +18,9 @@ CHORDAL = ("chordal", "chordal-lmi")
 # Order of matrices, and rows for each of it, beyond which cliques take longer to find than to do
 # without them.
 _PATTERN, _CROWDED = 20_000, 50
+# Multiplications in the time that the calls in a step of a dense method take, which Clarabel,
+# whose answers take longer to prove, must save to come first.
+_CALLS = 5e5
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,8 @@ class Sizes:
     entries, multipliers : int
         Unknowns of the program, and of its dual.
     block_work : float
-        Multiplications of a step with a dense block for every matrix, tied to the rows it is in.
+        Multiplications of a step with a dense block for every matrix, tied to the rows it is in;
+        arrows are second-order cones (`sdpdr.program.arrows`).
     """
 
     orders: tuple[int, ...]
@@ -46,7 +51,8 @@ class Sizes:
     @property
     def whole_work(self) -> float:
         """Multiplications of a step with one matrix for all unknowns."""
-        return self.unknowns**3 / 3.0 + self.unknowns * sum(float(n) ** 3 for n in self.orders)
+        matrices = sum(float(n) ** 3 for n in self.orders)
+        return _CALLS + self.unknowns**3 / 3.0 + self.unknowns * matrices
 
 
 @remembered
@@ -60,14 +66,20 @@ def sizes(sdp: SDP) -> Sizes:
     >>> found.orders, found.entries, found.multipliers
     ((3,), 6, 5)
     """
-    blocks = [(v.n, sum(r.m for r in sdp.rows if v.name in r.lhs)) for v in sdp.psd_variables]
-    blocks += [(k.order, sum(sdp.variable(name).size for name in k.lhs)) for k in sdp.lmis]
-    work = 0.0
-    for order, tied in blocks:
-        s, r = float(svec_size(order)), float(tied)
+    work, arrows = 0.0, arrow_labels(sdp)
+    blocks = [
+        (v.n, is_seen_as_arrow(sdp, v.name, v.n), sum(r.m for r in sdp.rows if v.name in r.lhs))
+        for v in sdp.psd_variables
+    ]
+    blocks += [
+        (k.order, k.label in arrows, sum(sdp.variable(name).size for name in k.lhs))
+        for k in sdp.lmis
+    ]
+    for order, is_arrow, tied in blocks:
+        s, r = float(order + 1 if is_arrow else svec_size(order)), float(tied)
         work += s**3 / 3.0 + s * s * r + s * r * r
     return Sizes(
-        orders=tuple(order for order, _ in blocks),
+        orders=tuple(order for order, *_ in blocks),
         entries=sum(v.size for v in sdp.variables),
         multipliers=sum(r.m for r in sdp.rows) + sum(svec_size(k.order) for k in sdp.lmis),
         block_work=work,
