@@ -137,7 +137,7 @@ def all_if_few(n_neighbors: int, search: Callable[[int], T]) -> tuple[T, int]:
 def positive_integer(
     name: str, value: object, *, at_least: int = 1, at_most: int | None = None, why: str = ""
 ) -> int:
-    """Value of the argument called ``name`` as an int; ``why`` explains an upper limit."""
+    """Value of the argument called ``name`` as an int; ``why`` explains an upper bound."""
     number = _integer(name, value)
     if at_most is not None and number > at_most:
         where = f"{at_least}..{at_most}{', ' if why else ''}{why}"

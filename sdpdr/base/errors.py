@@ -289,7 +289,7 @@ class VacuousWarning(SdpdrWarning):
 
 
 class UnobservedWarning(SdpdrWarning):
-    """Rows or columns of a matrix hold no observation, so nothing is said of them."""
+    """Rows or columns of a matrix hold no observation, so their values are undetermined."""
 
 
 class RelaxedWarning(SdpdrWarning):

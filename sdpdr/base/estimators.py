@@ -244,7 +244,7 @@ class Embedding(Named, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 class Provided:
     """A decorator of methods that an instance has unless ``require`` raises an AttributeError.
 
-    ``sklearn.utils.metaestimators.available_if`` would replace the words of that error.
+    ``sklearn.utils.metaestimators.available_if`` would replace the message of that error.
     """
 
     def __init__(self, require: Callable[[Any], None], method: Any = None) -> None:

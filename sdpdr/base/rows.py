@@ -69,7 +69,7 @@ def rows_of(sample: Index) -> AbstractContextManager[None]:
 
 
 def numbered(rows: ArrayLike) -> str:
-    """Return rows for a message, by the numbers or labels that the user knows them by."""
+    """Return rows for a message, by the numbers or labels that the user gave them."""
     how, found = _CALLING.get(), np.atleast_1d(rows)
     rows = found if how.rows is None else how.rows[found]
     if how.labels:

@@ -1,6 +1,6 @@
 r"""How far the data of a program would have to move for a point to be exactly feasible.
 
-`Measured` keeps what is measured of a point, and does so when somebody asks for it: next to a
+`Measured` keeps what is measured of a point, and does so when it is first read: next to a
 small solve the measures would take as long as the proofs, and nothing is decided by them.
 """
 
@@ -32,7 +32,7 @@ from sdpdr.program.sizes import row_norms
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What is measured of a point and its multipliers, each when it is first asked for.
+    """What is measured of a point and its multipliers, each when it is first read.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class SlackColumn:
     row, scalar : arrays of int
         Scalar ``scalar[k]`` appears in row ``row[k]`` and nowhere else.
     coefficient, cost : arrays
-        Its coefficient in the row, its price in the objective.
+        Its coefficient in the row, its cost in the objective.
     curvature : array or None
     """
 
@@ -90,11 +90,11 @@ def _is_shared(group: list[SlackColumn]) -> bool:
 
 
 def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
-    """The nearest point that is exactly feasible, where a closed form knows one.
+    """The nearest point that is exactly feasible, where a closed form gives one.
 
     Slack takes the cheapest values that satisfy its rows. Where all that is left are upper
     limits on one matrix, homogeneous otherwise, the matrix is shrunk until they hold. In any
-    other case the point is returned as it is, and its residuals tell. Rows are never missed by
+    other case the point is returned as it is, and its residuals show it. Rows are never missed by
     more than before, and the value of a point at which all hold never gets worse.
 
     Examples
@@ -118,7 +118,7 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
 
 
 def _is_no_worse(sdp: SDP, mended: Mapping[str, Value], given: Mapping[str, Value]) -> bool:
-    """Whether rows and signs are missed by no more, and at no higher price where none was missed.
+    """Whether rows and signs are missed by no more, and at no higher cost where none was missed.
 
     Rounding counts as nothing missed.
     """
@@ -140,7 +140,7 @@ def _missed(sdp: SDP, values: Mapping[str, Value]) -> float:
 
 
 def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[str, Value]:
-    """The point with its one matrix divided until all upper limits without slack hold."""
+    """The point with its one matrix divided until all upper bounds without slack hold."""
     if len(sdp.psd_variables) != 1 or sdp.lmis:
         return values
     name = sdp.psd_variables[0].name
@@ -174,6 +174,6 @@ def _cheapest(rows: Rows, missing: Array, column: SlackColumn) -> Array:
     missing = missing[column.row]
     wanted = missing / column.coefficient
     if rows.relation == "<=":
-        # A scalar with a reward takes all that its row leaves, one with a price what it lacks.
+        # A scalar with a reward takes all that its row leaves, one with a cost what it lacks.
         wanted = np.where((missing < 0.0) | (column.cost < 0.0), wanted, 0.0)
     return np.maximum(wanted, 0.0) if column.curvature is None else wanted

@@ -163,7 +163,7 @@ class Factor(NDArrayOperatorsMixin):
         return (self.factor @ row for row in self.factor)
 
     def __getitem__(self, key: Any) -> Any:
-        """Entries, rows, columns or blocks, for every index that NumPy knows."""
+        """Entries, rows, columns or blocks, for every index that NumPy supports."""
         parts = key if isinstance(key, tuple) else (key,)
         if _is_block(parts):
             rows, columns = (self.factor[part] for part in (*parts, slice(None))[:2])

@@ -32,7 +32,7 @@ class Ray:
         direction, the same with the costs, :math:`-\langle C, D\rangle` over the size of its terms.
         Zero behind faces.
     argument : str
-        In words, how it was proved; all rounding is accounted for.
+        How it was proved; all rounding is accounted for.
     duals : mapping from label to array
         The multipliers of ``"infeasible"``: shape (m,) of rows, (order, order) of matrix
         inequalities. Empty where the proof takes faces first.
@@ -64,7 +64,7 @@ class Ray:
 def listed(numbers: Array) -> Any:
     """Nested lists, row by row, ready for JSON.
 
-    JSON knows nothing of nan, in whose place it gets None, and of complex numbers, which become two
+    JSON has no nan, in whose place it gets None, and of complex numbers, which become two
     lists.
 
     Examples

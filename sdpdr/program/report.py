@@ -56,8 +56,8 @@ def facts(solution: Solution) -> dict[str, str]:
     --------
     >>> import sdpdr
     >>> from sdpdr import graphs, methods
-    >>> told = facts(sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))))
-    >>> told["solver"], told["gap"].split(", ")[1]
+    >>> found = facts(sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))))
+    >>> found["solver"], found["gap"].split(", ")[1]
     ('lowrank, factor form', '1e-06 requested')
     """
     claimed = solution.claimed
@@ -295,7 +295,7 @@ def _recorded(duals: Mapping[str, Array]) -> dict[str, Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as JSON knows them: no infinities, no NumPy types."""
+    """Numbers that JSON supports: no infinities, no NumPy types."""
     if isinstance(value, (float, np.floating)):
         return float(value) if np.isfinite(value) else None
     return value.item() if isinstance(value, np.generic) else value

@@ -365,7 +365,7 @@ def remembered(make: Callable[[SDP], _Made]) -> Callable[[SDP], _Made]:
 
 
 def without_objective(sdp: SDP) -> SDP:
-    """The program that asks for any feasible point."""
+    """The program without an objective: any feasible point is optimal."""
     variables = tuple(
         replace(v, curvature=None) if isinstance(v, VectorVariable) else v for v in sdp.variables
     )

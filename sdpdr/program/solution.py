@@ -178,7 +178,7 @@ class Solution(Advising):
     elsewhere = OF_SOLUTIONS
 
     def __post_init__(self) -> None:
-        # Where numbers overflow, that a value is no worse than infinity says nothing.
+        # Where numbers overflow, a bound of infinity holds no information.
         for side in ("attained", "bound"):
             number = getattr(self, side)
             if number is not None and not np.isfinite(number):
@@ -218,7 +218,7 @@ class Solution(Advising):
         return self.prover(self, seconds)
 
     def write_proof(self, path: str | Path) -> WrittenProof:
-        """Write what proves value and bound to a file that anybody can check.
+        """Write what proves value and bound to a file that can be checked without this package.
 
         ``sdpdr check`` and ``checker/check_proof.py``, which needs nothing of this package, read it
         (:doc:`/guide/proof_files`).
@@ -235,7 +235,7 @@ class Solution(Advising):
         Raises
         ------
         DataError
-            If the solution knows no program, or if nothing that it proves can be written.
+            If the solution does not know its program, or if nothing that it proves can be written.
 
         Examples
         --------
@@ -250,8 +250,8 @@ class Solution(Advising):
         """
         if self.writer is None:
             raise DataError(
-                "this solution knows no program to write a proof of: call write_proof() on what "
-                "sdpdr.solve returns, of a model that has a standard form."
+                "this solution does not know its program: call write_proof() on a solution that "
+                "sdpdr.solve returned, of a model that has a standard form."
             )
         return self.writer(self, path)
 
@@ -510,7 +510,7 @@ class Solution(Advising):
         return answer(self, colour, title=title)
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: the certificate, and a picture that tells what is what."""
+        """How a notebook shows it: the certificate, and a picture."""
         try:
             with needs_packages("a picture"):
                 from sdpdr.lab.plot.answer import picture

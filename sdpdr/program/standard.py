@@ -162,7 +162,7 @@ def _without_sign(sdp: SDP, free: VectorVariable) -> SDP:
 
 
 def _without_curvature(sdp: SDP, scalars: VectorVariable, curvature: Array) -> SDP:
-    """Every scalar as entry (0, 1) of a matrix [[1, z], [z, t]] with t >= z^2 priced."""
+    """Every scalar as entry (0, 1) of a matrix [[1, z], [z, t]] with t >= z^2 in the objective."""
     names = {v.name for v in sdp.variables}
     labels = {r.label for r in sdp.rows}
     places = [f"{scalars.name}[{k}]" for k in range(scalars.size)]

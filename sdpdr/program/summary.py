@@ -22,7 +22,7 @@ _NAMED = 3
 _DIGITS = ".6g"
 # Characters of what a solver says of its failure, about two lines.
 _LONGEST = 160
-# A larger relative gap is no tolerance that anybody would accept.
+# A larger relative gap is too large for a tolerance.
 _LOOSE = 0.1
 
 

@@ -148,7 +148,7 @@ def test_a_solution_without_a_program_or_a_proof_writes_none(tmp_path):
     from dataclasses import replace
 
     solution = sdpdr.solve(pentagon())
-    with pytest.raises(DataError, match="knows no program"):
+    with pytest.raises(DataError, match="does not know its program"):
         replace(solution, writer=None).write_proof(tmp_path / "answer.proof")
     with pytest.raises(DataError, match="no side is proved"):
         replace(solution, attained=None, bound=None).write_proof(tmp_path / "answer.proof")

@@ -220,7 +220,7 @@ def _as_square(table: Table, args: SimpleNamespace) -> Table:
 
 
 def _choose_neighbors(estimator: Any, X: Array, args: SimpleNamespace) -> list[str]:
-    """Choose the number of neighbours of ``--n-neighbors auto``; return why in words."""
+    """Choose the number of neighbours of ``--n-neighbors auto``; return the reason."""
     if args.n_neighbors != "auto":
         return []
     enter_phase("choosing the number of neighbours")

@@ -373,7 +373,7 @@ def _needs_points(card: TomlTable, method: TomlTable, graph: TomlTable) -> bool:
     if needs_points and "data" not in card:
         raise graph.error("kind", f"{graph['kind']!r} is made from points: add [data]")
     if not needs_points and "data" in card:
-        raise graph.error("kind", f"{graph['kind']!r} knows its edges in advance: drop [data]")
+        raise graph.error("kind", f"{graph['kind']!r} has its edges in advance: drop [data]")
     return needs_points
 
 

@@ -20,7 +20,7 @@ class Kind(NamedTuple):
     tone: str
 
 
-# Colours differ in lightness, so that they can be told apart under all common deficiencies of
+# Colours differ in lightness, so that they remain distinct under all common deficiencies of
 # colour vision; grey is for runs in which no solver took part.
 SOLVED = Kind("solved and verified", "✓", "#7fb2de", "good")
 CLOSE = Kind("an answer that misses the tolerance", "≈", "#d99400", "fair")

@@ -279,7 +279,7 @@ def _limit(limits: SandboxLimits) -> None:
     ):
         hard = resource.getrlimit(what)[1]
         soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-        with suppress(ValueError, OSError):  # macOS knows no limit of address space.
+        with suppress(ValueError, OSError):  # macOS has no limit on the address space.
             resource.setrlimit(what, (soft, hard))
     os.environ |= {f"{name}_NUM_THREADS": str(limits.threads) for name in _THREADED}
     if limits.threads > 1:
