@@ -187,7 +187,7 @@ def atom_of(
     Raises
     ------
     ModelError
-        If cvxpy cannot tell that it is convex or concave, or if it depends on more than its
+        If cvxpy cannot verify that it is convex or concave, or if it depends on more than its
         arguments.
     """
     cp = _cvxpy(word)

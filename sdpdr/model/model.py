@@ -157,8 +157,8 @@ class Model(NothingButAdded, Advising):
             return self._with((other,), declared, self.name)
         if isinstance(other, Operators):
             raise ModelError(
-                f"an expression of shape {other.shape} alone says nothing; compare it (<=, ==, >=) "
-                "or write maximize(expression)."
+                f"an expression of shape {other.shape} alone is no constraint; compare it "
+                "(<=, ==, >=) or write maximize(expression)."
             )
         if is_curved(other):
             raise ModelError(

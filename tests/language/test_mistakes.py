@@ -56,7 +56,7 @@ MISTAKES = {
     "an expression in a model": (
         lambda: maximize(t) + (t <= 1.0) + t,
         ModelError,
-        "alone says nothing",
+        "alone is no constraint",
     ),
     "a name twice": (lambda: psd("A A", 3), ModelError, "two variables of 'A A' are called 'A'"),
     "a twin that is nonnegative": (

@@ -43,7 +43,7 @@ def _written(constraint: Any) -> str | None:
     """The text of a constraint; None if it is long or has constant arrays."""
     if any(constant.size > 1 for constant in constraint.constants()):
         return None
-    # cvxpy prints the arguments of a sum that nobody gave.
+    # cvxpy prints the arguments of a sum at their defaults.
     written = str(constraint).replace(", None, False)", ")")
     written = re.sub(r", (\d+), False\)", r", axis=\1)", written)
     return written if len(written) <= LONGEST_LABEL and "\n" not in written else None

@@ -98,7 +98,7 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
             raise ShapeError(f"norm(X, {kind!r}) is of a matrix; this expression is {of.shape}.")
         return call("norm", of, more=(kind,), shown=(str(kind),))
     if kind not in (1, "inf"):
-        raise ModelError(f"norm knows 'fro', 'nuc', 'inf', 1 and 2; it was given {kind!r}.")
+        raise ModelError(f"norm takes 'fro', 'nuc', 'inf', 1 and 2; it was given {kind!r}.")
     if is_matrix:
         raise ShapeError(
             f"norm(X, {kind!r}) of a matrix is ambiguous; write norm(X.reshape(-1), {kind!r}) for "
@@ -246,7 +246,7 @@ def root_det(expression: Any) -> Convex:
 
 
 def _below_root_det(S: Any) -> tuple[Any, list[Any]]:
-    r"""The root of the determinant in cvxpy, as the largest geometric mean of a diagonal.
+    r"""The square root of the determinant in cvxpy, as the largest geometric mean of a diagonal.
 
     .. math:: (\det S)^{1/n} = \max_\Delta\ (\Delta_{11} \cdots \Delta_{nn})^{1/n}
               \quad\text{s.t.}\quad
