@@ -156,7 +156,7 @@ def reconstruction_pencil(graph: NeighborGraph) -> Pencil:
     Parameters
     ----------
     graph : NeighborGraph
-        Every node has a neighbour. If it only knows edges, all samples at the other ends are
+        Every node has a neighbour. If it has edges only, all samples at the other ends are
         neighbours.
     """
     # A sample that coincides with another follows the mean of those at the neighbouring nodes.

@@ -184,7 +184,7 @@ def reconstructing(
 def barycentric_weights(
     known: Array, points: Array | None, n_neighbors: int
 ) -> tuple[Index, Array]:
-    """Nearest known points and the weights of locally linear embedding (Tong thesis, 2.2.2).
+    """Nearest anchors and the weights of locally linear embedding (Tong thesis, 2.2.2).
 
     Without ``points`` each known one is reproduced by others. A point that coincides with a known
     one has only that one.

@@ -35,7 +35,7 @@ def are(
         q_{ij}(K) \;(\le, =)\; d_{ij} \text{ for every edge},\quad
         q_{ij}(K) = q_{i+1,\,j+1}(K) \text{ if } a_i = a_j,
 
-    with :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2K_{ij}`. The dual asks for weights w of edges and z
+    with :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2K_{ij}`. The dual has weights w of edges and z
     of action constraints with :math:`\lambda_2(L(w) + \sum z_c (b_c b_c^T - b_c' b_c'^T)) \ge 1`;
     the objective does not contain z, so that the bound is again :math:`d^T w / \lambda_2`.
     Redundant constraints are left out, and of each chain of equal lengths only the shortest edge

@@ -35,7 +35,7 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
         \max_{K \succeq 0}\ \operatorname{tr} K \quad\text{s.t.}\quad K \mathbf 1 = 0,\quad
         K_{ii} + K_{jj} - 2K_{ij} \;(\le, =)\; d_{ij} \text{ for every edge } ij.
 
-    The dual asks for edge weights w that make a connected spring network stiff:
+    The dual seeks edge weights w that make a connected spring network stiff:
     :math:`\min d^T w` s.t. :math:`\lambda_2(L(w)) \ge 1` (and :math:`w \ge 0` for the
     inequality). So any w, from any solver, gives the bound :math:`d^T w / \lambda_2(L(w))`. Nodes
     that stand for several merged points count that many times in the centre and the variance.
@@ -154,7 +154,7 @@ def mfnu(
         K_{ii} + K_{jj} - 2K_{ij} \;(\le, =)\; d_{ij} \text{ for every edge } ij,
 
     with f(i) the point furthest from i in the data and :math:`L_F` the Laplacian of these pairs.
-    The dual asks for weights w with :math:`L(w) \succeq L_F`; any w gives the bound
+    The dual seeks weights w with :math:`L(w) \succeq L_F`; any w gives the bound
     :math:`d^T w\, \rho`, with :math:`\rho` the largest eigenvalue of the pencil
     :math:`(L_F, L(w))`. Nodes that stand for several merged points pull that many times.
 

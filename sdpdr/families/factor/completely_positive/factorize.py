@@ -372,8 +372,8 @@ def symmetric_nmf(
     .. math:: \min_{B \ge 0} |A - B B^T|_F
 
     from random starts, by a quasi-Newton method with bounds. The minimum found is local. It is
-    proved that no B with k columns has a smaller error than the root of the sum of squares of the
-    eigenvalues other than the k largest positive ones.
+    proved that no B with k columns has a smaller error than the square root of the sum of squares
+    of the eigenvalues other than the k largest positive ones.
     Unlike `sdpdr.factorize.completely_positive` this takes any k and any symmetric A. If A is an
     affinity, rows of B are soft memberships in k clusters.
 

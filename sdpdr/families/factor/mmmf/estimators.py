@@ -352,7 +352,7 @@ class MMMF(_Completion, BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     def _learn(self, entries: Observed) -> None:
         if self.c is None and np.ptp(entries.values) == 0.0:
             raise DataError(
-                f"all signs observed are {entries.values[0]:g}, so they tell nothing apart. Pass "
+                f"all signs observed are {entries.values[0]:g}, so they distinguish nothing. Pass "
                 "signs of both kinds, or a number for c. An entry of 0 was not observed: if 0 and "
                 "1 are the kinds, pass 2 X - 1."
             )

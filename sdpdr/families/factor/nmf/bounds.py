@@ -69,7 +69,7 @@ class NMFBound:
     n_components : int
         k.
     argument : str
-        The proof of the lower bound in words, and what was left out.
+        The argument for the lower bound, and what was left out.
     parts : mapping of str to float
         The lower bound of each method that was used.
     W, H : array

@@ -66,7 +66,7 @@ class NMF(FactorTransformer):
     norm_gap_ : float
         The same amount as a share of :math:`|X|_F`.
     argument_ : str
-        The proof of the bound, in words.
+        The argument for the bound.
     n_iter_ : int
         The number of starts.
     n_features_in_ : int

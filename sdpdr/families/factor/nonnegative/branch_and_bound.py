@@ -78,7 +78,7 @@ class GlobalSearch:
     nodes : int
         Number of nodes that were split.
     argument : str
-        The proof of the lower bound, in words.
+        The argument for the lower bound.
     """
 
     W: Array
@@ -251,7 +251,7 @@ class _Search(ABC):
 
     @abstractmethod
     def argument(self, lower: float) -> str:
-        """The proof of a lower bound, in words."""
+        """The argument for a lower bound."""
 
     def factors(self) -> tuple[Array, Array]:
         """The best factors of the matrix given."""

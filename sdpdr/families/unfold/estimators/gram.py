@@ -64,8 +64,8 @@ def _require_extension(estimator: Placing) -> None:
         "kind, see sdpdr.extend.fit_extension) for a map of all points, which gives transform, "
         "trust and score."
     )
-    # A pipeline asks by `hasattr`, which hides an AttributeError, and raises a TypeError that gives
-    # no advice. Two frames up is whoever looked for the method.
+    # A pipeline tests with `hasattr`, which hides an AttributeError, and raises a TypeError without
+    # advice. Two frames up is the caller that looked for the method.
     if sys._getframe(2).f_code.co_name in _STEPS_CHECKED:
         name = type(estimator).__name__
         raise DataTypeError(
