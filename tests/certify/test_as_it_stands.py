@@ -57,6 +57,14 @@ def test_equations_are_missed_by_what_they_lack_in_fractions():
     assert (miss.row, miss.amount) == (1, 2.0**-70)
 
 
+def test_cones_that_a_point_is_known_to_be_in_are_not_looked_at():
+    own = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), np.zeros(1))
+    program = build(np.ones(1), sp.csr_array([[1.0], [2.0]]), np.array([-1.0, -2.0]), [own, own])
+    point = {0: Fraction(-1)}
+    assert [miss.row for miss in misses(program, point)] == [2, 3]
+    assert [miss.row for miss in misses(program, point, {3})] == [2]
+
+
 @pytest.mark.parametrize("numbers", [[0.1, 3.0], [1e-20, 7.0]])
 def test_costs_are_rounded_up_and_entries_of_products_are_exact(numbers):
     point = {0: THIRD, 1: Fraction(1, 7)}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sdpdr.certify.coefficients import coefficients, coefficients_of_triangle
+from sdpdr.certify.coefficients import coefficients, coefficients_of_triangle, unscaled
 from sdpdr.linalg import Stacked, SvecMap, VectorMap, svec
 
 from ..truth.exact import fractions
@@ -54,3 +54,16 @@ def test_coefficients_of_matrix_inequalities_are_those_of_their_entries():
     found, radii = coefficients_of_triangle(SvecMap(2, sp.csr_array(rows)))
     exact = fractions(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.3, 0.0]]))
     assert within(found, radii, exact)
+
+
+def test_radii_of_quotients_by_the_root_of_two_are_as_small_as_these():
+    """There are none where a double times the root of two is the number, once it is rounded."""
+    numbers = np.outer([1e-20, 1.0, 1e20], np.arange(1.0, 40.0)).ravel()
+    quotients, radii = unscaled(numbers)
+    exact = radii == 0.0
+    assert 0 < np.sum(exact) < exact.size
+    np.testing.assert_array_equal(quotients[exact] * np.sqrt(2.0), numbers[exact])
+    some = [fractions(v[~exact]) for v in (numbers, quotients, radii)]
+    for number, quotient, radius in zip(*some, strict=True):
+        assert 2 * (quotient - radius) ** 2 < number**2 < 2 * (quotient + radius) ** 2
+        assert radius * 10**15 <= quotient
