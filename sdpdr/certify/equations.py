@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, chosen_rows, own_rows, row_of_each, scaled
 from sdpdr.certify.dependent import independent_rows
 from sdpdr.certify.inverses import Gram, Inverse, Orthogonal
-from sdpdr.certify.rounding import residual
+from sdpdr.certify.rounding import TINY, residual
 
 
 class UnprovedError(Exception):
@@ -148,5 +148,6 @@ class Equations:
             missed, _ = residual(f, own, y, radius)
             y[self._column] += missed / self._entry
         missed, around = residual(f, own, y, radius, data)
-        radius[self._column] = 1.01 * (np.abs(missed) + around) / np.abs(self._entry)
+        # The quotient may be smaller than doubles are.
+        radius[self._column] = 1.01 * (np.abs(missed) + around) / np.abs(self._entry) + TINY
         return y, radius

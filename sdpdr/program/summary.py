@@ -269,11 +269,11 @@ def _closer(solution: Solution) -> str:
     if attained is None or bound is None or solution.certified():
         return _try_others(solution)
     if attained * bound <= 0.0:
-        scale = _rounded_up(abs(attained - bound) / solution.tol)
+        gap = abs(attained - bound)
         return (
-            "The optimum may be zero, where no relative gap is small: pass "
-            f"{either('a `gap_scale`, for instance ', '')}gap_scale={scale}, relative to which the "
-            "gap is measured."
+            "The optimum may be zero, where no relative gap is small: if a difference of "
+            f"{gap:.2g} is negligible to you, pass gap_scale={_rounded_up(gap / solution.tol)}, "
+            "relative to which the gap is measured."
         )
     if abs(solution.gap) <= _LOOSE:
         enough = _rounded_up(abs(solution.gap))

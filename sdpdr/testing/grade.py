@@ -25,6 +25,7 @@ from sdpdr.program.backward import relative_slacks
 from sdpdr.program.face import null_vectors, stated_labels
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import gap_scale
 from sdpdr.program.solution import Solution
 from sdpdr.solving.proofs import AT_LEAST, Prover, value_of
 from sdpdr.solving.verify.given import distance
@@ -151,7 +152,7 @@ def graded(
     misses = _misses(sdp, given.values) if given.values and exact is None else []
     nearby = _Nearby(sdp, given, all(miss.share <= _SAME for miss in misses))
     value = value_of(sdp, given)
-    attained = _attained(given, nearby) if exact is None else exact + 0.0  # not minus zero
+    attained = _attained(sdp, given, nearby) if exact is None else exact + 0.0  # not minus zero
     bound, bounded = _bound(sdp, given.duals, nearby)
     gap = _gap(attained, bound)
     is_optimal = gap <= tol or is_nothing(sdp, attained, bound)
@@ -248,13 +249,27 @@ class _Nearby:
         return prover.of(Point(self._given.values, duals))
 
 
-def _attained(given: Point, nearby: _Nearby) -> float | None:
-    """The value of a feasible point that is the given one, but for rounding."""
+def _attained(sdp: SDP, given: Point, nearby: _Nearby) -> float | None:
+    """The value of a feasible point that is the given one, but for rounding; its own if worse."""
+    value = value_of(sdp, given)
     for find in ("of_point", "of_both"):
         found: Proved = getattr(nearby, find)
-        if found.value is not None and distance(given.values, found.values) <= _SAME:
-            return found.value
+        if found.value is None or not _is_next_to(sdp, value, found.value):
+            continue
+        if _is_same(given.values, found.values):
+            return min(value, found.value) if sdp.maximize else max(value, found.value)
     return None
+
+
+def _is_same(given: Mapping[str, Any], moved: Mapping[str, Any]) -> bool:
+    """Whether each variable, or each constraint's multipliers, moved by rounding at most."""
+    return all(distance({name: x}, {name: moved[name]}) <= _SAME for name, x in given.items())
+
+
+def _is_next_to(sdp: SDP, number: float, proved: float) -> bool:
+    """Whether a number of the objective is a proved one, but for rounding of the answer."""
+    size = max(abs(number), abs(proved))
+    return abs(number - proved) <= _SAME * size + _SEEN * gap_scale(sdp)
 
 
 # -- the multipliers ----------------------------------------------------------------------------
@@ -285,7 +300,9 @@ def _proved(sdp: SDP, duals: Mapping[str, Array], nearby: _Nearby | None = None)
 
     def if_same(bound: float | None, proving: Mapping[str, Array]) -> list[float]:
         moved = {label: proving.get(label, y) for label, y in seen.items()}
-        return [] if bound is None or distance(seen, moved) > _SAME else [bound]
+        if bound is None or not _is_same(seen, moved) or not _is_next_to(sdp, claimed, bound):
+            return []
+        return [max(bound, claimed) if sdp.maximize else min(bound, claimed)]
 
     claimed, bounds = sdp.report(sdp.dual_value(duals)), list[float]()
     # Once its time is over a certificate takes multipliers as they are.

@@ -107,3 +107,9 @@ def test_a_limit_of_infinity_is_none():
     for answer in (sdpdr.solve, sdpdr.verify, sdpdr.from_cvxpy):
         with pytest.raises(sdpdr.errors.ModelError, match=r"'inf <= x': .*finite number"):
             answer(cp.Problem(cp.Minimize(cp.sum(x)), [x >= np.inf]))
+
+
+def test_an_exponential_beyond_doubles_leaves_the_users_variables_alone():
+    y = cp.Variable(name="y")
+    problem = cp.Problem(cp.Minimize(-y + 0 * cp.exp(y)), [y <= 1000])
+    assert sdpdr.solve(problem)["y"] == pytest.approx(1000.0)

@@ -168,3 +168,18 @@ def test_what_cvxpy_holds_no_answer_of_is_refused_with_what_to_pass():
     assert sdpdr.verify(nearest).certified()
     with pytest.raises(DataTypeError, match="pass a model, an SDP or a cvxpy.Problem first"):
         graded(np.eye(3), PATH)
+
+
+@pytest.mark.parametrize("other", [1.03, 3.0])
+def test_a_wrong_entry_beside_a_large_one_is_no_rounding(other):
+    """A third of 1e5 is no double, and moves; 1.03 is not 1 for that."""
+    x, z = sdpdr.scalar("x"), sdpdr.scalar("z")
+    model = minimize(z) + (3.0 * x == 1e5).named("third") + (z >= 1.0).named("low")
+    grade = graded(model, {"x": [1e5 / 3.0], "z": [other]}, {"third": [0.0], "low": [1.0]})
+    assert not grade.is_optimal
+    assert grade.attained is None or grade.attained >= other
+    large = minimize(1e5 * x + z - 1e5) + (x >= 1.0).named("x") + (z >= 1.0).named("z")
+    for wrong in (-1.0, 0.0, 3.0):
+        grade = graded(large, {"x": [1.0], "z": [1.0]}, {"x": [1e5], "z": [wrong]})
+        assert not grade.is_optimal
+    assert graded(large, {"x": [1.0], "z": [1.0]}, {"x": [1e5], "z": [1.0]}).is_optimal

@@ -53,10 +53,12 @@ class Round:
         for cone in self.cones:
             part = taken(program.matrix, cone.rows)
             d, s = -(part @ self.direction), program.rhs[cone.rows] - part @ x
-            steps = np.broadcast_to(_steps(cone.kind, d, s), s.shape)
+            with np.errstate(over="ignore"):  # exponentials of what the user's unknowns are
+                steps = np.broadcast_to(_steps(cone.kind, d, s), s.shape)
             moved = np.zeros(x.size)
             np.maximum.at(moved, part.indices, np.repeat(steps, np.diff(part.indptr)))
-            x += self.direction * moved
+            loose = self.direction != 0.0
+            x[loose] += self.direction[loose] * moved[loose]
         equations = program.matrix[self.row]
         entries = np.asarray(program.matrix[self.row, self.column]).ravel()
         x[self.column] = (program.rhs[self.row] - equations @ x) / entries
