@@ -99,9 +99,9 @@ def close(one: object, other: object, rtol: float = 1e-6) -> bool:
     return bool(np.allclose(one, other, rtol=rtol, atol=rtol))
 
 
-def proved(estimator: Any, *given: Any) -> bool:
+def proved(estimator: Any, *given: Any, **options: Any) -> bool:
     """Fit an estimator of one program, and ask whether its optimum is proved."""
-    return bool(estimator.fit(*given).solution_.certified())
+    return bool(estimator.fit(*given, **options).solution_.certified())
 
 
 def joined(near: Any) -> Any:
@@ -316,7 +316,7 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "actions": (
             "card('are-line')",
-            "proved(sdpdr.ARE(n_neighbors=3), ROLL[:20], np.zeros(19, dtype=int))",
+            "proved(sdpdr.ARE(n_neighbors=3), ROLL[:20], actions=np.zeros(19, dtype=int))",
         ),
         "metrics": (
             "card('metric-xing-clouds')",

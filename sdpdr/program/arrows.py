@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg import LinearMap
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_size
 from sdpdr.program.rows import Lmi
 from sdpdr.program.sdp import SDP, remembered
@@ -80,7 +81,11 @@ def is_seen_as_arrow(sdp: SDP, name: str, order: int) -> bool:
     """Whether rows read nothing of a matrix variable but what matters of an arrow."""
     if order < _LEAST:
         return False
-    sides = [side[name].matrix() for side in sdp.expressions() if name in side]
+    maps = [side[name] for side in sdp.expressions() if name in side]
+    # Those read many entries of the whole matrix, and are not written out for large programs.
+    if any(isinstance(one, LinearMap) and one.is_wide() for one in maps):
+        return False
+    sides = [linear_map.matrix() for linear_map in maps]
     is_rest = np.zeros(svec_size(order), dtype=bool)
     is_rest[_places(order)[2]] = True
     if any(is_rest[side.indices].any() for side in sides):

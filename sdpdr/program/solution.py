@@ -117,6 +117,9 @@ class Solution(Advising):
     shapes : mapping from variable name to tuple of int
         Shapes of scalars that were declared as arrays or as one number: ``solution["S"]`` has that
         shape, where ``values["S"]`` is a row.
+    in_problem : mapping from variable name to array
+        Where a problem of cvxpy was solved: values of its variables, which ``solution[X]`` and
+        ``solution["X"]`` return. `values` are those of the standard form.
     measured : Measured
         Further measures of the point, computed when they are first read: `residuals`, `slacks`,
         `backward_error`, `edges`.
@@ -172,6 +175,7 @@ class Solution(Advising):
     measured: Measured = field(default_factory=Measured)
     narrower: Solution | None = None
     moved: float | None = None
+    in_problem: Mapping[str, Any] = field(default_factory=dict, repr=False)
     prover: Callable[[Solution, float | None], Solution] | None = field(default=None, repr=False)
     writer: Callable[[Solution, str | Path], WrittenProof] | None = field(default=None, repr=False)
 
@@ -370,11 +374,15 @@ class Solution(Advising):
 
     # -- reading off --------------------------------------------------------------------
 
-    def __getitem__(self, name: str | Expression) -> Any:
+    def __getitem__(self, name: Any) -> Any:
         if not self.values:
             raise SolveFailedError(f"There is no point. {summary(self)}")
         if isinstance(name, Expression):
             return name.at(self.values)
+        if not isinstance(name, str) and callable(getattr(name, "name", None)):
+            name = name.name()  # a variable of cvxpy
+        if self.in_problem:
+            return _named("variable", name, self.in_problem)
         value = _named("variable", name, self.values)
         return arranged(value, self.shapes[name]) if name in self.shapes else value
 

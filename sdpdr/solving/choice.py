@@ -45,7 +45,7 @@ _HEAVY = 1e11
 _FEW = 1000
 # Interior-point methods with one matrix for all unknowns, the best first.
 _INTERIOR = ("mosek", "csdp", "sdpa-file", "sdpa", "dense", "cvxopt")
-# The same and all others, for a form that was requested.
+# For a form that was requested; solvers that are not listed come last.
 _PREFERENCE = ("lowrank", "mosek", "sdpa", "clarabel", "cvxopt", "scs", "ipopt")
 # For models without a standard form; as written they often have no interior, which Clarabel minds
 # least.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.options import Request, as_model, has_other_cones
+from sdpdr.solving.options import Request, as_model, has_other_cones, is_problem
 from sdpdr.solving.over_cones import solve_problem
 from sdpdr.solving.plan import plan
 
@@ -160,11 +161,17 @@ def solve(
         rest = {"solver": solver, "form": form, "isolate": isolate, "start": start, "proof": proof}
         given = {name: one for name, one in {**rest, **planned}.items() if _is_given(name, one)}
         return solve_problem(model, {**given, "gap_scale": gap_scale})
-    model = as_model(model)
+    of_cvxpy, model = is_problem(model), as_model(model)
     watch = Deadline()
     request = Request(model, isolate, rigorous, gap_scale, start, progress, proof=proof)
     with show_phase(progress, "planning"):
-        return plan(model, solver, form, **planned).in_time(request, watch)
+        solution = plan(model, solver, form, **planned).in_time(request, watch)
+    if not (of_cvxpy and solution.values):
+        return solution
+    from sdpdr.model.conic.problem import CvxpyProgram  # cvxpy is there, since a problem is
+
+    assert isinstance(model, CvxpyProgram)
+    return replace(solution, in_problem=model.values_in_problem(solution))
 
 
 def _is_given(name: str, value: Any) -> bool:

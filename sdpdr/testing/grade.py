@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
+from sdpdr.base.keywords import checks_keywords
 from sdpdr.certify import as_it_stands, certify
 from sdpdr.certify.answer import Proved, is_nothing, is_small
 from sdpdr.certify.dual import dual_program
@@ -82,6 +83,7 @@ class Grade:
         return "\n".join(self.sentences)
 
 
+@checks_keywords
 def graded(
     problem: cp.Problem | SDP | Model,
     point: Answer | None = None,

@@ -130,7 +130,7 @@ def test_the_index_gives_what_a_scan_gives():
         n, strength = index.sizes_[bag], index.strength_
         kept = behind > 0.0
         expected = np.sum(np.log1p(n / strength * own[kept] / behind[kept]))
-        expected += len(query) * np.log(strength / (n + strength))
+        expected += np.sum(kept) * np.log(strength / (n + strength))
         assert score == pytest.approx(expected)
     share = near.any(axis=0) @ (W > 0.0).T > 0
     assert sorted(found) == np.flatnonzero(share).tolist()
@@ -151,11 +151,17 @@ def test_a_bag_outside_the_list_may_score_higher_by_its_size_alone():
     rng = np.random.default_rng(0)
     large = rng.standard_normal((400, 2))
     small = rng.standard_normal((2, 2)) + 100.0
-    index = extend.BagIndex(200, radius=0.5, strength=10.0, seed=0).fit([large, small])
-    found, scores = index.query(np.array([[0.1, 0.1], [60.0, 60.0], [50.0, 50.0]]))
-    assert found.tolist() == [0]
+    third = 0.1 * rng.standard_normal((30, 2)) + 50.0
+    index = extend.BagIndex(432, radius=0.5, strength=10.0, seed=0).fit([large, small, third])
+    query = np.array([[0.1, 0.1], [50.0, 50.0], [50.0, 50.1]])
+    found, scores = index.query(query)
+    assert sorted(found) == [0, 2]
     of_small = 3 * np.log(10.0 / (index.sizes_[1] + 10.0))
-    assert of_small > scores[0]
+    assert of_small > scores[found == 0][0]
+    # Points that no centre covers change nothing.
+    again = index.query(np.vstack([query, np.full((9, 2), -70.0)]))
+    np.testing.assert_array_equal(again[0], found)
+    np.testing.assert_allclose(again[1], scores)
 
 
 @pytest.mark.parametrize(

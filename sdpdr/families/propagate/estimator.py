@@ -95,8 +95,9 @@ class MixedLabelPropagation(
         For ``mode="mixed_graph"``.
     priors : sequence of float, optional
         Shares of the classes among points without a label, in the order of ``classes_``. The
-        distributions are rescaled class by class until their sums have these shares (class mass
-        normalization), which helps where nearly all points fall to one class.
+        distributions are scaled once, class by class, so that their sums have these shares, and
+        then point by point, so that each sums to one (class mass normalization); this helps if
+        nearly all points fall to one class.
 
     Attributes
     ----------

@@ -118,8 +118,9 @@ class BagIndex:
               \frac{\sum_l \alpha^i_l \kappa(q, c_l)}{\sum_l \alpha^g_l \kappa(q, c_l)}\Bigr)
               + m \log\frac{\lambda}{n_i + \lambda}
 
-    with the weights :math:`\alpha^i` of the bag after one step of `mixture_weights`, and their mean
-    :math:`\alpha^g` over all bags. Only bags that share a centre with the query are scored, by an
+    over the m points of the query that a centre covers, with the weights :math:`\alpha^i` of the
+    bag after one step of `mixture_weights`, and their mean :math:`\alpha^g` over all bags. Only
+    bags that share a centre with the query are scored, by an
     inverted list.
 
     Parameters
@@ -224,7 +225,7 @@ class BagIndex:
         bags = np.flatnonzero(own.any(axis=0))
         size = self.sizes_[bags]
         ratios = (size / self.strength_) * own[:, bags] / behind[covered, None]
-        length = len(query) * np.log(self.strength_ / (size + self.strength_))
+        length = covered.size * np.log(self.strength_ / (size + self.strength_))
         scores = np.log1p(ratios).sum(axis=0) + length
         order = np.argsort(-scores, kind="stable")[:n_best]
         return bags[order], scores[order]

@@ -94,6 +94,26 @@ class CvxpyProgram(SDP):
             ) from None
         return way.made.problem
 
+    def values_in_problem(self, solution: Solution) -> dict[str, Any]:
+        """Values of the problem's variables at an answer, by name; the problem stays as it is.
+
+        Examples
+        --------
+        >>> import cvxpy as cp
+        >>> import sdpdr
+        >>> X = cp.Variable((2, 2), symmetric=True, name="X")
+        >>> program = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(cp.trace(X)), [X >> 2 * np.eye(2)]))
+        >>> program.values_in_problem(sdpdr.solve(program))["X"].round(4) + 0.0
+        array([[2., 0.],
+               [0., 2.]])
+        """
+        if self._way is None or not self.is_point(solution.values):
+            return {}
+        made, answer = self._way.made, GradedAnswer(self._way.reading, solution)
+        found = made.chain.invert(answer, made.inverse).primal_vars
+        variables = made.problem.variables()
+        return {v.name(): np.asarray(found[v.id]) for v in variables if v.id in found}
+
     def kept(self) -> Point | None:
         """The answer stored in the problem, as a point of this program.
 

@@ -1,0 +1,34 @@
+"""A solution of a problem of cvxpy has the values of the problem's own variables."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+
+B = np.array([[2.0, 1.0], [1.0, 3.0]])
+U = np.arange(6.0).reshape(2, 3)
+
+
+def problems():
+    X = cp.Variable((2, 2), symmetric=True, name="X")
+    yield X, cp.Problem(cp.Minimize(cp.trace(X)), [X >> B]), B
+    yield X, cp.Problem(cp.Maximize(cp.trace(X)), [X << B]), B
+    rows = [2 * X >> 0, X[0, 1] == 1]
+    yield X, cp.Problem(cp.Minimize(cp.trace(X)), rows), np.ones((2, 2))
+    V = cp.Variable((2, 3), name="X")
+    yield V, cp.Problem(cp.Minimize(cp.sum(V)), [V >= U]), U
+    yield V, cp.Problem(cp.Minimize(cp.sum(cp.exp(V))), [V >= U]), U
+
+
+@pytest.mark.parametrize("k", range(5))
+def test_values_are_those_of_the_problem(k):
+    X, problem, expected = list(problems())[k]
+    solution = sdpdr.solve(problem, tol=1e-8)
+    assert solution[X] == pytest.approx(expected, abs=1e-4)
+    assert solution["X"] == pytest.approx(expected, abs=1e-4)
+    assert X.value is None
+    with pytest.raises(sdpdr.errors.UnknownNameError, match="variable 'Y'"):
+        solution["Y"]
