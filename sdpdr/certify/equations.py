@@ -148,6 +148,7 @@ class Equations:
             missed, _ = residual(f, own, y, radius)
             y[self._column] += missed / self._entry
         missed, around = residual(f, own, y, radius, data)
-        # The quotient may be smaller than doubles are.
-        radius[self._column] = 1.01 * (np.abs(missed) + around) / np.abs(self._entry) + TINY
+        left = np.abs(missed) + around
+        # The quotient may be smaller than doubles are, but nothing is left of zeros.
+        radius[self._column] = 1.01 * left / np.abs(self._entry) + TINY * (left > 0.0)
         return y, radius
