@@ -200,7 +200,7 @@ def _why_not(form: Standard, known: Knowledge, side: str) -> str:
     if side in form.flat.faceless:
         return _FACELESS[side]
     if known.is_late:
-        spent = f"not proved within {known.seconds:.2g} seconds of a processor"
+        spent = f"not proved within {known.seconds:.2g} CPU seconds"
         return f"{spent}; `solution.prove()` goes on"
     said = [note for note in known.notes if note.startswith(side)] or known.notes
     return said[-1] if said else "nothing was proved"

@@ -110,7 +110,10 @@ class ConeProof:
             unfinished=known.is_late and known.status == UNPROVED,
             writer=partial(_write, file, sides),
         )
-        return replace(found, status=Status.SOLVED) if found.certified() else found
+        if found.certified():
+            found = replace(found, status=Status.SOLVED)
+        is_proved = found.status in (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
+        return replace(found, epsilon=0.0) if is_proved else found
 
     def _why_not(self, side: str) -> str:
         """The last reason why a side is not proved."""

@@ -96,7 +96,8 @@ def graded(
     A feasible point proves that the optimum is at least as good as its value, and multipliers
     prove that it is no better than their bound. The distance of the two numbers is the mark. Unlike
     `sdpdr.verify`, which looks for the best that can be proved near an answer, this grades the
-    answer itself: point and multipliers move by their rounding at most.
+    answer itself: every variable, and the multipliers of every constraint, move by a relative 1e-4
+    at most, the rounding of numbers with four digits, and so do the value and the bound.
 
     Parameters
     ----------

@@ -323,12 +323,3 @@ def test_every_problem_of_the_page_is_solved_here_and_not_there():
     assert all(globals()[name].__doc__ for name in solved)
     assert "Solution" not in text
     assert Path(__file__).name in text
-
-
-def test_the_plan_has_every_lesson_and_no_hour_is_longer_than_its_minutes():
-    rows = PAGE.read_text(encoding="utf-8").partition("A plan\n")[2].split("   * - ")[2:]
-    assert [int(row.split(":")[0]) for row in rows] == list(range(1, 11))
-    for row in rows:
-        parts = row.split("\n     - ")[1].split(";")
-        minutes = [int(part.split()[-1]) for part in parts]
-        assert 60 <= sum(minutes) <= 80

@@ -100,6 +100,7 @@ class CvxpyProgram(SDP):
         Examples
         --------
         >>> import cvxpy as cp
+        >>> import numpy as np
         >>> import sdpdr
         >>> X = cp.Variable((2, 2), symmetric=True, name="X")
         >>> program = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(cp.trace(X)), [X >> 2 * np.eye(2)]))

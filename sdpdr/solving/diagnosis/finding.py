@@ -177,13 +177,19 @@ class Diagnosis:
             words = f"{finding.says} {finding.instead}"
             table.add_row(finding.severity.name.lower(), finding.kind.value, words)
         below = (f"Not decided: {words}." for words in self.undecided)
-        return Group(table if self.findings else "Nothing was found.", *below)
+        return Group(table if self.findings else self._nothing, *below)
+
+    @property
+    def _nothing(self) -> str:
+        return (
+            "Nothing was found, but not all is decided." if self.undecided else "Nothing was found."
+        )
 
     def _as_lines(self) -> str:
         """The findings one by one, where there is no rich, which makes tables."""
         lines = [f"{f.severity.name.lower()}: {f.says} {f.instead}" for f in self.findings]
         below = [f"Not decided: {words}." for words in self.undecided]
-        return "\n".join([*(lines or ["Nothing was found."]), *below])
+        return "\n".join([*(lines or [self._nothing]), *below])
 
     def __str__(self) -> str:
         try:
