@@ -104,12 +104,12 @@ def graded(
     problem : Model, SDP or cvxpy.Problem
     point : optional
         The matrix or factor of a single variable, or values by the names of variables; a `Solution`
-        has both sides. Of a cvxpy problem, values by the names of its variables; by default those
+        has both sides. For a cvxpy problem, values by the names of its variables; by default those
         that it has.
     multipliers : optional
         By the labels of constraints, or an array where there is one constraint; those of K 1 = 0
         and its like may be left out. With the signs that ``solution.dual`` has: of inequalities
-        they are not negative. Of a cvxpy problem, one array for each constraint in order, with
+        they are not negative. For a cvxpy problem, one array for each constraint in order, with
         cvxpy's signs; by default the dual values that it has.
     tol : float, default 1e-6
         The gap at which an answer counts as optimal.

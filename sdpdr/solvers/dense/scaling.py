@@ -33,9 +33,9 @@ class OrderGroup:
     ----------
     order : int
     places : list of slice
-        Of each, in points with matrices as ``svec``.
+        Where each is, in points with matrices as ``svec``.
     part : slice
-        Of all entries of them all, during the iteration.
+        Where all their entries are, during the iteration.
     """
 
     order: int
