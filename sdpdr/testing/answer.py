@@ -124,6 +124,8 @@ def _save_values(problem: Any, point: Any) -> None:
 
 def _save_multipliers(problem: Any, multipliers: Any) -> None:
     constraints = problem.constraints
+    if len(constraints) == 1 and isinstance(multipliers, np.ndarray):
+        multipliers = [multipliers]
     if isinstance(multipliers, Mapping) or len(multipliers) != len(constraints):
         raise ShapeError(
             f"pass a list with one array of multipliers for each of the {len(constraints)} "

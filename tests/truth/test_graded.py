@@ -170,6 +170,13 @@ def test_what_cvxpy_holds_no_answer_of_is_refused_with_what_to_pass():
         graded(np.eye(3), PATH)
 
 
+def test_one_constraint_of_cvxpy_takes_one_array():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= np.array([1.0, 2.0])])
+    assert graded(problem, [1.0, 2.0], np.ones(2)).is_optimal
+    assert graded(problem, [1.0, 2.0], [np.ones(2)]).is_optimal
+
+
 @pytest.mark.parametrize("other", [1.03, 3.0])
 def test_a_wrong_entry_beside_a_large_one_is_no_rounding(other):
     """A third of 1e5 is no double, and moves; 1.03 is not 1 for that."""
