@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from abc import abstractmethod
 from functools import partial
 from typing import Any
 
@@ -99,9 +100,9 @@ class PencilLearner(Transformer):
         self._learn(points, target, kind)
         return self
 
+    @abstractmethod
     def _learn(self, X: Any, y: Any, kind: str) -> None:
         """Set the attributes that follow from checked data."""
-        raise NotImplementedError
 
     def transform(self, X: Any) -> Array:
         """Coordinates of points, shape (q, n_components).

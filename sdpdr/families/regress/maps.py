@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -42,9 +43,9 @@ class Extension:
         self.nearest = np.sort(self._others()[0])
         self.error = self._fit()
 
+    @abstractmethod
     def _fit(self) -> float:
         """Fit the map; its relative error at points left out."""
-        raise NotImplementedError
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points, shape (q, d)."""
