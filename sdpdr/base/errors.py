@@ -84,6 +84,8 @@ _ELSEWHERE = {
     "random_state": "seed rng random_seed",
     "nonnegative": "nonneg positive pos non_negative",
     "n": "n_samples n_points size order",
+    "penalty": "price",
+    "lasso": "price l1",
     "solver": "method algorithm backend",
 }
 

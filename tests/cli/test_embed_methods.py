@@ -63,8 +63,8 @@ ONCE = {
         {"y": PLACES},
     ),
     "distance_completion": (
-        "--metric precomputed --set price=2 --n-components 3",
-        {"price": 2.0, "n_components": 3},
+        "--metric precomputed --set penalty=2 --n-components 3",
+        {"penalty": 2.0, "n_components": 3},
         {},
     ),
     "are": (

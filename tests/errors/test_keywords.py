@@ -67,6 +67,9 @@ def test_an_unknown_keyword_is_answered_with_those_that_are_known(call):
         (sdpdr.Solution.report, "detail", "details"),
         (sdpdr.diagnose, "timeout", "seconds"),
         (sdpdr.plot.embedding, "color", "colour"),
+        (methods.sparse_direction, "price", "penalty"),
+        (methods.regression, "price", "lasso"),
+        (sdpdr.DistanceCompletion, "price", "penalty"),
     ],
 )
 def test_the_keyword_that_is_meant_is_offered(call, keyword, meant):

@@ -69,7 +69,7 @@ def test_exact_distances_are_completed_and_certified(r, share, misfit):
     assert found.solution_.certified(1e-6)
     assert np.abs(found.distances_ - squareform(pdist(X))).max() < 1e-5
     assert found.rmse_ < 1e-6
-    # Squares are worth a little length; absolute prices are exact but for the tolerance.
+    # Squares are worth a little length; absolute penalties are exact but for the tolerance.
     assert away(X, found.relaxed_) < (1e-2 if misfit == "square" else 1e-4)
     assert procrustes(X, found.embedding_)[2] < 1e-9
 
@@ -195,22 +195,22 @@ def test_points_that_coincide_are_placed_together():
     assert np.abs(found.distances_ - squareform(pdist(X[twice]))).max() < 1e-5
 
 
-# -- the price ---------------------------------------------------------------------------------
+# -- the penalty -------------------------------------------------------------------------------
 
 
-def test_below_a_price_of_one_points_fly_apart():
+def test_below_a_penalty_of_one_points_fly_apart():
     graph = known_distances(partial(n=8, share=0.8)[1])
     least = np.linalg.eigvalsh(graph.laplacian(1.0 / graph.sqdist).toarray())
     weight = 1.0 / least[1]
 
-    def solved(price):
-        slack = sdpdr.blocks.Slack(price * weight, "absolute", relative=True)
+    def solved(penalty):
+        slack = sdpdr.blocks.Slack(penalty * weight, "absolute", relative=True)
         return sdpdr.solve(methods.mvu(graph, slack), "clarabel")
 
     assert solved(0.9).status is sdpdr.Status.UNBOUNDED
     assert solved(1.1).certified(1e-5)
-    with pytest.raises(DataError, match=r"price=0.9 is too low"):
-        methods.distance_completion(graph, price=0.9)
+    with pytest.raises(DataError, match=r"penalty=0.9 is too low"):
+        methods.distance_completion(graph, penalty=0.9)
 
 
 # -- the last step -----------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_refining_ends_where_stress_is_least_nearby():
 def test_two_points_stay_about_their_centre():
     found = sdpdr.DistanceCompletion(1).fit([[0.0, 3.0], [3.0, 0.0]])
     assert np.sort(found.embedding_.ravel()) == pytest.approx([-1.5, 1.5], abs=1e-6)
-    # What the trace makes of an exact length, by its price.
+    # What the trace makes of an exact length, by its penalty.
     assert np.ptp(found.relaxed_) == pytest.approx(3.0 * 1.0005, abs=1e-4 * 3.0)
 
 

@@ -43,7 +43,7 @@ def test_a_pencil_is_such_a_program():
     assert solution.value == pytest.approx(1.0 + found.eigenvalues.sum(), abs=1e-6)
 
 
-def test_a_direction_without_a_price_is_the_eigenvector():
+def test_a_direction_without_a_penalty_is_the_eigenvector():
     A = symmetric(5, 1)
     R = np.random.default_rng(2).standard_normal((5, 5))
     B = R @ R.T + np.eye(5)
@@ -54,33 +54,33 @@ def test_a_direction_without_a_price_is_the_eigenvector():
     np.testing.assert_allclose(np.asarray(solution.gram("Z")), np.outer(a, a), atol=1e-4)
 
 
-def test_a_price_leaves_fewer_entries():
+def test_a_penalty_leaves_fewer_entries():
     A = symmetric(6, 3)
     A = A @ A
     counts, values = [], []
-    for price in (0.0, 0.5, 2.0):
-        solution = sdpdr.solve(methods.sparse_direction(A, price=price), "clarabel", tol=1e-8)
+    for penalty in (0.0, 0.5, 2.0):
+        solution = sdpdr.solve(methods.sparse_direction(A, penalty=penalty), "clarabel", tol=1e-8)
         Z = np.asarray(solution.values["Z"])
         counts.append(int(np.sum(np.abs(Z) > 1e-5)))
         values.append(solution.value)
     assert counts[0] == 36
     assert counts[2] < counts[1] <= 36
     assert values[0] > values[1] > values[2]
-    # A large price leaves the largest diagonal entry less its price.
-    solution = sdpdr.solve(methods.sparse_direction(A, price=100.0), "clarabel")
+    # A large penalty leaves the largest diagonal entry less the penalty.
+    solution = sdpdr.solve(methods.sparse_direction(A, penalty=100.0), "clarabel")
     assert solution.value == pytest.approx(np.max(np.diag(A)) - 100.0, abs=1e-4)
 
 
 @pytest.mark.daily(2)
-@pytest.mark.parametrize(("ridge", "price"), [(0.7, 0.0), (0.0, 1.5), (0.4, 1.5)])
+@pytest.mark.parametrize(("ridge", "lasso"), [(0.7, 0.0), (0.0, 1.5), (0.4, 1.5)])
 @pytest.mark.parametrize(("solver", "form"), [("clarabel", "lmi"), ("clarabel", "cvxpy")])
-def test_a_regression_has_the_answer_of_the_direct_method(ridge, price, solver, form):
+def test_a_regression_has_the_answer_of_the_direct_method(ridge, lasso, solver, form):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20, 6)), rng.standard_normal(20)
-    solution = sdpdr.solve(methods.regression(X, y, ridge, price), solver, form, tol=1e-9)
-    if price:
+    solution = sdpdr.solve(methods.regression(X, y, ridge, lasso), solver, form, tol=1e-9)
+    if lasso:
         x_mean = X.mean(axis=0)
-        expected = extend.sparse_path(X - x_mean, y - y.mean(), ridge).at(price)
+        expected = extend.sparse_path(X - x_mean, y - y.mean(), ridge).at(lasso)
     else:
         expected = extend.ridge(X, y, ridge).coef[:, 0]
     np.testing.assert_allclose(solution.values["a"], expected, atol=1e-5)
@@ -137,7 +137,7 @@ def test_the_ratio_trace_is_another_problem():
         (lambda: methods.fantope(np.full((3, 3), np.nan)), DataError, "nan"),
         (lambda: methods.sparse_direction(np.eye(3), -np.eye(3)), DataError, "definite"),
         (lambda: methods.sparse_direction(np.eye(3), np.eye(2)), ShapeError, "shape"),
-        (lambda: methods.sparse_direction(np.eye(3), price=-1.0), DataError, "price"),
+        (lambda: methods.sparse_direction(np.eye(3), penalty=-1.0), DataError, "penalty"),
         (lambda: methods.regression(np.eye(3), np.ones(2)), ShapeError, "shape"),
         (lambda: methods.regression(np.eye(3), np.ones(3), -1.0), DataError, "ridge"),
         (lambda: extend.trace_ratio(np.eye(3), np.diag([1.0, 0.0, 0.0])), DataError, "vanish"),

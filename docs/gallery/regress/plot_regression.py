@@ -2,9 +2,9 @@
 A regression as a program (regression) gives what scikit-learn gives, and a proof
 =================================================================================
 
-One regression of spectral regression, with prices on squares and on sizes, is a convex program. The
-baseline is scikit-learn's elastic net, which has the same minimum and reaches it sooner. What is
-added is the bound.
+One regression of spectral regression, with penalties on squares and on absolute values, is a convex
+program. The baseline is scikit-learn's elastic net, which has the same minimum and reaches it
+sooner. What is added is the bound.
 
 In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
 `sdpdr.methods.regression`.
@@ -19,9 +19,9 @@ import sdpdr
 
 X, y = load_diabetes(return_X_y=True)
 X, y = X / X.std(axis=0), y / y.std()
-ridge, price, n = 40.0, 100.0, len(y)
-solution = sdpdr.solve(sdpdr.methods.regression(X, y, ridge=ridge, price=price))
-net = ElasticNet(price / (2 * n) + ridge / n, l1_ratio=price / (price + 2 * ridge), tol=1e-10)
+ridge, lasso, n = 40.0, 100.0, len(y)
+solution = sdpdr.solve(sdpdr.methods.regression(X, y, ridge=ridge, lasso=lasso))
+net = ElasticNet(lasso / (2 * n) + ridge / n, l1_ratio=lasso / (lasso + 2 * ridge), tol=1e-10)
 theirs = net.fit(X, y).coef_
 print(solution)
 print(f"coefficients differ by {np.abs(solution['a'] - theirs).max():.0e}")

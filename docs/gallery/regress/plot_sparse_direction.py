@@ -2,7 +2,7 @@
 A sparse direction (sparse_direction) names the features that PCA smears
 ========================================================================
 
-The leading direction with a price on its entries, relaxed to a semidefinite program; its bound
+The leading direction with a penalty on its entries, relaxed to a semidefinite program; its bound
 tells what is lost. Three features of twenty share a signal. The baseline is PCA, which gives weight
 to every one.
 
@@ -21,7 +21,7 @@ signal = rng.normal(size=40)
 X = rng.normal(size=(40, 20))
 X[:, :3] += 1.2 * signal[:, None]
 C = np.cov(X.T)
-solution = sdpdr.solve(sdpdr.methods.sparse_direction(C, price=0.5))
+solution = sdpdr.solve(sdpdr.methods.sparse_direction(C, penalty=0.5))
 found = np.linalg.eigh(solution["Z"])[1][:, -1]
 plain = PCA(1).fit(X).components_[0]
 print(solution)

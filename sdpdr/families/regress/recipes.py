@@ -56,7 +56,7 @@ def fantope(X: ArrayLike, n_components: int = 2) -> Model:
 
 
 @checks_keywords
-def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float = 0.0) -> Model:
+def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, penalty: float = 0.0) -> Model:
     r"""The leading direction of a pencil, with few entries.
 
     .. math:: \max\ \langle A, Z\rangle - \rho \sum_{ij} |Z_{ij}| \quad\text{s.t.}\quad
@@ -71,7 +71,7 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
         A, symmetric.
     scale : array_like of shape (m, m), optional
         B, positive definite; the identity by default.
-    price : float, default 0.0
+    penalty : float, default 0.0
         :math:`\rho`, nonnegative.
 
     References
@@ -93,11 +93,11 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
         raise DataError(
             "scale is not positive definite, so the program is unbounded. Pass one that is."
         )
-    price = validate.non_negative("price", price)
+    penalty = validate.non_negative("penalty", penalty)
     Z = psd("Z", len(A))
     blocks: tuple[Block, ...] = (maximize(Z.inner(A)), (Z.inner(B) == 1.0).named("normalized"))
-    if price > 0.0:
-        blocks = (*blocks, (price * abs(Z)).named("entries"))
+    if penalty > 0.0:
+        blocks = (*blocks, (penalty * abs(Z)).named("entries"))
     return Model(blocks, name="sparse_direction")
 
 
@@ -106,7 +106,7 @@ def regression(
     X: ArrayLike,
     y: ArrayLike,
     ridge: float = 0.0,
-    price: float = 0.0,
+    lasso: float = 0.0,
     penalty: Any = None,
 ) -> Model:
     r"""One regression of spectral regression as a convex program.
@@ -122,7 +122,7 @@ def regression(
     y : array_like of shape (n,)
     ridge : float, default 0.0
         :math:`\alpha`.
-    price : float, default 0.0
+    lasso : float, default 0.0
         :math:`\beta`.
     penalty : array or sparse array of shape (p, m), optional
         P; the identity by default.
@@ -151,13 +151,13 @@ def regression(
             f"X and y have shapes {data.shape} and {target.shape}; expected (n, m) and (n,)."
         )
     ridge = validate.non_negative("ridge", ridge)
-    price = validate.non_negative("price", price)
+    lasso = validate.non_negative("lasso", lasso)
     m = data.shape[1]
     a, a_0 = scalar("a", m), scalar("a_0", 1)
     blocks: tuple[Block, ...] = (square(data @ a + a_0 - target).named("least_squares"),)
     if ridge > 0.0:
         rows = a if penalty is None else as_real(penalty) @ a
         blocks = (*blocks, (ridge * square(rows)).named("squared_size"))
-    if price > 0.0:
-        blocks = (*blocks, (price * abs(a)).named("absolute_size"))
+    if lasso > 0.0:
+        blocks = (*blocks, (lasso * abs(a)).named("absolute_size"))
     return Model(blocks, name="regression")

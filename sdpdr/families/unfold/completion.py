@@ -31,7 +31,7 @@ Penalty: TypeAlias = Literal["square", "absolute"]
 Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
 
 # Default penalties of a change, in units of the penalty below which points fly apart.
-PRICES = {"square": 1000.0, "absolute": 100.0}
+DEFAULT_PENALTIES = {"square": 1000.0, "absolute": 100.0}
 
 
 @takes_graph
@@ -40,7 +40,7 @@ def distance_completion(
     anchors: ArrayLike | None = None,
     coordinates: ArrayLike | None = None,
     misfit: Misfit = "auto",
-    price: float | None = None,
+    penalty: float | None = None,
 ) -> Model:
     r"""Find points from some of their distances, which may be noisy; some positions may be known.
 
@@ -71,7 +71,7 @@ def distance_completion(
     misfit : {"auto", "square", "absolute", "equality", "inequality"}, blocks.Band or blocks.Slack
         By default ``"square"``, and with anchors ``"absolute"``, which are the fastest to prove.
         The last four are those of `sdpdr.methods.mvu`.
-    price : float, optional
+    penalty : float, optional
         c > 1; by default 1000 for ``"square"`` and 100 for ``"absolute"``.
 
     Returns
@@ -102,7 +102,7 @@ def distance_completion(
     2.0
     """
     nodes: ArrayLike = [] if anchors is None else anchors
-    relation = _relation(graph, nodes, misfit, price)
+    relation = _relation(graph, nodes, misfit, penalty)
     if np.size(nodes):
         model = anchored_mvu(graph, nodes, coordinates, relation, "anchors")
     else:
@@ -111,19 +111,19 @@ def distance_completion(
 
 
 def _relation(
-    graph: NeighborGraph, anchors: ArrayLike, misfit: Misfit, price: float | None
+    graph: NeighborGraph, anchors: ArrayLike, misfit: Misfit, penalty: float | None
 ) -> Relation:
-    """The relation of lengths for ``misfit`` and ``price`` of `distance_completion`."""
+    """The relation of lengths for ``misfit`` and ``penalty`` of `distance_completion`."""
     if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
         return misfit
-    validate.choice("misfit", misfit, ("auto", *PRICES, "equality", "inequality"))
+    validate.choice("misfit", misfit, ("auto", *DEFAULT_PENALTIES, "equality", "inequality"))
     is_absolute = misfit == "absolute" or (misfit == "auto" and np.size(anchors) > 0)
-    penalty: Penalty = "absolute" if is_absolute else "square"
-    price = PRICES[penalty] if price is None else price
-    if validate.positive_number("price", price) <= 1.0:
+    kind: Penalty = "absolute" if is_absolute else "square"
+    penalty = DEFAULT_PENALTIES[kind] if penalty is None else penalty
+    if validate.positive_number("penalty", penalty) <= 1.0:
         raise DataError(
-            f"price={price} is too low: at 1 and below, moving points apart gains more than the "
-            "penalty of their lengths. Pass 10 to 1000."
+            f"penalty={penalty} is too low: at 1 and below, moving points apart gains more than "
+            "the changed lengths cost. Pass 10 to 1000."
         )
     # The minimum of sum q_e / d_e at variance one: the second eigenvalue of the Laplacian with
     # weights 1/d, or the first one of the Laplacian grounded at anchors.
@@ -131,7 +131,7 @@ def _relation(
     free = np.setdiff1d(np.arange(graph.n), anchors)
     constant = np.ones((graph.n, 1)) if free.size == graph.n else None
     stiffness = smallest_eigenvalue(laplacian[free][:, free], constant)[0]
-    return Slack(price / stiffness, penalty, relative=True)
+    return Slack(penalty / stiffness, kind, relative=True)
 
 
 @takes_graph

@@ -64,7 +64,7 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
         default without anchors), or the absolute value (the default with anchors), with which no
         distance changes if that is possible, but which takes longer if it is not; or another
         relation of `sdpdr.methods.distance_completion`.
-    price : float, optional
+    penalty : float, optional
         Weight of ``"square"`` and ``"absolute"``, without a unit; by default 1000 and 100.
     refined : bool, default True
         Whether to take the second step.
@@ -78,7 +78,7 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
     ----------
     embedding_, relaxed_ : array of shape (n, r)
         Positions after both steps, and after the first. The first step stretches lengths: that of
-        two points by 1 / (2 price) for ``"square"``. Anchors have the given coordinates.
+        two points by 1 / (2 penalty) for ``"square"``. Anchors have the given coordinates.
     start_ : {"program", "paths"}
         The initial positions of the second step with the smaller stress: those of the program, or
         classical scaling of shortest paths. Paths are not tried if the program's positions already
@@ -139,7 +139,7 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
     n_components: int = 2
     _: KW_ONLY
     misfit: Misfit = "auto"
-    price: float | None = None
+    penalty: float | None = None
     refined: bool = True
     solver: Any = "auto"
     tol: float | None = None
@@ -181,7 +181,7 @@ class DistanceCompletion(Reporting, DefaultTimeLimit, Embedding):
         r = coordinates.shape[1] if nodes.size else self.n_components
         step, size = LastStep(graph, nodes, coordinates, r), float(np.sqrt(np.mean(graph.sqdist)))
         solution = solve(
-            distance_completion(graph, nodes, coordinates, self.misfit, self.price),
+            distance_completion(graph, nodes, coordinates, self.misfit, self.penalty),
             self.solver,
             tol=self.tol,
             time_limit=self._seconds(),
