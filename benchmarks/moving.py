@@ -36,7 +36,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "moving"
 Array = NDArray[np.float64]
 Json = dict[str, Any]
 
-NEIGHBOURS, PRICES, WIDTHS = (
+NEIGHBOURS, PENALTIES, WIDTHS = (
     range(4, 11),
     (10, 30, 100, 300, 1000, 3000),
     (0.01, 0.03, 0.1, 0.3, 0.6),
@@ -78,7 +78,7 @@ def unfolding(rows: int = 7, columns: int = 36) -> Json:
 
 
 def choices() -> list[Json]:
-    """The same roll under other numbers of neighbours, prices and widths."""
+    """The same roll under other numbers of neighbours, penalties and widths."""
     X, along, graph = _roll(150, 4)
     truth = sdpdr.solve(methods.mvu(graph)).embedding(2)
     shared = {"colour": _shares(along)}
@@ -99,7 +99,7 @@ def choices() -> list[Json]:
             **shared,
             "title": "What a change of length costs",
             "slider": "Penalty of slack",
-            "frames": [solved(f"penalty {nu:g}", graph, Slack(nu)) for nu in PRICES],
+            "frames": [solved(f"penalty {nu:g}", graph, Slack(nu)) for nu in PENALTIES],
         },
         {
             **shared,

@@ -50,15 +50,15 @@ def cut_with_triangles(laplacian: Any, triples: Any) -> Model:
     return maximize(X.inner(laplacian) / 4.0) + (X.diagonal() == 1.0) + triangles
 
 
-def sensors(n: int, pairs: Any, lengths: Any, rays: Any, ranges: Any, price: str) -> Model:
+def sensors(n: int, pairs: Any, lengths: Any, rays: Any, ranges: Any, penalty: str) -> Model:
     """Sensors in the plane, from squared distances to each other and to anchors."""
     Z = psd("Z", n + 2)  # [[I, Y], [Y', Y Y']]
     between = Z.distance2(pairs + 2) - lengths
     to_anchors = Z.quadratic(rays) - ranges
     fixed = Z[:2, :2] == np.eye(2)
-    if price == "none":
+    if penalty == "none":
         return fixed + (between == 0.0).named("between") + (to_anchors == 0.0).named("anchors")
-    pay = abs if price == "absolute" else square
+    pay = abs if penalty == "absolute" else square
     return fixed + minimize(pay(between).sum() + pay(to_anchors).sum())
 
 
@@ -78,11 +78,11 @@ def molecule_least(n: int, pairs: Any, sqdist: Any) -> Model:
     return minimize(K.trace()) + (K.sum(axis=1) == 0.0).named("centred") + exact
 
 
-def molecule_priced(n: int, pairs: Any, sqdist: Any, price: float) -> Model:
-    """Noisy distances at a price, against variance."""
+def molecule_penalized(n: int, pairs: Any, sqdist: Any, penalty: float) -> Model:
+    """Variance, less penalties on errors of noisy distances."""
     K = psd("K", n)
     misfit = abs(K.distance2(pairs) - sqdist).sum()
-    return maximize(K.trace() - price * misfit) + (K.sum(axis=1) == 0.0).named("centred")
+    return maximize(K.trace() - penalty * misfit) + (K.sum(axis=1) == 0.0).named("centred")
 
 
 def temporal_order(graph: Any, lags: int) -> Model:
@@ -142,7 +142,7 @@ def halves(adjacency: Any) -> Model:
 
 
 def communities(adjacency: Any) -> Model:
-    """Two communities of any sizes, at the price of the edges that chance would put in them."""
+    """Two communities of any sizes, less the edges expected by chance in them (modularity)."""
     X = psd("X", adjacency.shape[0])
     return maximize(X.inner(adjacency - adjacency.mean())) + (X.diagonal() == 1.0)
 
@@ -153,11 +153,11 @@ def alignment(kernels: Any, target: Any) -> Model:
     return minimize(square(w @ kernels - target).sum()) + (w >= 0.0)
 
 
-def nonparametric_kernel(laplacian: Any, pairs: Any, sign: Any, price: float) -> Model:
+def nonparametric_kernel(laplacian: Any, pairs: Any, sign: Any, penalty: float) -> Model:
     """A kernel smooth on a graph, which is paid to obey links."""
     K, (i, j) = psd("K", laplacian.shape[0]), pairs.T
     broken = abs(K[i, j] - sign).sum()
-    return minimize(K.inner(laplacian) + price * broken) + (K.diagonal() == 1.0)
+    return minimize(K.inner(laplacian) + penalty * broken) + (K.diagonal() == 1.0)
 
 
 def completion(shape: tuple[int, int], i: Any, j: Any, value: Any) -> Model:
@@ -198,7 +198,7 @@ def cut_data(n: int, triangles: int | None = None) -> tuple[Any, Any]:
     return random_laplacian(n), chosen
 
 
-def sensor_data(n: int, noise: float, price: str) -> tuple[Any, ...]:
+def sensor_data(n: int, noise: float, penalty: str) -> tuple[Any, ...]:
     """Points of the unit square, one in twenty of them an anchor, four of these in the corners."""
     rng = np.random.default_rng(0)
     P, anchors = rng.uniform(size=(n, 2)), max(4, n // 20)
@@ -209,7 +209,7 @@ def sensor_data(n: int, noise: float, price: str) -> tuple[Any, ...]:
     free, mixed = first >= 0, (first < 0) & (second >= 0)
     rays = np.hstack([P[first[mixed] + anchors], -np.eye(n - anchors)[second[mixed]]])
     pairs = np.column_stack([first, second])[free]
-    return n - anchors, pairs, sqdist[free], rays, sqdist[mixed], price
+    return n - anchors, pairs, sqdist[free], rays, sqdist[mixed], penalty
 
 
 def chain(n: int, noise: float = 0.0) -> tuple[Any, Any, Any]:
@@ -346,7 +346,7 @@ def points(m: int, d: int) -> Any:
     return np.random.default_rng(0).standard_normal((m, d))
 
 
-def chain_with_price(n: int) -> tuple[Any, ...]:
+def chain_with_penalty(n: int) -> tuple[Any, ...]:
     """A chain seen with noise."""
     pairs, sqdist, _ = chain(n, 0.05)
     return n, pairs, sqdist, 6000.0
@@ -369,7 +369,7 @@ PROTOTYPES: dict[str, Prototype] = {
     "edm_least": Prototype(
         "molecule, least trace", molecule_least, lambda n: (n, *chain(n)[:2]), (60,), (8,)
     ),
-    "edm_l1": Prototype("noisy molecule", molecule_priced, chain_with_price, (60,), (10,)),
+    "edm_l1": Prototype("noisy molecule", molecule_penalized, chain_with_penalty, (60,), (10,)),
     "temporal": Prototype(
         "unfolding in temporal order", temporal_order, lambda n: (spiral(n), 3), (100,), (15,)
     ),

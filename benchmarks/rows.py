@@ -59,7 +59,7 @@ def order(n: int) -> Model:
 
 
 def chain(n: int) -> Model:
-    """A chain, its lengths priced: straight, with a variance of n (n^2 - 1) / 12."""
+    """A chain, its lengths penalized: straight, with a variance of n (n^2 - 1) / 12."""
     lengths = blocks.Lengths(graphs.path(np.ones(n - 1)), exact=True)
     base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
     return base + soften(lengths, float(n * n))
@@ -72,7 +72,7 @@ def ism(n: int) -> Model:
 
 
 def sensors(n: int, seed: int = 0) -> Model:
-    """Sensors in the unit square, a twentieth of them known; noisy ranges, absolute prices."""
+    """Sensors in the unit square, a twentieth of them known; noisy ranges, absolute penalties."""
     rng = np.random.default_rng(seed)
     places = rng.uniform(0.0, 1.0, (n, 2))
     places[:4] = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
@@ -119,10 +119,10 @@ def narrow(n: int) -> Model:
 
 PROGRAMS: dict[str, tuple[Callable[[int], Model], tuple[int, ...], str]] = {
     "order": (order, (300, 1000, 3000, 10_000), "unfolding, later points further away"),
-    "chain": (chain, (1000,), "chain with absolute prices"),
+    "chain": (chain, (1000,), "chain with absolute penalties"),
     "ism": (ism, (300, 1000, 1500), "separation map"),
     "anchored": (anchored, (200, 500), "unfolding with ten known points"),
-    "sensors": (sensors, (200, 500), "sensors, noisy ranges, absolute prices"),
+    "sensors": (sensors, (200, 500), "sensors, noisy ranges, absolute penalties"),
     "exact": (exact, (34, 300, 1000), "noisy roll, exact lengths"),
     "band": (band, (300, 1000), "unfolding, lengths within 5 %"),
     "narrow": (narrow, (300, 1000), "unfolding, lengths within 0.1 %"),

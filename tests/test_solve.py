@@ -116,8 +116,8 @@ def test_the_order_of_points_makes_no_difference(relation):
 def test_moving_turning_and_scaling_the_data(relation, size):
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     graph = spiral_graph(lambda points: size * (points @ turn + [30.0, -70.0]))
-    price = Slack(5.0 * size**2, relative=True) if isinstance(relation, Slack) else relation
-    one, other = solve(spiral_graph(), relation), solve(graph, price)
+    penalty = Slack(5.0 * size**2, relative=True) if isinstance(relation, Slack) else relation
+    one, other = solve(spiral_graph(), relation), solve(graph, penalty)
     assert other.value == pytest.approx(size**2 * one.value, rel=2e-6)
     assert other.bound == pytest.approx(size**2 * one.bound, rel=2e-6)
 

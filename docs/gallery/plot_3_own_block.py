@@ -4,7 +4,7 @@ A block of your own puts an unfolding (MVU) on a leash
 
 A circle of points, with every neighbour at the same distance, unfolds to a regular polygon. What if
 one pair of opposite points were kept on a leash? We write that as a small block, try it as a
-hard constraint and as a price, and look at the forces.
+hard constraint and as a penalty, and look at the forces.
 """
 
 # %%
@@ -53,14 +53,17 @@ free, pinched = sdpdr.solve(ring), sdpdr.solve(model)
 print(pinched)
 
 # %%
-# A leash with a price
+# A leash with a penalty
 # --------------------
-# `sdpdr.soften` turns any block's constraints into prices. A cheap leash stretches; a dear one
-# holds. It stops stretching at a price equal to the multiplier of the hard leash, the force in it.
+# `sdpdr.soften` turns any block's constraints into penalties. A leash with a small penalty
+# stretches. From a penalty equal to the multiplier of the hard leash, the force in it, the leash
+# keeps its length.
 
 force = float(pinched.dual("leash")[0])
-prices = [0.3 * force, 0.8 * force, 1.2 * force]
-soft = [sdpdr.solve(ring + sdpdr.soften(Leash(n, 0, n // 2, 4.0), price)) for price in prices]
+penalties = [0.3 * force, 0.8 * force, 1.2 * force]
+soft = [
+    sdpdr.solve(ring + sdpdr.soften(Leash(n, 0, n // 2, 4.0), penalty)) for penalty in penalties
+]
 
 
 def span(solution: sdpdr.Solution) -> float:
@@ -70,14 +73,14 @@ def span(solution: sdpdr.Solution) -> float:
 
 
 print(f"force in the hard leash: {force:.3f}")
-for price, solution in zip(prices, soft, strict=True):
-    print(f"price {price:6.3f}   length {span(solution):7.3f}   variance {solution.value:8.1f}")
+for penalty, solution in zip(penalties, soft, strict=True):
+    print(f"penalty {penalty:6.3f}   length {span(solution):7.3f}   variance {solution.value:8.1f}")
 
 # %%
 # The pictures, drawn with the leash; the colour of an edge is the force in it.
 
-priced = {f"price {p:.2f}": s for p, s in zip(prices, soft, strict=True)}
-shown = {"free": free, **priced, "hard": pinched}
+penalized = {f"penalty {p:.2f}": s for p, s in zip(penalties, soft, strict=True)}
+shown = {"free": free, **penalized, "hard": pinched}
 fig, axes = plt.subplots(1, len(shown), figsize=(11, 2.4), sharex=True, sharey=True)
 top = max(float(s.dual("isometry").max()) for s in shown.values())
 for axis, (title, solution) in zip(axes, shown.items(), strict=True):

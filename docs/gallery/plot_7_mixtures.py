@@ -56,7 +56,7 @@ rolls = plot.embeddings({"truth": truth, **laid}, X[:, 1], notes=notes, columns=
 # ----------------------------------------------------
 # *Colored objective, hard edges, soft angles*, for side information of few columns. By itself
 # such an objective needs no more dimensions than the side information has: a sheet coloured along
-# its length collapses to a line. Prices on the angles between neighbours keep its width.
+# its length collapses to a line. Penalties on the angles between neighbours keep its width.
 # The sheet is a strip of paper, bent to most of a cylinder.
 
 along, across = np.divmod(np.arange(36), 3)
@@ -69,14 +69,15 @@ print(f"{edges.m} edges; {angles.m} with those that fix the angles")
 
 colored = methods.colored_mvu(edges, (t - t.mean()) / t.std())
 soft = {
-    price: colored + sdpdr.soften(blocks.Lengths(angles, exact=True), price) for price in (1.0, 3.0)
+    penalty: colored + sdpdr.soften(blocks.Lengths(angles, exact=True), penalty)
+    for penalty in (1.0, 3.0)
 }
 print(soft[3.0].describe())
 
 # %%
 
-answers = {"no price": sdpdr.solve(colored)}
-answers |= {f"price {p:g}": sdpdr.solve(model, "lowrank") for p, model in soft.items()}
+answers = {"no penalty": sdpdr.solve(colored)}
+answers |= {f"penalty {p:g}": sdpdr.solve(model, "lowrank") for p, model in soft.items()}
 for name, solution in answers.items():
     print(f"{name:<10}{solution}")
 
@@ -173,9 +174,9 @@ for axis in axes[:2]:
 # %%
 # A thermometer, actions and a band, on landmarks
 # -----------------------------------------------
-# *Colored objective, priced actions and a band of lengths, in a narrow cone*, for long sequences
+# *Colored objective, penalized actions and a band of lengths, in a narrow cone*, for long sequences
 # with side information. An agent moves a window over a picture that is warmer to the right. In the
-# cone K = Q L Qᵀ of the landmark form few equalities can hold exactly, so actions get a price.
+# cone K = Q L Qᵀ of the landmark form few equalities can hold exactly, so actions get a penalty.
 
 actions = "R" * 12 + "D" * 4 + "L" * 12
 views, position = datasets.window_agent(actions, window=16, grain=0.1, scene=96)
@@ -204,7 +205,7 @@ print(f"bound of the whole sum   {whole.bound:10.0f}, gap {whole.gap:.0e}")
 print(f"so landmarks lose at most {1.0 - narrow.value / whole.bound:.0%}")
 
 # %%
-# Steps of one action vary less in length for their price. The walks are laid over the true one.
+# Steps of one action vary less in length for their penalty. The walks are laid over the true one.
 
 walks = {"without actions": without, "with actions": whole, "on landmarks": narrow}
 figure, axes = plt.subplots(1, 3, figsize=(12, 2.6), layout="constrained")

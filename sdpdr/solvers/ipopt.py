@@ -73,13 +73,13 @@ class Ipopt(Solver):
         return Availability(True, True, str(import_module("cyipopt").__version__), "")
 
     def accepts(self, sdp: SDP) -> str | None:
-        """Edge programs without prices."""
+        """Edge programs without penalties."""
         reason = why_not(sdp)
         if reason is not None:
             return reason
         program = edge_form(sdp).program
         if np.isfinite(program.price).any() or np.isfinite(program.stiffness).any():
-            return "it takes hard limits only; slack with a price goes to 'lowrank'"
+            return "it takes hard limits only; slack with a penalty goes to 'lowrank'"
         if not program.objective.is_variance:
             return "it maximises variance only; other objectives go to 'lowrank'"
         return None

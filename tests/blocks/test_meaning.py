@@ -60,7 +60,7 @@ def test_isometry_measures_squared_lengths(relation, stretch, expected):
 
 
 @pytest.mark.parametrize(
-    ("slack", "price"),
+    ("slack", "penalty"),
     [
         (Slack(3.0), 1.5 * (0.44**2 + (0.44 * 6.25) ** 2)),
         (Slack(3.0, relative=True), 1.5 * (0.44**2 + 0.44**2)),
@@ -68,10 +68,10 @@ def test_isometry_measures_squared_lengths(relation, stretch, expected):
         (Slack(3.0, "absolute", relative=True), 3.0 * 0.88),
     ],
 )
-def test_slack_prices_the_change_of_squared_lengths(slack, price):
+def test_slack_penalizes_the_change_of_squared_lengths(slack, penalty):
     block = Isometry(GRAPH, slack)
     assert violations(block, 1.2 * POINTS) == {}
-    assert objective(block, 1.2 * POINTS) == pytest.approx(price)
+    assert objective(block, 1.2 * POINTS) == pytest.approx(penalty)
     assert objective(block, POINTS) == pytest.approx(0.0)
 
 
@@ -103,7 +103,7 @@ def kinds(block):
     return [(type(t), getattr(t, "penalty", None)) for t in block.terms()]
 
 
-def test_soften_turns_each_relation_into_its_price():
+def test_soften_turns_each_relation_into_its_penalty():
     assert kinds(soften(Isometry(GRAPH, "equality"), 1.0)) == [(Penalize, "absolute")]
     assert kinds(soften(Isometry(GRAPH, "equality"), 1.0, square=True)) == [(Penalize, "square")]
     assert kinds(soften(Isometry(GRAPH), 1.0)) == [(Penalize, "positive")]

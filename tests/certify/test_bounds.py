@@ -103,9 +103,9 @@ def test_no_multipliers_of_a_path_prove_more_than_its_optimum(lengths, relation,
 
 def test_square_slack_costs_what_its_dual_says():
     # max tr K - (v/2) sum (q - d)^2 has the dual d.w + |w|^2 / (2 v).
-    price, weights = 5.0, path_weights(LENGTHS)
-    sdp = path(LENGTHS, Slack(price))
-    expected = np.square(LENGTHS) @ weights + weights @ weights / (2 * price)
+    penalty, weights = 5.0, path_weights(LENGTHS)
+    sdp = path(LENGTHS, Slack(penalty))
+    expected = np.square(LENGTHS) @ weights + weights @ weights / (2 * penalty)
     optimum = sdpdr.solve(sdp).attained
     for scale in (1.0, 0.3):
         bound = certify(sdp, on_edges(sdp, scale * weights)).bound
@@ -121,12 +121,12 @@ def test_too_small_a_penalty_is_named():
 
 @pytest.mark.parametrize("weights", [0.5 * path_weights(LENGTHS), np.arange(7.0), np.zeros(7)])
 def test_penalties_are_mixed_with_and_never_exceeded(weights):
-    price = 40.0
-    sdp = path(LENGTHS, Slack(price, "absolute"))
+    penalty = 40.0
+    sdp = path(LENGTHS, Slack(penalty, "absolute"))
     found = certify(sdp, on_edges(sdp, weights))
-    assert np.all(found.duals["isometry"] <= price)
+    assert np.all(found.duals["isometry"] <= penalty)
     # The chord of a concave function costs no more than the largest multipliers do.
-    assert path_optimum(LENGTHS) <= found.bound <= price * np.sum(np.square(LENGTHS))
+    assert path_optimum(LENGTHS) <= found.bound <= penalty * np.sum(np.square(LENGTHS))
 
 
 def test_a_roll_is_proved_without_any_dense_matrix(monkeypatch):

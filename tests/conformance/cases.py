@@ -317,7 +317,7 @@ CASES = (
     Case("eigenvalue without limit", lambda: largest_eigenvalue(-1.0), verdict="unbounded"),
     on_line("inequality", "inequality"),
     on_line("equality", "equality"),
-    on_line(Slack(30.0, "absolute"), "priced", "isometry.over", "isometry.under"),
+    on_line(Slack(30.0, "absolute"), "penalized", "isometry.over", "isometry.under"),
     Case(
         "mvu octagon",
         mvu(lambda: graphs.cycle(8)),

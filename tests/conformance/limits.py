@@ -85,8 +85,8 @@ KNOWN_LIMITS = (
     Limit(
         "ipopt",
         ANY,
-        ("mvu path, priced", "mvu square slack", "mvu slack too cheap"),
-        "it is given hard limits on lengths only; slack with a price goes to 'lowrank'",
+        ("mvu path, penalized", "mvu square slack", "mvu slack too cheap"),
+        "it is given hard limits on lengths only; slack with a penalty goes to 'lowrank'",
         "refuses",
     ),
     Limit(

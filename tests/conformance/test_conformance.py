@@ -68,7 +68,7 @@ EVERYBODYS = (
     "theta of a pentagon",
     "impossible hyperbola",
     "no limit",
-    "mvu path, priced",
+    "mvu path, penalized",
 )
 # Quick on nearly all programs: a method of interior points, and those that write a factor.
 THOROUGH = (("clarabel", "lmi"), ("lowrank", "factor"), ("ipopt", "factor"))

@@ -381,7 +381,7 @@ def symmetric_variable():
 
 
 @broken(Kind.PENALTY, "soft", variables=("x",))
-def priced_comparison():
+def penalized_comparison():
     x = scalar("x", 2)
     return (
         minimize(x.sum())

@@ -29,7 +29,7 @@ def spiral():
 
 @pytest.fixture(scope="module")
 def threshold(spiral):
-    """The price of slack below which nothing holds the points together: 1 / lambda_2(L(1))."""
+    """The penalty of slack below which nothing holds the points together: 1 / lambda_2(L(1))."""
     i, j = spiral.edges.T
     laplacian = np.zeros((spiral.n, spiral.n))
     np.add.at(laplacian, (i, i), 1.0)

@@ -80,7 +80,7 @@ ROWS = np.arange(0, 60, 3)
 
 
 def test_places_along_a_bent_sheet_are_found_though_chords_are_shorter():
-    """Lengths that may not grow contradict them; priced ones, the default, do not."""
+    """Lengths that may not grow contradict them; penalized ones, the default, do not."""
     y = known(SHEET, ROWS)
     with pytest.raises(InfeasibleError, match="apart"):
         sdpdr.AnchoredMVU(isometry="inequality").fit(S, y)

@@ -167,7 +167,7 @@ def test_parameters_that_are_refused(estimator, X, given, error, words):
         clone(estimator).set_params(**given).fit(X)
 
 
-def test_a_price_that_is_no_number_is_refused():
+def test_a_penalty_that_is_no_number_is_refused():
     with pytest.raises(ModelError, match="slack must be positive and finite; it is 'a'"):
         sdpdr.ISM(slack="a").fit(POINTS, KNOWN)
 

@@ -56,7 +56,7 @@ def test_it_goes_down_under_every_relation(graph, isometry):
 
 
 def test_the_bound_holds_for_any_matrix(graph, roll):
-    """The input itself is feasible, and every rank and price obeys the bound."""
+    """The input itself is feasible, and every rank and penalty obeys the bound."""
     X = roll - roll.mean(axis=0)
     values = np.linalg.eigvalsh(X @ X.T)[::-1]
     state = minimum_volume(graph, 1, kappa=2.0, max_iter=2)
@@ -73,7 +73,7 @@ def test_the_bound_holds_for_any_matrix(graph, roll):
         ({"kappa": np.nan}, "kappa"),
     ],
 )
-def test_ranks_and_prices_without_a_program_are_named(graph, options, words):
+def test_ranks_and_penalties_without_a_program_are_named(graph, options, words):
     with pytest.raises(DataError, match=words):
         minimum_volume(graph, **options)
 

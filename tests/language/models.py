@@ -17,7 +17,7 @@ def unfolding(p):
     )
 
 
-def priced(p):
+def penalized(p):
     K = psd("K", 14)
     return unfolding(1.0) + p * abs(K[0, [3, 5]] - [1.0, 2.0])
 

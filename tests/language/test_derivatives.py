@@ -30,7 +30,7 @@ from sdpdr import (
 from sdpdr.errors import CompileError, DataError, NonUniqueWarning, NotSmoothError, UnknownNameError
 from sdpdr.solving.derivatives.optimum import Optimum
 
-from .models import FORMS, GRAPH, WEIGHTS, coefficient, linear, priced, unfolding
+from .models import FORMS, GRAPH, WEIGHTS, coefficient, linear, penalized, unfolding
 
 STEP = 1e-3
 
@@ -50,7 +50,7 @@ def shifted(p):
     return minimize(K.trace()) + (K - p * np.diag(np.arange(9.0)) >> 0)
 
 
-MODELS = [unfolding, priced, design, cut, coefficient, shifted, linear]
+MODELS = [unfolding, penalized, design, cut, coefficient, shifted, linear]
 
 
 def nearest(p):
@@ -169,7 +169,9 @@ def test_multipliers_are_derivatives_by_the_parameter(make):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("make", [priced, design, cut, coefficient, linear, nearest, ball, facing])
+@pytest.mark.parametrize(
+    "make", [penalized, design, cut, coefficient, linear, nearest, ball, facing]
+)
 def test_points_move_as_their_derivative_says(make):
     p = parameter("p", value=1.3)
     model = make(p)

@@ -118,7 +118,7 @@ def agrees(model, expected):
 @pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("name", FUNCTIONS | SMOOTH)
-def test_at_a_price(name):
+def test_at_a_penalty(name):
     shape, function, sign = (FUNCTIONS | SMOOTH)[name]
     one = Instance(shape, 0)
     goal, goal_there = (minimize, cp.Minimize) if sign > 0 else (maximize, cp.Maximize)
@@ -190,7 +190,7 @@ def test_what_is_known(name):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("n", [3, 8])
-def test_a_log_det_that_only_prices_hold_is_certified(n):
+def test_a_log_det_that_only_penalties_hold_is_certified(n):
     """A precision matrix: its tangent at the optimum has no limit beside it."""
     rng = np.random.default_rng(n)
     S = np.cov(rng.standard_normal((n, 3 * n)))
@@ -199,7 +199,7 @@ def test_a_log_det_that_only_prices_hold_is_certified(n):
     model = maximize(log_det(K) - K.inner(S)) + 0.1 * abs(K[i, j])
     solution = sdpdr.solve(model)
     assert solution.certified()
-    # Its inverse is feasible in the dual: within the price of S, and equal to it on the diagonal.
+    # Its inverse is feasible in the dual: within the penalty of S, and equal to it on the diagonal.
     inverse = np.linalg.inv(np.asarray(solution["K"]))
     assert np.abs(np.diag(inverse - S)).max() < 1e-2 * np.abs(S).max()
     assert np.abs(inverse - S)[i, j].max() < 0.1 + 1e-2 * np.abs(S).max()

@@ -70,8 +70,8 @@ def test_a_symmetric_matrix_has_one_triangle(name, of, weighed, seed):
     weights = rng.uniform(0.5, 2.0, (N, N)) if weighed else np.ones((N, N))
     root = rng.standard_normal((N, N))
     values = {"K": root @ root.T, "S": rng.standard_normal(10)}
-    price = weights * size((K if of == "K" else S) - given_by)
-    model = minimize(K.trace()) + price
+    penalty = weights * size((K if of == "K" else S) - given_by)
+    model = minimize(K.trace()) + penalty
     (term,) = (term for _, term in model.labelled_terms() if isinstance(term, Penalize))
     assert term.lhs.m == N * (N + 1) // 2
     whole = values["K"] if of == "K" else full(values["S"])

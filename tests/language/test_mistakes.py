@@ -92,7 +92,7 @@ MISTAKES = {
         ModelError,
         "maximize of a convex function is not a convex program; maximize a concave function",
     ),
-    "a price to be paid out": (
+    "a penalty to be paid out": (
         lambda: minimize(t) + (t >= 0.0) + -square(t),
         ModelError,
         r"no block; write minimize\(\.\.\.\) or maximize",
@@ -100,12 +100,12 @@ MISTAKES = {
     "a square by hand": (lambda: w * w, ModelError, r"square\(v\) for v \* v"),
     "convex equal": (lambda: abs(w).sum() == 1.0, ModelError, "write <="),
     "convex less concave": (lambda: abs(t) - square(t), ModelError, "neither"),
-    "a negative price": (
+    "a negative penalty": (
         lambda: abs(w) * [1.0, -1.0, 1.0, 1.0],
         ModelError,
         r"weights of abs\(v\) of shape \(4,\) must be positive and finite, or zero.* -1",
     ),
-    "prices that do not fit": (
+    "penalties that do not fit": (
         lambda: pos(w) * np.ones(3),
         ShapeError,
         r"weights of shape \(3,\) do not fit an expression of shape \(4,\)",
@@ -227,13 +227,13 @@ MISTAKES = {
         "minimize of a concave function is not a convex program; minimize a convex function",
     ),
     "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
-    "a price that is no number": (lambda: abs(w) * np.nan, ModelError, "or zero.* nan"),
+    "a penalty that is no number": (lambda: abs(w) * np.nan, ModelError, "or zero.* nan"),
     "a weight below zero": (
         lambda: list((w <= 1.0).penalized(-1.0).terms()),
         ModelError,
         "weights of a penalty must be positive and finite, or zero.* -1",
     ),
-    "prices as a number": (lambda: maximize(t - abs(w)), ShapeError, r"write \.sum\(\)"),
+    "penalties as a number": (lambda: maximize(t - abs(w)), ShapeError, r"write \.sum\(\)"),
     "a norm of several": (lambda: norm([w[0], t]), ModelError, "list; .*numpy.hstack"),
     "a set in a model": (lambda: minimize(t) + {t >= 0.0}, ModelError, "type set; .*as a list"),
     "a word in a model": (lambda: minimize(t) + "t", ModelError, "type str; compare"),

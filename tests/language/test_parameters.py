@@ -26,11 +26,11 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 
-from .models import coefficient, linear, priced, unfolding
+from .models import coefficient, linear, penalized, unfolding
 
 
 @pytest.mark.daily(2)
-@pytest.mark.parametrize("make", [unfolding, priced, coefficient, linear])
+@pytest.mark.parametrize("make", [unfolding, penalized, coefficient, linear])
 def test_a_changed_parameter_is_the_model_with_other_numbers(make):
     p = parameter("p", value=1.0)
     model = make(p)

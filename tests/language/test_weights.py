@@ -86,10 +86,10 @@ def test_a_negative_one_is_refused_with_one_message(weighed):
         model.solve()
 
 
-@pytest.mark.parametrize(("price", "largest"), [(abs, 0.5), (pos, 0.5), (square, np.sqrt(1.5))])
-def test_a_parameter_that_weighs_a_sum_below_a_limit(price, largest):
+@pytest.mark.parametrize(("penalty", "largest"), [(abs, 0.5), (pos, 0.5), (square, np.sqrt(1.5))])
+def test_a_parameter_that_weighs_a_sum_below_a_limit(penalty, largest):
     weight = parameter("weight", value=1.0)
-    model = sdpdr.maximize(x.sum()) + ((weight * price(x)).sum() <= 1.0) + (x >= -1.0)
+    model = sdpdr.maximize(x.sum()) + ((weight * penalty(x)).sum() <= 1.0) + (x >= -1.0)
     weight.value = 2.0
     assert model.solve().value == pytest.approx(largest, rel=1e-5)
 

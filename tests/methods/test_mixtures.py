@@ -27,9 +27,9 @@ def three_objectives():
     return methods.mvu(GRAPH) + spread + blocks.Dependence(0.3 * SIDE)
 
 
-def soft_angles(price=1.0):
+def soft_angles(penalty=1.0):
     angles = graphs.knn(ROLL, 3, angles=True)
-    rows = sdpdr.soften(blocks.Lengths(angles, exact=True), price)
+    rows = sdpdr.soften(blocks.Lengths(angles, exact=True), penalty)
     return methods.colored_mvu(GRAPH, SIDE) + rows
 
 
@@ -71,9 +71,9 @@ def acting(graph):
     return blocks.Actions(graph.n, *graphs.transitions(graph, WALK).pairs())
 
 
-def banded_and_acting(price=0.05, width=0.3):
+def banded_and_acting(penalty=0.05, width=0.3):
     graph, model = banded(width)
-    return model + sdpdr.soften(acting(graph), price)
+    return model + sdpdr.soften(acting(graph), penalty)
 
 
 MIXTURES = [
@@ -143,7 +143,7 @@ def test_dearer_angles_lower_the_maximum_down_to_that_of_the_data():
     flat = ROLL - ROLL.mean(axis=0)
     soft = soft_angles()
     data = soft.objective({"K": flat @ flat.T})
-    falling = [value(soft_angles(price)) for price in (0.3, 1.0, 30.0)]
+    falling = [value(soft_angles(penalty)) for penalty in (0.3, 1.0, 30.0)]
     assert_falls(value(methods.colored_mvu(GRAPH, SIDE)), *falling, data)
 
 
@@ -163,17 +163,17 @@ def test_actions_lower_the_maximum_of_anchored_points():
 @pytest.mark.nightly
 def test_actions_lower_the_maximum_the_more_they_cost():
     graph, free = banded()
-    priced = [value(banded_and_acting(price)) for price in (0.05, 0.5)]
-    assert_falls(value(free), *priced, value(free + acting(graph)))
-    assert_falls(value(banded_and_acting(width=0.4)), priced[0])
+    penalized = [value(banded_and_acting(penalty)) for penalty in (0.05, 0.5)]
+    assert_falls(value(free), *penalized, value(free + acting(graph)))
+    assert_falls(value(banded_and_acting(width=0.4)), penalized[0])
 
 
 @pytest.mark.nightly
 def test_landmarks_are_bounded_by_what_is_left_when_blocks_are():
     _, free = banded()
-    priced = banded_and_acting()
-    whole = value(priced)
-    narrow = sdpdr.solve(priced, form="landmark", landmarks=9)
+    penalized = banded_and_acting()
+    whole = value(penalized)
+    narrow = sdpdr.solve(penalized, form="landmark", landmarks=9)
     assert 0.0 < narrow.value <= whole * (1.0 + 1e-6)
     assert narrow.bound >= whole
     alone = sdpdr.solve(free, form="landmark", landmarks=9)

@@ -54,7 +54,7 @@ def test_repair_fills_in_the_cheapest_slack(penalty, relative):
     np.testing.assert_allclose(sdp.slack(sdp.rows[1], repaired), 0.0, atol=1e-12)
     for v in sdp.vector_variables:
         assert not v.nonnegative or np.min(repaired[v.name]) >= 0.0
-    # The model's own objective prices the change directly, without slack variables.
+    # The model's own objective penalizes the change directly, without slack variables.
     assert sdp.report(sdp.primal_value(repaired)) == pytest.approx(model.objective(values))
 
 

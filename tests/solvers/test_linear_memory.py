@@ -191,7 +191,7 @@ def test_what_hangs_on_a_hub_is_proved(kind, leaves):
 
 
 def test_a_few_columns_of_an_identity_take_no_square_matrix():
-    """Ten thousand sensors with absolute prices have 115,636 ranges, and slacks."""
+    """Ten thousand sensors with absolute penalties have 115,636 ranges, and slacks."""
     places = np.array([7, 2_999_999, 0])
     columns = unit_vectors(3_000_000, places)
     assert columns.shape == (3_000_000, 3)

@@ -3,7 +3,7 @@ The lift of a factorization (nmf_lift) knows matrices with missing entries
 ==========================================================================
 
 One program holds both factors and their product; a matrix entry that was not observed is a row
-left out. Iterating over its price of rank fills the gaps exactly. The baseline is scikit-learn's
+left out. Iterating over its penalty on rank fills the gaps exactly. The baseline is scikit-learn's
 NMF, which takes no gaps: they are filled by column means first.
 
 In words: :doc:`Nonnegative matrix factorization </methods/nmf>`. In code:

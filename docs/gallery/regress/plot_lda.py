@@ -2,7 +2,7 @@
 Discriminant analysis (LDA) by regression does not overfit few samples
 ======================================================================
 
-The discriminants of labelled points as a ridge regression; leaving one out chooses its price. The
+The discriminants of labelled points as a ridge regression; leaving one out chooses its penalty. The
 baseline is scikit-learn's, by singular values and with its own shrinkage. From six digits of
 each kind in 64 dimensions; shrinkage is as good a cure.
 
