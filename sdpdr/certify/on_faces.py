@@ -131,7 +131,7 @@ class OnFaces:
             proved[BOUND] = Behind((), found.z)
         if side == PRIMAL:
             for claim in proved.keys() & {BOUND, INFEASIBLE}:
-                kernel.program.behind[claim] = small.behind(proved[claim])
+                kernel.program.behind[claim] = small.behind(proved[claim], of_bound=claim == BOUND)
             if VALUE in found.how:
                 steps = proved[VALUE].exposing if VALUE in proved else ()
                 # The point is that of the solution; multipliers of zero stand for it.

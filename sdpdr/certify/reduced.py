@@ -42,8 +42,11 @@ class Reduced:
     kept: Index
     map: sp.csr_array | None = None
 
-    def multipliers(self, z: Array) -> Array:
-        """Multipliers of this program as those of the old one, right on its face."""
+    def multipliers(self, z: Array, *, of_bound: bool = True) -> Array:
+        """Multipliers of this program as those of the old one, right on its face.
+
+        Those of a bound add up to the costs, those that expose or refute to zero.
+        """
         old, faces = self.whole, self.exposed.faces
         m, flat = old.f.size, np.zeros(old.f.size + self.exposed.zero[1].size)
         flat[self.kept] = z[: self.kept.size]
@@ -57,14 +60,14 @@ class Reduced:
             (rows,) = (part.rows for part in old.parts if part.kind == SEMIDEFINITE)
             # Each is minus a variable, which no other multiplier of the matrix is of.
             cones[rows] = 0.0
-            left = old.c + old.E.T @ flat[:m] + old.A.T @ cones
+            left = of_bound * old.c + old.E.T @ flat[:m] + old.A.T @ cones
             cones[rows] = left[old.A[rows].indices]
         return np.concatenate([flat[:m], cones])
 
-    def behind(self, found: Behind) -> Behind:
+    def behind(self, found: Behind, *, of_bound: bool = False) -> Behind:
         """What is proved of this program by multipliers, as of the old one behind its face."""
-        others = (self.multipliers(z) for z in found.exposing)
-        return Behind((self.exposed.at, *others), self.multipliers(found.at))
+        others = (self.multipliers(z, of_bound=False) for z in found.exposing)
+        return Behind((self.exposed.at, *others), self.multipliers(found.at, of_bound=of_bound))
 
 
 def reduced(program: FlatProgram, side: str, solve: Oracle) -> Reduced:
