@@ -25,7 +25,7 @@ class Exponential(SmoothCone):
         self.dual_map = np.repeat(T[None], count, 0)
 
     def centre(self) -> Array:
-        return np.repeat([[-1.051383, 1.258967, 1.256409]], self.count, 0)
+        return np.repeat([[-0.827838, 0.805102, 1.290928]], self.count, 0)
 
     def is_inside(self, s: Array) -> bool:
         x, y, z = s.T

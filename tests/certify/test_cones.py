@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sdpdr.certify.cones import SmoothCone, are_zero, ratio, split
 from sdpdr.certify.other_cones import Exponential, Power
 from sdpdr.certify.products import exact_residual
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
@@ -40,37 +41,109 @@ def of_dual(cone, rng):
 # -- barriers -----------------------------------------------------------------------------------
 
 
-@KINDS
-def test_a_barrier_is_logarithmically_homogeneous(kind):
-    rng = np.random.default_rng(0)
-    cone = MAKE[kind](2)
-    s = inside(cone, rng)
-    g = cone.gradient(s)
-    assert np.sum(s * g) == pytest.approx(-cone.degree, rel=1e-9)
-    np.testing.assert_allclose(cone.gradient(4.0 * s), g / 4.0, rtol=1e-9)
-    scaling = cone.scaling(s)
-    # The Hessian maps the point to minus the gradient.
-    mapped = scaling.transposed(scaling.times(s.ravel()))
-    np.testing.assert_allclose(mapped, -g.ravel(), rtol=1e-6, atol=1e-9 * np.abs(g).max())
+def barrier(cone, s):
+    """The sum of those of all copies, in closed form."""
+    if isinstance(cone, Nonnegative):
+        return -np.log(s).sum()
+    if isinstance(cone, SecondOrder):
+        return -np.log(s[:, 0] ** 2 - np.sum(s[:, 1:] ** 2, axis=1)).sum()
+    if isinstance(cone, Semidefinite):
+        return -np.log(np.linalg.det(cone.matrices(s))).sum()
+    x, y, z = s.T
+    if isinstance(cone, Exponential):
+        return -np.sum(np.log(y * np.log(z / y) - x) + np.log(y) + np.log(z))
+    squared = x ** (2.0 * cone.a) * y ** (2.0 - 2.0 * cone.a) - z * z
+    return -np.sum(np.log(squared) + (1.0 - cone.a) * np.log(x) + cone.a * np.log(y))
+
+
+def slopes(function, s):
+    """Derivatives by complex steps, which round nothing away."""
+    steps = 1e-100j * np.eye(s.size).reshape(s.size, *s.shape)
+    return np.reshape([function(s + step).imag / 1e-100 for step in steps], s.shape)
 
 
 @KINDS
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_scaling_has_the_hessian_and_its_inverse(kind, count):
+def test_gradients_and_scalings_are_those_of_the_barrier(kind, count):
+    """Entry by entry, each in units of its own row and column."""
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        cone = MAKE[kind](count)
+        s = inside(cone, rng)
+        gradient = slopes(lambda v, cone=cone: barrier(cone, v), s)
+        size = np.max(np.abs(gradient), axis=1, keepdims=True)
+        np.testing.assert_allclose(cone.gradient(s) / size, gradient / size, atol=1e-10)
+        steps = 1e-5 * np.diag((np.linalg.norm(s, axis=1, keepdims=True) + 0.0 * s).ravel())
+        H = [
+            cone.gradient(s + step.reshape(s.shape)) - cone.gradient(s - step.reshape(s.shape))
+            for step in steps
+        ]
+        H = np.reshape(H, (s.size, s.size)) / (2.0 * steps.diagonal()[:, None])
+        units = 1.0 / np.sqrt(H.diagonal())
+        units = np.outer(units, units)
+        eye, scaling = np.eye(s.size), cone.scaling(s)
+        R = scaling.times(eye)
+        np.testing.assert_allclose(units * (R.T @ R), units * H, atol=1e-5)
+        of_sparse = scaling.times(sp.csr_array(eye))
+        np.testing.assert_allclose(of_sparse.toarray() if sp.issparse(of_sparse) else of_sparse, R)
+
+
+@KINDS
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_scaling_has_an_inverse_and_a_transpose(kind, count):
     rng = np.random.default_rng(1)
     cone = MAKE[kind](count)
     s = inside(cone, rng)
-    v = rng.normal(size=s.shape)
-    # Steps that suit each copy.
-    v *= np.linalg.norm(s, axis=1, keepdims=True) / np.linalg.norm(v, axis=1, keepdims=True)
-    scaling, step = cone.scaling(s), 1e-6
-    slope = (cone.gradient(s + step * v) - cone.gradient(s - step * v)) / (2.0 * step)
-    found = scaling.transposed(scaling.times(v.ravel()))
-    most = np.max(np.abs(slope), axis=1, keepdims=True)
-    np.testing.assert_allclose(found.reshape(s.shape) / most, slope / most, atol=1e-4)
-    back = scaling.back(scaling.back_transposed(found)).reshape(s.shape)
-    largest = np.max(np.abs(v), axis=1, keepdims=True)
-    np.testing.assert_allclose(back / largest, v / largest, atol=1e-6)
+    scaling, eye = cone.scaling(s), np.eye(s.size)
+    R, inverse = scaling.times(eye), scaling.back(eye)
+    np.testing.assert_allclose(scaling.transposed(eye), R.T)
+    np.testing.assert_allclose(scaling.back_transposed(eye), inverse.T)
+    assert np.all(np.abs(inverse @ R - eye) <= 1e-9 * (np.abs(inverse) @ np.abs(R)))
+    if kind == "semidefinite" and count == 1:
+        (M,) = cone.matrices(s)
+        np.testing.assert_allclose(scaling.matrix(), M)
+        np.testing.assert_allclose(scaling.inverse() @ M, np.eye(3), atol=1e-9)
+
+
+@KINDS
+def test_a_centre_is_where_minus_the_gradient_points_at_itself(kind):
+    cone = MAKE[kind](2)
+    e = cone.centre()
+    away = -cone.gradient(e)
+    share = np.sum(away * e, axis=1, keepdims=True) / np.sum(e * e, axis=1, keepdims=True)
+    np.testing.assert_allclose(away, share * e, atol=1e-5)
+    assert np.all(share > 0.0)
+
+
+@pytest.mark.parametrize(("x", "y", "a"), [(-1.5, 0.5, 0.2), (0.7, 2.0, 0.7)])
+def test_normals_of_the_boundary_are_on_that_of_the_dual(x, y, a):
+    """Those of y exp(x / y) = z, and of |x|^a y^(1 - a) = z, on either side of which it is told."""
+    q = abs(x) / y
+    curve = np.array([[-1.0, x / y - 1.0, np.exp(-x / y)]])
+    mean = np.array([[a * q ** (a - 1.0), (1.0 - a) * q**a, -1.0]])
+    for cone, normal in ((Exponential(1), curve), (Power(np.array([a])), mean)):
+        inwards = -cone.gradient(cone.centre())
+        for depth in (1e-9, 1e-3):
+            assert cone.is_dual_inside(normal + depth * inwards)
+            assert not cone.is_dual_inside(normal - depth * inwards)
+
+
+@pytest.mark.parametrize("level", [1e-12, 1.0, 1e12])
+def test_a_number_is_split_into_two_of_a_given_product(level):
+    """x - y = w and x y = level, against fractions: neither by cancellation."""
+    for w in (0.0, *(sign * 10.0**k for sign in (-1.0, 1.0) for k in range(-20, 21, 4))):
+        x, y = (Fraction(v.item()) for v in split(np.array([w]), level))
+        assert x > 0
+        assert y > 0
+        assert abs(x - y - Fraction(w)) <= Fraction(1, 10**15) * (x + y)
+        assert abs(x * y / Fraction(level) - 1) <= Fraction(1, 10**14)
+
+
+def test_ratios_compare_lengths_within_limits():
+    s, z = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 0.0]]), np.array([[0.6, 0.8], [0, 0], [1, 1]])
+    assert ratio(s, z).ravel() == pytest.approx([5.0, 1e12, 1e-12])
+    assert are_zero(s, 0.0 * s).tolist() == [False, False, True]
+    assert are_zero(0.0 * s, z).tolist() == [False, True, False]
 
 
 @KINDS
@@ -100,6 +173,14 @@ def test_a_pair_is_on_the_path_whatever_is_given(kind, mu):
         assert cone.is_inside(x)
         assert cone.is_dual_inside(y)
         np.testing.assert_allclose(y, -mu * cone.gradient(x), rtol=1e-6)
+        # What is left of s - t z is kept, where t compares lengths that no basis changes.
+        square = getattr(cone, "weight", np.ones(cone.dim))
+        rows = (1, -1) if kind == "nonnegative" else shape
+        t = ratio((s * np.sqrt(square)).reshape(rows), (z / np.sqrt(square)).reshape(rows))
+        apart = (s - t * z / square) - (x - t * y / square)
+        size = np.abs(x) + t * np.abs(y)
+        close = 1e-2 if isinstance(cone, SmoothCone) else 1e-12
+        assert np.all(np.abs(apart) <= close * np.max(size, axis=1, keepdims=True))
 
 
 def test_what_is_on_the_path_stays_where_it_is():
