@@ -1,0 +1,199 @@
+"""What the kernel decides from: sizes, gaps, levels of the path, and the time that is left."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr import graphs, methods
+from sdpdr.certify.answer import is_small
+from sdpdr.certify.attained import made_psd
+from sdpdr.certify.flat import NONNEGATIVE, Answer, Piece, build
+from sdpdr.certify.knowledge import BOUND, VALUE, Knowledge
+from sdpdr.certify.prove import _DOWN, _FEW, _UP, _UPWARDS, Kernel
+from sdpdr.linalg import Trace
+from sdpdr.program import SDP, PsdVariable, VectorVariable
+
+# -- sides and gaps -------------------------------------------------------------------------------
+
+
+def test_a_gap_is_relative_to_the_larger_side_or_to_the_scale():
+    for value, bound, scale, gap in (
+        (5.0, 4.0, 0.0, 0.2),
+        (-4.0, -5.0, 0.0, 0.2),
+        (5.0, 4.0, 10.0, 0.1),
+        (0.25, 0.125, 0.0, 0.5),
+        (0.0, 0.0, 0.0, 0.0),
+        (5.0, -inf, 0.0, inf),
+        (inf, 4.0, 0.0, inf),
+    ):
+        assert Knowledge(value=value, bound=bound, scale=scale).gap == pytest.approx(gap)
+
+
+def test_sides_count_as_zero_within_what_is_nothing():
+    for value, bound, expected in (
+        (0.5, -0.5, True),
+        (1.0, 0.0, True),
+        (0.75, -0.5, False),
+        (1.0, 0.5, False),
+        (-0.5, -1.0, False),
+    ):
+        assert Knowledge(value=value, bound=bound, nothing=1.0).is_nothing is expected
+
+
+def test_the_better_of_two_sides_is_kept_with_what_proves_it():
+    known, at = Knowledge(), [np.full(1, float(k)) for k in range(4)]
+    for side, numbers, best in ((VALUE, (3.0, 2.0, 2.0, 2.5), 1), (BOUND, (0.0, 1.0, 1.0, 0.5), 1)):
+        for k, number in enumerate(numbers):
+            known.take(side, number, at[k], f"{side} {k}")
+        assert known.how[side] == f"{side} {best}"
+    assert (known.value, known.bound) == (2.0, 1.0)
+    assert (known.x, known.z) == (at[1], at[1])
+
+
+# -- the state of a proof -------------------------------------------------------------------------
+
+
+def kernel(x, s, z, *, cost=1.0, offset=0.0, seconds=inf, oracle=None, tol=1e-6, **known):
+    """Minimise cost (x + y) with x + y = 2 above 1 / 2, from an answer."""
+    E, A = sp.csr_array([[1.0, 1.0]]), sp.csr_array(-np.eye(2))
+    above = Piece(NONNEGATIVE, 1, A, -np.full(2, 0.5))
+    program = build(np.full(2, cost), E, np.full(1, 2.0), [above], offset)
+    answer = Answer(*(np.array(v, dtype=float) for v in (x, s, z)), True)
+    return Kernel(program, answer, oracle, tol, seconds, 3, Knowledge(**known))
+
+
+RIGHT = {"x": [1.0, 1.0], "s": [0.5, 0.5], "z": [-1.0, 0.0, 0.0]}
+
+
+@pytest.mark.parametrize("part", ["x", "s", "z"])
+def test_an_answer_is_close_up_to_the_root_of_the_tolerance(part):
+    assert kernel(**RIGHT).is_close
+    for off, is_close in ((1e-4, True), (1e-2, False)):
+        # Multipliers that move together keep the equation of the dual.
+        moved = {**RIGHT, part: RIGHT[part] + off * np.eye(len(RIGHT[part]))[0]}
+        assert kernel(**moved).is_close is is_close
+
+
+def test_the_size_of_a_gap_is_that_of_the_proved_sides_and_else_of_the_claimed_ones():
+    """Next to zero it is a share of the terms, and of what costs may be."""
+    assert kernel(**RIGHT)._size() == pytest.approx(2.0)
+    assert kernel(**RIGHT, offset=5.0)._size() == pytest.approx(7.0)
+    assert kernel(**RIGHT, offset=-1e3)._size() == pytest.approx(998.0)
+    # The claims are those of both sides.
+    assert kernel(**{**RIGHT, "z": [-3.0, 0.0, 0.0]})._size() == pytest.approx(6.0)
+    proved = {"value": 12.0, "bound": 8.0, "how": {VALUE: "", BOUND: ""}}
+    assert kernel(**RIGHT, **proved)._size() == pytest.approx(12.0)
+    assert kernel(**RIGHT, bound=8.0, how={BOUND: ""})._size() == pytest.approx(8.0)
+    # A bound of zero says nothing.
+    assert kernel(**RIGHT, bound=0.0, how={BOUND: ""})._size() == pytest.approx(2.0)
+    cancelling = {**RIGHT, "x": [1e6, 1e6], "z": [0.0, 1.0, 1.0]}
+    assert kernel(**cancelling, offset=-2e6)._size() == pytest.approx(2e6)
+    small = {"value": 1e-9, "how": {VALUE: ""}}
+    assert kernel(**{**RIGHT, "x": [1e6, -1e6], "z": [0, 0, 0]}, **small)._size() == 2.0
+
+
+def test_what_a_proof_may_lose_is_a_share_of_the_tolerance():
+    given = kernel(**RIGHT)
+    _, bounds = given._proofs()
+    y, inside = np.array([-1.0, 0.0, 0.0]), np.array([0.0, 1.0, 1.0])
+    loss = float(bounds.cost @ (inside - y))
+    assert loss == pytest.approx(1.0)
+    assert given._least_share(bounds, y, inside) == pytest.approx(1e-4 * 1e-6 * 2.0 / loss)
+    assert given._least_share(bounds, inside, y) == 0.1
+
+
+def test_time_that_is_left_is_what_others_may_take(monkeypatch):
+    clock = [10.0]
+    monkeypatch.setattr("sdpdr.certify.prove.time.process_time", lambda: clock[0])
+    given = kernel(**RIGHT, seconds=5.0, oracle=lambda program, seconds: seconds)
+    assert (given.left(), given.is_late()) == (5.0, False)
+    clock[0] = 12.0
+    assert given.solve(given.program) == 3.0
+    clock[0] = 16.0
+    assert (given.left(), given.is_late()) == (-1.0, True)
+    assert given.solve(given.program) == 0.0
+
+
+def test_what_is_missing_of_an_answer_is_a_point_inside():
+    nothing = np.full(2, np.nan)
+    given = kernel(nothing, nothing, RIGHT["z"])
+    assert given.program.all_inside(given.answer.s)
+    assert np.all(np.isfinite(given.answer.x))
+    given = kernel(RIGHT["x"], RIGHT["s"], np.full(3, np.nan))
+    assert given.program.all_dual_inside(given.answer.z[1:])
+    assert given.answer.z[0] == 0.0
+
+
+# -- levels of the path ---------------------------------------------------------------------------
+
+
+def levels(monkeypatch, proves, *, deep=lambda mu: False, gaps=None):
+    """A kernel whose levels prove both sides as told, and the levels that were tried."""
+    given, tried = kernel(**RIGHT), []
+
+    def level(now, mu):
+        tried.append(mu)
+        given._is_deep = deep(mu)
+        if gaps is not None and proves(mu):
+            given.known.value, given.known.bound = 1.0, 1.0 - gaps(mu)
+        return (mu,) * 3 if proves(mu) else None
+
+    monkeypatch.setattr(given, "_level", level)
+    return given, tried
+
+
+def test_levels_rise_until_both_sides_are_proved_and_no_longer(monkeypatch):
+    given, tried = levels(monkeypatch, lambda mu: False)
+    assert given._up(1.0, _FEW) is None
+    assert tried == [_UP**k for k in range(_FEW)]
+    given, tried = levels(monkeypatch, lambda mu: mu >= _UP, deep=lambda mu: True)
+    assert given._up(1.0, _FEW) == (_UP, (_UP,) * 3)
+    assert tried == [1.0, _UP]
+    # From a point that is not deep on they rise while the gap falls; the lowest level counts.
+    given, tried = levels(monkeypatch, lambda mu: True, gaps=lambda mu: 1e-3 / mu)
+    assert given._up(1.0, _FEW) == (1.0, (1.0,) * 3)
+    assert tried[:2] == [1.0, _UP]
+    assert len(tried) <= _UPWARDS
+    given, tried = levels(monkeypatch, lambda mu: True, gaps=lambda mu: 1e-3)
+    given._up(1.0, _FEW)
+    assert tried == [1.0, _UP]
+
+
+def test_levels_fall_until_half_a_step_fails(monkeypatch):
+    given, tried = levels(monkeypatch, lambda mu: mu >= 1e-3)
+    given._down(1.0, None)
+    proved = [mu for mu in tried if mu >= 1e-3]
+    assert proved == sorted(proved, reverse=True)
+    assert proved[-1] < 1e-3 / _DOWN**0.5
+    assert tried[0] == _DOWN
+    assert len(tried) - len(proved) <= 3
+
+
+# -- what is asked of programs --------------------------------------------------------------------
+
+
+def test_a_scalar_with_a_quadratic_cost_counts_for_two():
+    def curved(n):
+        return SDP((VectorVariable("z", n, curvature=np.ones(n)),), {})
+
+    def plain(n):
+        return SDP((VectorVariable("z", n),), {})
+
+    assert is_small(plain(2600))
+    assert is_small(curved(1300 // 2))
+    assert not is_small(curved(2600))
+    assert is_small(SDP((PsdVariable("X", 150),), {"X": Trace(150)}))
+    assert not is_small(SDP((PsdVariable("X", 155),), {"X": Trace(155)}))
+    assert is_small(methods.mvu(graphs.path(np.ones(20).tolist())).to_sdp())
+
+
+def test_matrices_that_are_not_numbers_stay_as_they_are():
+    sdp = SDP((PsdVariable("X", 2), PsdVariable("Y", 2)), {})
+    given = {"X": np.array([[np.nan, 0.0], [0.0, 1.0]]), "Y": np.array([[1.0, 2.0], [2.0, 1.0]])}
+    found = made_psd(sdp, given)
+    np.testing.assert_array_equal(found["X"], given["X"])
+    assert found["Y"] == pytest.approx(np.full((2, 2), 1.5))
