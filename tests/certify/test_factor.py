@@ -16,7 +16,8 @@ from sdpdr.certify import factor
 from sdpdr.certify.attained import attained
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.factor import solved_near
-from sdpdr.certify.near import jacobian
+from sdpdr.certify.near import error_of, jacobian
+from sdpdr.certify.shrink import Candidate
 from sdpdr.certify.slack import layout
 from sdpdr.linalg import (
     BilinearForms,
@@ -254,6 +255,55 @@ def test_rounding_of_residuals_and_slopes_counts(monkeypatch):
     monkeypatch.setattr(factor._System, "_slopes", lambda _: (J, errors + vague))
     with pytest.raises(UnprovedError, match="depend"):
         system().is_solved(Effort())
+
+
+@pytest.mark.parametrize("start", [2.0**-12, 1.2 * 2.0**-12, 1.7 * 2.0**-12, 0.8, 1.3])
+@pytest.mark.parametrize("share", [-0.1, 0.1, 0.6, 0.99, 1.4, 1.9])
+def test_a_root_is_proved_where_it_is_and_nowhere_else(start, share, monkeypatch):
+    """X_22 = share * start^2, from the root ``start`` without a step, beside a point of length one.
+
+    For small ones 4 kappa rho <= sigma^2 says that |1 - share| is less than 1, and half of that
+    where half of sigma^2 is proved; for others the radius, at most half of a unit, ends it.
+    """
+    monkeypatch.setattr(factor, "_STEPS", 0)
+    rows = (Rows("one", "==", {"X": Entries(2, [[1, 1]])}, np.array([share * start**2])),)
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows)
+    R, solved = np.array([[1.0], [start]]), np.ones(1, dtype=bool)
+    system = factor._System(layout(sdp), {"X": R}, np.zeros(0), solved)
+    unit, is_solved = system.points["X"].units[1], system.is_solved(Effort())
+    farthest = abs(1.0 - share) * start / unit
+    assert is_solved == (abs(1.0 - share) < 0.49 and farthest < 0.34)
+    if is_solved:
+        assert abs(np.sqrt(share) - 1.0) * start <= system.far * unit
+        assert system.far <= 1.5 * farthest
+        assert system.candidate().points["X"].far == system.far
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_units_of_scalars_change_no_radius(signed):
+    far = []
+    for unit in (1.0, 2.0**-20, 2.0**30):
+        variables = (PsdVariable("X", 2), VectorVariable("z", 2, signed))
+        side = {"X": Diagonal(2), "z": VectorMap(np.array([[3.0, 1.0], [1.0, -2.0]]) / unit)}
+        sdp = SDP(variables, {"X": Trace(2)}, (Rows("rows", "==", side, np.array([1.5, 2.0])),))
+        z, solved = unit * np.array([0.1, 0.25]), np.ones(2, dtype=bool)
+        found = solved_near(layout(sdp), {"X": np.eye(2)}, z, solved, Effort())
+        far.append(found.points["X"].far)
+        assert np.all(found.moves <= unit * found.points["X"].far)
+        assert np.all(found.z[:2] > found.moves) or not signed
+    assert far == [far[0]] * 3
+
+
+def test_radii_of_what_is_zero_are_no_less_than_zero():
+    rows = (Rows("zero", "==", {"X": Entries(2, [[0, 1]])}, np.zeros(1)),)
+    sdp, nothing = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows), np.zeros((2, 1))
+    one, none = np.ones(1, dtype=bool), np.zeros(0)
+    system = factor._System(layout(sdp), {"X": nothing}, none, one)
+    missed, around = system._missed()
+    assert not np.any(missed)
+    assert np.all((around >= 0.0) & (around < 1e-200))
+    assert np.all(error_of(Diagonal(2), system.points["X"]) >= 0.0)
+    assert np.all(Candidate(layout(sdp), system.points, none, none, ~one).radius >= 0.0)
 
 
 # -- nothing is proved that is false ---------------------------------------------------------------

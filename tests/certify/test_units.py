@@ -10,7 +10,15 @@ import scipy.sparse as sp
 import sdpdr
 from sdpdr import Status
 from sdpdr.certify.exposing import _Search, stacked
-from sdpdr.certify.flat import NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Around, Piece, build
+from sdpdr.certify.flat import (
+    EXPONENTIAL,
+    NONNEGATIVE,
+    SECOND_ORDER,
+    SEMIDEFINITE,
+    Around,
+    Piece,
+    build,
+)
 from sdpdr.certify.units import Units
 
 RNG = np.random.default_rng(0)
@@ -53,6 +61,67 @@ def test_the_program_in_its_own_units_is_the_same_whatever_units_it_was_given_in
         np.testing.assert_array_equal(getattr(own, name), getattr(same, name))
     np.testing.assert_array_equal(own.E.toarray(), same.E.toarray())
     np.testing.assert_array_equal(own.A.toarray(), same.A.toarray())
+
+
+def two_parts(axes, unknowns, equations, lengths, price):
+    """A matrix that is a variable, confined by equations, beside two limited numbers.
+
+    Axes of the matrix, the numbers, the equations, the lengths of both parts and the price are in
+    powers of two with these exponents.
+    """
+    draw = np.random.default_rng(5)
+    j, i = np.tril_indices(3)
+    E, f, N, h = (draw.normal(size=size) for size in ((2, 6), 2, (3, 2), 3))
+    N[0, 1] = 1e-17  # beside the other one, as good as zero
+    c = draw.normal(size=8) * 2.0**price
+    size = 2.0 ** np.array(axes)
+    C = np.concatenate([1.0 / (size[i] * size[j]), 2.0 ** np.array(unknowns)])
+    E = 2.0 ** np.array(equations)[:, None] * np.hstack([E, np.zeros((2, 2))]) * C
+    N = np.hstack([np.zeros((3, 6)), N]) * C
+    one, other = 2.0 ** np.array(lengths)
+    pieces = [
+        Piece(NONNEGATIVE, 1, sp.csr_array(N), other * h),
+        Piece(SEMIDEFINITE, 3, -sp.eye_array(6, 8), np.zeros(6)),
+    ]
+    f = one * 2.0 ** np.array(equations) * f
+    c = c * C / np.concatenate([np.full(6, one), np.full(2, other)])
+    return build(c, sp.csr_array(E), f, pieces, offset=3.0 * 2.0**price)
+
+
+@pytest.mark.parametrize(
+    "exponents",
+    [
+        ([4, -7, 9], [0, 0], [0, 0], [0, 0], 0),
+        ([0, 0, 0], [5, -8], [3, -11], [0, 0], 9),
+        ([0, 0, 0], [0, 0], [0, 0], [12, 0], 0),
+        ([0, 0, 0], [0, 0], [0, 0], [0, 12], -5),
+        ([-3, 1, 2], [2, 3], [-4, 4], [-10, 7], 1),
+    ],
+    ids=["axes", "unknowns", "the matrix", "the numbers", "all"],
+)
+def test_parts_that_share_nothing_have_lengths_of_their_own(exponents):
+    one, other = two_parts([0, 0, 0], [0, 0], [0, 0], [0, 0], 0), two_parts(*exponents)
+    own, same = (Units.of(program).program(program) for program in (one, other))
+    for name in ("c", "f", "b", "offset"):
+        np.testing.assert_array_equal(getattr(own, name), getattr(same, name), name)
+    np.testing.assert_array_equal(own.E.toarray(), same.E.toarray())
+    np.testing.assert_array_equal(own.A.toarray(), same.A.toarray())
+    # Entries are nearest to one in the mean of logarithms, and sides in each part.
+    for entries in (own.E.data, own.A.data[np.abs(own.A.data) > 1e-10], own.f, own.b[:3]):
+        assert 0.1 <= np.max(np.abs(entries)) <= 8.0
+    assert 0.5 <= np.max(np.abs(np.concatenate([own.f, own.b]))) <= 2.0
+    assert 0.5 <= np.max(np.abs(own.c)) <= 2.0
+
+
+def test_logarithms_have_no_unit_and_numbers_that_would_vanish_keep_theirs():
+    above = Piece(EXPONENTIAL, 3, -64.0 * sp.eye_array(3), np.array([8.0, 16.0, 0.0]))
+    program = build(np.full(3, 4.0), sp.csr_array((0, 3)), np.zeros(0), [above])
+    units = Units.of(program)
+    assert (units.length, units.price, set(units.unknowns), set(units.cones)) == (1, 1, {1}, {1})
+    wide = Piece(NONNEGATIVE, 2, sp.csr_array([[1.0, 1e-320], [0.0, 1.0]]), np.array([1e300, 1.0]))
+    program = build(np.ones(2), sp.csr_array((0, 2)), np.zeros(0), [wide])
+    units = Units.of(program)
+    assert units.are_exact(program)
 
 
 @pytest.mark.parametrize("lengths", [0.0, 20.0])
@@ -162,8 +231,10 @@ def test_searches_for_faces_and_rays_know_the_radii_of_their_program(side, ray):
     )
     program = replace(program, around=around)
     search = _Search(program, side, ray=ray)
-    found = search.over(program.pieces(), stacked([], n)).around
+    whole = search.over(program.pieces(), stacked([], n))
+    found = whole.around
     E, A = found.E.toarray(), found.A.toarray()
+    assert E.shape[1] == A.shape[1] == whole.c.size + 1
     if side == "primal":
         # Right sides have become a column.
         assert np.all(E[:, : n + 1] == 1e-8)
