@@ -5,10 +5,11 @@ vanish on every feasible slack, which leaves it a face of K; with :math:`f^T w +
 nothing is feasible. *Dual*, the mirror: directions d with :math:`E d = 0`, :math:`-A d \in K`,
 :math:`c^T d = 0` leave multipliers a face of K*; with :math:`c^T d = -1` there are none.
 
-Where no point has a margin to all cones (`sdpdr.certify.margin`), a solver proposes a vector of
-largest rank; nothing that it says is believed. The face in which that vector lies is rounded to
-small integers (`sdpdr.certify.faces`), and the proof of `sdpdr.certify.proof` shows that an exact
-vector lies inside of it.
+Where no point has a margin to all cones, the multipliers of that statement are such a vector
+(`sdpdr.certify.margin`), and where solvers do not tell the sign of the margin, they are asked for
+one. Nothing that they say is believed. The face in which that vector lies is rounded to small
+integers (`sdpdr.certify.faces`), and the proof of `sdpdr.certify.proof` shows that an exact vector
+lies inside of it.
 """
 
 from __future__ import annotations
@@ -192,7 +193,7 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
     UnprovedError
         Why not.
     """
-    proposed = _searched(program, side, solve, ray=False)
+    proposed = _proposed(program, side, solve, ray=False)
     known, at = _proved(program, side, solve, proposed, ray=False)
     given = program.pieces()
     zero = [image(face.zero, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
@@ -223,7 +224,7 @@ def ray(program: FlatProgram, side: str, solve: Oracle, claimed: Answer | None =
     if claimed is not None:
         with suppress(UnprovedError, np.linalg.LinAlgError):
             return _of_claim(program, side, claimed)
-    proposed = _searched(program, side, solve, ray=True)
+    proposed = _proposed(program, side, solve, ray=True)
     try:
         known, at = _proved(program, side, solve, proposed, ray=True)
     except (UnprovedError, np.linalg.LinAlgError):
@@ -281,12 +282,29 @@ def _of_cones(program: FlatProgram, side: str, proposed: Answer) -> Array:
     return proposed.z[program.f.size :] if side == PRIMAL else proposed.s
 
 
+def _proposed(program: FlatProgram, side: str, solve: Oracle, *, ray: bool) -> Answer:
+    """What shows how large the margin is or, where its sign is not clear, what a search finds.
+
+    Raises
+    ------
+    UnprovedError
+        If the margin shows that there is nothing, or the solver finds nothing.
+    """
+    found = margin(program, side, solve)
+    if found.is_positive:
+        raise UnprovedError("the largest margin is positive")
+    if found.is_solved and not ray and found.is_zero:
+        return found.witness
+    if found.is_solved and ray and not found.is_zero:
+        x, s, z, is_solved = found.witness
+        return Answer(x / -found.size, s / -found.size, z / -found.size, is_solved)
+    return _searched(program, side, solve, ray=ray)
+
+
 def _searched(
     program: FlatProgram, side: str, solve: Oracle, *, ray: bool, within: float | None = None
 ) -> Answer:
-    """What a solver proposes; nothing where a margin shows that there is none."""
-    if within is None and margin(program, side, solve).is_positive:
-        raise UnprovedError("the largest margin is positive")
+    """What a solver proposes that is asked for such a vector alone."""
     search = _Search(program, side, ray=ray, within=within)
     whole = search.over(program.pieces(), stacked([], program.c.size))
     found = solve(whole)

@@ -2,8 +2,9 @@ r"""The largest margin to all cones: a point inside, or what shows that there is
 
 *Primal*: :math:`\max t` with :math:`E x = f`, :math:`b - A x - t e \in K`, :math:`t \le 1`, e being
 inside of K. *Dual*, the mirror: multipliers z with the largest t such that z - t e is in the dual
-cone. Where t is negative, there may be a ray; where it is zero, an exposing vector
-(`sdpdr.certify.exposing`).
+cone. The other side of the same program shows that no t is larger. Where t is negative, that is the
+smallest ray; where t is zero, an exposing vector (`sdpdr.certify.exposing`), which has the largest
+rank if an interior-point method found it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ class Margin(NamedTuple):
         What solvers do not tell from zero.
     y : array
         A point with this margin, or multipliers of equations and cones.
+    witness : Answer
+        What shows that no margin is larger: multipliers of equations and cones (primal), or a
+        direction and its slack (dual), of size one.
     is_solved : bool
         Whether the solver says that it is done.
     """
@@ -43,6 +47,7 @@ class Margin(NamedTuple):
     size: float
     noise: float
     y: Array
+    witness: Answer
     is_solved: bool
 
     @property
@@ -106,7 +111,7 @@ def _margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
         E, costs, f = program.E, program.c + counted, np.zeros(m)
     # What limits the margin comes first among all cones.
     found = solve(build(costs, E, f, [most, *pieces]))
-    x, z = found.x[:n], np.delete(found.z, m)
+    x, s, z = found.x[:n], np.delete(found.s, 0), np.delete(found.z, m)
     size = float(found.x[n] if side == PRIMAL else 1.0 - found.z[m])
     y = x if side == PRIMAL else z + size * np.append(np.zeros(m), e)
     if not np.all(np.isfinite(y)):
@@ -115,4 +120,5 @@ def _margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
     sides = np.concatenate([program.f, program.b]) if side == PRIMAL else program.c
     terms = sides * (z if side == PRIMAL else x)
     largest = max(float(np.sum(np.abs(terms))), float(np.max(np.abs(sides), initial=0.0)))
-    return Margin(size, _MISSED * (largest or 1.0), np.asarray(y), found.is_solved)
+    witness = Answer(x, s, z, found.is_solved)
+    return Margin(size, _MISSED * (largest or 1.0), np.asarray(y), witness, found.is_solved)

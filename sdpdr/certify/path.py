@@ -31,8 +31,8 @@ from sdpdr.base.arrays import (
 )
 from sdpdr.certify.cones import Scaling
 from sdpdr.certify.flat import FlatProgram
-from sdpdr.certify.gram import SparseMatrices
 from sdpdr.certify.symmetric_cones import Congruence, Semidefinite
+from sdpdr.linalg.congruent import BlockColumns
 
 # Unknowns of a dense Newton system: a step of so many takes about a second.
 LARGEST = 2600
@@ -113,7 +113,7 @@ class Path:
             self._columns = [np.unique(A.indices) for A in self._blocks]
             pairs = zip(self._blocks, self._columns, strict=True)
             self._seen = [_of_columns(A, columns) for A, columns in pairs]
-        self._sparse = self._sparse_matrices()
+        self._matrices = self._matrices_of_cones()
 
     def _read_others(self) -> None:
         """What other rows see of unknowns, and of those of whole cones in units of their slack."""
@@ -146,21 +146,24 @@ class Path:
             return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(entries)
 
-    def _sparse_matrices(self) -> list[SparseMatrices | None]:
-        """Matrices that cones see of unknowns, where products of sparse ones take less time."""
+    def _matrices_of_cones(self) -> list[BlockColumns | None]:
+        """The matrices that single cones of matrices see of unknowns."""
         place = np.full(self.program.b.size, -1)
         place[self.own_rows] = np.arange(self.own_rows.size)
-        found = list[SparseMatrices | None]()
+        found = list[BlockColumns | None]()
         for k, (cone, rows) in enumerate(self.program.cones):
             if not isinstance(cone, Semidefinite) or cone.count > 1:
                 found.append(None)
-            elif not self.own_rows.size:
-                found.append(SparseMatrices.of_triangles(self._seen[k], cone.order))
+                continue
+            root = np.sqrt(cone.weight)
+            if not self.own_rows.size:
+                found.append(BlockColumns.of(cone.order, scaled(self._blocks[k], root)))
             elif place[rows[0]] < 0:
                 found.append(None)
             else:
-                halves = scaled(chosen_rows(self._scaled, place[rows]), 1.0 / cone.weight)
-                found.append(SparseMatrices.of_triangles(halves, cone.order))
+                # What is seen of entries beside the diagonal is seen of both.
+                halves = scaled(chosen_rows(self._scaled, place[rows]), 1.0 / root)
+                found.append(BlockColumns.of(cone.order, halves))
         return found
 
     def centre(self, x: Array, s: Array, z: Array, mu: float) -> tuple[Array, Array] | None:
@@ -243,9 +246,9 @@ class Path:
         for k, (scaling, seen, columns) in enumerate(
             zip(here.scalings, self._seen, self._columns, strict=True)
         ):
-            sparse = self._sparse[k]
-            if sparse is not None:
-                G[np.ix_(columns, columns)] += sparse.gram(_congruence(scaling).inverse())
+            matrices = self._matrices[k]
+            if matrices is not None:
+                G[np.ix_(matrices.at, matrices.at)] += matrices.product(_of_inverse(scaling))
                 continue
             part = scaling.times(light(seen))
             product = part.T @ part
@@ -301,9 +304,9 @@ class Path:
         for k, (scaling, (_, part)) in enumerate(
             zip(here.scalings, self.program.cones, strict=True)
         ):
-            sparse = self._sparse[k]
-            if sparse is not None:
-                M += sparse.gram(_congruence(scaling).matrix())
+            matrices = self._matrices[k]
+            if matrices is not None:
+                M[np.ix_(matrices.at, matrices.at)] += matrices.product(_of_matrix(scaling))
             elif place[part[0]] >= 0:
                 half = scaling.back_transposed(turned[place[part]])
                 product = half.T @ half
@@ -314,9 +317,16 @@ class Path:
         return M / here.mu
 
 
-def _congruence(scaling: Scaling) -> Congruence:
+def _of_matrix(scaling: Scaling) -> Array:
+    """R, where S = R^T R is the matrix of a scaling."""
     assert isinstance(scaling, Congruence)
-    return scaling
+    return scaling.root
+
+
+def _of_inverse(scaling: Scaling) -> Array:
+    """The same of its inverse."""
+    assert isinstance(scaling, Congruence)
+    return scaling.inverse_root
 
 
 def _of_columns(A: sp.csr_array, columns: Index) -> sp.csr_array:

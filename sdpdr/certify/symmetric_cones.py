@@ -26,13 +26,15 @@ class Congruence(Scaling):
         self._V = np.asarray(np.linalg.inv(self._L), dtype=np.float64)
         self._square, self._root = cone.weight, np.sqrt(cone.weight)
 
-    def matrix(self) -> Array:
-        """S, of a single matrix."""
-        return self._L[0] @ self._L[0].T
+    @property
+    def root(self) -> Array:
+        """R, where a single matrix is S = R^T R."""
+        return self._L[0].T
 
-    def inverse(self) -> Array:
-        """Its inverse."""
-        return self._V[0].T @ self._V[0]
+    @property
+    def inverse_root(self) -> Array:
+        """The same of its inverse."""
+        return self._V[0]
 
     def _mapped(self, v: Matrix, before: Array, factor: Array, after: Array) -> Array:
         cone = self._cone

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from sdpdr import graphs, methods
-from sdpdr.certify.gram import SparseMatrices
 from sdpdr.certify.path import Path
 from sdpdr.certify.standard import standard
 from sdpdr.linalg import Diagonal, Entries, Trace
@@ -62,18 +60,3 @@ def test_a_step_solves_the_equations_of_newton_from_any_point(name, mu, monkeypa
         size = np.abs(gradient).max() + np.abs(slope).max()
         assert -z[m:] / mu == pytest.approx(gradient + slope, abs=1e-5 * size)
         assert length == pytest.approx(np.sqrt(ds @ slope), rel=1e-4)
-
-
-def test_products_of_sparse_matrices_are_those_of_dense_ones_also_of_empty_ones():
-    rng, order = np.random.default_rng(0), 4
-    matrices = np.zeros((5, order, order))
-    for k, places in ((1, [0, 2]), (3, [1])):
-        part = rng.normal(size=(len(places),) * 2)
-        matrices[k][np.ix_(places, places)] = part + part.T
-    S = rng.normal(size=(order, order))
-    S = S @ S.T
-    dense = np.einsum("kij,jp,lpq,qi->kl", matrices, S, matrices, S)
-    for some in ([0, 1, 2, 3, 4], [1, 3], [0, 4]):
-        rows = sp.csr_array(matrices[some].reshape(-1, order))
-        found = SparseMatrices(rows, order).gram(S)
-        np.testing.assert_allclose(found, dense[np.ix_(some, some)], atol=1e-12)
