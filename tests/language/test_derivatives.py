@@ -27,7 +27,15 @@ from sdpdr import (
     sum_squares,
     symmetric,
 )
-from sdpdr.errors import CompileError, DataError, NonUniqueWarning, NotSmoothError, UnknownNameError
+from sdpdr.errors import (
+    CompileError,
+    DataError,
+    NonUniqueWarning,
+    NotSmoothError,
+    UncertifiedWarning,
+    UnknownNameError,
+)
+from sdpdr.solving.derivatives import optimum
 from sdpdr.solving.derivatives.optimum import Optimum
 
 from .models import FORMS, GRAPH, WEIGHTS, coefficient, linear, penalized, unfolding
@@ -109,8 +117,8 @@ def test_exact_lengths_that_leave_no_interior_scale_the_point():
     points = np.random.default_rng(2).standard_normal((8, 2))
     g, K, p = graphs.knn(points, 3, connect="mst"), psd("K", 8), parameter("p", value=1.0)
     model = maximize(K.trace()) + (K.sum(axis=1) == 0) + (K.distance2(g.edges) == p * g.sqdist)
-    optimum = Optimum(model, sdpdr.solve(model))
-    np.testing.assert_allclose(optimum.derivative(p)["K"], optimum.values["K"], atol=1e-6)
+    found = Optimum(model, sdpdr.solve(model))
+    np.testing.assert_allclose(found.derivative(p)["K"], found.values["K"], atol=1e-6)
 
 
 def test_a_slack_matrix_that_vanishes_altogether_is_no_obstacle():
@@ -277,6 +285,82 @@ def test_a_face_that_no_other_value_has_leaves_no_derivative(right, is_stated):
             slope(model, solution, p)
 
 
+def implied(p):
+    """A bound that the equation reaches, and exceeds as p grows."""
+    x = scalar("x", 2, nonnegative=True)
+    return maximize(x[0]) + (x.sum() == 1.0 + p) + (x.sum() <= 1.0) + (x <= 2.0)
+
+
+def vanished(p):
+    """A row that is 0 <= p on the face of the first row."""
+    K = psd("K", 2)
+    return maximize(K[1, 1]) + (K[0, 0] <= 0.0) + (K[0, 0] - 2.0 * K[0, 1] <= p) + (K.trace() <= 2)
+
+
+def apart(p):
+    x = scalar("x", 2, nonnegative=True)
+    return maximize(x[0]) + (x.sum() == 1.0 + p) + (2.0 * x.sum() == 2.0)
+
+
+def loose(p):
+    x, y = scalar("x"), scalar("y")
+    return minimize(p * x + y) + (y >= 1.0)
+
+
+def endless(p):
+    x, y = scalar("x", nonnegative=True), scalar("y")
+    return maximize(p * x + y) + (y <= 1.0)
+
+
+@pytest.mark.daily(1)
+@pytest.mark.parametrize("make", [implied, vanished, apart, loose, endless])
+def test_a_value_that_is_lost_to_one_side_has_no_derivative(make):
+    p = parameter("p", value=0.0)
+    model = make(p)
+    solution = sdpdr.solve(model)
+    assert solution.certified()
+    with pytest.raises((NotSmoothError, DataError), match="differences of two|come apart"):
+        sensitivity(model, solution, p)
+    found = []
+    for p.value in (-1e-3, 1e-3):
+        found.append(sdpdr.solve(model).certified())
+    assert not all(found)
+
+
+def touching(p):
+    x = scalar("x")
+    return minimize(square(x)) + (x >= p)
+
+
+def saddle(p):
+    """p times a point times a multiplier, neither of them unique: nothing changes."""
+    x, z = scalar("x"), scalar("z")
+    return minimize(z) + (z >= p * x) + (z >= -p * x) + (x <= 1.0) + (x >= -1.0)
+
+
+def degenerate(p):
+    """Three constraints meet, and the one that changes does so with a number that is zero."""
+    x = scalar("x", 2, nonnegative=True)
+    return (
+        maximize(x @ [1.0, 2.0]) + (x[1] - 2.0 * x[0] <= 1.0) + ((2.0 - p) * x[0] + 2 * x[1] == 2)
+    )
+
+
+def alike(p):
+    K = psd("K", 2)
+    return maximize((1.0 + p) * K.trace()) + (K.trace() == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "rate"), [(touching, 0), (saddle, 0), (degenerate, 0), (alike, 1)]
+)
+def test_several_multipliers_or_points_with_one_rate_do_no_harm(make, rate):
+    p = parameter("p", value=0.0)
+    model = make(p)
+    # A multiplier that vanishes with its slack is known to the square root of the last gap.
+    assert sensitivity(model, sdpdr.solve(model), p) == pytest.approx(rate, abs=1e-4)
+
+
 def test_a_derivative_has_the_shapes_of_parameter_and_variable():
     S, X, t = symmetric("S", 2), matrix("X", (2, 3)), scalar("t")
     p = parameter("p", value=[1.0, 2.0])
@@ -321,6 +405,17 @@ def test_multipliers_of_other_values_are_no_derivatives():
     q.value = 1.2
     with suppress(DataError):  # or they are made to be
         assert sdpdr.sensitivity(model, solution, q) == pytest.approx(1600.0, rel=1e-5)
+
+
+def test_a_large_program_has_the_rate_of_its_multipliers(monkeypatch):
+    monkeypatch.setattr(optimum, "_LARGEST", 0.0)
+    p, x = parameter("p", value=1.0), scalar("x")
+    model = maximize(2.0 * x) + (x <= p)
+    solution = sdpdr.solve(model)
+    with pytest.warns(UncertifiedWarning, match="too large to check"):
+        assert sensitivity(model, solution, p) == pytest.approx(2.0, abs=1e-6)
+    with pytest.raises(DataError, match="too large for the derivative of its point"):
+        sdpdr.derivative(model, solution, p)
 
 
 LASSOS = {

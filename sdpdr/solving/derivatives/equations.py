@@ -13,15 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.certify.cones import Cone
+from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import Answer, FlatProgram
+from sdpdr.certify.proof import bound_proof, value_proof
 from sdpdr.certify.symmetric_cones import Nonnegative, Semidefinite
 from sdpdr.linalg.svec import smat, svec, svec_size
+
+# Singular values, relative to the largest, of equations that depend on others, and the share of a
+# right side that they may leave.
+_DEPENDENT, _LOST = 1e-10, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +62,9 @@ class Equations:
     slack: Index
 
     @classmethod
-    def of(cls, flat: FlatProgram, null: Mapping[int, Array]) -> Equations:
+    def of(
+        cls, flat: FlatProgram, null: Mapping[int, Array], fixed: NDArray[np.bool_] | None = None
+    ) -> Equations:
         """The flat program.
 
         Parameters
@@ -62,6 +72,9 @@ class Equations:
         flat : FlatProgram
         null : mapping from int to array of shape (n, k)
             By the first unknown of a matrix, vectors u with K u = 0 that rows state.
+        fixed : array of bool, optional
+            Which rows of the cones no parameter changes; by default all. The slack of others is
+            not an unknown of the program at all values, even where it is one at this value.
 
         Examples
         --------
@@ -71,7 +84,8 @@ class Equations:
         >>> Equations.of(flat, {0: np.ones((3, 1))}).B.shape
         (5, 8)
         """
-        n, (places, scale) = flat.c.size, _own(flat)
+        fixed = np.ones(flat.b.size, dtype=bool) if fixed is None else fixed
+        n, (places, scale) = flat.c.size, _own(flat, fixed)
         slack = np.flatnonzero(places < 0)
         places[slack] = n + np.arange(slack.size)
         scale = np.append(scale, np.ones(slack.size))
@@ -123,16 +137,46 @@ class Equations:
         u, y = self.from_answer(answer)
         v = self.c - self.B.T @ y
         for cone, at in self.cones:
-            root = np.sqrt(cone.weight) if isinstance(cone, Semidefinite) else 1.0
+            root = _roots(cone)
             u[at] = cone.pair(u[at] / root, v[at] * root, mu)[0] * root
         return u, y
 
     def are_inside(self, u: Array) -> bool:
         """Whether a point is inside of all cones, as far as floating point tells."""
-        return all(
-            cone.is_inside(u[at] / (np.sqrt(cone.weight) if isinstance(cone, Semidefinite) else 1))
-            for cone, at in self.cones
+        return self.program.all_inside(-self.program.A @ u)
+
+    @cached_property
+    def program(self) -> FlatProgram:
+        """The program as the kernel has it, whose rows of cones are unknowns themselves."""
+        places = np.concatenate([np.zeros(0, dtype=np.intp), *(at.ravel() for _, at in self.cones)])
+        roots = [np.tile(_roots(cone), cone.count) for cone, _ in self.cones]
+        entries = -1.0 / np.concatenate([np.zeros(0), *roots])
+        own = (entries, (np.arange(places.size), places))
+        A = sp.csr_array(own, shape=(places.size, self.c.size))
+        ends = np.cumsum([0, *(at.size for _, at in self.cones)])
+        cones = tuple(
+            (cone, np.arange(begin, end))
+            for (cone, _), begin, end in zip(self.cones, ends[:-1], ends[1:], strict=True)
         )
+        return FlatProgram(self.c, self.B, self.g, A, np.zeros(places.size), cones, ())
+
+    def is_inside(self, u: Array, y: Array) -> bool:
+        """Whether the kernel proves points and multipliers inside of all cones next to these."""
+        program = self.program
+        s = -program.A @ u
+        z = (self.c - self.B.T @ y)[program.A.indices] / -program.A.data
+        try:
+            value_proof(program, s).near(u, strictly=True)
+            bound_proof(program, z := np.append(-y, z)).near(z, strictly=True)
+        except (UnprovedError, np.linalg.LinAlgError):
+            return False
+        return True
+
+    def allow(self, slack: Array, missed: Array) -> bool:
+        """Whether equations, and those of multipliers, still have solutions after a change."""
+        B = self.B.toarray()
+        free = np.delete(np.arange(self.c.size), self.program.A.indices)
+        return _has_solution(B, missed) and _has_solution(B[:, free].T, slack[free])
 
     def is_like(self, other: Equations) -> bool:
         """Whether another program has the same unknowns, cones and equations."""
@@ -145,10 +189,10 @@ class Equations:
         )
 
 
-def _own(flat: FlatProgram) -> tuple[Index, Array]:
+def _own(flat: FlatProgram, fixed: NDArray[np.bool_]) -> tuple[Index, Array]:
     """Unknowns that are the slack of each row, or -1, and what an unknown is of that slack."""
     A, places, scale = flat.A, np.full(flat.b.size, -1), np.ones(flat.c.size)
-    alone = (np.diff(A.indptr) == 1) & (flat.b == 0.0)
+    alone = fixed & (np.diff(A.indptr) == 1) & (flat.b == 0.0)
     taken = np.zeros(flat.c.size, dtype=bool)
     # A matrix first, whose entries may be limited one by one as well.
     for cone, rows in sorted(flat.cones, key=lambda one: -one[0].dim * one[0].count):
@@ -163,6 +207,19 @@ def _own(flat: FlatProgram) -> tuple[Index, Array]:
             places[one], taken[columns] = columns, True
             scale[columns] = -1.0 / A.data[first]
     return places, scale
+
+
+def _has_solution(B: Array, right: Array) -> bool:
+    """Whether B v = right has a solution, but for rounding."""
+    if not np.any(right):
+        return True
+    rest = right - B @ np.linalg.lstsq(B, right, rcond=_DEPENDENT)[0]
+    return bool(np.linalg.norm(rest) <= _LOST * np.linalg.norm(right))
+
+
+def _roots(cone: Cone) -> Array:
+    """What the unknowns of one cone are of its numbers."""
+    return np.sqrt(cone.weight) if isinstance(cone, Semidefinite) else np.ones(cone.dim)
 
 
 def _completed(vectors: Array) -> Array:

@@ -35,8 +35,6 @@ from sdpdr.solving.derivatives.equations import Equations
 _UNKNOWN = 1e-2
 # Powers of mu are 0 or 1 in the limit, and a half where a number vanishes with its multiplier.
 _BETWEEN = 0.28
-# Multipliers beyond costs of what no multiplier holds: all that is left of it is rounding.
-_LARGE = 10.0
 # Eigenvalues, relative to the largest, of equations that depend on others.
 _DEPENDENT = 1e-9
 # Share of a right side that a factorization may leave.
@@ -179,12 +177,6 @@ class Place:
         """
         both = np.maximum(self._sizes, self.mu / self._sizes) < self.mu**0.25
         return bool(np.any(both & (np.abs(exponents - 0.5) < _BETWEEN)))
-
-    @property
-    def is_confined(self) -> bool:
-        """Whether equations alone seem to keep some number at zero: its multiplier is large."""
-        largest = max(1.0, float(np.max(np.abs(self.of.c), initial=0.0)))
-        return bool(self.mu > _LARGE * largest * np.min(self._sizes, initial=np.inf))
 
     @property
     def _sizes(self) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, NotSmoothError
+from sdpdr.certify.equations import UnprovedError
+from sdpdr.certify.faces import DUAL, PRIMAL
 from sdpdr.certify.flat import Answer, FlatProgram
+from sdpdr.certify.margin import margin
 from sdpdr.certify.standard import with_squares
 from sdpdr.certify.units import Units
 from sdpdr.linalg.rounding import near_powers
@@ -40,22 +43,37 @@ _STEPS, _NEAR, _SHARE = 50, 1e-3, 1e-6
 # Multipliers that double as the gap becomes a tenth have no limit, since they grow at least like
 # the inverse of its root. Where no point is inside, they grow with every step of Newton's method.
 _GROWTH, _UNLIMITED = 2.0, 1e4
-# Share of its size by which the point moves, and gap, where the program is to stay feasible: the
-# square of it, by which a matrix off its face misses the cone, is far above rounding.
-_ASIDE = 1e-3
+# Share of its size by which the point moves where the program is to stay solvable: the square of
+# it, by which a matrix off its face misses the cone, is far above what solvers miss.
+_ASIDE = 1e-2
+# CPU seconds for each answer to that; large programs are refused.
+_SECONDS = 1.0
+# Share of the largest terms of a derivative that is rounding of the point and the multipliers.
+_ROUNDING = 1e-8
 # Share of a change that dependent equations may contradict, by rounding.
 _CONTRADICTED = 1e-6
 # Squares of the number of equations times unknowns up to which a step takes about a second.
 _LARGEST = 1e10
+# Share of a change by which constraints on a face are tried to the other side; they are exact.
+_BACK = 2.0**-20
 NO_INTERIOR = (
     "the program has no interior at these values of the parameters, and its multipliers, which "
     "would be the derivative, have no limit: the optimal value may change on one side only, or not "
     "at a rate. Take differences of two solutions, or another value, for which the constraints "
     "leave room (a bound that is positive rather than zero)."
 )
+_ALONE = (
+    "the optimal value has no derivative here: as soon as the parameter changes, constraints that "
+    "depend on each other come apart, or variables without bounds get costs. Leave one of the "
+    "constraints out, or let them change together."
+)
 _IMPRECISE = (
-    "no precise optimum was found from this solution, or the program is too large for one: solve "
-    "with a smaller tol, or take differences of two solutions instead."
+    "no precise optimum was found from this solution, perhaps as optimal points are unlimited: "
+    "bound the variables, solve with a smaller tol, or take differences of two solutions instead."
+)
+_TOO_LARGE = (
+    "the program is too large for the derivative of its point: take differences of two solutions "
+    "instead."
 )
 _TOUCHING = (
     "the solution has no derivative here, since a slack, or an eigenvalue, vanishes together with "
@@ -68,15 +86,41 @@ _SEVERAL = (
 
 
 class Change(NamedTuple):
-    """Derivatives of the optimal value of the minimisation and of both residuals by a parameter.
+    """What a parameter changes, for each unit of it.
 
-    ``moved`` is the program with the parameter changed by a number.
+    Attributes
+    ----------
+    value : float
+        Derivative of the optimal value of the minimisation.
+    slack, missed : arrays
+        Those of both residuals.
+    cost, B, g : array, sparse array, array
+        Those of the data.
+    moved : callable
+        The flat program with the parameter changed by a number.
     """
 
     value: float
     slack: Array
     missed: Array
-    moved: Callable[[float], Equations]
+    cost: Array
+    B: sp.csr_array
+    g: Array
+    moved: Callable[[float], FlatProgram]
+
+    def above_rounding(self, u: Array, y: Array) -> tuple[Array, Array]:
+        """Both residuals, without what the rounding of a point and multipliers leaves of them."""
+        largest = [float(np.max(np.abs(v), initial=0.0)) for v in (u, y)]
+        B = abs(self.B)
+        sizes = [
+            np.abs(self.cost) + largest[1] * B.sum(axis=0),
+            np.abs(self.g) + largest[0] * B.sum(axis=1),
+        ]
+        slack, missed = (
+            np.where(np.abs(v) > _ROUNDING * size, v, 0.0)
+            for v, size in zip((self.slack, self.missed), sizes, strict=True)
+        )
+        return slack, missed
 
 
 class FlatModel(NamedTuple):
@@ -175,15 +219,21 @@ def _in_standard_form(sdp: SDP, unit: float) -> FlatModel:
     return FlatModel(found.flat, exposing, answer, values, places, null)
 
 
-class Near:
-    """A point and multipliers of a model near its optimum, and how its data move them.
+class Optimum:
+    """An answer to a model as precise as doubles allow, and its derivatives.
+
+    Attributes
+    ----------
+    is_large : bool
+        Whether Newton's method would take too long: point and multipliers are the solution's.
 
     Raises
     ------
     NotSmoothError
-        If there is no feasible point, or a face was found that no row states.
+        If there is no feasible point, or multipliers are unlimited or there are none, even on the
+        face that the constraints state.
     DataError
-        If the solution has no point or no multipliers.
+        If the solution has no point or no multipliers, or is too far from the optimum.
     """
 
     def __init__(self, model: Model, solution: Solution) -> None:
@@ -198,12 +248,52 @@ class Near:
                 f"a derivative needs a point and all multipliers; this solution "
                 f"({solution.status.name} by {solution.solver}) lacks some."
             )
-        self.units = Units.of(self.flat_model.flat)
-        self.of = Equations.of(self.units.program(self.flat_model.flat), self._null())
+        self.units, self._fixed = Units.of(self.flat_model.flat), self._unchanged()
+        self.of = self._equations(self.flat_model)
         x, z = self.units.point(answer.x), self.units.multipliers(answer.z)
         flat = self.of.flat
         self.answer = Answer(x, flat.b - flat.A @ x, z, True)
         self.u, self.y = self.of.from_answer(self.answer)
+        self.is_large = self.of.g.size**2 * self.of.c.size > _LARGEST
+        if not self.is_large:
+            self._refine()
+        elif self.flat_model.faces:
+            raise NotSmoothError(NO_INTERIOR)
+
+    def _refine(self) -> None:
+        """Take the end of the central path for point and multipliers."""
+        failure = NotSmoothError(NO_INTERIOR) if self.flat_model.faces else DataError(_IMPRECISE)
+        with np.errstate(all="ignore"):
+            try:
+                self._first, *_, before, self._place = _path(self.of, self.answer)
+                du, dy = System(self._place).solve(self._place.gradient, np.zeros(self.y.size))
+            except np.linalg.LinAlgError:
+                raise failure from None
+        self._exponents = self._place.exponents(before)
+        self.u, self.y = self._place.u - self._place.mu * du, self._place.y - self._place.mu * dy
+
+    def _equations(self, given: FlatModel) -> Equations:
+        return Equations.of(self.units.program(given.flat), self._null(), self._fixed)
+
+    def _unchanged(self) -> NDArray[np.bool_]:
+        """Which rows of the cones no parameter changes."""
+        flat = self.flat_model.flat
+        same = np.ones(flat.b.size, dtype=bool)
+        for parameter in self.model.parameters().values():
+            before = parameter.value
+            # Steps differ, so that no sum of entries stays as it is.
+            steps = np.linspace(1.0, 2.0, before.size).reshape(before.shape)
+            try:
+                parameter.value = before + steps * np.maximum(1.0, np.abs(before))
+                now = flat_model(self.model, self._values).flat
+            except NotSmoothError:
+                continue  # `changes` refuses it
+            finally:
+                parameter.value = before
+            if now.A.shape == flat.A.shape:
+                changed = np.asarray(abs(now.A - flat.A).sum(axis=1)).ravel()
+                same &= (now.b == flat.b) & (changed == 0.0)
+        return same
 
     def _null(self) -> dict[int, Array]:
         """Null vectors of matrices in the units of the program."""
@@ -220,21 +310,31 @@ class Near:
 
     def changes(self, parameter: Parameter) -> list[Change]:
         """What every entry of a parameter changes, which all data are affine in."""
-        of, u, y = self.of, self.u, self.y
+        of, u, y, before = self.of, self.u, self.y, parameter.value
 
         def change(step: float) -> Change:
-            other = self._moved(parameter)
-            cost, B = other.c - of.c, other.B - of.B
-            missed = (other.g - of.g) - B @ u
-            value = other.flat.offset - of.flat.offset + cost @ u + y @ missed
-            slack = cost - B.T @ y
+            flat, other = of.flat, self._moved(parameter)
+            if self.flat_model.faces:
+                # Constraints that a face leaves no room may be satisfied to one side only.
+                parameter.value = before - _BACK * (parameter.value - before)
+                flat_model(self.model, self._values)
+            cost, B, g = (other.c - of.c) / step, (other.B - of.B) / step, (other.g - of.g) / step
+            offset = (other.flat.offset - flat.offset) / step
+            missed = g - B @ u
+            value = offset + cost @ u + y @ missed
 
-            def moved(by: float) -> Equations:
+            def moved(by: float) -> FlatProgram:
                 t = by / step
-                g, c = of.g + t * (other.g - of.g), of.c + t * cost
-                return replace(of, B=sp.csr_array(of.B + t * B), g=g, c=c)
+                return replace(
+                    flat,
+                    c=flat.c + t * (other.flat.c - flat.c),
+                    E=sp.csr_array(flat.E + t * (other.flat.E - flat.E)),
+                    f=flat.f + t * (other.flat.f - flat.f),
+                    A=sp.csr_array(flat.A + t * (other.flat.A - flat.A)),
+                    b=flat.b + t * (other.flat.b - flat.b),
+                )
 
-            return Change(self.units.cost * float(value) / step, slack / step, missed / step, moved)
+            return Change(self.units.cost * float(value), cost - B.T @ y, missed, cost, B, g, moved)
 
         return parameter.at_each_entry(change)
 
@@ -248,39 +348,13 @@ class Near:
             raise NotSmoothError(NO_INTERIOR)
         flat = self.of.flat
         if now.flat.A.shape == flat.A.shape and now.flat.E.shape == flat.E.shape:
-            other = Equations.of(self.units.program(now.flat), self._null())
+            other = self._equations(now)
             if other.is_like(self.of):
                 return other
         raise NotSmoothError(
             f"the constraints of the program, or the face that they state, change with "
             f"{parameter.name!r}: take differences of two solutions instead."
         )
-
-
-class Optimum(Near):
-    """An answer to a model as precise as doubles allow, and its derivatives.
-
-    Raises
-    ------
-    NotSmoothError
-        If multipliers are unlimited or there are none, even on the face that the constraints state.
-    DataError
-        If the program is too large, or the answer too far from the optimum.
-    """
-
-    def __init__(self, model: Model, solution: Solution) -> None:
-        super().__init__(model, solution)
-        failure = NotSmoothError(NO_INTERIOR) if self.flat_model.faces else DataError(_IMPRECISE)
-        if self.of.g.size**2 * self.of.c.size > _LARGEST:
-            raise failure
-        with np.errstate(all="ignore"):
-            try:
-                before, self._place = _last_of_path(self.of, self.answer)
-                du, dy = System(self._place).solve(self._place.gradient, np.zeros(self.y.size))
-            except np.linalg.LinAlgError:
-                raise failure from None
-        self._exponents = self._place.exponents(before)
-        self.u, self.y = self._place.u - self._place.mu * du, self._place.y - self._place.mu * dy
 
     @property
     def value(self) -> float:
@@ -299,34 +373,50 @@ class Optimum(Near):
         return System(self._place, self._place.limit(self._exponents, self.u, self.y))
 
     def agree(self, changes: Sequence[Change]) -> bool:
-        """Whether constraints that depend on each other still do after changes.
+        """Whether all optimal points and multipliers give the same rates.
 
         Raises
         ------
         NotSmoothError
-            If equations alone keep numbers at zero, and no point is left after some change.
+            If the optimum is lost after some change: equations come apart, or multipliers or points
+            are unlimited and there are none.
         """
-        if self._place.is_confined and not all(map(self._stays_feasible, changes)):
+        seen = [one.above_rounding(self.u, self.y) for one in changes]
+        if not all(self.of.allow(*one) for one in seen):
+            raise NotSmoothError(_ALONE)
+        is_bounded = self.of.is_inside(self._first.u, self._first.y)
+        if not is_bounded and not all(map(self._stays_solvable, changes)):
             raise NotSmoothError(NO_INTERIOR)
-        shares = (self._system.contradiction(one.slack, one.missed) for one in changes)
-        return all(share <= _CONTRADICTED for share in shares)
+        is_same = all(self._system.contradiction(*one) <= _CONTRADICTED for one in seen)
+        if not is_bounded and not is_same:
+            raise NotSmoothError(NO_INTERIOR)
+        return is_same
 
-    def _stays_feasible(self, change: Change) -> bool:
-        """Whether the program has points of its central path after a change to either side."""
+    def _stays_solvable(self, change: Change) -> bool:
+        """Whether the program has points and multipliers after a small change to either side."""
         du, _ = self._system.least_solution(change.slack, change.missed)
         step = _ASIDE * float(np.linalg.norm(self.u) / (np.linalg.norm(du) or 1.0))
-        mu = _levels(self.of, self.answer, (_ASIDE,))[0]
-        with np.errstate(all="ignore"):
-            for by in (-step, step):
-                moved = change.moved(by)
-                try:
-                    _centred(moved, *moved.start(self.answer, mu), mu)
-                except (np.linalg.LinAlgError, NotSmoothError):
-                    return False
-        return True
+        try:
+            margins = [
+                margin(change.moved(by), side, partial(ask_solver, seconds=_SECONDS))
+                for by in (-step, step)
+                for side in (PRIMAL, DUAL)
+            ]
+        except UnprovedError:
+            return False
+        return all(one.is_positive or one.is_zero for one in margins)
 
     def derivative(self, parameter: Parameter) -> dict[str, Array]:
-        """Derivatives of the user's variables, or a `NotSmoothError` if there are none."""
+        """Derivatives of the user's variables, or a `NotSmoothError` if there are none.
+
+        Raises
+        ------
+        NotSmoothError
+        DataError
+            If the program is too large.
+        """
+        if self.is_large:
+            raise DataError(_TOO_LARGE)
         names, shapes, changes = self._names(), self.model.shapes, self.changes(parameter)
         if self._place.touches(self._exponents):
             raise NotSmoothError(_TOUCHING)
@@ -361,8 +451,8 @@ class Optimum(Near):
         return tuple(v.name for v in self.model.variables() if not v.name.startswith(added))
 
 
-def _last_of_path(of: Equations, answer: Answer) -> list[Place]:
-    """The last two points of the path on the way to the optimum."""
+def _path(of: Equations, answer: Answer) -> list[Place]:
+    """Points of the path on the way to the optimum."""
     levels = _levels(of, answer, _GAPS)
     u, y = of.start(answer, levels[0])
     found = list[Place]()
@@ -376,7 +466,7 @@ def _last_of_path(of: Equations, answer: Answer) -> list[Place]:
     sizes = [float(np.linalg.norm(place.y)) for place in found]
     if sizes[-1] > _GROWTH * sizes[-2]:
         raise NotSmoothError(NO_INTERIOR)
-    return found[-2:]
+    return found
 
 
 def _levels(of: Equations, answer: Answer, gaps: Sequence[float]) -> list[float]:

@@ -5,18 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, NonUniqueWarning, warn
+from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning, warn
 from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter, parameter_of
 from sdpdr.program.point import Point
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.program.solution import Solution
-from sdpdr.solving.derivatives.optimum import Near, Optimum
+from sdpdr.solving.derivatives.optimum import Optimum
 from sdpdr.solving.options import as_model
 
 _KINK = (
-    "the optimal value has no derivative by {!r} here, since its multipliers or its point are not "
-    "unique: this is one of several slopes"
+    "the optimal value may have no derivative by {0!r} here: several multipliers or points are "
+    "optimal, and they give different rates, one of which is returned. Solve at values of {0!r} to "
+    "both sides for the rates there"
+)
+_UNCHECKED = (
+    "the program is too large to check whether the optimal value has a derivative by {0!r} here: "
+    "the rate that the multipliers of this solution give is returned. Compare it with solutions at "
+    "values of {0!r} to both sides"
 )
 # DIMACS errors from which on a solution must belong to other parameter values.
 _STALE = 1e-4
@@ -30,9 +36,9 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     .. math:: L(x, y; p) = f(x; p) + y^T (A(x; p) - b(p)) - \langle Z, G(x; p) \rangle
 
     at the point and the multipliers (the envelope theorem), which is affine in every parameter.
-    Newton's method makes both precise first, unless the program is too large for it: the
-    multipliers are then as precise as those of the solution. Models with smooth costs, as
-    `log_det`, are written over the cones of cvxpy.
+    Newton's method makes both precise first, and where several are optimal they must agree. If the
+    program is too large for that, a warning says so, and the multipliers are those of the solution.
+    Models with smooth costs, as `log_det`, are written over the cones of cvxpy.
 
     Parameters
     ----------
@@ -56,14 +62,16 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
         bound is zero: the value may change on one side only, or not at a rate. A face that does not
         depend on the parameter does no harm.
     DataError
-        If the solution has no point or no multipliers, or was found at other values of parameters
-        and is too far from the optimum now for Newton's method.
+        If the solution has no point or no multipliers, was found at other values of parameters and
+        is too far from the optimum now, or if optimal points are unlimited.
 
     Warns
     -----
     NonUniqueWarning
-        Where there is no derivative, since several multipliers or points are optimal and do not
-        agree: what is returned is one of several slopes.
+        If several multipliers or points are optimal and give different rates, as where the value
+        has a kink: one of these rates is returned.
+    UncertifiedWarning
+        If the program is too large to find out whether there is a derivative.
 
     Examples
     --------
@@ -77,14 +85,12 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     """
     model = as_model(model)
     found = parameter_of(model.parameters(), parameter)
-    near: Near
-    try:
-        near = Optimum(model, solution)
-    except DataError:  # use the solver's multipliers
-        near = Near(model, solution)
+    optimum = Optimum(model, solution)
+    changes = optimum.changes(found)
+    if optimum.is_large:
         _require_present(model, solution)
-    changes = near.changes(found)
-    if isinstance(near, Optimum) and not near.agree(changes):
+        warn(_UNCHECKED.format(found.name), UncertifiedWarning)
+    elif not optimum.agree(changes):
         warn(_KINK.format(found.name), NonUniqueWarning)
     sign = -1.0 if model.is_maximization else 1.0
     return sign * np.reshape([change.value for change in changes], found.shape)
