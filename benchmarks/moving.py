@@ -1,19 +1,16 @@
 """What moves in the documentation: solutions of real programs, written as small files of JSON.
 
-    python benchmarks/moving.py                 all files of docs/moving
-    python benchmarks/moving.py unfolding race  some of them
+    python benchmarks/moving.py                    all files of docs/moving
+    python benchmarks/moving.py unfolding springs  some of them
 
-Each file is made of whole solves with their proofs. A step of the unfolding is a solve that was
-told to stop after so many steps, so that its point is proved feasible and its bound is proved, as
-every other answer's. Only the seconds of the race differ from run to run; they are of the
-processor, of the solver alone, and the least of three.
+Each file is made of whole solves with their proofs. A step of the unfolding is a solve with a limit
+of so many iterations, whose value and bound are proved as those of every other answer.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,9 +25,7 @@ from sdpdr.blocks import Band, Slack
 from sdpdr.families.unfold.quality import align
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab.plot.edges import SLACK, loads
-from sdpdr.lab.study.schema import installed
 from sdpdr.program import Solution
-from sdpdr.reduce import Composed
 
 FOLDER = Path(__file__).parents[1] / "docs" / "moving"
 Array = NDArray[np.float64]
@@ -45,8 +40,6 @@ NEIGHBOURS, PENALTIES, WIDTHS = (
 HEIGHT, TALL = 10.0, 21.0
 # Below -π/4 the tip of the cone is best.
 TURNS, LIFT = 36, 1.2
-RACERS = (("lowrank", "factor"), ("clarabel", "lmi"), ("scs", "lmi"))
-STOPS = (1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def unfolding(rows: int = 7, columns: int = 36) -> Json:
@@ -153,43 +146,6 @@ def shapes() -> list[Json]:
     ]
 
 
-def race(n: int = 60) -> Json:
-    """What is proved of one program by the time that each solver has spent."""
-    _, _, graph = _roll(n, 4, TALL)
-    model = methods.mvu(graph)
-    return {
-        "title": f"One unfolding of {n} points, three solvers",
-        "slider": "CPU seconds",
-        "tol": 1e-6,
-        "versions": {k: v for k, v in installed().items() if k in ("sdpdr", "clarabel", "scs")},
-        "runs": [
-            {"name": f"{name}, {form} form", "stops": _stops(model, name, form)}
-            for name, form in RACERS
-        ],
-    }
-
-
-def _stops(model: sdpdr.Model, name: str, form: str) -> list[list[float | int]]:
-    """Steps, seconds of the solver alone, and the gap that is proved, until it is certified."""
-    found: list[list[float | int]] = []
-    for steps in STOPS:
-        solution = sdpdr.solve(model, name, form, max_iter=steps)
-        seconds = min(_seconds(model, name, form, steps) for _ in range(3))
-        taken = solution.claimed.iterations or steps
-        found.append([taken, float(f"{seconds:.3g}"), float(f"{solution.gap:.3g}")])
-        if solution.certified() or taken < steps:
-            break
-    return found
-
-
-def _seconds(model: sdpdr.Model, name: str, form: str, steps: int) -> float:
-    plan = sdpdr.plan(model, name, form, max_iter=steps)
-    reduced = Composed(plan.reductions).apply(plan.sdp)
-    before = time.process_time()
-    plan.solver.run(reduced.sdp)
-    return time.process_time() - before
-
-
 def rolled_grid(rows: int, columns: int) -> tuple[Array, Array, float]:
     """Points of a rolled sheet at equal distances along it and across, and that distance.
 
@@ -266,7 +222,7 @@ def _shares(values: Array) -> list[float]:
 
 
 FILES: Mapping[str, Callable[[], Any]] = {
-    made.__name__: made for made in (unfolding, choices, springs, shapes, race)
+    made.__name__: made for made in (unfolding, choices, springs, shapes)
 }
 
 

@@ -117,20 +117,10 @@ def shape_table(data: Json) -> str:
     return _table(("direction", "value attained", "proved bound", "rank of the optimum"), rows)
 
 
-def race_table(data: Json) -> str:
-    """Where every solver ended."""
-    rows = [
-        (run["name"], *map("{:g}".format, run["stops"][-1][:2]), _gap(run["stops"][-1][2]))
-        for run in data["runs"]
-    ]
-    return _table(("solver", "steps", "CPU seconds", "proved gap at the end"), rows)
-
-
 KINDS = {
     "film": (points_svg, film_table),
     "springs": (points_svg, springs_table),
     "shape": (nothing, shape_table),
-    "race": (nothing, race_table),
 }
 
 
@@ -212,10 +202,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _number(value: float | None) -> str:
     """As the figure says it: what all but vanishes is zero."""
     return "none yet" if value is None else f"{0.0 if abs(value) < 1e-6 else value:.8g}"
-
-
-def _gap(gap: float) -> str:
-    return f"{gap:.1e}"
 
 
 def setup(app: Any) -> dict[str, bool]:

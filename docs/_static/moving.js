@@ -40,8 +40,6 @@
     if (x === null) return "none yet";
     return Math.abs(x) < 1e-8 ? "0" : Number(x.toPrecision(n)).toString().replace("-", "−");
   };
-  const raised = (k) => [...String(k)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
-  const power = (k) => `10${raised(k)}`;
   // How far a number has come between two others; where these are equal, all the way.
   const part = (x, low, high) => (high > low ? (x - low) / (high - low) : 1);
   const scientific = (x) => x.toExponential(1).replace("-", "−");
@@ -325,80 +323,9 @@
     return play;
   };
 
-  // -- a race: what is proved by when --------------------------------------------------------------
-
-  const race = (figure, data, controls, status) => {
-    const height = 340, [x0, x1, y0, y1] = [60, 460, 20, 290];
-    const svg = canvas(figure, height, false);
-    const stops = data.runs.flatMap((run) => run.stops);
-    const ends = (values) => [Math.floor(Math.log10(Math.min(...values))), Math.ceil(Math.log10(Math.max(...values)))];
-    const [t0, t1] = ends(stops.map((stop) => stop[1]));
-    const [g0, g1] = ends([...stops.map((stop) => stop[2]), data.tol]);
-    const x = (seconds) => x0 + (x1 - x0) * part(Math.log10(seconds), t0, t1);
-    const y = (gap) => y1 - (y1 - y0) * part(Math.log10(gap), g0, g1);
-    const say = (seconds) => `${digits(seconds, 2)} s`;
-    for (let t = t0; t <= t1; t++) svg.append(draw("text", { x: x(10 ** t), y: y1 + 20, class: "tick" }, `${digits(10 ** t)} s`));
-    for (let g = g0; g <= g1; g += 2) svg.append(draw("text", { x: x0 - 8, y: y(10 ** g) + 4, class: "tick end" }, power(g)));
-    svg.append(
-      draw("line", { class: "tol", x1: x0, x2: x1, y1: y(data.tol), y2: y(data.tol) }),
-      draw("text", { class: "tick start", x: x0 + 4, y: y(data.tol) - 5 }, "certified below"),
-      draw("text", { class: "tick start", x: x0, y: height - 8 }, "processor seconds of the solver alone; up: the proved gap, relative"),
-    );
-    const now = draw("line", { class: "now", y1: y0, y2: y1 });
-    svg.append(now);
-    const lanes = data.runs.map((run, k) => {
-      const line = draw("path", { class: `run run-${k}` }), name = draw("text", { class: `tick start run-${k}` });
-      svg.append(line, name);
-      return { run, line, name };
-    });
-
-    const at = (place) => 10 ** (t0 + ((t1 - t0) * place) / 200);
-    // The least gap proved by then, at each stop that the solver has reached.
-    const until = (run, seconds) => {
-      let best = Infinity;
-      return run.stops.filter((stop) => stop[1] <= seconds).map(([, spent, gap]) => [spent, (best = Math.min(best, gap))]);
-    };
-    const show = (place) => {
-      const seconds = at(place);
-      now.setAttribute("x1", x(seconds)); now.setAttribute("x2", x(seconds));
-      const said = lanes.map(({ run, line }) => {
-        const reached = until(run, seconds);
-        if (!reached.length) { line.setAttribute("d", ""); return { run, words: "nothing yet" }; }
-        const gap = reached.at(-1)[1];
-        const steps = reached.map(([t, g], k) => (k ? `H${x(t).toFixed(1)}V${y(g).toFixed(1)}` : `M${x(t).toFixed(1)} ${y(g).toFixed(1)}`));
-        const done = reached.length === run.stops.length;
-        line.setAttribute("d", steps.join("") + (done ? "" : `H${x(seconds).toFixed(1)}`));
-        const spent = done ? reached.at(-1)[0] : seconds;
-        return { run, gap, spent, words: `gap ${scientific(gap)}${gap <= data.tol ? ", certified" : done ? ", out of steps" : ""}` };
-      });
-      // Names beside the ends of their lines, none on top of another.
-      let below = -Infinity;
-      const order = said.map((_, k) => k).sort((a, b) => (said[b].gap ?? Infinity) - (said[a].gap ?? Infinity));
-      for (const k of order) {
-        const wanted = said[k].gap === undefined ? y0 : y(said[k].gap);
-        below = Math.max(wanted, below + 18);
-        lanes[k].name.setAttribute("x", Math.min(x(said[k].spent ?? seconds), x1) + 8);
-        lanes[k].name.setAttribute("y", below + 4);
-        lanes[k].name.textContent = said[k].run.name;
-      }
-      status.textContent = `After ${say(seconds)}: ${said.map(({ run, words }) => `${run.name}: ${words}`).join("; ")}.`;
-    };
-    let place = 200;
-    const chosen = slider(controls, data.slider, { max: 200, value: place, words: (p) => say(at(p)) },
-      (p) => { play.stop(); place = p; show(p); });
-    const play = player(controls, status, (seconds) => {
-      place = Math.min(place + seconds * 25, 200);
-      chosen.set(Math.round(place));
-      show(place);
-      return place < 200;
-    }, () => { if (place >= 200) place = 0; });
-    show(place);
-    return play;
-  };
-
   // -- begin ----------------------------------------------------------------------------------------
 
-  const KINDS = { film, springs, shape, race };
+  const KINDS = { film, springs, shape };
   const begin = (figure) => {
     const data = JSON.parse(figure.querySelector("script").textContent);
     const controls = make("div", { class: "moving-controls" });

@@ -6,8 +6,8 @@ The smallest ellipsoid that holds all points, with a proof of how small it is. T
 ellipse of the covariance, blown up until it holds them all: larger, and leaning to where points are
 many.
 
-In words: :doc:`Minimum volume ellipsoids </methods/mvee>`. In code: `sdpdr.density.minimum_ellipsoid`,
-`sdpdr.methods.mvee`.
+In words: :doc:`Minimum volume ellipsoids </methods/mvee>`. In code:
+`sdpdr.density.minimum_ellipsoid`, `sdpdr.methods.mvee`.
 """
 
 import matplotlib.pyplot as plt
