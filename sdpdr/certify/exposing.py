@@ -378,9 +378,8 @@ def _on_faces(
 ) -> Answer:
     """An answer to the search in all cones, as one to that on faces."""
     if side == DUAL:
-        return found._replace(
-            s=small.b - small.A @ found.x, z=np.zeros(small.f.size + small.b.size)
-        )
+        # Only the sizes of the slack are read.
+        return found._replace(s=small.A @ found.x)
     ends = np.cumsum([0, *(face.flat.shape[1] for face in faces)])
     # Without a face there is a number that is one.
     z, at = np.concatenate([found.z[: small.f.size], small.b]), small.f.size
@@ -388,7 +387,7 @@ def _on_faces(
         part = T @ v[ends[k] : ends[k + 1]]
         z[at : at + T.shape[0]] = np.linalg.solve((T @ T.T).toarray(), part)
         at += T.shape[0]
-    return found._replace(s=np.zeros(small.b.size), z=z)
+    return found._replace(z=z)
 
 
 def _smaller(images: Sequence[Images], given: Sequence[Piece]) -> list[Piece]:

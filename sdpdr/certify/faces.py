@@ -182,7 +182,7 @@ def _face_of_second_order(
     eye = sp.csr_array(sp.eye_array(v.size))
     if v[0] - np.linalg.norm(v[1:]) > least:
         return Face([(SECOND_ORDER, size, eye)], eye[:0], [], eye)
-    bases = integer_bases((v / v[0])[:, None], off)
+    bases = integer_bases(v[:, None], off)
     if bases is None:
         return None
     head, *rest = (int(number) for number in bases[0][:, 0])

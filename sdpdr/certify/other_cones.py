@@ -89,7 +89,9 @@ class Power(SmoothCone):
         self.dual_map = quotients[:, :, None] * np.eye(3)
 
     def centre(self) -> Array:
-        return np.stack([np.sqrt(1.0 + self.a), np.sqrt(2.0 - self.a), 0.0 * self.a], axis=1)
+        return np.stack(
+            [np.sqrt(1.0 + self.a), np.sqrt(2.0 - self.a), np.zeros(self.count)], axis=1
+        )
 
     def _mean(self, x: Array, y: Array) -> Array:
         return np.asarray(np.exp(self.a * np.log(x) + (1.0 - self.a) * np.log(y)))

@@ -183,14 +183,15 @@ def _own_rows(found: Scalars) -> tuple[Index, Array]:
 def _gathered(groups: Iterable[Rows]) -> Iterator[Rows]:
     """The same rows with those together that are given one by one, as by cvxpy."""
     for key, group in groupby(groups, _kind):
-        rows = list(group)
-        if len(rows) == 1:
-            yield rows[0]
+        first, *others = group
+        if not others:
+            yield first
             continue
-        name = next(iter(rows[0].lhs))
+        ((name, linear_map),) = first.lhs.items()
+        rows = (first, *others)
         stacked = sp.vstack([one.lhs[name].matrix() for one in rows], format="csr")
-        lhs = {name: SvecMap(rows[0].lhs[name].n, stacked)}
-        yield Rows(str(key), rows[0].relation, lhs, np.concatenate([one.rhs for one in rows]))
+        lhs = {name: SvecMap(linear_map.n, stacked)}
+        yield Rows(str(key), first.relation, lhs, np.concatenate([one.rhs for one in rows]))
 
 
 def _kind(rows: Rows) -> tuple[str, str] | int:
