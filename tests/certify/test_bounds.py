@@ -382,6 +382,63 @@ def test_rows_that_add_to_the_trace_move_multipliers_inside():
         assert 0.25 - 4.0 * away - 1e-9 <= bound <= 0.25
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_every_way_ends_where_scalars_become_nonnegative(seed):
+    """Of min c z with B z = b: the least r at which c + B' y is nonnegative, and margins above."""
+    rng = np.random.default_rng(seed)
+    B, c, b = rng.uniform(0.1, 1.0, (2, 6)), rng.normal(size=6), np.ones(2)
+    rows, cost = Rows("rows", "==", {"z": VectorMap(B)}, b), {"z": VectorMap(c[None])}
+    form = DualForm(SDP((VectorVariable("z", 6, nonnegative=True),), cost, (rows,)))
+    y, found = rng.uniform(0.1, 0.5, 2), 0
+    for way in ways(form, y):
+        assert way.at(y, 0.0) == pytest.approx(y)
+        if way.words == "multipliers scaled":
+            assert way.least == -1.0
+            assert form.value(way.at(y, 0.1)) < form.value(y)
+
+        def slack(r, way=way):
+            return np.min(c + B.T @ way.at(y, r))
+
+        if way.is_point and np.any(c + B.T @ way.d <= 0.0):
+            continue  # towards multipliers that are outside themselves
+        share, *more = shares(form, y, way)
+        assert -1e-12 <= slack(share) <= 1e-9
+        assert share == way.least or slack(share - 1e-6 * (1.0 + abs(share))) < 0.0
+        apart = np.diff([share, *more])
+        assert np.all(apart > 0.0)
+        assert np.all(np.abs(apart[1:] / apart[:-1] - 8.0) < 2.0)
+        assert apart[-1] < 1e-4
+        found += 1
+    assert found >= 2
+
+
+def test_the_least_share_that_is_verified_is_the_last_one_that_is_tried(monkeypatch):
+    tried, bound = [], DualForm.bound
+
+    def counting(form, y, radius=0.0):
+        tried.append(y)
+        return bound(form, y, radius)
+
+    monkeypatch.setattr(DualForm, "bound", counting)
+    sdp = path(LENGTHS)
+    assert certify(sdp, on_edges(sdp, 0.9 * path_weights(LENGTHS)), goal=np.inf).bound is not None
+    assert len(tried) == 1
+
+
+def test_no_multipliers_are_near_the_identity_where_equations_of_free_scalars_rule_them_out():
+    """They ask for y_0 + 3 y_1 = 0 twice, the second time by numbers that are no multiples."""
+    free = VectorMap([[1.0, 0.1], [3.0, np.nextafter(0.3, 1.0)]])
+    side = {"X": Diagonal(2), "f": free}
+    rows = Rows("rows", "==", side, np.ones(2))
+    sdp = SDP((PsdVariable("X", 2), VectorVariable("f", 2)), {"X": Trace(2)}, (rows,))
+    assert np.max(np.abs(identity_multipliers(sdp))) < 1e-9
+    rows = replace(rows, lhs={"X": Diagonal(2), "f": VectorMap([[1.0], [-1.0]])})
+    one = SDP((PsdVariable("X", 2), VectorVariable("f", 1)), {"X": Trace(2)}, (rows,))
+    found = identity_multipliers(one)
+    assert found[0] == pytest.approx(found[1])
+    assert found[0] == pytest.approx(1.0, rel=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_every_way_ends_where_slack_becomes_positive_semidefinite(seed):
     # All eigenvalues are above zero at the share that is found, and one is below it before.

@@ -92,11 +92,15 @@ def test_rows_follow_from_those_that_they_are_sums_of_and_from_no_others(weight)
             assert not sums.follows_from(0, np.setdiff1d(all_three, [place]), sides=False)
 
 
-@pytest.mark.parametrize(("row", "is_sum"), [([1.0, 1.0, 5.0], True), ([1.0, 1.0, 5.5], False)])
-def test_a_sum_with_denominators_of_several_rows_is_shown_without_primes(row, is_sum):
-    rows = sp.csr_array(np.array([[2.0, 0.0, 4.0], [0.0, 3.0, 9.0], row]))
-    guessed = np.array([[0.5, 1.0 / 3.0]])
-    assert _are_sums(rows, np.array([0, 1]), np.array([2]), guessed).tolist() == [is_sum]
+@pytest.mark.parametrize(("off", "is_sum"), [(0.0, True), (0.5, False)])
+@pytest.mark.parametrize("weights", [(1 / 2, 1 / 3), (1 / 1000, -2 / 999), (-7.0, 1 / 3)])
+def test_a_sum_with_denominators_of_several_rows_is_shown_without_primes(weights, off, is_sum):
+    one, other = 2000.0 * np.array([1.0, 0.0, 2.0]), 2997.0 * np.array([0.0, 1.0, 3.0])
+    row = np.rint(weights[0] * one + weights[1] * other)
+    row[2] += off
+    rows = sp.csr_array(np.array([one, other, row]))
+    found = _are_sums(rows, np.array([0, 1]), np.array([2]), np.array([weights]))
+    assert found.tolist() == [is_sum]
 
 
 def test_small_fractions_are_read_off_doubles_and_others_are_not():

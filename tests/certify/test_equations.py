@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from sdpdr.certify.equations import Equations, UnprovedError
-from sdpdr.certify.inverses import Gram, Orthogonal
+from sdpdr.certify.inverses import Gram, Orthogonal, _lengths
 from sdpdr.certify.rounding import are_positive_definite, inner, residual
 
 
@@ -172,3 +172,45 @@ def test_entries_whose_squares_vanish_move_as_well(kind):
     missed = [abs(Fraction(v) - x) for v, x in zip(y, exact, strict=True)]
     assert all(m <= Fraction(r) for m, r in zip(missed, radius, strict=True))
     assert np.all(radius > 0.0)
+
+
+@pytest.mark.parametrize("kind", [Gram, Orthogonal])
+def test_an_inverse_knows_its_nearest_solutions_and_how_far_it_reaches(kind):
+    """Against pseudoinverses in the metric of sizes, whatever units the rows are in."""
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        E = rng.normal(size=(3, 6)) * 10.0 ** rng.uniform(-4.0, 4.0, (3, 1))
+        E[:, 5] = 0.0
+        D = 10.0 ** rng.uniform(-2.0, 2.0, 6)
+        solver = kind(sp.csr_array(E), D)
+        M = solver.units[:, None] * E * np.sqrt(D)
+        assert np.all(np.frexp(solver.units)[0] == 0.5)
+        assert np.all(np.abs(np.log2(np.linalg.norm(M, axis=1))) <= 0.6)
+        inverse, least = np.linalg.pinv(M), np.linalg.eigvalsh(M @ M.T)[0]
+        y, f = rng.normal(size=6), E @ rng.normal(size=6)
+        step = np.sqrt(D) * (inverse @ (solver.units * (f - E @ y)))
+        np.testing.assert_allclose(solver.nearest(y, f), y + step, rtol=1e-8, atol=1e-9)
+        exact = np.sqrt(D) * np.linalg.norm(inverse, axis=1)
+        most = exact
+        if kind is Gram:
+            assert 0.45 * least <= solver.least <= least
+            most = np.sqrt(D) * np.linalg.norm(M, axis=0) / (0.45 * least)
+        assert np.all((exact <= solver._reach) & (solver._reach <= 1.01 * most))
+        assert solver._reach[5] == 0.0
+        # Radii of numbers of the equations add to both.
+        far = sp.csr_array(0.02 * np.hstack([np.abs(E), np.ones((3, 1))]))
+        vague = kind(sp.csr_array(E), D, far)
+        if vague.shows:
+            assert np.all(vague._reach[:5] > solver._reach[:5])
+            for side in (-1.0, 1.0):
+                moved = M + 0.02 * side * np.abs(M)
+                bound = np.sqrt(D) * np.linalg.norm(np.linalg.pinv(moved), axis=1)
+                assert np.all(bound <= vague._reach)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-3, 1.0, 1e200])
+def test_lengths_are_no_less_than_they_are_and_little_more(unit):
+    rows = np.array([[3.0, -4.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]) * unit
+    for found in (_lengths(rows), _lengths(sp.csr_array(rows))):
+        exact = unit * np.array([5.0, 0.0, np.sqrt(3.0)])
+        assert np.all((found >= exact) & (found <= 1.002 * exact))

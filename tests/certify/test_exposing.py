@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,7 +12,9 @@ from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.exposing import _on_faces, _Search, exposing, of_images, ray, stacked
 from sdpdr.certify.faces import DUAL, PRIMAL, face_of
 from sdpdr.certify.flat import NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Answer, Piece, build
+from sdpdr.certify.knowledge import Knowledge
 from sdpdr.certify.margin import inside, margin
+from sdpdr.certify.prove import Kernel
 from sdpdr.certify.reduced import reduced, refuted
 from sdpdr.certify.standard import standard
 from sdpdr.linalg import Entries, InnerProduct, Trace, VectorMap, svec
@@ -274,3 +278,22 @@ def test_a_refutation_behind_faces_holds_of_the_program():
         assert right @ z == pytest.approx(value, abs=1e-9)
     with pytest.raises(UnprovedError, match="within 1 steps"):
         refuted(program, PRIMAL, ask_clarabel, most=1)
+
+
+@pytest.mark.parametrize(("faces", "is_proved"), [(1, False), (2, True)])
+def test_faces_are_looked_for_as_many_times_as_is_allowed(faces, is_proved):
+    """X_00 = 0 leaves X_02 = 0, which X_11 is: two steps, and X_33 = 1 behind them."""
+    chain = Entries(4, [[0, 0], [3, 3]]), Entries(4, [[1, 1]]) - Entries(4, [[0, 2]])
+    rows = (
+        Rows("ends", "==", {"X": chain[0]}, np.array([0.0, 1.0])),
+        Rows("tie", "==", {"X": chain[1]}, np.zeros(1)),
+    )
+    program = standard(SDP((PsdVariable("X", 4),), {"X": Trace(4)}, rows)).flat
+    kernel = Kernel(program, ask_clarabel(program), ask_clarabel, 1e-6, inf, faces, Knowledge())
+    known = kernel.run()
+    assert (known.status == "optimal") is is_proved
+    assert ("value" in known.how) is is_proved
+    if is_proved:
+        assert known.how["value"].endswith(", on a face, on a face")
+        assert known.bound <= program.c @ known.x + 1e-6
+        assert program.E @ known.x == pytest.approx(program.f, abs=1e-9)

@@ -128,6 +128,15 @@ def test_what_is_missing_of_an_answer_is_a_point_inside():
     assert given.answer.z[0] == 0.0
 
 
+def test_the_optimum_of_a_small_gap_is_looked_for_at_numbers_of_few_digits():
+    """At zero itself both sides of x + y with x, y >= 0 are zero, and a point next to it is not."""
+    above = Piece(NONNEGATIVE, 1, sp.csr_array(-np.eye(2)), np.zeros(2))
+    program = build(np.ones(2), sp.csr_array((0, 2)), np.zeros(0), [above])
+    answer = Answer(np.full(2, 1e-9), np.full(2, 1e-9), np.ones(2), True)
+    given = Kernel(program, answer, None, 1e-6, inf, 0, Knowledge(nothing=1e-7))
+    assert (given.run().value, given.known.bound) == (0.0, 0.0)
+
+
 # -- levels of the path ---------------------------------------------------------------------------
 
 

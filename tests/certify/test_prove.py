@@ -301,6 +301,7 @@ def test_noise_of_a_margin_is_that_of_right_sides_for_points_and_of_costs_for_mu
         return Answer(x, s, np.concatenate([w, s]), True)
 
     assert [noise(8.0, 1.0), noise(1.0, 8.0)] == [k * noise(1.0, 1.0) for k in factors]
+    assert noise(0.0, 0.0) == 1e-7
 
 
 @pytest.mark.parametrize(("clock", "is_solved"), [(lambda: 0.0, True), (count().__next__, False)])

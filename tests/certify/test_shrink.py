@@ -128,6 +128,18 @@ def test_rows_differ_by_no_more_than_is_said(name, far):
     assert rounded
 
 
+def test_units_of_points_are_about_as_long_as_these():
+    """Within a thousandth of the longest, and the same beside a factor in other units."""
+    rng = np.random.default_rng(0)
+    R = rng.normal(size=(6, 2)) * 10.0 ** np.array([[0.0], [-1.0], [-2.0], [-6.0], [2.0], [1.0]])
+    near, lengths = Near.of(R), np.linalg.norm(R, axis=1)
+    least = np.maximum(lengths, lengths.max() / 2**10)
+    assert np.all((near.units <= 1.5 * least) & (least <= 1.5 * near.units))
+    assert np.all(np.frexp(near.units)[0] == 0.5)
+    np.testing.assert_array_equal(Near.of(2.0**-40 * R).units, 2.0**-40 * near.units)
+    assert Near.of(0.0 * R).units.tolist() == [2.0**-10] * 6
+
+
 @pytest.mark.parametrize("far", [0.0, 1e-4])
 def test_objectives_are_no_more_than_is_said(far):
     """The worst move, along the slope in units of points, is nearly reached."""
