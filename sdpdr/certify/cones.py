@@ -176,7 +176,7 @@ class SmoothCone(Cone):
         """
         t = ratio(s, z)
         w, aim = s - t * z, mu * t
-        size = np.maximum(np.linalg.norm(w, axis=1, keepdims=True), np.sqrt(aim)) + LEAST
+        size = np.maximum(np.linalg.norm(w, axis=1, keepdims=True), np.sqrt(aim))
         x, level = self.centre() * size, size**2
         if not np.all(np.isfinite(level) & np.isfinite(aim)):
             raise np.linalg.LinAlgError("squares of numbers in a cone overflow")

@@ -59,7 +59,9 @@ class Exponential(SmoothCone):
 
     def gradient(self, s: Array) -> Array:
         x, y, z, psi, d = self._parts(s)
-        return np.asarray(-d / psi[:, None] - np.stack([0.0 * x, 1.0 / y, 1.0 / z], axis=1))
+        return np.asarray(
+            -d / psi[:, None] - np.stack([np.zeros_like(x), 1.0 / y, 1.0 / z], axis=1)
+        )
 
     def hessian(self, s: Array) -> Array:
         _, y, z, psi, d = self._parts(s)
@@ -123,7 +125,9 @@ class Power(SmoothCone):
         a = self.a
         x, y, z, q, p = self._parts(s)
         d = np.stack([2.0 * a * q / x, 2.0 * (1.0 - a) * q / y, -2.0 * z], axis=1)
-        return np.asarray(-d / p[:, None] - np.stack([(1.0 - a) / x, a / y, 0.0 * z], axis=1))
+        return np.asarray(
+            -d / p[:, None] - np.stack([(1.0 - a) / x, a / y, np.zeros_like(z)], axis=1)
+        )
 
     def hessian(self, s: Array) -> Array:
         a = self.a

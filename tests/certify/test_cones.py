@@ -128,6 +128,32 @@ def test_normals_of_the_boundary_are_on_that_of_the_dual(x, y, a):
             assert not cone.is_dual_inside(normal - depth * inwards)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_what_is_a_few_roundings_from_the_boundary_is_told_apart(size):
+    """Points, and multipliers, whose images round by as much as the numbers they are made of."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        x, y, a = rng.normal(), np.exp(rng.normal()), rng.uniform(0.1, 0.9)
+        q = abs(x) / y
+        curve, mean = Exponential(1), Power(np.array([a]))
+        for cone, contains, inwards, v in (
+            (curve, curve.contains, curve.centre(), [x, y, y * np.exp(x / y)]),
+            (mean, mean.contains, mean.centre(), [abs(x), y, abs(x) ** a * y ** (1.0 - a)]),
+            (curve, curve.dual_contains, None, [-1.0, x / y - 1.0, np.exp(-x / y)]),
+            (mean, mean.dual_contains, None, [a * q ** (a - 1.0), (1.0 - a) * q**a, -1.0]),
+        ):
+            v, most = size * np.array([v]), size * np.max(np.abs(v))
+            inwards = -cone.gradient(cone.centre()) if inwards is None else inwards
+            for depth, radius, is_inside in (
+                (1e-12, 0.0, True),
+                (-3e-16, 0.0, False),
+                (1e-2, 1e-3, True),
+                (1e-4, 1e-3, False),
+            ):
+                around = np.full((1, 3), radius * most)
+                assert contains(v + depth * most * inwards, around) is is_inside
+
+
 @pytest.mark.parametrize("level", [1e-12, 1.0, 1e12])
 def test_a_number_is_split_into_two_of_a_given_product(level):
     """x - y = w and x y = level, against fractions: neither by cancellation."""
