@@ -178,3 +178,11 @@ def test_solve_writes_what_it_proves_of_a_cvxpy_problem_over_other_cones(tmp_pat
     proved = check(written.path)
     assert not written.missing
     assert proved["value"] <= np.log(3.0) <= proved["bound"] <= proved["value"] * (1.0 + 1e-6)
+
+
+def test_that_no_point_is_feasible_is_written_whatever_the_costs_are(tmp_path):
+    """X_00 = 0 leaves a face on which X_01 = 1 is refuted, by multipliers without the costs."""
+    X = cp.Variable((3, 3), PSD=True)
+    problem = cp.Problem(cp.Minimize(cp.trace(X) + 3 * X[0, 1]), [X[0, 0] == 0, X[0, 1] == 1])
+    written = sdpdr.verify(problem).write_proof(tmp_path / "answer.proof")
+    assert check(written.path)["infeasible"] is True
