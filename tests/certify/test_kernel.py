@@ -11,9 +11,12 @@ import scipy.sparse as sp
 from sdpdr import graphs, methods
 from sdpdr.certify.answer import is_small
 from sdpdr.certify.attained import made_psd
+from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import NONNEGATIVE, Answer, Piece, build
 from sdpdr.certify.knowledge import BOUND, VALUE, Knowledge
+from sdpdr.certify.proof import _sizes, value_proof
 from sdpdr.certify.prove import _DOWN, _FEW, _UP, _UPWARDS, Kernel
+from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 from sdpdr.linalg import Trace
 from sdpdr.program import SDP, PsdVariable, VectorVariable
 
@@ -135,6 +138,93 @@ def test_the_optimum_of_a_small_gap_is_looked_for_at_numbers_of_few_digits():
     answer = Answer(np.full(2, 1e-9), np.full(2, 1e-9), np.ones(2), True)
     given = Kernel(program, answer, None, 1e-6, inf, 0, Knowledge(nothing=1e-7))
     assert (given.run().value, given.known.bound) == (0.0, 0.0)
+
+
+def test_costs_are_multipliers_where_every_variable_that_costs_is_in_a_cone():
+    """c + A'z = 0 with one multiplier for each variable that costs; else there are none."""
+
+    def program(c, A):
+        A = np.array(A, dtype=float)
+        rows = Piece(NONNEGATIVE, 1, sp.csr_array(A), np.zeros(len(A)))
+        E = sp.csr_array(np.ones((1, len(c))))
+        return build(np.array(c, dtype=float), E, np.ones(1), [rows])
+
+    for c, A, z in (
+        ([3.0, 5.0], [[-2.0, 0.0], [0.0, -1.0]], [0.0, 1.5, 5.0]),
+        ([3.0, 0.0], [[-2.0, 0.0], [-1.0, -1.0]], [0.0, 1.5, 0.0]),
+        ([-3.0, 0.0], [[4.0, 0.0]], [0.0, 0.75]),
+        # One of two limits on the same variable is enough.
+        ([3.0, 2.0], [[-2.0, 0.0], [-1.0, 0.0], [0.0, -1.0]], [0.0, 1.5, 0.0, 2.0]),
+        ([3.0, 5.0], [[-2.0, 0.0], [-1.0, -1.0]], None),
+        ([3.0, 5.0], [[-2.0, 0.0]], None),
+    ):
+        given = program(c, A)
+        answer = Answer(np.zeros(2), np.zeros(given.b.size), np.zeros(given.b.size + 1), True)
+        found = Kernel(given, answer, None, 1e-6, inf, 0, Knowledge())._free_multipliers()
+        assert (None if found is None else found.tolist()) == z
+
+
+# -- statements -----------------------------------------------------------------------------------
+
+
+def above(least):
+    """Minimise x above a number."""
+    rows = Piece(NONNEGATIVE, 1, sp.csr_array([[-1.0]]), np.full(1, -least))
+    return value_proof(build(np.ones(1), sp.csr_array((0, 1)), np.zeros(0), [rows]), np.ones(1))
+
+
+@pytest.mark.parametrize("away", [1e-10, 3e-7, 2e-4, 0.05])
+def test_a_point_is_moved_by_no_more_than_ten_times_as_much_as_is_needed(away):
+    proof, inside = above(1.0), np.full(1, 2.0)
+    found = proof.towards(np.full(1, 1.0 - away), inside)
+    least = max(away, 1e-9)
+    assert 1.0 <= found.number <= 1.0 + 11.0 * least
+    assert found.is_deep
+    # What costs no less than the point inside is of no use, and a share that is given is taken.
+    assert proof.towards(np.full(1, 3.0), inside).number == pytest.approx(2.0)
+    share = proof.towards(np.full(1, 1.0), inside, most=0.25)
+    assert share.number == pytest.approx(1.25)
+    # Where the share is limited from below, nothing less is tried.
+    assert proof.towards(np.ones(1), inside, least=1e-2).number == pytest.approx(1.01)
+
+
+def test_a_point_that_no_step_helps_stays_inside():
+    """No tenth of the way leads from -9 to above one; the point inside itself is proved."""
+    found = above(1.0).towards(np.full(1, -9.0), np.full(1, 1.5))
+    assert (found.number, found.is_deep) == (pytest.approx(1.5), False)
+    with pytest.raises(UnprovedError):
+        above(1.0).towards(np.full(1, -9.0), np.full(1, 0.5))
+
+
+def test_points_of_the_boundary_are_in_a_cone_and_not_inside():
+    proof = above(0.0)
+    assert proof.near(np.zeros(1), in_box=True).number == 0.0
+    with pytest.raises(UnprovedError, match="leaves the cone"):
+        proof.near(np.zeros(1), strictly=True)
+    assert proof.near(np.full(1, 1e-9), strictly=True).number == pytest.approx(1e-9)
+    with pytest.raises(UnprovedError, match="leaves the cone"):
+        proof.near(np.full(1, -1e-9), in_box=True)
+
+
+@pytest.mark.parametrize("dual", [False, True])
+def test_the_metric_of_corrections_is_that_of_squared_sizes(dual):
+    """One at points of size one, and homogeneous; of a matrix by the sizes of its diagonal."""
+    rng = np.random.default_rng(0)
+    for cone in (Nonnegative(1, 4), SecondOrder(2, 3), Semidefinite(2, 3)):
+        weight = getattr(cone, "weight", 1.0) if dual else 1.0
+        e = cone.centre() * weight
+        np.testing.assert_allclose(_sizes(cone, e, dual=dual), 1.0)
+        v = (cone.centre() + 0.3 * rng.normal(size=e.shape)) * weight
+        np.testing.assert_allclose(
+            _sizes(cone, 8.0 * v, dual=dual), 64.0 * _sizes(cone, v, dual=dual)
+        )
+    matrix = np.diag([4.0, 1.0, 0.25])[np.tril_indices(3)][None]
+    j, i = np.tril_indices(3)
+    d = np.array([2.0, 1.0, 0.5])
+    np.testing.assert_allclose(_sizes(Semidefinite(1, 3), matrix)[0], d[i] * d[j] * 4.0)
+    numbers = np.array([[4.0, 1e-3, 0.0]])
+    found = _sizes(Nonnegative(1, 3), numbers)[0]
+    np.testing.assert_allclose(found, [16.0, 4e-3, 1.6e-11], rtol=1e-9)
 
 
 # -- levels of the path ---------------------------------------------------------------------------
