@@ -32,15 +32,11 @@ _SCALES = (1e-12, 1e12)
 
 
 class Scaling(ABC):
-    """R with R^T R the Hessian of a barrier: products with R, R^T and their inverses."""
+    """R with R^T R the Hessian of a barrier: products with R, its inverse, and the Hessian."""
 
     @abstractmethod
     def times(self, v: Matrix) -> Matrix:
         """R v."""
-
-    @abstractmethod
-    def transposed(self, v: Matrix) -> Matrix:
-        """R^T v."""
 
     @abstractmethod
     def back(self, v: Matrix) -> Matrix:
@@ -49,6 +45,14 @@ class Scaling(ABC):
     @abstractmethod
     def back_transposed(self, v: Matrix) -> Matrix:
         """R^-T v."""
+
+    @abstractmethod
+    def hessian(self, v: Array) -> Array:
+        """R^T R v."""
+
+    @abstractmethod
+    def inverse_hessian(self, v: Array) -> Array:
+        """R^-1 R^-T v."""
 
 
 class Blocks(Scaling):
@@ -60,14 +64,17 @@ class Blocks(Scaling):
     def times(self, v: Matrix) -> Matrix:
         return self._R @ v
 
-    def transposed(self, v: Matrix) -> Matrix:
-        return self._R.T @ v
-
     def back(self, v: Matrix) -> Matrix:
         return self._inverse @ v
 
     def back_transposed(self, v: Matrix) -> Matrix:
         return self._inverse.T @ v
+
+    def hessian(self, v: Array) -> Array:
+        return np.asarray(self._R.T @ (self._R @ v))
+
+    def inverse_hessian(self, v: Array) -> Array:
+        return np.asarray(self._inverse @ (self._inverse.T @ v))
 
 
 def _along_diagonal(blocks: Array) -> sp.csr_array:

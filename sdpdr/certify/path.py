@@ -29,7 +29,7 @@ from sdpdr.base.arrays import (
     scaled,
     transposed,
 )
-from sdpdr.certify.cones import Scaling
+from sdpdr.certify.cones import Cone, Scaling
 from sdpdr.certify.flat import FlatProgram
 from sdpdr.certify.symmetric_cones import Congruence, Semidefinite
 from sdpdr.linalg.congruent import BlockColumns
@@ -66,14 +66,14 @@ class _Step:
         """The Hessian of the barrier times a vector."""
         found = np.empty_like(v)
         for scaling, (_, rows) in zip(self.scalings, self._program.cones, strict=True):
-            found[rows] = scaling.transposed(scaling.times(v[rows]))
+            found[rows] = scaling.hessian(v[rows])
         return found
 
     def inverse(self, v: Array) -> Array:
         """The inverse Hessian times a vector."""
         found = np.empty_like(v)
         for scaling, (_, rows) in zip(self.scalings, self._program.cones, strict=True):
-            found[rows] = scaling.back(scaling.back_transposed(v[rows]))
+            found[rows] = scaling.inverse_hessian(v[rows])
         return found
 
     def length(self, ds: Array) -> float:
@@ -107,16 +107,17 @@ class Path:
             unknowns = min(unknowns, program.f.size + self.other_rows.size)
         if unknowns > LARGEST:
             raise TooLargeError(f"{unknowns} unknowns are too many for a dense Newton system")
-        if self.own_rows.size:
-            self._read_others()
-        else:
-            self._columns = [np.unique(A.indices) for A in self._blocks]
-            pairs = zip(self._blocks, self._columns, strict=True)
-            self._seen = [_of_columns(A, columns) for A, columns in pairs]
-        self._matrices = self._matrices_of_cones()
+        # What each cone sees of unknowns, or of multipliers of other rows.
+        seen = self._seen_by_others() if self.own_rows.size else self._blocks
+        self._columns = [np.unique(A.indices) for A in seen]
+        pairs = zip(seen, self._columns, strict=True)
+        self._seen = [light(_of_columns(A, columns)) for A, columns in pairs]
+        self._matrices = [
+            self._as_matrices(cone, A) for (cone, _), A in zip(program.cones, seen, strict=True)
+        ]
 
-    def _read_others(self) -> None:
-        """What other rows see of unknowns, and of those of whole cones in units of their slack."""
+    def _seen_by_others(self) -> list[sp.csr_array]:
+        """What other rows see of each whole cone, in units of its slack; no rows of other cones."""
         program, others = self.program, chosen_rows(self.program.A, self.other_rows)
         m, n = program.f.size, program.c.size
         rows = placed([(0, 0, program.E), (m, 0, others)], (m + others.shape[0], n))
@@ -124,7 +125,10 @@ class Path:
         self._others_T = self._others.T
         inverse[self.own_columns] = 1.0 / self.own_entries
         turned = scaled(transposed(rows), inverse)
-        self._scaled = chosen_rows(turned, self.own_columns)
+        place = np.full(program.b.size, -1)
+        place[self.own_rows] = np.arange(self.own_rows.size)
+        own = chosen_rows(turned, self.own_columns)
+        return [chosen_rows(own, place[part[place[part] >= 0]]) for _, part in program.cones]
 
     def _whole_cones(self) -> tuple[Index, Index, Array]:
         """Rows ``s = -a x`` of whole cones that see every variable once, their columns and -a."""
@@ -146,25 +150,13 @@ class Path:
             return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(entries)
 
-    def _matrices_of_cones(self) -> list[BlockColumns | None]:
-        """The matrices that single cones of matrices see of unknowns."""
-        place = np.full(self.program.b.size, -1)
-        place[self.own_rows] = np.arange(self.own_rows.size)
-        found = list[BlockColumns | None]()
-        for k, (cone, rows) in enumerate(self.program.cones):
-            if not isinstance(cone, Semidefinite) or cone.count > 1:
-                found.append(None)
-                continue
-            root = np.sqrt(cone.weight)
-            if not self.own_rows.size:
-                found.append(BlockColumns.of(cone.order, scaled(self._blocks[k], root)))
-            elif place[rows[0]] < 0:
-                found.append(None)
-            else:
-                # What is seen of entries beside the diagonal is seen of both.
-                halves = scaled(chosen_rows(self._scaled, place[rows]), 1.0 / root)
-                found.append(BlockColumns.of(cone.order, halves))
-        return found
+    def _as_matrices(self, cone: Cone, seen: sp.csr_array) -> BlockColumns | None:
+        """What a single cone of matrices sees, as matrices."""
+        if not seen.shape[0] or not isinstance(cone, Semidefinite) or cone.count > 1:
+            return None
+        root = np.sqrt(cone.weight)
+        # Multipliers of entries beside the diagonal belong to both.
+        return BlockColumns.of(cone.order, scaled(seen, 1.0 / root if self.own_rows.size else root))
 
     def centre(self, x: Array, s: Array, z: Array, mu: float) -> tuple[Array, Array] | None:
         """A point and multipliers near those of mu on the path, or None.
@@ -243,14 +235,13 @@ class Path:
     def _hessian_of_points(self, here: _Step) -> Array:
         """The Hessian of the barrier by the unknowns."""
         G = np.zeros((self.program.c.size,) * 2)
-        for k, (scaling, seen, columns) in enumerate(
-            zip(here.scalings, self._seen, self._columns, strict=True)
+        for scaling, seen, columns, matrices in zip(
+            here.scalings, self._seen, self._columns, self._matrices, strict=True
         ):
-            matrices = self._matrices[k]
             if matrices is not None:
                 G[np.ix_(matrices.at, matrices.at)] += matrices.product(_of_inverse(scaling))
                 continue
-            part = scaling.times(light(seen))
+            part = scaling.times(seen)
             product = part.T @ part
             G[np.ix_(columns, columns)] += product.toarray() if sp.issparse(product) else product
         G *= here.mu
@@ -297,20 +288,24 @@ class Path:
         return dx, np.concatenate([here.w + dw, z]), ds, here.length(ds)
 
     def _schur_of_multipliers(self, here: _Step) -> Array:
-        m, turned = self.program.f.size, self._scaled
-        place = np.full(self.program.b.size, -1)
-        place[self.own_rows] = np.arange(self.own_rows.size)
-        M = np.zeros((turned.shape[1],) * 2)
-        for k, (scaling, (_, part)) in enumerate(
-            zip(here.scalings, self.program.cones, strict=True)
+        m, size = self.program.f.size, self._others.shape[0]
+        M = np.zeros((size, size))
+        for scaling, seen, columns, matrices, (_, part) in zip(
+            here.scalings,
+            self._seen,
+            self._columns,
+            self._matrices,
+            self.program.cones,
+            strict=True,
         ):
-            matrices = self._matrices[k]
             if matrices is not None:
                 M[np.ix_(matrices.at, matrices.at)] += matrices.product(_of_matrix(scaling))
-            elif place[part[0]] >= 0:
-                half = scaling.back_transposed(turned[place[part]])
+            elif seen.shape[0]:
+                half = scaling.back_transposed(seen)
                 product = half.T @ half
-                M += product.toarray() if sp.issparse(product) else product
+                M[np.ix_(columns, columns)] += (
+                    product.toarray() if sp.issparse(product) else product
+                )
             else:
                 at, R = m + np.searchsorted(self.other_rows, part), scaling.back(np.eye(part.size))
                 M[np.ix_(at, at)] += R @ R.T

@@ -26,6 +26,22 @@ class Congruence(Scaling):
         self._V = np.asarray(np.linalg.inv(self._L), dtype=np.float64)
         self._square, self._root = cone.weight, np.sqrt(cone.weight)
 
+    def hessian(self, v: Array) -> Array:
+        return (self._square * self._there_and_back(self._V, v)).ravel()
+
+    def inverse_hessian(self, v: Array) -> Array:
+        triangles = v.reshape(-1, self._cone.dim) / self._square
+        return self._there_and_back(self._L.transpose(0, 2, 1), triangles).ravel()
+
+    def _there_and_back(self, R: Array, v: Array) -> Array:
+        """R^T (R M R^T) R for every matrix M; not by R^T R, which has fewer digits.
+
+        What rounding leaves beside symmetric matrices would keep refinements from converging.
+        """
+        cone, other = self._cone, R.transpose(0, 2, 1)
+        matrices = _symmetric(R @ cone.matrices(v.reshape(-1, cone.dim)) @ other)
+        return cone.triangles(_symmetric(other @ matrices @ R))
+
     @property
     def root(self) -> Array:
         """R, where a single matrix is S = R^T R."""
@@ -48,14 +64,15 @@ class Congruence(Scaling):
     def times(self, v: Matrix) -> Matrix:
         return self._mapped(v, np.ones_like(self._root), self._V, self._root)
 
-    def transposed(self, v: Matrix) -> Matrix:
-        return self._mapped(v, 1.0 / self._root, self._V.transpose(0, 2, 1), self._square)
-
     def back(self, v: Matrix) -> Matrix:
         return self._mapped(v, 1.0 / self._root, self._L, np.ones_like(self._root))
 
     def back_transposed(self, v: Matrix) -> Matrix:
         return self._mapped(v, 1.0 / self._square, self._L.transpose(0, 2, 1), self._root)
+
+
+def _symmetric(matrices: Array) -> Array:
+    return np.asarray(0.5 * (matrices + matrices.transpose(0, 2, 1)))
 
 
 class Nonnegative(Cone):
@@ -194,12 +211,16 @@ class _Reflection(Scaling):
     def times(self, v: Matrix) -> Matrix:
         return self._applied(self._forth, v)
 
-    transposed = times
-
     def back(self, v: Matrix) -> Matrix:
         return self._applied(self._back, v)
 
     back_transposed = back
+
+    def hessian(self, v: Array) -> Array:
+        return self.times(self.times(v))
+
+    def inverse_hessian(self, v: Array) -> Array:
+        return self.back(self.back(v))
 
 
 class Semidefinite(Cone):

@@ -90,19 +90,22 @@ def test_gradients_and_scalings_are_those_of_the_barrier(kind, count):
 
 @KINDS
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_scaling_has_an_inverse_and_a_transpose(kind, count):
+def test_a_scaling_has_an_inverse_and_its_hessian(kind, count):
     rng = np.random.default_rng(1)
     cone = MAKE[kind](count)
     s = inside(cone, rng)
     scaling, eye = cone.scaling(s), np.eye(s.size)
     R, inverse = scaling.times(eye), scaling.back(eye)
-    np.testing.assert_allclose(scaling.transposed(eye), R.T)
     np.testing.assert_allclose(scaling.back_transposed(eye), inverse.T)
+    H, v = R.T @ R, rng.normal(size=s.size)
+    np.testing.assert_allclose(scaling.hessian(v), H @ v, atol=1e-9 * (abs(H) @ abs(v)).max())
+    np.testing.assert_allclose(scaling.inverse_hessian(H @ v), v, rtol=1e-6, atol=1e-9)
     assert np.all(np.abs(inverse @ R - eye) <= 1e-9 * (np.abs(inverse) @ np.abs(R)))
     if kind == "semidefinite" and count == 1:
         (M,) = cone.matrices(s)
-        np.testing.assert_allclose(scaling.matrix(), M)
-        np.testing.assert_allclose(scaling.inverse() @ M, np.eye(3), atol=1e-9)
+        R, V = scaling.root, scaling.inverse_root
+        np.testing.assert_allclose(R.T @ R, M)
+        np.testing.assert_allclose(V.T @ V @ M, np.eye(3), atol=1e-9)
 
 
 @KINDS
