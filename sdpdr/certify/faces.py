@@ -7,7 +7,6 @@ an exact vector lies inside of it (`sdpdr.certify.exposing`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -16,7 +15,7 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, from_triples
 from sdpdr.certify.flat import EXPONENTIAL, NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Part
 from sdpdr.certify.other_cones import Exponential, Power
 from sdpdr.linalg.svec import upper_triangle
@@ -110,21 +109,26 @@ def congruence(V: Array) -> sp.csr_array:
     >>> congruence(np.array([[1.0], [1.0]])).toarray().tolist()
     [[1.0, 2.0, 1.0]]
     """
-    return _bilinear(V, V, [(p, q) for q in range(V.shape[1]) for p in range(q + 1)])
+    r = V.shape[1]
+    p, q = upper_triangle(r)
+    return _bilinear(V, V)[p * r + q]
 
 
 def _products(V: Array) -> sp.csr_array:
     """The map from the triangle of S to all entries of V^T S."""
-    n, r = V.shape
-    return _bilinear(V, np.eye(n), [(p, q) for p in range(r) for q in range(n)])
+    return _bilinear(V, np.eye(V.shape[0]))
 
 
-def _bilinear(V: Array, W: Array, pairs: Sequence[tuple[int, int]]) -> sp.csr_array:
+def _bilinear(V: Array, W: Array) -> sp.csr_array:
+    """The map from the triangle of S to all entries of V^T S W, row by row."""
     n = V.shape[0]
     i, j = upper_triangle(n)
-    twice = np.where(i == j, 0.0, 1.0)
-    rows = [V[i, p] * W[j, q] + twice * V[j, p] * W[i, q] for p, q in pairs]
-    return sp.csr_array(np.reshape(rows, (len(pairs), n * (n + 1) // 2)))
+    place = np.empty((n, n), dtype=np.intp)
+    place[i, j] = place[j, i] = np.arange(i.size)
+    every = np.arange(n * n)
+    # Entries beside the diagonal are two of all entries.
+    of_all = from_triples(np.ones(n * n), every, place.ravel(), (n * n, i.size))
+    return sp.csr_array(sp.kron(sp.csr_array(V.T), sp.csr_array(W.T), format="csr") @ of_all)
 
 
 def face_of(part: Part, v: Array, side: str, least: float, off: float = _OFF) -> Face | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix, from_triples
 from sdpdr.certify.equations import Equations, UnprovedError
 from sdpdr.certify.exposing import Exposed, Image, exposing, of_images, ray, stacked
 from sdpdr.certify.faces import DUAL, PRIMAL, congruence
@@ -170,11 +170,12 @@ def _substituted(here: Reduced, bases: Sequence[Array | None]) -> Reduced | None
     if V is None:
         return None
     others = np.setdiff1d(np.arange(n), block.indices)
-    S = sp.lil_array((n, others.size + face.size))
-    S[others, np.arange(others.size)] = 1.0
-    S[block.indices, others.size :] = congruence(V.T).toarray()
+    into = congruence(V.T).tocoo()
+    row = np.concatenate([others, block.indices[into.coords[0]]])
+    column = np.concatenate([np.arange(others.size), others.size + into.coords[1]])
+    data = np.concatenate([np.ones(others.size), into.data])
+    S = from_triples(data, row, column, (n, others.size + face.size))
     own = sp.hstack([sp.csr_array((face.size, others.size)), -sp.eye_array(face.size)])
-    S = sp.csr_array(S)
     return replace(here, program=substituted(smaller, S, {face[0]: own}), map=S)
 
 
