@@ -1,5 +1,6 @@
 """Numbers beyond the range that is computed with: typed errors, wherever they come from."""
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ from sdpdr.lab.library.card import Card
 from sdpdr.lab.tables.files import read_table
 from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, Trace, VectorMap, svec
 from sdpdr.linalg.magnitudes import row_extents
-from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
+from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
 from sdpdr.program.sizes import require_admissible
 
 FAR = ["-1e300", "1e-320", "1e400", "1.1e100"]
@@ -120,6 +121,23 @@ PLACES = ["cost", "row", "side", "form", "vector", "lmi", "constant", "whole"]
 def test_a_program_with_a_number_out_of_range_is_refused(where, number):
     with pytest.raises(ModelError, match="must be"):
         sdpdr.solve(program(where, number))
+
+
+def test_no_answer_to_a_program_out_of_range_is_verified_or_diagnosed():
+    """Products of such numbers underflow, and all equations seem to hold."""
+    given = Point({"X": np.eye(2)}, {"trace": np.zeros(1)})
+    for number in (1e-200, 1e200):
+        rows = (Rows("trace", "==", {"X": Trace(2)}, np.array([number])),)
+        sdp, x = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows), cp.Variable(name="x")
+        problem = cp.Problem(cp.Minimize(x), [cp.exp(x) <= 1.0, number * x >= 1.0])
+        for refuses in (
+            lambda sdp=sdp: sdpdr.verify(sdp, given),
+            lambda sdp=sdp: sdpdr.diagnose(sdp),
+            lambda problem=problem: sdpdr.verify(problem),
+            lambda problem=problem: sdpdr.solve(problem),
+        ):
+            with pytest.raises(ModelError, match=r"1e[-+]200; it must be 0, or a number"):
+                refuses()
 
 
 @pytest.mark.parametrize("number", [-1e-100, 1e100])

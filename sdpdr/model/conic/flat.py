@@ -90,7 +90,7 @@ def flat_problem(problem: Any) -> FlatProblem:
     DataError, DataTypeError, NotAcceptedError
         As `refuse_unreadable`.
     ModelError
-        If a number is not finite.
+        If a number is out of range.
 
     Examples
     --------

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index, rows_as_they_are
+from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible, rows_as_they_are
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import svec_size
 from sdpdr.linalg.svec import svec_pairs
@@ -185,26 +185,31 @@ def with_numbers(program: ConicProgram) -> ConicProgram:
     Raises
     ------
     ModelError
-        If another number is nan or infinite; the error names the constraint.
+        If another number is out of the range of `sdpdr.base.arrays`; the error names the
+        constraint.
     """
     matrix, rhs = program.matrix, program.rhs
     limitless = (rhs == np.inf) & program.are_of("nonnegative")
-    sides = np.flatnonzero(~np.isfinite(rhs) & ~limitless)
-    entries = np.flatnonzero(~np.isfinite(matrix.data))
-    costs = program.cost[~np.isfinite(program.cost)]
+    # Beside the rest of its row, or of its matrix, a tiny number may be rounding.
+    tiny = (np.abs(rhs) <= 1.0) & ~program.are_of("zero") & ~program.are_of("nonnegative")
+    largest = np.zeros(rhs.size)
+    np.maximum.at(largest, program.row_of_entries(), np.abs(matrix.data))
+    sides = np.flatnonzero(~(is_admissible(rhs) | tiny | limitless))
+    rows = np.flatnonzero(~is_admissible(largest))
+    cost = float(np.max(np.abs(program.cost), initial=0.0))
     if sides.size:
+        label, number = _label(program, sides[0]), rhs[sides[0]]
         raise ModelError(
-            f"{_label(program, sides[0])!r}: a constant is {rhs[sides[0]]}; it must be a finite "
-            "number. Leave a constraint out to have no limit."
+            f"{label!r}: a constant is {number:g}; it must be {ALLOWED}. Choose other units, or "
+            "leave a constraint out to have no limit."
         )
-    if entries.size:
-        row = int(np.searchsorted(matrix.indptr, entries[0], side="right")) - 1
+    where = f"{_label(program, rows[0])!r}" if rows.size else "the objective"
+    number = largest[rows[0]] if rows.size else cost
+    if not is_admissible(number):
         raise ModelError(
-            f"{_label(program, row)!r}: a coefficient is {matrix.data[entries[0]]}; it must be a "
-            "finite number."
+            f"{where}: the largest coefficient is {number:g}; it must be {ALLOWED}. Choose other "
+            "units."
         )
-    if costs.size:
-        raise ModelError(f"the objective: a coefficient is {costs[0]}; it must be a finite number.")
     if not limitless.any():
         return program
     entries = np.where(limitless[program.row_of_entries()], 0.0, matrix.data)

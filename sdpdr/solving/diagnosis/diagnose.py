@@ -83,6 +83,8 @@ def diagnose(
     ------
     DataTypeError, DataError, NotAcceptedError, FileFormatError
         If it is no program, or none that has cones.
+    ModelError
+        If a number is out of the range that is computed with; the error says where.
 
     Examples
     --------

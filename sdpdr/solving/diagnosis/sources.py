@@ -23,6 +23,7 @@ from sdpdr.model.language.constraints import Constraint, is_symmetric
 from sdpdr.model.terms import Penalize
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa import read_sdpa
+from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Solution
 from sdpdr.solving.diagnosis.facts import facts_of, facts_of_cones
 from sdpdr.solving.diagnosis.penalties import slack_of_penalties
@@ -67,7 +68,7 @@ def _of_sdp(sdp: SDP, deadline: Deadline) -> View:
         raise TooLargeError(
             f"anything (the program has {size} numbers, and at most {_NUMBERS} are written out)"
         )
-    stated = as_written(sdp)
+    stated = as_written(require_admissible(sdp))
     # Proofs are about the face that rows state, so that these rows alone are no finding.
     solved = standard(sdp) if is_small(sdp) else stated
     named = _named(stated)
@@ -157,7 +158,6 @@ def _of_cones(problem: Any, deadline: Deadline) -> View:
     from sdpdr.model.conic.flat import flat_problem
 
     flat = flat_problem(problem)
-    units = Units.of(flat.program)
     # cvxpy keeps upper triangles, row after row.
     triangles = {
         v.name(): np.triu_indices(v.shape[0])

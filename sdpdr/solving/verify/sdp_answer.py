@@ -22,6 +22,7 @@ from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.run import GIVEN, Status, Verdict
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Solution
 from sdpdr.solving.grade import go_on, with_point, with_proofs, with_status
 from sdpdr.solving.plan import plan
@@ -52,8 +53,10 @@ def verify_point(
     ------
     DataError, ShapeError, UnknownNameError
         If the point is none of the program, or has numbers that are not finite.
+    ModelError
+        If a number of the program is out of the range that is computed with.
     """
-    given, message = checked_point(sdp, given), ""
+    given, message = checked_point(require_admissible(sdp), given), ""
     claim, point = value_of(sdp, given), given
     if not given.duals and sdp.labels:
         point, message = _with_multipliers(sdp, given, settings)

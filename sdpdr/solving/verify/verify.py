@@ -82,8 +82,8 @@ def verify(
     Raises
     ------
     DataTypeError, NotAcceptedError, ModelError
-        If the problem is no convex problem in real numbers, or has coefficients that are not
-        finite.
+        If the problem is no convex problem in real numbers, or has coefficients that are out of the
+        range that `solve` accepts.
     DataError, ShapeError, UnknownNameError
         If an option is out of its range, or the answer is none of the program.
     FileFormatError
