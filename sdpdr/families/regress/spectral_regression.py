@@ -71,7 +71,8 @@ class SpectralRegression(PencilLearner):
         P; see `sdpdr.extend.grid_laplacian` for images. The identity by default.
     cardinality : int, optional
         Largest number of nonzero coefficients of each component of linear functions, from a lasso
-        or, with alpha > 0, an elastic net.
+        or, with alpha > 0, an elastic net. If X is a kernel matrix, it limits the samples on
+        which each function depends (Cai thesis, (5.7)).
     kernel : str or callable, optional
         As in scikit-learn, or ``"precomputed"``; linear functions by default.
     gamma : float, optional
@@ -149,7 +150,8 @@ class SpectralRegression(PencilLearner):
             require_kernel(self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
             if self.penalty is not None or self.cardinality is not None:
                 raise DataError(
-                    "a penalty or cardinality applies to linear functions. Drop it or the kernel."
+                    "a penalty or cardinality applies to linear functions. Drop it, or pass the "
+                    "kernel matrix as X and no kernel: its columns are then the features."
                 )
         if self.cardinality is not None:
             validate.positive_integer("cardinality", self.cardinality)
