@@ -80,6 +80,8 @@ def test_fits_in_a_pipeline_and_clones(line):
         ({}, {"actions": LINE[:-1]}, ShapeError, "18 are needed"),
         ({}, {"actions": LINE + "L"}, ShapeError, "last state of a sequence has none"),
         ({}, {"actions": LINE, "lengths": [10, 9]}, ShapeError, "17 are needed"),
+        ({}, {"y": LINE}, DataError, r"fit\(X, actions=y\)"),
+        ({}, {"y": list(LINE)}, DataError, r"fit\(X, actions=y\)"),
         ({}, {"lengths": [10, 10]}, DataError, "add up to 20"),
         ({"inverse": {"L": "R"}}, {}, DataError, "pass actions"),
         ({"inverse": {"X": "R"}}, {"actions": LINE}, DataError, "names the action 'X'"),

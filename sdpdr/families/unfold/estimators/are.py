@@ -92,6 +92,7 @@ class ARE(GramEmbedding):
         X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
             The states of all sequences, one sequence after the other.
         y : ignored
+            A string, or an entry for each step, is an error: those are actions.
         actions : str or sequence of n - s labels, optional
             The action between each state and the next one of its sequence, for s sequences;
             ``None`` is an unknown action. Without any actions this is `MVU` on the same graph. In
@@ -109,6 +110,9 @@ class ARE(GramEmbedding):
         if actions is None and self.inverse is not None:
             raise DataError("inverse names actions, but fit was given none: pass actions=...")
         graph = self._graph(X, partial(sequences, lengths=lengths))
+        count = graph.index.size - (1 if lengths is None else len(lengths))
+        if actions is None and (isinstance(y, str) or np.shape(y)[:1] == (count,)):
+            raise DataError("y is not used, but seems to hold actions: pass fit(X, actions=y).")
         steps = None
         if actions is not None:
             steps = transitions(graph, actions, lengths, self.inverse)
