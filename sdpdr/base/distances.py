@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sdpdr.base.advice import either
 from sdpdr.base.arrays import ROUNDING, Array, own_rows, seem_distances
 from sdpdr.base.errors import DataError, SeemingDistancesWarning, SquaredDistancesWarning, warn
-from sdpdr.base.rows import numbered
+from sdpdr.base.rows import entry, numbered
 
 # Relative to a length: violation of the triangle inequality that is explained by three lengths
 # rounded to three digits. Squared lengths violate it by as much as they are long.
@@ -169,7 +169,7 @@ def warn_if_squared(distances: Array) -> None:
     rounded = 1.5 * (1.0 + ROUNDING) * _unit_of(distances[known], largest)
     if excess[i, j] > max(ROUNDING * largest, rounded, _DIGITS * distances[i, j]):
         warn(
-            f"the precomputed distances break the triangle inequality: D[{numbered([i, j])}] = "
+            f"the precomputed distances break the triangle inequality: {entry(i, j)} = "
             f"{distances[i, j]:.6g} exceeds {detour[i, j]:.6g}, the way through point "
             f"{numbered(pivot)}. "
             "If the entries are squared distances, pass their square roots"
@@ -201,9 +201,9 @@ def warn_of_seeming_distances(X: Any) -> None:
 def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
-        other = f", D[{numbered([j, i])}] = {matrix[j, i]:.6g}" if i != j else ""
+        other = f", {entry(j, i)} = {matrix[j, i]:.6g}" if i != j else ""
         raise DataError(
-            f"the precomputed distances are {fault}: D[{numbered([i, j])}] = {matrix[i, j]:.6g}"
+            f"the precomputed distances are {fault}: {entry(i, j)} = {matrix[i, j]:.6g}"
             f"{other}. {advice}."
         )
 

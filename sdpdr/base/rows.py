@@ -14,12 +14,19 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Index
 
+# Rows that a message names; if there are more, it has the line of the first only.
+_MANY = 8
+
 
 @dataclass(frozen=True)
 class _Calling:
-    """How messages name rows and columns: by numbers from `first` on, or by those given here."""
+    """How messages name rows and columns: by numbers, or by those given here.
 
-    first: int = 0
+    Rows of a file are counted from one; in a file of text they have ``lines`` as well.
+    """
+
+    is_file: bool = False
+    lines: Index | None = None
     rows: Index | None = None
     columns: Sequence[str] = ()
     labels: Sequence[object] = ()
@@ -38,9 +45,11 @@ def _called(how: _Calling) -> Iterator[None]:
         _CALLING.reset(token)
 
 
-def rows_from(first: int, columns: Sequence[str] = ()) -> AbstractContextManager[None]:
-    """Let messages number rows from `first` on; the rows of a file are counted from one."""
-    return _called(_Calling(first, None, columns))
+def rows_of_file(
+    lines: Index | None = None, columns: Sequence[str] = ()
+) -> AbstractContextManager[None]:
+    """Let messages count rows from one, with the lines of a file of text that hold them."""
+    return _called(_Calling(True, lines, None, columns))
 
 
 def is_frame(X: object, *others: str) -> TypeGuard[Any]:
@@ -74,7 +83,20 @@ def numbered(rows: ArrayLike) -> str:
     rows = found if how.rows is None else how.rows[found]
     if how.labels:
         return listed([repr(how.labels[k]) for k in rows])
-    return listed(rows + how.first)
+    if not how.is_file:
+        return listed(rows)
+    if how.lines is None:
+        return f"{listed(rows + 1)} (counted from 1)"
+    if len(rows) > _MANY:
+        return f"{listed(rows + 1)}, the first in line {how.lines[rows[0]]}"
+    return f"{listed(rows + 1)} (line{'s' * (len(rows) > 1)} {listed(how.lines[rows])})"
+
+
+def entry(i: ArrayLike, j: ArrayLike) -> str:
+    """Return an entry of a square matrix D for a message, by row and column as the user has it."""
+    if not _CALLING.get().is_file:
+        return f"D[{numbered(np.hstack([i, j]))}]"
+    return f"row {numbered(i)}, column {numbered(j).partition(' (')[0]}"
 
 
 def named(columns: Index, X: object) -> str:
@@ -92,7 +114,7 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}es" if noun.endswith(("s", "x")) else f"{n} {noun}s"
 
 
-def listed(indices: ArrayLike | Sequence[str], limit: int = 8) -> str:
+def listed(indices: ArrayLike | Sequence[str], limit: int = _MANY) -> str:
     """Return the first few indices for a message: ``"0, 1, 2, ... (30 in all)"``."""
     numbers = np.asarray(indices).tolist()
     head = ", ".join(str(number) for number in numbers[:limit])

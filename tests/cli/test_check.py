@@ -39,3 +39,5 @@ def test_a_file_that_is_no_proof_says_what_writes_one(sdpdr, proof):
     assert ran.err.startswith("error: path.proof is no proof file: it cannot be read")
     assert "`sdpdr sdp --proof` and `solution.write_proof` write them." in ran.err
     assert sdpdr("check nowhere.proof").code == Exit.BAD_INPUT
+    proof.write_text("x,y\n1,2\n")
+    assert "error: path.proof is no proof file. `sdpdr sdp" in sdpdr("check path.proof").err

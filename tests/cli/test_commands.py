@@ -48,6 +48,7 @@ def test_help_lists_the_commands_and_every_exit_code(sdpdr):
     [
         ("", "Missing command"),
         ("solv circle", "Did you mean 'solve'"),
+        ("run quick", "Did you mean 'study run'"),
         ("solve", "Missing argument 'CARD'"),
         ("solve circle --tol -1", "-1.0 is not in the range x>0"),
         ("study", "Missing command"),

@@ -138,8 +138,7 @@ def test_duplicates_are_merged_with_a_warning(sdpdr, tmp_path, roll):
     np.save(tmp_path / "twice.npy", np.vstack([roll, roll[:2]]))
     ran = sdpdr("embed twice.npy --out y.npy")
     assert ran.code == Exit.OK
-    # Rows of files count from one, here as in every other message.
-    assert "warning: 2 of 52 points repeat an earlier one: 51, 52. They were merged.\n" in ran.err
+    assert "warning: 2 of 52 points repeat an earlier one: 51, 52 (counted from 1)." in ran.err
     Y = np.load(tmp_path / "y.npy")
     np.testing.assert_array_equal(Y[-2:], Y[:2])
 

@@ -141,6 +141,7 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
         ("under.csv", text().replace(str(R[5, 1]), "1_5"), "line 7: column 'y' holds '1_5'"),
         ("slip_above.csv", "1.5,2,3x\n" + text(header=False), "(1.5, 2, 3x, ...) may name"),
         ("commas.csv", lines(R, cell=lambda x: f"{x:.3f}".replace(".", ",")), "semicolons"),
+        ("text_and_commas.csv", "who,x,y\nAnn,1,5,2,5\nBob,3,5,4,0\n", "decimal marks too"),
         ("names.csv", "x,y,z\n" + lines(R[:, [0, 1, 2, 0, 1]], head=""), "line 1: 3 cells"),
         ("lost_name.csv", "x,y\n" + text(header=False), "2 names for 3 columns"),
         ("name.csv", "species,5,8\na,1,2\n", "may name the columns or be a point"),
@@ -152,7 +153,8 @@ def test_others_are_refused_and_the_advice_works(tmp_path, name):
         ("cut.csv.gz", gzip.compress(b"x,y\n1,2\n" * 99, mtime=0)[:-12], "not a text table"),
         ("plain.csv.gz", "x,y\n1,2\n", "not a text table"),
         ("data.npy.gz", "", "compressed, and only text is read so. Unpack it, and pass data.npy"),
-        ("sheet.xlsx", "PK", "files called .xlsx cannot be read. Choose one of .csv"),
+        ("sheet.xlsx", "PK", "a spreadsheet. Save the sheet with the table as .csv"),
+        ("sheet.json", "[]", "files called .json cannot be read. Choose one of .csv"),
         ("fake.npy", "hello", "cannot be read as .npy"),
         ("late.csv", "x;y\n" + "1.5;2.5\n" * 300 + "1,5;2\n", "one decimal mark"),
         ("percent.csv", lines(R, cell=lambda x: f"{x}%"), "Write it without units"),
@@ -190,6 +192,11 @@ def test_words_ids_and_classes_are_kept_as_they_are_written(tmp_path, capsys):
     said = capsys.readouterr().err
     assert "not coordinates, and kept beside the embedding: 'id' (ids), 'kind' (words)" in said
     assert "without any value, and left out: 'empty'" in said
+
+
+def test_labels_that_a_method_needs_colour_the_figure(tmp_path):
+    args = arguments(written(tmp_path, "t.csv", text(FRAME.assign(kind=KIND))), "--labels kind")
+    assert columns.divide(columns.read(args), args, args.labels).colour == "kind"
 
 
 def test_a_column_that_names_every_row_writes_its_names_into_the_figure(tmp_path):

@@ -108,7 +108,7 @@ def test_columns_of_new_rows_are_known_by_name(sdpdr, tmp_path, model):
 def test_strange_rows_are_warned_of(sdpdr, tmp_path, model):
     (tmp_path / "far.csv").write_text("x,y,z\n1e3,0,0\n")
     ran = sdpdr("transform m.npz far.csv --json")
-    assert "warning: rows 1 are further" in ran.err
+    assert "warning: rows 1 (line 2) are further" in ran.err
     assert json.loads(ran.out)["trust"]["below 0.05"] == [1]
 
 

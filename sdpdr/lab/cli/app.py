@@ -298,6 +298,14 @@ class _InOrder(click.Group):
         """Return the names."""
         return list(self.commands)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command of a line; commands of `sdpdr study` are offered with their name."""
+        if args[0] not in self.commands:
+            studies = LazyCommand("study").load()
+            if isinstance(studies, click.Group) and args[0] in studies.commands:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean 'study {args[0]}'?")
+        return super().resolve_command(ctx, args)
+
 
 @click.group(
     cls=_InOrder,

@@ -15,6 +15,9 @@ from sdpdr.lab.cli.app import AS_JSON, PATH, Exit, command, option
 from sdpdr.lab.cli.terminal import echo, echo_json
 from sdpdr.program import read_sdpa
 
+# The first bytes of every file that gzip wrote.
+_COMPRESSED = b"\x1f\x8b"
+
 
 @command(
     "check",
@@ -41,6 +44,8 @@ def check_command(args: SimpleNamespace) -> int:
 
 def _record(path: Path, wanted: str) -> dict[str, Any]:
     """Return what a file proves, or why it proves nothing."""
+    if not path.exists():
+        raise FileFormatError(f"{path}: there is no such file. Check its name.")
     record: dict[str, Any] = {"file": str(path), "proved": False}
     try:
         found = check(path)
@@ -48,10 +53,17 @@ def _record(path: Path, wanted: str) -> dict[str, Any]:
         return record | {"message": f"not proved: {why}"}
     except NoProofFileError as why:
         raise FileFormatError(
-            f"{path} is no proof file: {why}. `sdpdr sdp --proof` and `solution.write_proof` write "
-            "them."
+            f"{path} is no proof file{_why(path, why)}. `sdpdr sdp --proof` and "
+            "`solution.write_proof` write them."
         ) from None
     if wanted and found["program"] != wanted:
         return record | {"message": f"about another program: {found['program']}, not {wanted}"}
     message = f"proved: {describe(found)} (program {found['program']})"
     return record | {"proved": True, "message": message, **found}
+
+
+def _why(path: Path, why: NoProofFileError) -> str:
+    """Return why a file is no proof file; proof files are compressed, and most others are not."""
+    if path.is_file() and path.read_bytes()[:2] != _COMPRESSED:
+        return ""
+    return f": {why}"

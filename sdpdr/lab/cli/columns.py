@@ -15,7 +15,7 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import column_of_ids, counts_rows, doubts, sentinels, unlike
 from sdpdr.base.errors import DataError
-from sdpdr.base.rows import listed
+from sdpdr.base.rows import listed, numbered, rows_of_file
 from sdpdr.lab.cli.app import NAMES, Parsed, apply_all, option
 from sdpdr.lab.cli.terminal import error, info
 from sdpdr.lab.tables.files import read_table
@@ -25,6 +25,7 @@ SCALES = ("none", "standard", "robust")
 # More classes cannot be distinguished by the colours of a legend.
 _COLOURS = 10
 _EMPTY = "empty"
+_CLASSES = ("labels", "words")
 _SEPARATORS = {
     "tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|",
     **{mark: mark for mark in ",;|\t "},
@@ -173,11 +174,11 @@ def divide(
             where += "_"
         numbers = np.arange(1, len(table) + 1) if table.lines is None else table.lines
         columns = {where: numbers, **columns}
+    # Labels that the method learns from, and then columns that look like labels.
+    labels = getattr(args, "labels", [])
+    classes = [*labels, *(name for name in kept if kinds.get(name) in _CLASSES)]
     candidates = colour + [
-        name
-        for name in kept
-        if kinds.get(name) in ("labels", "words")
-        and len(set(table.texts(name)) - {None}) <= _COLOURS
+        name for name in classes if len(set(table.texts(name)) - {None}) <= _COLOURS
     ]
 
     def is_name(name: str) -> bool:
@@ -287,10 +288,10 @@ def _complete(
     if complete.all():
         return complete
     rows = np.flatnonzero(~complete)
-    where = f"rows {listed(rows + 1)}"
-    if table.lines is not None:
-        where += f" (lines {listed(table.lines[rows])})"
-    found = f"{table.file}: values are missing or infinite in {where}, columns {listed(columns)}."
+    with rows_of_file(table.lines):
+        where = f"row{'s' * (len(rows) > 1)} {numbered(rows)}"
+    among = f"column{'s' * (len(columns) > 1)} {listed(columns)}"
+    found = f"{table.file}: values are missing or infinite in {where}, {among}."
     if args.missing == "drop" and getattr(args, "actions", None):
         raise DataError(
             f"{found} --actions says what was done from each row to the next, so that none can be "

@@ -14,7 +14,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.base.progress import enter_phase
-from sdpdr.base.rows import counted, rows_from, rows_of
+from sdpdr.base.rows import counted, rows_of, rows_of_file
 from sdpdr.families.regress.maps import KINDS
 from sdpdr.families.unfold.estimators.sampled import drawn
 from sdpdr.graphs import choose_k
@@ -129,7 +129,7 @@ def embed_command(args: SimpleNamespace) -> int:
     table = columns.divide(read, args, _side_columns(args), needed)
     X, names = table.X, table.coordinates
     beside = methods.side_inputs(table.table, args)
-    with about(read.file), rows_from(1, names), rows_of(table.rows):
+    with about(read.file), rows_of_file(read.lines, names), rows_of(table.rows):
         scaling = columns.scaling(args.scale if args.metric != "precomputed" else "none", X, names)
         scaled = scaling(X)
         remarks = _choose_neighbors(estimator, scaled, args)
@@ -156,11 +156,12 @@ def embed_command(args: SimpleNamespace) -> int:
     if args.json:
         terminal.echo_json(record)
         return _exit_of(learned)
+    is_metric = hasattr(learned, "gap_")
+    said = learned.report(details=True) if is_metric and args.verbose else record["report"]
+    echo(f"{table.table.file}: {app.translated(said)}\n")
     for line in _lines(learned, Y, record, remarks):
         echo(line)
-    if hasattr(learned, "gap_"):
-        echo(terminal.grid(_grade(learned)))
-    elif args.verbose:
+    if args.verbose and not is_metric:
         app.print_proofs(learned.solution_)
     return _exit_of(learned)
 
@@ -260,7 +261,8 @@ def _record(learned: Any, Y: Array, args: SimpleNamespace, table: DividedTable) 
         found = {name: getattr(learned, f"{name}_") for name in _GRADED}
         record |= found | {"certified": status is Status.SOLVED}
     else:
-        record |= learned.solution_.record() | {"report": learned.report()}
+        record |= learned.solution_.record()
+    record["report"] = learned.report()
     record["hyperparameters"] = learned.get_params(deep=False)
     if hasattr(learned, "graph_"):
         graph = learned.graph_
@@ -305,15 +307,11 @@ def _plain(value: Any) -> Any:
 def _lines(
     learned: Any, Y: Array, record: Mapping[str, Any], remarks: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the lines that are printed: how good the embedding is, and then how it was found."""
+    """Yield the lines that are printed below the report: how the embedding was found."""
     method, data, size = methods.find_method(record["method"]), record["data"], ""
     if graph := record.get("graph"):
         size = f", graph of {counted(graph['n'], 'node')} and {counted(graph['edges'], 'edge')}"
-    about = f"{data['file']}: {counted(len(Y), 'point')}{size}"
-    if "report" in record:
-        yield f"{data['file']}: {app.translated(record['report'])}"
-        about = f"\n{counted(len(Y), 'point')}{size}"
-    yield about
+    yield f"{counted(len(Y), 'point')}{size}"
     if "read_as" in record["side"]:
         yield f"labels in {', '.join(record['side']['labels'])}: {record['side']['read_as']}"
     yield from remarks
@@ -334,13 +332,3 @@ def _lines(
             f"iteration: {state.status.name}, objective {shown(state.objective)}; the optimisation "
             "is that of its last program"
         )
-
-
-def _grade(learned: Any) -> dict[str, str]:
-    """Return the value, bound and gap of a metric for a table."""
-    return {
-        "value": shown(learned.value_),
-        "bound": f"{shown(learned.bound_)} ({learned.argument_})",
-        "gap": f"{shown(learned.gap_, '.1e')}, {learned.tol_:.0e} requested",
-        "solver": str(learned.solver),
-    }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from inspect import signature
 from math import isfinite
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -258,6 +259,10 @@ def solve_command(args: SimpleNamespace) -> int:
     """
     if has_ending(args.card, *SDPA_ENDINGS):
         raise FileFormatError(f"{args.card} is an SDPA file, not a card: use `sdpdr sdp` for it.")
+    if Path(args.card).is_file() and not has_ending(args.card, ".toml"):
+        raise FileFormatError(
+            f"{args.card} is no card, which is called .toml. For a table, use `sdpdr embed`."
+        )
     card = find_card(args.card)
     answer: Solution | SdpdrError
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import numeric
 from sdpdr.base.progress import enter_phase
-from sdpdr.base.rows import counted, listed, rows_from, rows_of
+from sdpdr.base.rows import counted, numbered, rows_of, rows_of_file
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.app import AS_JSON, PATH, Exit, command
 from sdpdr.lab.cli.outputs import about, check_outputs, output_options, writers_of
@@ -48,15 +48,17 @@ def transform_command(args: SimpleNamespace) -> int:
     if others:
         info(f"{frame.file}: not columns of the model, and left out: {', '.join(others)}.")
     enter_phase(f"placing {counted(len(table.rows), 'row')}")
-    with about(frame.file), rows_from(1, table.coordinates), rows_of(table.rows):
+    with about(frame.file), rows_of_file(frame.lines, table.coordinates), rows_of(table.rows):
         Y, trust = model.place(numeric(table.X, at_least=1))
+        guesses = np.flatnonzero(trust < _STRANGE)
+        named = numbered(guesses)
     write_all(writers_of(args, table, Y, model.places, {}, trust))
     if not (args.out or args.figure):
         info("nothing is written: --out and --figure say where to.")
-    strange = table.rows[trust < _STRANGE] + 1
+    strange = table.rows[guesses] + 1
     if strange.size:
         error(
-            f"rows {listed(strange)} are further from all points of the fit than nearly all of "
+            f"rows {named} are further from all points of the fit than nearly all of "
             "those are: their places are guesses (trust below 0.05).",
             "warning",
         )

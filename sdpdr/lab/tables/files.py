@@ -29,6 +29,7 @@ from sdpdr.lab.tables.text import read_text
 STDIN = Path("-")
 _TEXT = (".csv", ".tsv", ".txt", ".data", ".dat")
 _OTHERS = (".npy", ".npz", ".parquet")
+_SHEETS = (".xlsx", ".xls", ".ods")
 WRITABLE = (".csv", ".tsv", *_OTHERS, ".csv.gz", ".tsv.gz")
 # Kinds of NumPy types that hold numbers and words.
 _KINDS = "biufUSO"
@@ -99,6 +100,8 @@ def _require_readable(path: Path, suffix: str) -> None:
     if path.exists() and not path.is_file() and not path.is_fifo():
         what = "directory" if path.is_dir() else "device"
         raise FileFormatError(f"{path} is a {what}. Name a file, a pipe, or `-`.")
+    if suffix in _SHEETS:
+        raise FileFormatError(f"{path} is a spreadsheet. Save the sheet with the table as .csv.")
     if suffix not in (*_TEXT, *_OTHERS):
         raise FileFormatError(
             f"{path}: files called {suffix or 'without a suffix'} cannot be read. Choose one of "

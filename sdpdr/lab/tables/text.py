@@ -83,7 +83,7 @@ def read_text(name: str, text: str, options: ReadOptions, *, distances: bool = F
     rows, numbers = lines.split(sep)
     if not rows:
         raise FileFormatError(f"{name} is empty. Give it one row per point.")
-    _require_even(name, rows, numbers)
+    _require_even(name, rows, numbers, sep)
     rows = _without_empty_end(rows)
     remarks = [] if sep in ",\t" else [f"cells are separated by {_SEPARATORS[sep]}"]
     names, top = None, numbers[0]
@@ -177,7 +177,7 @@ def _separator(lines: _Lines) -> str:
     return " " if any(" " in text.strip() for text in sample.texts) else ","
 
 
-def _require_even(name: str, rows: list[Row], numbers: list[int]) -> None:
+def _require_even(name: str, rows: list[Row], numbers: list[int], sep: str) -> None:
     """Refuse rows of different lengths, and name the option that helps."""
     widths = [len(row) for row in rows]
     width = Counter(widths[1:] or widths).most_common(1)[0][0]
@@ -186,7 +186,7 @@ def _require_even(name: str, rows: list[Row], numbers: list[int]) -> None:
     if not bad or (bad == [0] and widths[0] == width - 1):
         return
     first = widths[bad[0]]
-    if bad[0] == 0 and width == 2 * first > 2 and _has_no_number(rows[0]):
+    if bad[0] == 0 and _are_decimals_apart(rows, width, sep):
         raise FileFormatError(
             f"{name}: {first} names, but rows of {width} cells: commas seem to separate cells and "
             "to be decimal marks too. Save it with semicolons between cells."
@@ -207,6 +207,17 @@ def _require_even(name: str, rows: list[Row], numbers: list[int]) -> None:
     if len(bad) <= _MANY:
         found += f"; or --drop-lines {','.join(str(numbers[k]) for k in bad)} leaves it out"
     raise FileFormatError(f"{found}.")
+
+
+def _are_decimals_apart(rows: list[Row], width: int, sep: str) -> bool:
+    """Whether commas part cells and their decimals: 1,5 below one name takes two cells."""
+    names, *others = rows
+    return (
+        sep == ","
+        and len(names) < width <= 2 * len(names)
+        and _has_no_number(names)
+        and not any("." in cell and _reads(cell) for row in others for cell in row)
+    )
 
 
 def _without_empty_end(rows: list[Row]) -> list[Row]:
