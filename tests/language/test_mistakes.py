@@ -85,12 +85,12 @@ MISTAKES = {
     "a trace": (lambda: X.trace(), ShapeError, "square matrix has a trace"),
     "an objective of several": (lambda: maximize(w), ShapeError, r"Write \.sum\(\)"),
     "an objective of none": (lambda: maximize(3.0), DataTypeError, "K.trace"),
-    "a convex maximum": (lambda: maximize(abs(t)), ModelError, "or minimize this one"),
-    "a concave minimum": (lambda: minimize(t - abs(t)), ModelError, "or maximize this one"),
+    "a convex maximum": (lambda: maximize(abs(t)), ModelError, "write minimize"),
+    "a concave minimum": (lambda: minimize(t - abs(t)), ModelError, "write maximize"),
     "the largest square": (
         lambda: maximize(square(K).sum()),
         ModelError,
-        "maximize of a convex function is not a convex program; maximize a concave function",
+        "maximize takes a concave function, and this one is convex",
     ),
     "a penalty to be paid out": (
         lambda: minimize(t) + (t >= 0.0) + -square(t),
@@ -224,7 +224,7 @@ MISTAKES = {
     "the least of a concave form": (
         lambda: minimize(t - quad_form(w, np.eye(4))),
         ModelError,
-        "minimize of a concave function is not a convex program; minimize a convex function",
+        "minimize takes a convex function, and this one is concave",
     ),
     "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
     "a penalty that is no number": (lambda: abs(w) * np.nan, ModelError, "or zero.* nan"),

@@ -163,10 +163,11 @@ def _objective(word: str, function: Any, maximizes: bool) -> Objective:
         _require_finite(word, convex.affine)
         if (convex.sign > 0.0) == maximizes:
             kinds = ("convex", "concave") if convex.sign > 0.0 else ("concave", "convex")
-            other = "minimize" if maximizes else "maximize"
+            other, meant = ("minimize", "least") if maximizes else ("maximize", "largest")
             raise ModelError(
-                f"{word} of a {kinds[0]} function is not a convex program; {word} a {kinds[1]} "
-                f"function, or {other} this one."
+                f"{word} takes a {kinds[1]} function, and this one is {kinds[0]}, so that no bound "
+                f"on its optimum could be proved. If its {meant} value is meant, write "
+                f"{other}(...)."
             )
         return Objective(convex, maximizes)
     if not isinstance(function, Operators):
