@@ -311,7 +311,7 @@ def standard_form_with_noise():
     return SDP((x,), {"x": VectorMap(-np.ones((1, 3)))}, (rows,))
 
 
-@broken(Kind.ROUNDING, "constraint 2", variables=("x",))
+@broken(Kind.ROUNDING, "constraints[1]", variables=("x",))
 def noise_in_cvxpy():
     x = cp.Variable(3, name="x")
     A = np.array([[1.0, -2.0, 1e-16], [0.0, 1.0, 1.0]])
@@ -365,7 +365,7 @@ def lyapunov_inequality():
     return minimize(P.trace()) + (-np.eye(2) >= STABLE.T @ P + P @ STABLE).named("lyapunov")
 
 
-@broken(Kind.ENTRYWISE, "constraint 1", variables=("S",))
+@broken(Kind.ENTRYWISE, "constraints[0]", variables=("S",))
 def symmetric_variable_of_cvxpy():
     S = cp.Variable((2, 2), symmetric=True, name="S")
     return cp.Problem(cp.Minimize(cp.trace(S) + S[0, 1]), [S >= C])

@@ -100,7 +100,7 @@ def test_names_are_those_of_the_problem():
     assert [label.lower() for label in program.labels] == [
         "budget",
         "trace(x) == 1.0",
-        "constraint 3",
+        "constraints[2]",
         # Both of them, as one group.
         "y[1] <= z",
     ]

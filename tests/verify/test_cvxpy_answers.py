@@ -191,7 +191,7 @@ def test_a_point_as_it_stands_is_exact_or_says_what_it_misses():
     x.value = np.array([0.25, 0.25, 0.25, 0.25 + 1e-9])
     found = sdpdr.verify(problem, repair=False, seconds=60.0)
     assert found.attained is None
-    assert "constraint 0" in found.attained_by
+    assert "constraints[0]" in found.attained_by
     assert "by 1.0e-09" in found.attained_by
     assert found.bound == pytest.approx(optimum, rel=1e-6)
     x.value = np.array([-0.25, 0.25, 0.5, 0.5])
@@ -229,7 +229,7 @@ def test_values_that_are_no_numbers_are_none():
         ({"hermitian": True}, [[0.5, 0.5j], [-0.5j, 0.5]], ""),
         ({"hermitian": True}, [[0.5, 0.5j], [0.0, 0.5]], "Hermitian"),
         ({"complex": True}, [[0.5, 0.5j], [2.0, 0.5]], ""),
-        ({"complex": True}, [[0.5, 0.5j], [2.0, 0.25]], "misses constraint 0"),
+        ({"complex": True}, [[0.5, 0.5j], [2.0, 0.25]], r"misses constraints\[0\]"),
         ({"imag": True}, [[0.0, 0.5j], [1.0, 0.0]], "imaginary"),
     ],
 )

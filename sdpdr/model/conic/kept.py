@@ -261,7 +261,7 @@ def constraint_of_rows(flat: FlatProblem) -> list[str]:
     stacked = np.full(flat.rows.shape[1], "an attribute of a variable", dtype=object)
     by_id = {c.id: rows for c, rows in _rows_in_order(flat)}
     for k, constraint in enumerate(flat.problem.constraints):
-        stacked[by_id.get(_last_name(flat, constraint), [])] = f"constraint {k} ({constraint})"
+        stacked[by_id.get(_last_name(flat, constraint), [])] = f"constraints[{k}] ({constraint})"
     first = flat.rows.indices[np.minimum(flat.rows.indptr[:-1], flat.rows.nnz - 1)]
     return [str(words) for words in stacked[first]]
 

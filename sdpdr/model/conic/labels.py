@@ -32,11 +32,11 @@ def final_identity(identity: int, inverse: Iterable[Any]) -> int:
 
 
 def labels_of(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
-    """Each constraint and its label: the given one, or its text if that is short, or a number."""
+    """Each constraint and its label: the given one, its text if that is short, or its place."""
     seen = Labels([AUXILIARY, SQUARES])
-    for k, c in enumerate(problem.constraints, start=1):
+    for k, c in enumerate(problem.constraints):
         given = getattr(c, "label", None)
-        yield c, seen.take(given or _written(c) or f"constraint {k}")
+        yield c, seen.take(given or _written(c) or f"constraints[{k}]")
 
 
 def _written(constraint: Any) -> str | None:
@@ -67,8 +67,12 @@ def joint_label(labels: Sequence[str]) -> str:
     --------
     >>> joint_label(["edge 1", "edge 2", "edge 3"]), joint_label(["limit", "limit_2"])
     ('edge 1 to edge 3', 'limit')
+    >>> joint_label(["constraints[1]", "constraints[4]"])
+    'constraints[1] and constraints[4]'
     """
     first, last = labels[0], labels[-1]
     # `Labels` numbers those that were given one label.
     is_one = first == re.sub(r"_\d+$", "", last)
-    return first if is_one else f"{first} to {last}"
+    if is_one:
+        return first
+    return f"{first} {'to' if len(labels) > 2 else 'and'} {last}"
