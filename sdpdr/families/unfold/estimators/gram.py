@@ -362,10 +362,11 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         if kept.is_unfolding_short:
             return (
                 "Lengths shrank in the unfolding itself: isometry=sdpdr.blocks.Band(0.05) keeps "
-                "them there."
+                "them there, and may need more dimensions."
             )
         share = kept.by_dimension[kept.enough - 1]
-        more = f"ake n_components={kept.enough}, which keeps {share:.0%}."
+        beside = "" if getattr(self, "isometry", "inequality") == "inequality" else " as well"
+        more = f"ake n_components={kept.enough}{beside}, which keeps {share:.0%}."
         if self.solution_.status is Status.SOLVED:
             return f"T{more}"
         # The other dimensions hold most of a shape that was not yet unfolded.
