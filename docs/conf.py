@@ -28,6 +28,7 @@ extensions = [
     "lessons",
     "links",
     "problems",
+    "returned",
     "studies",
     "thumbnails",
     "usage",

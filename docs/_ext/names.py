@@ -11,8 +11,8 @@ _LINE = re.compile(r"^   (?P<entry>[A-Za-z_][\w.]*)$|^\.\. currentmodule:: (?P<r
 
 
 def reference() -> str:
-    """The pages of the reference, one after the other."""
-    pages = sorted(REFERENCE.glob("*.rst"))
+    """The pages of the reference that list names, one after the other."""
+    pages = sorted(set(REFERENCE.glob("*.rst")) - {REFERENCE / "index.rst"})
     return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 

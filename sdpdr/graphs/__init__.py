@@ -16,7 +16,6 @@ from sdpdr.graphs.nearest import furthest_pairs as furthest_pairs
 from sdpdr.graphs.nearest import knn as knn
 from sdpdr.graphs.nearest import radius as radius
 from sdpdr.graphs.neighbor_graph import NeighborGraph as NeighborGraph
-from sdpdr.graphs.neighbor_graph import Provenance as Provenance
 from sdpdr.graphs.selection import ChoiceOfK as ChoiceOfK
 from sdpdr.graphs.selection import choose_k as choose_k
 from sdpdr.graphs.shortest_paths import geodesics as geodesics

@@ -8,7 +8,6 @@ from sdpdr.blocks import (
     Dispersion,
     Gram,
     LeastTrace,
-    NeighbourSums,
     NonNegative,
     OtherSums,
     RowSums,
@@ -19,6 +18,7 @@ from sdpdr.errors import ShapeError
 from sdpdr.linalg import check_map
 from sdpdr.linalg.letters import Letters
 from sdpdr.model import Model
+from sdpdr.model.blocks.entries import NeighbourSums
 from sdpdr.program import Factor
 
 PAIRS = np.array([[0, 1], [0, 2], [1, 3], [2, 3]])

@@ -11,8 +11,9 @@ from sdpdr.base.arrays import Index
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.families.limits import ROUNDING
 from sdpdr.families.unfold.mvu import placements
-from sdpdr.graphs import NeighborGraph, Provenance, Transitions, transitions
+from sdpdr.graphs import NeighborGraph, Transitions, transitions
 from sdpdr.graphs.given import takes_graph
+from sdpdr.graphs.neighbor_graph import Provenance
 from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
 from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance

@@ -7,7 +7,6 @@ from sdpdr.model.blocks.anchors import Coordinates as Coordinates
 from sdpdr.model.blocks.entries import Close as Close
 from sdpdr.model.blocks.entries import Dispersion as Dispersion
 from sdpdr.model.blocks.entries import LeastTrace as LeastTrace
-from sdpdr.model.blocks.entries import NeighbourSums as NeighbourSums
 from sdpdr.model.blocks.entries import NonNegative as NonNegative
 from sdpdr.model.blocks.entries import OtherSums as OtherSums
 from sdpdr.model.blocks.entries import RowSums as RowSums
