@@ -78,7 +78,7 @@ class Ipopt(Solver):
         if reason is not None:
             return reason
         program = edge_form(sdp).program
-        if np.isfinite(program.price).any() or np.isfinite(program.stiffness).any():
+        if np.isfinite(program.penalty).any() or np.isfinite(program.stiffness).any():
             return "it takes hard limits only; slack with a penalty goes to 'lowrank'"
         if not program.objective.is_variance:
             return "it maximises variance only; other objectives go to 'lowrank'"

@@ -62,7 +62,7 @@ _EDGES = (
     "the program is variance under limits on edge lengths, which this solver is made for; the "
     "multipliers certify the answer"
 )
-_SPHERES = "its rows fix the lengths of points, which a factor of low rank keeps without any price"
+_SPHERES = "its rows fix the lengths of points, which a factor of low rank keeps exactly"
 _LARGE = "as factors of low rank the matrices stay small, and others would factor large ones"
 _TINY = "it is so small that it is solved in the form in which it will be proved"
 _BLOCKS = "its matrices are so small that steps with a dense block for each take little"

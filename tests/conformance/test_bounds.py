@@ -68,21 +68,21 @@ def test_nothing_bounds_an_unbounded_program(case, prove):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("relation", ["==", "<="])
-@pytest.mark.parametrize(("price", "value"), [(-2.0, 12.0), (0.0, 6.0), (0.5, 6.0)])
-def test_slack_that_is_rewarded_keeps_multipliers_from_being_scaled_down(relation, price, value):
+@pytest.mark.parametrize(("penalty", "value"), [(-2.0, 12.0), (0.0, 6.0), (0.5, 6.0)])
+def test_slack_that_is_rewarded_keeps_multipliers_from_being_scaled_down(relation, penalty, value):
     """A reward of 2 for every unit by which a hexagon falls short: all of it is taken."""
     ring = graphs.cycle(6)
     lhs = {"K": SquaredEdgeLengths(6, ring.edges), "z": VectorMap(np.eye(6))}
     sdp = SDP(
         (PsdVariable("K", 6), VectorVariable("z", 6, nonnegative=True)),
-        {"K": -1.0 * Trace(6), "z": VectorMap(np.full((1, 6), price))},
+        {"K": -1.0 * Trace(6), "z": VectorMap(np.full((1, 6), penalty))},
         (
             Rows("centred", "==", {"K": Products(6)}, np.zeros(6)),
             Rows("isometry", relation, lhs, ring.sqdist),
         ),
         maximize=True,
     )
-    exact = {"centred": np.zeros(6), "isometry": np.full(6, max(1.0, -price))}
+    exact = {"centred": np.zeros(6), "isometry": np.full(6, max(1.0, -penalty))}
     assert certify(sdp, exact).bound == pytest.approx(value, rel=1e-9)
     for distorted in distortions(exact, np.random.default_rng(2)):
         bound = at_any_size(sdp, distorted).bound

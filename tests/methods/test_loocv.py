@@ -218,18 +218,18 @@ def test_the_points_moved_from_the_origin_are_within_the_trace_of_the_estimator(
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 12])
-def test_prices_of_a_geometric_mean_are_its_slopes(size):
+def test_multipliers_of_a_geometric_mean_are_its_slopes(size):
     values = np.exp(np.random.default_rng(size).standard_normal(size))
     mean = GeometricMean(Diagonal(size) @ Var("K"))
     root = float(np.exp(np.mean(np.log(values))))
-    scalars, prices = mean.scalars(values), mean.prices(values)
+    scalars, multipliers = mean.scalars(values), mean.multipliers(values)
     assert scalars[0] == pytest.approx(root)
     slopes = np.zeros(size)
-    for (one, other), matrix in zip(mean._pairs, prices, strict=True):
+    for (one, other), matrix in zip(mean._pairs, multipliers, strict=True):
         assert np.linalg.eigvalsh(matrix)[0] > -1e-12 * np.trace(matrix)
-        for k, price in zip((one, other), np.diag(matrix), strict=True):
+        for k, slope in zip((one, other), np.diag(matrix), strict=True):
             if k >= 0:
-                slopes[k] += price
+                slopes[k] += slope
     if size > 1:
         np.testing.assert_allclose(slopes, root / (size * values))
 
@@ -301,7 +301,7 @@ def test_a_trace_that_no_kernel_has_is_infeasible_by_folding_too():
     assert found.status is Status.INFEASIBLE
 
 
-def test_lengths_that_have_a_price_are_not_folded(graph):
+def test_lengths_that_have_a_penalty_are_not_folded(graph):
     for isometry in (Slack(1.0), "inequality"):
         with pytest.raises(ModelError, match="fold into one"):
             methods.fold(graph, isometry)

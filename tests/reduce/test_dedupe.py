@@ -195,12 +195,12 @@ def test_centring_with_other_weights_is_another_face():
 
 
 def test_rows_agree_only_if_their_scalars_agree_too():
-    def priced(label, coefficient):
+    def penalized(label, coefficient):
         lhs = {"K": SquaredEdgeLengths(5, np.array([(0, 1)])), "z": VectorMap([[coefficient]])}
         return Rows(label, "==", lhs, np.ones(1))
 
     variables = (PsdVariable("K", 5), VectorVariable("z", 1))
-    other = SDP(variables, {}, (priced("one", 1.0), priced("other", 2.0)))
+    other = SDP(variables, {}, (penalized("one", 1.0), penalized("other", 2.0)))
     assert kept(other) == {"one": 1, "other": 1}
-    same = SDP(variables, {}, (priced("one", 1.0), priced("other", 1.0)))
+    same = SDP(variables, {}, (penalized("one", 1.0), penalized("other", 1.0)))
     assert kept(same) == {"one": 1}

@@ -74,16 +74,16 @@ def test_multipliers_of_any_program_are_some_with_the_value_of_the_face_or_nan()
     # Programs that are solved soon, with one whose multipliers are unknown.
     for seed in (4, 6, 10, 15, 16, 24):
         sdp, _ = anything(seed)
-        # A price that bounds the value, so that most of them are solved.
-        prices = {v.name: InnerProduct(priced(v.n, seed)) for v in sdp.psd_variables}
-        sdp = replace(sdp, objective={**prices, "z": VectorMap(np.ones((1, 3)))})
+        # A penalty that bounds the value, so that most of them are solved.
+        penalties = {v.name: InnerProduct(penalized(v.n, seed)) for v in sdp.psd_variables}
+        sdp = replace(sdp, objective={**penalties, "z": VectorMap(np.ones((1, 3)))})
         seen = lifted(sdp)
         if seen is not None:
             known.append(holds(sdp, seen))
     assert 5 <= sum(known) < len(known)
 
 
-def priced(n, seed):
+def penalized(n, seed):
     form = np.random.default_rng(seed).integers(-2, 3, (n, n))
     return 4.0 * n * np.eye(n) + form + form.T
 
@@ -98,8 +98,8 @@ def test_multipliers_that_do_not_exist_are_nan_and_the_report_says_why():
     assert "no multiple of them was found" in " ".join(answer.report().split())
     # JSON has no word for nan.
     assert json.loads(json.dumps(answer.record(), allow_nan=False))["duals"]["rows"][0] is None
-    priced = replace(sdp, objective=program(2, [(1, 1, -3)], ([(1, 1, 1)], 0)).objective)
-    known = sdpdr.solve(priced)
+    penalized = replace(sdp, objective=program(2, [(1, 1, -3)], ([(1, 1, 1)], 0)).objective)
+    known = sdpdr.solve(penalized)
     assert known.duals["rows"][0] >= 3.0 - 1e-6
     assert "no multiple" not in known.report()
 

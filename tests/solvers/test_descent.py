@@ -57,7 +57,7 @@ def theta(n, m, seed=0):
 
 
 def mixed():
-    """Lengths of single points and of a group, and entries at a price."""
+    """Lengths of single points and of a group, and entries at a penalty."""
     n = 8
     first = SvecMap(n, sp.csr_array(Diagonal(n).matrix()[:4]))
     group = SvecMap(n, sp.csr_array(2.0 * Diagonal(n).matrix()[4:].sum(axis=0)[None, :]))
@@ -81,7 +81,7 @@ def local_of(sdp, rank=3, seed=0, penalty=2.0):
 # -- laws of the parts --------------------------------------------------------------------------
 
 
-def test_rows_on_lengths_are_kept_and_others_have_a_price():
+def test_rows_on_lengths_are_kept_and_others_have_a_penalty():
     problem = compile_problem(mixed())
     spheres = Spheres(problem)
     assert spheres.free.tolist() == [False] * 5 + [True] * 2

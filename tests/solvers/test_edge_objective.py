@@ -133,9 +133,9 @@ def test_what_is_not_an_edge_objective(graph):
     assert "nothing is maximised" in why_not(nothing.to_sdp())
 
 
-def test_prices_go_with_variance_only(graph):
-    with pytest.raises(ModelError, match="prices"):
-        EdgeProgram(graph.edges, graph.n, graph.sqdist, price=3.0, objective=objective(graph))
+def test_penalties_go_with_variance_only(graph):
+    with pytest.raises(ModelError, match="penalties"):
+        EdgeProgram(graph.edges, graph.n, graph.sqdist, penalty=3.0, objective=objective(graph))
 
 
 @pytest.mark.nightly

@@ -134,7 +134,7 @@ def test_a_ray_of_descent_is_unbounded():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("unit", [1e-4, 1e4])
-def test_no_unit_of_length_makes_a_price_of_squares_a_ray(unit):
+def test_no_unit_of_length_makes_a_penalty_of_squares_a_ray(unit):
     """In large units relative changes have coefficients that are small beside the unknowns."""
     X = np.random.default_rng(0).uniform(size=(20, 2))
     one, other = (

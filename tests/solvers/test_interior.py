@@ -110,7 +110,7 @@ def test_complementary_pairs_are_found(seed, scalars, free, curved):
 
 
 def test_rows_that_contradict_each_other_are_not_solved():
-    """A triangle with sides 1, 1 and 3, its lengths exact: no price is high enough."""
+    """A triangle with sides 1, 1 and 3, its lengths exact: no penalty is high enough."""
     triangle = graphs.from_edges(3, [[0, 1], [1, 2], [0, 2]], [1.0, 1.0, 9.0])
     result = solve_factored(methods.mvu(triangle, "equality").to_sdp(), interior=True)
     assert result.status == "infeasible"
@@ -131,7 +131,7 @@ def test_an_unbounded_program_is_not_solved():
 # -- limits, starts, options -------------------------------------------------------------------
 
 
-def test_square_prices_alone_leave_no_products():
+def test_square_penalties_alone_leave_no_products():
     """Every row gives way, so that no multiplier has an end."""
     n = 12
     lengths = blocks.Lengths(graphs.path(np.ones(n - 1)), exact=True)
@@ -169,7 +169,7 @@ def on_entries(sdp):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("unit", [2.0**-8, 2.0**8])
-def test_absolute_prices_among_known_points_are_proved_whatever_they_are(unit):
+def test_absolute_penalties_among_known_points_are_proved_whatever_they_are(unit):
     *_, coordinates, lengths = sensors(20, noise=0.05, exact=True)
     model = coordinates + soften(lengths, unit)
     found = sdpdr.solve(model, "lowrank")

@@ -171,7 +171,7 @@ def test_numbers_that_are_not_finite_are_a_failure(monkeypatch):
 
 
 @pytest.mark.parametrize("penalty", ["square", "absolute"])
-def test_prices_are_refused_with_the_solver_that_takes_them(penalty):
+def test_penalties_are_refused_with_the_solver_that_takes_them(penalty):
     sdp = methods.mvu(graphs.cycle(5), Slack(10.0, penalty)).to_sdp()
     edge_form(sdp)
     reason = Ipopt().accepts(sdp)

@@ -79,7 +79,7 @@ def separation(n: int) -> Model:
     return methods.ism(roll(n), np.arange(n) < n // 2)
 
 
-def priced(n: int, square: bool = False, exact: bool = True) -> Model:
+def penalized(n: int, square: bool = False, exact: bool = True) -> Model:
     base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
     return base + soften(blocks.Lengths(roll(n), exact), float(n * n), square=square)
 
@@ -107,9 +107,9 @@ KINDS: dict[str, Callable[[int], Model]] = {
     "long rows": lambda n: methods.mvu(roll(n)) + Slopes(n),
     "anchors": anchored,
     "separation": separation,
-    "absolute": priced,
-    "squared": lambda n: priced(n, square=True),
-    "one-sided": lambda n: priced(n, exact=False),
+    "absolute": penalized,
+    "squared": lambda n: penalized(n, square=True),
+    "one-sided": lambda n: penalized(n, exact=False),
     "star": star,
     "labels": lambda n: methods.colored_mvu(roll(n), np.arange(n) % 2),
 }

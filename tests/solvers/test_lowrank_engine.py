@@ -113,7 +113,7 @@ def test_rows_of_mixed_limits():
         2.0,
         lower=[-np.inf, 1.0, 2.0],
         upper=[3.0, 3.0, 2.0],
-        price=5.0,
+        penalty=5.0,
     )
     rows = LengthRows.of(program)
     assert rows.edge.tolist() == [0, 1, 1, 2]
@@ -144,13 +144,13 @@ def test_any_weights_bound_the_optimum():
         assert dual_bound(program, weights, lower) >= optimum
 
 
-def test_prices_hold_points_together_that_pay_for_the_variance_there_is():
-    """Half the variance needs half the price: of one edge a quarter."""
+def test_penalties_hold_points_together_that_pay_for_the_variance_there_is():
+    """Half the variance needs half the penalty: of one edge a quarter."""
     half = Objective(np.ones(2), 0.5)
-    dear = EdgeProgram([(0, 1)], 2, 1.0, price=0.3, objective=half)
+    dear = EdgeProgram([(0, 1)], 2, 1.0, penalty=0.3, objective=half)
     assert solve_edge_program(dear).value == pytest.approx(0.25, rel=1e-6)
     with pytest.raises(ModelError, match="too low"):
-        solve_edge_program(replace(dear, price=0.2))
+        solve_edge_program(replace(dear, penalty=0.2))
 
 
 def test_same_seed_same_answer_to_the_last_bit():
@@ -192,7 +192,7 @@ def test_complete_graph_returns_the_data():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("price", "two_sided", "value"),
+    ("penalty", "two_sided", "value"),
     [
         (1.01 * 3.251265, False, 2508.3134),
         (1.01 * 3.251265, True, 2426.7255),
@@ -200,12 +200,12 @@ def test_complete_graph_returns_the_data():
         (22.0, True, 1610.44463),
     ],
 )
-def test_no_multiplier_is_larger_than_the_price_of_slack(price, two_sided, value):
+def test_no_multiplier_is_larger_than_the_penalty_of_slack(penalty, two_sided, value):
     limits = {"lower": same} if two_sided else {}
-    result = solve_edge_program(spiral_program(price=price, **limits), Options(tol=1e-6))
+    result = solve_edge_program(spiral_program(penalty=penalty, **limits), Options(tol=1e-6))
     assert result.status == "converged"
     assert result.value == pytest.approx(value, rel=1e-6)
-    assert abs(result.weights).max() <= price * (1 + 1e-12)
+    assert abs(result.weights).max() <= penalty * (1 + 1e-12)
 
 
 def test_equality_whose_multipliers_are_unbounded():
@@ -302,7 +302,7 @@ def test_contradictory_equalities_are_not_certified():
         ({"sqdist": 0.0}, DataError, "merge duplicate points"),
         ({"sqdist": np.nan}, DataError, "finite"),
         ({"mass": [1.0, -1.0]}, DataError, "mass\\[1\\]"),
-        ({"price": 0.0}, DataError, "price"),
+        ({"penalty": 0.0}, DataError, "penalty"),
         ({"lower": 3.0, "upper": 2.0}, DataError, "lower <= upper"),
         ({"upper": np.inf}, ModelError, "unbounded"),
     ],

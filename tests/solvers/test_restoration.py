@@ -35,7 +35,7 @@ def test_bands_move_only_what_is_outside():
     np.testing.assert_array_equal(restored(inside, R), R)
 
 
-def test_priced_lengths_are_left_alone():
+def test_penalized_lengths_are_left_alone():
     graph, R = perturbed(8)
     soft = EdgeProgram(graph.edges, 30, graph.sqdist, lower=graph.sqdist, stiffness=1.0)
     np.testing.assert_array_equal(restored(soft, R), R)

@@ -54,7 +54,7 @@ PROGRAMS = {
         + Capped()
         + blocks.Stated("goal", [Maximize(InnerProduct(np.eye(4) + np.ones((4, 4))) @ Var("K"))])
     ),
-    "priced ranges": anchored,
+    "penalized ranges": anchored,
 }
 
 

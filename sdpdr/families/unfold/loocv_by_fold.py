@@ -123,7 +123,7 @@ def _lifted(
     duals[trace] = np.array([(count - 1.0) / count])
     labels = [lmi.label for lmi in sdp.lmis]
     return Point(
-        values, duals | dict(zip(labels, mean.prices(np.ones(mean.values.m)), strict=True))
+        values, duals | dict(zip(labels, mean.multipliers(np.ones(mean.values.m)), strict=True))
     )
 
 

@@ -130,7 +130,7 @@ class GeometricMean(Block):
             means[s] = np.sqrt(one * other) * (1.0 - room)
         return means
 
-    def prices(self, values: Array) -> list[Array]:
+    def multipliers(self, values: Array) -> list[Array]:
         r"""Optimal multipliers of all pairs, from the derivatives of the mean.
 
         If the derivative of the objective by the mean s of a and b is p, it is
@@ -152,7 +152,7 @@ class GeometricMean(Block):
         >>> from sdpdr.blocks import GeometricMean
         >>> from sdpdr.model import Var
         >>> from sdpdr.linalg import Diagonal
-        >>> GeometricMean(Diagonal(2) @ Var("K")).prices(np.array([1.0, 4.0]))[0]
+        >>> GeometricMean(Diagonal(2) @ Var("K")).multipliers(np.array([1.0, 4.0]))[0]
         array([[ 1.  , -0.5 ],
                [-0.5 ,  0.25]])
         """
@@ -165,9 +165,9 @@ class GeometricMean(Block):
             a, b = (values[k] if k >= 0 else means[-1 - k] for k in pairs[s])
             half = 0.5 * worth[s]
             matrices[s] = np.array([[half * np.sqrt(b / a), -half], [-half, half * np.sqrt(a / b)]])
-            for k, price in zip(pairs[s], np.diag(matrices[s]), strict=True):
+            for k, slope in zip(pairs[s], np.diag(matrices[s]), strict=True):
                 if k < 0:
-                    worth[-1 - k] += price
+                    worth[-1 - k] += slope
         # The root's derivative as a leaf is a share of its own, so it is scaled to sum to one.
         share = worth[0] - 1.0
         return [m / (1.0 - share) for m in matrices]

@@ -60,8 +60,8 @@ class LowRank(Solver):
     Other programs with inequalities go to that of `sdpdr.solvers.lowrank.interior`, for rows of any
     kind, equations whose factorizations fill in to the descent of `sdpdr.solvers.lowrank.descent`,
     and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. Where every row
-    has a price and factorizations are too dear, prices are made smooth by proximal steps
-    (`sdpdr.solvers.lowrank.interior.prices`). The claim's message says which one ran, and why.
+    has a penalty and factorizations are too dear, penalties are made smooth by proximal steps
+    (`sdpdr.solvers.lowrank.interior.penalties`). The claim's message says which one ran, and why.
 
     Its own options are ``engine`` ("auto", "edges", "interior", "descent" or "general") and those
     of `sdpdr.solvers.lowrank.Options`.

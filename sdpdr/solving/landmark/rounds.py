@@ -158,8 +158,8 @@ def are_limits_alone(form: EdgeForm | None) -> bool:
     if form is None:
         return False
     program = form.program
-    priced = np.isfinite(program.price).any() or np.isfinite(program.stiffness).any()
-    return not priced and not program.has_lower_limits
+    penalized = np.isfinite(program.penalty).any() or np.isfinite(program.stiffness).any()
+    return not penalized and not program.has_lower_limits
 
 
 def settle(form: EdgeForm, factor: Array) -> Array:

@@ -1,8 +1,8 @@
-r"""The outer loop of a descent: accuracy, prices of rows, columns that come and go, verdicts.
+r"""The outer loop of a descent: accuracy, penalties of rows, columns that come and go, verdicts.
 
-Without rows at a price there is a single function, minimised first roughly and then exactly, with
+Without penalized rows there is a single function, minimised first roughly and then exactly, with
 more columns where the dual slack has negative eigenvalues. With them it is an augmented
-Lagrangian, :math:`u = y + \sigma h` after each round, and a higher price where rows did not come
+Lagrangian, :math:`u = y + \sigma h` after each round, and a higher penalty where rows did not come
 closer.
 
 References
@@ -10,7 +10,7 @@ References
 Burer and Monteiro, Math. Program. 95, 2003, and 103, 2005; Han, Li, Lin, Ge, Ye and others, "A
 low-rank ADMM splitting approach for semidefinite programming", 2024, for the logarithmic rank;
 Wang and Hu, "Solving low-rank semidefinite programs via manifold optimization", J. Sci. Comput.
-104, 2025, for the manifold and the prices together.
+104, 2025, for the manifold and the penalties together.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
 _DIRECTIONS = 8
 # What multipliers are raised by: a multiple of what is seen to lack, and a share of the tolerance.
 _SURPLUS, _LIFT = 1.5, 0.1
-# Share of the trace below which a column gives way, over the error, without and with prices: the
-# multipliers of rows at a price depend on thin columns.
-_IDLE, _IDLE_PRICED = 0.1, 1e-4
+# Share of the trace below which a column gives way, over the error, without and with penalties: the
+# multipliers of penalized rows depend on thin columns.
+_IDLE, _IDLE_PENALIZED = 0.1, 1e-4
 # Share of the trace over the violation up to which a gap tells columns that matter from others:
 # those of random completions hold a tenth of that while rows come closer.
 _APART = 1e-2
@@ -62,7 +62,7 @@ _NEAR = 1e-2  # violation up to which columns are judged
 _NEGATIVE = 3.0  # times what the gradient explains, from which on eigenvalues are negative
 # Order up to which eigenvalues are computed more exactly where a proof was in vain.
 _EXACT = 4000
-# First columns over log n, without and with prices.
+# First columns over log n, without and with penalties.
 _SHARES = 2.5, 1.5
 
 
@@ -103,13 +103,13 @@ class _Descent:
     def __init__(self, search: FactorSearch) -> None:
         self.search, self.options = search, search.options
         self.spheres, self.minimizer = Spheres(search.problem), Minimizer(search.inner)
-        self.priced = bool(self.spheres.free.any())
+        self.penalized = bool(self.spheres.free.any())
         # Where rows are believed to leave a choice, and the round before columns beyond a gap went.
-        self.choice = self.priced
+        self.choice = self.penalized
         self.before: tuple[SphereLocal, FactorVerdict] | None = None
 
     def run(self, first: Unknowns) -> bool:
-        """Minimise, judge, and change prices or columns, until what is found is good enough."""
+        """Minimise, judge, and change penalties or columns, until what is found is good enough."""
         local = self._first(first)
         accuracy, last = _FIRST, self.options.tol
         away, best, patience = np.inf, np.inf, _PATIENCE
@@ -138,7 +138,7 @@ class _Descent:
             if patience == 0:
                 return False
             best = min(best, verdict.error)
-            # A round that did not reach its accuracy says nothing about prices.
+            # A round that did not reach its accuracy says nothing about penalties.
             local = self._next(local, verdict, away if reached else np.inf, closer)
             away = verdict.infeasibility
             # Rows that are not held well enough come no closer without steps.
@@ -148,7 +148,7 @@ class _Descent:
 
     def _first(self, first: Unknowns) -> SphereLocal:
         layout, vector, multipliers = first.layout, first.vector, first.multipliers
-        if not self.priced:
+        if not self.penalized:
             return self._function(layout, multipliers, 1.0).at(vector)
         if self.search.start is None:
             vector = spectral(layout, vector, self.spheres, self.options.seed)
@@ -160,7 +160,7 @@ class _Descent:
 
     def _is_refuted(self, local: SphereLocal, verdict: FactorVerdict) -> bool:
         """Whether there is no feasible point, or no limit; the search is told."""
-        found = refuted(local) if self.priced else None
+        found = refuted(local) if self.penalized else None
         if found is not None and not self.search.settles(verdict):
             self.search.ending = found
         return found is not None
@@ -168,7 +168,7 @@ class _Descent:
     def _next(
         self, local: SphereLocal, verdict: FactorVerdict, before: float, closer: bool
     ) -> SphereLocal:
-        """The next function: multipliers as estimated, columns and prices as they have to be."""
+        """The next function: multipliers as estimated, columns and penalties as they have to be."""
         layout, vector = local.function.layout, local.vector
         changed = self._other_rank(local, verdict, closer)
         if changed is not None:
@@ -220,7 +220,7 @@ class _Descent:
             # What multipliers of choice lack says nothing of columns.
             waits = choice and closer and verdict.infeasibility > self.options.tol
             return None if waits else grown(local, verdict, self.options)
-        share = _IDLE_PRICED if self.priced else _IDLE
+        share = _IDLE_PENALIZED if self.penalized else _IDLE
         share *= max(verdict.stationarity, verdict.infeasibility)
         share = share if verdict.infeasibility <= _NEAR else 0.0
         parted = shrunk(local, share, _APART * verdict.infeasibility) if choice else None

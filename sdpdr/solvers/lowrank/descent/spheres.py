@@ -10,7 +10,7 @@ point, a trace a group of all. Groups without a point in common form a product o
   slack without these rows, :math:`y = - \langle R, S_0 R \rangle_G / b`.
 
 They need neither a penalty nor an estimate, which is what makes max-cut a smooth problem without
-constraints. Other rows have a price in the augmented Lagrangian,
+constraints. Other rows have a penalty in the augmented Lagrangian,
 
 .. math::
 
@@ -98,7 +98,7 @@ class Spheres:
     ----------
     blocks : list of Groups
     free : array of bool, shape (m,)
-        Rows that are not kept, and need a price.
+        Rows that are not kept, and need a penalty.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _groups(problem: FactorProblem, k: int) -> Groups:
     row, point, coefficient = _diagonal_rows(problem, k)
     taken = np.full(block.n, -1)
     order, first, count = np.unique(row, return_index=True, return_counts=True)
-    # Rows on single points first, so that a trace beside them is left to a price.
+    # Rows on single points first, so that a trace beside them is left to a penalty.
     for place in np.argsort(count, kind="stable"):
         points = point[first[place] : first[place] + count[place]]
         if np.all(taken[points] < 0):
@@ -238,7 +238,7 @@ class SphereLagrangian(Lagrangian):
 
 
 class SphereLocal(Local):
-    """The function near one point; attributes as of `Local`, ``active`` the rows with a price."""
+    """The function near one point; attributes as of `Local`, ``active`` the rows with a penalty."""
 
     function: SphereLagrangian
 

@@ -159,7 +159,7 @@ class Curvature:
     ----------
     local : SphereLocal
     jacobians : list of Jacobian
-        One for each matrix variable; used where some rows have a price.
+        One for each matrix variable; used where some rows have a penalty.
     """
 
     def __init__(self, local: SphereLocal, jacobians: list[Jacobian]) -> None:
@@ -181,7 +181,7 @@ class Curvature:
         return self.tangent(self._layout.join(curved, self._layout.problem.curvature * free))
 
     def _approximate_inverse(self) -> Callable[[Array], Array]:
-        """The inverse of diagonal blocks; without rows at a price, of one number for each point."""
+        """The inverse of diagonal blocks; without penalized rows, of one number for each point."""
         if self._hessian is not None:
             solve = block_preconditioner(self._hessian)
             return lambda change: self.tangent(solve(self.tangent(change)))

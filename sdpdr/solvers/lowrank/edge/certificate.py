@@ -162,15 +162,15 @@ def conjugate(program: EdgeProgram, weights: Vector) -> float:
         linear = np.where(up > 0, program.upper * up, 0) - np.where(
             down > 0, program.lower * down, 0
         )
-    if (np.maximum(up, down) > program.price * (1 + 1e-15)).any():
+    if (np.maximum(up, down) > program.penalty * (1 + 1e-15)).any():
         return np.inf
     return float((linear + weights**2 / (2 * program.stiffness)).sum())
 
 
 def clip_weights(program: EdgeProgram, weights: Vector) -> Vector:
     """Nearest weights for which `conjugate` is finite."""
-    low = np.where(np.isfinite(program.lower), -program.price, 0.0)
-    high = np.where(np.isfinite(program.upper), program.price, 0.0)
+    low = np.where(np.isfinite(program.lower), -program.penalty, 0.0)
+    high = np.where(np.isfinite(program.upper), program.penalty, 0.0)
     return np.clip(weights, low, high)
 
 
@@ -178,7 +178,7 @@ def dual_bound(program: EdgeProgram, weights: Vector, lower: float) -> float:
     r"""Upper bound on the optimum from any weights w with :math:`\lambda_2(L(w)) \ge` ``lower``.
 
     Every feasible R has :math:`\sum_i c_i |R_i|^2 \le \langle L(s w), R R^T\rangle` for
-    :math:`s = 1/\lambda_2`, so the conjugate at s w is a bound. When a price forbids s w, the
+    :math:`s = 1/\lambda_2`, so the conjugate at s w is a bound. When a penalty forbids s w, the
     weights are mixed with a heavier admissible set instead, :math:`\lambda_2` being concave.
 
     References
@@ -223,13 +223,13 @@ def reinforced(program: EdgeProgram, weights: Vector, low_end: Connectivity) -> 
 
 
 def heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:
-    r"""Non-negative weights as heavy as prices allow, and a lower bound of their connectivity.
+    r"""Non-negative weights as heavy as penalties allow, and a lower bound of their connectivity.
 
     The program is unbounded when no admissible weights have :math:`\lambda_2(L(w)) \ge 1`.
 
     Examples
     --------
-    >>> cheap = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, price=0.4)
+    >>> cheap = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, penalty=0.4)
     >>> round(heavy_weights(cheap)[1], 12)
     0.8
     """
@@ -275,12 +275,12 @@ def primal_value(program: EdgeProgram, R: Matrix) -> tuple[float, float]:
 
 
 def _penalty(program: EdgeProgram, q: Vector) -> Vector:
-    """Cost of leaving [lower, upper], quadratic up to price / stiffness and linear beyond."""
+    """Cost of leaving [lower, upper], quadratic up to penalty / stiffness and linear beyond."""
     soft = ~program.hard
     away = np.maximum(np.maximum(q - program.upper, program.lower - q), 0)[soft]
-    price, stiffness = program.price[soft], program.stiffness[soft]
-    knee = np.minimum(price / stiffness, away)
+    penalty, stiffness = program.penalty[soft], program.stiffness[soft]
+    knee = np.minimum(penalty / stiffness, away)
     with np.errstate(invalid="ignore"):
         curved = np.where(knee > 0, 0.5 * stiffness * knee**2, 0.0)
-        straight = np.where(away > knee, price * (away - knee), 0.0)
+        straight = np.where(away > knee, penalty * (away - knee), 0.0)
     return np.asarray(curved + straight)

@@ -150,7 +150,7 @@ def solve_edge_program(
     Raises
     ------
     DisconnectedGraphError, ModelError
-        When the variance is unbounded: the edges do not join all points, or prices are too low.
+        When the variance is unbounded: the edges do not join all points, or penalties are too low.
     ShapeError, DataError
         When ``start`` or ``weights`` do not fit the program or are not finite.
 
@@ -276,7 +276,7 @@ class _Units:
             sqdist=np.maximum(sqdist, UNIT**2 * sqdist.max(initial=0.0)),
             lower=program.lower / square,
             upper=program.upper / square,
-            price=program.price / self.weight,
+            penalty=program.penalty / self.weight,
             stiffness=program.stiffness * square / self.weight,
             mass=program.mass / self.mass,
             objective=program.objective.scaled(self.mass, self.weight),

@@ -2,7 +2,7 @@
 
 The low-rank solvers read variance, or another positive form, under limits on squared lengths.
 This file finds that structure
-(one Gram matrix, centred, rows that are multiples of squared edge lengths, slack with a price)
+(one Gram matrix, centred, rows that are multiples of squared edge lengths, slack with a penalty)
 and turns edge weights back into multipliers of the rows.
 """
 
@@ -98,14 +98,14 @@ def _read(sdp: SDP) -> EdgeForm:
     for r in rows:
         limits.add(r, edge_of[r.label], factor_of[r.label])
     for column in columns:
-        limits.price_of(column, edge_of[column.label], factor_of[column.label])
+        limits.penalty_of(column, edge_of[column.label], factor_of[column.label])
     program = EdgeProgram(
         edges=np.column_stack([unique // n, unique % n]),
         n=n,
         sqdist=limits.scale(),
         lower=limits.lower,
         upper=limits.upper,
-        price=limits.price,
+        penalty=limits.penalty,
         stiffness=limits.stiffness,
         mass=mass,
         objective=objective,
@@ -160,7 +160,7 @@ class _Limits:
 
     lower: Array
     upper: Array
-    price: Array
+    penalty: Array
     stiffness: Array
     taken: Array
     # How often a relation limits an edge from above, and from below.
@@ -191,18 +191,18 @@ class _Limits:
             )
         np.add.at(self.taken, edge, 1)
 
-    def price_of(self, column: SlackColumn, edge: Index, factor: Array) -> None:
+    def penalty_of(self, column: SlackColumn, edge: Index, factor: Array) -> None:
         edge, per_unit = edge[column.row], np.abs(factor[column.row] / column.coefficient)
         if np.any(self.taken[edge] > 1):
-            raise NotAcceptedError(f"rows {column.label!r} are priced, yet bound elsewhere too")
+            raise NotAcceptedError(f"rows {column.label!r} are penalized, yet bound elsewhere too")
         if column.curvature is not None:
             self.stiffness[edge] = column.curvature * per_unit**2
             return
-        price = column.cost * per_unit
-        known = np.isfinite(self.price[edge])
-        if np.any(known & (np.abs(self.price[edge] - price) > 1e-12 * price)):
-            raise NotAcceptedError(f"rows {column.label!r} have different prices up and down")
-        self.price[edge] = price
+        penalty = column.cost * per_unit
+        known = np.isfinite(self.penalty[edge])
+        if np.any(known & (np.abs(self.penalty[edge] - penalty) > 1e-12 * penalty)):
+            raise NotAcceptedError(f"rows {column.label!r} have different penalties up and down")
+        self.penalty[edge] = penalty
 
     def scale(self) -> Array:
         size = np.where(np.isfinite(self.upper), self.upper, np.abs(self.lower))

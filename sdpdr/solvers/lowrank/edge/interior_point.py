@@ -121,8 +121,8 @@ class InteriorPoint:
     def begin(self, R: Matrix) -> Iterate:
         """Slacks and multipliers for a first point: equal weights that sum to the variance.
 
-        The slack inside a limit is a tenth of the length; the one beyond a priced limit is made
-        small enough to have the same product with its multiplier, however high the price.
+        The slack inside a limit is a tenth of the length; the one beyond a penalized limit is made
+        small enough to have the same product with its multiplier, however high the penalty.
         """
         rows = self.rows
         scale = rows.take(rows.scale)

@@ -111,10 +111,10 @@ class EdgeProgram(Remembering):
               \quad \text{s.t.} \quad \sum_i c_i R_i = 0.
 
     :math:`\varphi_e` is the cost of the distance t from :math:`q_e` to its interval
-    [lower, upper]: infinite for t > 0 when the edge is *hard*, ``price * t`` with a price alone,
-    ``stiffness * t**2 / 2`` with a stiffness alone. Given both, the first part of the distance
-    is paid at the quadratic rate and the rest at the linear one (a Huber cost), so that the
-    conjugate, which the certificate uses, is simply
+    [lower, upper]: infinite for t > 0 when the edge is *hard*, ``penalty * t`` with a penalty
+    alone, ``stiffness * t**2 / 2`` with a stiffness alone. Given both, the cost is quadratic up to
+    ``penalty / stiffness`` and linear beyond (a Huber cost), so that the conjugate, which the
+    certificate uses, is simply
 
     .. math:: \varphi_e^*(w) = u_e w^+ - l_e w^- + w^2 / (2 v_e), \qquad |w| \le p_e .
 
@@ -129,7 +129,7 @@ class EdgeProgram(Remembering):
     lower, upper : (m,) array or scalar, optional
         Limits on the squared length (absolute units). Defaults: -inf and ``sqdist``.
         ``lower == upper`` is an equality.
-    price : (m,) array or scalar, default inf
+    penalty : (m,) array or scalar, default inf
         Cost per unit of squared length outside the interval; > 0.
     stiffness : (m,) array or scalar, default inf
         Curvature of the quadratic cost outside the interval; > 0.
@@ -167,7 +167,7 @@ class EdgeProgram(Remembering):
     sqdist: Vector
     lower: Vector = field(default_factory=lambda: np.array(-np.inf))
     upper: Vector = None  # type: ignore[assignment]  # replaced by sqdist at once
-    price: Vector = field(default_factory=lambda: np.array(np.inf))
+    penalty: Vector = field(default_factory=lambda: np.array(np.inf))
     stiffness: Vector = field(default_factory=lambda: np.array(np.inf))
     mass: Vector = field(default_factory=lambda: np.array(1.0))
     objective: Objective = None  # type: ignore[assignment]  # replaced by the variance at once
@@ -182,7 +182,7 @@ class EdgeProgram(Remembering):
         put(self, "sqdist", _vector("sqdist", self.sqdist, m))
         put(self, "lower", _vector("lower", self.lower, m))
         put(self, "upper", self.sqdist if self.upper is None else _vector("upper", self.upper, m))
-        put(self, "price", _vector("price", self.price, m))
+        put(self, "penalty", _vector("penalty", self.penalty, m))
         put(self, "stiffness", _vector("stiffness", self.stiffness, m))
         put(self, "mass", _vector("mass", self.mass, self.n))
         put(self, "objective", self.objective or Objective(self.mass))
@@ -203,7 +203,7 @@ class EdgeProgram(Remembering):
                     f"{name}[{bad}] = {value[bad]}; every entry must be finite and > 0 "
                     "(merge duplicate points before building edges)."
                 )
-        for name in ("price", "stiffness"):
+        for name in ("penalty", "stiffness"):
             if not (getattr(self, name) > 0).all():
                 raise DataError(f"{name} must be > 0 everywhere; use inf for a hard limit.")
         if np.isnan(self.lower).any() or np.isnan(self.upper).any():
@@ -212,8 +212,8 @@ class EdgeProgram(Remembering):
             raise DataError("every edge needs lower <= upper, and upper > 0 where it is hard.")
         if not np.isfinite(self.upper).any():
             raise ModelError("no edge has an upper limit, so the variance is unbounded.")
-        if not self.objective.is_variance and np.isfinite(self.price).any():
-            raise ModelError("prices per unit of length go with variance, and no other objective.")
+        if not self.objective.is_variance and np.isfinite(self.penalty).any():
+            raise ModelError("penalties per unit of length go with the objective variance only.")
 
     @property
     def m(self) -> int:
@@ -222,8 +222,8 @@ class EdgeProgram(Remembering):
 
     @cached_property
     def hard(self) -> NDArray[np.bool_]:
-        """Edges whose limits have neither a price nor a stiffness."""
-        return np.isinf(self.price) & np.isinf(self.stiffness)
+        """Edges whose limits have neither a penalty nor a stiffness."""
+        return np.isinf(self.penalty) & np.isinf(self.stiffness)
 
     @cached_property
     def difference(self) -> sp.csr_matrix:
@@ -305,7 +305,7 @@ class LengthRows(Boxes):
               t_{high} (high - y) = 0, \qquad t_{low} (y - low) = 0 .
 
     A hard upper limit is the box [0, inf], a hard lower one [-inf, 0], an equality
-    [-inf, inf]; a price shortens the infinite end; a stiffness v on squared lengths is the
+    [-inf, inf]; a penalty shortens the infinite end; a stiffness v on squared lengths is the
     compliance :math:`1 / (v d_e^2)`. Two-sided limits are two rows of one edge.
     """
 
@@ -335,13 +335,13 @@ class LengthRows(Boxes):
         both = np.flatnonzero(equal)
         edge = np.concatenate([above, below, both])
         target = np.concatenate([program.upper[above], program.lower[below], program.upper[both]])
-        price = program.price * d
+        penalty = program.penalty * d
         zero = np.zeros
         return cls(
             edge=edge,
             target=target / d[edge],
-            low=np.concatenate([zero(len(above)), -price[below], -price[both]]),
-            high=np.concatenate([price[above], zero(len(below)), price[both]]),
+            low=np.concatenate([zero(len(above)), -penalty[below], -penalty[both]]),
+            high=np.concatenate([penalty[above], zero(len(below)), penalty[both]]),
             compliance=1.0 / (program.stiffness * d**2)[edge],
             scale=d,
             aligned=np.array_equal(edge, np.arange(program.m)),

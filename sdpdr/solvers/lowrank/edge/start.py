@@ -33,11 +33,11 @@ def require_bounded(program: EdgeProgram) -> None:
     DisconnectedGraphError
         When edges with an upper limit do not join all points.
     ModelError
-        When prices are too low to hold the points together.
+        When penalties are too low to hold the points together.
 
     Examples
     --------
-    >>> require_bounded(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, price=0.6))
+    >>> require_bounded(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, penalty=0.6))
     """
     limited = np.isfinite(program.upper)
     i, j = program.edges[limited].T
@@ -51,13 +51,13 @@ def require_bounded(program: EdgeProgram) -> None:
             "neighbours, add edges between the parts, or solve each part alone.",
             parts,
         )
-    if np.isfinite(program.price[limited]).any():
+    if np.isfinite(program.penalty[limited]).any():
         strength = program.remembered(heavy_weights)[1]
         if strength < 1:
             raise ModelError(
-                "prices are too low to hold the points together, so variance is unbounded: the "
-                "Laplacian weighted with the prices has second smallest eigenvalue "
-                f"{strength:.3g}, and needs at least 1. Multiply prices by {1 / strength:.3g} "
+                "penalties are too low to hold the points together, so variance is unbounded: the "
+                "Laplacian weighted with the penalties has second smallest eigenvalue "
+                f"{strength:.3g}, and needs at least 1. Multiply penalties by {1 / strength:.3g} "
                 "or more, or use a stiffness."
             )
 

@@ -21,11 +21,11 @@ from sdpdr.solvers.lowrank.general.search import FactorSearch
 from sdpdr.solvers.lowrank.general.verdict import FactorVerdict, Unknowns, broken
 from sdpdr.solvers.lowrank.interior.approach import approach
 from sdpdr.solvers.lowrank.interior.matrix import suits
-from sdpdr.solvers.lowrank.interior.prices import has_prices_alone, settle_prices
+from sdpdr.solvers.lowrank.interior.penalties import has_penalties_alone, settle_penalties
 
 # Share of the squared size of a start up to which its columns are rounding.
 _NOTHING = 1e-12
-# Order up to which the augmented Lagrangian goes on where prices made smooth come no closer: it
+# Order up to which the augmented Lagrangian goes on where penalties made smooth come no closer: it
 # brought 10,000 sensors nowhere in minutes.
 _CONTINUED = 3000
 _STOPPED = ("stalled", "max_iter", "time_limit", "interrupted", "out_of_memory")
@@ -54,10 +54,10 @@ def solve_factored(
     r"""Solve any program with sparse or low-rank data over factors :math:`X_k = R_k R_k^T`.
 
     Equations on matrices alone go to a descent (`sdpdr.solvers.lowrank.descent`), inequalities with
-    sparse rows to an interior point (`sdpdr.solvers.lowrank.interior`), and prices on all rows that
-    are too many for it to a descent on what is smooth of them. Where these do not get
-    there, and for the other programs, an augmented Lagrangian of the rows is
-    minimised over the factors by Newton's method (see
+    sparse rows to an interior point (`sdpdr.solvers.lowrank.interior`), and programs whose rows are
+    all penalized, and too many for it, to a descent on smoothed penalties. If these do not reach
+    the tolerance, and for other programs, an augmented Lagrangian of the rows is minimised over the
+    factors by Newton's method (see
     `sdpdr.solvers.lowrank.general.search.FactorSearch`). The rank starts small; it grows along
     eigenvectors of the dual slack with negative eigenvalues and shrinks where columns vanish, and
     every change is explained in the history. The multipliers prove a bound on the optimum,
@@ -131,14 +131,14 @@ def solve_factored(
             at = left
         if interior is None:
             interior = not descent and not journal.late() and _suits(problem, options, journal)
-        prices = asked is None and not descent and not interior and has_prices_alone(problem)
+        penalties = asked is None and not descent and not interior and has_penalties_alone(problem)
         # To compile a program, and to look for the fill of its matrices, may take all the time.
         on_time = not journal.late()
         if interior and on_time and approach(search, at):
             search.method = "interior point"
-        elif prices and on_time:
-            search.method = "smooth prices"
-            reached = settle_prices(search, at)
+        elif penalties and on_time:
+            search.method = "smooth penalties"
+            reached = settle_penalties(search, at)
             if reached is not None and max(b.n for b in problem.blocks) <= _CONTINUED:
                 search.method = "augmented Lagrangian"
                 search.run(reached)

@@ -114,7 +114,7 @@ class _Approach:
         """The same with inequalities nearer to their limits, whose margin costs what y says."""
         self.boxed = Boxed.of(self.problem, MARGIN * accuracy)
         new = self._open([*map(np.zeros, at.matrix.shapes)], at.size)
-        new.use_price(at.price)
+        new.use_penalty(at.penalty)
         return new
 
     def _open(self, factors: list[Array], size: float) -> Interior:
@@ -204,7 +204,7 @@ class _Approach:
             return None
         self.search.journal.remark(" ".join(words))
         new = self._open(wider, at.size)
-        new.use_price(at.price)
+        new.use_penalty(at.penalty)
         _, scalars = at.matrix.split(point.x)
         x = new.matrix.join([b.extended(f) for b, f in self._pairs(wider)], scalars)
         product = _OF_GAP * verdict.negativity * at.share(point)

@@ -3,10 +3,10 @@ r"""The program of the interior point: rows with boxes of multipliers, scalars f
 A scalar :math:`z \ge 0` with cost c that stands in a single row, with coefficient a, only says
 that the multiplier of the row may not pass :math:`-c / a`; a free one with curvature Q that the
 row gives way, by :math:`a^2 / Q` for a unit of its multiplier. Both are absolute and quadratic
-prices on a row, and both leave the program. The other scalars stay unknowns, and a sign becomes a
-row.
+penalties on a row, and both leave the program. The other scalars stay unknowns, and a sign becomes
+a row.
 
-The ends of a box that are infinite, those of exact rows, are held at a price :math:`\pm\rho` that
+The ends of a box that are infinite, those of exact rows, are held at a penalty :math:`\pm\rho` that
 rises until the rows hold: an exact penalty, which has a point from the start and multipliers that
 cannot run away.
 
@@ -157,20 +157,21 @@ class Boxed(Boxes):
         return slice(self.problem.m, self.m)
 
     def typical(self, size: float) -> float:
-        """What multipliers are expected to be: those that pay for the objective, or the prices."""
+        """The expected size of multipliers, from the objective or from the penalties."""
         paying = max(size, 1e-3) / max(float(np.abs(self.rhs).sum()), 1.0)
         ends = np.concatenate([self.high, -self.low])
-        prices = ends[np.isfinite(ends) & (ends > 0.0)]
-        if not prices.size:
-            prices = self.cost[self.cost > 0.0]
-        return max(paying, 0.1 * float(np.median(prices))) if prices.size else paying
+        penalties = ends[np.isfinite(ends) & (ends > 0.0)]
+        if not penalties.size:
+            penalties = self.cost[self.cost > 0.0]
+        return max(paying, 0.1 * float(np.median(penalties))) if penalties.size else paying
 
-    def at_price(self, price: float) -> Boxed:
-        """With a price in place of the infinite ends of rows that do not give way."""
+    def at_penalty(self, penalty: float) -> Boxed:
+        """With a penalty in place of the infinite ends of rows that do not give way."""
         stiff = self.compliance == 0.0
         stiff[self.signs] = False
-        low = np.where(stiff & np.isinf(self.low), -price, self.low)
-        return replace(self, low=low, high=np.where(stiff & np.isinf(self.high), price, self.high))
+        low = np.where(stiff & np.isinf(self.low), -penalty, self.low)
+        high = np.where(stiff & np.isinf(self.high), penalty, self.high)
+        return replace(self, low=low, high=high)
 
     def all_scalars(self, left: Array, excess: Array, multipliers: Array) -> Array:
         """Free scalars, then signed ones, those that were folded among them."""

@@ -19,16 +19,16 @@ from sdpdr.solvers.lowrank.interior.progress import BoxedErrors, Progress
 from sdpdr.solvers.lowrank.interior.whole import completed
 
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
-_PRICE = 100.0  # first price of exact rows, over the multiplier that is typical
-_LARGEST_PRICE = 1e8  # beyond which rows are taken to contradict each other, over the same
-_DEARER = 10.0
-_HELD = 0.1  # the other errors, as a share of the violation, at which the price rises
+_FIRST_PENALTY = 100.0  # first penalty of exact rows, over the multiplier that is typical
+_LARGEST_PENALTY = 1e8  # beyond which rows are taken to contradict each other, over the same
+_GROWTH = 10.0  # factor by which the penalty rises
+_HELD = 0.1  # the other errors, as a share of the violation, at which the penalty rises
 _INSIDE = 0.1  # first complementarity, over the typical multiplier
 # Complementarity kept, as a share of stationarity, and at most; and as a share of what residuals
 # are worth at the multipliers. Unfolding with temporal order, four shapes of 1000 to 3000 points:
 # 206 iterations in all, 202 to 213 with a share of stationarity from a quarter of this to twice
 # as much, and 298 with plain norms and the largest residual in their place.
-_PACE, _PRICED = 0.03, 0.3
+_PACE, _PACE_IN_VALUE = 0.03, 0.3
 _CURVED = 0.3  # share of the largest violation that the curvature of rows may add
 _FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
@@ -84,12 +84,12 @@ class Interior:
         self.point: Iterate | None = None
         self.kept: Iterate | None = None
         self._last: tuple[Array, float, Array] | None = None
-        self.use_price(_PRICE * self.typical)
+        self.use_penalty(_FIRST_PENALTY * self.typical)
 
-    def use_price(self, price: float) -> None:
-        """Hold exact rows at this price."""
-        self.price = price
-        self.boxes = self.boxed.at_price(price)
+    def use_penalty(self, penalty: float) -> None:
+        """Hold exact rows at this penalty."""
+        self.penalty = penalty
+        self.boxes = self.boxed.at_penalty(penalty)
         self._own_low = self.boxes.has_low & np.isinf(self.boxed.low)
         self._own_high = self.boxes.has_high & np.isinf(self.boxed.high)
 
@@ -99,7 +99,7 @@ class Interior:
         """A first point: typical multipliers, and slacks of equal products wide enough for rows."""
         if multipliers is not None:
             most = float(np.max(np.abs(multipliers), initial=0.0))
-            self.use_price(max(self.price, _DEARER * most))
+            self.use_penalty(max(self.penalty, _GROWTH * most))
         boxed, boxes, typical = self.boxed, self.boxes, self.typical
         given = np.where(boxed.low == 0.0, typical, 0.0) if multipliers is None else multipliers
         y = np.append(given, np.zeros(boxed.m - given.size)) if given.size < boxed.m else given
@@ -117,7 +117,7 @@ class Interior:
         low, high = mu / (y - boxes.low), mu / (boxes.high - y)
         away = self._away(x, y)
         low = np.where(boxes.has_low, np.maximum(low, high - away), 0.0)
-        # What limits are broken by is left to the steps: at their price it would be all there is.
+        # What limits are broken by is left to the steps: at their penalty it would be all there is.
         wide = np.where(self._limits, high, np.maximum(high, low + away))
         high = np.where(boxes.has_high, wide, 0.0)
         low = np.where(boxes.has_low, np.maximum(low, high - away), 0.0)
@@ -188,7 +188,7 @@ class Interior:
                 continue
             done = errors.worst < tol
             # Limits that are missed by more than their margin are broken: where the conditions
-            # hold far better than that, because it pays at their price.
+            # hold far better than that, because it pays at their penalty.
             if done and errors.missed < MARGIN * tol and errors.violation <= 10.0 * tol:
                 return point, errors
             if look is not None and not done:
@@ -198,7 +198,7 @@ class Interior:
             if self._is_cheap(errors, done, tol) or (
                 done and errors.residual < 0.5 * errors.missed
             ):
-                if self.price > _LARGEST_PRICE * self.typical:
+                if self.penalty > _LARGEST_PENALTY * self.typical:
                     return point, errors
                 point = self._raised(point, errors)
                 progress.begin_anew()
@@ -213,7 +213,7 @@ class Interior:
             point = replace(new, mu=max(new.mu, least))
 
     def _is_cheap(self, errors: BoxedErrors, done: bool, tol: float) -> bool:
-        """Whether it pays to break exact rows at their price."""
+        """Whether it pays to break exact rows at their penalty."""
         share = _HELD * errors.violation
         return errors.violation > 10.0 * tol and (done or errors.worst < share)
 
@@ -221,13 +221,13 @@ class Interior:
         """A first point again, where the objective is far larger than was expected."""
         self.size = abs(self._values(point.x)[0])
         self.typical = self.boxed.typical(self.size)
-        self.use_price(max(self.price, _PRICE * self.typical))
+        self.use_penalty(max(self.penalty, _FIRST_PENALTY * self.typical))
         return self.begin(self.factors(point))
 
     def _raised(self, point: Iterate, errors: BoxedErrors) -> Iterate:
         """The same point where exact rows cost more."""
-        self.use_price(_DEARER * self.price)
-        product = 1e-3 * errors.violation * self.price / _DEARER
+        self.use_penalty(_GROWTH * self.penalty)
+        product = 1e-3 * errors.violation * self.penalty / _GROWTH
         return replace(point, mu=max(point.mu, product))
 
     def _step(
@@ -336,7 +336,7 @@ class Interior:
         """Complementarity below which it must not run ahead of the other conditions."""
         residual = self._away(point.x, point.y) + point.slack_low - point.slack_high
         scale = self._scale(point)
-        missed = _PRICED * float(np.abs(residual) @ np.abs(point.y)) / scale
+        missed = _PACE_IN_VALUE * float(np.abs(residual) @ np.abs(point.y)) / scale
         return min(_PACE, max(_PACE * errors.stationarity, missed)) * scale / self.boxes.ends
 
     def _early(self, point: Iterate) -> bool:

@@ -26,7 +26,7 @@ _WORTHY, _NEXT, _OF_SLOPE = 0.5, 0.3, 0.01
 class BoxedErrors(Errors):
     """Relative measures of how far an iterate is from optimality at its ranks.
 
-    ``violation`` is that of rows whose price is the method's own, ``missed`` that of limits.
+    ``violation`` is that of rows whose penalty is the method's own, ``missed`` that of limits.
     """
 
     violation: float
@@ -126,7 +126,7 @@ class Progress:
         self._best, self._since = min(self._best, errors.worst), self._since + 1
 
     def begin_anew(self) -> None:
-        """Forget the least error so far: another price has others."""
+        """Forget the least error so far: another penalty has others."""
         self._best = np.inf
 
     @property

@@ -1,4 +1,4 @@
-r"""Multipliers of prices, moved until the dual slack has no negative eigenvalues.
+r"""Multipliers of penalties, moved until the dual slack has no negative eigenvalues.
 
 The multipliers of the rows that hold points follow from those of all others exactly: with the
 slack of the other rows in blocks of free and held points, whose places are the rows of L,
@@ -30,7 +30,7 @@ _LEAST, _DOUBLED, _HALVED = 1e-7, 30, 4
 def at_rest(boxed: Boxed, multipliers: Array, ends: tuple[Array, Array]) -> Array | None:
     """Multipliers of all rows whose slack has no negative eigenvalues; None where none are found.
 
-    They are moved towards prices that the rows' traces suggest, as far as that is needed.
+    They are moved towards penalties that the rows' traces suggest, as far as that is needed.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _least_move(holds: Callable[[float], bool]) -> float | None:
 
 
 def _suggested(boxed: Boxed, ends: tuple[Array, Array]) -> Array:
-    """The highest price of rows that grow with all points, the lowest of those that shrink."""
+    """The highest penalty of rows that grow with all points, the lowest of those that shrink."""
     forms = boxed.blocks[0].forms
     traces = forms.matrix[1:] @ (forms.i == forms.j).astype(float)
     low, high = ends

@@ -15,8 +15,8 @@ from sdpdr.solvers.lowrank.general import engine
 NO_ROOM = 1
 
 
-def sensors(n, seed, unit=1.0, price=1.0):
-    """Points in a square, every fifth of them known, noisy distances at a price."""
+def sensors(n, seed, unit=1.0, penalty=1.0):
+    """Points in a square, every fifth of them known, noisy distances at a penalty."""
     rng = np.random.default_rng(seed)
     places = unit * rng.uniform(0.0, 1.0, (n, 2))
     graph = graphs.radius(places, 1.6 * unit * np.sqrt(np.log(n) / (np.pi * n)), connect="mst")
@@ -24,7 +24,7 @@ def sensors(n, seed, unit=1.0, price=1.0):
     known = np.arange(0, n, 5)
     graph = graphs.from_edges(n, graph.edges, square)
     lengths = blocks.AnchoredLengths(graph, known, places[known], exact=True)
-    return blocks.Coordinates(n - known.size, 2) + soften(lengths, price)
+    return blocks.Coordinates(n - known.size, 2) + soften(lengths, penalty)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_sensors_without_room_for_a_factor_have_a_value_and_a_bound(unit, alone)
     model = sensors(60, 0, unit)
     best = sdpdr.solve(sensors(60, 0), LowRank(options={"engine": "interior"}))
     found = solve_factored(model.to_sdp(), Options(max_fill=NO_ROOM, tol=1e-3))
-    assert "smooth prices" in found.message
+    assert "smooth penalties" in found.message
     assert found.bound <= unit**2 * best.value * (1.0 + 1e-9)
     assert unit**2 * best.bound <= found.value * (1.0 + 1e-9)
     assert abs(found.gap) <= 1e-2

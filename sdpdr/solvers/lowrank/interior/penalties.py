@@ -1,15 +1,15 @@
-r"""Prices on rows, and nothing else to pay: a descent on what proximal steps make smooth of them.
+r"""Programs whose rows are all penalized: a descent on penalties smoothed by proximal steps.
 
-Where every row is held at a price, its multiplier has a box, and the program is
+If every row is penalized, its multiplier has a box, and the program is
 
 .. math:: \min_R \sum_e \varphi_e(h_e(R R^T)), \qquad
           \varphi_e(h) = \max_{low \le y \le high} \; y (h - b) - \tfrac{\gamma}{2} y^2 ,
 
 without constraints. A proximal term :math:`\tfrac{\delta}{2} (y - c)^2` makes it smooth, its
 multipliers are what is left of :math:`c + (h - b) / \delta` inside the box, and with c moved there
-after each round, the method of multipliers, the corners of the prices come back without smaller and
-smaller :math:`\delta`. A round is a descent by products of sparse matrices with thin ones, so that
-neither the number of columns nor the fill of a factorization matters.
+after each round, the method of multipliers, the kinks of the penalties come back without smaller
+and smaller :math:`\delta`. A round is a descent by products of sparse matrices with thin ones, so
+that neither the number of columns nor the fill of a factorization matters.
 
 Multipliers inside their boxes whose dual slack is positive semidefinite prove a bound whatever the
 point; those of a round miss that by little, and a certificate moves them.
@@ -50,7 +50,7 @@ _CLOSER, _MOST_STEPS = 0.9, 4000
 _PROOFS = 0.2
 
 
-def settle_prices(search: FactorSearch, first: Unknowns) -> Unknowns | None:
+def settle_penalties(search: FactorSearch, first: Unknowns) -> Unknowns | None:
     """Go down from a point; None if what was found is good enough, else where to go on from.
 
     Parameters
@@ -60,17 +60,17 @@ def settle_prices(search: FactorSearch, first: Unknowns) -> Unknowns | None:
     first : Unknowns
         Used for factors without a shape, and for those of a start.
     """
-    pricing = _Pricing(search, first)
+    descent = _SmoothPenalties(search, first)
     try:
-        pricing.run()
+        descent.run()
     except KeyboardInterrupt:
-        pricing.settle()
+        descent.settle()
         raise
-    return None if pricing.settle() else pricing.reached
+    return None if descent.settle() else descent.reached
 
 
-def has_prices_alone(problem: FactorProblem) -> bool:
-    """Whether all rows have prices, but for those that hold points, and nothing else has.
+def has_penalties_alone(problem: FactorProblem) -> bool:
+    """Whether all rows have penalties, but for those that hold points, and nothing else has.
 
     Examples
     --------
@@ -78,9 +78,9 @@ def has_prices_alone(problem: FactorProblem) -> bool:
     >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
     >>> lengths = blocks.Lengths(graphs.path([1.0, 1.0]), exact=True)
     >>> fitted = blocks.Gram(3) + soften(lengths, 1.0)
-    >>> has_prices_alone(compile_problem(fitted.to_sdp()))
+    >>> has_penalties_alone(compile_problem(fitted.to_sdp()))
     True
-    >>> has_prices_alone(compile_problem(methods.mvu(graphs.path([1.0, 1.0])).to_sdp()))
+    >>> has_penalties_alone(compile_problem(methods.mvu(graphs.path([1.0, 1.0])).to_sdp()))
     False
     """
     if not problem.m or any(block.has_cost for block in problem.blocks if not block.scalar):
@@ -105,7 +105,7 @@ def _excess(boxed: Boxed, factors: Sequence[Array]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Smooth:
-    """The prices with a proximal term.
+    """The penalties with a proximal term.
 
     Attributes
     ----------
@@ -130,8 +130,8 @@ class _Smooth:
         free = (excess + self.proximal * self.centre) / (self.proximal + self.boxed.compliance)
         return np.clip(free, self.low, self.high)
 
-    def priced(self, excess: Array) -> Array:
-        """The prices of all rows, without a proximal term."""
+    def penalized(self, excess: Array) -> Array:
+        """The penalties of all rows, without a proximal term."""
         give = self.boxed.compliance
         with np.errstate(divide="ignore", invalid="ignore"):
             asked = np.where(give > 0.0, excess / give, np.where(excess > 0.0, np.inf, -np.inf))
@@ -153,7 +153,7 @@ class _Smooth:
         return float(y @ excess - 0.5 * away.sum()), self.parts.join(slopes, np.zeros(0))
 
 
-class _Pricing:
+class _SmoothPenalties:
     """Rounds of descent and of multipliers.
 
     Parameters
@@ -205,11 +205,11 @@ class _Pricing:
 
     def _unit(self) -> Array:
         """Proximal terms that are worth the same in all rows: as much as a typical right side."""
-        price = np.maximum(np.abs(self.low), np.abs(self.high))
+        penalty = np.maximum(np.abs(self.low), np.abs(self.high))
         right = self.boxed.rhs if self.boxed.rhs.any() else _excess(self.boxed, self.factors)
-        worth = price * np.abs(right)
+        worth = penalty * np.abs(right)
         typical = float(np.median(worth[worth > 0.0])) if np.any(worth > 0.0) else 1.0
-        return typical / np.square(np.where(price > 0.0, price, 1.0))
+        return typical / np.square(np.where(penalty > 0.0, penalty, 1.0))
 
     def _round(self, width: float, steps: int) -> float:
         """Descend, and move the multipliers; how far both objectives are apart, relatively."""
@@ -238,7 +238,7 @@ class _Pricing:
         self._take(smooth.multipliers(excess))
         self.journal.products += found.nfev
         self.search.offer(self._placed().point().values)
-        value = float(smooth.priced(excess).sum())
+        value = float(smooth.penalized(excess).sum())
         self._note(value, size * float(np.linalg.norm(found.jac) * np.linalg.norm(found.x)))
         return (value - size * float(found.fun)) / max(abs(value), np.finfo(float).tiny)
 
