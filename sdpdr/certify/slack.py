@@ -135,8 +135,8 @@ class Layout(Scalars):
         who = np.concatenate([own, np.full(limits.size, q)])
         free = np.concatenate([~self.signed[own], np.zeros(limits.size, dtype=bool)])
         side = np.concatenate([np.sign(self.entry[own]), np.ones(limits.size)])
-        price = np.concatenate([self.cost[own] / np.abs(self.entry[own]), np.zeros(limits.size)])
-        order = np.lexsort((np.where(free, -np.inf, price), row))
+        rate = np.concatenate([self.cost[own] / np.abs(self.entry[own]), np.zeros(limits.size)])
+        order = np.lexsort((np.where(free, -np.inf, rate), row))
         found = []
         for sign in (1.0, -1.0):
             some = order[(free | (side == sign))[order]]

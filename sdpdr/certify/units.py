@@ -68,7 +68,7 @@ class Units:
     equations : array of shape (m,)
     cones : array of shape (k,)
         The diagonals of R.
-    length, price : float
+    length, multiplier : float
         l and p.
     """
 
@@ -76,7 +76,7 @@ class Units:
     equations: Array
     cones: Array
     length: float = 1.0
-    price: float = 1.0
+    multiplier: float = 1.0
 
     @classmethod
     def of(cls, program: FlatProgram) -> Units:
@@ -99,8 +99,8 @@ class Units:
             return given
         fitted = _Fit(program).units()
         right = [fitted.equations * program.f, fitted.cones * program.b]
-        length, price = _power(*right), _power(fitted.unknowns * program.c)
-        units = replace(fitted, length=length, price=price)
+        length, multiplier = _power(*right), _power(fitted.unknowns * program.c)
+        units = replace(fitted, length=length, multiplier=multiplier)
         return units if units.are_exact(program) else given
 
     def are_exact(self, program: FlatProgram) -> bool:
@@ -126,21 +126,21 @@ class Units:
     @property
     def cost(self) -> float:
         """The unit of the objective."""
-        return self.length * self.price
+        return self.length * self.multiplier
 
     def program(self, program: FlatProgram) -> FlatProgram:
         """The program in these units."""
         around = program.around
         return replace(
             program,
-            c=self.unknowns * program.c / self.price,
+            c=self.unknowns * program.c / self.multiplier,
             E=scaled(program.E, self.equations, self.unknowns),
             f=self.equations * program.f / self.length,
             A=scaled(program.A, self.cones, self.unknowns),
             b=self.cones * program.b / self.length,
             offset=program.offset / self.cost,
             around=Around(
-                None if around.c is None else self.unknowns * around.c / self.price,
+                None if around.c is None else self.unknowns * around.c / self.multiplier,
                 self._radii(around.E, self.equations),
                 self._radii(around.A, self.cones),
             ),
@@ -170,15 +170,15 @@ class Units:
 
     def multipliers(self, z: Array) -> Array:
         """Multipliers of equations and cones of the program in these units."""
-        return np.asarray(z / (self.price * np.concatenate([self.equations, self.cones])))
+        return np.asarray(z / (self.multiplier * np.concatenate([self.equations, self.cones])))
 
     def given_multipliers(self, z: Array) -> Array:
         """The multipliers of the program as it was given."""
-        return np.asarray(self.price * np.concatenate([self.equations, self.cones]) * z)
+        return np.asarray(self.multiplier * np.concatenate([self.equations, self.cones]) * z)
 
     def given_costs(self, c: Array) -> Array:
         """Costs of the program as it was given."""
-        return np.asarray(self.price * c / self.unknowns)
+        return np.asarray(self.multiplier * c / self.unknowns)
 
 
 class _Fit:
@@ -237,7 +237,7 @@ class _Fit:
         return owner
 
     def units(self) -> Units:
-        """Those of least squares, rounded to powers of two; length and price are one."""
+        """Those of least squares, rounded to powers of two; length and multiplier are one."""
         numbers, signs, sizes = self._terms()
         kept = numbers != self._none
         ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])

@@ -169,8 +169,8 @@ def _without_curvature(sdp: SDP, scalars: VectorVariable, curvature: Array) -> S
     blocks = [PsdVariable(fresh_name(place, names), 2) for place in places]
     sdp = _substitute(sdp, scalars.name, {w: _corner(k) for k, w in enumerate(blocks)})
     objective, rows = dict(sdp.objective), list(sdp.rows)
-    for w, price in zip(blocks, curvature, strict=True):
-        square = _entry(1, np.array([0]), 1, 1, np.array([price / 2.0]))
+    for w, weight in zip(blocks, curvature, strict=True):
+        square = _entry(1, np.array([0]), 1, 1, np.array([weight / 2.0]))
         linear = objective.get(w.name)
         objective[w.name] = linear + square if isinstance(linear, LinearMap) else square
         one = _entry(1, np.array([0]), 0, 0, np.ones(1))

@@ -195,7 +195,7 @@ def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) ->
         )
 
 
-def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: float) -> float:
+def _largest_excess(labels: Labelled, isometry: Relation, margin: float, penalty: float) -> float:
     """An upper bound of the violation of constraints at an optimum.
 
     Compare with any map that is moved so that the first anchor is at the origin. All norms are
@@ -205,7 +205,7 @@ def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: 
     radius = stretch_of(isometry) * float(np.max(labels.paths[0]))
     others = radius**2 if labels.anchors.size > 1 else 0.0
     won = float(np.sum(labels.graph.counts)) * (2.0 * radius) ** 2
-    return won / price + rows * (margin + others)
+    return won / penalty + rows * (margin + others)
 
 
 def _reach(
