@@ -419,7 +419,14 @@ def test_sizes_decide_what_the_kernel_is_asked():
 # -- faces that rows state ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("columns", [[[1.0, 1.0, 1.0, 1.0]], [[1, 1, 1, 1.0], [1, -1, 0, 0.0]]])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [[1.0, 1.0, 1.0, 1.0]],
+        [[1, 1, 1, 1.0], [1, -1, 0, 0.0]],
+        [[1e6, -1e3, 7.0, 1.0 / 1024.0], [3.0, 0.0, 1e5, 0.0]],
+    ],
+)
 def test_a_complement_is_orthogonal_in_rational_numbers(columns):
     import scipy.sparse as sp
 

@@ -1,6 +1,7 @@
 """Which equations follow from others: exactly, whatever the units."""
 
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -8,6 +9,9 @@ import scipy.sparse as sp
 
 from sdpdr.certify.dependent import (
     _are_sums,
+    _follow,
+    _inverse,
+    _primes_below,
     _small_fractions,
     independent_rows,
     nearly_dependent,
@@ -140,6 +144,30 @@ def test_a_prime_that_divides_what_is_left_hides_nothing():
     assert follow(rows, right).size == 2
     rows[2] = third + np.array([0.0, 0.0, prime])
     assert follow(rows, right) is None
+
+
+def test_as_many_primes_are_tried_as_what_is_left_may_be_a_multiple_of():
+    """Two primes of 26 bits divide what is left, a third one does not."""
+    first, second = islice(_primes_below(int(np.sqrt(2.0**53))), 2)
+    assert first * second < 2**53
+    for left in (1.0, float(first), float(second), float(first * second)):
+        for unit in (1.0, 2.0**40):
+            given = sp.csr_array([[1.0, 1.0, 0.0], [3.0, 3.0, 0.0], [1.0, 1.0 - left, 0.0]])
+            found = _follow(given * unit, np.array([0]), np.array([1, 2]))
+            assert found.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 8])
+def test_an_inverse_modulo_a_prime_is_one_or_none(size):
+    rng, p = np.random.default_rng(size), 101
+    B = rng.integers(0, p, (size, size)).astype(float)
+    found = _inverse(B, p)
+    if found is not None:
+        np.testing.assert_array_equal(np.mod(B @ found, p), np.eye(size))
+        assert np.all((found >= 0.0) & (found <= p))
+    assert found is not None or size > 1
+    B[-1] = np.mod(3.0 * B[0], p) if size > 1 else 0.0
+    assert _inverse(B, p) is None
 
 
 def test_rows_that_are_kept_span_all_others_whatever_the_sizes_of_unknowns():

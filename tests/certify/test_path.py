@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from sdpdr import graphs, methods
+from sdpdr.certify.flat import NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Piece, build
 from sdpdr.certify.path import Path
 from sdpdr.certify.standard import standard
 from sdpdr.linalg import Diagonal, Entries, Trace
@@ -23,7 +25,20 @@ def matrix_program():
     return standard(SDP((PsdVariable("X", 3),), {"X": Trace(3)}, rows)).flat
 
 
+def numbers_and_a_matrix():
+    """Both are variables, in units of their own, beside equations and a cone that is none."""
+    rng = np.random.default_rng(8)
+    own = sp.csr_array(np.hstack([np.diag([-2.0, -0.5, -8.0]), np.zeros((3, 6))]))
+    pieces = [
+        Piece(NONNEGATIVE, 1, own, np.array([0.5, 0.0, 0.0])),
+        Piece(SECOND_ORDER, 3, sp.csr_array(rng.normal(size=(3, 9))), np.array([9.0, 0.0, 0.0])),
+        Piece(SEMIDEFINITE, 3, -4.0 * sp.eye_array(6, 9, k=3), np.zeros(6)),
+    ]
+    return build(rng.normal(size=9), sp.csr_array(rng.normal(size=(2, 9))), np.ones(2), pieces)
+
+
 PROGRAMS = {
+    "numbers and a matrix": numbers_and_a_matrix,
     "points": lambda: random_program(0),
     "multipliers": matrix_program,
     "inequalities": lambda: standard(methods.mvu(graphs.path([1.0, 2.0, 3.0])).to_sdp()).flat,
@@ -41,6 +56,9 @@ def test_a_step_solves_the_equations_of_newton_from_any_point(name, mu, monkeypa
     program = PROGRAMS[name]()
     path, rng, m = Path(program, lambda: False), np.random.default_rng(0), program.f.size
     assert bool(path.own_rows.size) == (name != "points")
+    own = program.A.toarray()[path.own_rows]
+    np.testing.assert_array_equal(own[np.arange(len(own)), path.own_columns], path.own_entries)
+    assert np.count_nonzero(own) == len(own)
     for _ in range(5):
         noise = rng.normal(size=program.b.size)
         shares = (v for v in 0.5 ** np.arange(20) if program.all_inside(program.centre + v * noise))
