@@ -13,6 +13,7 @@ from sdpdr import Status, graphs, methods, minimize, psd, scalar, square
 from sdpdr.certify import answer as answers
 from sdpdr.certify.answer import ProofInterruptedError, is_nothing, is_small, prove_answer
 from sdpdr.certify.complement import complement
+from sdpdr.certify.knowledge import Knowledge
 from sdpdr.certify.standard import as_written, standard
 from sdpdr.linalg import (
     Diagonal,
@@ -408,6 +409,39 @@ def test_an_enclosure_counts_as_zero_beside_the_numbers_of_its_program_alone(uni
         ):
             assert is_nothing(sdp, *(unit**2 * end for end in ends)) == expected
         assert not is_nothing(sdp, 0.0, None)
+
+
+def test_what_is_known_is_reported_in_units_of_the_program_and_in_its_sense():
+    """An unfolding is a maximum: the value of the minimisation is minus its own."""
+    form = standard(methods.mvu(graphs.path([3.0, 4.0])).to_sdp())
+    unit = form.units.cost
+    sides = {"value": -2.0, "bound": -4.0, "how": {"value": "a point", "bound": "multipliers"}}
+    for status, is_late in (("unproved", True), ("optimal", False), ("infeasible", False)):
+        how = {**sides["how"], status: "a ray"}
+        known = Knowledge(**{**sides, "how": how}, status=status, is_late=True)
+        found = answers._of_knowledge(form, known)
+        assert (found.value, found.bound) == (2.0 * unit, 4.0 * unit)
+        assert found.is_late is is_late
+        assert (found.ray is not None) == (status == "infeasible")
+        assert found.how["value"] == "a point"
+    none = answers._of_knowledge(form, Knowledge())
+    assert (none.value, none.bound, none.values, none.duals) == (None, None, {}, {})
+    assert none.how == dict.fromkeys(["value", "bound"], "nothing was proved")
+
+
+def test_why_a_side_is_not_proved_is_the_last_that_was_tried_for_it():
+    form = standard(methods.mvu(graphs.path([3.0, 4.0])).to_sdp())
+    for known, reason in (
+        (Knowledge(notes=["value, one", "bound, two", "value, three"]), "value, three"),
+        (Knowledge(notes=["bound, two", "central path"]), "central path"),
+        (Knowledge(notes=["value, one"], seconds=1.25, is_late=True), "1.2 CPU seconds"),
+    ):
+        assert reason in answers._why_not(form, known, "value")
+
+
+def test_a_margin_is_what_is_left_of_the_sizes_of_terms():
+    for terms, margin in (([2.0, -1.0], 1 / 3), ([-3.0, -1.0], 1.0), ([1.0, -1.0], 0.0), ([], 0)):
+        assert answers._margin(np.array(terms)) == pytest.approx(margin)
 
 
 def test_sizes_decide_what_the_kernel_is_asked():

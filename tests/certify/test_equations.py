@@ -214,3 +214,20 @@ def test_lengths_are_no_less_than_they_are_and_little_more(unit):
     for found in (_lengths(rows), _lengths(sp.csr_array(rows))):
         exact = unit * np.array([5.0, 0.0, np.sqrt(3.0)])
         assert np.all((found >= exact) & (found <= 1.002 * exact))
+
+
+@pytest.mark.parametrize("sizes", [[1.0, 1.0, 1.0], [1e-4, 1.0, 1.0], [1.0, 1e8, 1e-4]])
+def test_a_row_with_columns_of_its_own_moves_the_one_in_which_it_is_cheapest(sizes):
+    """In units of sizes; the others, and those that another row sees, stay where they are."""
+    E = np.array([[2.0, 1e-3, 0.5, 1.0, 0.0], [0.0, 0.0, 0.0, 3.0, 1.0]])
+    D, f = np.append(sizes, [1e12, 1.0]), np.array([7.0, 11.0])
+    y, radius = Equations(sp.csr_array(E), f, D).near(np.zeros(5))
+    moved = int(np.argmax(np.abs(E[0, :3]) * np.sqrt(D[:3])))
+    assert np.flatnonzero(y).tolist() == [moved, 4]
+    assert np.flatnonzero(radius).tolist() in ([], [moved], [4], [moved, 4])
+    np.testing.assert_allclose(E @ y, f, rtol=1e-15)
+    for k in (moved, 4):
+        row = int(k == 4)
+        missed = abs(Fraction(float(E[row, k])) * Fraction(float(y[k])) - Fraction(float(f[row])))
+        assert missed <= Fraction(float(radius[k])) * abs(Fraction(float(E[row, k])))
+        assert radius[k] <= 1e-15 * abs(y[k])
