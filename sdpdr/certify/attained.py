@@ -159,7 +159,7 @@ class _Search:
         holds = all(np.all(rows.hold_at_zero) for rows in sdp.rows)
         holds = holds and not any(np.any(lmi.constant) for lmi in sdp.lmis)
         if holds and not sdp.primal_value(self._values) < sdp.constant:
-            zeros = {name: Near.of(0.0 * R[:, :1]) for name, R in factors.items()}
+            zeros = {name: Near.of(np.zeros_like(R)) for name, R in factors.items()}
             self._take(sdp.constant, zeros, np.zeros(self._layout.cost.size), _ORIGIN)
 
     def _near(self, factors: Mapping[str, Array], z: Array) -> None:

@@ -47,7 +47,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, largest
 from sdpdr.base.deadline import Effort
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.inverses import Gram
@@ -133,8 +133,7 @@ class _System:
         self.unknown = np.unique(self.B.indices)
         self.signed = layout.signed[self.unknown]
         size = np.abs(z[self.unknown])
-        largest = float(np.max(size, initial=0.0)) or 1.0
-        self.units = near_powers(np.where(self.signed, size / 2.0, largest))
+        self.units = near_powers(np.where(self.signed, size / 2.0, largest(size) or 1.0))
         self.nulls = {name: sp.csc_array(null_vectors(layout.sdp, name)) for name in factors}
         self.b, self.far, self.size = layout.b[solved], 0.0, np.inf
 

@@ -235,7 +235,7 @@ class Orthogonal(Inverse):
 def _lengths(rows: Matrix) -> Array:
     """Lengths of rows, in units in which squares do not underflow, and a little more."""
     largest = largest_of_rows(rows)
-    unit = np.where(largest > 0.0, near_powers(np.where(largest > 0.0, largest, 1.0)), 1.0)
+    unit = near_powers(np.where(largest > 0.0, largest, 1.0))
     if sp.issparse(rows):
         squares = scaled(sp.csr_array(rows), 1.0 / unit).power(2).sum(axis=1)
     else:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, largest
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.faces import PRIMAL
 from sdpdr.certify.flat import NONNEGATIVE, Answer, FlatProgram, Piece, build
@@ -119,6 +119,6 @@ def _margin(program: FlatProgram, side: str, solve: Oracle) -> Margin:
     # The margin is a sum of products of right sides, or costs, and of what limits it.
     sides = np.concatenate([program.f, program.b]) if side == PRIMAL else program.c
     terms = sides * (z if side == PRIMAL else x)
-    largest = max(float(np.sum(np.abs(terms))), float(np.max(np.abs(sides), initial=0.0)))
+    noise = _MISSED * (max(float(np.sum(np.abs(terms))), largest(sides)) or 1.0)
     witness = Answer(x, s, z, found.is_solved)
-    return Margin(size, _MISSED * (largest or 1.0), np.asarray(y), witness, found.is_solved)
+    return Margin(size, noise, np.asarray(y), witness, found.is_solved)

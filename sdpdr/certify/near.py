@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, largest
 from sdpdr.certify.rounding import TINY, longest_row
 from sdpdr.linalg import (
     BilinearForms,
@@ -73,8 +73,8 @@ class Near:
         [4.0, 0.00390625]
         """
         norms = norms_of(factor)
-        largest = float(np.max(norms, initial=0.0)) or 1.0
-        return Near(factor, near_powers(np.maximum(norms, _LEAST_UNIT * largest)))
+        least = _LEAST_UNIT * (largest(norms) or 1.0)
+        return Near(factor, near_powers(np.maximum(norms, least)))
 
 
 def norms_of(factor: Array) -> Array:

@@ -19,6 +19,7 @@ from sdpdr.base.arrays import (
     row_of_each,
     rows_as_they_are,
 )
+from sdpdr.certify.rounding import longest_row
 from sdpdr.linalg.rounding import UNIT, gamma, two_product
 from sdpdr.linalg.svec import upper_triangle
 
@@ -163,8 +164,7 @@ def rounded(
     if radius is None:
         return found, added(around)
     size = abs(sp.csr_array(T))
-    terms = int(np.max(np.diff(size.indptr), initial=0))
-    return found, added(around, size @ radius * (1.0 + gamma(terms + 2)))
+    return found, added(around, size @ radius * (1.0 + gamma(longest_row(size))))
 
 
 def exact_residual(b: Array, A: Matrix, x: Array) -> tuple[Array, Array]:

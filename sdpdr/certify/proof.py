@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, row_of_each
+from sdpdr.base.arrays import Array, largest, row_of_each
 from sdpdr.certify.cones import Cone
 from sdpdr.certify.dual import dual_program
 from sdpdr.certify.equations import Equations, UnprovedError
@@ -228,7 +228,7 @@ def bound_proof(program: FlatProgram, z: Array) -> Statement:
         Multipliers that tell sizes.
     """
     m = program.f.size
-    free = np.full(m, np.square(max(1.0, float(np.max(np.abs(z), initial=0.0)))))
+    free = np.full(m, np.square(max(1.0, largest(z))))
     D = np.concatenate([free, program.each(lambda cone, v: _sizes(cone, v, dual=True), z[m:])])
     radii, radii_of_cost = _radii_of_dual(program)
 

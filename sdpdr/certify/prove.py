@@ -14,7 +14,7 @@ from math import inf
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, largest
 from sdpdr.certify.flat import Answer, FlatProgram
 from sdpdr.certify.knowledge import (
     BOUND,
@@ -308,7 +308,7 @@ class Kernel:
             *(sizes or claimed),
             # One of both sides may be far off.
             1e-4 * (min(terms) if sizes else max(terms)),
-            1e-6 * float(np.sum(np.abs(program.c)) * np.max(np.abs(x), initial=0.0)),
+            1e-6 * float(np.sum(np.abs(program.c)) * largest(x)),
             1e-12,
         )
 

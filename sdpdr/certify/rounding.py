@@ -74,7 +74,7 @@ def residual(
 
     at = x[A.indices]
     value = np.asarray(b - sums(A.data.astype(np.longdouble) * at), dtype=float)
-    k, unit = int(np.max(lengths, initial=0)) + 3, float(np.finfo(np.longdouble).eps)
+    k, unit = longest_row(A), float(np.finfo(np.longdouble).eps)
     far = np.broadcast_to(np.asarray(radius, dtype=float), np.shape(x))
     # A row of n entries rounds n + 1 times, by half of the unit each; k is more than that.
     terms = np.abs(A.data) * (k * unit * np.abs(at) + far[A.indices])

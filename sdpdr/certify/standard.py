@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, diagonal, placed, rows_as_they_are
+from sdpdr.base.arrays import Array, Index, diagonal, largest, placed, rows_as_they_are
 from sdpdr.certify.coefficients import Rounded, coefficients, coefficients_of_triangle, unscaled
 from sdpdr.certify.complement import complement
 from sdpdr.certify.flat import (
@@ -247,8 +247,8 @@ class _Builder:
             self._blocks[v.name] = _Block(v.name, order, places, basis=basis)
         self._known = size
         sides = [r.rhs for r in sdp.rows] + [lmi.constant for lmi in sdp.lmis] if units else []
-        largest = float(np.max(np.abs(np.concatenate([np.zeros(1), *sides])))) or 1.0
-        self._unit = unit or float(near_powers(np.array([largest]))[0])
+        side = max(map(largest, sides), default=0.0) or 1.0
+        self._unit = unit or float(near_powers(np.array([side]))[0])
         self._curved = [v for v in sdp.vector_variables if v.curvature is not None]
         self._n = size + sum(v.size for v in self._curved)
         stated = {

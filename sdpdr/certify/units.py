@@ -27,6 +27,7 @@ from sdpdr.base.arrays import (
     Index,
     Matrix,
     from_triples,
+    largest,
     light,
     row_of_each,
     rows_as_they_are,
@@ -293,8 +294,8 @@ class _Fit:
 
 def _power(*numbers: Array) -> float:
     """The power of two next to the largest of some numbers."""
-    largest = max(float(np.max(np.abs(v), initial=0.0)) for v in numbers)
-    return float(near_powers(np.array([largest or 1.0]))[0])
+    size = max(map(largest, numbers)) or 1.0
+    return float(near_powers(np.array([size]))[0])
 
 
 def _whole(exponents: Array) -> Array:
