@@ -17,7 +17,7 @@ from sdpdr import datasets, graphs, methods, minimize, scalar, square
 from sdpdr.base.deadline import Deadline
 from sdpdr.blocks import Slack
 from sdpdr.certify.bounds import certify, inwards
-from sdpdr.certify.bounds.dual_form import DualForm
+from sdpdr.certify.bounds.dual_form import DualForm, _stays_exact
 from sdpdr.certify.bounds.inwards import identity_multipliers, shares, ways
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.linalg import (
@@ -643,6 +643,16 @@ def test_slack_and_value_enclose_what_fractions_say():
                     )
                     assert abs(entry - Fraction(slack[i, j])) <= Fraction(around[i, j])
     assert form.value(y) == pytest.approx(sdp.dual_value({"rows": y}), rel=1e-12)
+
+
+def test_forms_are_stored_as_they_are_where_each_is_met_once():
+    forms = QuadraticForms(np.eye(3)[:2])
+    assert _stays_exact(forms)
+    assert _stays_exact(np.array([[0.3, 0.2]]) @ forms)
+    assert not _stays_exact(np.array([[0.3, 0.2], [0.0, 1.0]]) @ forms)
+    others = InnerProduct(np.eye(3))
+    assert not _stays_exact(others)
+    assert not _stays_exact(np.array([[0.3]]) @ others)
 
 
 @pytest.mark.parametrize("rows", ["squares", "lengths", "products"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -143,7 +144,7 @@ def test_a_margin_is_how_far_inside_points_and_multipliers_may_be():
     assert margin(program, DUAL, ask_clarabel).size == pytest.approx(1.0, abs=1e-6)
     nothing = sp.csr_array((0, 2))
     for costs, least in (([0.25, 3.0], 0.25), ([2.0, 3.0], 1.0), ([-0.5, 3.0], -0.5)):
-        program = build(np.array(costs), nothing, np.zeros(0), [half_lines(minus, [0, 0])])
+        program = build(np.array(costs), nothing, np.zeros(0), [half_lines(minus, [5, -7])])
         found = margin(program, DUAL, ask_clarabel)
         assert found.size == pytest.approx(least, abs=1e-6)
         assert found.y == pytest.approx(costs, abs=1e-6)
@@ -181,7 +182,17 @@ def with_matrix_inequality():
     return standard(SDP(variables, cost, (least,), (Lmi("limit", 3, lhs, -svec(C)),))).flat
 
 
+def with_a_shifted_matrix():
+    """The slack of a matrix of variables is not that matrix: no other one takes its place."""
+    program = with_matrix_variable(CORNER)
+    (rows,) = (part.rows for part in program.parts if part.kind == SEMIDEFINITE)
+    b = program.b.copy()
+    b[rows] = [0.0, 0.0, 0.25, 0.0, 0.125, -0.25]
+    return replace(program, b=b)
+
+
 WITHOUT_INTERIOR = {
+    "a shifted matrix": with_a_shifted_matrix,
     "an entry": lambda: with_matrix_variable(CORNER),
     "a mean": lambda: with_matrix_variable(MEAN),
     "a matrix inequality": with_matrix_inequality,
@@ -208,7 +219,7 @@ def test_a_program_on_its_face_has_the_same_points_and_bounds(name):
     answer = ask_clarabel(small)
     assert answer.is_solved
     # A matrix that is a variable stays one, of a smaller order.
-    assert (here.map is None) == (name == "a matrix inequality")
+    assert (here.map is None) == (name in ("a matrix inequality", "a shifted matrix"))
     S = sp.eye_array(program.c.size) if here.map is None else here.map
     u = RNG.normal(size=small.c.size)
     assert small.c @ u == pytest.approx(program.c @ (S @ u))

@@ -164,6 +164,21 @@ def test_costs_are_multipliers_where_every_variable_that_costs_is_in_a_cone():
         assert (None if found is None else found.tolist()) == z
 
 
+def test_a_side_as_it_is_given_is_proved_on_the_boundary_by_exact_numbers():
+    """A box around multipliers one and zero leaves the cone, and they themselves do not."""
+    A = sp.csr_array([[-1.0, -1.0], [-1.0, 1.0]])
+    rows = Piece(NONNEGATIVE, 1, A, np.array([-1.0, 2.0]))
+    program = build(np.ones(2), sp.csr_array((0, 2)), np.zeros(0), [rows])
+    nothing = np.full(2, np.nan)
+    for answer, side in (
+        (Answer(nothing, nothing, np.array([1.0, 0.0]), True), BOUND),
+        (Answer(np.full(2, 0.5), np.array([0.0, 2.0]), nothing, True), VALUE),
+    ):
+        known = Kernel(program, answer, None, 1e-6, inf, 0, Knowledge()).run()
+        assert known.how.keys() == {side}
+        assert (known.bound if side == BOUND else known.value) == pytest.approx(1.0, rel=1e-14)
+
+
 # -- statements -----------------------------------------------------------------------------------
 
 

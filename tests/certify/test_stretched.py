@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -138,6 +139,21 @@ def test_radii_of_equations_are_accounted_for():
     far, _ = program_at(X, radius=10.0)
     with pytest.raises(UnprovedError):
         Stretched(far, x, sizes_of(far)).value()
+
+
+def test_radii_of_the_metric_and_of_costs_add_to_the_value():
+    """As if each were much larger than it is: next to a point that misses its equations."""
+    program, x = program_at(thin_matrix(0.5))
+    moved = x + 1e-3 * np.random.default_rng(3).normal(size=x.size)
+    found = Stretched(program, moved, sizes_of(program))
+    value, metric = found.value(), found._around
+    found._around = sp.csr_array(1e-3 * abs(found._U))
+    assert 1e-8 < found.value() - value < 1e-3
+    found._around = metric
+    vague = replace(program, around=Around(c=np.full(x.size, 1e-6)))
+    costly = Stretched(vague, moved, sizes_of(vague)).value()
+    assert costly >= value + 1e-6 * np.sum(np.abs(moved))
+    assert costly <= value + 2e-6 * np.sum(np.abs(moved)) + 1e-6
 
 
 def test_matrices_stay_inside_up_to_half_of_their_own_size():
