@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from math import inf, isfinite, nextafter
+from math import inf, isfinite, nan, nextafter
 from typing import NamedTuple
 
 import numpy as np
@@ -185,5 +185,5 @@ def _missed_matrix(n: int, s: list[Fraction]) -> float | None:
     entries = {(int(a), int(b)): v for a, b, v in zip(j, i, s, strict=True) if v}
     if n <= _ORDER and range_of(entries) is not None:
         return None
-    least = float(np.linalg.eigvalsh(S)[0]) if np.all(np.isfinite(S)) else -inf
+    least = float(np.linalg.eigvalsh(S)[0]) if np.all(np.isfinite(S)) else nan
     return max(0.0, -least) if isfinite(least) else inf

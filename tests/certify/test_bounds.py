@@ -17,7 +17,7 @@ from sdpdr import datasets, graphs, methods, minimize, scalar, square
 from sdpdr.base.deadline import Deadline
 from sdpdr.blocks import Slack
 from sdpdr.certify.bounds import certify, inwards
-from sdpdr.certify.bounds.dual_form import DualForm, _stays_exact
+from sdpdr.certify.bounds.dual_form import DualForm, _stays_exact, has_entries
 from sdpdr.certify.bounds.inwards import identity_multipliers, shares, ways
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.linalg import (
@@ -643,6 +643,44 @@ def test_slack_and_value_enclose_what_fractions_say():
                     )
                     assert abs(entry - Fraction(slack[i, j])) <= Fraction(around[i, j])
     assert form.value(y) == pytest.approx(sdp.dual_value({"rows": y}), rel=1e-12)
+
+
+def test_the_identity_is_met_as_nearly_as_by_least_squares():
+    """By scalars that several constraints read; those of one constraint limit its multiplier."""
+    rng = np.random.default_rng(3)
+    B = np.hstack([rng.uniform(0.1, 1.0, (2, 6)), [[1.0], [0.0]]])
+    rows = Rows("rows", "==", {"z": VectorMap(B)}, np.ones(2))
+    sdp = SDP((VectorVariable("z", 7, nonnegative=True),), {}, (rows,))
+    exact = np.linalg.lstsq(B[:, :6].T, np.ones(6))[0]
+    assert identity_multipliers(sdp) == pytest.approx(exact, rel=1e-6)
+
+
+def test_sizes_of_moves_onto_equations_are_those_of_the_multipliers():
+    rng = np.random.default_rng(4)
+    lmi = Lmi("cone", 2, {"f": VectorMap(rng.normal(size=(3, 1)))}, np.ones(3))
+    rows = Rows("rows", "==", {"f": VectorMap([[1.0], [2.0]]), "X": Diagonal(2)}, np.ones(2))
+    variables = (VectorVariable("f", 1), PsdVariable("X", 2))
+    form = DualForm(SDP(variables, {"X": Trace(2)}, (rows,), (lmi,)))
+    y = rng.uniform(0.5, 1.0, form.b.size)
+    one = form._squared_sizes(y)
+    for unit in (2.0**-30, 2.0**10):
+        assert form._squared_sizes(unit * y) == pytest.approx(unit**2 * one, rel=1e-12)
+    # What is a billionth of the largest moves as if it were as large as that.
+    assert form._squared_sizes(np.append(y[:-1] * 0.0, 8.0)).min() >= 6.4e-8 * (1.0 - 1e-9)
+
+
+def test_a_matrix_has_entries_where_any_of_its_parts_has():
+    none, some = sp.csr_array((2, 2)), sp.csr_array(np.diag([0.0, 3.0]))
+    column, zero = np.ones((2, 1)), np.zeros(1)
+    for sparse, weights, expected in (
+        (none, zero, False),
+        (some, zero, True),
+        (none, np.ones(1), True),
+        (some, np.ones(1), True),
+    ):
+        assert has_entries(Outer(sparse, column, weights)) is expected
+    assert not has_entries(sp.csr_array(([0.0], ([0], [1])), shape=(2, 2)))
+    assert has_entries(np.eye(2))
 
 
 def test_forms_are_stored_as_they_are_where_each_is_met_once():

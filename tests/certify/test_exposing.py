@@ -10,12 +10,12 @@ import pytest
 import scipy.sparse as sp
 
 from sdpdr.certify.equations import UnprovedError
-from sdpdr.certify.exposing import _on_faces, _Search, exposing, of_images, ray, stacked
+from sdpdr.certify.exposing import _on_faces, _Search, _searched, exposing, of_images, ray, stacked
 from sdpdr.certify.faces import DUAL, PRIMAL, face_of
 from sdpdr.certify.flat import NONNEGATIVE, SECOND_ORDER, SEMIDEFINITE, Answer, Piece, build
 from sdpdr.certify.knowledge import Knowledge
 from sdpdr.certify.margin import inside, margin
-from sdpdr.certify.prove import Kernel
+from sdpdr.certify.prove import Kernel, prove
 from sdpdr.certify.reduced import reduced, refuted
 from sdpdr.certify.standard import standard
 from sdpdr.linalg import Entries, InnerProduct, Trace, VectorMap, svec
@@ -84,6 +84,22 @@ def test_points_of_the_search_are_directions_of_the_program(ray, within):
     slack = s if within is None else np.insert(s, 2, within - size)
     assert found.b - found.A @ d == pytest.approx(slack)
     assert found.c @ d == pytest.approx(size if ray and within is None else 0.0)
+
+
+@pytest.mark.parametrize("side", [PRIMAL, DUAL])
+def test_the_number_that_limits_a_size_is_no_part_of_what_is_found(side):
+    """It comes after the two other numbers that are not negative."""
+    program = random_program(2)
+
+    def counting(whole, seconds=inf):
+        k = whole.b.size
+        return Answer(np.zeros(whole.c.size), np.arange(1.0, k + 1.0), np.arange(whole.f.size + k),
+                      True)  # fmt: skip
+
+    found = _searched(program, side, counting, ray=True, within=3.0)
+    k, m = program.b.size, len(found.z) - program.b.size
+    assert found.s.tolist() == [1.0, 2.0, *range(4, k + 2)]
+    assert found.z.tolist() == [*range(m + 2), *range(m + 3, m + k + 1)]
 
 
 def vectors_on_faces():
@@ -272,6 +288,13 @@ def test_rays_show_that_there_is_no_point_or_no_limit():
             answer = Answer(grown, grown, np.zeros(3), True)
         again = ray(program, side, None, answer)
         assert again == pytest.approx(claimed, abs=1e-6)
+    # One of many directions, far along which the answer is.
+    many = build(np.array([-1.0, 0.0, -1.0]), sp.csr_array([[1.0, -1.0, 1.0]]), np.ones(1),
+                 [half_lines(-np.eye(3), [0, 0, 0])])  # fmt: skip
+    d = np.array([0.75, 1.0, 0.25])
+    for far in (1.0, 2.0**20):
+        answer = Answer(far * d, far * d, np.zeros(4), True)
+        assert ray(many, DUAL, None, answer) == pytest.approx(d, abs=1e-9)
     for program, side in ((free, PRIMAL), (apart, DUAL)):
         with pytest.raises(UnprovedError):
             ray(program, side, ask_clarabel)
@@ -308,3 +331,16 @@ def test_faces_are_looked_for_as_many_times_as_is_allowed(faces, is_proved):
         assert known.how["value"].endswith(", on a face, on a face")
         assert known.bound <= program.c @ known.x + 1e-6
         assert program.E @ known.x == pytest.approx(program.f, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["an entry", "a mean"])
+def test_a_bound_behind_a_face_is_remembered_with_its_costs(name):
+    program = WITHOUT_INTERIOR[name]()
+    known = prove(program, ask_clarabel(program), ask_clarabel)
+    assert known.status == "optimal"
+    found = program.behind["bound"]
+    assert program.dual_equations @ found.at == pytest.approx(-program.c, abs=1e-6)
+    right = np.concatenate([program.f, program.b])
+    assert program.offset - right @ found.at == pytest.approx(known.bound, abs=1e-6)
+    for z in found.exposing:
+        assert program.dual_equations @ z == pytest.approx(0.0 * program.c, abs=1e-9)
