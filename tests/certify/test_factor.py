@@ -306,6 +306,31 @@ def test_radii_of_what_is_zero_are_no_less_than_zero():
     assert np.all(Candidate(layout(sdp), system.points, none, none, ~one).radius >= 0.0)
 
 
+def test_the_work_of_a_factorization_is_counted_before_it_begins(monkeypatch):
+    """More for more entries, for more products of them, and for more of the factor."""
+
+    class Counting(Effort):
+        def spend(self, operations):
+            spent.append(operations)
+
+    def work(J):
+        spent.clear()
+        factor._foresee(sp.csr_array(J), Counting())
+        return tuple(spent)
+
+    spent = []
+    small, beside, full = (
+        work(np.eye(3)),
+        work(np.eye(3, 9) + np.eye(3, 9, 3)),
+        work(np.ones((3, 3))),
+    )
+    assert 0.0 < small[0] < beside[0] < full[0]
+    assert small[1] == beside[1] == 0.0 < full[1]
+    monkeypatch.setattr(factor, "_MOST_PRODUCTS", 26.0)
+    with pytest.raises(UnprovedError, match="3 equations meet"):
+        work(np.ones((3, 3)))
+
+
 # -- nothing is proved that is false ---------------------------------------------------------------
 
 

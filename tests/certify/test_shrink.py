@@ -398,6 +398,23 @@ def test_the_value_is_that_of_the_worst_scalars(curvature):
         assert worst <= point.value() <= worst + 1e-9
 
 
+@pytest.mark.parametrize("curvature", [None, np.array([0.3, 1.7, 2.9])])
+def test_the_value_of_scalars_is_rounded_up_by_no_more_than_their_sizes(curvature):
+    rng = np.random.default_rng(0)
+    cost, constant = rng.normal(size=3), 0.1
+    variables = (PsdVariable("X", 1), VectorVariable("z", 3, False, curvature))
+    rows = (Rows("two", "<=", {"z": VectorMap(np.ones((2, 3)))}, np.full(2, 1e3)),)
+    found = layout(SDP(variables, {"z": VectorMap(cost[None])}, rows, constant=constant))
+    near, none = {"X": Near.of(np.zeros((1, 1)))}, np.zeros(2, dtype=bool)
+    for _ in range(40):
+        z = 10.0 * rng.normal(size=3)
+        value = Candidate(found, near, z, np.zeros(3), none).value()
+        exact = Fraction(constant) + np.sum(fractions(cost) * fractions(z))
+        if curvature is not None:
+            exact += np.sum(fractions(curvature) * fractions(z) ** 2) / 2
+        assert exact <= Fraction(value) <= exact + Fraction(1e-11)
+
+
 def test_scalars_of_matrix_inequalities_do_not_give_way():
     variables = (PsdVariable("X", 1), VectorVariable("z", 1, False))
     rows = (Rows("row", "==", {"X": Diagonal(1), "z": VectorMap(np.ones((1, 1)))}, np.ones(1)),)
