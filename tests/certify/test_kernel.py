@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -14,11 +15,13 @@ from sdpdr.certify.attained import made_psd
 from sdpdr.certify.equations import UnprovedError
 from sdpdr.certify.flat import NONNEGATIVE, Answer, Piece, build
 from sdpdr.certify.knowledge import BOUND, VALUE, Knowledge
-from sdpdr.certify.proof import _sizes, value_proof
+from sdpdr.certify.proof import _beyond, _sizes, bound_proof, value_proof
 from sdpdr.certify.prove import _DOWN, _FEW, _UP, _UPWARDS, Kernel
 from sdpdr.certify.symmetric_cones import Nonnegative, SecondOrder, Semidefinite
 from sdpdr.linalg import Trace
 from sdpdr.program import SDP, PsdVariable, VectorVariable
+
+from .test_units import random_program
 
 # -- sides and gaps -------------------------------------------------------------------------------
 
@@ -219,6 +222,33 @@ def test_points_of_the_boundary_are_in_a_cone_and_not_inside():
     assert proof.near(np.full(1, 1e-9), strictly=True).number == pytest.approx(1e-9)
     with pytest.raises(UnprovedError, match="leaves the cone"):
         proof.near(np.full(1, -1e-9), in_box=True)
+
+
+def test_a_larger_box_is_hardly_larger():
+    radius = np.array([0.0, 1e-200, 1e-9, 1.0])
+    found = _beyond(radius)
+    assert np.all(found > radius)
+    assert np.all(found <= (1.0 + 1e-9) * radius + 1e-250)
+
+
+def test_unknowns_move_by_as_much_as_the_slack_is_large():
+    """Squared moves over squared sizes add up to one; what no cone sees moves as the freest does.
+
+    Multipliers of equations move by the largest of all, and by one at least.
+    """
+    program = random_program(4)
+    program = replace(program, A=sp.csr_array(program.A @ sp.diags_array(np.r_[np.ones(6), 0.0])))
+    s = program.centre * 3.0
+    D = value_proof(program, s).squares
+    sizes = program.each(_sizes, s)
+    np.testing.assert_allclose(D[:6] * (program.A.power(2).T @ (1.0 / sizes))[:6], 1.0)
+    assert D[6] == np.max(D[:6])
+    for largest, free in ((0.25, 1.0), (6.0, 36.0)):
+        z = np.concatenate([[0.0, -largest], largest / 2.0 * program.centre])
+        squares = bound_proof(program, z).squares
+        assert squares[:2].tolist() == [free, free]
+        dual = program.each(lambda cone, v: _sizes(cone, v, dual=True), z[2:])
+        np.testing.assert_array_equal(squares[2:], dual)
 
 
 @pytest.mark.parametrize("dual", [False, True])

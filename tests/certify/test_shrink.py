@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sdpdr import graphs, methods
 from sdpdr.base.deadline import Deadline
 from sdpdr.certify.attained import attained
-from sdpdr.certify.near import Near, error_of, objective_above
+from sdpdr.certify.near import Near, error_of, objective_above, terms_of
 from sdpdr.certify.shrink import Candidate, shrunk
 from sdpdr.certify.slack import layout
 from sdpdr.linalg import (
@@ -126,6 +126,19 @@ def test_rows_differ_by_no_more_than_is_said(name, far):
             rounded += exactly != Fraction(float(values[e]))
         assert np.all(error <= 1e-12 * 16**3 + 100.0 * far * np.max(near.units) ** 2 * 16)
     assert rounded
+
+
+def test_operations_of_maps_of_maps_are_those_of_their_parts():
+    one, other = Diagonal(ORDER), SquaredEdgeLengths(ORDER, EDGES)
+    counts = [terms_of(part, 2) for part in (one, other)]
+    assert counts[0] < terms_of(one, 3) <= counts[0] + 2
+    assert terms_of(Stacked([one, other]), 2) == max(counts)
+    assert terms_of(Stacked([other, one]), 2) == max(counts)
+    both = Diagonal(ORDER) + Products(ORDER, LEFT[1])
+    parts = [terms_of(part, 2) for part in both.maps]
+    assert sum(parts) < terms_of(both, 2) <= sum(parts) + 2
+    weighted = LEFT @ Diagonal(ORDER)
+    assert counts[0] + ORDER <= terms_of(weighted, 2) <= counts[0] + ORDER + 3
 
 
 def test_units_of_points_are_about_as_long_as_these():
