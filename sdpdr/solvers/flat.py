@@ -1,7 +1,9 @@
 """Interior-point methods on programs over a product of cones, for proofs, which believe neither.
 
-Clarabel knows all cones. Where it is not installed, our own dense method takes its place on all but
-exponential and power cones.
+Clarabel knows all cones, and factors a block of as many rows as a matrix has entries. Our own dense
+method factors one matrix for all unknowns. It is asked in its place where multipliers are so few
+that this takes less time (`sdpdr.solvers.multiplier_form`) and, on all but exponential and power
+cones, where Clarabel is not installed.
 """
 
 from __future__ import annotations
@@ -33,10 +35,13 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers.dense.method import minimized
 from sdpdr.solvers.dense.normal import Data
 from sdpdr.solvers.dense.scaling import Cones
+from sdpdr.solvers.multiplier_form import MultiplierForm, multiplier_form
 
 # What Clarabel raises where one of its own checks fails; it is no Exception.
 PANIC = "PanicException"
 _SOLVED = ("Solved", "AlmostSolved")
+# Multiplications of Clarabel's in the time of the calls for one step of our own method.
+_CALLS = 1e8
 # Seconds of steps for each cubed order of the matrix that they factor, on a slow machine.
 _STEPS = 2e-10
 # Largest gap and iterations of our dense method.
@@ -44,19 +49,41 @@ _GAP, _ITERATIONS = 1e-8, 60
 
 
 def ask_solver(program: FlatProgram, seconds: float = inf) -> Answer:
-    """What `ask_clarabel` says of a program or, where Clarabel is not installed, `ask_dense`.
+    """What suits a program says of it: `ask_dense` in its multipliers, or `ask_clarabel`.
+
+    Where Clarabel is not installed, it is `ask_dense`.
 
     Parameters
     ----------
     program : FlatProgram
     seconds : float, optional
-        After which the solver is to end.
+        CPU seconds after which the solver is to end.
     """
+    end, form = process_time() + seconds, _short_form(program)
+    if form is not None:
+        found = ask_dense(form.program, seconds)
+        if found.is_solved:
+            return form.lift(found)
     try:
         import clarabel  # noqa: F401
     except ModuleNotFoundError:
-        return ask_dense(program, seconds)
-    return ask_clarabel(program, seconds)
+        return ask_dense(program, end - process_time())
+    return ask_clarabel(program, end - process_time())
+
+
+def _short_form(program: FlatProgram) -> MultiplierForm | None:
+    """The program in its multipliers, where steps of our own method take less than Clarabel's."""
+    orders = np.array([part.size for part in program.parts if part.kind == SEMIDEFINITE])
+    work = float(np.sum((orders * (orders + 1.0) / 2.0) ** 3))
+    others = any(part.kind in (EXPONENTIAL, POWER) for part in program.parts)
+    if others or work < _CALLS:
+        return None
+    form = multiplier_form(program)
+    if form is None:
+        return None
+    p = float(form.program.c.size)
+    dense = p**3 / 3.0 + float(np.sum(4.0 * p * orders**3 + p**2 * orders**2 / 2.0))
+    return form if dense + _CALLS < work else None
 
 
 def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
@@ -104,7 +131,8 @@ def ask_dense(program: FlatProgram, seconds: float = inf) -> Answer:
     ----------
     program : FlatProgram
     seconds : float, optional
-        After which it is to end. It is not asked at all where its first steps would take longer.
+        CPU seconds after which it is to end, so that a busy machine changes no answer. It is not
+        asked at all where its first steps would take longer.
 
     Examples
     --------
@@ -124,11 +152,23 @@ def ask_dense(program: FlatProgram, seconds: float = inf) -> Answer:
     curvature, E = np.zeros(program.c.size), program.E.toarray()
     cones = Cones(linear, orders)
     data = Data(program.c, curvature, E, program.f, -sp.csr_array(A), b, cones)
-    ending = minimized(data, _GAP, _ITERATIONS, Deadline(None if seconds == inf else seconds))
+    ending = minimized(data, _GAP, _ITERATIONS, _CpuDeadline(None if seconds == inf else seconds))
     last = ending.last
     s = (lift.T @ last.s) / (lift * lift).sum(axis=0) / scale
     z = np.concatenate([last.y, (lift.T @ last.z) * scale])
     return Answer(last.v, s, z, ending.verdict is Verdict.SOLVED)
+
+
+class _CpuDeadline(Deadline):
+    """A limit of CPU seconds."""
+
+    def __init__(self, seconds: float | None) -> None:
+        super().__init__(seconds)
+        self._begin = process_time()
+
+    @property
+    def spent(self) -> float:
+        return process_time() - self._begin
 
 
 def _lift(parts: Sequence[Part]) -> sp.csr_array:
