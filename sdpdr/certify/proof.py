@@ -42,13 +42,10 @@ class Proved(NamedTuple):
         A value that is attained, or exceeded nowhere; or a bound.
     at : array
         A point, or multipliers of equations and cones, next to those that exist.
-    is_deep : bool
-        Whether a point further inside than this one would be of no use.
     """
 
     number: float
     at: Array
-    is_deep: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +158,7 @@ class Statement:
             best = self.near(inside, in_box=True)
         except UnprovedError:
             # Nearer to the boundary no box is inside of the cone either.
-            return self.near(inside)._replace(is_deep=False)
+            return self.near(inside)
         if not self.cost @ y < self.cost @ inside:
             return best
         shares = least * 10.0 ** np.arange(np.ceil(-np.log10(least)))
@@ -174,7 +171,7 @@ class Statement:
             except UnprovedError:
                 low = middle + 1
             middle = (low + high) // 2
-        return best._replace(is_deep=high < len(shares))
+        return best
 
 
 def value_proof(program: FlatProgram, s: Array) -> Statement:

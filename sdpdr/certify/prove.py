@@ -129,8 +129,6 @@ class Kernel:
         self.known, self.has_interior, self.stays = known, False, False
         self._right = np.concatenate([program.f, program.b])
         self._path: Path | None = None
-        # Whether proofs on a level of the path need no point further inside.
-        self._is_deep = True
 
     @property
     def _least(self) -> float:
@@ -224,7 +222,6 @@ class Kernel:
             self.known.notes.append(f"{proof.side}, {how}: {why}")
             return False
         self._take(proof.side, found, how)
-        self._is_deep &= found.is_deep
         if proof.side == VALUE:
             # The box around the point lies in the cones: where it is not at their tips, inside.
             self.has_interior |= self.program.all_inside(self.program.b - self.program.A @ found.at)
@@ -334,8 +331,8 @@ class Kernel:
     def _up(self, mu: float, most: int) -> tuple[float, Triple] | None:
         """The lowest level that proves both sides, and what is there.
 
-        Up to one so far inside that the answer itself, moved a little towards it, is proved, or
-        that neither side gets better by.
+        Up to one that neither side gets better by: the answer, moved a little towards a point
+        further inside, may be better than the point of a lower level.
         """
         lowest = None
         for count in range(1, _UPWARDS + 1):
@@ -347,7 +344,7 @@ class Kernel:
                 break
             if here is not None and lowest is None:
                 lowest = mu, here
-            if (here is not None and self._is_deep) or (lowest is None and count == most):
+            if lowest is None and count == most:
                 break
             mu *= _UP
         return lowest
@@ -380,7 +377,6 @@ class Kernel:
         program, (x, _, z, _) = self.program, self.answer
         values = value_proof(program, program.b - program.A @ point)
         bounds = bound_proof(program, multipliers)
-        self._is_deep = True
         is_attained = self.attempt(values, x, "a point towards the central path", point)
         how = "multipliers towards the central path"
         is_bounded = self.attempt(bounds, z, how, multipliers)
