@@ -101,6 +101,12 @@ def test_right_sides_whose_squares_underflow_leave_a_radius():
         assert abs(Fraction(float(found)) - right) <= Fraction(float(around))
 
 
+def test_numbers_that_vanish_in_other_units_stay_as_they_are():
+    x, y = cp.Variable(), cp.Variable()
+    found = sdpdr.verify(cp.Problem(cp.Maximize(x), [x <= 1.2345e-99, y >= 1e99]))
+    assert found.bound >= 1.2345e-99
+
+
 def test_a_negative_value_is_rounded_upwards():
     program, x = program_at(thin_matrix(1e-6))
     one = Stretched(program, x, sizes_of(program)).value()
