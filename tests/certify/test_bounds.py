@@ -495,6 +495,19 @@ def test_equations_of_free_scalars_are_solved_even_if_they_come_twice(columns):
     assert 5.0 * (1.0 - 1e-8) <= bound <= 5.0
 
 
+@pytest.mark.parametrize("away", [0.0, 1e-6, 1e-3])
+def test_multipliers_that_are_off_are_moved_where_free_scalars_have_no_slack(away):
+    """The multiplier of the largest eigenvalue is u u^T, and no step along the identity is left."""
+    rng = np.random.default_rng(5)
+    F, R = (a + a.T for a in rng.standard_normal((2, 12, 12)))
+    t = scalar("t")
+    sdp = (minimize(t) + (t * np.eye(12) - F >> 0)).to_sdp()
+    values, vectors = np.linalg.eigh(F)
+    u, top = vectors[:, -1], values[-1]
+    bound = certify(sdp, {sdp.labels[0]: np.outer(u, u) + away * R}).bound
+    assert top - 1e-8 - 100.0 * away * top <= bound <= top
+
+
 def test_a_free_scalar_that_costs_and_does_nothing_proves_nothing():
     rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
     variables = (PsdVariable("X", 2), VectorVariable("f", 1))

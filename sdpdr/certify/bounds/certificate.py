@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,7 +95,10 @@ class _Search:
 
     def __init__(self, form: DualForm, duals: Duals, deadline: Deadline) -> None:
         self._form, self._deadline = form, deadline
-        self._y = np.clip(form.stack(duals), *form.box)
+        # Ways begin where free scalars have no slack, so that no step back leaves the cones.
+        self._y = y = np.clip(form.stack(duals), *form.box)
+        with suppress(UnprovedError):
+            self._y = np.clip(form.onto_equations(y)[0], *form.box)
         self._best: tuple[float, str, Array] | None = None
         self._troubles: list[str] = []
 

@@ -14,6 +14,9 @@ smallest eigenvalue lacks (Jansson, Chaykin, Keil, SIAM J. Numer. Anal. 46(1), 2
 
 *Towards a multiple of these.* The cost may be positive where they are not. Where penalties limit
 multipliers, the limits themselves are taken.
+
+The slack of free scalars is zero on all ways: directions are projected onto its equations, and so
+are the multipliers that others are mixed with.
 """
 
 from __future__ import annotations
@@ -90,22 +93,32 @@ def ways(form: DualForm, y: Array) -> Iterator[Way]:
         words = "multipliers scaled"
         yield Way(words, y, least=-1.0) if grows else Way(words, -y, least=-_LARGE)
     v = identity_multipliers(form.given)
-    if np.any(v):
-        yield Way("multipliers moved inwards", v)
+    along = _within_equations(form, v, 0.0 * form.c)
+    if largest(along) > UNIT * along.size * largest(v):
+        yield Way("multipliers moved inwards", along)
     lower, upper = form.box
     limit = np.where(v > 0.0, upper, np.where(v < 0.0, lower, np.inf))
     is_limited = np.isfinite(limit) & (limit != 0.0)
     costs = [largest(form.sdp.cost(u.name).diagonal()) for u in form.sdp.psd_variables]
-    inner = np.clip(2.0 * max([0.0, *costs]) * v, lower, upper)
+    inner = np.clip((2.0 * max([0.0, *costs]) or 1.0) * v, lower, upper)
     words, trouble = _INNER, _TOO_SMALL if np.any(is_limited) else _NOT_POSITIVE
-    yield Way(words, np.where(is_limited, limit, inner), is_point=True, trouble=trouble)
+    d = _within_equations(form, np.where(is_limited, limit, inner), -form.c)
+    yield Way(words, d, is_point=True, trouble=trouble)
+
+
+def _within_equations(form: DualForm, v: Array, right: Array) -> Array:
+    """The multipliers nearest to some that give free scalars the right sides; zero without any."""
+    try:
+        return Equations(form.columns[form.free], right[form.free], np.ones(v.size)).near(v)[0]
+    except UnprovedError:
+        return np.zeros(v.size)
 
 
 @remembered
 def identity_multipliers(sdp: SDP) -> Array:
     """Multipliers whose slack without its cost is near the identity, all with allowed signs.
 
-    Free scalars keep a slack of zero. Constraints of too many entries have no part in it.
+    Constraints of too many entries have no part in it.
     """
     form = sdp.remembered(DualForm)
     coefficients, target = _coefficients(form)
@@ -123,12 +136,7 @@ def identity_multipliers(sdp: SDP) -> Array:
     if not form.free.any():
         return v
     # So that a box around multipliers is within their limits.
-    v = np.where(v == 0.0, _LITTLE * largest(v) * sign, v)
-    equations = form.columns[form.free]
-    try:
-        return Equations(equations, np.zeros(equations.shape[0]), np.ones(v.size)).near(v)[0]
-    except UnprovedError:
-        return np.zeros(v.size)
+    return np.where(v == 0.0, _LITTLE * largest(v) * sign, v)
 
 
 def _coefficients(form: DualForm) -> tuple[sp.csr_array, Array]:
