@@ -1,11 +1,12 @@
 """Which solvers are candidates for a program, and in which forms: one rule.
 
 Clarabel solves tiny programs other than unfoldings in the form in which they will be proved. For
-all others there are two kinds of interior-point methods: Clarabel factors a dense block for every
-matrix of the program, others one matrix for all unknowns of the program or of its dual. Those whose
-steps take little come first, that of the shorter step before the other. Where there are none, and
-for programs of edges and those whose rows fix a diagonal, `lowrank` comes first, and then those
-whose steps take longer. SCS is a candidate where blocks would not fit into memory, and third-party
+all others there are three kinds of interior-point methods: Clarabel factors a dense block for every
+matrix of the program, others one matrix for all unknowns of the program or of its dual, and
+`lowrank` a sparse one for factors, where lengths give these a shape to begin with. Those whose
+steps take little come first, the shortest step before the others. Where there are none, and for
+programs of edges and those whose rows fix a diagonal, `lowrank` comes first, and then those whose
+steps take longer. SCS is a candidate where blocks would not fit into memory, and third-party
 solvers come last. The rule reads sizes, and never load, free memory or a clock: the same program
 has the same plan wherever the same solvers are installed.
 """
@@ -34,7 +35,7 @@ from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.candidate import Candidate, configure, reductions_for
 from sdpdr.solving.options import PlanOptions
-from sdpdr.solving.possible import CHORDAL, sizes, why_not
+from sdpdr.solving.possible import CHORDAL, factor_work, sizes, why_not
 
 # Multiplications of a step up to which an interior-point method comes before `lowrank`: the
 # step takes less than a second.
@@ -66,6 +67,7 @@ _SPHERES = "its rows fix the lengths of points, which a factor of low rank keeps
 _LARGE = "as factors of low rank the matrices stay small, and others would factor large ones"
 _TINY = "it is so small that it is solved in the form in which it will be proved"
 _BLOCKS = "its matrices are so small that steps with a dense block for each take little"
+_SPARSE = "steps with a sparse matrix for factors of low rank take least"
 _WHOLE = "its {} unknowns are so few that steps with one matrix for all take little"
 _WRITTEN_WORDS = "a block is written in cvxpy directly, and {} is the first cvxpy solver here"
 
@@ -226,12 +228,18 @@ class Choice:
             yield [(Nearest.name, ("gram",), _NEAREST)]
         found = sizes(sdp)
         blocks: _Group = [("clarabel", ("lmi", "gram"), _BLOCKS)]
+        thin: _Group = [("lowrank", ("factor",), _SPARSE)]
         kinds = sorted(
-            [(found.block_work, blocks), (found.whole_work, self._whole(sdp))], key=itemgetter(0)
+            [
+                (found.block_work, blocks),
+                (found.whole_work, self._whole(sdp)),
+                (factor_work(sdp), thin),
+            ],
+            key=itemgetter(0),
         )
         light = [] if of_edges else [kind for work, kind in kinds if work <= _LIGHT]
         yield from light
-        # What those leave open it does not prove either, and it may search for long.
+        # What dense methods leave open it seldom proves either, and it may search for long.
         if not seen:
             yield [("lowrank", ("factor",), _LARGE)]
         yield from (kind for work, kind in kinds if work <= _HEAVY and kind not in light)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import dataclass
+from math import inf
 
 from sdpdr.linalg.svec import svec_size
 from sdpdr.linalg.walks import BROAD
@@ -12,6 +13,10 @@ from sdpdr.program.sdp import SDP, remembered
 from sdpdr.reduce.chordal_pattern import find_trees, long_rows
 from sdpdr.reduce.face import Face
 from sdpdr.solvers.base import Solver
+from sdpdr.solvers.lowrank.general.compile import compile_problem
+from sdpdr.solvers.lowrank.general.compile import why_not as why_not_lowrank
+from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK, work_at
+from sdpdr.solvers.lowrank.interior.start import has_lengths
 
 # Forms that decompose matrices along the cliques of their patterns.
 CHORDAL = ("chordal", "chordal-lmi")
@@ -21,6 +26,8 @@ _PATTERN, _CROWDED = 20_000, 50
 # Multiplications in the time that the calls in a step of a dense method take, which Clarabel,
 # whose answers take longer to prove, must save to come first.
 _CALLS = 5e5
+# The same for `lowrank`, and factorizations that it takes for each step of a dense method.
+_SPARSE_CALLS, _MORE = 5e7, 5.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,29 @@ def sizes(sdp: SDP) -> Sizes:
         multipliers=sum(r.m for r in sdp.rows) + sum(svec_size(k.order) for k in sdp.lmis),
         block_work=work,
     )
+
+
+@remembered
+def factor_work(sdp: SDP) -> float:
+    """Multiplications of `lowrank` in place of a step of a dense method; infinite if not known.
+
+    Its interior point factors one sparse matrix for all factors. It begins at a shape that lengths
+    give it, without which it takes longer than dense methods for programs that these can take, and
+    so it does where their steps take less than its calls.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> programs = [methods.mvu(graphs.path([1.0] * n)).to_sdp() for n in (50, 150)]
+    >>> [factor_work(sdp) < sizes(sdp).whole_work for sdp in programs]
+    [False, True]
+    """
+    if sizes(sdp).whole_work <= _SPARSE_CALLS or why_not_lowrank(sdp):
+        return inf
+    problem = sdp.remembered(compile_problem)
+    if not any(has_lengths(problem, b) for b in problem.blocks if not b.scalar and b.has_cost):
+        return inf
+    return _SPARSE_CALLS + _MORE * work_at(problem, INTERIOR_RANK).multiplications
 
 
 def why_not(sdp: SDP | None, refusal: str, solver: type[Solver], form: str) -> str:

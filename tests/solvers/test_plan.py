@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, methods
+from sdpdr import graphs, methods, psd
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SquaredEdgeLengths, Trace
@@ -91,6 +91,14 @@ def test_a_general_program_goes_to_a_general_solver(theta):
 def test_few_rows_speak_for_the_lmi_form():
     """With many more matrix entries than rows, the multipliers are the smaller unknown."""
     assert sdpdr.plan(lovasz(40)).form == "lmi"
+
+
+@pytest.mark.parametrize(("n", "solver"), [(40, "dense"), (120, "lowrank")])
+def test_an_unfolding_with_a_constraint_of_its_own_goes_where_steps_are_shorter(n, solver):
+    model = methods.mvu(graphs.cycle(n))
+    K = psd("K", n)
+    own = K.distance2(0, 2) <= K.distance2(0, 3)
+    assert sdpdr.plan(model + own).solver.name == solver
 
 
 def test_rows_that_fix_a_diagonal_go_to_the_low_rank_solver():
