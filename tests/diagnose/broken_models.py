@@ -258,6 +258,12 @@ def graph_in_two_parts_with_a_sum_of_zero():
     return maximize(K.trace()) + (K.sum() == 0.0).named("centred") + edges
 
 
+@broken(Kind.DISCONNECTED, variables=("K",))
+def points_of_which_only_the_centre_is_known():
+    K = psd("K", 5)
+    return maximize(K.trace()) + (K.sum() == 0.0).named("centred")
+
+
 @broken(Kind.DISCONNECTED, variables=("X",))
 def matrix_of_cvxpy_in_two_blocks():
     X = cp.Variable((4, 4), symmetric=True, name="X")

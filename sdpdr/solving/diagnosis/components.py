@@ -11,7 +11,7 @@ from sdpdr.base.arrays import Index
 from sdpdr.base.rows import listed
 from sdpdr.solving.diagnosis.finding import Finding, Kind, Severity
 from sdpdr.solving.diagnosis.subsets import Mask
-from sdpdr.solving.diagnosis.view import Named, View
+from sdpdr.solving.diagnosis.view import Named, View, quoted
 
 # Rows of a component that a sentence names, and components.
 _ROWS, _COMPONENTS = 6, 4
@@ -72,10 +72,10 @@ def _of_matrix(named: Named, name: str, i: Index, j: Index) -> Iterator[Finding]
     at = np.full(named.program.c.size, -1)
     at[places] = np.arange(places.size)
     # Equations K u = 0 of all points move no two of them together.
-    equations = (x for x in named.constraints.values() if np.all(x < named.program.f.size))
-    null = [x for x in equations if _has_null_vector(named, x, at, i, j)]
+    equations = {k: x for k, x in named.constraints.items() if np.all(x < named.program.f.size)}
+    null = [k for k, x in equations.items() if _has_null_vector(named, x, at, i, j)]
     joins = ~named.signs
-    joins[np.concatenate([np.arange(0), *null])] = False
+    joins[np.concatenate([np.arange(0), *(equations[k] for k in null)])] = False
     used = at[named.rows[joins].indices]
     used = np.append(used[used >= 0], np.flatnonzero(named.program.c[places]))
     part = _components(i[used], j[used], order)
@@ -85,9 +85,12 @@ def _of_matrix(named: Named, name: str, i: Index, j: Index) -> Iterator[Finding]
     parts = [np.flatnonzero(part == number) for number in numbers]
     shown = "; ".join(f"row{'s' * (p.size > 1)} {listed(p, _ROWS)}" for p in parts[:_COMPONENTS])
     more = "; ..." if len(parts) > _COMPONENTS else ""
-    says = f"No constraint and no cost joins {len(parts)} components of {name!r}: {shown}{more}."
+    which = f"No constraint{f' but {quoted(null)}' if null else ''} and no cost"
+    says = f"{which} joins {len(parts)} components of {name!r}: {shown}{more}."
     if numbers.size == order:
-        says = f"No constraint and no cost has an entry of {name!r} off the diagonal."
+        says = f"{which} has an entry of {name!r} off the diagonal."
+    if null:
+        says += f" All that {quoted(null)} says is that {name!r} has a null vector."
     instead = (
         "Add a constraint that joins them, such as an edge, or solve each component by itself."
         if null
