@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.errors import CompileError
+from sdpdr.base.errors import CompileError, VacuousWarning, warn
 from sdpdr.linalg import VectorMap
 from sdpdr.linalg.svec import order_of
 from sdpdr.model.affine import Affine, Var, evaluate
@@ -30,7 +30,7 @@ def to_sdp(model: Model) -> SDP:
     for label, term in model.labelled_terms():
         parts.lower(label, term)
     objective = reduce(add, parts.costs) if parts.costs else Affine()
-    return SDP(
+    sdp = SDP(
         variables=tuple(parts.variables),
         objective=dict(objective.maps),
         rows=tuple(parts.rows),
@@ -39,6 +39,28 @@ def to_sdp(model: Model) -> SDP:
         maximize=model.is_maximization,
         name=model.name,
     )
+    apart = [name for name in _without_cost(sdp) if name in model.declared]
+    if apart:
+        names, one = " and ".join(map(repr, apart)), len(apart) == 1
+        warn(
+            f"no constraint joins {names} to a variable of the objective, so {names} "
+            f"{'has' if one else 'have'} no effect on the value. Check the spelling of names, or "
+            f"leave {'it' if one else 'them'} out.",
+            VacuousWarning,
+        )
+    return sdp
+
+
+def _without_cost(sdp: SDP) -> list[str]:
+    """Variables that no chain of constraints joins to the objective; none if that is constant."""
+    joined = {v.name for v in sdp.vector_variables if v.curvature is not None} | {*sdp.objective}
+    if not joined:
+        return []
+    sides = [set(part.lhs) for part in (*sdp.rows, *sdp.lmis)]
+    while near := [side for side in sides if side & joined]:
+        sides = [side for side in sides if not side & joined]
+        joined.update(*near)
+    return [v.name for v in sdp.variables if v.name not in joined]
 
 
 def with_slack(model: Model, values: Mapping[str, Value]) -> dict[str, Value]:

@@ -27,6 +27,7 @@ from sdpdr.errors import (
     ModelError,
     OutOfRangeError,
     ShapeError,
+    VacuousWarning,
 )
 
 K = psd("K", 3)
@@ -295,3 +296,12 @@ def test_equal_is_never_false_in_silence():
     assert (w == 1.0).relation == "=="
     with pytest.raises(ModelError):
         bool(w == w)
+
+
+def test_a_variable_that_nothing_joins_to_the_objective_is_named():
+    """Such as a misspelt one, whose constraint would have no effect without a word."""
+    K, G = psd("K", 3), psd("G", 3)
+    model = maximize(K.trace()) + (K.diagonal() <= 1.0)
+    with pytest.warns(VacuousWarning, match="'G' has no effect on the value"):
+        (model + (G[0, 0] <= 1.0)).to_sdp()
+    (model + (G[0, 0] <= K[0, 1])).to_sdp()
