@@ -56,7 +56,7 @@ def _without_cost(sdp: SDP) -> list[str]:
     joined = {v.name for v in sdp.vector_variables if v.curvature is not None} | {*sdp.objective}
     if not joined:
         return []
-    sides = [set(part.lhs) for part in (*sdp.rows, *sdp.lmis)]
+    sides = [set(r.lhs) for r in sdp.rows] + [set(lmi.lhs) for lmi in sdp.lmis]
     while near := [side for side in sides if side & joined]:
         sides = [side for side in sides if not side & joined]
         joined.update(*near)
