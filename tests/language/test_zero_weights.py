@@ -97,6 +97,20 @@ def test_a_domain_is_no_penalty():
         assert read_flat(flat_problem(problem).conic).step is None
 
 
+def test_an_entropy_leaves_a_sign():
+    x = cp.Variable(4, name="x")
+    fit, rows = cp.sum_squares(B @ x - TARGET), [cp.sum(x) == 1]
+    problem = cp.Problem(cp.Minimize(fit - 0 * cp.sum(cp.entr(x))), rows)
+    found = sdpdr.solve(problem)
+    assert found.status is sdpdr.Status.SOLVED
+    without = cp.Problem(cp.Minimize(fit), [*rows, x >= 0])
+    assert found.value == pytest.approx(without.solve(solver=cp.CLARABEL), rel=1e-6)
+    linear = cp.Problem(cp.Minimize(TARGET[:4] @ x - 0 * cp.sum(cp.entr(x))), rows)
+    reading = read_flat(flat_problem(linear).conic)
+    at = reading.primal({"x": np.array([1e-9, 0.2, 0.3, 0.5 - 1e-9])})
+    assert worst(reading.conic, at) <= 1e-12
+
+
 def test_a_limit_of_infinity_is_none():
     x = cp.Variable(2, name="x")
     no_limits = [x <= np.inf, cp.norm(x) <= np.inf, cp.exp(x) <= np.array([9.0, np.inf])]

@@ -5,14 +5,16 @@ limited by nothing. No multipliers but zero fit such rows, so the dual has no in
 solvers nor proofs do well. An unknown is *loose* here if it costs nothing and moving it in one
 direction takes no point out of any cone. If loose unknowns move every point into the interior of a
 cone, that cone is redundant; an equation with an unknown that is in nothing else only defines it.
-Both are dropped, in rounds: without them, further unknowns are loose. On the way back, multipliers
-of dropped rows are zero, and each loose unknown moves as far as its rows need.
+Both are dropped, in rounds: without them, further unknowns are loose. An entropy of weight zero
+leaves a sign: with x loose and z a positive constant, y exp(x / y) <= z says that y >= 0. On the
+way back, multipliers of dropped rows are zero, and each loose unknown moves as far as its rows
+need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,23 +36,34 @@ class Round:
         Sign of the move of each loose unknown; zero for others.
     cones : list of ConeRows
         The redundant ones.
+    signs : list of ConeRows
+        Exponential cones of which only the sign of the second row is left.
     row, column : arrays of int
         Equations, and the unknowns that they define.
     """
 
     direction: Array
     cones: list[ConeRows]
+    signs: list[ConeRows]
     row: Index
     column: Index
 
     @property
     def rows(self) -> Index:
         """All dropped rows."""
-        return np.concatenate([self.row, *(cone.rows for cone in self.cones)])
+        dropped = [cone.rows for cone in self.cones] + [cone.rows[::2] for cone in self.signs]
+        return np.concatenate([self.row, *dropped])
+
+    def left(self, cones: Sequence[ConeRows]) -> list[ConeRows]:
+        """The cones with signs in place of those of which only these are left."""
+        signs = {
+            id(cone): replace(cone, kind="nonnegative", rows=cone.rows[1:2]) for cone in self.signs
+        }
+        return [signs.get(id(cone), cone) for cone in cones]
 
     def primal(self, program: ConicProgram, x: Array) -> None:
         """Move loose unknowns, and compute those that equations define, in place."""
-        for cone in self.cones:
+        for cone in (*self.cones, *self.signs):
             part = taken(program.matrix, cone.rows)
             d, s = -(part @ self.direction), program.rhs[cone.rows] - part @ x
             with np.errstate(over="ignore"):  # exponentials of what the user's unknowns are
@@ -122,16 +135,17 @@ def unused(program: ConicProgram) -> Unused | None:
         free[program.root.indices] = False
     if not free.any():
         return None
-    alive, rounds = np.ones(program.rhs.size, dtype=bool), list[Round]()
+    given, alive, rounds = program, np.ones(program.rhs.size, dtype=bool), list[Round]()
     while (found := _round(program, free, alive)).rows.size:
         rounds.append(found)
         alive[found.rows] = False
+        program = replace(program, cones=found.left(program.cones))
     used = np.zeros(free.size, dtype=bool)
     used[program.matrix.indices[alive[program.row_of_entries()]]] = True
     column, row = np.flatnonzero(used | ~free), np.flatnonzero(alive)
     if column.size == free.size and row.size == alive.size:
         return None
-    return Unused(program.keeping(row, column), program, rounds, column, row)
+    return Unused(program.keeping(row, column), given, rounds, column, row)
 
 
 def _round(program: ConicProgram, free: NDArray[np.bool_], alive: NDArray[np.bool_]) -> Round:
@@ -151,7 +165,15 @@ def _round(program: ConicProgram, free: NDArray[np.bool_], alive: NDArray[np.boo
         if cone.kind != "zero" and alive[cone.rows].any()
         for part in _redundant(program, cone, moves[cone.rows], alive)
     ]
-    return Round(direction, cones, row[alone], column[alone])
+    signs = [
+        cone
+        for cone in program.cones
+        if cone.kind == "exponential"
+        and alive[cone.rows].all()
+        and moves[cone.rows[0]] < 0.0
+        and _is_positive(program, cone.rows[2:])
+    ]
+    return Round(direction, cones, signs, row[alone], column[alone])
 
 
 def _loose(program: ConicProgram, row: Index, column: Index, moved: Array) -> Array:
@@ -197,13 +219,17 @@ def _redundant(
         if np.all(d[:: cone.order + 1] > 0.0):
             yield cone
     elif cone.kind == "exponential":
-        is_constant = not taken(program.matrix, cone.rows[1:2]).nnz
-        if d[2] > 0.0 and is_constant and program.rhs[cone.rows[1]] > 0.0:
+        if d[2] > 0.0 and _is_positive(program, cone.rows[1:2]):
             yield cone
     elif cone.kind == "second-order" and d[0] > 0.0:
         leaning, right = _leaning(program, cone, d)
         if d[0] > np.linalg.norm(d[1:]) or (not leaning.any() and right > 0.0):
             yield cone
+
+
+def _is_positive(program: ConicProgram, rows: Index) -> bool:
+    """Whether the slack of rows is a positive constant."""
+    return not taken(program.matrix, rows).nnz and bool(np.all(program.rhs[rows] > 0.0))
 
 
 def _leaning(program: ConicProgram, cone: ConeRows, d: Array) -> tuple[Array, float]:
@@ -224,6 +250,9 @@ def _steps(kind: str, d: Array, s: Array) -> Array | float:
         diagonal, heights = s[:: order + 1], d[:: order + 1]
         others = np.maximum(S.sum(axis=0), S.sum(axis=1)) - np.diag(S)
         return float(np.max((others - diagonal) / heights, initial=0.0))
+    if kind == "exponential" and d[0] < 0.0:
+        highest = s[1] * np.log(s[2] / s[1]) if s[1] > 0.0 else 0.0
+        return max(0.0, float((highest - s[0]) / d[0]))
     if kind == "exponential":
         return max(0.0, float((s[1] * np.exp(s[0] / s[1]) - s[2]) / d[2]))
     width, apart = np.linalg.norm(s[1:]), d[0] - np.linalg.norm(d[1:])
