@@ -144,6 +144,13 @@ def test_the_hash_names_the_program(tmp_path):
     assert hash_of(inequality().to_sdp()) != hash_of(sdp)
 
 
+def test_a_bound_of_zero_is_claimed_as_zero(tmp_path):
+    K = sdpdr.psd("K", 2)
+    written = sdpdr.solve(sdpdr.minimize(K.trace()) + (K[0, 1] <= 1)).write_proof(tmp_path / "p")
+    assert (dict(written.claims), written.missing) == ({"value": 0.0, "bound": 0.0}, {})
+    assert check(written.path)["bound"] == 0.0
+
+
 def test_a_solution_without_a_program_or_a_proof_writes_none(tmp_path):
     from dataclasses import replace
 

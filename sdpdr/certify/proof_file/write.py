@@ -402,5 +402,10 @@ def _whole(R: Array, z: Array) -> dict[str, Array]:
 
 
 def _below(number: float) -> float:
-    """A claim next to a bound, with room for the rounding of a checker elsewhere."""
+    """A claim next to a bound, with room for the rounding of a checker elsewhere.
+
+    Zero is proved by signs alone, without rounding.
+    """
+    if number == 0.0:
+        return 0.0
     return math.nextafter(number, -math.inf) - 4.0 * math.ulp(number)
