@@ -490,7 +490,8 @@ class Solution(Advising):
         Returns
         -------
         Figure
-            A panel each for the embedding in the plane, for the shares of the leading
+            A panel each for the entries of the matrix where neither lengths are constrained nor a
+            colour is given, for the embedding in the plane, for the shares of the leading
             eigenvalues, for the multipliers of edges where their lengths are constrained and all
             multipliers are finite, and for values and bounds where the solver reports them.
 

@@ -53,7 +53,8 @@ def test_every_panel_draws_its_own_numbers(solution):
 def test_panels_without_data_are_left_out(solution):
     K = psd("K", 3)
     plain = sdpdr.solve(maximize(K.trace()) + (K.diagonal() <= 1).named("unit"), "clarabel")
-    assert list(panels(plain.plot())) == ["embedding", "spectrum"]
+    assert list(panels(plain.plot())) == ["matrix K", "embedding", "spectrum"]
+    np.testing.assert_allclose(panels(plain.plot())["matrix K"].images[0].get_array(), plain["K"])
     one = replace(solution, values={"K": np.ones((1, 1))}, measured=Measured(), history=())
     assert list(panels(one.plot())) == ["embedding", "spectrum"]
     zero = replace(one, values={"K": np.zeros((3, 3))})

@@ -17,6 +17,7 @@ from sdpdr.lab.plot.curves import draw_shares, draw_sides
 from sdpdr.lab.plot.edges import SPRINGS, SPRINGS_LABEL, draw_springs
 from sdpdr.lab.plot.points import draw_points, frame, plane_of
 from sdpdr.lab.plot.style import (
+    DIVERGING,
     INK,
     colour_points,
     draw_colour_bar,
@@ -30,9 +31,12 @@ from sdpdr.lab.plot.style import (
     to_svg,
 )
 from sdpdr.program import Solution
+from sdpdr.program.point import as_dense
 
 # Eigenvalues that are drawn, inches of a panel, and the area of a dot.
 _LEADING, _WIDTH, _HEIGHT, _DOT = 10, 4.8, 3.4, 12.0
+# Pixels of a panel: of a larger matrix no entry could be seen.
+_PIXELS = 500
 # Identifiers must be unique in a notebook.
 _numbers = count(1)
 
@@ -65,6 +69,9 @@ def _panels(solution: Solution, colour: ArrayLike | None) -> dict[str, Callable[
         spectrum = solution.spectrum()
         plane = plane_of(solution.embedding(min(2, len(solution.gram()))))
         edges, weights = _springs(solution)
+        if not solution.edges and colour is None and len(plane) <= _PIXELS:
+            name = next(name for name, value in solution.values.items() if value.ndim == 2)
+            panels[f"matrix {name}"] = partial(_draw_matrix, matrix=as_dense(solution.gram(name)))
         panels["embedding"] = partial(_draw_points, plane=plane, colour=colour, edges=edges)
         if spectrum[0] > 0.0:
             panels["spectrum"] = partial(_draw_spectrum, spectrum=spectrum)
@@ -73,7 +80,10 @@ def _panels(solution: Solution, colour: ArrayLike | None) -> dict[str, Callable[
     if solution.history:
         panels["history"] = partial(_draw_history, solution=solution)
     if not panels:
-        raise DataError("the program has no matrix and its solver no history: nothing to draw.")
+        raise DataError(
+            f"the solution has numbers only ({', '.join(solution.values)}), and its solver reports "
+            "no history: nothing to draw. solution.report() lists values and multipliers."
+        )
     return panels
 
 
@@ -95,6 +105,15 @@ def _draw_points(axes: Axes, plane: Array, colour: ArrayLike | None, edges: Inde
     draw_points(axes, plane, colouring, _DOT, edges)
     frame(axes, plane)
     explain(colouring, "", [axes], axes, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _draw_matrix(axes: Axes, matrix: Array) -> None:
+    """Draw a matrix that holds no positions of points, entry by entry."""
+    top = float(np.max(np.abs(matrix))) or 1.0
+    image = axes.imshow(matrix, cmap=DIVERGING, vmin=-top, vmax=top, interpolation="nearest")
+    axes.figure.colorbar(image, ax=axes)
+    axes.set_xticks([])
+    axes.set_yticks([])
 
 
 def _draw_spectrum(axes: Axes, spectrum: Array) -> None:
