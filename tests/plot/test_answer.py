@@ -56,9 +56,9 @@ def test_panels_without_data_are_left_out(solution):
     assert list(panels(plain.plot())) == ["matrix K", "embedding", "spectrum"]
     np.testing.assert_allclose(panels(plain.plot())["matrix K"].images[0].get_array(), plain["K"])
     one = replace(solution, values={"K": np.ones((1, 1))}, measured=Measured(), history=())
-    assert list(panels(one.plot())) == ["embedding", "spectrum"]
+    assert list(panels(one.plot())) == ["matrix K", "embedding", "spectrum"]
     zero = replace(one, values={"K": np.zeros((3, 3))})
-    assert list(panels(zero.plot())) == ["embedding"]
+    assert list(panels(zero.plot())) == ["matrix K", "embedding"]
     assert "Embedding of 3 points" in zero._repr_html_()
 
 
