@@ -87,6 +87,7 @@ _ELSEWHERE = {
     "penalty": "price",
     "lasso": "price l1",
     "solver": "method algorithm backend",
+    "size": "shape length dim n",
 }
 
 

@@ -138,9 +138,13 @@ def refused(X: Any, error: Exception) -> DataError:
     kind = DataTypeError if isinstance(error, TypeError) else DataError
     if X is None:
         return DataTypeError("X is None, so there are no data: pass an array of numbers.")
+    if isinstance(X, str):
+        return DataTypeError(
+            f"X is the text {X!r}: pass an array of numbers; pandas.read_csv reads one from a file."
+        )
     words = str(error).rstrip(".:\n ")
-    if "Complex" in words:
-        words = words.partition("\n")[0]  # all data follow
+    if "Complex" in words or "NaN" in words or "infinity" in words:
+        words = words.partition("\n")[0].rstrip(".")  # all data, or advice for classifiers, follow
     if "array=" in words:  # the data stand in the middle
         first, *_, last = words.split("\n")
         words = f"{first.rstrip(':')}, of shape {np.shape(X)}. {last}"

@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from sdpdr.base.errors import nearest_name
 from sdpdr.base.from_cvxpy import spelling
 
 PACKAGE = __name__.partition(".")[0]
@@ -86,9 +87,10 @@ def lazily(
 
     def load(name: str) -> object:
         if name not in places:
-            raise AttributeError(
-                f"module {room!r} has no attribute {name!r}", name=name, obj=sys.modules[room]
-            )
+            near = nearest_name(name, public)
+            hint = f"did you mean {near!r}?" if near else f"it has {', '.join(public)}."
+            # Without its name and module, or Python would print a second guess.
+            raise AttributeError(f"module {room!r} has no attribute {name!r}; {hint}")
         found = getattr(import_module(places[name]), name)
         setattr(sys.modules[room], name, found)
         return found

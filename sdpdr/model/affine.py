@@ -320,8 +320,8 @@ class Operators(Advising, ABC):
     def __pow__(self, exponent: Any) -> Any:
         if not is_two(exponent):
             raise ModelError(
-                f"expression**{exponent!r} is not known here; the square is, as expression**2 or "
-                "square(expression)."
+                f"expression**{exponent!r} is not known here; write square(v) for v**2, and "
+                f"sdpdr.atom(lambda v: cvxpy.power(v, {exponent!r}), v) for another power."
             )
         return _DEFINED["square"](self)
 
@@ -704,7 +704,7 @@ def _of_expressions(left: Affine, right: Affine) -> Affine:
         raise ModelError(
             f"a product of two expressions (in {names_of(left, right)}) is not "
             "linear; one side of @ must be made of numbers or parameters. Write quad_form(v, P) "
-            "for v @ P @ v."
+            "for v @ P @ v, and square(v).sum() for v @ v."
         )
     _require_fit(left.shape, right.shape, left.shape[-1:] == right.shape[:1])
     before, after = left.shape[:-1], right.shape[1:]
@@ -801,9 +801,10 @@ def part_of(expression: Operators, array: Any, index: Any) -> Any:
     try:
         return array[index]
     except IndexError as error:
+        first = " Indices begin with 0." if "out of bounds" in str(error) else ""
         raise OutOfRangeError(
-            f"no such part of {described(expression)}: {str(error).rstrip('.')}; it was given "
-            f"{index!r}."
+            f"no such part of {described(expression)}: it was given {index!r}, and "
+            f"{str(error).rstrip('.')}.{first}"
         ) from None
 
 
@@ -891,8 +892,8 @@ def hint(other: Any) -> str:
         return "; blocks and comparisons are added to maximize(...), minimize(...) or other blocks"
     if type(other).__module__.startswith("cvxpy."):
         return (
-            "; cvxpy's variables do not mix with those of sdpdr, and its functions are "
-            "sdpdr.atom(cvxpy.norm, v)"
+            "; cvxpy's variables do not mix with those of sdpdr: pass a whole cvxpy.Problem to "
+            "sdpdr.solve, and write its functions as sdpdr.atom(cvxpy.norm, v)"
         )
     several = other.flat if isinstance(other, np.ndarray) and other.dtype == object else other
     if isinstance(several, (list, tuple, np.flatiter)) and any(

@@ -401,6 +401,8 @@ def _what_to_write(other: Any) -> str:
     """Advice for someone who added this to a model."""
     if type(other).__module__.partition(".")[0] == "cvxpy":
         return "; write from_cvxpy(function) for constraints that are written in cvxpy"
+    if isinstance(other, (bool, np.bool_)):
+        return "; a comparison of numbers is true or false, so compare an expression"
     if isinstance(other, (Number, np.ndarray)):
         return "; numbers are added to what is minimised, minimize(f + 3.0)"
     if isinstance(other, Iterable) and not isinstance(other, str):

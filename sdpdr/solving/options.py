@@ -152,6 +152,11 @@ def as_model(model: Any) -> Model | SDP:
 
 def require_solver(solver: object) -> None:
     """Refuse what is not a solver."""
+    if isinstance(solver, (list, tuple)):
+        raise DataTypeError(
+            f"{_shown(solver)} is no solver: write solve(minimize(expression) + constraints), "
+            "where constraints may be a list."
+        )
     if not isinstance(solver, (str, Solver)):
         raise DataTypeError(
             f"{_shown(solver)} is no solver: pass one of the names of sdpdr.solvers(), or a "

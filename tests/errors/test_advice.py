@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import scipy
 import sklearn
+from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
@@ -28,6 +29,7 @@ SCOPE = vars(language) | {
     **{"sdpdr": sdpdr, "graphs": graphs, "methods": methods, "blocks": blocks, "np": np},
     **{"numpy": np, "sklearn": sklearn, "scipy": scipy, "datasets": datasets, "cp": cp, "pd": pd},
     **{"make_pipeline": make_pipeline, "KNeighborsClassifier": KNeighborsClassifier},
+    **{"SimpleImputer": SimpleImputer},
     **{"X": X, "D": D, "y": np.arange(12) % 2, "A": X[:3], "C": np.diag([1.0, 2.0, 3.0])},
     **{name: getattr(sdpdr, name) for name in ("MVU", "ISM", "NMF", "solve", "minimize")},
     **{"K": sdpdr.psd("K", 3), "t": sdpdr.scalar("t"), "v": sdpdr.scalar("v", 3)},

@@ -35,5 +35,7 @@ assert not [name for name in sys.modules if name.startswith("sdpdr.solving")]
 def test_every_name_is_there_and_others_are_not():
     assert all(callable(getattr(methods, name)) for name in methods.__all__)
     assert dir(methods) == methods.__all__ == sorted(methods.__all__)
-    with pytest.raises(AttributeError, match=r"'sdpdr\.families\.methods' has no attribute 'mvvu'"):
+    with pytest.raises(
+        AttributeError, match=r"'sdpdr\.families\.methods' has no attribute 'mvvu'; did"
+    ):
         methods.mvvu  # noqa: B018

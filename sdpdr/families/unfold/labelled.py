@@ -134,10 +134,10 @@ def _codes(graph: NeighborGraph, y: ArrayLike) -> tuple[Any, Index]:
         )
     present = np.unique(codes[codes != UNLABELLED])
     if present.size < 2:
-        found = "no label" if not present.size else f"one class, {classes[present[0]]}"
+        found = "no known label" if not present.size else f"one class, {classes[present[0]]}"
         raise DataError(
-            f"the labels have {found}; a hyperplane needs two classes to separate. Note that "
-            "-1 means that a label is not known: name a class otherwise."
+            f"y holds {found}; a hyperplane needs two classes to separate. Note that -1 means "
+            "that a label is not known: name a class otherwise."
         )
     # One entry more than there are classes, so that index -1 finds -1 at the end.
     place = np.full(len(classes) + 1, UNLABELLED)

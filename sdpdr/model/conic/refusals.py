@@ -57,7 +57,7 @@ def refuse_unreadable(problem: Any) -> None:
         )
     for p in problem.parameters():
         if p.value is None:
-            raise DataError(f"parameter {p.name()!r} has no value: give it one, then read again.")
+            raise DataError(f"parameter {p.name()!r} has no value: set its .value, and try again.")
     if not problem.variables():
         raise NotAcceptedError("the problem has no variables, so there is nothing to decide.")
     for v in problem.variables():

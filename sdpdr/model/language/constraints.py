@@ -294,6 +294,8 @@ def _meant_by_a_number(a: Affine, b: Affine) -> str:
     """Advice for a matrix inequality with a scalar."""
     if a.shape == b.shape == ():
         return "; expressions in numpy.array stay apart, numpy.block makes one matrix of them"
+    if any(len(side.shape) == 1 for side in (a, b)):
+        return "; write v >= 0 for the values of a vector, numpy.diag(v) >> 0 for its matrix"
     orders = [side.shape[0] for side in (a, b) if len(side.shape) == 2]
     if len(orders) == 1 and () in (a.shape, b.shape):
         eye = f"numpy.eye({orders[0]})"

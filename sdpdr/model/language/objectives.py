@@ -11,7 +11,7 @@ import numpy as np
 
 from sdpdr.base.attributes import OF_MODELS, Advising
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
-from sdpdr.model.affine import Affine, Declared, Operators, fixed
+from sdpdr.model.affine import Affine, Declared, Operators, fixed, hint
 from sdpdr.model.language.convex import Convex, Curved, Lowered, called, lowered, present_parts
 from sdpdr.model.model import Model
 from sdpdr.model.operands import described
@@ -173,7 +173,7 @@ def _objective(word: str, function: Any, maximizes: bool) -> Objective:
     if not isinstance(function, Operators):
         raise DataTypeError(
             f"{word} takes an expression, K.trace() for instance; it was given "
-            f"{described(function)}."
+            f"{described(function)}{hint(function)}."
         )
     affine = function.affine()
     _require_finite(word, affine)
