@@ -359,6 +359,9 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         """What to write to keep more of the lengths; empty where they are kept."""
         if kept.shown >= GOOD:
             return ""
+        has_ended = self.solution_.status is Status.SOLVED
+        if kept.is_unfolding_short and not has_ended:
+            return "Let it end, with a larger `time_limit`."
         if kept.is_unfolding_short:
             return (
                 "Lengths shrank in the unfolding itself: isometry=sdpdr.blocks.Band(0.05) keeps "
@@ -367,7 +370,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         share = kept.by_dimension[kept.enough - 1]
         beside = "" if getattr(self, "isometry", "inequality") == "inequality" else " as well"
         more = f"ake n_components={kept.enough}{beside}, which keeps {share:.0%}."
-        if self.solution_.status is Status.SOLVED:
+        if has_ended:
             return f"T{more}"
         # The other dimensions hold most of a shape that was not yet unfolded.
         return f"Let it end, with a larger `time_limit`, or t{more}"
