@@ -27,7 +27,6 @@ from sdpdr.base.arrays import (
     Index,
     Matrix,
     from_triples,
-    largest,
     light,
     row_of_each,
     rows_as_they_are,
@@ -69,15 +68,15 @@ class Units:
     equations : array of shape (m,)
     cones : array of shape (k,)
         The diagonals of R.
-    length, multiplier : float
-        l and p.
+    length, coefficient : float
+        l and p, the units of unknowns and of coefficients of the objective.
     """
 
     unknowns: Array
     equations: Array
     cones: Array
     length: float = 1.0
-    multiplier: float = 1.0
+    coefficient: float = 1.0
 
     @classmethod
     def of(cls, program: FlatProgram) -> Units:
@@ -100,8 +99,8 @@ class Units:
             return given
         fitted = _Fit(program).units()
         right = [fitted.equations * program.f, fitted.cones * program.b]
-        length, multiplier = _power(*right), _power(fitted.unknowns * program.c)
-        units = replace(fitted, length=length, multiplier=multiplier)
+        length, coefficient = _power(*right), _power(fitted.unknowns * program.c)
+        units = replace(fitted, length=length, coefficient=coefficient)
         return units if units.are_exact(program) else given
 
     def are_exact(self, program: FlatProgram) -> bool:
@@ -127,21 +126,21 @@ class Units:
     @property
     def cost(self) -> float:
         """The unit of the objective."""
-        return self.length * self.multiplier
+        return self.length * self.coefficient
 
     def program(self, program: FlatProgram) -> FlatProgram:
         """The program in these units."""
         around = program.around
         return replace(
             program,
-            c=self.unknowns * program.c / self.multiplier,
+            c=self.unknowns * program.c / self.coefficient,
             E=scaled(program.E, self.equations, self.unknowns),
             f=self.equations * program.f / self.length,
             A=scaled(program.A, self.cones, self.unknowns),
             b=self.cones * program.b / self.length,
             offset=program.offset / self.cost,
             around=Around(
-                None if around.c is None else self.unknowns * around.c / self.multiplier,
+                None if around.c is None else self.unknowns * around.c / self.coefficient,
                 self._radii(around.E, self.equations),
                 self._radii(around.A, self.cones),
             ),
@@ -171,15 +170,15 @@ class Units:
 
     def multipliers(self, z: Array) -> Array:
         """Multipliers of equations and cones of the program in these units."""
-        return np.asarray(z / (self.multiplier * np.concatenate([self.equations, self.cones])))
+        return np.asarray(z / (self.coefficient * np.concatenate([self.equations, self.cones])))
 
     def given_multipliers(self, z: Array) -> Array:
         """The multipliers of the program as it was given."""
-        return np.asarray(self.multiplier * np.concatenate([self.equations, self.cones]) * z)
+        return np.asarray(self.coefficient * np.concatenate([self.equations, self.cones]) * z)
 
     def given_costs(self, c: Array) -> Array:
         """Costs of the program as it was given."""
-        return np.asarray(self.multiplier * c / self.unknowns)
+        return np.asarray(self.coefficient * c / self.unknowns)
 
 
 class _Fit:
@@ -238,7 +237,7 @@ class _Fit:
         return owner
 
     def units(self) -> Units:
-        """Those of least squares, rounded to powers of two; length and multiplier are one."""
+        """Those of least squares, rounded to powers of two; length and coefficient are one."""
         numbers, signs, sizes = self._terms()
         kept = numbers != self._none
         ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
@@ -294,8 +293,8 @@ class _Fit:
 
 def _power(*numbers: Array) -> float:
     """The power of two next to the largest of some numbers."""
-    size = max(map(largest, numbers)) or 1.0
-    return float(near_powers(np.array([size]))[0])
+    largest = max(float(np.max(np.abs(v), initial=0.0)) for v in numbers)
+    return float(near_powers(np.array([largest or 1.0]))[0])
 
 
 def _whole(exponents: Array) -> Array:

@@ -216,7 +216,7 @@ def test_rows_on_a_face_have_radii_that_hold_the_exact_ones():
     assert not np.any(fractions(u) @ V)
     images = [np.outer(V[:, p], V[:, q]) for p, q in zip(i, j, strict=True)]
     images = [image + image.T * int(p != q) for image, p, q in zip(images, i, j, strict=True)]
-    costs = fractions(flat.c) * fractions(units.multiplier / units.unknowns)
+    costs = fractions(flat.c) * fractions(units.coefficient / units.unknowns)
     assert costs.tolist() == [np.trace(image) for image in images]
     assert flat.around.c is None
     q, p = np.tril_indices(3)

@@ -117,7 +117,7 @@ def test_logarithms_have_no_unit_and_numbers_that_would_vanish_keep_theirs():
     above = Piece(EXPONENTIAL, 3, -64.0 * sp.eye_array(3), np.array([8.0, 16.0, 0.0]))
     program = build(np.full(3, 4.0), sp.csr_array((0, 3)), np.zeros(0), [above])
     units = Units.of(program)
-    assert (units.length, units.multiplier, set(units.unknowns), set(units.cones)) == (
+    assert (units.length, units.coefficient, set(units.unknowns), set(units.cones)) == (
         1,
         1,
         {1},
@@ -134,7 +134,7 @@ def test_units_are_powers_of_two_and_points_and_multipliers_mean_the_same_in_the
     program = random_program(1, lengths)
     units = Units.of(program)
     own = units.program(program)
-    for v in (units.unknowns, units.equations, units.cones, [units.length, units.multiplier]):
+    for v in (units.unknowns, units.equations, units.cones, [units.length, units.coefficient]):
         assert np.all(np.frexp(v)[0] == 0.5)
     x, z = RNG.normal(size=program.c.size), RNG.normal(size=program.f.size + program.b.size)
     u, y = units.point(x), units.multipliers(z)
