@@ -46,8 +46,8 @@ _gather.import_as(_PLACES)
 
 
 def __getattr__(name: str) -> _Any:
-    """Load what is asked for the first time."""
-    if name == "__version__":  # to find it takes longer than all else here
+    """Load a name at its first use."""
+    if name == "__version__":  # finding it takes longer than all else here
         return _packages.version_of(__name__)
     if name in _PLACES:
         with _packages.needs_packages(f"sdpdr.{name}"):

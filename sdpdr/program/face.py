@@ -56,7 +56,7 @@ def _says_face(linear_map: LinearMap) -> bool:
     if isinstance(linear_map, Stacked):
         return all(map(_says_face, linear_map.maps))
     if isinstance(linear_map, Combined):
-        return linear_map.told is not None and _says_face(linear_map.inner)
+        return linear_map.determining is not None and _says_face(linear_map.inner)
     return isinstance(linear_map, (Products, QuadraticForms))
 
 

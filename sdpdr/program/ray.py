@@ -47,18 +47,18 @@ class Ray:
     values: Mapping[str, Value] = field(default_factory=dict)
 
     def record(self) -> dict[str, object]:
-        """What it says, ready for JSON, with its numbers unless they are too many."""
-        told: dict[str, object] = {
+        """Its fields, ready for JSON; with the numbers unless they are too many."""
+        parts: dict[str, object] = {
             "kind": self.kind,
             "margin": self.margin,
             "argument": self.argument,
         }
         shapes = [np.shape(x) for x in (*self.duals.values(), *self.values.values())]
         if sum(prod(shape) for shape in shapes) > LARGEST_RECORDED:
-            return told
+            return parts
         duals = {label: listed(np.asarray(y)) for label, y in self.duals.items()}
         values = {name: listed(as_dense(x)) for name, x in self.values.items()}
-        return told | {"duals": duals, "values": values}
+        return parts | {"duals": duals, "values": values}
 
 
 def listed(numbers: Array) -> Any:

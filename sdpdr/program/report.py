@@ -120,14 +120,14 @@ def card(solution: Solution, picture: str = "") -> str:
     >>> "<p>SOLVED: the maximum is 4.66667, proved optimal" in text
     True
     """
-    told = facts(solution)
+    shown = facts(solution)
     rows = "".join(
         f'<tr><th scope="row" style="text-align:left;vertical-align:top">{name}</th>'
-        f'<td style="text-align:left">{escape(told[name])}</td></tr>'
+        f'<td style="text-align:left">{escape(shown[name])}</td></tr>'
         for name in _ON_CARD
-        if name in told
+        if name in shown
     )
-    table = f"<p>{escape(told['status'])}</p><table><tbody>{rows}</tbody></table>"
+    table = f"<p>{escape(shown['status'])}</p><table><tbody>{rows}</tbody></table>"
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">'
         f'<div style="flex:1 1 24em;max-width:44em">{table}</div>{picture}</div>'
@@ -173,9 +173,9 @@ def _seconds(timings: Mapping[str, float]) -> str:
     return ", ".join([*phases, f"all {sum(timings.values()):.2f}"])
 
 
-def _paragraphs(told: Mapping[str, str]) -> str:
+def _paragraphs(shown: Mapping[str, str]) -> str:
     """Names in one column, and beside them their words, on a few lines each."""
-    indent = max(map(len, told)) + 2
+    indent = max(map(len, shown)) + 2
     return "\n".join(
         fill(
             text,
@@ -185,7 +185,7 @@ def _paragraphs(told: Mapping[str, str]) -> str:
             max_lines=_LINES,
             placeholder=" ...",
         )
-        for name, text in told.items()
+        for name, text in shown.items()
     )
 
 

@@ -114,7 +114,7 @@ class Claim:
     status : str
         In the solver's own words.
     value : float or None
-        The objective it reports, in the person's sense.
+        The objective it reports, in the sense of the user's objective.
     iterations : int or None
     message : str
     verdict : str

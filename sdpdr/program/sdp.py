@@ -19,7 +19,7 @@ Its dual, with multipliers y (:math:`y \ge 0` on the rows with :math:`\le`) and
       s = c + B^T y - H^* Z,
 
 where s vanishes for free scalars, is non-negative for non-negative ones, and is the u of the
-objective for scalars that have a quadratic cost. A program that a person wrote as a maximisation
+objective for scalars that have a quadratic cost. A program that a user wrote as a maximisation
 is stored negated, with ``maximize=True``; `SDP.report` turns values back.
 """
 
@@ -86,7 +86,7 @@ class SDP(Remembering):
     lmis : tuple of Lmi
     constant : float, default 0
     maximize : bool, default False
-        Whether the person's objective is the negative of the one stored.
+        Whether the user's objective is the negative of the one stored.
     name : str
 
     Raises
@@ -271,7 +271,7 @@ class SDP(Remembering):
         )
 
     def report(self, value: float) -> float:
-        """A value of the minimisation in the sense the person wrote."""
+        """A value of the minimisation in the sense of the user's objective."""
         return -value if self.maximize else value
 
     def __repr__(self) -> str:

@@ -50,7 +50,7 @@ class Outcome:
         ``compile`` and ``solve``.
     history : tuple of mappings
     cpu : float, optional
-        CPU seconds of the run, wherever it ran; None where nobody measured them.
+        CPU seconds of the run, in whatever process; None if they were not measured.
     """
 
     point: Point
@@ -118,7 +118,7 @@ class Solver(ChecksKeywords, ABC):
     takes_start: ClassVar[bool] = False
     # Whether a second solve in a process is as good as the first.
     warms_up: ClassVar[bool] = True
-    # Whether it is somebody else's code that looks at the clock seldom, if at all.
+    # Whether it is foreign code that rarely or never checks the clock.
     is_native: ClassVar[bool] = False
     # Whether it may end the process that it runs in, and so never runs in that of the caller.
     is_dangerous: ClassVar[bool] = False
@@ -128,11 +128,11 @@ class Solver(ChecksKeywords, ABC):
     is_last_resort: ClassVar[bool] = False
     # Whether it is for programs of one kind, and refuses all others.
     is_special: ClassVar[bool] = False
-    # What it is told of a tolerance; None for what the table says of it or of its base class.
+    # How a tolerance becomes its options; None for the entry of the table for it or its base class.
     rule: ClassVar[Rule | None] = None
-    # Its own names of limits that it knows, and ours: "max_iter" or "time_limit".
+    # Its own names of the limits that it respects, and ours: "max_iter" or "time_limit".
     limits: ClassVar[Mapping[str, str]] = {}
-    # Whether it wants the program as it is stored, since reductions round.
+    # Whether it needs the program as it is stored, since reductions round.
     as_stored: ClassVar[bool] = False
 
     tol: float = 1e-6
@@ -204,7 +204,7 @@ class Solver(ChecksKeywords, ABC):
                 f"nobody knows what to tell solver {self.name!r} of a tolerance: give its class a "
                 "rule = Rule(options, divisor, own), from sdpdr.solvers."
             )
-        return rule.told(self.tol)
+        return rule.settings(self.tol)
 
     @classmethod
     def known_rule(cls) -> Rule | None:
@@ -263,7 +263,7 @@ def printing(line: str, progress: Progress | None) -> Progress:
 
 
 def configured(solver: object) -> bool:
-    """Whether a solver is an object that somebody configured, rather than a name."""
+    """Whether a solver is a configured object, rather than a name."""
     return isinstance(solver, Solver)
 
 
@@ -279,7 +279,7 @@ def unless_configured(solver: object, value: _Value) -> _Value | None:
 
 
 def tolerance(solver: object, tol: float | None) -> float:
-    """The tolerance asked for: as given, else of the configured solver, else 1e-6.
+    """The requested tolerance: as given, else of the configured solver, else 1e-6.
 
     Examples
     --------

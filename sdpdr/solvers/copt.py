@@ -65,7 +65,7 @@ class Copt(Solver):
     licence: ClassVar[str] = "commercial"
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi")
     is_native: ClassVar[bool] = True
-    # It prints where it looks for a licence, whatever it is told; of a worker nobody hears it.
+    # It always prints where it looks for a licence; the output of a worker is not shown.
     is_dangerous: ClassVar[bool] = True
     # It has not been measured on the problem library.
     by_name_only: ClassVar[bool] = True
@@ -177,7 +177,7 @@ def _outcome(
         return Outcome(Point(), verdict, claim, seconds)
     claim = replace(claim, value=program.value(-float(model.objval)))
     sdp = program.equality
-    # Asked for matrices where there are none, it fails.
+    # It fails if matrices are requested and there are none.
     matrices = model.getPsdValues() if any(_kind(v) == "s" for v in order) else []
     numbers = np.concatenate([model.getValues(), matrices])
     parts = dict(zip((v.name for v in order), _parts(numbers, order), strict=True))

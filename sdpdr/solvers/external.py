@@ -60,7 +60,7 @@ class ExternalSolver(Solver):
     is_native: ClassVar[bool] = True
     # Where its sources are, if Debian has no package of that name.
     source: ClassVar[str] = ""
-    # What it is told by the environment.
+    # Environment variables that it is run with.
     environment: ClassVar[Mapping[str, str]] = {}
     # Words that make it tell its version and do nothing else.
     version_words: ClassVar[tuple[str, ...]] = ()

@@ -122,8 +122,8 @@ class SdpaProgram(ExternalSolver):
         return read_sdpa_result(_text(folder), program.written)
 
 
-# In SDPA's order: it has to be told all of them, so its own defaults are among them. Bounds on the
-# objective, beyond which it would give up, are as good as none.
+# In SDPA's order. Its parameter file lists all of them, so its own defaults are among them. The
+# bounds on the objective, beyond which it would give up, are too large to matter.
 _PARAMETERS: dict[str, object] = {
     "maxIteration": 100,
     "epsilonStar": 1e-7,

@@ -93,9 +93,9 @@ def ask_clarabel(program: FlatProgram, seconds: float = inf) -> Answer:
     ----------
     program : FlatProgram
     seconds : float, optional
-        CPU seconds after which Clarabel is to end, so that a busy machine changes no answer. It is
-        not asked at all where the first steps, of matrices of high order, would take longer: there
-        it looks at no clock.
+        CPU seconds after which Clarabel is to end, so that a busy machine changes no answer. If its
+        first steps, with matrices of high order, would take longer, it is not run: it checks the
+        clock between steps only.
 
     Returns
     -------
@@ -131,8 +131,8 @@ def ask_dense(program: FlatProgram, seconds: float = inf) -> Answer:
     ----------
     program : FlatProgram
     seconds : float, optional
-        CPU seconds after which it is to end, so that a busy machine changes no answer. It is not
-        asked at all where its first steps would take longer.
+        CPU seconds after which it is to end, so that a busy machine changes no answer. If its
+        first steps would take longer, it is not run.
 
     Examples
     --------

@@ -29,10 +29,10 @@ from sdpdr.solvers.external import (
 )
 from sdpdr.solvers.external_files import FiledProgram
 
-# The share of a time limit after which they are told to stop: writing takes time too, and the clock
-# of SDPLR is that of the processor.
+# Share of the time limit that they get: writing the answer takes time too, and SDPLR counts CPU
+# seconds.
 _EARLY = 0.8
-# SDPLR's own is a tenth; with this one its bounds are ten times as sharp for half as much again.
+# SDPLR's own is 0.1; this one makes its bounds ten times as sharp for 1.5 times the time.
 _CENTRALITY = 1e-3
 
 
@@ -107,8 +107,8 @@ class Sdplr(_LowRankProgram):
 
     def _careful(self) -> dict[str, float]:
         """The tolerance, and steps that are done before multipliers move, for the bound's sake."""
-        told = self.tolerances()
-        return {"Centrality tolerance": _CENTRALITY, **told} if told else {}
+        options = self.tolerances()
+        return {"Centrality tolerance": _CENTRALITY, **options} if options else {}
 
     def verdict(self, code: int, folder: Path, said: str) -> tuple[Verdict, str]:
         """By the infeasibility that it ends with, and the time that it took."""
@@ -129,7 +129,7 @@ class Sdplr(_LowRankProgram):
         return (-float(lines[-1][1]), int(lines[-1][0])) if lines else (None, None)
 
 
-# In SDPLR's order: it has to be told all of them, so its own defaults are among them.
+# In SDPLR's order. Its parameter file lists all of them, so its own defaults are among them.
 _PARAMETERS: dict[str, object] = {
     "Input type": 1,
     "Feasibility tolerance": 1e-5,

@@ -29,7 +29,7 @@ def runs_apart(solver: Solver, isolate: bool | None, step: float = inf) -> bool:
     By default where there is a time limit and the code is not ours: set-up, compilation and a
     long step look at no clock. Steps that take no longer than a worker may be late need none.
     Also in a fork of a process where native code has computed. A solver that may end the process
-    that it runs in always does. Within a worker nobody needs another.
+    that it runs in always does. A worker needs no other.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None, step: float = i
             raise
         found = failure(solver.name, error)
     if found.cpu is None:
-        # Nobody has measured a run that was ended: one processor, as far as anybody knows.
+        # The CPU time of a killed run is unknown; assume one processor.
         spent = {"compile": 0.0, "solve": watch.spent}
         found = replace(admit(found, solver.name), seconds=spent, cpu=watch.spent)
     return found

@@ -32,7 +32,7 @@ _SAID = {
     -6: (Verdict.UNBOUNDED, "unbounded_inaccurate"),
     -7: (Verdict.INFEASIBLE, "infeasible_inaccurate"),
 }
-# What cvxpy asks SCS for where nobody asks for anything.
+# SCS's tolerances under cvxpy's defaults.
 _OWN = {"eps_abs": 1e-5, "eps_rel": 1e-5}
 
 

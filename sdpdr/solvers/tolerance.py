@@ -1,13 +1,13 @@
-"""What options are, and one tolerance in every solver's own words: what all adapters read.
+"""Types of common options, and one tolerance translated for every solver.
 
 A solver that is not of this package carries a `Rule` of its own, as the ``rule`` of its class.
 
-A person asks for a relative gap and for residuals as *we* measure them: on the program as it was
+A user requests a relative gap and residuals as *we* measure them: on the program as it was
 written, after the point has been lifted and repaired, with a bound that we prove. A solver measures
 something else: residuals relative to norms of its own, on scaled data, and a gap between two values
-of which neither is a bound. So each is asked for a fraction of the tolerance, as large as lets our
-own measures meet it on programs that are not difficult. The guide's
-page of solvers shows the table.
+of which neither is a bound. So each solver gets a fraction of the tolerance, the largest with which
+our own measures meet it on programs that are not difficult. The guide's page on solvers shows the
+table.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ else:
     import tomli as tomllib
 
 TABLE = Path(__file__).with_name("tolerances.toml")
-# What options are, in words, and whether a value is such.
+# The expected type of each option, in words and as a test.
 OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "tol": ("a positive number", lambda x: isinstance(x, Real) and 0.0 < float(x) < inf),
     "max_iter": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
@@ -42,7 +42,7 @@ OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse options that no solver could be told.
+    """Refuse options that no solver could accept.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a solver is asked for where a person asks for a tolerance.
+    """How the tolerance of a user becomes options of a solver.
 
     Parameters
     ----------
@@ -66,19 +66,20 @@ class Rule:
     divisor : float
         The tolerance is divided by it.
     own : tuple of float
-        What it takes for these options where it is told nothing, or what cvxpy has it take.
+        Its default values of these options, or those that cvxpy sets.
     kind : str
         What the numbers mean to the solver.
     why : str
         The reason of the divisor.
     floor, ceiling : float
-        Below the floor the solver ends in rounding; above the ceiling its word is worth too little.
+        Below the floor the solver stalls in rounding errors; above the ceiling its answer is too
+        rough to be of use.
 
     Examples
     --------
     >>> from sdpdr.solvers import Rule
     >>> rule = Rule(("gaptol",), 10.0, (1e-6,), floor=1e-8)
-    >>> rule.told(1e-6), rule.told(1e-9)
+    >>> rule.settings(1e-6), rule.settings(1e-9)
     ({'gaptol': 1e-07}, {'gaptol': 1e-08})
     """
 
@@ -90,10 +91,10 @@ class Rule:
     floor: float = 0.0
     ceiling: float = inf
 
-    def told(self, tol: float) -> dict[str, float]:
-        """What the solver is told of a tolerance, by its own names."""
-        asked = min(self.ceiling, max(self.floor, tol / self.divisor))
-        return dict.fromkeys(self.options, asked)
+    def settings(self, tol: float) -> dict[str, float]:
+        """The solver's own options for a tolerance."""
+        number = min(self.ceiling, max(self.floor, tol / self.divisor))
+        return dict.fromkeys(self.options, number)
 
 
 def read_rules() -> Mapping[str, Rule]:

@@ -67,7 +67,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Candidate, request: Request) -> So
             solution = _said(solution, verdict)
         solution = with_status(sdp, solution, verdict)
     if verdict is Verdict.INTERRUPTED:
-        # Whoever asked to end is told so, even where both sides are proved.
+        # After Ctrl-C the status says so, even if both sides are proved.
         solution = replace(solution, status=Status.INTERRUPTED)
     return replace(solution, timings=dict(request.clock.seconds), history=outcome.history)
 

@@ -1,4 +1,4 @@
-"""Grades of answers that somebody found by hand, for exercises without an answer key."""
+"""Grades of answers found by hand, for exercises without an answer key."""
 
 from __future__ import annotations
 

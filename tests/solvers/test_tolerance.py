@@ -25,7 +25,7 @@ def path():
 
 def test_a_tighter_tolerance_is_never_told_as_a_looser_one():
     for rule in TOLERANCES.values():
-        told = [rule.told(10.0**-k)[rule.options[0]] for k in range(1, 14)]
+        told = [rule.settings(10.0**-k)[rule.options[0]] for k in range(1, 14)]
         assert told == sorted(told, reverse=True)
 
 
@@ -59,7 +59,7 @@ def test_a_solver_from_elsewhere_brings_a_rule():
 
 
 def test_a_derived_solver_inherits_the_rule_unless_it_has_its_own(path):
-    assert Renamed(tol=1e-5).tolerances() == TOLERANCES["clarabel"].told(1e-5)
+    assert Renamed(tol=1e-5).tolerances() == TOLERANCES["clarabel"].settings(1e-5)
     assert Sharper(tol=1e-5).tolerances() == {"tol_gap_rel": pytest.approx(1e-8)}
     for solver in (Renamed(), Sharper()):
         assert sdpdr.solve(path, solver).status is Status.SOLVED
@@ -87,7 +87,7 @@ def told(solver):
 @pytest.mark.parametrize("name", CONIC)
 def test_conic_solvers_are_told_what_the_table_says(name):
     options = told(CONIC[name](tol=1e-5))
-    for option, number in TOLERANCES[name].told(1e-5).items():
+    for option, number in TOLERANCES[name].settings(1e-5).items():
         assert options[option] == number
 
 
@@ -110,7 +110,7 @@ def written(name, folder, **fields):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_are_told_what_the_table_says(name, tmp_path):
     words, lines = written(name, tmp_path, tol=1e-5)
-    for option, number in TOLERANCES[name].told(1e-5).items():
+    for option, number in TOLERANCES[name].settings(1e-5).items():
         as_words = f"-{option} {number} " in f"{' '.join(words)} "
         written_as = {f"{option}={number}", f"{number} {option}", f"{option} : {number}"}
         assert as_words or written_as & set(lines)

@@ -224,12 +224,14 @@ class Combined(LinearMap):
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
         """Null vectors of the inner map, if the right side determines all of its rows."""
-        if self.told is None:
+        if self.determining is None:
             return sp.csr_array((self.n, 0))
-        return self.inner.null_vectors(rhs[self.told] / self.weights.data[self._first(self.told)])
+        return self.inner.null_vectors(
+            rhs[self.determining] / self.weights.data[self._first(self.determining)]
+        )
 
     @cached_property
-    def told(self) -> Index | None:
+    def determining(self) -> Index | None:
         """For each row of A a row of T that is a multiple of it; None if some row of A has none.
 
         All rows of A vanish where all rows of T A do, then.
@@ -244,10 +246,10 @@ class Combined(LinearMap):
         return np.asarray(self.weights.indptr[rows], dtype=np.intp)
 
     def outer_multipliers(self, inner: Array) -> Array:
-        """Multipliers y with T^T y as given, which are zero outside the rows `told`."""
-        assert self.told is not None
+        """Multipliers y with T^T y as given, which are zero outside the rows `determining`."""
+        assert self.determining is not None
         y = np.zeros(self.m)
-        y[self.told] = inner / self.weights.data[self._first(self.told)]
+        y[self.determining] = inner / self.weights.data[self._first(self.determining)]
         return y
 
     def formula(self, variable: str, letters: Letters) -> Words:

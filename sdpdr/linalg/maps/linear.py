@@ -114,7 +114,7 @@ class LinearMap(ABC):
     def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics, (plain text, LaTeX), for the variable's name.
 
-        ``letters`` names the arrays in it, so that those of several maps can be told apart. By
+        ``letters`` names the arrays in it, so that those of several maps can be distinguished. By
         default the rows have a letter, which stands for the map itself.
         """
         row = letters.rows_of(self)

@@ -101,20 +101,21 @@ class _Interchange:
         rng = np.random.default_rng(0)
         others = np.where(self._is_own, 0.0, matrix.data * rng.random(n)[matrix.indices])
         rest = np.bincount(self._owner, others, minlength=m) + np.pi * program.rhs
-        told = np.where(self._private, rest, 1e3 + np.arange(m))
+        hashed = np.where(self._private, rest, 1e3 + np.arange(m))
         own = np.flatnonzero(self._is_own)
         row, of = self._owner[own], matrix.indices[own]
-        said = (
-            np.bincount(of, matrix.data[own] * np.sin(1.0 + told[row]), minlength=n) + program.cost
+        signature = (
+            np.bincount(of, matrix.data[own] * np.sin(1.0 + hashed[row]), minlength=n)
+            + program.cost
         )
-        order = np.lexsort((told[row], of))
+        order = np.lexsort((hashed[row], of))
         own, ends = own[order], np.cumsum(np.append(0, np.bincount(of, minlength=n)))
         chosen = np.flatnonzero(self._own)
-        chosen = chosen[np.lexsort((chosen, np.round(said[chosen], 9)))]
+        chosen = chosen[np.lexsort((chosen, np.round(signature[chosen], 9)))]
         one, other = chosen[:-1], chosen[1:]
         sizes = np.diff(ends)
         near = np.asarray(program.cost[one] == program.cost[other])
-        near &= (sizes[one] == sizes[other]) & (np.abs(said[one] - said[other]) < 1e-8)
+        near &= (sizes[one] == sizes[other]) & (np.abs(signature[one] - signature[other]) < 1e-8)
         one, other = one[near], other[near]
         first, second = (own[_places(ends, columns)] for columns in (one, other))
         pair = np.repeat(np.arange(one.size), sizes[one])
@@ -136,12 +137,12 @@ class _Interchange:
         shared = ~self._private[a]
         same &= (self._private[a] == self._private[b]) & (~shared | (a == b))
         same &= (rhs[a] == rhs[b]) & (self._counts[a] == self._counts[b])
-        asked = np.flatnonzero(same & ~shared)
-        left, right = (_places(matrix.indptr, rows[asked]) for rows in (a, b))
+        compared = np.flatnonzero(same & ~shared)
+        left, right = (_places(matrix.indptr, rows[compared]) for rows in (a, b))
         left, right = left[~self._is_own[left]], right[~self._is_own[right]]
         wrong = matrix.indices[left] != matrix.indices[right]
         wrong |= matrix.data[left] != matrix.data[right]
-        same[np.repeat(asked, self._counts[a[asked]] - 1)[wrong]] = False
+        same[np.repeat(compared, self._counts[a[compared]] - 1)[wrong]] = False
         return same
 
 

@@ -109,9 +109,9 @@ def _without(program: ConicProgram, column: Index, row: Index, entry: Array) -> 
     root, shift = sp.csr_array(program.root @ spread), program.root @ offset
     root.sort_indices()
     constant = program.constant + float(program.cost @ offset)
-    told = np.diff(root.indptr) > 0
-    constant += 0.5 * float(shift[~told] @ shift[~told])
-    shift = np.where(told, shift, 0.0)
+    nonempty = np.diff(root.indptr) > 0
+    constant += 0.5 * float(shift[~nonempty] @ shift[~nonempty])
+    shift = np.where(nonempty, shift, 0.0)
     weights = merging_weights(root, shift)
     smaller = program.keeping(
         rows,

@@ -25,7 +25,7 @@ class Options:
         Relative certified gap aimed at; of the augmented Lagrangian also the accuracy of
         feasibility and stationarity.
     enough : float, optional
-        Gap that the person asked for, of which ``tol`` is a part. The interior point for rows of
+        Gap that the user requested, of which ``tol`` is a part. The interior point for rows of
         any kind, whose points keep all limits, stops at half of it.
     max_iter : int, default 3000
         Limit on Newton steps, over all ranks and stages.
@@ -196,13 +196,13 @@ class Journal:
             self.records[-1] = replace(last, note=f"{last.note} {words}".strip())
 
     def certify(self, bound: float, gap: float) -> None:
-        """Enter a bound in the last record and in those that follow, which the caller is told."""
+        """Enter a bound in the last record and in those that follow."""
         self._bound, self._gap = bound * self._unit, gap
         if self.records:
             self.records[-1] = replace(self.records[-1], bound=self._bound, gap=gap)
 
-    def told(self) -> dict[str, Any]:
-        """What a `Result` says of the run."""
+    def totals(self) -> dict[str, Any]:
+        """The counts and the history of the run, as fields of `Result`."""
         return {
             "iterations": len(self.records),
             "products": self.products,

@@ -44,7 +44,7 @@ _VERDICTS = {
 }
 ENGINES = ("auto", "edges", "interior", "descent", "general")
 _LEAST_COLUMNS = 3
-_ASKED = "The engine was asked for."
+_REQUESTED = "The engine was requested."
 # Order up to which the general engine is given a try where that of edges stalls, how many times
 # as long, and how many seconds beyond that.
 _RETRIED = 3000
@@ -125,7 +125,7 @@ class LowRank(Solver):
         return replace(second, seconds={"solve": deadline.spent})
 
     def _first_shape(self, form: EdgeForm) -> Array:
-        """Isomap in as many columns as will be needed, unless numbers of columns were asked for."""
+        """Isomap in as many columns as will be needed, unless numbers of columns were requested."""
         rank = self.options.get("rank") or expected_rank(form.program)
         rank = min(max(rank, _LEAST_COLUMNS), self.options.get("max_rank") or form.program.n)
         return SHRINK * isomap_start(form.program, rank, seed=self.seed)
@@ -144,10 +144,10 @@ class LowRank(Solver):
         except (NotAcceptedError, ModelError, DataError) as refusal:
             if engine == "edges":
                 raise NotAcceptedError(str(refusal)) from refusal
-            asked = engine in ("interior", "descent", "general")
-            return None, False, _ASKED if asked else f"It is not an edge program: {refusal}"
+            is_named = engine in ("interior", "descent", "general")
+            return None, False, _REQUESTED if is_named else f"It is not an edge program: {refusal}"
         if engine != "auto":
-            return form, engine == "edges", _ASKED
+            return form, engine == "edges", _REQUESTED
         reason = why_not_factored(form.program)
         return form, not reason, reason
 
@@ -163,11 +163,11 @@ class LowRank(Solver):
         options = self._options(progress)
         if is_worker():
             options = replace(options, keep=partial(_post, sdp, form))
-        told = self.defaults or "tol" in self.options
-        if not told and not form.program.has_lower_limits:
+        is_given = self.defaults or "tol" in self.options
+        if not is_given and not form.program.has_lower_limits:
             # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
             rule = TOLERANCES["lowrank without lower limits"]
-            options = replace(options, tol=rule.told(self.tol)["tol"])
+            options = replace(options, tol=rule.settings(self.tol)["tol"])
         try:
             factor = None if start is None else _first_factor(sdp, start)
             weights = None if start is None else edges.weights_of(form, start)
@@ -184,7 +184,7 @@ class LowRank(Solver):
             watch,
         )
         if max(abs(result.gap), result.infeasibility) <= self.tol:
-            # It aims higher than what was asked for, and may stop between the two.
+            # It aims at a smaller gap than the requested one, and may stop between the two.
             return replace(outcome, verdict=Verdict.SOLVED)
         return outcome
 

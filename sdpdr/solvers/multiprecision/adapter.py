@@ -168,11 +168,11 @@ class Reference:
     Attributes
     ----------
     status : str
-        "solved" if both sides agree to the digits that were asked for; else "stuck", "infeasible",
+        "solved" if both sides agree to the requested digits; else "stuck", "infeasible",
         "dual infeasible", "time limit", "iteration limit" or "interrupted". A program that is "dual
         infeasible" is unbounded if it has a feasible point.
     primal, dual : str
-        Values of both sides in decimals, in the sense that the person wrote; "inf" or "-inf" for
+        Values of both sides in decimals, in the sense of the user's objective; "inf" or "-inf" for
         both if the program is infeasible, "nan" for both if the dual is.
     digits_agreed : int
         Decimal digits in which they agree, at points whose residuals are as small. Zero where the

@@ -85,7 +85,7 @@ class PreciseRun:
     point : Point
         In doubles. If a ray was met, as multipliers or as values, it takes its place.
     primal, dual : arb
-        Objectives of both sides, in the sense that the person wrote; not a number where nothing
+        Objectives of both sides, in the sense of the user's objective; not a number where nothing
         is known.
     gap, error : float
         Relative gap, and the larger of the relative residuals.
@@ -153,7 +153,7 @@ def run(sdp: SDP, options: PreciseOptions, report: Report | None = None) -> Prec
 
 
 def _worst(sdp: SDP) -> arb:
-    """The value of an infeasible program, in the person's sense."""
+    """The value of an infeasible program, in the sense of the user's objective."""
     return arb("-inf" if sdp.maximize else "inf")
 
 
@@ -285,7 +285,7 @@ class _Engine:
             self.report(entry)
 
     def _sides(self, now: Measure) -> tuple[arb, arb]:
-        """Primal and dual value of the program given, in the person's sense."""
+        """Primal and dual value of the program given, in the sense of the user's objective."""
         constant = arb(self.layout.equality.constant)
         sides = ((now.primal + constant).mid(), (now.dual + constant).mid())
         if self.is_dual:

@@ -84,7 +84,7 @@ def _is_sparse(matrix: PreciseSparse, n: int, places: int) -> bool:
 
 
 class _Entries(dict[int, arb]):
-    """Entries of the symmetric part of X A S^{-1}, found as they are asked for."""
+    """Entries of the symmetric part of X A S^{-1}, computed when first read."""
 
     def __init__(self, matrix: PreciseSparse, n: int, x: Table, inverse: Table) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """The best point so far, and how processes end that gave no answer, in words.
 
-A solver runs either in the process that asked, where nobody listens here, or in a worker (see
+A solver runs either in the calling process, which needs no reports, or in a worker (see
 `sdpdr.solvers.processes.isolate`), whose parent keeps what was posted last.
 """
 
@@ -27,7 +27,7 @@ _soonest = Deadline(0.0)
 
 
 def post(point: Point | Callable[[], Point]) -> None:
-    """Hand over the best point so far; costs nothing where nobody listens.
+    """Report the best point so far to the parent process; costs nothing without one.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def post(point: Point | Callable[[], Point]) -> None:
 
     Examples
     --------
-    >>> post(Point())  # nobody listens
+    >>> post(Point())  # in no worker, without effect
     """
     global _soonest
     if _listener is None:
@@ -66,7 +66,7 @@ def listen(
 
 
 def is_worker() -> bool:
-    """Whether this process is a worker, which may crash and hurt nobody."""
+    """Whether this process is a worker, whose crash does no harm."""
     return _listener is not None
 
 
@@ -196,7 +196,7 @@ _SHARES = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory
 
 
 def allowed_memory() -> float:
-    """Bytes that a process may take at most, whoever else takes some of them now.
+    """Bytes that a process may take at most, including those that other processes use now.
 
     Those of the machine, of the container, or of its own limit, whichever are least. What is free
     changes from one moment to the next, and a plan should not.

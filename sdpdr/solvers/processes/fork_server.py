@@ -118,7 +118,7 @@ class Worker:
 def _start(channel: Connection, printed: Connection, question: bytes, server: Server) -> Any:
     """Start a process that runs `child.work`; return multiprocessing's handle of it.
 
-    A server that somebody has ended, or that cannot fork, is replaced once.
+    A server that was killed, or that cannot fork, is replaced once.
     """
     _require_descriptors()
     for attempt in (1, 2):

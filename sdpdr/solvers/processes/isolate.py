@@ -33,8 +33,8 @@ Task: TypeAlias = Callable[[], Outcome]
 
 # Seconds that an interrupted worker has to hand over the point it has reached.
 LAST_WORDS = 5.0
-# Seconds beyond the limit until a worker is asked to end, and from there until it is ended: most
-# solvers keep the limit themselves, late by a step.
+# Seconds beyond the limit until a worker gets a signal to end, and from there until it is killed:
+# most solvers keep the limit themselves, late by a step.
 PATIENCE, GRACE = 0.3, 0.4
 # Seconds after which a wait begins anew: a signal that the system hands to another thread is
 # answered by the main one, but does not wake it.
@@ -60,8 +60,8 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     name : str
         Name of the solver, for messages.
     time_limit : float, optional
-        Seconds, packing the program for the way included. The worker is asked to end `PATIENCE`
-        later, as Ctrl-C does, and ended another `GRACE` later.
+        Seconds, packing the program for the way included. The worker gets the signal of
+        Ctrl-C `PATIENCE` later, and is killed another `GRACE` later.
     show : bool, default False
         Print what the worker prints.
 
@@ -99,9 +99,9 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
         if heard.answer is None:
             return _unanswered(heard, name, time_limit, asked_by)
         found = _raised(_read(heard.answer, name))
-    # A solver that is asked to end in the middle of a step may call that a failure of its own.
+    # A solver that is interrupted in the middle of a step may report a failure.
     if asked_by == "clock" and found.verdict in (Verdict.INTERRUPTED, Verdict.FAILED):
-        words = f"{name} was asked to end after {in_seconds(time_limit)} s."
+        words = f"{name} was stopped after {in_seconds(time_limit)} s."
         claim = replace(found.claim, status="time_limit", message=words)
         return replace(found, verdict=Verdict.TIME_LIMIT, claim=claim)
     return found

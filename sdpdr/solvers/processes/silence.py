@@ -1,4 +1,4 @@
-"""Keep native code, and cvxpy's warnings, from reaching the person behind our back."""
+"""Keep output of native code and warnings of cvxpy from the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _THEIRS = r"(sdpdr\.solvers|cvxpy|cvxopt|scs|clarabel|sdpap|scipy|numpy)(\.|$)"
 def silence() -> Iterator[None]:
     """Send the process's standard output to nowhere while the block runs.
 
-    SCS has one message that it prints from C whatever it is told, which
+    SCS prints one message from C whatever its options are, which
     ``contextlib.redirect_stdout`` does not reach; so the file descriptor itself is redirected and
     put back. The descriptor belongs to all threads: where there are several, nothing is done,
     since what the others print is worth more than what is kept out.
@@ -46,7 +46,7 @@ def silence() -> Iterator[None]:
 
 @contextmanager
 def undisturbed(verbose: bool) -> Iterator[None]:
-    """Let native code run: deaf to requests to end, and silent unless somebody wants to hear it."""
+    """Run native code, with signals to end held back, and without output unless verbose."""
     with deaf(), nullcontext() if verbose else silence():
         yield
 

@@ -159,7 +159,7 @@ class _Descent:
         return SphereLagrangian(layout, multipliers, penalty, self.spheres)
 
     def _is_refuted(self, local: SphereLocal, verdict: FactorVerdict) -> bool:
-        """Whether there is no feasible point, or no limit; the search is told."""
+        """Whether the program is infeasible or unbounded; recorded in the search."""
         found = refuted(local) if self.penalized else None
         if found is not None and not self.search.settles(verdict):
             self.search.ending = found

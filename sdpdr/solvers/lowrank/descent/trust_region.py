@@ -233,15 +233,15 @@ class Minimizer:
             self._journal.products += step.products
             trial = local.function.at(local.vector + step.change)
             rounding = _ROUNDING * max(abs(local.value), abs(trial.value))
-            # What a whole step gains may be less than values can tell: the gradient still tells.
-            told = step.promise > rounding or step.at_border
+            # A gain below the rounding of values is not measurable: then the gradient decides.
+            is_measurable = step.promise > rounding or step.at_border
             accepted = region.learn(step, local.value - trial.value, rounding)
-            if not told:
+            if not is_measurable:
                 accepted = stationarity(trial, trial.gradient()) < _FLATTER * size
             if accepted:
                 local, curvature = trial, None
                 self._inner.latest = local
             self._inner.note(local, size)
-            if not told and not accepted:
+            if not is_measurable and not accepted:
                 break
         return local

@@ -38,7 +38,7 @@ _GROWTH = 1000.0
 _MAX_STAGES = 20
 _FIRST_ACCURACY = 1e-3
 _SHARPNESS = 1e-2  # accuracy of a stage, as a share of the violation left by the one before
-_SHARPER = 0.1  # the same where that is more than what was asked for
+_SHARPER = 0.1  # the same where that is more than was requested
 _FINE = 1e-6  # accuracy from which eigenvalues below 1 mean rank and not noise
 _LOW = 0.999
 _PROGRESS = 0.7  # factor by which a stage at the last stiffness must reduce the error
@@ -213,7 +213,7 @@ def solve_edge_program(
         bound=proof.bound * units.value,
         infeasibility=point.infeasibility,
         message=_message(best, status, options, search.message),
-        **journal.told(),
+        **journal.totals(),
     )
 
 

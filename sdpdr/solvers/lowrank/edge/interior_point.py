@@ -166,7 +166,7 @@ class InteriorPoint:
         tol : float
             Accuracy to stop at.
         final : float, optional
-            Accuracy asked for in the end. Where the factor has lost a column, the rank is large
+            Accuracy required in the end. Where the factor has lost a column, the rank is large
             enough, and the barrier falls on towards it; elsewhere it waits at ``tol``.
         """
         best, since_best, at_saddle = np.inf, 0, 0

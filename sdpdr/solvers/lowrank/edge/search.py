@@ -17,7 +17,7 @@ from sdpdr.solvers.lowrank.edge.start import restored
 from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options, pataki
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
-_WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # when somebody is waiting for a bound
+_WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # with a callback or a time limit
 _UNEXPLAINED = 20.0  # gap, in units of the accuracy reached, that blames the rank
 _POLISH = 1 / 30  # last share of the tolerance, when the multipliers need to be sharper
 _FIRST_LENGTH = 0.1  # largest relative squared length given to an edge by a new column
@@ -96,7 +96,7 @@ class EdgeSearch:
         return len(self.journal.records)
 
     def has_enough(self, share: float = 1.0) -> bool:
-        """Whether a share of the gap that the person asked for is reached."""
+        """Whether a share of the gap that the user requested is reached."""
         enough = self.options.enough or 0.0
         return self.best is not None and self.best.error <= max(share * enough, self.options.tol)
 
@@ -109,7 +109,7 @@ class EdgeSearch:
             looks = _WATCHED if self._watched else (_EARLY,)
             early = tuple(accuracy for accuracy in looks if accuracy > tol)
             first = at.begin(R)
-            if self._watched:  # Somebody waits for a bound, and an early point is often worse.
+            if self._watched:  # A bound is wanted early, and an early point is often worse.
                 self._judge(at, first)
             point, verdict = self._settle(at, first, (*early, *sharp))
         else:
@@ -175,7 +175,7 @@ class EdgeSearch:
         """Bring the best point onto limits that it misses by a little, where that costs little.
 
         Where it costs too much, as where multipliers are without bound, it goes as far as careful
-        steps do, if that leaves the gap that the person asked for.
+        steps do, if that leaves the gap that the user requested.
         """
         if self.best is None or self.goal.m > _RESTORABLE:
             return

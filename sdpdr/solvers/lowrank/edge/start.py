@@ -166,8 +166,8 @@ def relaxed(program: EdgeProgram, R: Matrix) -> Matrix:
 
     Isomap has the shape and its paths have noise: single edges come out ten times too long, and an
     interior-point method spends most of its iterations on them. In a sweep every edge outside its
-    limits asks its ends to move along it, the shorter it is the more urgently, and every point
-    moves by the weighted mean of what is asked of it. A sweep costs as much as one gradient.
+    limits pulls its ends along it, with a weight that is larger for shorter edges, and every point
+    moves by the weighted mean of these shifts. A sweep costs as much as one gradient.
 
     Parameters
     ----------
@@ -197,13 +197,13 @@ def relaxed(program: EdgeProgram, R: Matrix) -> Matrix:
         delta = difference @ R
         square = np.maximum(np.einsum("ij,ij->i", delta, delta), np.finfo(float).tiny)
         allowed = np.clip(square, program.lower, program.upper)
-        asks = np.where(allowed == square, 0.0, urgency)
-        if not asks.any():
+        pull = np.where(allowed == square, 0.0, urgency)
+        if not pull.any():
             break
-        excess = asks * (1.0 - np.sqrt(allowed / square))
-        asked = incidence @ (excess[:, None] * delta)
-        asked /= np.maximum(joined @ asks, np.finfo(float).tiny)[:, None]
-        moved = _MOMENTUM * moved - _SWEEP * asked
+        excess = pull * (1.0 - np.sqrt(allowed / square))
+        shift = incidence @ (excess[:, None] * delta)
+        shift /= np.maximum(joined @ pull, np.finfo(float).tiny)[:, None]
+        moved = _MOMENTUM * moved - _SWEEP * shift
         R = R + moved
     return program.centred(R)
 

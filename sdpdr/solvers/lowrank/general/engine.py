@@ -121,7 +121,7 @@ def solve_factored(
     share = first_share(problem) if descent else 2.0
     at: Unknowns = _first_point(problem, options, start, share)
     search.offer(at.point().values)
-    asked = interior
+    is_open = interior is None
     try:
         if descent and not journal.late():
             left = descend(search, at)
@@ -131,7 +131,7 @@ def solve_factored(
             at = left
         if interior is None:
             interior = not descent and not journal.late() and _suits(problem, options, journal)
-        penalties = asked is None and not descent and not interior and has_penalties_alone(problem)
+        penalties = is_open and not descent and not interior and has_penalties_alone(problem)
         # To compile a program, and to look for the fill of its matrices, may take all the time.
         on_time = not journal.late()
         if interior and on_time and approach(search, at):
@@ -182,7 +182,7 @@ def _result(search: FactorSearch, sdp: SDP, journal: Journal, why: str) -> Facto
         value=sdp.report(sdp.primal_value(point.values)),
         bound=bound,
         message=f"{_message(search, journal)} {why}".strip(),
-        **journal.told(),
+        **journal.totals(),
     )
 
 

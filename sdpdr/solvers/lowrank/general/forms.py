@@ -107,7 +107,7 @@ class Forms:
         return np.asarray(np.where(self._off, 0.5, 1.0) * (self._entries @ multipliers))
 
     def _products(self, first: Array, second: Array, both: bool = False) -> Array:
-        """(R D^T)_ij at the entries read, plus (D R^T)_ij where asked for."""
+        """(R D^T)_ij at the entries read, plus (D R^T)_ij if ``both``."""
         if self.dense:
             gram = first @ second.T
             taken = gram[self.i, self.j]

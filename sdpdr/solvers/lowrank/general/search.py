@@ -84,7 +84,9 @@ class FactorSearch:
         self.proved: tuple[Mapping[str, Array], float] | None = None
         self.ending, self.method = "stalled", "augmented Lagrangian"
         self._watched = options.callback is not None or options.time_limit is not None
-        self._due = np.inf  # error at which somebody who waits is told of another bound
+        self._due = (
+            np.inf
+        )  # error at which the next bound is computed for a callback or a time limit
         self.inner = Inner(problem, options, journal)
 
     def run(self, at: Unknowns) -> None:

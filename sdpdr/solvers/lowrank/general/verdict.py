@@ -85,9 +85,9 @@ class FactorVerdict(Unknowns):
         return max(self.infeasibility, self.products, self.stationarity, self.negativity)
 
     def promise(self, point: Point) -> float:
-        """The relative gap that a proof is likely to leave at least, told without one.
+        """A rough lower estimate of the relative gap of a proof, without one.
 
-        What the objectives are apart, and what low eigenvalues of the dual slacks cost.
+        The difference of the objectives, and the cost of negative eigenvalues of the dual slacks.
         """
         sdp = self.layout.problem.sdp
         value = sdp.primal_value(point.values)
@@ -97,7 +97,7 @@ class FactorVerdict(Unknowns):
     def proof(
         self, point: Point, tol: float, deadline: Deadline = ENDLESS
     ) -> tuple[float, float] | None:
-        """Bound from the multipliers and its relative gap, both as the person wrote it.
+        """Bound from the multipliers and its relative gap, in the sense of the user's objective.
 
         With a gap of no more than the tolerance no better bound is looked for, nor after the
         deadline.
@@ -252,7 +252,7 @@ def _slope(layout: Layout, vector: Array, slacks: list[DualSlack], on_free: Arra
 
 
 def reported(problem: FactorProblem, objective: float) -> float:
-    """A scaled objective as the person wrote it."""
+    """The value of a scaled objective in the user's units and sense."""
     return problem.sdp.report(objective * problem.units.objective + problem.sdp.constant)
 
 

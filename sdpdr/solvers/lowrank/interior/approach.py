@@ -25,8 +25,8 @@ from sdpdr.solvers.lowrank.interior.whole import first_factors, placed
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
 _ROUNDS = 6
 _STEPS = 400  # in all, after which no further run begins
-_ENOUGH = 0.5  # of the gap that the person asked for
-_MISSED = 10.0  # times the accuracy asked for, from which a run has not got there
+_ENOUGH = 0.5  # of the gap that the user requested
+_MISSED = 10.0  # times the requested accuracy, from which on a run has failed
 _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
 _FIRST_MOVE = 1e-2  # what a new column changes a row by
 _OF_GAP = 0.1  # complementarity to go on with in more columns, as a share of the gap

@@ -167,7 +167,7 @@ class Interior:
         progress : Progress
             Made for this run.
         look : callable, optional
-            Whether a point is good enough; asked where ``progress`` says that a proof is due.
+            Whether a point is good enough; called where ``progress`` says that a proof is due.
         """
         tol = progress.tol
         while True:

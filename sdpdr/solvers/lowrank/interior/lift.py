@@ -52,8 +52,8 @@ _UNHELD = 1e-20
 class Lift:
     """Changes of the multipliers of exact rows at one point.
 
-    Each is asked to turn the negative eigenvalues that are seen, and to leave alone what those
-    before it have turned.
+    Each change is to raise the negative eigenvalues that are known, and to leave those unchanged
+    that earlier changes have raised.
 
     Parameters
     ----------

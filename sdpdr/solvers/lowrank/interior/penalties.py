@@ -134,8 +134,8 @@ class _Smooth:
         """The penalties of all rows, without a proximal term."""
         give = self.boxed.compliance
         with np.errstate(divide="ignore", invalid="ignore"):
-            asked = np.where(give > 0.0, excess / give, np.where(excess > 0.0, np.inf, -np.inf))
-        y = np.clip(asked, self.low, self.high)
+            unbounded = np.where(give > 0.0, excess / give, np.where(excess > 0.0, np.inf, -np.inf))
+        y = np.clip(unbounded, self.low, self.high)
         return np.asarray(y * excess - 0.5 * give * np.square(y))
 
     def __call__(self, x: Array) -> tuple[float, Array]:
@@ -185,7 +185,7 @@ class _SmoothPenalties:
             least = min(least, apart)
 
     def settle(self) -> bool:
-        """Whether the point is good enough, or time is up; the search is told what it is worth."""
+        """Whether the point is good enough, or time is up; records its quality in the search."""
         points = [b.extended(f) for b, f in zip(self.boxed.blocks, self.factors, strict=True)]
         y, most = completed(self.boxed, points, self.y), -np.inf
         # What rounding and haste leave of negative eigenvalues differs from round to round, and the

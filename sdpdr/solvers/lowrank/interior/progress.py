@@ -69,7 +69,7 @@ class Floor:
         self._lowest: list[float] | None = None
         if problem.free.shape[1] or any(block.scalar for block in problem.blocks):
             return
-        # Multipliers of fewer rows than points are told by the point, and wanted.
+        # With fewer rows than points the point determines the multipliers, and they are needed.
         if problem.m <= max(block.n for block in problem.blocks):
             return
         self._lowest = [
@@ -104,7 +104,7 @@ class Progress:
     tol : float
         Accuracy to stop at.
     content : float, default 0.0
-        Gap to prove before that, zero if none is asked for.
+        Gap to prove before that; zero if none is requested.
     floor : Floor, optional
         Where a proof needs no multipliers.
 

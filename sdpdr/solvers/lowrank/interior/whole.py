@@ -45,8 +45,8 @@ def first_factors(boxed: Boxed, search: FactorSearch, first: Unknowns) -> list[A
     for block, factor in zip(problem.blocks, given, strict=True):
         if block.scalar:
             continue
-        told = start is not None and block.name in start.values
-        shape = None if told or block.name not in known else _shape(boxed, options, block)
+        is_given = start is not None and block.name in start.values
+        shape = None if is_given or block.name not in known else _shape(boxed, options, block)
         if shape is not None:
             factors.append(_filled(boxed, options, block, shape))
         elif start is not None:
