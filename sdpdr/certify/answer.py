@@ -24,24 +24,23 @@ _FACELESS = {
     VALUE: "no point was proved feasible: the program has no interior, and no exact face was found",
     BOUND: "no multipliers were proved: they have no interior, and no exact face was found",
 }
-# Numbers of a point up to which the kernel is asked: congruences of dense matrices take a second.
-_NUMBERS = 12_000
+# Entries of a point up to which the dense kernel is used: its matrix products then take a second.
+_LARGEST_DENSE = 12_000
 
 
 @dataclass(frozen=True, eq=False)
 class Proved:
-    """What is proved, in the sense of the person, and by what.
+    """What is proved, in the sense of the user's objective, and how.
 
     Attributes
     ----------
     value, bound : float or None
     how : mapping from "value" and "bound" to str
-        By what, or why not.
+        The argument, or why there is none.
     values, duals : mappings
-        The point and the multipliers next to those that prove it; empty where there are none.
+        The point and the multipliers next to exact ones that prove it; empty if there are none.
     ray : Ray or None
-        Where it is proved that no point is feasible, or that feasible ones are better than any
-        number.
+        The proof that the program is infeasible or unbounded.
     is_late : bool
         Whether the budget was spent before the two sides met.
     """
@@ -56,7 +55,7 @@ class Proved:
 
 
 class ProofInterruptedError(KeyboardInterrupt):
-    """Somebody interrupted a proof; what was proved by then is kept.
+    """A proof was interrupted; it carries what was proved by then.
 
     Parameters
     ----------
@@ -69,7 +68,10 @@ class ProofInterruptedError(KeyboardInterrupt):
 
 
 def is_small(sdp: SDP) -> bool:
-    """Whether dense linear algebra proves something of a program in about a second."""
+    """Whether the dense kernel proves a program in about a second.
+
+    It solves for the unknowns or for the multipliers of equations, whichever are fewer.
+    """
     matrices = sum(v.size for v in sdp.psd_variables)
     arrows = arrow_labels(sdp)
     limits = (lmi.order if lmi.label in arrows else lmi.constant.size for lmi in sdp.lmis)
@@ -77,14 +79,14 @@ def is_small(sdp: SDP) -> bool:
     scalars = sum(v.size * (1 if v.curvature is None else 2) for v in sdp.vector_variables)
     equations = sdp.n_rows + sum(v.size for v in sdp.vector_variables if v.curvature is not None)
     unknowns = min(matrices + scalars, equations + scalars)
-    return numbers + scalars + sdp.n_rows <= _NUMBERS and unknowns <= LARGEST
+    return numbers + scalars + sdp.n_rows <= _LARGEST_DENSE and unknowns <= LARGEST
 
 
 def is_nothing(sdp: SDP, *values: float | None) -> bool:
-    """Whether an enclosure of the optimum is as good as zero beside the numbers of a program.
+    """Whether an enclosure of the optimum contains zero and is negligible in the program's units.
 
-    An unknown side is not, nor is an enclosure without zero: that optimum has digits to be found.
-    No gap is small relative to an optimum of zero, and there is no point in searching for one.
+    The enclosure has a value and a bound; False if one is unknown (None). No gap is small relative
+    to an optimum of zero, so no further search is worth its time.
 
     Examples
     --------
@@ -101,9 +103,9 @@ def is_nothing(sdp: SDP, *values: float | None) -> bool:
 
 
 def faceless(sdp: SDP) -> Set[str]:
-    """The side, "value" or "bound", of which the kernel has found no interior and no exact face.
+    """The sides, "value" or "bound", for which the kernel found no interior and no exact face.
 
-    None was found beside an answer that was close to feasible, so that other solvers are of no use.
+    It searched next to answers that were almost feasible, so another solver would not help.
 
     Examples
     --------
@@ -137,7 +139,7 @@ def prove_answer(
         Proposes faces and rays (`sdpdr.certify.prove`).
     tol, gap_scale, seconds, claim, stays : see `sdpdr.certify.prove.prove`
     beside : Proved, optional
-        What is known already, and not looked for.
+        Sides that are proved already, and are not proved again.
 
     Raises
     ------
@@ -196,14 +198,14 @@ def _of_knowledge(form: Standard, known: Knowledge) -> Proved:
 
 
 def _why_not(form: Standard, known: Knowledge, side: str) -> str:
-    """What rules a proof out, that the budget was spent, or the last that did not succeed."""
+    """Why a side is not proved: no exact face, the budget, or the last attempt that failed."""
     if side in form.flat.faceless:
         return _FACELESS[side]
     if known.is_late:
         spent = f"not proved within {known.seconds:.2g} CPU seconds"
         return f"{spent}; `solution.prove()` goes on"
-    said = [note for note in known.notes if note.startswith(side)] or known.notes
-    return said[-1] if said else "nothing was proved"
+    notes = [note for note in known.notes if note.startswith(side)] or known.notes
+    return notes[-1] if notes else "nothing was proved"
 
 
 def _ray(form: Standard, known: Knowledge) -> Ray | None:
@@ -220,6 +222,6 @@ def _ray(form: Standard, known: Knowledge) -> Ray | None:
 
 
 def _margin(terms: Array) -> float:
-    """How much of the sizes of terms is left of their sum."""
+    """The absolute value of a sum, relative to the sum of absolute values of its terms."""
     size = float(np.sum(np.abs(terms)))
     return abs(float(np.sum(terms))) / size if size else 0.0

@@ -18,26 +18,27 @@ class Knowledge:
     Attributes
     ----------
     status : {"optimal", "infeasible", "unbounded", "unproved"}
-        The first where both sides agree to the tolerance.
+        "optimal" if both sides agree to the tolerance.
     value, bound : float
-        Sides of the minimisation; infinite where nothing is proved.
+        Upper and lower bound of the minimum; infinite if nothing is proved.
     how : dict from "value", "bound", "infeasible" or "unbounded" to str
-        By what.
+        The argument for each.
     x, z : arrays or None
-        The point and the multipliers next to those that prove it. None of a bound on a face, which
-        multipliers of the whole program need not prove.
+        The point and the multipliers next to exact ones that prove it. For a bound on a face z is
+        None, since multipliers of the whole program need not prove it.
     ray : array or None
-        Multipliers, or a direction, that show the status; None behind faces.
+        Multipliers that prove infeasibility, or a direction that proves unboundedness; None if the
+        proof uses faces.
     notes : list of str
-        What did not succeed, and why.
+        Attempts that failed, and why.
     seconds : float
-        Processor seconds.
+        CPU seconds.
     is_late : bool
-        Whether the budget was spent before all had been tried.
+        Whether the budget ended before all attempts.
     scale : float
-        A size below which gaps are relative to it instead of the value.
+        Gaps are relative to the value or to this number, whichever is larger.
     nothing : float
-        What is no larger counts as zero, and nothing is tried to prove it nearer to zero.
+        An optimum of at most this size counts as zero; no smaller gap is sought.
     """
 
     status: str = UNPROVED
@@ -56,7 +57,7 @@ class Knowledge:
 
     @property
     def gap(self) -> float:
-        """Relative to the larger side, or the scale; infinite where a side is missing."""
+        """The relative gap, by the larger side or the scale; infinite if a side is missing."""
         if not (self.value < inf and self.bound > -inf):
             return inf
         size = max(abs(self.value), abs(self.bound), self.scale)
@@ -64,16 +65,16 @@ class Knowledge:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether both sides count as zero, and may be the two sides of it."""
+        """Whether the optimum counts as zero: the sides enclose zero and are `nothing` apart."""
         return self.bound <= 0.0 <= self.value and self.value - self.bound <= self.nothing
 
     def forget(self) -> None:
-        """Keep nothing of either side."""
+        """Forget both sides."""
         self.value, self.bound, self.x, self.z = inf, -inf, None, None
         self.how.clear()
 
     def take(self, side: str, number: float, at: Array | None, how: str) -> None:
-        """Keep a side that is proved, where it is better than what was known."""
+        """Keep a proved side if it improves on the known one."""
         if side == VALUE and number < self.value:
             self.value, self.x = number, at
         elif side == BOUND and number > self.bound:
