@@ -61,14 +61,16 @@ from sdpdr.linalg.rounding import dot_enclosure, gamma, near_powers
 from sdpdr.linalg.walks import envelope
 from sdpdr.program.face import null_vectors
 
-# Times slopes are computed anew, and steps with the same ones, which stop when rounding is reached.
+# Newton rounds with a new Jacobian, and steps with the same one; fewer if a step does not halve the
+# residual.
 _ROUNDS, _STEPS = 4, 12
-# Operations of a factorization that a product of two sparse entries, and all that is done to one
-# entry of the slopes, take as long as; most of these products, which take a gigabyte.
+# Costs, in operations of a dense factorization: of a product of two sparse entries of J J^T, and of
+# one entry of J in all. The most such products, which take a gigabyte.
 _PRODUCT, _ENTRY, _MOST_PRODUCTS = 20.0, 2e3, 1e8
-# Times as long as a factorization that a proved bound on singular values takes.
+# Cost of a proved bound on singular values, in factorizations of J J^T.
 _BOUNDED = 4.0
-# The largest radius of a proof, in units: below one, as `sdpdr.certify.near` demands.
+# The largest distance of the exact solution, in units of the points: `sdpdr.certify.near` needs it
+# below one.
 _FAR = 0.5
 _DEPENDENT = "the equations depend on each other in terms of the factor"
 
@@ -80,7 +82,7 @@ def solved_near(
     solved: NDArray[np.bool_],
     effort: Effort,
 ) -> Candidate:
-    """A point near one of low rank at which some rows hold exactly, as do those that state faces.
+    """A point near one of low rank at which some rows, and those that state faces, hold exactly.
 
     Parameters
     ----------
@@ -96,9 +98,9 @@ def solved_near(
     Raises
     ------
     UnprovedError
-        Where no solution nearby is proved.
+        If no solution nearby is proved.
     EffortSpentError
-        Where that takes too long.
+        If the proof would take too long.
 
     Examples
     --------
@@ -147,7 +149,7 @@ class _System:
         return lhs + self.B @ self.z, error + rounding * size
 
     def _missed(self) -> tuple[Array, Array]:
-        """What is missed by all equations, those of faces last, and bounds on its rounding."""
+        """Residuals of all equations, those of faces last, and bounds on their rounding errors."""
         lhs, error = self._values()
         ends = []
         for name, null in self.nulls.items():
@@ -164,7 +166,7 @@ class _System:
     def _stacked(
         self, make: Callable[[LinearMap, Near], sp.csr_array], per_point: bool = False
     ) -> list[sp.csr_array]:
-        """For every matrix what is made of its maps, row below row."""
+        """For every matrix the arrays made of its maps, stacked by rows."""
         found = []
         for name, near in self.points.items():
             width = near.units.size if per_point else near.factor.size
@@ -178,7 +180,7 @@ class _System:
         return found
 
     def _slopes(self) -> tuple[sp.csr_array, sp.csr_array]:
-        """J, and what rounding may have made of it, entry by entry, as `Gram` takes it."""
+        """J, and bounds on the rounding error of each entry, in the form of `Gram`."""
 
         def units(near: Near) -> sp.dia_array:
             return sp.diags_array(np.repeat(near.units, near.factor.shape[1]))
@@ -202,7 +204,7 @@ class _System:
         return J, sp.csr_array(sp.vstack([far, sp.csr_array((below.shape[0], J.shape[1] + 1))]))
 
     def _curvature(self, units: Array) -> float:
-        """A bound on what moves of the points of length one add to all rows, in units of rows."""
+        """The bound kappa on the quadratic terms, in units of rows."""
         sums = self._stacked(
             lambda a, near: (
                 jacobian(of_sizes(a), near.units[:, None]) @ sp.diags_array(near.units / 2.0)
@@ -219,19 +221,19 @@ class _System:
     # -- steps ----------------------------------------------------------------------------------
 
     def is_solved(self, effort: Effort) -> bool:
-        """Short steps with the slopes at one point, and whether they prove that a solution is near.
+        """Newton steps with one Jacobian, and whether they prove that a solution is near.
 
         Raises
         ------
         UnprovedError
-            If the slopes are dependent.
+            If the rows of the Jacobian are dependent.
         """
         if not self.b.size and not any(null.shape[1] for null in self.nulls.values()):
             return True
         if self.b.size:
-            effort.foresee(0.0)  # Slopes of full rows take seconds, and are in vain after the end.
+            effort.foresee(0.0)  # The Jacobian of dense rows takes seconds.
         J, errors = self._slopes()
-        if not J.shape[0]:  # Null vectors hold by themselves where the factor has no columns.
+        if not J.shape[0]:  # A factor without columns satisfies all equations of faces.
             return True
         if self.b.size:
             _foresee(J[: self.b.size], effort)
@@ -257,7 +259,7 @@ class _System:
         return is_signed and self.far <= _FAR and 4.04 * kappa * rho <= sigma**2
 
     def _move(self, step: Array) -> bool:
-        """Take a step, in units, if it is one."""
+        """Take a step, given in units; False if it is not finite."""
         if not np.all(np.isfinite(step)):
             return False
         points = dict[str, Near]()
@@ -277,13 +279,13 @@ class _System:
 
 
 def _distance(start: Mapping[str, Near], end: Mapping[str, Near]) -> float:
-    """How far the points were moved, in their units."""
+    """The distance between two sets of points, in their units."""
     moves = [(end[name].factor - near.factor) / near.units[:, None] for name, near in start.items()]
     return 1.01 * float(np.sqrt(sum(np.sum(np.square(move)) for move in moves)))
 
 
 def _foresee(J: sp.csr_array, effort: Effort) -> None:
-    """Count the work of a factorization of J J^T, to which a few full rows may be added.
+    """Spend the work of a factorization of J J^T, or refuse it.
 
     Raises
     ------
