@@ -38,12 +38,13 @@ from sdpdr.certify.margin import Oracle, margin
 from sdpdr.certify.products import below, beside, rounded
 from sdpdr.certify.proof import bound_proof, value_proof
 
-# What interior-point methods at 1e-8 leave of entries that are zero, beside the largest one: the
-# square root of 1e-8 for each step that facial reduction takes (Sturm, "Error bounds for linear
-# matrix inequalities", SIAM J. Optim. 2000).
+# Shares of the largest entry below which entries count as zero, tried in turn. An interior-point
+# method with an accuracy of 1e-8 leaves about 1e-4 in their place, the square root, and the root of
+# that after each further step of facial reduction (Sturm, "Error bounds for linear matrix
+# inequalities", SIAM J. Optim. 2000).
 _CLEAR = (1e-4, 1e-2, 1e-1)
-# Beside the smallest ray, the size of those in the middle of which one is looked for; and what is
-# in the face there, far from all edges.
+# Beside the smallest ray: the largest size of rays among which a central one is sought, and the
+# share of its largest entry below which entries count as zero; it lies far from all edges.
 _LARGER, _MIDDLE = 2.0, 1e-6
 # Rows, right sides, and radii of both.
 Image = tuple[sp.csr_array, Array, "sp.csr_array | None"]
@@ -64,7 +65,7 @@ def stacked(images: Sequence[Image], n: int) -> Image:
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
-    """What an exposing vector leaves.
+    """The faces that an exposing vector leaves.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class Exposed:
     left : list of Piece
         Smaller cones.
     zero : Image
-        Rows that vanish.
+        Rows that are zero on the faces.
     """
 
     at: Array
@@ -156,7 +157,7 @@ class _Search:
             ],
             n + 1,
         )
-        # The size of slack is what it is called: any number near it will do.
+        # Any normalization of the slack will do, so its rounding needs no radius.
         is_smallest = self.ray and self.within is None
         if self.within is not None:
             bare = [
@@ -179,7 +180,7 @@ def _bare(radii: sp.csr_array) -> sp.csr_array:
 
 
 def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
-    """What an exposing vector of largest rank leaves, once that is proved.
+    """The faces that an exposing vector of largest rank leaves, proved.
 
     Parameters
     ----------
@@ -191,7 +192,7 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
     Raises
     ------
     UnprovedError
-        Why not.
+        If there is none, or no proof of one.
     """
     proposed = _proposed(program, side, solve, ray=False)
     known, at = _proved(program, side, solve, proposed, ray=False)
@@ -203,13 +204,13 @@ def exposing(program: FlatProgram, side: str, solve: Oracle) -> Exposed:
 
 
 def ray(program: FlatProgram, side: str, solve: Oracle, claimed: Answer | None = None) -> Array:
-    """What shows that there is no point, or that there are no multipliers, once it is proved.
+    """A proved ray, which shows that there is no point, or that there are no multipliers.
 
     Parameters
     ----------
     program, side, solve : as for `exposing`
     claimed : Answer, optional
-        What a solver ended with that claims it, and which is tried first.
+        The last answer of a solver that claims it, which is tried first.
 
     Returns
     -------
@@ -219,7 +220,7 @@ def ray(program: FlatProgram, side: str, solve: Oracle, claimed: Answer | None =
     Raises
     ------
     UnprovedError
-        Why not.
+        If there is none, or no proof of one.
     """
     if claimed is not None:
         with suppress(UnprovedError, np.linalg.LinAlgError):
@@ -249,7 +250,7 @@ def _of_claim(program: FlatProgram, side: str, claimed: Answer) -> Array:
 
 
 def _of_whole(program: FlatProgram, side: str, faces: Sequence[Face], at: Array) -> Array:
-    """What the search over faces found, as multipliers or as a direction of the program."""
+    """The answer to the search on faces, as multipliers or as a direction of the program."""
     if side == DUAL:
         return at
     m = program.f.size
@@ -304,13 +305,13 @@ def _proposed(program: FlatProgram, side: str, solve: Oracle, *, ray: bool) -> A
 def _searched(
     program: FlatProgram, side: str, solve: Oracle, *, ray: bool, within: float | None = None
 ) -> Answer:
-    """What a solver proposes that is asked for such a vector alone."""
+    """The proposal of a solver that is asked for such a vector alone."""
     search = _Search(program, side, ray=ray, within=within)
     whole = search.over(program.pieces(), stacked([], program.c.size))
     found = solve(whole)
     x, s, z, is_solved = found
     if within is not None:
-        # What limits the size comes last among inequalities.
+        # The limit on the size comes last among inequalities.
         last = sum(part.rows.size for part in program.parts if part.kind == NONNEGATIVE)
         s, z = np.delete(s, last), np.delete(z, whole.f.size + last)
     v = z[whole.f.size :] if side == PRIMAL else s
@@ -341,7 +342,7 @@ def _proved(
 def _proved_above(
     program: FlatProgram, side: str, solve: Oracle, found: Answer, clear: float, *, ray: bool
 ) -> tuple[list[Face], Array]:
-    """The same, where entries below a share of the largest are zero."""
+    """`_proved` if entries below one share of the largest count as zero."""
     search, n = _Search(program, side, ray=ray), program.c.size
     v = _of_cones(program, side, found)
     top = float(np.max(np.abs(v), initial=1e-9))
@@ -356,7 +357,7 @@ def _proved_above(
     given = program.pieces()
     flat = [image(face.flat, *piece[2:5]) for face, piece in zip(known, given, strict=True)]
     small = search.over(_smaller([face.inside for face in known], given), stacked(flat, n))
-    # What was found, on the faces; where that is not precise enough, what is found on them.
+    # Try the proposal restricted to the faces; if it is not precise enough, solve on the faces.
     with suppress(UnprovedError, np.linalg.LinAlgError):
         near = _on_faces(small, known, found, v, side)
         return known, _verified(small, near, side, strictly=not ray)
@@ -381,7 +382,7 @@ def _on_faces(
         # Only the sizes of the slack are read.
         return found._replace(s=small.A @ found.x)
     ends = np.cumsum([0, *(face.flat.shape[1] for face in faces)])
-    # Without a face there is a number that is one.
+    # `build` adds a cone with right side one if there are no faces.
     z, at = np.concatenate([found.z[: small.f.size], small.b]), small.f.size
     for k, T in _order_of_pieces([face.inside for face in faces]):
         part = T @ v[ends[k] : ends[k + 1]]
