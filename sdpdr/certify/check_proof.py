@@ -1,8 +1,8 @@
 """Check proof files of semidefinite programs: ``python check_proof.py FILE...``.
 
 The page "Proof files" (``docs/guide/proof_files.rst``) says what a file holds and why its parts
-prove what it claims; the words and the order here are those of that page. Exit codes: 0 where
-every claim of every file is proved, 1 where one is not, 2 where one is no proof file.
+prove what it claims; the words and the order here are those of that page. Exit codes: 0 if every
+claim of every file is proved, 1 if some claim is not, 2 if some file is no proof file.
 """
 
 from __future__ import annotations
@@ -26,28 +26,32 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 SECOND_ORDER, EXPONENTIAL, POWER = "second-order", "exponential", "power"
-# What Python raises where a file is damaged, or not as the page says.
+# Errors that Python raises for a file that is damaged, or not as the page says.
 DAMAGED: tuple[type[Exception], ...]
 DAMAGED = (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError, AttributeError)
 DAMAGED += (ArithmeticError, MemoryError, RecursionError)
 CLAIMS = ("value", "bound", "infeasible", "unbounded")
-# Half a unit in the last place of one. UP and TINY pay for the rounding of a bound on rounding.
+# The unit roundoff of doubles. Bounds on rounding errors are themselves rounded: UP and TINY are a
+# relative and an absolute margin for that.
 UNIT, UP, TINY = 2.0**-53, 1.0 + 1e-9, 1e-290
+# Nonzero numbers of a file lie between these, so that products of several do not overflow.
 SMALLEST, LARGEST = 1e-50, 1e50
-# Every number of a file is a whole multiple of 2^-220, and a product of three one of 2^-660.
+# Every number of a file is a whole multiple of 2^-220, and a product of three is one of 2^-660, in
+# which residuals are computed exactly.
 DIGITS, ONE = 220, 2**660
-# What is missed at all is taken for more than this: no product of it with units underflows.
+# A nonzero residual counts as at least this, so that its products with units do not underflow.
 LEAST_MISS = 1e-60
-# The least radius, so that what lies in a cone with all that is as near lies inside of it.
+# The least radius of a point that is to lie inside of a cone: the ball around it is in the cone.
 INSIDE = 1e-45
-# Ranks of blocks that are slack of equations of their own, and of those given entry by entry.
+# "Ranks" that stand for a block that is the slack of its own equations, and for one given by its
+# entries.
 SLACK, BY_ENTRIES = -1, -2
 # Options of the factorization, which keeps the rows in the order given.
 SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-# What is refused, so that no file takes for ever: bytes of a file, unpacked; the sum of the orders
-# of matrices; blocks or cones with logarithms; all cones or null vectors; slopes, and pairs of
-# them; products of all exact steps, where each step and each of its vectors counts as some; and
-# entries of which a whole dual program is written.
+# Limits, so that no file takes minutes. BYTES: of a file, unpacked. ORDERS: the sum of the orders
+# of matrices. BLOCKS: matrices, and cones with logarithms. PARTS: cones, and null vectors. SLOPES:
+# entries of a Jacobian. PAIRS: products of two of these. PRODUCTS: of all exact steps, for which
+# each step and each vector counts as EACH more. MOST: entries of a dual program with all unknowns.
 BYTES, ORDERS, BLOCKS, PARTS = 2**30, 10_000_000, 10_000, 100_000
 SLOPES, PAIRS, PRODUCTS, EACH, MOST = 30_000_000, 300_000_000, 10_000_000, 100, 200_000
 
@@ -61,13 +65,13 @@ class NotProvedError(Exception):
 
 
 def need(holds: Any, why: str) -> None:
-    """Go on only where a proof does."""
+    """Raise an error unless a condition of a proof holds."""
     if not holds:
         raise NotProvedError(why)
 
 
 def require(holds: Any, why: str) -> None:
-    """Go on only where a file is as the page says."""
+    """Raise an error unless a file is as the page says."""
     if not holds:
         raise NoProofFileError(why)
 
@@ -118,7 +122,7 @@ def doubles(given: Any) -> Any:
 
 
 def _coefficients(given: Any, *tops: int) -> list[Any]:
-    """Lists of places, each below its top, and the list of the numbers there."""
+    """Lists of indices, each below its limit, and the list of coefficients."""
     *places, numbers = given
     found = [*(integers(x, top) for x, top in zip(places, tops, strict=True)), doubles(numbers)]
     require(len({len(x) for x in found}) == 1, "lists of coefficients differ in length")
@@ -129,7 +133,7 @@ def _coefficients(given: Any, *tops: int) -> list[Any]:
 
 
 class Program:
-    """The program of a file, and what its faces add to it; or the dual program of one.
+    """The program of a file, with the faces found so far; or the dual of one.
 
     Its rows are b - M v of the entries of matrices that some row uses, and of scalars.
 
@@ -138,9 +142,10 @@ class Program:
     row, column, value : arrays
         Coefficients of M, sorted by columns; those of entries off the diagonal count twice.
     k, i, j : arrays of int
-        Block, and place there, of the entries that are the first columns.
+        Block, row and column of the matrix entries, which are the first columns of M.
     equation, inequality, sign : arrays of bool
-        Kinds of rows, also where faces have made equations of inequalities, and of scalars.
+        Rows that are equations or inequalities, and nonnegative scalars. Faces turn inequalities
+        into equations.
     fixed, dropped : arrays of bool
         Scalars that are proved to vanish, and equations that follow from others.
     U : list of lists
@@ -335,7 +340,7 @@ def is_semidefinite(S: Any, radius: Callable[[Any], float], U: Any) -> bool:
     S : sparse array
         The upper triangle, each entry rounded once.
     radius : callable
-        Norm of what else may be added to D S D, for the diagonal of D.
+        The norm of the errors of D S D, for the diagonal of D.
     U : sparse array
     """
     S = sp.csr_array(sp.triu(S) + sp.triu(S, 1).T)
@@ -363,7 +368,7 @@ def _exceeds(S: Any, U: Any, d: Any, radius: float) -> bool:
     error = UP * (UNIT * float(abs(S).sum(axis=1).max()) + radius) + TINY
     if not math.isfinite(error):
         return False
-    # U U' / w is to be four times as large as S, where S is not.
+    # Scale U so that U U' / w is about four times as large as S.
     scale = float(power_of_two(abs(S).sum(axis=1).max()))
     U = sp.csr_array(U @ sp.diags_array(scale * 2.0**-19 / power_of_two(norms(U.T))))
     w = scale * 2.0**-40
@@ -376,7 +381,7 @@ def _exceeds(S: Any, U: Any, d: Any, radius: float) -> bool:
 
 
 def _loss(S: Any, U: Any, w: float, t: float) -> float:
-    """Some e with S + (t + e) I semidefinite on the complement of U, by a factorization L D L'.
+    """An e with S + (t + e) I semidefinite on the complement of U, by a factorization L D L'.
 
     If [[S + t I, U], [U', -w I]] has as many negative eigenvalues as U has columns, then
     S + t I + U U' / w is semidefinite, by the complement of Schur.
@@ -395,7 +400,7 @@ def _loss(S: Any, U: Any, w: float, t: float) -> float:
     size = abs(L) @ (abs(d) * (abs(L.T) @ np.ones(n + p))) + abs(M).sum(axis=1) + abs(t)
     E = abs(M - (L * d) @ L.T).sum(axis=1)
     E = UP * (E + rounding(terms + 3) * size) + TINY
-    # Rows of the border lack no more than half of w, which leaves it negative.
+    # Errors in rows of the border are below w / 2, so that -w stays negative.
     is_small = np.all(np.isfinite(E)) and np.max(E[border], initial=0.0) < 0.5 * w
     return float(E[~border].max()) if is_small else math.inf
 
@@ -411,7 +416,7 @@ def _dense_factors(S: Any, U: Any, w: float) -> tuple[Any, ...]:
 
 
 def _sparse_factors(S: Any, U: Any, w: float) -> tuple[Any, ...]:
-    """The same in an order of few fill-in: some rows of S, the border, and the other rows.
+    """The same in an order with little fill-in: most rows of S, the border, and the other rows.
 
     Without its border, S may be indefinite.
     """
@@ -450,13 +455,13 @@ class System:
     Attributes
     ----------
     exact, miss : arrays
-        Left minus right sides: in units of 2^-660, and rounded once.
+        Residuals, left minus right sides: exact in units of 2^-660, and rounded once.
     J, error : sparse arrays
         Slopes in these units, and bounds on their errors.
     bend : array
         Frobenius norms of the quadratic parts of rows, in these units.
     units : array
-        Units of all unknowns; zero for what stays.
+        Units of all unknowns; zero for those that are fixed.
     solved : array of bool
         The rows that are to hold as equations.
     matrices : list of rows, factors, i, j, order and null vectors
@@ -548,7 +553,7 @@ class System:
         self.solved = np.r_[self.solved, np.ones(U.shape[1] * width, bool)]
 
     def _evaluate(self, right: Any) -> None:
-        """What rows miss, and their slopes."""
+        """Residuals of all rows, and their slopes."""
         P, (row, number, value) = self.P, map(np.concatenate, zip(*self._more, strict=True))
         rows, first = len(self.solved), P.m + 1
         self.exact = np.zeros(rows, object)
@@ -578,12 +583,12 @@ class System:
         Rows are in powers of two that make their lengths about one.
         """
         missed = UP * abs(self.miss)
-        # What nothing moves, and holds exactly, is left out.
+        # Equations that hold exactly and depend on no unknown are left out.
         at = self.solved & ((self.error.sum(axis=1) > 0) | (missed > 0) | (self.bend > 0))
         lengths = norms(self.J[at])
         need(
             np.all(lengths > 0),
-            "an equation that does not hold does not notice a move",
+            "an equation that does not hold depends on no unknown",
         )
         h = 1.0 / power_of_two(lengths)
         D = sp.diags_array(h)
@@ -591,7 +596,7 @@ class System:
         return J, error, h * missed[at], h * self.bend[at]
 
     def distance(self) -> float:
-        """How far the nearest solution of the equations is, at most, in the units."""
+        """A bound on the distance of an exact solution of the equations, in the units."""
         if not np.any(self.miss[self.solved]):
             return 0.0
         J, error, missed, bend = self.scaled()
@@ -609,7 +614,7 @@ class System:
         ``inside`` asks for a solution that lies inside of all matrices and other cones.
         """
         P, least, far = self.P, INSIDE if inside else 0.0, self.distance()
-        # How much rows change on the way to the exact solution.
+        # How much rows change between the point and the exact solution.
         moved = UP * far * (norms(self.J) + norms(self.error) + self.bend * far)
         need(np.all(np.isfinite(moved)), "numbers overflow")
         units = self.units[len(self.units) - P.p :]
@@ -638,7 +643,7 @@ class System:
     def _radius(
         self, far: float, least: float, rows: Any, sizes: Any, i: Any, j: Any, d: Any
     ) -> float:
-        """The norm of what a matrix of slacks, times some sizes, may move by, in units of d."""
+        """The norm of the change of a slack matrix up to the exact solution, in units of d."""
         if not far:
             return least
         sizes = sizes * d[i] * d[j]
@@ -900,7 +905,7 @@ def check(path: Any) -> dict[str, Any]:
 
 
 def _prove(P: Program, proof: Mapping[str, Any]) -> None:
-    """Go on only where every claim of a proof is proved."""
+    """Raise an error unless every claim of a proof is proved."""
     empty = take_faces(P, proof.get("faces", []))
     need(not empty or set(proof["claims"]) == {"infeasible"}, "the faces leave no point")
     for claim, number in proof["claims"].items():
@@ -936,7 +941,7 @@ def _exactly(P: Program, step: Mapping[str, Any]) -> Fraction:
 
 
 def describe(proved: Mapping[str, Any]) -> str:
-    """What `check` found, in words."""
+    """The result of `check`, in words."""
     worse, better = ("above", "below") if proved["sense"] > 0 else ("below", "above")
     words = {
         "value": f"a feasible point exists whose objective is not {worse} {{!r}}",
