@@ -1,4 +1,4 @@
-"""The multi-precision method as a solver of the package, and as a judge with many digits."""
+"""The multi-precision method as a solver, and `reference`, an optimal value with many digits."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sdpdr.solvers.equality import equality_rows_of_both
 if TYPE_CHECKING:
     from sdpdr.solvers.multiprecision.engine import PreciseOptions, PreciseRun
 
-# Sizes that take minutes rather than hours.
+# Largest order of a matrix and number of rows: such programs take minutes, not hours.
 MAX_ORDER, MAX_ROWS = 200, 1500
-# Well-posed programs take twenty or thirty; ill-posed ones are why there is such a solver.
+# Iterations: well-posed programs take twenty or thirty, ill-posed ones up to hundreds.
 _ITERATIONS = 500
 _LINE = (
     "{iteration:4d}  {value: .15g}  {dual: .15g}  mu {mu:.1e}  errors "
@@ -39,10 +39,11 @@ _VERDICTS = {
 
 
 def default_bits(tol: float) -> int:
-    """Bits that suffice for a tolerance.
+    """Bits of precision that suffice for a tolerance.
 
-    The condition of the linear system grows with the square of what is gained, and everything in
-    it twice loses what it is worth.
+    The condition number of the linear system grows as the inverse square of the gap, and solving it
+    loses that many digits up to twice: 5 bits for each bit of the tolerance, and 64 more, rounded
+    up to words of 64 bits.
 
     Examples
     --------
@@ -60,9 +61,8 @@ class Multiprecision(Solver):
     rows confine matrices to are left exactly, dependent rows are found modulo a prime, and free
     scalars stay free. Seconds for orders of tens, minutes for a hundred. Values are
     returned in doubles; the claim's message has both sides in decimals, as many as agree. Use
-    `reference` for values alone. The clock is looked at within iterations, between rows of the
-    linear system; solving it, tenths of a second for 300 rows and seconds for 600, is not
-    interrupted.
+    `reference` for values alone. The time limit is checked between rows of the linear system;
+    its solution, tenths of a second for 300 rows and seconds for 600, is not interrupted.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ class Multiprecision(Solver):
         return None
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
-        """Solve and say how far both sides agree."""
+        """Solve; the message says to how many digits both sides agree."""
         from sdpdr.solvers.multiprecision.engine import run
 
         watch = Deadline()
         follow = printing(_LINE, progress) if self.verbose else progress
-        found = run(sdp, self._asked(), follow)
+        found = run(sdp, self._precise_options(), follow)
         seconds = {"solve": watch.spent}
         value = float(found.primal.mid()) if found.primal.is_finite() else None
         if value is not None and sdp.maximize:
@@ -139,7 +139,7 @@ class Multiprecision(Solver):
     def _bits(self) -> int:
         return self.bits or default_bits(self.tol)
 
-    def _asked(self) -> PreciseOptions:
+    def _precise_options(self) -> PreciseOptions:
         from sdpdr.solvers.multiprecision.engine import PreciseOptions
 
         defaults = {

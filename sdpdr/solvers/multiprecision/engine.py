@@ -1,9 +1,9 @@
-"""From a program to its answer: leave faces, iterate, stop, and say what came out.
+"""From a program to its answer: reduce to faces, iterate, stop, and report.
 
-The faces that single rows confine matrices to are left by `sdpdr.reduce.facial_reduction`, which is
-exact. The program or its dual is put to the method, whichever has fewer rows. The dual on a face
-may have another optimum than the program, unless its multipliers are multipliers of the whole dual
-as well; where they are not, the program itself is solved.
+`sdpdr.reduce.facial_reduction` restricts matrices exactly to the faces that single rows imply. Then
+the program or its dual is solved, whichever has fewer rows. The dual on a face may have another
+optimum than the program, unless its multipliers are multipliers of the whole dual as well; if they
+are not, the program itself is solved.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from sdpdr.solvers.multiprecision.stored import natural_program, stored_program
 
 Report = Callable[[Mapping[str, Any]], None]
 
-_TURN = threading.RLock()
+_PRECISION_LOCK = threading.RLock()
 
 
-def _renew_turn() -> None:
-    """After a fork, no thread that could hand on the turn is left."""
-    global _TURN
-    _TURN = threading.RLock()
+def _renew_lock() -> None:
+    """After a fork, the thread that held the lock does not exist, so make a new lock."""
+    global _PRECISION_LOCK
+    _PRECISION_LOCK = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_turn)
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 @dataclass(frozen=True)
 class PreciseOptions:
-    """When to stop, and in which precision to compute.
+    """Stopping rules and working precision.
 
     Attributes
     ----------
@@ -60,7 +60,8 @@ class PreciseOptions:
     bits : int
     max_iter : int
     max_rows : int
-        Rows above which the program itself is not tried where the dual is confined to a face.
+        Rows above which the program itself is not solved if the answer of the dual on a face is
+        not one of the program.
     time_limit : float
         Seconds.
     """
@@ -74,16 +75,16 @@ class PreciseOptions:
 
 @dataclass(frozen=True, eq=False)
 class PreciseRun:
-    """What came out.
+    """The result of a run.
 
     Attributes
     ----------
     ending : str
-        "solved", "stuck", "infeasible", "dual infeasible" (a direction without end, which makes the
-        program unbounded if it has a point), "time limit", "iteration limit" or "interrupted".
+        "solved", "stuck", "infeasible", "dual infeasible" (the program is unbounded if it has a
+        feasible point), "time limit", "iteration limit" or "interrupted".
     words : str
     point : Point
-        In doubles. If a ray was met, as multipliers or as values, it takes its place.
+        In doubles. If a ray was found, it stands here, as multipliers or as values.
     primal, dual : arb
         Objectives of both sides, in the sense of the user's objective; not a number where nothing
         is known.
@@ -105,7 +106,7 @@ class PreciseRun:
 
     @property
     def digits(self) -> int:
-        """Decimal digits in which both sides agree, at points as feasible as that."""
+        """Decimal digits in which both sides agree, at points whose residuals are as small."""
         worst = max(self.gap, self.error)
         if not (self.primal.is_finite() and worst < 1.0):
             return 0
@@ -135,21 +136,21 @@ def run(sdp: SDP, options: PreciseOptions, report: Report | None = None) -> Prec
     deadline = Deadline(options.time_limit)
     left = deadline.left()
     patience = -1.0 if left is None else min(left, threading.TIMEOUT_MAX)
-    # The working precision is one for all threads, so one thread computes at a time.
-    if not _TURN.acquire(timeout=patience):
+    # flint has one working precision for all threads, so one thread computes at a time.
+    if not _PRECISION_LOCK.acquire(timeout=patience):
         return _nothing("time limit", "Another thread was computing in another precision.")
     try:
         with ctx.workprec(options.bits):
             engine = _Engine(sdp, options, report, deadline)
             found = engine.run()
-            if engine.is_telling(found):
+            if engine.is_of_program(found):
                 return found
             if equality_rows(sdp) > options.max_rows:
                 words = "The dual was solved on a face, and the program may have another optimum."
                 return replace(found, ending="stuck", words=words, primal=arb("nan"))
             return _Engine(sdp, options, report, deadline, itself=True).run()
     finally:
-        _TURN.release()
+        _PRECISION_LOCK.release()
 
 
 def _worst(sdp: SDP) -> arb:
@@ -179,8 +180,8 @@ class _Engine:
         self.search: PreciseSearch | None = None
         self.is_dual, self.is_complete, self.face = False, False, FacialReduction(sdp, sdp)
 
-    def is_telling(self, found: PreciseRun) -> bool:
-        """Whether what was found of the dual, if that was solved, is true of the program."""
+    def is_of_program(self, found: PreciseRun) -> bool:
+        """Whether the answer is one of the program itself, even if the dual was solved."""
         if not (self.is_dual and self.face):
             return True
         return self.is_complete if found.ending == "solved" else found.ending != "dual infeasible"
@@ -202,7 +203,7 @@ class _Engine:
             return self._ended("stuck", f"It stopped: {reason}.", self.search)
 
     def _set_up(self) -> PreciseRun | None:
-        """The program on its face and its independent rows; or what these already show."""
+        """Prepare the program on its face with independent rows, or return an early answer."""
         own, other = equality_rows_of_both(self.sdp)
         self.layout = equality_form(self.sdp, not self.itself and other < own, keep_free=True)
         self.is_dual = self.layout.is_dual
@@ -225,7 +226,7 @@ class _Engine:
         return None
 
     def _without_point(self, *, on_dual: bool, words: str) -> PreciseRun:
-        """That the program or its dual has no point, without a ray in numbers."""
+        """The answer that the program or its dual is infeasible, without a ray."""
         value = arb("nan") if on_dual else _worst(self.sdp)
         ending = "dual infeasible" if on_dual else "infeasible"
         return PreciseRun(ending, words, Point(), value, value, 0.0, 0.0, 0, ())
@@ -242,7 +243,7 @@ class _Engine:
                 return self._ended("stuck", "Its steps became too short.", search)
             if iteration == self.options.max_iter:
                 break
-            # Rays are found while an iterate is far from feasible, or not at all.
+            # Feasible iterates do not diverge along a ray, so look for rays at others only.
             if now.primal_error > self.options.tol:
                 y = infeasibility_ray(search, now)
                 if y is not None:
@@ -260,7 +261,7 @@ class _Engine:
         tol = self.options.tol
         if max(now.primal_error, now.dual_error) > tol:
             return False
-        # A value of zero is one that has become very small beside where the method began.
+        # An optimum of zero has no relative gap; measure by a share of the first value instead.
         size = max(now.scale, self.scale * arb(tol) ** 1.5)
         return bool(abs(now.primal - now.dual) <= arb(tol) * size)
 
@@ -330,9 +331,9 @@ class _Engine:
         y: Array | None = None,
         iterations: int = 0,
     ) -> PreciseRun:
-        """What a ray shows of the program given: values or multipliers, by which half is there.
+        """The answer that a ray proves: infeasibility by multipliers, unboundedness by values.
 
-        A dual without a point, or a direction without end, is all that values show.
+        If the dual was solved, values and multipliers change roles.
         """
         zeros = {v.name: np.zeros(v.size) for v in self.face.sdp.vector_variables}
         zeros |= {v.name: np.zeros((v.n, v.n)) for v in self.face.sdp.psd_variables}
@@ -344,7 +345,7 @@ class _Engine:
             point = Point(whole.values, {})
         else:
             ending, value = "infeasible", _worst(self.sdp)
-            # Behind faces of the program, multipliers of other rows show nothing.
+            # Multipliers on a face of the program do not prove infeasibility of the whole.
             point = Point({}, whole.duals if self.is_dual or not self.face else {})
         history = tuple(self.history)
         return PreciseRun(ending, "", point, value, value, 0.0, 0.0, iterations, history)

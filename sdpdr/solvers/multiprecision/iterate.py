@@ -1,4 +1,4 @@
-"""Points of the method: where it begins, what they lack, and how good they are."""
+"""Iterates of the method: the first one, residuals, and measures of progress."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PreciseIterate:
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """What an iterate lacks: b - A(X) - Bx - Ff, C - A*(y) - S, c - B'y - s, d - F'y."""
+    """The residuals of an iterate: b - A(X) - Bx - Ff, C - A*(y) - S, c - B'y - s, d - F'y."""
 
     rows: Vector
     cones: tuple[arb_mat, ...]
@@ -43,7 +43,7 @@ class Residual:
 
 @dataclass(frozen=True)
 class Measure:
-    """How far an iterate is, in numbers of working precision.
+    """Objectives and errors of an iterate, in working precision.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Measure:
     mu : arb
         <X, S> over the degree.
     primal_error, dual_error : float
-        Largest residuals beside the largest right side and the largest cost.
+        Largest residuals relative to the largest right side and the largest cost.
     """
 
     primal: arb
@@ -63,7 +63,7 @@ class Measure:
 
     @property
     def gap(self) -> float:
-        """|primal - dual| beside the larger of both."""
+        """|primal - dual| relative to the larger of both."""
         return to_float(abs(self.primal - self.dual) / self.scale)
 
     @property

@@ -51,7 +51,7 @@ from sdpdr.solvers.multiprecision.iterate import (
 )
 from sdpdr.solvers.multiprecision.schur import Table, schur_complement
 
-# Steps shorter than this, one after the other, lead nowhere.
+# The method has stalled after so many steps in a row that are shorter than this.
 _SHORT, _SHORT_STEPS = 1e-6, 5
 
 
@@ -98,7 +98,7 @@ class PreciseSearch:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether steps have become so short that nothing moves."""
+        """Whether the last steps were too short to make progress."""
         return self._short >= _SHORT_STEPS
 
     def measure(self) -> Measure:

@@ -1,12 +1,12 @@
 r"""Iterates that have diverged far enough to show that there is no solution.
 
-*Infeasible*: a y with :math:`b^T y > 0` beside which the costs count for nothing, so that
-:math:`-A^*(y) \succeq 0`, :math:`-B^T y \ge 0` and :math:`F^T y = 0` but for a share of
-:math:`2^{-p/2}`; a feasible point would have :math:`b^T y \le 0`. *Unbounded*: a point of negative
-cost beside which the right sides count for nothing, so that it is a direction in which all rows
-stay as they are. The gain is to be no less than :math:`2^{-p/8}` of the terms that it is made of:
-programs that are infeasible or unbounded only in the limit have no ray. That is a claim, which
-whoever wants a proof has to verify.
+*Infeasible*: a y with :math:`b^T y > 0`, relative to which costs are negligible, so that
+:math:`-A^*(y) \succeq 0`, :math:`-B^T y \ge 0` and :math:`F^T y = 0` up to a share of
+:math:`2^{-p/2}`, with p bits; a feasible point would have :math:`b^T y \le 0`. *Unbounded*: a point
+of negative cost, relative to which right sides are negligible, so that it is a direction that
+changes no row. The gain has to be at least :math:`2^{-p/8}` of the terms that it is the sum of:
+programs that are infeasible or unbounded only in the limit have no ray. The result is a claim, not
+a proof.
 """
 
 from __future__ import annotations
