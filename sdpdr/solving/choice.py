@@ -1,13 +1,13 @@
 """Which solvers are candidates for a program, and in which forms: one rule.
 
-Clarabel solves tiny programs other than unfoldings in the form in which they will be proved. For
-all others there are three kinds of interior-point methods: Clarabel factors a dense block for every
-matrix of the program, others one matrix for all unknowns of the program or of its dual, and
-`lowrank` a sparse one for factors, where lengths give these a shape to begin with. Those whose
-steps take little come first, the shortest step before the others. Where there are none, and for
-programs of edges and those whose rows fix a diagonal, `lowrank` comes first, and then those whose
-steps take longer. SCS is a candidate where blocks would not fit into memory, and third-party
-solvers come last. The rule reads sizes, and never load, free memory or a clock: the same program
+Clarabel solves tiny programs, except unfoldings, in the form in which they will be proved. For all
+others there are three kinds of interior-point methods: Clarabel factors a dense block for every
+matrix of the program, other solvers one matrix for all unknowns of the program or of its dual, and
+`lowrank` a sparse one for factors, if lengths suggest their shape. The kinds whose steps take less
+than a second come first, the fastest one before the others. If there are none, and for edge
+programs and programs that fix a diagonal, `lowrank` comes first, followed by the kinds with slower
+steps. SCS is a candidate if blocks would not fit into memory, and third-party solvers come last.
+The rule depends on sizes only, never on load, free memory or a clock: the same program
 has the same plan wherever the same solvers are installed.
 """
 
@@ -37,23 +37,21 @@ from sdpdr.solving.candidate import Candidate, configure, reductions_for
 from sdpdr.solving.options import PlanOptions
 from sdpdr.solving.possible import CHORDAL, factor_work, sizes, why_not
 
-# Multiplications of a step up to which an interior-point method comes before `lowrank`: the
-# step takes less than a second.
-_LIGHT = 2e9
-# The same up to which it is a candidate at all.
-_HEAVY = 1e11
-# Unknowns up to which our own dense method takes less than to start a program for them.
-_FEW = 1000
+# Multiplications of an interior-point step up to which the method comes before `lowrank` (less than
+# a second), and up to which it is a candidate at all.
+_FAST_STEP, _SLOWEST_STEP = 2e9, 1e11
+# Unknowns up to which our dense method is faster than starting an external program.
+_DENSE_UNKNOWNS = 1000
 # Interior-point methods with one matrix for all unknowns, the best first.
 _INTERIOR = ("mosek", "csdp", "sdpa-file", "sdpa", "dense", "cvxopt")
-# For a form that was requested; solvers that are not listed come last.
+# Order of solvers for a form that was requested; solvers that are not listed come last.
 _PREFERENCE = ("lowrank", "mosek", "sdpa", "clarabel", "cvxopt", "scs", "ipopt")
-# For models without a standard form; as written they often have no interior, which Clarabel minds
-# least.
+# cvxpy solvers for models without a standard form. These often have no interior as written, which
+# MOSEK and Clarabel handle best.
 _WRITTEN = ("mosek", "clarabel", "cvxopt", "sdpa", "scs")
-# Order of matrices that SCS decomposes in a second, and rows that go into memory.
+# Order of a matrix that SCS decomposes in about a second.
 _SPLIT_ORDER = 2000
-# Order and rows of programs that hundreds of bits take seconds for.
+# Order and rows up to which the multi-precision solver takes seconds.
 SMALL_ORDER, SMALL_ROWS = 30, 100
 
 POSSIBLE = "possible"
@@ -98,7 +96,7 @@ def choose(sdp: SDP | None, requested: PlanOptions, refusal: str = "") -> Choice
     if requested.via:
         if sdp is None:
             raise NotAcceptedError(f"reductions need a standard form: {refusal}")
-        with suppress(InfeasibleError):  # The run will see it, too, and say so.
+        with suppress(InfeasibleError):  # The run reports it.
             sdp = require_admissible(Composed(requested.via).apply(sdp).sdp)
     wanted = None if requested.is_auto else configure(requested.solver, requested.options)
     if wanted is not None:
@@ -120,11 +118,11 @@ def _is_of_spheres(sdp: SDP) -> bool:
 
 @remembered
 def _is_of_edges(sdp: SDP) -> bool:
-    """Whether a program is one of edges, once rows that repeat others are dropped."""
+    """Whether a program is an edge program, once rows that repeat others are dropped."""
     words = edge_form.why_not(sdp)
     if words is None or edge_form.MERGES not in words:
         return words is None
-    with suppress(InfeasibleError):  # The run will see it, too, and say so.
+    with suppress(InfeasibleError):  # The run reports it.
         return edge_form.why_not(Dedupe().apply(sdp).sdp) is None
     return False
 
@@ -203,13 +201,13 @@ class Choice:
             return [self.requested.form] if self.requested.form in solver.forms else []
         if self.sdp is None:
             return [form for form in solver.forms if form == "cvxpy"]
-        # What reductions lead to is not as it was written.
+        # After reductions the program is no longer the one written in cvxpy.
         last = (*CHORDAL, *(() if self.requested.via else ("cvxpy",)))
         forms = ("factor", *_sides(self.sdp), *last)
         return [form for form in forms if form in solver.forms]
 
     def _by_rule(self, seen: Set[str]) -> Iterator[_Group]:
-        """Groups in order; solvers that were ``seen`` by then are candidates already."""
+        """Groups of solvers in order; ``seen`` grows as solvers become candidates."""
         sdp = self.sdp
         if sdp is None:
             yield from ([(name, ("cvxpy",), _WRITTEN_WORDS)] for name in _WRITTEN)
@@ -237,14 +235,14 @@ class Choice:
             ],
             key=itemgetter(0),
         )
-        light = [] if of_edges else [kind for work, kind in kinds if work <= _LIGHT]
+        light = [] if of_edges else [kind for work, kind in kinds if work <= _FAST_STEP]
         yield from light
-        # What dense methods leave open it seldom proves either, and it may search for long.
+        # `lowrank` rarely proves what dense methods do not, and may run for long.
         if not seen:
             yield [("lowrank", ("factor",), _LARGE)]
-        yield from (kind for work, kind in kinds if work <= _HEAVY and kind not in light)
-        # Where others are too large, for a few digits.
-        if found.block_work > _HEAVY and max(found.orders) <= _SPLIT_ORDER:
+        yield from (kind for work, kind in kinds if work <= _SLOWEST_STEP and kind not in light)
+        # If interior-point steps take too long, SCS finds a few digits.
+        if found.block_work > _SLOWEST_STEP and max(found.orders) <= _SPLIT_ORDER:
             yield [("scs", ("gram",), "its steps take least where many digits are not needed")]
         if self.requested.form != "auto":
             yield from (
@@ -256,9 +254,9 @@ class Choice:
         """Methods with one matrix for all unknowns."""
         if self.requested.form not in ("auto", "gram", "lmi"):
             return []
-        few = sizes(sdp).unknowns
-        names = ("dense", *_INTERIOR) if few <= _FEW else _INTERIOR
-        return [(name, _sides(sdp), _WHOLE.format(few)) for name in names]
+        unknowns = sizes(sdp).unknowns
+        names = ("dense", *_INTERIOR) if unknowns <= _DENSE_UNKNOWNS else _INTERIOR
+        return [(name, _sides(sdp), _WHOLE.format(unknowns)) for name in names]
 
     def _others(self) -> Iterator[_Group]:
         """Third-party solvers, and last resorts for small programs."""
@@ -276,13 +274,13 @@ class Choice:
                     yield [(name, solver.forms[:1], words)]
 
     def _made(self, kind: type[Solver], form: str, why: str) -> Candidate:
-        """The candidate with what was requested."""
+        """A candidate with the requested options and reductions."""
         sdp, requested = self.sdp, self.requested
         solver = self.wanted or configure(kind.name, requested.options)
         if sdp is None or kind.as_stored:
             return Candidate(requested.via, solver, form, why)
         is_small, is_clarabel = is_tiny(sdp), kind.name == "clarabel"
-        step = sizes(sdp).block_work / _LIGHT if is_clarabel else inf
+        step = sizes(sdp).block_work / _FAST_STEP if is_clarabel else inf
         if is_small and kind.name == "lowrank":
             step = 0.0
         # Clarabel solves a tiny program as it will be proved, on its face and in its units.
