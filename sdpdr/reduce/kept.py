@@ -1,4 +1,4 @@
-"""Rows that a reduction keeps: multipliers of those that it leaves out are zero."""
+"""Multipliers of a program from those of the rows that a reduction keeps, and back."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Kept: TypeAlias = Mapping[str, "Mask | Index"]
 
 
 def spread(sdp: SDP, kept: Kept, duals: Mapping[str, Array]) -> dict[str, Array]:
-    """Multipliers of a program from those of the rows that are kept, zero on all others.
+    """Multipliers of a program: those of the kept rows, and zero on all others.
 
     Parameters
     ----------
     sdp : SDP
         The whole program.
     kept : mapping from label to a mask, or numbers, of rows
-        Labels that are not named keep their multipliers.
+        All rows of labels that are not named are kept.
     duals : mapping from label to array
-        None are lifted if none are known.
+        Multipliers of the kept rows; if there are none, the result has none.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def spread(sdp: SDP, kept: Kept, duals: Mapping[str, Array]) -> dict[str, Array]
     sizes = {r.label: r.m for r in sdp.rows if r.label in kept}
     found = {label: duals[label] for label in sdp.labels if label in duals}
     whole = {label: np.zeros(m) for label, m in sizes.items()}
-    # No multipliers are all that there are of a program without rows.
+    # Without given multipliers there is an answer only if no row was kept, so that all are zero.
     if not duals and (sdp.lmis or any(y[kept[label]].size for label, y in whole.items())):
         return {}
     for label, y in whole.items():
@@ -50,6 +50,6 @@ def spread(sdp: SDP, kept: Kept, duals: Mapping[str, Array]) -> dict[str, Array]
 
 
 def narrowed(sdp: SDP, kept: Kept, duals: Mapping[str, Array]) -> dict[str, Array]:
-    """Multipliers of the reduced program ``sdp`` from those of the whole one."""
+    """Multipliers of the reduced program ``sdp``: those of the kept rows of the whole one."""
     found = {label: duals[label] for label in sdp.labels if label in duals}
     return {label: y[kept[label]] if label in kept else y for label, y in found.items()}

@@ -1,4 +1,4 @@
-"""CSDP, SDPA and DSDP as programs: their words on the command line, their verdicts."""
+"""CSDP, SDPA and DSDP as external programs: command lines, parameter files, verdicts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Csdp(ExternalSolver):
     limits: ClassVar[Mapping[str, str]] = {"maxiter": "max_iter"}
 
     def command(self, folder: Path) -> list[str]:
-        """CSDP reads ``param.csdp`` where it runs."""
+        """Write ``param.csdp``, which CSDP reads from its working directory."""
         given = self.native_options()
         if not self.defaults:
             given.setdefault("maxiter", 200)
@@ -98,21 +98,21 @@ class SdpaProgram(ExternalSolver):
     }
 
     def command(self, folder: Path) -> list[str]:
-        """Parameters go by their place in ``param.sdpa``, not by name."""
+        """Write ``param.sdpa``, in which parameters are recognised by position, not by name."""
         given = {**_PARAMETERS, **self.native_options(), **self.options}
         lines = [f"{x} {name}\n" for name, x in given.items()]
         (folder / "param.sdpa").write_text("".join(lines), encoding="ascii")
         return ["-ds", PROBLEM, "-o", SOLUTION, "-p", "param.sdpa", "-numThreads", "1"]
 
     def verdict(self, code: int, folder: Path, said: str) -> tuple[Verdict, str]:
-        """By the phase that its result names."""
+        """From the phase in its result file."""
         phase = re.search(r"phase\.value\s*=\s*(\w+)", _text(folder))
         if code != 0 or phase is None:
             return Verdict.FAILED, f"exit status {code}" + ("" if phase else " and no phase")
         return _PHASES.get(phase[1], Verdict.FAILED), phase[1]
 
     def objective(self, folder: Path, said: str) -> tuple[float | None, int | None]:
-        """From its result; SDPA calls the program over matrices the dual."""
+        """From its result file; SDPA calls the program over matrices the dual."""
         text = _text(folder)
         value = last_number(r"objValDual\s*=\s*(\S+)", text)
         return value, last_count(r"\bIteration\s*=\s*(\d+)", text)

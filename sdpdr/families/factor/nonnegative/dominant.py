@@ -21,7 +21,7 @@ def comparison_matrix(A: Array) -> Array:
 
 
 def is_dominant(A: Array) -> bool:
-    """Whether every entry of the diagonal is at least the sum of its row's others, up to rounding.
+    """Whether a matrix is diagonally dominant, up to rounding.
 
     Entries must not be negative.
     """
@@ -52,7 +52,8 @@ def scaled_dominant_factor(A: Array) -> Array | None:
 
     For each connected block, the scales are the eigenvector d > 0 of the least eigenvalue
     :math:`\lambda` of the comparison matrix: :math:`M(A) d = \lambda d`, so they exist exactly if
-    :math:`\lambda \ge 0`. None proves nothing about A if three rows are joined.
+    :math:`\lambda \ge 0`. If there are none and three rows are joined, A may still be completely
+    positive.
     """
     columns = []
     for rows in components(A):
